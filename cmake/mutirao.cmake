@@ -1,0 +1,59 @@
+# Helpers of the build: unit tests, and one preload library per MPI.
+
+# Small test programs run one ctest entry per test, so that a failure is named and tests run in
+# parallel.
+function(mutirao_add_unit_tests target library)
+    find_package(GTest REQUIRED)
+    include(GoogleTest)
+    add_executable(${target} ${ARGN})
+    target_link_libraries(${target} PRIVATE ${library} GTest::gtest GTest::gtest_main)
+    gtest_discover_tests(${target} TEST_PREFIX ${target}/ DISCOVERY_TIMEOUT 60)
+endfunction()
+
+# Asks a compiler wrapper for what it adds, e.g. "-I...;-L...;-lmpi" (Open MPI and MPICH alike).
+function(mutirao_ask_wrapper wrapper out_compile out_link)
+    execute_process(COMMAND ${wrapper} -show OUTPUT_VARIABLE line
+                    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    separate_arguments(words UNIX_COMMAND "${line}")
+    list(POP_FRONT words)
+    set(compile "")
+    set(link "")
+    foreach(word IN LISTS words)
+        if(word MATCHES "^-I")
+            list(APPEND compile ${word})
+        elseif(word MATCHES "^(-L|-l|-Wl|/.*\\.so)")
+            list(APPEND link ${word})
+        endif()
+    endforeach()
+    set(${out_compile} ${compile} PARENT_SCOPE)
+    set(${out_link} ${link} PARENT_SCOPE)
+endfunction()
+
+# NAME=WRAPPER: builds libmutirao-NAME.so and the bench and test programs for that MPI into
+# build/mpi/NAME.
+function(mutirao_add_mpi spec)
+    string(REPLACE "=" ";" parts ${spec})
+    list(GET parts 0 name)
+    list(GET parts 1 wrapper)
+    mutirao_ask_wrapper(${wrapper} compile link)
+    set(directory ${PROJECT_BINARY_DIR}/mpi/${name})
+
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/*.cpp)
+    add_library(mutirao-${name} SHARED ${sources})
+    target_compile_options(mutirao-${name} PRIVATE ${compile} -Wno-cast-function-type)
+    target_compile_definitions(mutirao-${name} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+    target_link_libraries(mutirao-${name} PRIVATE mutirao_core ${link} ${CMAKE_DL_LIBS})
+    target_link_options(mutirao-${name} PRIVATE -Wl,--exclude-libs,ALL)
+    set_target_properties(mutirao-${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${directory})
+
+    file(GLOB programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.c
+         ${PROJECT_SOURCE_DIR}/tests/mpi/*.c)
+    foreach(program IN LISTS programs)
+        get_filename_component(base ${program} NAME_WE)
+        add_executable(${base}-${name} ${program})
+        target_compile_options(${base}-${name} PRIVATE ${compile})
+        target_link_libraries(${base}-${name} PRIVATE ${link} m)
+        set_target_properties(${base}-${name} PROPERTIES OUTPUT_NAME ${base}
+                              RUNTIME_OUTPUT_DIRECTORY ${directory})
+    endforeach()
+endfunction()

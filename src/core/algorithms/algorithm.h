@@ -1,0 +1,78 @@
+// What an algorithm is: a name, where it comes from, and a pure function from a request to one
+// rank's schedule. The catalogue lists them all; tests, help, benchmark, prediction and pictures
+// follow from its rows.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/network/tree.h"
+#include "core/schedule/schedule.h"
+
+namespace mutirao {
+
+enum class Collective : unsigned char { broadcast };
+
+std::string_view to_string(Collective collective);
+
+/// What varies within one algorithm. A row of the catalogue says which fields it reads.
+struct Parameters {
+    std::size_t segment_bytes = 0;  ///< 0: the message in one piece
+    int radix = 2;
+    TreeKind tree = TreeKind::none;
+
+    bool operator==(const Parameters&) const = default;
+};
+
+/// All that a schedule may depend on; equal on every rank but for `rank`.
+struct Request {
+    int rank = 0;
+    int size = 1;
+    int root = 0;
+    std::size_t length_bytes = 0;
+    Parameters parameters;
+    const Tree* tree = nullptr;  ///< over the same ranks, hung from `root`; only for tree algorithms
+};
+
+struct Algorithm {
+    Collective collective;
+    std::string_view name;     ///< as the user writes it, e.g. "binomial"
+    std::string_view summary;  ///< one line
+    std::string_view source;   ///< the paper or the implementation that it follows
+    bool segmented;            ///< reads Parameters::segment_bytes
+    std::vector<int> radices;  ///< values of Parameters::radix worth trying; empty: not read
+    std::vector<TreeKind> trees;  ///< kinds of Request::tree that it takes; empty: none
+    Schedule (*build)(const Request&);  ///< null: the MPI library's own
+
+    bool native() const { return build == nullptr; }
+    bool needs_tree() const { return !trees.empty(); }
+};
+
+/// Every algorithm, native first.
+std::span<const Algorithm> catalogue();
+
+/// Nothing if there is no such row.
+const Algorithm* find_algorithm(Collective collective, std::string_view name);
+
+/// An algorithm with its parameters: one thing that can be run, predicted or forced.
+struct Candidate {
+    const Algorithm* algorithm = nullptr;
+    Parameters parameters;
+
+    bool operator==(const Candidate&) const = default;
+};
+
+/// "NAME[:KEY=VALUE[,KEY=VALUE]]", e.g. "tree:tree=mst,segment_bytes=65536".
+std::string to_string(const Candidate& candidate);
+
+struct ParsedCandidate {
+    std::optional<Candidate> candidate;
+    std::string error;  ///< one line naming what is wrong and the nearest valid names
+};
+ParsedCandidate parse_candidate(Collective collective, std::string_view text);
+
+}  // namespace mutirao

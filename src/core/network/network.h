@@ -1,0 +1,67 @@
+// What is known of the hosts and of the links between them: the plain values that the
+// predictor, the tree builders and the selection work on. Measured, read from a file or made up.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+namespace mutirao {
+
+/// One direction of a link between two hosts.
+struct Link {
+    double latency_us = 0;  ///< one way, for an empty message; infinite: nothing gets through
+    double bandwidth_bytes_per_us = std::numeric_limits<double>::infinity();
+
+    bool usable() const { return std::isfinite(latency_us); }
+    bool operator==(const Link&) const = default;
+};
+
+/// What a host's own processor and port cost, whatever the link.
+struct HostCosts {
+    double send_overhead_us = 0;     ///< processor time to start one send
+    double receive_overhead_us = 0;  ///< processor time to complete one receive
+    double port_bytes_per_us = std::numeric_limits<double>::infinity();  ///< each direction
+
+    bool operator==(const HostCosts&) const = default;
+};
+
+/// A directed matrix of links over hosts 0 .. host_count-1. Links of a host to itself cost nothing.
+class Network {
+  public:
+    explicit Network(int host_count = 0)
+        : host_count_(host_count),
+          links_(static_cast<std::size_t>(host_count) * static_cast<std::size_t>(host_count)),
+          hosts_(static_cast<std::size_t>(host_count)) {}
+
+    int host_count() const { return host_count_; }
+
+    const Link& link(int from, int to) const { return links_[index(from, to)]; }
+    void set_link(int from, int to, Link link) { links_[index(from, to)] = link; }
+    void set_both(int a, int b, Link link) {
+        set_link(a, b, link);
+        set_link(b, a, link);
+    }
+
+    const HostCosts& host(int host) const { return hosts_[static_cast<std::size_t>(host)]; }
+    void set_host(int host, HostCosts costs) { hosts_[static_cast<std::size_t>(host)] = costs; }
+
+    /// Messages longer than this wait for the receiver's consent first (the rendezvous protocol
+    /// of MPI libraries): one more round trip before the data moves.
+    std::size_t eager_limit_bytes = std::numeric_limits<std::size_t>::max();
+
+    bool operator==(const Network&) const = default;
+
+  private:
+    std::size_t index(int from, int to) const {
+        return static_cast<std::size_t>(from) * static_cast<std::size_t>(host_count_) +
+               static_cast<std::size_t>(to);
+    }
+
+    int host_count_;
+    std::vector<Link> links_;
+    std::vector<HostCosts> hosts_;
+};
+
+}  // namespace mutirao

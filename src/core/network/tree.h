@@ -1,0 +1,56 @@
+// Rooted trees over hosts, and the ways to get one from a network. A minimum spanning tree is the
+// cheapest to maintain and the best for pipelined messages; it is not the fastest for a small
+// message from a given root, so there are several kinds and the predictor decides.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/network/network.h"
+
+namespace mutirao {
+
+enum class TreeKind : unsigned char { none, minimum_spanning, shortest_path, greedy, two_level };
+
+/// "none", "mst", "shortest_path", "greedy", "two_level".
+std::string_view to_string(TreeKind kind);
+std::optional<TreeKind> tree_kind_from(std::string_view name);
+
+struct Tree {
+    int root = 0;
+    std::vector<int> parent;                 ///< parent[root] == -1
+    std::vector<std::vector<int>> children;  ///< in the order in which a parent serves them
+
+    int size() const { return static_cast<int>(parent.size()); }
+    bool operator==(const Tree&) const = default;
+};
+
+using EdgeList = std::vector<std::pair<int, int>>;
+
+/// Hangs an undirected spanning tree from `root`; every parent serves first the child below which
+/// the longest path (in latency) lies. Nothing if the edges do not span the network's hosts.
+std::optional<Tree> hang_from(const EdgeList& edges, int root, const Network& network);
+
+/// Dijkstra from `root` over the usable links, weight = latency + length / bandwidth.
+/// Nothing if a host cannot be reached.
+std::optional<Tree> shortest_path_tree(const Network& network, int root, std::size_t length_bytes);
+
+/// Repeatedly gives the message to the host that can have it earliest, given that every sender is
+/// busy for send_overhead + length / port bandwidth per message (after Bhat, Raghavendra and
+/// Prasanna, "Efficient collective communication in distributed heterogeneous systems", 2003,
+/// doi:10.1016/S0743-7315(03)00008-X). Nothing if a host cannot be reached.
+std::optional<Tree> greedy_tree(const Network& network, int root, std::size_t length_bytes);
+
+/// MagPIe's broadcast tree (Kielmann et al. 1999, doi:10.1145/301104.301116): the root sends to one
+/// coordinator of every other site, and inside each site a binomial tree goes on.
+/// site_of[h] is any label; the coordinator of a site is its lowest host (the root in its own).
+Tree two_level_tree(const std::vector<int>& site_of, int root);
+
+/// Groups hosts into sites: single linkage over latencies, cut at the widest gap between
+/// successive merge latencies if that gap is at least `least_ratio`; otherwise one site.
+/// Returns a label per host, numbered from 0 in order of first appearance.
+std::vector<int> discover_sites(const Network& network, double least_ratio = 4.0);
+
+}  // namespace mutirao

@@ -1,0 +1,45 @@
+// Proves a collective's schedules right without running them: every send has its receive of the
+// same length, nothing deadlocks even if all sends are synchronous, no two steps of a rank race on
+// the same bytes, and every rank ends with the right contributions.
+//
+// One fixpoint suffices for every order of events: starting and completing steps only ever enables
+// others (no step is ever disabled), so all orders reach the same final set of completed steps.
+// Because racing steps are refused, the data they move does not depend on the order either.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/schedule/schedule.h"
+
+namespace mutirao {
+
+/// Symbolic contents of memory: which bytes hold which contributions.
+/// A contribution is one rank's initial byte; a reduced byte holds several.
+struct Piece {
+    Region region;
+    /// For byte i of the region: the byte source_offset_bytes + i of each of these ranks' initial data.
+    std::vector<int> ranks;
+    std::size_t source_offset_bytes = 0;
+};
+
+/// What a collective promises: before[r] lies in rank r's memory at the start, after[r] must at the end.
+struct Promise {
+    std::vector<std::vector<Piece>> before;
+    std::vector<std::vector<Piece>> after;
+};
+
+Promise broadcast_promise(int size, int root, std::size_t length_bytes);
+
+struct CheckResult {
+    bool ok = true;
+    std::string reason;  ///< first fault found, with rank and step
+
+    explicit operator bool() const { return ok; }
+};
+
+CheckResult check(const std::vector<Schedule>& schedules, const Promise& promise);
+
+}  // namespace mutirao

@@ -1,0 +1,71 @@
+// A collective as data: what one rank sends, receives, copies and reduces, and what must be
+// complete before. It knows nothing of MPI; the executor runs it, the checker proves it, the
+// predictor times it and the printer draws it.
+//
+// Meaning. A step is *started* once all steps that it comes after are *complete* and every earlier
+// step of the same kind with the same peer has been started. Between two ranks the k-th send
+// matches the k-th receive in step order. Lengths are bytes of the packed signature, never counts
+// of a datatype, since ranks may pass different (count, datatype) pairs of equal signature.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+namespace mutirao {
+
+/// Which memory a region lies in. In-place collectives such as broadcast use `output` only.
+enum class Buffer : std::uint8_t { input, output, scratch };
+
+struct Region {
+    Buffer buffer = Buffer::output;
+    std::size_t offset_bytes = 0;
+    std::size_t length_bytes = 0;
+
+    std::size_t end_bytes() const { return offset_bytes + length_bytes; }
+    bool operator==(const Region&) const = default;
+};
+
+enum class StepKind : std::uint8_t { send, receive, copy, reduce };
+
+using StepId = std::int32_t;
+
+struct Step {
+    StepKind kind;
+    std::int32_t peer;  ///< send: destination, receive: source; -1 otherwise
+    Region source;      ///< send, copy, reduce: what is read; receive: unused
+    Region target;      ///< receive, copy: what is written; reduce: target = target op source
+    std::uint32_t first_dependency;
+    std::uint32_t dependency_count;
+};
+
+/// One rank's part of a collective. Steps can depend only on steps added before them, so the
+/// dependencies have no cycles by construction.
+class Schedule {
+  public:
+    using After = std::span<const StepId>;
+
+    StepId send(int peer, Region data, After after = {});
+    StepId receive(int peer, Region into, After after = {});
+    StepId copy(Region from, Region into, After after = {});
+    StepId reduce(Region from, Region into, After after = {});
+
+    const std::vector<Step>& steps() const { return steps_; }
+    std::size_t size() const { return steps_.size(); }
+    After dependencies(const Step& step) const {
+        return After(dependencies_).subspan(step.first_dependency, step.dependency_count);
+    }
+    /// Bytes of scratch memory that the steps touch.
+    std::size_t scratch_bytes() const { return scratch_bytes_; }
+
+  private:
+    StepId add(StepKind kind, int peer, Region source, Region target, After after);
+
+    std::vector<Step> steps_;
+    std::vector<StepId> dependencies_;
+    std::size_t scratch_bytes_ = 0;
+};
+
+}  // namespace mutirao

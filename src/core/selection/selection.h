@@ -1,0 +1,49 @@
+// Chooses how a broadcast runs: predicts every candidate on the measured network and takes the
+// fastest; the MPI library's own wins ties. A pure function of values that all ranks hold alike.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/algorithms/algorithm.h"
+#include "core/network/network.h"
+#include "core/settings/settings.h"
+
+namespace mutirao {
+
+/// What the ranks of a communicator agreed on about their hosts.
+struct Topology {
+    Network network;
+    EdgeList spanning_tree;    ///< as the distributed algorithm left it; empty: there is none
+    std::vector<int> site_of;  ///< label per host
+
+    bool complete() const { return !spanning_tree.empty() || network.host_count() <= 1; }
+};
+
+struct Evaluated {
+    Candidate candidate;
+    double predicted_us = 0;
+};
+
+struct Decision {
+    Candidate chosen;
+    std::string reason;                 ///< one line, for `mutirao explain`
+    std::vector<Evaluated> considered;  ///< fastest first; empty if forced or native without choice
+};
+
+/// Hangs the tree of that kind from `root`; nothing where the topology has none.
+std::optional<Tree> make_tree(const Topology& topology, TreeKind kind, int root,
+                              std::size_t length_bytes);
+
+/// The candidates for a message of that length: each algorithm with each of its parameters worth
+/// trying. Native is always the first.
+std::vector<Candidate> broadcast_candidates(std::size_t length_bytes);
+
+/// All hosts' schedules of one candidate; nothing where its tree cannot be had.
+std::optional<std::vector<Schedule>> build_all(const Candidate& candidate, const Topology& topology,
+                                               int root, std::size_t length_bytes);
+
+Decision decide_broadcast(const Topology& topology, const Settings& settings, int root,
+                          std::size_t length_bytes);
+
+}  // namespace mutirao

@@ -1,0 +1,58 @@
+// Every setting of the library is one row of one table; the environment parser, `mutirao
+// settings`, docs/settings.md and the command line's checks come from it.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/algorithms/algorithm.h"
+
+namespace mutirao {
+
+struct Settings {
+    bool enabled = true;
+    std::optional<Candidate> broadcast;  ///< forced algorithm; nothing: mutirao chooses
+    std::string report;                  ///< file that rank 0 writes at the end; empty: none
+    int probe_count = 3;
+    int probe_timeout_ms = 5000;
+    std::size_t eager_limit_bytes = 0;   ///< 0: the known default of the MPI library
+};
+
+/// One row. The environment variable is MUTIRAO_ and the name in capitals.
+struct SettingRow {
+    std::string_view name;
+    std::string_view type;           ///< "on/off", "integer", "file", "algorithm"
+    std::string_view default_value;  ///< as the user would write it
+    std::string_view range;          ///< "1..100", or empty
+    std::string_view help;
+    /// Puts `text` into the settings; one line of error, or empty.
+    std::function<std::string(Settings&, std::string_view text)> assign;
+};
+
+std::span<const SettingRow> setting_rows();
+
+struct ParsedSettings {
+    Settings settings;
+    std::string error;  ///< one line; empty: all well
+};
+
+/// `environment`: "NAME=VALUE" strings, as in environ; those without the MUTIRAO_ prefix are ignored.
+ParsedSettings parse_environment(std::span<const std::string> environment);
+
+/// Sets one by its name, as `--set NAME=VALUE` does. One line of error, or empty.
+std::string assign_setting(Settings& settings, std::string_view name, std::string_view value);
+
+/// The `count` names nearest to `wanted` by edit distance, nearest first.
+std::vector<std::string> nearest_names(std::string_view wanted, std::vector<std::string> names,
+                                       std::size_t count = 3);
+
+/// "; did you mean A or B?" for error lines; empty if nothing is near.
+std::string did_you_mean(std::string_view wanted, std::vector<std::string> names);
+
+}  // namespace mutirao
