@@ -1,0 +1,25 @@
+"""The two ways a command ends badly, and how a wrong name is answered.
+
+Everything a person can type wrong ends in one line that names it and the nearest valid names
+(exit code 2); everything that goes wrong while working ends in one line too (exit code 1).
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class UsageError(Exception):
+    """What was asked for does not exist or is out of range: exit code 2."""
+
+
+class Failure(Exception):
+    """What was asked for is valid but could not be done: exit code 1."""
+
+
+def did_you_mean(wanted: str, names: Iterable[str]) -> str:
+    """The end of an error line: "; did you mean A or B?", or nothing where no name is near."""
+    by_folded = {name.casefold(): name for name in names}
+    near = difflib.get_close_matches(wanted.casefold(), by_folded, n=2, cutoff=0.5)
+    if not near:
+        return ""
+    return f"; did you mean {' or '.join(by_folded[name] for name in near)}?"
