@@ -22,6 +22,8 @@ struct Settings {
     int probe_count = 3;
     int probe_timeout_ms = 5000;
     std::size_t eager_limit_bytes = 0;   ///< 0: the known default of the MPI library
+
+    bool operator==(const Settings&) const = default;
 };
 
 /// One row. The environment variable is MUTIRAO_ and the name in capitals.

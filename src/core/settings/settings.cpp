@@ -1,0 +1,173 @@
+// The table of settings. A new one is one row here; the parser, `mutirao settings` and
+// docs/settings.md follow. Every error depends on the text alone and the first one is found in a
+// fixed order, so that all ranks say the same and none goes on alone.
+#include "core/settings/settings.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <map>
+
+namespace mutirao {
+namespace {
+
+constexpr std::string_view prefix = "MUTIRAO_";
+constexpr std::string_view automatic = "auto";
+
+/// For error lines: what was typed must not break the line, nor fill the terminal.
+std::string quoted(std::string_view text) {
+    constexpr std::size_t longest = 60;
+    std::string result = "\"";
+    for (char c : text.substr(0, longest)) {
+        result += std::iscntrl(static_cast<unsigned char>(c)) ? '?' : c;
+    }
+    return result + (text.size() > longest ? "...\"" : "\"");
+}
+
+std::optional<unsigned long long> whole_number(std::string_view text) {
+    unsigned long long value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc{} || stop != end) return std::nullopt;
+    return value;
+}
+
+/// `range` is "LEAST..MOST", the very text that the user is shown.
+std::optional<unsigned long long> number_in(std::string_view range, std::string_view text) {
+    const std::size_t dots = range.find("..");
+    const auto least = whole_number(range.substr(0, dots));
+    const auto most = whole_number(range.substr(dots + 2));
+    const auto value = whole_number(text);
+    return value && *value >= *least && *value <= *most ? value : std::nullopt;
+}
+
+template <typename Number>
+SettingRow integer_row(Number Settings::* member, std::string_view name,
+                       std::string_view default_value, std::string_view range,
+                       std::string_view help) {
+    auto assign = [member, range](Settings& settings, std::string_view text) -> std::string {
+        const auto value = number_in(range, text);
+        if (!value) return quoted(text) + " is not an integer in " + std::string(range);
+        settings.*member = static_cast<Number>(*value);
+        return {};
+    };
+    return {name, "integer", default_value, range, help, assign};
+}
+
+std::string assign_switch(bool& target, std::string_view text) {
+    static const std::map<std::string_view, bool> words = {
+        {"on", true},  {"1", true},  {"true", true},   {"yes", true},
+        {"off", false}, {"0", false}, {"false", false}, {"no", false},
+    };
+    const auto word = words.find(text);
+    if (word == words.end()) {
+        return quoted(text) + " is neither on (1, true, yes) nor off (0, false, no)";
+    }
+    target = word->second;
+    return {};
+}
+
+std::string assign_broadcast(Settings& settings, std::string_view text) {
+    if (text == automatic) {
+        settings.broadcast.reset();
+        return {};
+    }
+    ParsedCandidate parsed = parse_candidate(Collective::broadcast, text);
+    if (!parsed.candidate) return parsed.error;
+    settings.broadcast = parsed.candidate;
+    return {};
+}
+
+std::vector<SettingRow> make_rows() {
+    return {
+        {"enabled", "on/off", "on", "",
+         "Off: every call goes to the MPI library untouched, and nothing is measured.",
+         [](Settings& s, std::string_view text) { return assign_switch(s.enabled, text); }},
+        {"broadcast", "algorithm", automatic, "",
+         "The broadcast algorithm for every call, as NAME[:KEY=VALUE,...] (see `mutirao "
+         "algorithms`); auto: the one predicted to be the fastest on the measured network.",
+         assign_broadcast},
+        {"report", "file", "", "",
+         "File that rank 0 writes at the end: what ran, what was predicted and why (JSON). "
+         "Empty: none.",
+         [](Settings& s, std::string_view text) {
+             s.report = text;
+             return std::string();
+         }},
+        integer_row(&Settings::probe_count, "probe_count", "3", "1..100",
+                    "Round trips measured on each link between hosts."),
+        integer_row(&Settings::probe_timeout_ms, "probe_timeout_ms", "5000", "1..600000",
+                    "A link whose probe has no answer after this time counts as unusable."),
+        integer_row(&Settings::eager_limit_bytes, "eager_limit_bytes", "0", "0..1073741824",
+                    "Messages longer than this wait for the receiver first (rendezvous). 0: the "
+                    "known default of the MPI library."),
+    };
+}
+
+std::string environment_name(std::string_view name) {
+    std::string result(prefix);
+    for (char c : name) result += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return result;
+}
+
+const SettingRow* find_row(std::string_view name) {
+    for (const SettingRow& row : setting_rows()) {
+        if (row.name == name) return &row;
+    }
+    return nullptr;
+}
+
+/// `spelled` turns a row's name into what the user would have written here.
+template <typename Spelled>
+std::string unknown(std::string_view name, Spelled spelled) {
+    std::vector<std::string> names;
+    for (const SettingRow& row : setting_rows()) names.push_back(spelled(row.name));
+    std::string hint = did_you_mean(name, names);
+    if (hint.empty()) {
+        hint = "; valid are";
+        for (const std::string& valid : names) hint += " " + valid;
+    }
+    return "unknown setting " + quoted(name) + hint;
+}
+
+}  // namespace
+
+std::span<const SettingRow> setting_rows() {
+    static const std::vector<SettingRow> rows = make_rows();
+    return rows;
+}
+
+ParsedSettings parse_environment(std::span<const std::string> environment) {
+    std::map<std::string, std::string> ours;  // sorted: environ's order may differ between ranks
+    for (std::string_view entry : environment) {
+        const std::size_t equals = entry.find('=');
+        if (!entry.starts_with(prefix) || equals == entry.npos) continue;
+        ours.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+    }
+
+    ParsedSettings result;
+    std::map<std::string, std::string> left = ours;
+    for (const SettingRow& row : setting_rows()) left.erase(environment_name(row.name));
+    if (!left.empty()) {
+        result.error = unknown(left.begin()->first, environment_name);
+        return result;
+    }
+    for (const SettingRow& row : setting_rows()) {
+        const auto entry = ours.find(environment_name(row.name));
+        if (entry == ours.end()) continue;
+        const std::string error = row.assign(result.settings, entry->second);
+        if (error.empty()) continue;
+        result.error = entry->first + ": " + error;
+        return result;
+    }
+    return result;
+}
+
+std::string assign_setting(Settings& settings, std::string_view name, std::string_view value) {
+    const SettingRow* row = find_row(name);
+    if (!row) return unknown(name, [](std::string_view text) { return std::string(text); });
+    const std::string error = row->assign(settings, value);
+    return error.empty() ? error : std::string(name) + ": " + error;
+}
+
+}  // namespace mutirao

@@ -1,0 +1,152 @@
+#include "core/settings/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+namespace mutirao {
+namespace {
+
+/// A setting changed away from its default, so that a default that does nothing is seen.
+Settings all_changed() {
+    Settings settings;
+    settings.enabled = false;
+    settings.broadcast = Candidate{find_algorithm(Collective::broadcast, "flat"), {}};
+    settings.report = "somewhere.json";
+    settings.probe_count = 77;
+    settings.probe_timeout_ms = 77;
+    settings.eager_limit_bytes = 77;
+    return settings;
+}
+
+std::string environment_error(const std::vector<std::string>& environment) {
+    return parse_environment(environment).error;
+}
+
+bool one_line(const std::string& text) {
+    return !text.empty() && std::none_of(text.begin(), text.end(), [](char c) {
+        return std::iscntrl(static_cast<unsigned char>(c)) != 0;
+    });
+}
+
+// Catches a documented default that differs from the one in the struct.
+TEST(Settings, EveryDefaultIsWhatTheStructSays) {
+    Settings settings = all_changed();
+    for (const SettingRow& row : setting_rows()) {
+        EXPECT_EQ(assign_setting(settings, row.name, row.default_value), "") << row.name;
+    }
+    EXPECT_EQ(settings, Settings{});
+}
+
+TEST(Settings, RowsAreCompleteAndNamedOnce) {
+    std::set<std::string_view> names;
+    for (const SettingRow& row : setting_rows()) {
+        EXPECT_TRUE(names.insert(row.name).second) << row.name;
+        EXPECT_FALSE(row.type.empty()) << row.name;
+        EXPECT_FALSE(row.help.empty()) << row.name;
+        EXPECT_EQ(row.type == "integer", !row.range.empty()) << row.name;
+    }
+}
+
+// Catches bounds that are off by one: the ends are valid, their outer neighbours are not.
+TEST(Settings, IntegersKeepToTheirRange) {
+    for (const SettingRow& row : setting_rows()) {
+        if (row.type != "integer") continue;
+        const std::string range(row.range);
+        const long long least = std::stoll(range);
+        const long long most = std::stoll(range.substr(range.find("..") + 2));
+        Settings settings;
+        EXPECT_EQ(assign_setting(settings, row.name, std::to_string(least)), "");
+        EXPECT_EQ(assign_setting(settings, row.name, std::to_string(most)), "");
+        for (const std::string& bad :
+             {std::to_string(least - 1), std::to_string(most + 1), std::string("3x"),
+              std::string(" 3"), std::string("3.5"), std::string(), std::string("+3"),
+              std::string("99999999999999999999999")}) {
+            const std::string error = assign_setting(settings, row.name, bad);
+            EXPECT_NE(error.find("\"" + bad + "\""), error.npos) << error;
+            EXPECT_NE(error.find(row.range), error.npos) << error;
+            EXPECT_NE(error.find(row.name), error.npos) << error;
+        }
+    }
+}
+
+TEST(Settings, Switches) {
+    for (const char* word : {"on", "1", "true", "yes"}) {
+        Settings settings = all_changed();
+        EXPECT_EQ(assign_setting(settings, "enabled", word), "");
+        EXPECT_TRUE(settings.enabled) << word;
+    }
+    for (const char* word : {"off", "0", "false", "no"}) {
+        Settings settings;
+        EXPECT_EQ(assign_setting(settings, "enabled", word), "");
+        EXPECT_FALSE(settings.enabled) << word;
+    }
+    Settings settings;
+    for (const char* word : {"", "maybe", "On ", "2"}) {
+        EXPECT_TRUE(one_line(assign_setting(settings, "enabled", word))) << word;
+    }
+}
+
+TEST(Settings, Broadcast) {
+    Settings settings;
+    EXPECT_EQ(assign_setting(settings, "broadcast", "chain:segment_bytes=8192"), "");
+    ASSERT_TRUE(settings.broadcast);
+    EXPECT_EQ(settings.broadcast->algorithm->name, "chain");
+    EXPECT_EQ(settings.broadcast->parameters.segment_bytes, 8192u);
+    const std::string error = assign_setting(settings, "broadcast", "chian");
+    EXPECT_TRUE(one_line(error));
+    EXPECT_NE(error.find("chain"), error.npos) << error;
+    EXPECT_EQ(assign_setting(settings, "broadcast", "auto"), "");
+    EXPECT_FALSE(settings.broadcast);
+}
+
+TEST(Settings, UnknownNames) {
+    Settings settings;
+    EXPECT_EQ(assign_setting(settings, "probe_cuont", "3"),
+              "unknown setting \"probe_cuont\"; did you mean probe_count?");
+    EXPECT_EQ(assign_setting(settings, "Report", "x"),
+              "unknown setting \"Report\"; did you mean report?");
+    const std::string far = assign_setting(settings, "zzzzzzzz", "3");
+    for (const SettingRow& row : setting_rows()) EXPECT_NE(far.find(row.name), far.npos) << far;
+}
+
+TEST(Environment, TakesOursAndLeavesTheRest) {
+    const std::vector<std::string> environment = {
+        "PATH=/bin", "MUTIRAO_PROBE_COUNT=7", "XMUTIRAO_Y=1", "MUTIRAO_REPORT=a=b",
+        "MUTIRAO_ENABLED=no", "mutirao_report=z", "MUTIRAO_WITHOUT_EQUALS"};
+    const ParsedSettings parsed = parse_environment(environment);
+    EXPECT_EQ(parsed.error, "");
+    EXPECT_EQ(parsed.settings.probe_count, 7);
+    EXPECT_EQ(parsed.settings.report, "a=b");
+    EXPECT_FALSE(parsed.settings.enabled);
+    EXPECT_EQ(parse_environment({}).settings, Settings{});
+}
+
+TEST(Environment, ErrorsNameTheVariable) {
+    EXPECT_EQ(environment_error({"MUTIRAO_BROADCST=x"}),
+              "unknown setting \"MUTIRAO_BROADCST\"; did you mean MUTIRAO_BROADCAST?");
+    EXPECT_EQ(environment_error({"MUTIRAO_PROBE_COUNT=0"}),
+              "MUTIRAO_PROBE_COUNT: \"0\" is not an integer in 1..100");
+    EXPECT_TRUE(one_line(environment_error({"MUTIRAO_PROBE_COUNT=1\n2"})));
+    EXPECT_TRUE(one_line(environment_error({"MUTIRAO_=1"})));
+    EXPECT_TRUE(one_line(environment_error({"MUTIRAO_ENABLED=" + std::string(5000, 'x')})));
+}
+
+// Catches a parser that stops at the first fault in environ's order, which differs between hosts.
+TEST(Environment, EveryRankSaysTheSame) {
+    std::vector<std::string> environment = {"MUTIRAO_ZZZ=1", "MUTIRAO_AAA=1",
+                                            "MUTIRAO_PROBE_COUNT=0", "MUTIRAO_ENABLED=maybe"};
+    std::sort(environment.begin(), environment.end());
+    const std::string first = environment_error(environment);
+    do {
+        EXPECT_EQ(environment_error(environment), first);
+    } while (std::next_permutation(environment.begin(), environment.end()));
+
+    EXPECT_EQ(environment_error({"MUTIRAO_PROBE_COUNT=0", "MUTIRAO_ENABLED=maybe"}),
+              environment_error({"MUTIRAO_ENABLED=maybe", "MUTIRAO_PROBE_COUNT=0"}));
+}
+
+}  // namespace
+}  // namespace mutirao
