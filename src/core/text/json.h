@@ -1,0 +1,72 @@
+// Writes JSON text (RFC 8259) for the printer, the command-line tool and the library's report.
+// Only writing: nothing in the core reads JSON.
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mutirao {
+
+/// The text in quotes. Bytes that are not UTF-8 become U+FFFD, so the output always parses.
+std::string json_quoted(std::string_view text);
+
+/// The shortest digits that read back as the same value; "null" for what is not finite.
+std::string json_number(double value);
+
+/// Puts commas, colons and (if asked) line breaks where they belong. Calls that could not give
+/// valid JSON, such as a value without its key, are broken invariants.
+class JsonWriter {
+  public:
+    /// indent_spaces 0: all on one line.
+    explicit JsonWriter(int indent_spaces = 0) : indent_spaces_(indent_spaces) {}
+
+    JsonWriter& begin_object() { return open('{', '}'); }
+    JsonWriter& end_object() { return close('}'); }
+    JsonWriter& begin_array() { return open('[', ']'); }
+    JsonWriter& end_array() { return close(']'); }
+
+    JsonWriter& key(std::string_view name);
+
+    JsonWriter& value(std::string_view text) { return put(json_quoted(text)); }
+    JsonWriter& value(const char* text) { return value(std::string_view(text)); }
+    JsonWriter& value(double number) { return put(json_number(number)); }
+    JsonWriter& value(bool truth) { return put(truth ? "true" : "false"); }
+    JsonWriter& null() { return put("null"); }
+    template <std::integral Integer>
+    JsonWriter& value(Integer number) {
+        char digits[24];
+        const char* end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+        return put(std::string_view(digits, static_cast<std::size_t>(end - digits)));
+    }
+
+    template <class Value>
+    JsonWriter& member(std::string_view name, const Value& content) {
+        return key(name).value(content);
+    }
+
+    /// The finished document; every object and array must be closed.
+    std::string take();
+
+  private:
+    struct Level {
+        char closing;
+        bool empty = true;
+    };
+
+    JsonWriter& open(char opening, char closing);
+    JsonWriter& close(char closing);
+    JsonWriter& put(std::string_view text);
+    void before_value();
+    void separate();
+    void break_line();
+
+    int indent_spaces_;
+    std::string text_;
+    std::vector<Level> levels_;
+    bool key_written_ = false;
+};
+
+}  // namespace mutirao
