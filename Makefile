@@ -1,0 +1,29 @@
+# The commands a newcomer types; each does what it needs first.
+
+.PHONY: help setup build test core-test demo clean
+
+help:
+	@echo "make demo       set up, build, and show an MPI program on 24 emulated hosts in six sites"
+	@echo "make test       set up, build, and run every test"
+	@echo "make core-test  only the core's unit tests: needs no MPI"
+	@echo "make build      build the libraries for every MPI found"
+	@echo "make setup      install what is missing; MPI and Python go into .env"
+	@echo "make clean      remove what was built (.env stays; remove it by hand)"
+
+setup:
+	@scripts/setup.sh
+
+build: setup
+	@scripts/build.sh
+
+test:
+	@scripts/test.sh
+
+core-test:
+	@scripts/test.sh --core
+
+demo: build
+	./mutirao study six-sites
+
+clean:
+	rm -rf build

@@ -1,0 +1,30 @@
+"""Where things lie: in the checkout (build, environments) and in the user's state folder."""
+
+import os
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+ENVIRONMENTS = ROOT / ".env"
+CORE_TOOL = BUILD / "bin" / "mutirao-core"
+SETTINGS_FILE = "mutirao.toml"  # looked for in the current folder
+
+
+def state_folder() -> Path:
+    """Made on first use; holds what one command leaves for the next, e.g. the last run's report."""
+    base = os.environ.get("XDG_STATE_HOME", "")
+    # The XDG specification: a relative path counts as unset.
+    root = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state"
+    folder = root / "mutirao"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def last_report() -> Path:
+    return state_folder() / "last-run.json"
+
+
+def preloadable(path: Path) -> bool:
+    """LD_PRELOAD separates its entries by spaces and colons and knows no quotes."""
+    return not re.search(r"[\s:]", str(path))

@@ -1,0 +1,165 @@
+#!/usr/bin/env bash
+# Makes a fresh Debian or Ubuntu machine ready: system packages where something is missing, and
+# virtual environments inside the project for the command line and for pinned MPI libraries.
+# Running it again costs nothing; what is there and up to date is left alone.
+#
+#   scripts/setup.sh                everything
+#   scripts/setup.sh --core         only what the core and its unit tests need (no MPI, no Python)
+#   scripts/setup.sh --with-intel   also Intel MPI (about 300 MB)
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+environments=$root/.env
+requirements=$root/scripts/requirements
+least_python=3.11
+least_cmake=3.25
+
+say() { printf 'setup: %s\n' "$*"; }
+die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+# A Python that is new enough and can make virtual environments; nothing if there is none.
+find_python() {
+    local candidate
+    for candidate in python3 /usr/bin/python3 python3.14 python3.13 python3.12 python3.11; do
+        if "$candidate" -c "import sys, ensurepip
+sys.exit(sys.version_info < (${least_python/./, }))" >/dev/null 2>&1; then
+            command -v "$candidate"
+            return
+        fi
+    done
+}
+
+has_gtest() { [[ -e /usr/include/gtest/gtest.h || -e /usr/local/include/gtest/gtest.h ]]; }
+has_python() { [[ -n $(find_python) ]]; }
+
+# Each row: the package, and a command that succeeds where it is not needed.
+core_packages=(
+    "g++|command -v g++"
+    "make|command -v make"
+    "cmake|command -v cmake"
+    "ninja-build|command -v ninja"
+    "libgtest-dev|has_gtest"
+)
+python_packages=("python3-venv|has_python")
+# More MPI libraries, Fortran for the tests, and what the lab configures its hosts with.
+wanted_packages=(
+    "iproute2|command -v ip"
+    "libopenmpi-dev|command -v mpicc.openmpi"
+    "openmpi-bin|command -v mpirun.openmpi"
+    "libmpich-dev|command -v mpicc.mpich"
+    "mpich|command -v mpiexec.mpich"
+    "gfortran|command -v gfortran"
+)
+
+# Fills `missing` with the packages of those rows whose command fails.
+find_missing() {
+    local row
+    missing=()
+    for row in "$@"; do
+        eval "${row#*|}" >/dev/null 2>&1 || missing+=("${row%%|*}")
+    done
+}
+
+apt_get() {
+    local as_root=()
+    if [[ $EUID -ne 0 ]]; then as_root=(sudo -n); fi
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" >/dev/null
+}
+
+can_install() {
+    command -v apt-get >/dev/null && { [[ $EUID -eq 0 ]] || sudo -n true 2>/dev/null; }
+}
+
+# Installs packages; a package list that is absent or too old is fetched and tried again.
+install_packages() {
+    say "installing $*"
+    apt_get install -y --no-install-recommends "$@" 2>/dev/null && return
+    apt_get update && apt_get install -y --no-install-recommends "$@"
+}
+
+require_packages() {
+    find_missing "$@"
+    if [[ ${#missing[@]} -eq 0 ]]; then return; fi
+    can_install || die "missing ${missing[*]}; as root: apt-get install --no-install-recommends ${missing[*]}"
+    install_packages "${missing[@]}" || die "could not install ${missing[*]}"
+}
+
+# Without these mutirao works with what is there.
+want_packages() {
+    local package
+    find_missing "$@"
+    if [[ ${#missing[@]} -eq 0 ]]; then return; fi
+    if ! can_install; then
+        say "going on without ${missing[*]}; as root: apt-get install --no-install-recommends ${missing[*]}"
+        return
+    fi
+    install_packages "${missing[@]}" && return
+    for package in "${missing[@]}"; do
+        install_packages "$package" || say "going on without $package"
+    done
+}
+
+check_cmake() {
+    local version
+    version=$(cmake --version | sed -n '1s/[^0-9]*//p')
+    printf '%s\n%s\n' "$least_cmake" "$version" | sort -V -C ||
+        die "cmake $version is too old: at least $least_cmake is needed"
+}
+
+# A changed requirement, interpreter or place of the project makes an environment anew.
+environment_stamp() {
+    { cat "$requirements/$1.txt"; printf '%s %s\n' "$root" "$("$python" -VV)"; } | sha256sum
+}
+
+is_current() { [[ $(cat "$environments/$1/stamp" 2>/dev/null) == "$(environment_stamp "$1")" ]]; }
+
+pip() { "$environments/cli/bin/python" -m pip --disable-pip-version-check -q "$@"; }
+
+make_cli_environment() {
+    if is_current cli; then return; fi
+    say "making .env/cli"
+    rm -rf "$environments/cli"
+    "$python" -m venv "$environments/cli"
+    pip install -r "$requirements/cli.txt"
+    pip install --no-deps --no-build-isolation -e "$root"
+    environment_stamp cli >"$environments/cli/stamp"
+}
+
+# The environments of MPI libraries need no pip of their own.
+make_mpi_environment() {
+    if is_current "$1"; then return; fi
+    say "making .env/$1"
+    rm -rf "${environments:?}/$1"
+    "$python" -m venv --without-pip "$environments/$1"
+    pip --python "$environments/$1/bin/python" install -r "$requirements/$1.txt"
+    environment_stamp "$1" >"$environments/$1/stamp"
+}
+
+make_environments() {
+    python=$(find_python)
+    if [[ -z $python ]]; then die "no Python of at least $least_python found"; fi
+    mkdir -p "$environments"
+    exec 9>"$environments/lock"
+    flock 9
+    make_cli_environment
+    local name
+    for name in "$@"; do make_mpi_environment "$name"; done
+}
+
+main() {
+    local mpis=(openmpi-5 mpich-5) core_only=
+    case "${1-}" in
+        "") ;;
+        --core) core_only=yes ;;
+        --with-intel) mpis+=(intel) ;;
+        *) die "unknown option '$1' (known: --core, --with-intel)" ;;
+    esac
+    require_packages "${core_packages[@]}"
+    check_cmake
+    if [[ -n $core_only ]]; then return; fi
+    require_packages "${python_packages[@]}"
+    want_packages "${wanted_packages[@]}"
+    make_environments "${mpis[@]}"
+}
+
+main "$@"

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Everything that must pass: set-up and build, unit tests of the core and of the simulated ranks,
+# then what needs MPI, the lab and the command line. Says how long each part took.
+#   scripts/test.sh [ARGUMENTS FOR PYTEST]
+#   scripts/test.sh --core    only the core's unit tests: needs no MPI and no Python environment
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+cd "$root"
+
+timed() {
+    local part=$1 begin=$SECONDS
+    shift
+    "$@"
+    printf '%s: %d s\n' "$part" "$((SECONDS - begin))"
+}
+
+# In a terminal a counter in place; elsewhere (continuous integration) only what failed.
+unit_tests() {
+    local run=(ctest --preset "$1" -j "$(nproc)" --no-tests=error) output
+    if [[ -t 1 ]]; then
+        "${run[@]}" --progress
+    else
+        output=$("${run[@]}" 2>&1) || { printf '%s\n' "$output"; return 1; }
+        grep 'tests passed' <<<"$output"
+    fi
+}
+
+build_core() {
+    scripts/setup.sh --core
+    cmake --preset core --log-level=NOTICE >/dev/null
+    cmake --build --preset core
+}
+
+if [[ ${1-} == --core ]]; then
+    timed build build_core
+    timed "unit tests" unit_tests core
+    exit
+fi
+timed set-up scripts/setup.sh
+timed build scripts/build.sh
+timed "unit tests" unit_tests release
+exec .env/cli/bin/python -m pytest "$@"
