@@ -1,0 +1,211 @@
+"""Hosts in sites and what lies between them: the matrices that the lab plays and others predict on.
+
+A host network is read from a preset or from a CSV file of round trips, either between sites (each
+expanded to some hosts) or between single hosts. It also knows the physical bound: no broadcast can
+end before the shortest path to the farthest host has been travelled.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from mutirao.errors import UsageError
+
+Matrix = list[list[float]]
+
+# The lab's address plan and host names hold this many.
+MOST_HOSTS = 1000
+
+
+@dataclass
+class HostNetwork:
+    """Hosts, the site of each, and one-way figures from row host to column host."""
+
+    hosts: list[str]
+    sites: list[str]  # the site of each host
+    latency_us: Matrix  # one way
+    bandwidth_mbit: Matrix | None = None  # 0: unlimited; None: unlimited everywhere
+    name: str = ""
+    source: str = ""  # where the numbers come from
+
+    @property
+    def host_count(self) -> int:
+        return len(self.hosts)
+
+    @property
+    def site_names(self) -> list[str]:
+        """Each site once, in the order of its first host."""
+        return list(dict.fromkeys(self.sites))
+
+    def hosts_of(self, site: str) -> list[int]:
+        """The numbers of a site's hosts."""
+        return [host for host, its_site in enumerate(self.sites) if its_site == site]
+
+    def round_trip_us(self, a: int, b: int) -> float:
+        return self.latency_us[a][b] + self.latency_us[b][a]
+
+    @cached_property
+    def shortest_us(self) -> Matrix:
+        """One-way latency along the shortest path, through other hosts where that is faster."""
+        count = self.host_count
+        shortest = [list(row) for row in self.latency_us]
+        for host in range(count):
+            shortest[host][host] = 0.0
+        for via in range(count):
+            onward = shortest[via]
+            for row in shortest:
+                first = row[via]
+                for target in range(count):
+                    if first + onward[target] < row[target]:
+                        row[target] = first + onward[target]
+        return shortest
+
+    def bound_from(self, root: int) -> float:
+        """Microseconds before which no broadcast from `root` can reach every host."""
+        return max(self.shortest_us[root])
+
+    def bound_to(self, root: int) -> float:
+        """Microseconds before which nothing that depends on every host can be at `root`."""
+        return max(row[root] for row in self.shortest_us)
+
+    @cached_property
+    def diameter(self) -> float:
+        """Microseconds before which not every host can have heard of every other."""
+        return max(max(row) for row in self.shortest_us)
+
+    def to_dict(self) -> dict:
+        return {"name": self.name, "source": self.source, "hosts": self.hosts,
+                "sites": self.sites, "latency_us": self.latency_us,
+                "bandwidth_mbit": self.bandwidth_mbit}
+
+    @classmethod
+    def from_dict(cls, values: dict) -> "HostNetwork":
+        return cls(**values)
+
+    @classmethod
+    def from_sites(cls, site_names: list[str], round_trip_ms: Matrix, hosts_per_site: int = 1,
+                   bandwidth_mbit: Matrix | None = None, name: str = "",
+                   source: str = "") -> "HostNetwork":
+        """Expands a matrix of sites; its diagonal is the round trip inside a site.
+
+        One way is half of the round trip of the row's site to the column's: where the two
+        directions were measured differently, each keeps its own.
+        """
+        check_host_count(len(site_names), hosts_per_site)
+        site_of = [site for site in range(len(site_names)) for _ in range(hosts_per_site)]
+        width = max(2, len(str(len(site_of) - 1)))
+        hosts = [f"h{number:0{width}d}" for number in range(len(site_of))]
+
+        def expand(sites: Matrix, factor: float) -> Matrix:
+            return [[0.0 if a == b else sites[site_a][site_b] * factor
+                     for b, site_b in enumerate(site_of)] for a, site_a in enumerate(site_of)]
+
+        return cls(hosts, [site_names[site] for site in site_of], expand(round_trip_ms, 500.0),
+                   None if bandwidth_mbit is None else expand(bandwidth_mbit, 1.0), name, source)
+
+
+def check_host_count(sites: int, hosts_per_site: int) -> None:
+    if hosts_per_site < 1:
+        raise UsageError(f"hosts per site must be at least 1, not {hosts_per_site}")
+    if sites * hosts_per_site > MOST_HOSTS:
+        raise UsageError(f"{sites} sites of {hosts_per_site} hosts are {sites * hosts_per_site}"
+                         f" hosts; the lab holds up to {MOST_HOSTS}")
+
+
+def read_csv(path: str | Path, hosts_per_site: int = 1) -> HostNetwork:
+    """Reads a square matrix of round trips in ms: rows to columns, `#` starts a comment.
+
+    A first row and a first column of names are optional. Each row stands for a site of
+    `hosts_per_site` hosts.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: is not a text file in UTF-8") from None
+    names, matrix = _parse_csv(text, str(path))
+    return HostNetwork.from_sites(names, matrix, hosts_per_site, name=path.stem, source=str(path))
+
+
+def _number(field: str) -> float | None:
+    try:
+        return float(field)
+    except ValueError:
+        return None
+
+
+def _is_header(fields: list[str]) -> bool:
+    """A row of names: its first cell may be an empty or labelled corner, no other is a number."""
+    if _number(fields[0]) is not None:
+        return False
+    return len(fields) > 1 and all(field and _number(field) is None for field in fields[1:])
+
+
+def _parse_csv(text: str, file: str) -> tuple[list[str], Matrix]:
+    rows: list[tuple[int, list[str]]] = []
+    for line_number, line in enumerate(text.splitlines(), start=1):
+        content = line.split("#", 1)[0].strip()
+        if content:
+            rows.append((line_number, [field.strip() for field in content.split(",")]))
+    if not rows:
+        raise UsageError(f"{file}: no matrix in it")
+    header = rows.pop(0)[1] if _is_header(rows[0][1]) else None
+    row_names: list[str] = []
+    matrix: Matrix = []
+    for line_number, fields in rows:
+        named = _number(fields[0]) is None and fields[0] != "" and not _is_marked_number(fields[0])
+        if named and (header is not None or len(fields) == len(rows) + 1):
+            row_names.append(fields[0])
+            matrix.append(_parse_row(fields[1:], len(rows), file, line_number, 2))
+        else:
+            matrix.append(_parse_row(fields, len(rows), file, line_number, 1))
+    return _names(header, row_names, rows, file), matrix
+
+
+def _is_marked_number(field: str) -> bool:
+    """`12ms` at the start of a row is a number gone wrong, not a name."""
+    return field[0].isdigit() or field[0] in "+-."
+
+
+def _parse_row(fields: list[str], wanted: int, file: str, line: int, first: int) -> list[float]:
+    values = []
+    for column, field in enumerate(fields, start=first):
+        where = f"{file}, line {line}, column {column}"
+        if column - first >= wanted:
+            raise UsageError(f"{where}: more values than the matrix has rows ({wanted}):"
+                             " it must be square")
+        if field == "":
+            raise UsageError(f"{where}: value missing")
+        value = _number(field)
+        if value is None or not math.isfinite(value):
+            raise UsageError(f"{where}: '{field}' is not a number of milliseconds")
+        if value < 0:
+            raise UsageError(f"{where}: a round trip cannot be negative ({field})")
+        values.append(value)
+    if len(values) < wanted:
+        raise UsageError(f"{file}, line {line}, column {first + len(values)}: value missing"
+                         f" ({len(values)} values, but {wanted} rows: the matrix must be square)")
+    return values
+
+
+def _names(header: list[str] | None, row_names: list[str], rows: list[tuple[int, list[str]]],
+           file: str) -> list[str]:
+    count = len(rows)
+    if header is not None:
+        names = header[1:] if len(header) == count + 1 else header
+        if len(names) != count:
+            raise UsageError(f"{file}: {len(names)} columns are named but there are {count} rows:"
+                             " the matrix must be square")
+    else:
+        names = row_names if len(row_names) == count else [f"S{site}" for site in range(count)]
+    for (line_number, _), row_name, name in zip(rows, row_names, names, strict=False):
+        if row_name != name:
+            raise UsageError(f"{file}, line {line_number}, column 1: the row is named"
+                             f" '{row_name}', its column '{name}'")
+    if len(set(names)) < count:
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"{file}: two sites are named '{twice}'")
+    return names
