@@ -1,0 +1,5 @@
+"""`python -m mutirao`."""
+
+from mutirao.cli import entry
+
+entry()

@@ -1,0 +1,1 @@
+"""One module per command, each with register(subparsers, common); cli.COMMANDS lists them."""
