@@ -2,11 +2,15 @@
 // fastest; the MPI library's own wins ties. A pure function of values that all ranks hold alike.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/algorithms/algorithm.h"
 #include "core/network/network.h"
+#include "core/network/tree.h"
+#include "core/schedule/schedule.h"
 #include "core/settings/settings.h"
 
 namespace mutirao {
@@ -39,10 +43,17 @@ std::optional<Tree> make_tree(const Topology& topology, TreeKind kind, int root,
 /// trying. Native is always the first.
 std::vector<Candidate> broadcast_candidates(std::size_t length_bytes);
 
-/// All hosts' schedules of one candidate; nothing where its tree cannot be had.
+/// All hosts' schedules of one candidate; nothing where its tree cannot be had, and for native.
 std::optional<std::vector<Schedule>> build_all(const Candidate& candidate, const Topology& topology,
                                                int root, std::size_t length_bytes);
 
+/// Completion time on the topology's network; nothing where the candidate's tree cannot be had or
+/// it would never end. Native is timed as the algorithm that MPI libraries run for small messages.
+std::optional<double> predict_broadcast(const Candidate& candidate, const Topology& topology,
+                                        int root, std::size_t length_bytes);
+
+/// The forced algorithm if there is one; otherwise native on one host, or without a tree, or if no
+/// candidate is predicted to be clearly faster; otherwise the fastest.
 Decision decide_broadcast(const Topology& topology, const Settings& settings, int root,
                           std::size_t length_bytes);
 

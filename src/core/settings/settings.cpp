@@ -14,15 +14,16 @@ namespace {
 constexpr std::string_view prefix = "MUTIRAO_";
 constexpr std::string_view automatic = "auto";
 
-/// For error lines: what was typed must not break the line, nor fill the terminal.
-std::string quoted(std::string_view text) {
-    constexpr std::size_t longest = 60;
-    std::string result = "\"";
+/// What was typed must not break an error line, nor fill the terminal.
+std::string printable(std::string_view text, std::size_t longest) {
+    std::string result;
     for (char c : text.substr(0, longest)) {
         result += std::iscntrl(static_cast<unsigned char>(c)) ? '?' : c;
     }
-    return result + (text.size() > longest ? "...\"" : "\"");
+    return result + (text.size() > longest ? "..." : "");
 }
+
+std::string quoted(std::string_view text) { return "\"" + printable(text, 60) + "\""; }
 
 std::optional<unsigned long long> whole_number(std::string_view text) {
     unsigned long long value = 0;
@@ -73,7 +74,7 @@ std::string assign_broadcast(Settings& settings, std::string_view text) {
         return {};
     }
     ParsedCandidate parsed = parse_candidate(Collective::broadcast, text);
-    if (!parsed.candidate) return parsed.error;
+    if (!parsed.candidate) return printable(parsed.error, 300);
     settings.broadcast = parsed.candidate;
     return {};
 }
@@ -104,12 +105,6 @@ std::vector<SettingRow> make_rows() {
     };
 }
 
-std::string environment_name(std::string_view name) {
-    std::string result(prefix);
-    for (char c : name) result += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    return result;
-}
-
 const SettingRow* find_row(std::string_view name) {
     for (const SettingRow& row : setting_rows()) {
         if (row.name == name) return &row;
@@ -131,6 +126,12 @@ std::string unknown(std::string_view name, Spelled spelled) {
 }
 
 }  // namespace
+
+std::string environment_name(std::string_view name) {
+    std::string result(prefix);
+    for (char c : name) result += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return result;
+}
 
 std::span<const SettingRow> setting_rows() {
     static const std::vector<SettingRow> rows = make_rows();

@@ -39,6 +39,9 @@ struct SettingRow {
 
 std::span<const SettingRow> setting_rows();
 
+/// "MUTIRAO_PROBE_COUNT" for "probe_count".
+std::string environment_name(std::string_view name);
+
 struct ParsedSettings {
     Settings settings;
     std::string error;  ///< one line; empty: all well

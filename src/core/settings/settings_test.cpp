@@ -130,6 +130,7 @@ TEST(Environment, ErrorsNameTheVariable) {
     EXPECT_EQ(environment_error({"MUTIRAO_PROBE_COUNT=0"}),
               "MUTIRAO_PROBE_COUNT: \"0\" is not an integer in 1..100");
     EXPECT_TRUE(one_line(environment_error({"MUTIRAO_PROBE_COUNT=1\n2"})));
+    EXPECT_TRUE(one_line(environment_error({"MUTIRAO_BROADCAST=a\nb"})));
     EXPECT_TRUE(one_line(environment_error({"MUTIRAO_=1"})));
     EXPECT_TRUE(one_line(environment_error({"MUTIRAO_ENABLED=" + std::string(5000, 'x')})));
 }
