@@ -20,6 +20,7 @@ function(mutirao_ask_wrapper wrapper out_compile out_link)
     set(link "")
     foreach(word IN LISTS words)
         if(word MATCHES "^-I")
+            string(REGEX REPLACE "^-I" "-isystem" word ${word})
             list(APPEND compile ${word})
         elseif(word MATCHES "^(-L|-l|-Wl|/.*\\.so)")
             list(APPEND link ${word})
@@ -27,6 +28,18 @@ function(mutirao_ask_wrapper wrapper out_compile out_link)
     endforeach()
     set(${out_compile} ${compile} PARENT_SCOPE)
     set(${out_link} ${link} PARENT_SCOPE)
+endfunction()
+
+# A library that is preloaded into MPI programs. It is linked to its libmpi, since a program may
+# open that with its symbols hidden (mpi4py does).
+function(mutirao_add_preload target compile link directory)
+    add_library(${target} SHARED ${ARGN})
+    target_compile_options(${target} PRIVATE ${compile})
+    target_compile_definitions(${target} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX
+                               MUTIRAO_VERSION="${PROJECT_VERSION}")
+    target_link_libraries(${target} PRIVATE ${link} ${CMAKE_DL_LIBS})
+    target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL)
+    set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${directory})
 endfunction()
 
 # NAME=WRAPPER: builds libmutirao-NAME.so and the bench and test programs for that MPI into
@@ -39,12 +52,11 @@ function(mutirao_add_mpi spec)
     set(directory ${PROJECT_BINARY_DIR}/mpi/${name})
 
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/*.cpp)
-    add_library(mutirao-${name} SHARED ${sources})
-    target_compile_options(mutirao-${name} PRIVATE ${compile} -Wno-cast-function-type)
-    target_compile_definitions(mutirao-${name} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
-    target_link_libraries(mutirao-${name} PRIVATE mutirao_core ${link} ${CMAKE_DL_LIBS})
-    target_link_options(mutirao-${name} PRIVATE -Wl,--exclude-libs,ALL)
-    set_target_properties(mutirao-${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${directory})
+    list(FILTER sources EXCLUDE REGEX "/lab_start/")
+    mutirao_add_preload(mutirao-${name} "${compile}" "${link}" ${directory} ${sources})
+    target_link_libraries(mutirao-${name} PRIVATE mutirao_core)
+    mutirao_add_preload(mutirao-labstart-${name} "${compile}" "${link}" ${directory}
+                        ${PROJECT_SOURCE_DIR}/src/mpi/lab_start/lab_start.cpp)
 
     file(GLOB programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.c
          ${PROJECT_SOURCE_DIR}/tests/mpi/*.c)

@@ -1,0 +1,134 @@
+#include "mpi/broadcast.h"
+
+#include <bit>
+
+#include "mpi/communicator/state.h"
+#include "mpi/interpose/native.h"
+#include "mpi/runtime.h"
+
+namespace mutirao::mpi {
+namespace {
+
+// Lengths in MPI calls are int, and a rank-invariant limit keeps all ranks on the same side of it.
+constexpr std::size_t longest_bytes = std::size_t{1} << 30;
+constexpr std::size_t most_plans = 128;
+constexpr int first_tag = 16;
+constexpr std::uint32_t tag_values = 16384;  // MPI guarantees tags up to 32767
+
+// A call that only the MPI library can answer, with data or with an error. What is asked here is
+// equal on all ranks of a correct program.
+bool for_native(const BroadcastCall& call) {
+    return call.comm == MPI_COMM_NULL || call.type == MPI_DATATYPE_NULL || call.count <= 0;
+}
+
+// One decision serves all lengths from a power of two to the next.
+int length_class(std::size_t length_bytes) { return std::bit_width(length_bytes) - 1; }
+
+std::size_t decide(State& state, int root_host, std::size_t length_bytes) {
+    const int size_class = length_class(length_bytes);
+    const auto key = (static_cast<std::uint64_t>(root_host) << 8) |
+                     static_cast<std::uint64_t>(size_class);
+    const auto [entry, fresh] =
+        state.decision_of.try_emplace(key, state.record->decisions.size());
+    if (fresh) {
+        DecisionRecord made;
+        made.root = root_host;
+        made.length_bytes = std::size_t{1} << size_class;
+        made.decision = decide_broadcast(state.record->topology, runtime().settings, root_host,
+                                         made.length_bytes);
+        state.record->decisions.push_back(std::move(made));
+    }
+    return entry->second;
+}
+
+Plan make_plan(const State& state, const Candidate& candidate, int root_host,
+               std::size_t length_bytes) {
+    Request request;
+    request.rank = state.hosts.my_host();
+    request.size = state.hosts.count();
+    request.root = root_host;
+    request.length_bytes = length_bytes;
+    request.parameters = candidate.parameters;
+    std::optional<Tree> tree;
+    if (candidate.algorithm->needs_tree()) {
+        tree = make_tree(state.record->topology, candidate.parameters.tree, root_host,
+                         length_bytes);
+        request.tree = tree ? &*tree : nullptr;
+    }
+    return Plan(candidate.algorithm->build(request));
+}
+
+Plan& plan_for(State& state, std::size_t decision, std::size_t length_bytes) {
+    const std::uint64_t key = (static_cast<std::uint64_t>(decision) << 31) | length_bytes;
+    const auto found = state.plans.find(key);
+    if (found != state.plans.end()) {
+        return *found->second;
+    }
+    if (state.plans.size() >= most_plans) {
+        state.plans.clear();
+    }
+    const DecisionRecord& record = state.record->decisions[decision];
+    auto plan = std::make_unique<Plan>(
+        make_plan(state, record.decision.chosen, record.root, length_bytes));
+    return *state.plans.emplace(key, std::move(plan)).first->second;
+}
+
+// Between hosts, among one rank of each.
+int across_hosts(State& state, const BroadcastCall& call, std::size_t decision,
+                 std::size_t length_bytes) {
+    std::vector<int> rank_of(static_cast<std::size_t>(state.hosts.count()));
+    for (int host = 0; host < state.hosts.count(); ++host) {
+        rank_of[static_cast<std::size_t>(host)] = state.hosts.speaker(host, call.root);
+    }
+    const int tag = first_tag + static_cast<int>(state.calls % tag_values);
+    PackedMessage message(call.buffer, call.count, call.type, state.comm,
+                          call.root == state.hosts.my_rank);
+    return plan_for(state, decision, length_bytes).execute(message, state.comm, tag, rank_of);
+}
+
+// From the host's speaker to the ranks beside it, by the MPI library's own shared memory.
+int inside_host(const State& state, BroadcastCall call, NativeBroadcast native, int speaker) {
+    call.comm = state.hosts.host_comm;
+    call.root = state.hosts.local_rank_of_rank[static_cast<std::size_t>(speaker)];
+    return native(call);
+}
+
+int run(State& state, const BroadcastCall& call, NativeBroadcast native, std::size_t decision,
+        std::size_t length_bytes) {
+    const int speaker = state.hosts.speaker(state.hosts.my_host(), call.root);
+    int error = MPI_SUCCESS;
+    if (speaker == state.hosts.my_rank) {
+        error = across_hosts(state, call, decision, length_bytes);
+    }
+    if (error == MPI_SUCCESS) {
+        error = inside_host(state, call, native, speaker);
+    }
+    return error == MPI_SUCCESS ? error : raise_on(call.comm, error);
+}
+
+}  // namespace
+
+int broadcast(const BroadcastCall& call, NativeBroadcast native) {
+    if (for_native(call)) {
+        return native(call);
+    }
+    State& state = state_of(call.comm);
+    if (state.native || call.root < 0 || call.root >= state.record->ranks) {
+        return native(call);
+    }
+    const std::size_t length_bytes =
+        static_cast<std::size_t>(call.count) * shape_of(call.type).packed_bytes;
+    if (length_bytes == 0 || length_bytes > longest_bytes) {
+        return native(call);
+    }
+    const std::size_t decision = decide(
+        state, state.hosts.host_of_rank[static_cast<std::size_t>(call.root)], length_bytes);
+    DecisionRecord& record = state.record->decisions[decision];
+    ++record.calls;
+    ++state.calls;
+    return record.decision.chosen.algorithm->native()
+               ? native(call)
+               : run(state, call, native, decision, length_bytes);
+}
+
+}  // namespace mutirao::mpi

@@ -1,0 +1,45 @@
+// Which ranks of a communicator share a host, and what they agree on before anything else.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace mutirao::mpi {
+
+/// Hosts are numbered by their lowest rank; that rank is the host's leader.
+struct Hosts {
+    std::vector<int> host_of_rank;
+    std::vector<int> leader_of_host;       ///< rank in the communicator
+    MPI_Comm host_comm = MPI_COMM_NULL;    ///< the ranks of this host, in order of rank
+    std::vector<int> local_rank_of_rank;   ///< rank in its own host_comm
+    int my_rank = 0;
+
+    int count() const { return static_cast<int>(leader_of_host.size()); }
+    int my_host() const { return host_of_rank[static_cast<std::size_t>(my_rank)]; }
+    bool leading() const {
+        return leader_of_host[static_cast<std::size_t>(my_host())] == my_rank;
+    }
+    /// The rank that speaks for `host` in a broadcast from `root`: the root for its own host.
+    int speaker(int host, int root) const {
+        return host_of_rank[static_cast<std::size_t>(root)] == host
+                   ? root
+                   : leader_of_host[static_cast<std::size_t>(host)];
+    }
+};
+
+/// What every rank tells every other at set-up.
+struct Introduction {
+    std::uint64_t settings_hash = 0;
+    std::uint64_t universe_id = 0;  ///< 0: has measured no network yet
+    std::int64_t universe_host = 0;
+    std::int64_t leader = 0;
+};
+
+/// Collective over `comm`. introductions[r] is what rank r said; the leader field is filled in.
+/// Returns an MPI error code.
+int find_hosts(MPI_Comm comm, Introduction mine, Hosts& hosts,
+               std::vector<Introduction>& introductions);
+
+}  // namespace mutirao::mpi

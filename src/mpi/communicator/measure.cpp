@@ -1,0 +1,151 @@
+#include "mpi/communicator/measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <span>
+
+#include "mpi/drivers/ghs_driver.h"
+#include "mpi/drivers/probe.h"
+#include "mpi/drivers/tree_gather.h"
+#include "mpi/interpose/native.h"
+
+namespace mutirao::mpi {
+namespace {
+
+class Stopwatch {
+  public:
+    double lap_ms() {
+        const auto now = std::chrono::steady_clock::now();
+        const std::chrono::duration<double, std::milli> lap = now - since_;
+        since_ = now;
+        return lap.count();
+    }
+
+  private:
+    std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+};
+
+// One host's row as doubles: its number, its messages, then per host the latency and whether there
+// is a tree link to it.
+using Row = std::vector<double>;
+constexpr std::size_t row_head = 2;
+
+Row make_row(int host, const std::vector<double>& latency_us, const TreePart& part) {
+    Row row{static_cast<double>(host), static_cast<double>(part.messages_sent)};
+    for (std::size_t peer = 0; peer < latency_us.size(); ++peer) {
+        const bool branch = std::binary_search(part.branches.begin(), part.branches.end(),
+                                               static_cast<int>(peer));
+        row.insert(row.end(), {latency_us[peer], branch ? 1.0 : 0.0});
+    }
+    return row;
+}
+
+std::vector<std::byte> to_bytes(const Row& row) {
+    std::vector<std::byte> bytes(row.size() * sizeof(double));
+    std::memcpy(bytes.data(), row.data(), bytes.size());
+    return bytes;
+}
+
+// All hosts' rows in order of host, or nothing if some are missing.
+std::vector<double> sorted_rows(const std::vector<std::byte>& bytes, int hosts) {
+    const std::size_t width = row_head + 2 * static_cast<std::size_t>(hosts);
+    std::vector<double> rows(bytes.size() / sizeof(double));
+    std::memcpy(rows.data(), bytes.data(), rows.size() * sizeof(double));
+    if (rows.size() != width * static_cast<std::size_t>(hosts)) {
+        return {};
+    }
+    std::vector<double> sorted(rows.size());
+    for (std::size_t at = 0; at < rows.size(); at += width) {
+        std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(at), width,
+                    sorted.begin() + static_cast<std::ptrdiff_t>(rows[at] * static_cast<double>(width)));
+    }
+    return sorted;
+}
+
+// What the leaders find out: all rows, or nothing if the tree does not reach every host.
+std::vector<double> measure_as_leader(MPI_Comm comm, const Hosts& hosts, const Settings& settings,
+                                      SetupCost& cost) {
+    Mailbox mailbox(comm, hosts);
+    Stopwatch watch;
+    const std::vector<double> latency_us =
+        probe_links(mailbox, hosts, {settings.probe_count, settings.probe_timeout_ms});
+    cost.probe_ms = watch.lap_ms();
+    const TreePart part = build_spanning_tree(mailbox, hosts, latency_us);
+    cost.ghs_ms = watch.lap_ms();
+    if (part.hosts_in_tree < hosts.count()) {
+        return {};
+    }
+    const std::vector<std::byte> all = gather_over_tree(
+        mailbox, part.branches, to_bytes(make_row(hosts.my_host(), latency_us, part)));
+    cost.gather_ms = watch.lap_ms();
+    return sorted_rows(all, hosts.count());
+}
+
+void share_on_host(const Hosts& hosts, std::vector<double>& rows) {
+    int length = static_cast<int>(rows.size());
+    native().bcast(&length, 1, MPI_INT, 0, hosts.host_comm);
+    rows.resize(static_cast<std::size_t>(length));
+    native().bcast(rows.data(), length, MPI_DOUBLE, 0, hosts.host_comm);
+}
+
+std::uint64_t hash_of(const std::vector<double>& values) {
+    std::uint64_t hash = 14695981039346656037ULL;
+    for (const std::byte byte : std::as_bytes(std::span(values))) {
+        hash = (hash ^ static_cast<std::uint64_t>(byte)) * 1099511628211ULL;
+    }
+    return std::max<std::uint64_t>(hash, 1);
+}
+
+// What the MPI libraries send without asking the receiver first, less their headers: Open MPI's
+// btl_tcp_eager_limit of 64 KiB; MPICH over libfabric's tcp provider.
+std::size_t eager_limit_bytes(const Settings& settings) {
+#if defined(OPEN_MPI)
+    constexpr std::size_t library_default = 65536 - 128;
+#else
+    constexpr std::size_t library_default = 16384 - 128;
+#endif
+    return settings.eager_limit_bytes != 0 ? settings.eager_limit_bytes : library_default;
+}
+
+Topology topology_from(const std::vector<double>& rows, int hosts, long& messages) {
+    const auto count = static_cast<std::size_t>(hosts);
+    const std::size_t width = row_head + 2 * count;
+    Topology topology;
+    topology.network = Network(hosts);
+    messages = 0;
+    for (std::size_t from = 0; from < count; ++from) {
+        messages += std::lround(rows[from * width + 1]);
+        for (std::size_t to = 0; to < count; ++to) {
+            const double* const cell = &rows[from * width + row_head + 2 * to];
+            Link link;
+            link.latency_us = cell[0];
+            topology.network.set_link(static_cast<int>(from), static_cast<int>(to), link);
+            if (from < to && cell[1] != 0) {
+                topology.spanning_tree.emplace_back(static_cast<int>(from), static_cast<int>(to));
+            }
+        }
+    }
+    topology.site_of = discover_sites(topology.network);
+    return topology;
+}
+
+}  // namespace
+
+Measured measure(MPI_Comm comm, const Hosts& hosts, const Settings& settings) {
+    Measured result;
+    std::vector<double> rows;
+    if (hosts.leading()) {
+        rows = measure_as_leader(comm, hosts, settings, result.cost);
+    }
+    share_on_host(hosts, rows);
+    if (!rows.empty()) {
+        result.id = hash_of(rows);
+        result.topology = topology_from(rows, hosts.count(), result.cost.ghs_messages);
+        result.topology.network.eager_limit_bytes = eager_limit_bytes(settings);
+    }
+    return result;
+}
+
+}  // namespace mutirao::mpi

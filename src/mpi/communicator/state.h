@@ -1,0 +1,47 @@
+// What mutirao holds of one communicator, kept as an attribute on it and freed with it.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+
+#include "mpi/communicator/hosts.h"
+#include "mpi/communicator/record.h"
+#include "mpi/executor/plan.h"
+
+namespace mutirao::mpi {
+
+struct State {
+    ~State();
+    State() = default;
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    /// Frees the private communicators; the MPI library takes every call from then on.
+    void release();
+
+    /// Every call of this communicator goes to the MPI library's own; what follows is empty then.
+    bool native = true;
+    MPI_Comm comm = MPI_COMM_NULL;  ///< private, of the same group
+    Hosts hosts;
+    std::uint32_t calls = 0;  ///< equal on all ranks: the tags carry it
+    std::shared_ptr<Record> record;
+
+    /// Index into record->decisions by root host and length class.
+    std::unordered_map<std::uint64_t, std::size_t> decision_of;
+    /// This rank's plans by decision and exact length; bounded.
+    std::unordered_map<std::uint64_t, std::unique_ptr<Plan>> plans;
+};
+
+int make_communicator_key();
+
+/// The state of a communicator, made at its first call by all its ranks together.
+State& state_of(MPI_Comm comm);
+
+/// Frees what the living communicators hold, in the order of their making on every rank. For the
+/// beginning of MPI_Finalize.
+void free_states();
+
+}  // namespace mutirao::mpi

@@ -1,0 +1,28 @@
+#include "mpi/communicator/universe.h"
+
+#include "core/spanning_tree/kruskal.h"
+
+namespace mutirao::mpi {
+
+Topology restrict(const Topology& topology, const std::vector<int>& hosts) {
+    const int count = static_cast<int>(hosts.size());
+    Topology part;
+    part.network = Network(count);
+    part.network.eager_limit_bytes = topology.network.eager_limit_bytes;
+    for (int i = 0; i < count; ++i) {
+        const int from = hosts[static_cast<std::size_t>(i)];
+        part.network.set_host(i, topology.network.host(from));
+        part.site_of.push_back(topology.site_of[static_cast<std::size_t>(from)]);
+        for (int j = 0; j < count; ++j) {
+            part.network.set_link(i, j,
+                                  topology.network.link(from, hosts[static_cast<std::size_t>(j)]));
+        }
+    }
+    const EdgeList forest = minimum_spanning_tree(part.network);
+    if (static_cast<int>(forest.size()) == count - 1) {
+        part.spanning_tree = forest;
+    }
+    return part;
+}
+
+}  // namespace mutirao::mpi

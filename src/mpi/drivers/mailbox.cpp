@@ -1,0 +1,101 @@
+#include "mpi/drivers/mailbox.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace mutirao::mpi {
+namespace {
+
+constexpr int setup_tag = 1;
+
+}  // namespace
+
+Mailbox::Mailbox(MPI_Comm comm, const Hosts& hosts)
+    : comm_(comm), hosts_(hosts), given_up_(static_cast<std::size_t>(hosts.count()), false) {}
+
+Mailbox::~Mailbox() {
+    for (Sending& sending : sending_) {
+        if (given_up_[static_cast<std::size_t>(sending.to)]) {
+            PMPI_Request_free(&sending.request);
+            // MPI may still read the few bytes, so they are left to it.
+            auto kept = std::make_unique<std::vector<std::byte>>(std::move(sending.body));
+            static_cast<void>(kept.release());
+        } else {
+            PMPI_Wait(&sending.request, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
+void Mailbox::send(int to, Phase phase, std::span<const std::byte> body) {
+    std::vector<std::byte> bytes;
+    bytes.reserve(body.size() + 1);
+    bytes.push_back(static_cast<std::byte>(phase));
+    bytes.insert(bytes.end(), body.begin(), body.end());
+    Sending& sending = sending_.emplace_back(Sending{to, MPI_REQUEST_NULL, std::move(bytes)});
+    PMPI_Isend(sending.body.data(), static_cast<int>(sending.body.size()), MPI_BYTE,
+               hosts_.leader_of_host[static_cast<std::size_t>(to)], setup_tag, comm_,
+               &sending.request);
+    reap();
+}
+
+void Mailbox::give_up(int host) { given_up_[static_cast<std::size_t>(host)] = true; }
+
+// In order, which leaves few to look at: sends complete much in the order in which they began.
+void Mailbox::reap() {
+    std::erase_if(sending_, [](Sending& sending) {
+        int done = 0;
+        PMPI_Test(&sending.request, &done, MPI_STATUS_IGNORE);
+        return done != 0;
+    });
+}
+
+bool Mailbox::fetch() {
+    int here = 0;
+    MPI_Status status;
+    PMPI_Iprobe(MPI_ANY_SOURCE, setup_tag, comm_, &here, &status);
+    if (here == 0) {
+        return false;
+    }
+    int length = 0;
+    PMPI_Get_count(&status, MPI_BYTE, &length);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(length));
+    PMPI_Recv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, setup_tag, comm_,
+              MPI_STATUS_IGNORE);
+    const auto phase = static_cast<std::size_t>(bytes.at(0));
+    bytes.erase(bytes.begin());
+    Letter letter{hosts_.host_of_rank[static_cast<std::size_t>(status.MPI_SOURCE)],
+                  static_cast<Phase>(phase), std::move(bytes)};
+    waiting_[phase % phase_count].push_back(std::move(letter));
+    return true;
+}
+
+std::optional<Letter> Mailbox::poll(Phase phase) {
+    auto& queue = waiting_[static_cast<std::size_t>(phase)];
+    if (fetch()) {
+        idle_polls_ = 0;
+    } else if (queue.empty()) {
+        rest();
+    }
+    if (queue.empty()) {
+        return std::nullopt;
+    }
+    Letter letter = std::move(queue.front());
+    queue.pop_front();
+    return letter;
+}
+
+// Spinning measures small latencies best, but with more ranks than processors it keeps the very
+// process waiting that should answer.
+void Mailbox::rest() {
+    constexpr int spins = 2000;
+    if (++idle_polls_ < spins) {
+        return;
+    }
+    reap();
+    const timespec pause{0, 20'000};
+    nanosleep(&pause, nullptr);
+}
+
+}  // namespace mutirao::mpi

@@ -1,0 +1,69 @@
+// Small messages between the leaders of hosts while a communicator is being set up. The phases of
+// the set-up follow each other at every host in its own time, so messages of a later phase wait
+// here until this host gets there. MPI keeps the order between two ranks, as GHS requires.
+#pragma once
+
+#include <mpi.h>
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "mpi/communicator/hosts.h"
+
+namespace mutirao::mpi {
+
+enum class Phase : unsigned char { ping, pong, verdict, ghs, gather };
+constexpr int phase_count = 5;
+
+struct Letter {
+    int from = -1;  ///< host
+    Phase phase = Phase::ping;
+    std::vector<std::byte> body;
+};
+
+class Mailbox {
+  public:
+    /// Both outlive the mailbox. Leaders only.
+    Mailbox(MPI_Comm comm, const Hosts& hosts);
+    /// Waits for the sends under way to hosts that answered; gives up the others.
+    ~Mailbox();
+    Mailbox(const Mailbox&) = delete;
+    Mailbox& operator=(const Mailbox&) = delete;
+
+    void send(int to, Phase phase, std::span<const std::byte> body);
+    /// The oldest waiting letter of that phase, if any. Does not block, but yields the processor
+    /// when nothing has come for a while.
+    std::optional<Letter> poll(Phase phase);
+    /// Sends to this host may never complete: do not wait for them.
+    void give_up(int host);
+
+  private:
+    struct Sending {
+        int to;
+        MPI_Request request;
+        std::vector<std::byte> body;
+    };
+
+    bool fetch();
+    void reap();
+    void rest();
+
+    MPI_Comm comm_;
+    const Hosts& hosts_;
+    std::deque<Letter> waiting_[phase_count];
+    std::deque<Sending> sending_;
+    std::vector<bool> given_up_;
+    int idle_polls_ = 0;
+};
+
+/// Bytes of a plain value, and back.
+template <typename Plain>
+std::span<const std::byte> bytes_of(const Plain& value) {
+    return std::as_bytes(std::span(&value, 1));
+}
+
+}  // namespace mutirao::mpi

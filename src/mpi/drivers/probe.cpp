@@ -1,0 +1,146 @@
+#include "mpi/drivers/probe.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace mutirao::mpi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+struct Peer {
+    int pings_left = 0;
+    Clock::time_point sent_at;
+    double round_trip_us = infinity;
+    bool told = false;          ///< our verdict went out
+    bool heard = false;         ///< theirs came in
+    double their_round_trip_us = infinity;
+
+    bool answered() const { return round_trip_us < infinity; }
+};
+
+class Prober {
+  public:
+    Prober(Mailbox& mailbox, const Hosts& hosts, const ProbeOptions& options)
+        : mailbox_(mailbox),
+          me_(hosts.my_host()),
+          peers_(static_cast<std::size_t>(hosts.count())),
+          deadline_(Clock::now() + std::chrono::milliseconds(options.timeout_ms)) {
+        for (int host = 0; host < hosts.count(); ++host) {
+            if (host != me_) {
+                peer(host).pings_left = options.count;
+                ping(host);
+            }
+        }
+    }
+
+    std::vector<double> run() {
+        while (!done()) {
+            answer_pings();
+            take_pongs();
+            take_verdicts();
+            if (Clock::now() >= deadline_) {
+                tell_the_rest();
+            }
+        }
+        return agreed();
+    }
+
+  private:
+    Peer& peer(int host) { return peers_[static_cast<std::size_t>(host)]; }
+    int count() const { return static_cast<int>(peers_.size()); }
+
+    void ping(int host) {
+        --peer(host).pings_left;
+        peer(host).sent_at = Clock::now();
+        mailbox_.send(host, Phase::ping, {});
+    }
+
+    void answer_pings() {
+        while (const auto letter = mailbox_.poll(Phase::ping)) {
+            mailbox_.send(letter->from, Phase::pong, {});
+        }
+    }
+
+    void take_pongs() {
+        while (const auto letter = mailbox_.poll(Phase::pong)) {
+            Peer& from = peer(letter->from);
+            if (from.told) {
+                continue;  // too late: the verdict stands
+            }
+            const std::chrono::duration<double, std::micro> took = Clock::now() - from.sent_at;
+            from.round_trip_us = std::min(from.round_trip_us, took.count());
+            if (from.pings_left > 0) {
+                ping(letter->from);
+            } else {
+                tell(letter->from);
+            }
+        }
+    }
+
+    void take_verdicts() {
+        while (const auto letter = mailbox_.poll(Phase::verdict)) {
+            Peer& from = peer(letter->from);
+            from.heard = true;
+            if (letter->body.size() == sizeof(double)) {
+                std::memcpy(&from.their_round_trip_us, letter->body.data(), sizeof(double));
+            }
+        }
+    }
+
+    void tell(int host) {
+        peer(host).told = true;
+        if (!peer(host).answered()) {
+            mailbox_.give_up(host);
+        }
+        mailbox_.send(host, Phase::verdict, bytes_of(peer(host).round_trip_us));
+    }
+
+    void tell_the_rest() {
+        for (int host = 0; host < count(); ++host) {
+            if (host != me_ && !peer(host).told) {
+                tell(host);
+            }
+        }
+    }
+
+    // A peer that answered a ping will surely send its verdict, and needs our pongs until then. One
+    // that never answered is unusable whatever it says, so both ends come to the same conclusion.
+    bool done() {
+        for (int host = 0; host < count(); ++host) {
+            const Peer& other = peer(host);
+            if (host != me_ && (!other.told || (other.answered() && !other.heard))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    std::vector<double> agreed() {
+        std::vector<double> latency_us(peers_.size(), 0.0);
+        for (int host = 0; host < count(); ++host) {
+            if (host != me_) {
+                const Peer& other = peer(host);
+                latency_us[static_cast<std::size_t>(host)] =
+                    std::max(other.round_trip_us, other.their_round_trip_us) / 2;
+            }
+        }
+        return latency_us;
+    }
+
+    Mailbox& mailbox_;
+    int me_;
+    std::vector<Peer> peers_;
+    Clock::time_point deadline_;
+};
+
+}  // namespace
+
+std::vector<double> probe_links(Mailbox& mailbox, const Hosts& hosts,
+                                const ProbeOptions& options) {
+    return Prober(mailbox, hosts, options).run();
+}
+
+}  // namespace mutirao::mpi

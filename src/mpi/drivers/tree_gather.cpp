@@ -1,0 +1,46 @@
+#include "mpi/drivers/tree_gather.h"
+
+#include <algorithm>
+
+namespace mutirao::mpi {
+namespace {
+
+Letter wait_for_letter(Mailbox& mailbox) {
+    while (true) {
+        if (auto letter = mailbox.poll(Phase::gather)) {
+            return std::move(*letter);
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<std::byte> gather_over_tree(Mailbox& mailbox, const std::vector<int>& branches,
+                                        std::vector<std::byte> mine) {
+    std::vector<Letter> heard;
+    const auto all_but = [&](int host) {
+        std::vector<std::byte> bytes = mine;
+        for (const Letter& letter : heard) {
+            if (letter.from != host) {
+                bytes.insert(bytes.end(), letter.body.begin(), letter.body.end());
+            }
+        }
+        return bytes;
+    };
+    const auto tell = [&](int host) { mailbox.send(host, Phase::gather, all_but(host)); };
+
+    std::vector<int> silent = branches;
+    while (!silent.empty()) {
+        if (silent.size() == 1) {
+            tell(silent.front());
+        }
+        heard.push_back(wait_for_letter(mailbox));
+        std::erase(silent, heard.back().from);
+    }
+    for (std::size_t i = 0; i + 1 < heard.size(); ++i) {
+        tell(heard[i].from);  // the last one heard from was told before it answered
+    }
+    return all_but(-1);
+}
+
+}  // namespace mutirao::mpi

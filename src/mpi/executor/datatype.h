@@ -1,0 +1,50 @@
+// Datatypes as the schedules see them: a number of packed bytes, in place where the memory already
+// is those bytes in order, through a packing buffer otherwise.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace mutirao::mpi {
+
+struct TypeShape {
+    std::size_t packed_bytes = 0;  ///< of one element
+    bool in_place = false;         ///< count elements are exactly count * packed_bytes bytes at the address
+};
+
+int make_datatype_key();
+
+/// Cached on the datatype, so that repeated calls cost one attribute look-up.
+TypeShape shape_of(MPI_Datatype type);
+
+/// The message as contiguous packed bytes. For types that are not in place the root packs ahead of
+/// what it sends so that packing overlaps with transfer; the others unpack at the end.
+class PackedMessage {
+  public:
+    /// `comm` is any communicator of the job; `full`: this rank holds the data already.
+    PackedMessage(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm, bool full);
+
+    std::byte* data() { return in_place_ ? user_ : packed_.data(); }
+    /// Makes the packed bytes before `end_bytes` readable; for the rank that holds the data.
+    void prepare(std::size_t end_bytes);
+    /// Puts the packed bytes into the user's buffer once all have come; for the ranks that received.
+    void finish();
+
+  private:
+    std::size_t chunk_of_elements() const;
+
+    std::byte* user_;
+    std::size_t count_;
+    MPI_Datatype type_;
+    MPI_Comm comm_;
+    bool full_;
+    bool in_place_;
+    std::size_t element_bytes_;
+    MPI_Aint extent_ = 0;
+    std::size_t ready_elements_ = 0;
+    std::vector<std::byte> packed_;
+};
+
+}  // namespace mutirao::mpi

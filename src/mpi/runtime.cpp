@@ -1,0 +1,89 @@
+#include "mpi/runtime.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "mpi/communicator/state.h"
+#include "mpi/executor/datatype.h"
+#include "mpi/interpose/launch_rank.h"
+#include "mpi/report.h"
+
+namespace mutirao::mpi {
+namespace {
+
+std::vector<std::string> own_environment() {
+    std::vector<std::string> entries;
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        if (std::string_view(*entry).starts_with("MUTIRAO_")) {
+            entries.emplace_back(*entry);
+        }
+    }
+    std::sort(entries.begin(), entries.end());
+    return entries;
+}
+
+// FNV-1a. Equal settings in another spelling hash differently, which only costs the speed-up.
+std::uint64_t hash_of(const std::vector<std::string>& entries) {
+    std::uint64_t hash = 14695981039346656037ULL;
+    for (const std::string& entry : entries) {
+        for (const char c : entry + '\n') {
+            hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+        }
+    }
+    return hash;
+}
+
+const ParsedSettings& parsed_settings() {
+    static const ParsedSettings parsed = parse_environment(own_environment());
+    return parsed;
+}
+
+// Runs at the beginning of MPI_Finalize, wherever that is called from (MPI 4.0, 11.2.4).
+int at_finalize(MPI_Comm, int, void*, void*) {
+    write_report(runtime());
+    free_states();
+    return MPI_SUCCESS;
+}
+
+Runtime* make_runtime() {
+    check_settings();
+    auto* made = new Runtime;  // lives as long as the process: MPI may call back very late
+    made->settings = parsed_settings().settings;
+    made->settings_hash = hash_of(own_environment());
+    made->communicator_key = make_communicator_key();
+    made->datatype_key = make_datatype_key();
+    int finalize_key = MPI_KEYVAL_INVALID;
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &finalize_key, nullptr);
+    PMPI_Comm_set_attr(MPI_COMM_SELF, finalize_key, nullptr);
+    return made;
+}
+
+}  // namespace
+
+Runtime& runtime() {
+    static Runtime* const only = make_runtime();
+    return *only;
+}
+
+void check_settings() {
+    const std::string& error = parsed_settings().error;
+    if (error.empty()) {
+        return;
+    }
+    if (speaks_for_job()) {
+        std::fprintf(stderr, "mutirao: %s\n", error.c_str());
+    }
+    std::_Exit(2);
+}
+
+int raise_on(MPI_Comm comm, int error) {
+    PMPI_Comm_call_errhandler(comm, error);
+    return error;
+}
+
+}  // namespace mutirao::mpi

@@ -1,0 +1,38 @@
+// What one process holds of mutirao, whatever the communicator: its settings, its attribute keys,
+// the network that it has measured, and the records that the report is written from.
+#pragma once
+
+#include <mpi.h>
+
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include "core/settings/settings.h"
+#include "mpi/communicator/record.h"
+#include "mpi/communicator/universe.h"
+
+namespace mutirao::mpi {
+
+struct Runtime {
+    Settings settings;
+    std::uint64_t settings_hash = 0;  ///< to see whether all ranks run with the same
+    int communicator_key = MPI_KEYVAL_INVALID;
+    int datatype_key = MPI_KEYVAL_INVALID;
+
+    std::mutex mutex;  ///< guards what follows: threads may set up different communicators at once
+    std::shared_ptr<const Universe> universe;
+    std::list<std::shared_ptr<Record>> records;  ///< bounded, oldest first
+};
+
+/// The process' runtime; made at the first call after MPI_Init, whoever called that.
+Runtime& runtime();
+
+/// Ends the process with exit code 2 and one line if the environment holds a wrong setting. Needs
+/// no MPI, so that it can speak before any communication.
+void check_settings();
+
+/// Invokes the communicator's error handler, as MPI's own functions do, and returns the code.
+int raise_on(MPI_Comm comm, int error);
+
+}  // namespace mutirao::mpi
