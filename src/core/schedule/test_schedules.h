@@ -1,0 +1,103 @@
+// Hand-written collectives for the tests beside this file, independent of the catalogue: the
+// checker and the predictor must not be tested with what they will be used to judge.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "core/schedule/schedule.h"
+
+namespace mutirao::testing {
+
+inline Region output(std::size_t offset, std::size_t length) {
+    return {Buffer::output, offset, length};
+}
+inline Region input(std::size_t offset, std::size_t length) {
+    return {Buffer::input, offset, length};
+}
+inline Region scratch(std::size_t offset, std::size_t length) {
+    return {Buffer::scratch, offset, length};
+}
+
+/// Rank 0 sends to everyone else in turn.
+inline std::vector<Schedule> flat_broadcast(int size, std::size_t length) {
+    std::vector<Schedule> ranks(static_cast<std::size_t>(size));
+    for (int rank = 1; rank < size; ++rank) {
+        ranks[0].send(rank, output(0, length));
+        ranks[static_cast<std::size_t>(rank)].receive(0, output(0, length));
+    }
+    return ranks;
+}
+
+/// Rank r hands every segment to rank r + 1.
+inline std::vector<Schedule> chain_broadcast(int size, std::size_t segments, std::size_t segment) {
+    std::vector<Schedule> ranks(static_cast<std::size_t>(size));
+    for (int rank = 0; rank < size; ++rank)
+        for (std::size_t s = 0; s < segments; ++s) {
+            Schedule& own = ranks[static_cast<std::size_t>(rank)];
+            std::vector<StepId> after;
+            if (rank > 0) after.push_back(own.receive(rank - 1, output(s * segment, segment)));
+            if (rank + 1 < size) own.send(rank + 1, output(s * segment, segment), after);
+        }
+    return ranks;
+}
+
+/// From rank 0; the child of the largest subtree first.
+inline std::vector<Schedule> binomial_broadcast(int size, std::size_t length) {
+    std::vector<Schedule> ranks(static_cast<std::size_t>(size));
+    for (int rank = 0; rank < size; ++rank) {
+        Schedule& own = ranks[static_cast<std::size_t>(rank)];
+        std::vector<StepId> after;
+        int low = 1;
+        while (low < size && (rank & low) == 0) low <<= 1;
+        if (rank > 0) after.push_back(own.receive(rank - low, output(0, length)));
+        for (int bit = low >> 1; bit > 0; bit >>= 1)
+            if (rank + bit < size) own.send(rank + bit, output(0, length), after);
+    }
+    return ranks;
+}
+
+/// `size` a power of two: copies its input to the output, then exchanges and adds per round.
+inline std::vector<Schedule> doubling_allreduce(int size, std::size_t length) {
+    std::vector<Schedule> ranks(static_cast<std::size_t>(size));
+    for (int rank = 0; rank < size; ++rank) {
+        Schedule& own = ranks[static_cast<std::size_t>(rank)];
+        StepId latest = own.copy(input(0, length), output(0, length));
+        std::size_t round = 0;
+        for (int bit = 1; bit < size; bit <<= 1, ++round) {
+            const Region incoming = scratch(round * length, length);
+            const StepId sent = own.send(rank ^ bit, output(0, length), std::array{latest});
+            const StepId received = own.receive(rank ^ bit, incoming);
+            latest = own.reduce(incoming, output(0, length), std::array{sent, received, latest});
+        }
+    }
+    return ranks;
+}
+
+/// Every block travels once round the ring, through one reused scratch block per parity.
+inline std::vector<Schedule> ring_allgather(int size, std::size_t block) {
+    std::vector<Schedule> ranks(static_cast<std::size_t>(size));
+    for (int rank = 0; rank < size; ++rank) {
+        Schedule& own = ranks[static_cast<std::size_t>(rank)];
+        const auto place = [&](int hop) {
+            return output(static_cast<std::size_t>((rank - hop + size) % size) * block, block);
+        };
+        StepId latest = own.copy(input(0, block), place(0));
+        std::array<StepId, 2> copied{-1, -1};
+        for (int hop = 1; hop < size; ++hop) {
+            const auto parity = static_cast<std::size_t>(hop % 2);
+            const Region landing = scratch(parity * block, block);
+            own.send((rank + 1) % size, place(hop - 1), std::array{latest});
+            std::vector<StepId> after;
+            if (copied[parity] >= 0) after.push_back(copied[parity]);
+            const StepId received = own.receive((rank + size - 1) % size, landing, after);
+            latest = own.copy(landing, place(hop), std::array{received});
+            copied[parity] = latest;
+        }
+    }
+    return ranks;
+}
+
+}  // namespace mutirao::testing
