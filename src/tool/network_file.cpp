@@ -1,0 +1,229 @@
+#include "tool/network_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "core/settings/settings.h"
+
+namespace mutirao::tool {
+namespace {
+
+constexpr int most_hosts = 10'000;
+
+using Words = std::vector<std::string>;
+
+/// What is read so far. Each method takes the words of one line and returns what is wrong with
+/// them, or nothing.
+class Reader {
+  public:
+    std::string line(const Words& words);
+    /// What only shows at the end.
+    std::string finish() const;
+
+    NetworkFile result;
+
+  private:
+    std::string hosts(const Words& words);
+    std::string eager_limit(const Words& words);
+    std::string host(const Words& words);
+    std::string link(const Words& words);
+    std::string site(const Words& words);
+
+    struct Kind {
+        std::string usage;
+        std::string (Reader::*read)(const Words&);
+    };
+    static const std::map<std::string, Kind>& kinds();
+
+    int host_count() const { return result.network.host_count(); }
+    std::string host_number(const std::string& word, int& host) const;
+    std::string first_time(const std::string& what);
+
+    std::set<std::string> seen_;
+};
+
+template <typename Number>
+std::optional<Number> parsed(const std::string& word) {
+    Number value = 0;
+    const char* end = word.data() + word.size();
+    const auto [stop, error] = std::from_chars(word.data(), end, value);
+    if (error != std::errc{} || stop != end) return std::nullopt;
+    return value;
+}
+
+struct Bounds {
+    const char* name;
+    bool zero_allowed;
+    bool infinite_allowed;
+};
+
+std::string read_number(const std::string& word, Bounds bounds, double& target) {
+    const auto value = parsed<double>(word);
+    const bool valid = value && (bounds.zero_allowed ? *value >= 0 : *value > 0) &&
+                       (bounds.infinite_allowed || std::isfinite(*value));
+    if (!valid) {
+        return std::string(bounds.name) + " is \"" + word + "\"; it must be a number " +
+               (bounds.zero_allowed ? "of at least 0" : "above 0") +
+               (bounds.infinite_allowed ? " or inf" : "");
+    }
+    target = *value;
+    return {};
+}
+
+const std::map<std::string, Reader::Kind>& Reader::kinds() {
+    static const std::map<std::string, Kind> table = {
+        {"hosts", {"hosts COUNT", &Reader::hosts}},
+        {"eager_limit_bytes", {"eager_limit_bytes BYTES", &Reader::eager_limit}},
+        {"host",
+         {"host HOST SEND_OVERHEAD_US RECEIVE_OVERHEAD_US PORT_BYTES_PER_US", &Reader::host}},
+        {"link", {"link FROM TO LATENCY_US BANDWIDTH_BYTES_PER_US", &Reader::link}},
+        {"site", {"site HOST NAME", &Reader::site}},
+    };
+    return table;
+}
+
+std::string Reader::line(const Words& words) {
+    const auto kind = kinds().find(words.front());
+    if (kind == kinds().end()) {
+        Words names;
+        for (const auto& [name, unused] : kinds()) names.push_back(name);
+        return "unknown line \"" + words.front() + "\"" + did_you_mean(words.front(), names);
+    }
+    const auto blanks = std::count(kind->second.usage.begin(), kind->second.usage.end(), ' ');
+    if (static_cast<long>(words.size()) != blanks + 1) {
+        return std::to_string(words.size() - 1) + " values where " + std::to_string(blanks) +
+               " belong: " + kind->second.usage;
+    }
+    if (host_count() == 0 && words.front() != "hosts") return "the first line must be hosts COUNT";
+    return (this->*kind->second.read)(words);
+}
+
+std::string Reader::first_time(const std::string& what) {
+    return seen_.insert(what).second ? std::string() : what + " is given twice";
+}
+
+std::string Reader::host_number(const std::string& word, int& host) const {
+    const auto value = parsed<int>(word);
+    if (!value || *value < 0 || *value >= host_count()) {
+        return "host \"" + word + "\" is not in 0.." + std::to_string(host_count() - 1);
+    }
+    host = *value;
+    return {};
+}
+
+std::string Reader::hosts(const Words& words) {
+    if (std::string twice = first_time("hosts"); !twice.empty()) return twice;
+    const auto count = parsed<int>(words[1]);
+    if (!count || *count < 1 || *count > most_hosts) {
+        return "hosts \"" + words[1] + "\" is not in 1.." + std::to_string(most_hosts);
+    }
+    result.network = Network(*count);
+    const Link unusable = {std::numeric_limits<double>::infinity(),
+                           std::numeric_limits<double>::infinity()};
+    for (int from = 0; from < *count; ++from) {
+        for (int to = 0; to < *count; ++to) {
+            if (from != to) result.network.set_link(from, to, unusable);
+        }
+    }
+    return {};
+}
+
+std::string Reader::eager_limit(const Words& words) {
+    if (std::string twice = first_time("eager_limit_bytes"); !twice.empty()) return twice;
+    const auto bytes = parsed<std::size_t>(words[1]);
+    if (!bytes) return "eager_limit_bytes \"" + words[1] + "\" is not a whole number";
+    result.network.eager_limit_bytes = *bytes;
+    return {};
+}
+
+std::string Reader::host(const Words& words) {
+    int number = 0;
+    if (std::string bad = host_number(words[1], number); !bad.empty()) return bad;
+    if (std::string twice = first_time("host " + std::to_string(number)); !twice.empty()) return twice;
+    HostCosts costs;
+    const std::string errors[] = {
+        read_number(words[2], {"send overhead", true, false}, costs.send_overhead_us),
+        read_number(words[3], {"receive overhead", true, false}, costs.receive_overhead_us),
+        read_number(words[4], {"port", false, true}, costs.port_bytes_per_us)};
+    for (const std::string& error : errors) {
+        if (!error.empty()) return error;
+    }
+    result.network.set_host(number, costs);
+    return {};
+}
+
+std::string Reader::link(const Words& words) {
+    int from = 0;
+    int to = 0;
+    if (std::string bad = host_number(words[1], from); !bad.empty()) return bad;
+    if (std::string bad = host_number(words[2], to); !bad.empty()) return bad;
+    if (from == to) return "a link from host " + words[1] + " to itself";
+    const std::string name = "link " + std::to_string(from) + " " + std::to_string(to);
+    if (std::string twice = first_time(name); !twice.empty()) return twice;
+    Link measured;
+    const std::string errors[] = {
+        read_number(words[3], {"latency", true, true}, measured.latency_us),
+        read_number(words[4], {"bandwidth", false, true}, measured.bandwidth_bytes_per_us)};
+    for (const std::string& error : errors) {
+        if (!error.empty()) return error;
+    }
+    result.network.set_link(from, to, measured);
+    return {};
+}
+
+std::string Reader::site(const Words& words) {
+    int number = 0;
+    if (std::string bad = host_number(words[1], number); !bad.empty()) return bad;
+    if (std::string twice = first_time("site of host " + std::to_string(number)); !twice.empty()) return twice;
+    auto& names = result.site_names;
+    const auto known = std::find(names.begin(), names.end(), words[2]);
+    result.site_of.resize(static_cast<std::size_t>(host_count()), -1);
+    result.site_of[static_cast<std::size_t>(number)] = static_cast<int>(known - names.begin());
+    if (known == names.end()) names.push_back(words[2]);
+    return {};
+}
+
+std::string Reader::finish() const {
+    if (host_count() == 0) return "there is no line hosts COUNT";
+    const auto& sites = result.site_of;
+    const auto without = std::find(sites.begin(), sites.end(), -1);
+    if (without == sites.end()) return {};
+    return "host " + std::to_string(without - sites.begin()) + " has no site, but others have one";
+}
+
+}  // namespace
+
+NetworkFile read_network(std::istream& input, const std::string& name) {
+    Reader reader;
+    std::string text;
+    int line_number = 0;
+    std::string error;
+    while (error.empty() && std::getline(input, text)) {
+        ++line_number;
+        std::istringstream stream(text.substr(0, text.find('#')));
+        Words words;
+        for (std::string word; stream >> word;) words.push_back(word);
+        if (!words.empty()) error = reader.line(words);
+    }
+    if (error.empty()) error = reader.finish();
+    if (!error.empty()) error = name + ":" + std::to_string(line_number) + ": " + error;
+    reader.result.error = error;
+    return reader.result;
+}
+
+Network uniform_network(int host_count) {
+    Network network(host_count);
+    for (int a = 0; a < host_count; ++a) {
+        for (int b = a + 1; b < host_count; ++b) {
+            network.set_both(a, b, {.latency_us = 50, .bandwidth_bytes_per_us = 1000});
+        }
+    }
+    return network;
+}
+
+}  // namespace mutirao::tool

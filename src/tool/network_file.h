@@ -1,0 +1,34 @@
+// The text format in which a network is handed to the tool:
+//
+//   # anything after a hash is a comment
+//   hosts 24                          must come first; the hosts are 0 .. 23
+//   eager_limit_bytes 65536           optional
+//   host 0 20 20 125                  optional: send and receive overhead in us, port in bytes/us
+//   link 0 1 175300 12.5              one direction: latency in us, bandwidth in bytes/us
+//   site 0 Rio                        optional, but for all hosts or none: any word
+//
+// Latency, port and bandwidth may be "inf". A link that is not listed lets nothing through.
+#pragma once
+
+#include <istream>
+#include <string>
+#include <vector>
+
+#include "core/network/network.h"
+
+namespace mutirao::tool {
+
+struct NetworkFile {
+    Network network;
+    std::vector<int> site_of;             ///< empty: the file names no sites
+    std::vector<std::string> site_names;  ///< by label
+    std::string error;                    ///< "NAME:LINE: what is wrong"; empty: all well
+};
+
+/// `name` is how error lines call the file.
+NetworkFile read_network(std::istream& input, const std::string& name);
+
+/// Every link alike: what stands in where no network is given.
+Network uniform_network(int host_count);
+
+}  // namespace mutirao::tool

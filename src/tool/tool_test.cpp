@@ -1,0 +1,177 @@
+#include "tool/tool.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/algorithms/algorithm.h"
+#include "core/settings/settings.h"
+
+namespace mutirao::tool {
+namespace {
+
+struct Outcome {
+    int exit_code;
+    std::string out;
+    std::string err;
+};
+
+Outcome run_tool(const std::vector<std::string>& arguments) {
+    std::ostringstream out;
+    std::ostringstream err;
+    const int exit_code = run(arguments, out, err);
+    return {exit_code, out.str(), err.str()};
+}
+
+bool contains(const std::string& text, std::string_view part) {
+    return text.find(part) != text.npos;
+}
+
+/// A file that is gone when the test ends.
+class NetworkOnDisk {
+  public:
+    explicit NetworkOnDisk(const std::string& text) { std::ofstream(path_) << text; }
+    ~NetworkOnDisk() { std::filesystem::remove(path_); }
+
+    const std::string& path() const { return path_; }
+
+  private:
+    std::string path_ = testing::TempDir() + "mutirao-" +
+                        testing::UnitTest::GetInstance()->current_test_info()->name() + ".txt";
+};
+
+// A line 0 - 1 - 2 with a slow direct link 0 - 2.
+constexpr const char* three_hosts =
+    "hosts 3\n"
+    "link 0 1 1000 100\nlink 1 0 1000 100\n"
+    "link 1 2 1000 100\nlink 2 1 1000 100\n"
+    "link 0 2 9000 100\nlink 2 0 9000 100\n";
+
+TEST(Tool, ListsEveryAlgorithmAndSetting) {
+    const Outcome algorithms = run_tool({"algorithms"});
+    const Outcome page = run_tool({"markdown", "algorithms"});
+    for (const Algorithm& row : catalogue()) {
+        EXPECT_TRUE(contains(algorithms.out, "\"" + std::string(row.name) + "\"")) << row.name;
+        EXPECT_TRUE(contains(page.out, "| `" + std::string(row.name) + "` |")) << row.name;
+    }
+    const Outcome settings = run_tool({"settings"});
+    const Outcome settings_page = run_tool({"markdown", "settings"});
+    for (const SettingRow& row : setting_rows()) {
+        EXPECT_TRUE(contains(settings.out, environment_name(row.name))) << row.name;
+        EXPECT_TRUE(contains(settings_page.out, environment_name(row.name))) << row.name;
+    }
+}
+
+TEST(Tool, ChecksSettingsAndSaysWhatToExport) {
+    const Outcome good = run_tool({"check-settings", "probe_count=5", "broadcast=auto"});
+    EXPECT_EQ(good.exit_code, 0) << good.err;
+    EXPECT_EQ(good.out, "{\"MUTIRAO_BROADCAST\":\"auto\",\"MUTIRAO_PROBE_COUNT\":\"5\"}\n");
+    EXPECT_EQ(run_tool({"check-settings", "probe_count=5", "probe_cuont=5"}).err,
+              "mutirao-core: unknown setting \"probe_cuont\"; did you mean probe_count?\n");
+}
+
+TEST(Tool, WrongUsageIsOneLineAndExitCodeTwo) {
+    const std::vector<std::vector<std::string>> cases = {
+        {},
+        {"shwo"},
+        {"algorithms", "extra"},
+        {"check-settings", "probe_count"},
+        {"check-settings", "enabled=maybe"},
+        {"markdown"},
+        {"markdown", "setings"},
+        {"show"},
+        {"show", "broadcast"},
+        {"show", "bcast/flat"},
+        {"show", "broadcast/chian"},
+        {"show", "broadcast/native"},
+        {"show", "broadcast/flat", "--ranks"},
+        {"show", "broadcast/flat", "--ranks", "0"},
+        {"show", "broadcast/flat", "--root", "8"},
+        {"show", "broadcast/flat", "--bytes", "1k"},
+        {"show", "broadcast/flat", "--format", "pdf"},
+        {"show", "broadcast/flat", "--network", "/nonexistent"},
+        {"show", "broadcast/flat", "--rank", "3"},
+        {"show", "broadcast/flat", "--root=1", "--root=1"},
+        {"show", "broadcast/flat", "broadcast/flat"},
+        {"show", "broadcast/chain:segment_bytes=256", "--bytes", "1099511627776"},
+        {"predict"},
+        {"predict", "broadcast", "chian"},
+        {"tree", "oak"},
+    };
+    for (const auto& arguments : cases) {
+        const Outcome outcome = run_tool(arguments);
+        const std::string shown = testing::PrintToString(arguments);
+        EXPECT_EQ(outcome.exit_code, 2) << shown;
+        EXPECT_EQ(outcome.out, "") << shown;
+        EXPECT_EQ(outcome.err.find('\n') + 1, outcome.err.size()) << shown << outcome.err;
+    }
+}
+
+TEST(Tool, ShowsAScheduleInEveryFormat) {
+    const std::vector<std::string> base = {"show", "broadcast/binomial", "--ranks", "6"};
+    for (const auto& [format, part] : std::vector<std::pair<std::string, std::string>>{
+             {"text", "predicted "}, {"json", "\"schedules\":{"}, {"svg", "<svg"}}) {
+        std::vector<std::string> arguments = base;
+        arguments.push_back("--format=" + format);
+        const Outcome outcome = run_tool(arguments);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+        EXPECT_TRUE(contains(outcome.out, part)) << outcome.out;
+    }
+}
+
+// The minimum spanning tree of the line is the line, and so is the shortest way.
+TEST(Tool, TreesFollowTheNetworkFile) {
+    const NetworkOnDisk file(three_hosts);
+    for (const char* kind : {"mst", "shortest_path"}) {
+        const Outcome outcome = run_tool({"tree", kind, "--root", "2", "--network", file.path()});
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+        std::string flat = outcome.out;
+        std::erase_if(flat, [](char c) { return c == ' ' || c == '\n'; });
+        EXPECT_TRUE(contains(flat, "{\"parent\":2,\"child\":1,\"latency_us\":1000},"
+                                   "{\"parent\":1,\"child\":0,\"latency_us\":1000}"))
+            << outcome.out;
+    }
+}
+
+TEST(Tool, PredictsWhatIsAskedOrAllOfIt) {
+    const NetworkOnDisk file(three_hosts);
+    const std::vector<std::string> base = {"predict", "broadcast", "--bytes",
+                                           "0",       "--network", file.path()};
+    const Outcome all = run_tool(base);
+    EXPECT_EQ(all.exit_code, 0) << all.err;
+    EXPECT_TRUE(contains(all.out, "\"reason\"")) << all.out;
+    EXPECT_TRUE(contains(all.out, "\"native\"")) << all.out;
+    std::vector<std::string> asked = base;
+    asked.insert(asked.end(), {"flat", "chain"});
+    const Outcome two = run_tool(asked);
+    EXPECT_EQ(two.exit_code, 0) << two.err;
+    EXPECT_LT(two.out.find("\"flat\""), two.out.find("\"chain\"")) << two.out;
+    EXPECT_FALSE(contains(two.out, "\"binomial\"")) << two.out;
+}
+
+TEST(Tool, SaysWhenThereIsNoTree) {
+    const NetworkOnDisk file("hosts 3\nlink 0 1 5 5\nlink 1 0 5 5\n");
+    for (const char* kind : {"mst", "shortest_path", "greedy", "two_level"}) {
+        const Outcome outcome = run_tool({"tree", kind, "--network", file.path()});
+        EXPECT_EQ(outcome.exit_code, 1) << kind;
+        EXPECT_EQ(outcome.err,
+                  "mutirao-core: there is no tree: the links do not reach every host\n");
+    }
+    const Outcome decision = run_tool({"predict", "broadcast", "--network", file.path()});
+    EXPECT_EQ(decision.exit_code, 0) << decision.err;
+    EXPECT_TRUE(contains(decision.out, "no spanning tree")) << decision.out;
+}
+
+TEST(Tool, RanksMustAgreeWithTheNetwork) {
+    const NetworkOnDisk file(three_hosts);
+    const Outcome outcome =
+        run_tool({"show", "broadcast/flat", "--ranks", "4", "--network", file.path()});
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_TRUE(contains(outcome.err, "has 3 hosts")) << outcome.err;
+}
+
+}  // namespace
+}  // namespace mutirao::tool
