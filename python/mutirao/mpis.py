@@ -266,6 +266,19 @@ def default_mpi(program: str | None = None) -> Mpi:
                   " (mutirao doctor shows those it has)")
 
 
+def check_linked(program: str, mpi: Mpi) -> None:
+    """UsageError where `program` would load another MPI library than the one that starts it."""
+    linked = _linked_library(program)
+    if linked is None:
+        return
+    # The wheels' folders are searched first by LD_LIBRARY_PATH, whatever the program names.
+    fits = linked.name == mpi.known.soname and (
+        mpi.known.environment or not linked.is_absolute() or linked.resolve() == mpi.library)
+    if not fits:
+        raise UsageError(f"{program} is linked to {linked}, which is not {mpi.title}: run it with"
+                         f" --mpi {default_mpi(program).name}")
+
+
 def _linked_library(program: str) -> Path | None:
     """The MPI library that the loader would give to `program`; its bare soname if it finds none."""
     answer = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)

@@ -1,0 +1,33 @@
+"""`mutirao algorithms`: the catalogue."""
+
+from mutirao import core_tool
+from mutirao.output import print_json, print_table
+
+
+def register(subparsers, common) -> None:
+    parser = subparsers.add_parser("algorithms", parents=[common],
+                                   help="list the algorithms and their parameters")
+    parser.set_defaults(run=run)
+
+
+def run(arguments) -> int:
+    rows = core_tool.algorithms()
+    if arguments.json:
+        print_json(rows)
+        return 0
+    print_table(("algorithm", "parameters", "what it does", "source"),
+                [(f"{row['collective']}/{row['name']}", _parameters(row), row["summary"],
+                  row["source"]) for row in rows])
+    return 0
+
+
+def _parameters(row: dict) -> str:
+    """As they are written: tree=mst|greedy,radix=2|4."""
+    parts = []
+    if len(row["trees"]) > 1:
+        parts.append("tree=" + "|".join(row["trees"]))
+    if row["radices"]:
+        parts.append("radix=" + "|".join(map(str, row["radices"])))
+    if row["segmented"]:
+        parts.append("segment_bytes=N")
+    return ",".join(parts)

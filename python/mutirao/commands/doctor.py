@@ -1,0 +1,110 @@
+"""`mutirao doctor`: what is installed, which MPIs, can the lab run, and what to do about the rest."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+from mutirao import __version__, core_tool
+from mutirao.errors import Failure, UsageError
+from mutirao.lab import Lab
+from mutirao.mpis import KNOWN, found_mpis
+from mutirao.network import HostNetwork
+from mutirao.output import print_json, print_table
+from mutirao.paths import CORE_TOOL, ENVIRONMENTS, ROOT, preloadable
+
+
+@dataclass
+class Finding:
+    what: str
+    state: str  # "ok", "missing", "not built" or "fails"
+    detail: str = ""
+    remedy: str = ""
+    needed: bool = True  # without it mutirao cannot be used
+
+
+# What builds mutirao, and the package that brings it.
+BUILD_TOOLS = (("g++", "g++"), ("cmake", "cmake"), ("ninja", "ninja-build"))
+
+
+def register(subparsers, common) -> None:
+    parser = subparsers.add_parser("doctor", parents=[common],
+                                   help="say what is installed, what is missing, what to do")
+    parser.set_defaults(run=run)
+
+
+def run(arguments) -> int:
+    findings = [*_python(), *_build(), *_mpis(), _lab()]
+    usable = (all(finding.state == "ok" for finding in findings if finding.needed)
+              and any(mpi.built for mpi in found_mpis()))
+    if arguments.json:
+        print_json({"version": __version__, "usable": usable,
+                    "findings": [asdict(finding) for finding in findings],
+                    "mpis": [{"name": mpi.name, "title": mpi.title, "built": mpi.built,
+                              "launcher": str(mpi.launcher), "preload": str(mpi.preload)}
+                             for mpi in found_mpis()]})
+        return 0 if usable else 1
+    print_table(("", "state", "what was found", "what to do"),
+                [(finding.what, finding.state, finding.detail, finding.remedy)
+                 for finding in findings])
+    print()
+    print("mutirao can be used here." if usable else "mutirao cannot be used yet: see what to do.")
+    return 0 if usable else 1
+
+
+def _python() -> Iterator[Finding]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    new_enough = sys.version_info >= (3, 11)
+    yield Finding("Python", "ok" if new_enough else "missing", version,
+                  "" if new_enough else "install Python 3.11 or newer")
+    prepared = (ENVIRONMENTS / "cli" / "stamp").is_file()
+    yield Finding("environment", "ok" if prepared else "missing", ".env/cli" if prepared else "",
+                  "" if prepared else "run make setup", needed=False)
+
+
+def _build() -> Iterator[Finding]:
+    for program, package in BUILD_TOOLS:
+        path = shutil.which(program)
+        yield Finding(program, "ok" if path else "missing", path or "",
+                      "" if path else f"run make setup, or apt-get install {package}", needed=False)
+    built = CORE_TOOL.is_file()
+    yield Finding("mutirao-core", "ok" if built else "not built", _catalogue_size() if built else "",
+                  "" if built else "run make build")
+    if not preloadable(ROOT):
+        yield Finding("place", "fails", str(ROOT), "move the project: LD_PRELOAD allows no spaces"
+                      " and no colons in a path")
+
+
+def _catalogue_size() -> str:
+    try:
+        return f"{len(core_tool.algorithms())} algorithms"
+    except (Failure, UsageError) as error:
+        return str(error)
+
+
+def _mpis() -> Iterator[Finding]:
+    found = {mpi.name: mpi for mpi in found_mpis()}
+    for known in KNOWN:
+        mpi = found.get(known.name)
+        # The same packages bring one or the other, depending on the distribution.
+        if mpi is None and any(other.wrapper == known.wrapper and not other.environment
+                               for other in (m.known for m in found.values())):
+            continue
+        if mpi is None:
+            yield Finding(known.name, "missing", known.title, known.get, needed=False)
+        else:
+            yield Finding(mpi.name, "ok" if mpi.built else "not built", mpi.title,
+                          "" if mpi.built else "run make build", needed=False)
+
+
+def _lab() -> Finding:
+    """Brings a smallest lab up and takes it down again: nothing else tells for sure."""
+    network = HostNetwork.from_sites(["a", "b"], [[0, 1], [1, 0]], name="doctor")
+    try:
+        with Lab.up(network):
+            how = "as root" if os.geteuid() == 0 else "without root, in a user namespace"
+            return Finding("WAN lab", "ok", f"runs {how}", needed=False)
+    except (Failure, UsageError) as error:
+        return Finding("WAN lab", "fails", str(error),
+                       "mutirao run and the rest work without it", needed=False)

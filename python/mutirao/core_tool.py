@@ -1,0 +1,87 @@
+"""Asks mutirao-core, the C++ core as a program: what is shown, checked and predicted here comes
+from the very code that the library runs.
+"""
+
+import json
+import math
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mutirao.errors import Failure, UsageError
+from mutirao.network import HostNetwork
+from mutirao.paths import CORE_TOOL
+
+
+def ask(*words: str) -> str:
+    """The tool's output; its one-line errors become ours."""
+    if not CORE_TOOL.is_file():
+        raise Failure("mutirao is not built: run make build")
+    answer = subprocess.run([CORE_TOOL, *words], capture_output=True, text=True, check=False)
+    if answer.returncode == 0:
+        return answer.stdout
+    line = answer.stderr.strip().removeprefix("mutirao-core: ")
+    if answer.returncode == 2:
+        raise UsageError(line)
+    raise Failure(line or f"mutirao-core ended with exit code {answer.returncode}")
+
+
+def ask_json(*words: str) -> Any:
+    return json.loads(ask(*words))
+
+
+def algorithms() -> list[dict]:
+    return ask_json("algorithms")
+
+
+def settings() -> list[dict]:
+    return ask_json("settings")
+
+
+def check_settings(values: Mapping[str, str]) -> None:
+    """UsageError for the first that does not exist or is out of range."""
+    if values:
+        ask("check-settings", *(f"{name}={value}" for name, value in values.items()))
+
+
+def predict(network: HostNetwork, root: int, length_bytes: int,
+            candidates: Sequence[str] = (), **network_file_options: Any) -> dict:
+    """Predicted times of broadcasts, of all candidates if none are named, and the decision."""
+    with network_file(network, **network_file_options) as path:
+        return ask_json("predict", "broadcast", *candidates, "--network", str(path),
+                        "--root", str(root), "--bytes", str(length_bytes))
+
+
+def tree(network: HostNetwork, kind: str, root: int, length_bytes: int = 0) -> dict:
+    with network_file(network) as path:
+        return ask_json("tree", kind, "--network", str(path), "--root", str(root),
+                        "--bytes", str(length_bytes))
+
+
+@contextmanager
+def network_file(network: HostNetwork, **options: Any) -> Iterator[Path]:
+    """The network in the tool's format, for as long as it is needed."""
+    with tempfile.NamedTemporaryFile("w", prefix="mutirao-", suffix=".network") as file:
+        file.writelines(f"{line}\n" for line in network_lines(network, **options))
+        file.flush()
+        yield Path(file.name)
+
+
+def network_lines(network: HostNetwork, eager_limit_bytes: int | None = None,
+                  send_overhead_us: float = 0.0, receive_overhead_us: float = 0.0,
+                  port_bytes_per_us: float = math.inf) -> Iterator[str]:
+    yield f"hosts {network.host_count}"
+    if eager_limit_bytes is not None:
+        yield f"eager_limit_bytes {eager_limit_bytes}"
+    for host, site in enumerate(network.sites):
+        yield f"host {host} {send_overhead_us} {receive_overhead_us} {port_bytes_per_us}"
+        # The tool takes words; a site's name may have spaces.
+        yield f"site {host} {'_'.join(site.split()) or '_'}"
+    for a, row in enumerate(network.latency_us):
+        for b, latency_us in enumerate(row):
+            if a != b:
+                mbit = network.bandwidth_mbit[a][b] if network.bandwidth_mbit else 0
+                yield f"link {a} {b} {latency_us!r} {mbit / 8 if mbit else math.inf!r}"

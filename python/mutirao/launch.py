@@ -1,0 +1,127 @@
+"""Launches an MPI program with mutirao preloaded, on this host or on the hosts of a lab.
+
+The ranks' environment is given by `env NAME=VALUE ... PROGRAM`, which every launcher can start,
+and which keeps the preloaded libraries out of the launcher itself.
+"""
+
+import functools
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mutirao.errors import Failure
+from mutirao.lab import CONTROL_HOST, Lab
+from mutirao.mpis import LabPlace, Mpi
+from mutirao.paths import preloadable
+from mutirao.processes import Finished, argv_ending_with_us, new_mark, run_marked
+
+PREFIX = "MUTIRAO_"
+
+
+@dataclass
+class CompletedRun(Finished):
+    command: list[str]
+    report: dict | None  # None: native, or nothing of it was seen by mutirao
+
+
+def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
+           settings: Mapping[str, str] | None = None, native: bool = False, capture: bool = False,
+           on_line: Callable[[str], None] | None = None,
+           timeout_s: float | None = None) -> CompletedRun:
+    """Runs `argv` on `ranks` ranks to its end; interrupted, it leaves nothing running.
+
+    In a lab the first hosts get one rank each, or blocks of ranks where there are more ranks than
+    hosts. `native` runs without mutirao. With `capture`, standard output comes line by line to
+    `on_line` and into the result, and standard error into the result; else both go through.
+    """
+    if not native and not mpi.built:
+        raise Failure(f"mutirao is not built for {mpi.name}: run make build")
+    with tempfile.TemporaryDirectory(prefix="mutirao-") as folder:
+        report = Path((settings or {}).get("report") or f"{folder}/report.json")
+        report.unlink(missing_ok=True)
+        mark = new_mark()
+        surroundings = {**mpi.environment(), **mark}
+        variables = dict(surroundings)
+        if not native:
+            variables |= {PREFIX + name.upper(): value for name, value in (settings or {}).items()}
+            variables[PREFIX + "REPORT"] = str(report)
+        if lab is None:
+            command = _local_command(mpi, argv, ranks, native, variables)
+            start = functools.partial(subprocess.Popen, argv_ending_with_us(command),
+                                      env={**os.environ, **surroundings})
+        else:
+            command = _lab_command(mpi, argv, ranks, native, variables, lab, Path(folder))
+            start = functools.partial(lab.exec, CONTROL_HOST, command,
+                                      env={**os.environ, **surroundings})
+            _prepare(lab, mpi)
+        try:
+            finished = run_marked(start, mark, capture, on_line, timeout_s)
+        finally:
+            if lab is not None:
+                lab.release()
+        return CompletedRun(**vars(finished), command=command, report=_read_report(report))
+
+
+def spread(ranks: int, hosts: int) -> list[int]:
+    """Ranks per host, in blocks: as even as can be, the first hosts getting one more."""
+    hosts = min(ranks, hosts)
+    each, more = divmod(ranks, hosts)
+    return [each + (host < more) for host in range(hosts)]
+
+
+def _prepare(lab: Lab, mpi: Mpi) -> None:
+    """With the start library, ranks connect while there are no delays; it releases them itself."""
+    if mpi.labstart.is_file():
+        lab.hold()
+    else:
+        lab.release()
+
+
+def _local_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool,
+                   variables: dict[str, str]) -> list[str]:
+    preloads = [] if native else [mpi.preload]
+    return [str(mpi.launcher), *mpi.known.style.local(ranks),
+            *_with_environment(variables, preloads), *argv]
+
+
+def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool,
+                 variables: dict[str, str], lab: Lab, folder: Path) -> list[str]:
+    style = mpi.known.style
+    hostfile = folder / "hosts"
+    hostfile.write_text("".join(
+        style.hostfile_line.format(host=host.name, slots=slots) + "\n"
+        for host, slots in zip(lab.hosts, spread(ranks, len(lab.hosts)))))
+    place = LabPlace(str(lab.agent), lab.interface, lab.control.name, hostfile)
+    preloads = [mpi.labstart] if mpi.labstart.is_file() else []
+    preloads.append(lab.calm_library)
+    if not native:
+        preloads.append(mpi.preload)
+    variables = {**variables, **style.lab_environment(place), **lab.environment()}
+    return [str(mpi.launcher), *style.lab(ranks, place),
+            *_with_environment(variables, preloads), *argv]
+
+
+def _with_environment(variables: Mapping[str, str], preloads: Sequence[Path]) -> list[str]:
+    for path in preloads:
+        if not preloadable(path):
+            raise Failure(f"{path} cannot be preloaded: LD_PRELOAD allows no spaces and no colons"
+                          " in a path, so move the project")
+    words = [f"{name}={value}" for name, value in variables.items()]
+    if preloads:
+        # Another tool's library comes first: it then sees the calls as the program made them.
+        users = os.environ.get("LD_PRELOAD", "")
+        words.append("LD_PRELOAD=" + ":".join(filter(None, [users, *map(str, preloads)])))
+    return ["env", *words]
+
+
+def _read_report(path: Path) -> dict | None:
+    try:
+        return json.loads(path.read_text())
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise Failure(f"{path} is not a report of mutirao ({error})") from None

@@ -1,0 +1,135 @@
+"""Starts programs and leaves none of them behind, however the command ends.
+
+A launcher starts its ranks in process groups and sessions of its own, so signalling a group does
+not reach them all. Each launch therefore marks its environment, which everything it starts
+inherits, and what still carries the mark at the end is killed.
+"""
+
+import os
+import secrets
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from mutirao.errors import Failure
+
+MARK = "STARTED_BY_MUTIRAO"
+_SECONDS_TO_END = 3.0
+_LINES_OF_ERROR = 20
+
+Starter = Callable[..., subprocess.Popen]
+
+
+@dataclass
+class Finished:
+    returncode: int
+    lines: list[str]  # of standard output; empty unless captured
+    errors: str  # of standard error; empty unless captured
+    seconds: float
+
+
+def new_mark() -> dict[str, str]:
+    return {MARK: secrets.token_hex(8)}
+
+
+def run_marked(start: Starter, mark: dict[str, str], capture: bool,
+               on_line: Callable[[str], None] | None = None,
+               timeout_s: float | None = None) -> Finished:
+    """Runs what `start(**popen_arguments)` starts, to its end or to ours.
+
+    Captured output comes line by line to `on_line` while the program runs.
+    """
+    begin = time.monotonic()
+    with tempfile.TemporaryFile("w+", errors="replace") as errors:
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": errors,
+                 "text": True, "errors": "replace"} if capture else {}
+        process = start(**pipes)
+        timed_out = threading.Event()
+        watchdog = threading.Timer(timeout_s or 0, _expire, (process, mark, timed_out))
+        try:
+            if timeout_s:
+                watchdog.start()
+            lines = _read_lines(process, on_line) if capture else []
+            process.wait()
+        finally:
+            watchdog.cancel()
+            with _uninterrupted():
+                _end(process, mark)
+        if timed_out.is_set():
+            raise Failure(f"no end after {timeout_s:g} s")
+        errors.seek(0)
+        return Finished(process.returncode, lines, errors.read(), time.monotonic() - begin)
+
+
+def failure_of(finished: Finished, what: str) -> Failure:
+    """The error for a captured program that failed: its exit code and the end of what it said."""
+    said = finished.errors.strip().splitlines()[-_LINES_OF_ERROR:]
+    return Failure("\n".join([f"{what} failed with exit code {finished.returncode}", *said]))
+
+
+def _read_lines(process: subprocess.Popen, on_line: Callable[[str], None] | None) -> list[str]:
+    lines = []
+    for line in process.stdout:
+        lines.append(line.rstrip("\n"))
+        if on_line:
+            on_line(lines[-1])
+    return lines
+
+
+def _expire(process: subprocess.Popen, mark: dict[str, str], timed_out: threading.Event) -> None:
+    timed_out.set()
+    _end(process, mark)
+
+
+def _end(process: subprocess.Popen, mark: dict[str, str]) -> None:
+    """Asks the launcher to end, which lets it end its ranks; then kills what is left."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(_SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            process.kill()
+    # What is killed may have started something between our look and its end.
+    while pids := _marked_processes(mark):
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        time.sleep(0.01)
+    process.wait()
+
+
+def _marked_processes(mark: dict[str, str]) -> list[int]:
+    wanted = f"{MARK}={mark[MARK]}".encode()
+    pids = []
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                with open(f"/proc/{entry.name}/environ", "rb") as environ:
+                    if wanted in environ.read().split(b"\0"):
+                        pids.append(int(entry.name))
+            except OSError:
+                pass  # it has ended, or is not ours
+    return pids
+
+
+@contextmanager
+def _uninterrupted():
+    """A second Ctrl-C must not stop the tidying up."""
+    signals = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def argv_ending_with_us(argv: Sequence[str]) -> list[str]:
+    """A command line whose process is asked to end should we be killed outright."""
+    return ["setpriv", "--pdeathsig", "TERM", *argv]

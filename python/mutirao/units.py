@@ -1,0 +1,24 @@
+"""Durations and sizes as people read them."""
+
+
+def duration(us: float | None) -> str:
+    """Three to four digits, in the unit that fits: 0.85 us, 351.2 ms, 4.37 s."""
+    if us is None:
+        return "unknown"
+    for limit, factor, unit in ((1e3, 1, "us"), (1e6, 1e3, "ms"), (float("inf"), 1e6, "s")):
+        if us < limit:
+            value = us / factor
+            return f"{value:.{2 if value < 10 else 1 if value < 1000 else 0}f} {unit}"
+    return "never"
+
+
+def size(count_bytes: int) -> str:
+    """Exact: 24 B, 64 KiB, 1 MiB, 1000000 B."""
+    for factor, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if count_bytes >= factor and count_bytes % factor == 0:
+            return f"{count_bytes // factor} {unit}"
+    return f"{count_bytes} B"
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,68 @@
+"""The library's settings as the user gives them: environment, mutirao.toml, --set. The later wins.
+
+Each place is checked by itself, so that an error line can name it.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mutirao import core_tool
+from mutirao.errors import UsageError
+from mutirao.launch import PREFIX
+from mutirao.paths import SETTINGS_FILE
+
+
+def gather_settings(assignments: Sequence[str], file: Path = Path(SETTINGS_FILE),
+                    environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """All settings given, checked, by name."""
+    given = {}
+    for values, where in (
+        (_from_environment(environment), lambda name: f"environment {PREFIX}{name.upper()}: "),
+        (_from_file(file), lambda name: f"{file}, {name}: "),
+        (_from_assignments(assignments), lambda name: ""),
+    ):
+        for name, value in values.items():
+            try:
+                core_tool.check_settings({name: value})
+            except UsageError as error:
+                raise UsageError(f"{where(name)}{error}") from None
+        given |= values
+    return given
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name.removeprefix(PREFIX).lower(): value
+            for name, value in environment.items() if name.startswith(PREFIX)}
+
+
+def _from_file(file: Path) -> dict[str, str]:
+    try:
+        values = tomllib.loads(file.read_text())
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{file}: {error}") from None
+    return {name: _as_text(name, value, file) for name, value in values.items()}
+
+
+def _as_text(name: str, value: object, file: Path) -> str:
+    """TOML's own booleans and numbers, as the settings spell them."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, (int, str)):
+        return str(value)
+    raise UsageError(f"{file}, {name}: a setting is a string, a whole number, true or false")
+
+
+def _from_assignments(assignments: Sequence[str]) -> dict[str, str]:
+    values = {}
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        if not equals:
+            raise UsageError(f"--set takes NAME=VALUE, not '{assignment}'")
+        values[name] = value
+    return values
