@@ -27,10 +27,14 @@ std::vector<std::string> own_environment() {
     return entries;
 }
 
-// FNV-1a. Equal settings in another spelling hash differently, which only costs the speed-up.
+// FNV-1a. Equal settings in another spelling hash differently, which only costs the speed-up. Where
+// the report goes concerns rank 0 alone.
 std::uint64_t hash_of(const std::vector<std::string>& entries) {
     std::uint64_t hash = 14695981039346656037ULL;
     for (const std::string& entry : entries) {
+        if (entry.starts_with("MUTIRAO_REPORT=")) {
+            continue;
+        }
         for (const char c : entry + '\n') {
             hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
         }

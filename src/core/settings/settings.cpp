@@ -95,6 +95,9 @@ std::vector<SettingRow> make_rows() {
              s.report = text;
              return std::string();
          }},
+        integer_row(&Settings::ranks_per_host, "ranks_per_host", "0", "0..1000000",
+                    "Treat every so many consecutive ranks as one host, to try mutirao on a single "
+                    "machine. 0: ranks that share memory share a host."),
         integer_row(&Settings::probe_count, "probe_count", "3", "1..100",
                     "Round trips measured on each link between hosts."),
         integer_row(&Settings::probe_timeout_ms, "probe_timeout_ms", "5000", "1..600000",

@@ -19,6 +19,7 @@ struct Settings {
     bool enabled = true;
     std::optional<Candidate> broadcast;  ///< forced algorithm; nothing: mutirao chooses
     std::string report;                  ///< file that rank 0 writes at the end; empty: none
+    int ranks_per_host = 0;              ///< 0: found out
     int probe_count = 3;
     int probe_timeout_ms = 5000;
     std::size_t eager_limit_bytes = 0;   ///< 0: the known default of the MPI library

@@ -19,6 +19,13 @@ int leader_rank(MPI_Comm comm, MPI_Comm host_comm) {
     return leader;
 }
 
+int split_by_host(MPI_Comm comm, int ranks_per_host, int my_rank, MPI_Comm& host_comm) {
+    return ranks_per_host > 0
+               ? PMPI_Comm_split(comm, my_rank / ranks_per_host, my_rank, &host_comm)
+               : PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, my_rank, MPI_INFO_NULL,
+                                      &host_comm);
+}
+
 void number_hosts(const std::vector<Introduction>& introductions, Hosts& hosts) {
     std::map<std::int64_t, int> host_of_leader;
     std::vector<int> ranks_on_host;
@@ -37,13 +44,12 @@ void number_hosts(const std::vector<Introduction>& introductions, Hosts& hosts) 
 
 }  // namespace
 
-int find_hosts(MPI_Comm comm, Introduction mine, Hosts& hosts,
+int find_hosts(MPI_Comm comm, int ranks_per_host, Introduction mine, Hosts& hosts,
                std::vector<Introduction>& introductions) {
     int size = 0;
     PMPI_Comm_rank(comm, &hosts.my_rank);
     PMPI_Comm_size(comm, &size);
-    int error = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, hosts.my_rank, MPI_INFO_NULL,
-                                     &hosts.host_comm);
+    int error = split_by_host(comm, ranks_per_host, hosts.my_rank, hosts.host_comm);
     if (error != MPI_SUCCESS) {
         return error;
     }

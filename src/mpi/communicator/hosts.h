@@ -37,9 +37,10 @@ struct Introduction {
     std::int64_t leader = 0;
 };
 
-/// Collective over `comm`. introductions[r] is what rank r said; the leader field is filled in.
-/// Returns an MPI error code.
-int find_hosts(MPI_Comm comm, Introduction mine, Hosts& hosts,
+/// Collective over `comm`. Ranks that share memory share a host, or, with ranks_per_host > 0, so many
+/// consecutive ranks. introductions[r] is what rank r said; the leader field is filled in. Returns
+/// an MPI error code.
+int find_hosts(MPI_Comm comm, int ranks_per_host, Introduction mine, Hosts& hosts,
                std::vector<Introduction>& introductions);
 
 }  // namespace mutirao::mpi

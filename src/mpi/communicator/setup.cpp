@@ -115,7 +115,8 @@ std::string prepare(MPI_Comm comm, State& state) {
     }
     PMPI_Comm_set_errhandler(state.comm, MPI_ERRORS_RETURN);
     std::vector<Introduction> introductions;
-    if (find_hosts(state.comm, introduce(), state.hosts, introductions) != MPI_SUCCESS) {
+    if (find_hosts(state.comm, runtime().settings.ranks_per_host, introduce(), state.hosts,
+                   introductions) != MPI_SUCCESS) {
         return "the ranks' hosts could not be found out";
     }
     state.record->hosts = state.hosts.count();
