@@ -7,6 +7,7 @@
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mutirao {
@@ -68,11 +69,66 @@ class Node {
     /// Neighbours across tree links, ascending.
     std::vector<int> branches() const;
     State state() const;
+    bool asleep() const { return state_ == State::sleeping; }
     LinkState link_state(int neighbour) const;
+    /// Messages kept back because this host must first know more; they are tried again by itself.
+    int waiting() const { return static_cast<int>(waiting_.size()); }
 
     bool operator==(const Node&) const = default;
     /// All of the state as bytes: equal strings exactly for equal states (for explorers).
     std::string fingerprint() const;
+
+  private:
+    struct Edge {
+        int host = -1;
+        Weight weight;
+        LinkState state = LinkState::basic;
+
+        bool operator==(const Edge&) const = default;
+    };
+    struct Waiting {
+        int from = -1;
+        Message message;
+
+        bool operator==(const Waiting&) const = default;
+    };
+
+    const Edge& edge_to(int host) const;
+    Edge& edge_to(int host) { return const_cast<Edge&>(std::as_const(*this).edge_to(host)); }
+
+    void awaken(Output& out);
+    bool must_wait(const Edge& edge, const Message& message) const;
+    void retry_waiting(Output& out);
+    void handle(Edge& edge, const Message& message, Output& out);
+
+    void on_connect(Edge& edge, const Message& message, Output& out);
+    void on_initiate(Edge& edge, const Message& message, Output& out);
+    void on_test(Edge& edge, const Message& message, Output& out);
+    void on_accept(Edge& edge, const Message& message, Output& out);
+    void on_reject(Edge& edge, const Message& message, Output& out);
+    void on_report(Edge& edge, const Message& message, Output& out);
+    void on_change_root(Edge& edge, const Message& message, Output& out);
+    void on_finish(Edge& edge, const Message& message, Output& out);
+
+    void test_next(Output& out);
+    void report_if_complete(Output& out);
+    void change_root(Output& out);
+    void finish(int hosts, Output& out);
+    void take_if_better(int host, const Weight& weight);
+
+    int self_;
+    std::vector<Edge> edges_;       ///< ascending weight
+    std::vector<Waiting> waiting_;  ///< in order of arrival
+    State state_ = State::sleeping;
+    int level_ = 0;
+    Weight fragment_;      ///< name of the fragment: the weight of its core link
+    int inbound_ = -1;     ///< neighbour towards the core
+    int testing_ = -1;     ///< neighbour whose answer to a test is awaited
+    int unreported_ = 0;   ///< branches below that have not reported yet (find-count)
+    int best_ = -1;        ///< neighbour towards the best outgoing link known
+    Weight best_weight_ = Weight::infinite();
+    int hosts_below_ = 1;    ///< this host and those that have reported through it
+    int hosts_in_tree_ = 0;  ///< 0: not finished
 };
 
 }  // namespace ghs

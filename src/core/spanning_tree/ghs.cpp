@@ -1,0 +1,313 @@
+// The rules follow the numbered procedures of Gallager, Humblet and Spira (1983,
+// doi:10.1145/357195.357200), one method per message. Added: reports carry the number of hosts
+// below, and where the paper halts the two core hosts tell all others.
+#include "core/spanning_tree/ghs.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+
+namespace mutirao {
+
+Weight Weight::infinite() {
+    constexpr int last = std::numeric_limits<int>::max();
+    return {std::numeric_limits<double>::infinity(), last, last};
+}
+
+namespace ghs {
+namespace {
+
+constexpr int nobody = -1;
+
+[[noreturn]] void broken(int self, const char* what, int have, int expected) {
+    std::fprintf(stderr, "mutirao: spanning tree, host %d: %s (%d, expected %d)\n", self, what, have,
+                 expected);
+    std::abort();
+}
+
+Message connect_message(int level) {
+    Message message;
+    message.level = level;
+    return message;
+}
+
+Message initiate_message(int level, const Weight& fragment, State state) {
+    return {Kind::initiate, level, fragment, state, 0};
+}
+
+Message test_message(int level, const Weight& fragment) {
+    return {Kind::test, level, fragment, State::sleeping, 0};
+}
+
+Message report_message(const Weight& best, int hosts) {
+    return {Kind::report, 0, best, State::sleeping, hosts};
+}
+
+Message finish_message(int hosts) { return {Kind::finish, 0, {}, State::sleeping, hosts}; }
+
+Message bare_message(Kind kind) { return {kind, 0, {}, State::sleeping, 0}; }
+
+void append_number(std::string& bytes, std::uint64_t number, int width) {
+    for (int i = 0; i < width; ++i) bytes.push_back(static_cast<char>(number >> (8 * i)));
+}
+
+void append_int(std::string& bytes, int number) {
+    append_number(bytes, static_cast<std::uint32_t>(number), 4);
+}
+
+void append_weight(std::string& bytes, const Weight& weight) {
+    // + 0.0 turns a negative zero, which compares equal, into the same bits.
+    append_number(bytes, std::bit_cast<std::uint64_t>(weight.value + 0.0), 8);
+    append_int(bytes, weight.low);
+    append_int(bytes, weight.high);
+}
+
+void append_message(std::string& bytes, const Message& message) {
+    append_number(bytes, static_cast<std::uint64_t>(message.kind), 1);
+    append_int(bytes, message.level);
+    append_weight(bytes, message.fragment);
+    append_number(bytes, static_cast<std::uint64_t>(message.state), 1);
+    append_int(bytes, message.hosts);
+}
+
+}  // namespace
+
+Node::Node(int self, std::vector<Neighbour> neighbours) : self_(self) {
+    for (const Neighbour& neighbour : neighbours) {
+        const auto [low, high] = std::minmax(self, neighbour.host);
+        if (neighbour.weight.low != low) broken(self, "link's low end", neighbour.weight.low, low);
+        if (neighbour.weight.high != high)
+            broken(self, "link's high end", neighbour.weight.high, high);
+        edges_.push_back({neighbour.host, neighbour.weight, LinkState::basic});
+    }
+    std::ranges::sort(edges_, {}, [](const Edge& edge) { return edge.weight; });
+    if (edges_.empty()) {
+        state_ = State::found;
+        hosts_in_tree_ = 1;
+    }
+}
+
+const Node::Edge& Node::edge_to(int host) const {
+    const auto found = std::ranges::find(edges_, host, &Edge::host);
+    if (found == edges_.end())
+        broken(self_, "no such neighbour; neighbours", host, static_cast<int>(edges_.size()));
+    return *found;
+}
+
+Output Node::wake() {
+    Output out;
+    if (asleep()) awaken(out);
+    return out;
+}
+
+Output Node::on(int from, const Message& message) {
+    Output out;
+    if (finished()) broken(self_, "message after the end, from", from, nobody);
+    if (asleep()) awaken(out);
+    Edge& edge = edge_to(from);
+    if (must_wait(edge, message)) {
+        waiting_.push_back({from, message});
+    } else {
+        handle(edge, message, out);
+    }
+    retry_waiting(out);
+    return out;
+}
+
+void Node::awaken(Output& out) {
+    Edge& nearest = edges_.front();
+    nearest.state = LinkState::branch;
+    state_ = State::found;
+    out.push_back({nearest.host, connect_message(0)});
+}
+
+bool Node::must_wait(const Edge& edge, const Message& message) const {
+    switch (message.kind) {
+        case Kind::connect: return message.level >= level_ && edge.state == LinkState::basic;
+        case Kind::test: return message.level > level_;
+        case Kind::report: return edge.host == inbound_ && state_ == State::find;
+        default: return false;
+    }
+}
+
+void Node::retry_waiting(Output& out) {
+    const auto ready = [this](const Waiting& kept) {
+        return !must_wait(edge_to(kept.from), kept.message);
+    };
+    // Each one handled may free an earlier one, so look from the start again.
+    for (auto next = std::ranges::find_if(waiting_, ready); next != waiting_.end();
+         next = std::ranges::find_if(waiting_, ready)) {
+        const Waiting kept = *next;
+        waiting_.erase(next);
+        handle(edge_to(kept.from), kept.message, out);
+    }
+}
+
+void Node::handle(Edge& edge, const Message& message, Output& out) {
+    using Handler = void (Node::*)(Edge&, const Message&, Output&);
+    static constexpr std::array<Handler, 8> handlers = {
+        &Node::on_connect, &Node::on_initiate, &Node::on_test,        &Node::on_accept,
+        &Node::on_reject,  &Node::on_report,   &Node::on_change_root, &Node::on_finish,
+    };
+    const auto kind = static_cast<std::size_t>(message.kind);
+    if (kind >= handlers.size())
+        broken(self_, "message kind", static_cast<int>(kind), static_cast<int>(handlers.size()) - 1);
+    (this->*handlers[kind])(edge, message, out);
+}
+
+void Node::on_connect(Edge& edge, const Message& message, Output& out) {
+    if (message.level < level_) {  // absorb the smaller fragment
+        edge.state = LinkState::branch;
+        out.push_back({edge.host, initiate_message(level_, fragment_, state_)});
+        if (state_ == State::find) ++unreported_;
+    } else {  // both chose this link: it is the core of a fragment one level higher
+        out.push_back({edge.host, initiate_message(level_ + 1, edge.weight, State::find)});
+    }
+}
+
+void Node::on_initiate(Edge& edge, const Message& message, Output& out) {
+    level_ = message.level;
+    fragment_ = message.fragment;
+    state_ = message.state;
+    inbound_ = edge.host;
+    best_ = nobody;
+    best_weight_ = Weight::infinite();
+    hosts_below_ = 1;
+    for (const Edge& other : edges_) {
+        if (other.host == edge.host || other.state != LinkState::branch) continue;
+        out.push_back({other.host, message});
+        if (state_ == State::find) ++unreported_;
+    }
+    if (state_ == State::find) test_next(out);
+}
+
+void Node::test_next(Output& out) {
+    const auto lightest = std::ranges::find(edges_, LinkState::basic, &Edge::state);
+    if (lightest == edges_.end()) {
+        testing_ = nobody;
+        report_if_complete(out);
+        return;
+    }
+    testing_ = lightest->host;
+    out.push_back({testing_, test_message(level_, fragment_)});
+}
+
+void Node::on_test(Edge& edge, const Message& message, Output& out) {
+    if (message.fragment != fragment_) {
+        out.push_back({edge.host, bare_message(Kind::accept)});
+        return;
+    }
+    if (edge.state == LinkState::basic) edge.state = LinkState::rejected;
+    if (testing_ == edge.host) {
+        test_next(out);  // our own test tells the other end: no answer needed
+    } else {
+        out.push_back({edge.host, bare_message(Kind::reject)});
+    }
+}
+
+void Node::on_accept(Edge& edge, const Message&, Output& out) {
+    if (testing_ != edge.host) broken(self_, "accept without a test, from", edge.host, testing_);
+    testing_ = nobody;
+    take_if_better(edge.host, edge.weight);
+    report_if_complete(out);
+}
+
+void Node::on_reject(Edge& edge, const Message&, Output& out) {
+    if (testing_ != edge.host) broken(self_, "reject without a test, from", edge.host, testing_);
+    if (edge.state == LinkState::basic) edge.state = LinkState::rejected;
+    test_next(out);
+}
+
+void Node::take_if_better(int host, const Weight& weight) {
+    if (weight < best_weight_) {
+        best_ = host;
+        best_weight_ = weight;
+    }
+}
+
+void Node::report_if_complete(Output& out) {
+    if (unreported_ > 0 || testing_ != nobody) return;
+    state_ = State::found;
+    out.push_back({inbound_, report_message(best_weight_, hosts_below_)});
+}
+
+void Node::on_report(Edge& edge, const Message& message, Output& out) {
+    if (edge.host != inbound_) {
+        if (unreported_ == 0) broken(self_, "report too many, from", edge.host, inbound_);
+        --unreported_;
+        hosts_below_ += message.hosts;
+        take_if_better(edge.host, message.fragment);
+        report_if_complete(out);
+    } else if (message.fragment > best_weight_) {  // the better link lies on our side of the core
+        change_root(out);
+    } else if (message.fragment == Weight::infinite()) {  // neither side has an outgoing link
+        finish(hosts_below_ + message.hosts, out);
+    }
+}
+
+void Node::on_change_root(Edge&, const Message&, Output& out) { change_root(out); }
+
+void Node::change_root(Output& out) {
+    Edge& best = edge_to(best_);
+    if (best.state == LinkState::branch) {
+        out.push_back({best.host, bare_message(Kind::change_root)});
+        return;
+    }
+    best.state = LinkState::branch;
+    out.push_back({best.host, connect_message(level_)});
+}
+
+void Node::on_finish(Edge&, const Message& message, Output& out) { finish(message.hosts, out); }
+
+void Node::finish(int hosts, Output& out) {
+    hosts_in_tree_ = hosts;
+    for (const Edge& edge : edges_)
+        if (edge.state == LinkState::branch && edge.host != inbound_)
+            out.push_back({edge.host, finish_message(hosts)});
+}
+
+bool Node::finished() const { return hosts_in_tree_ > 0; }
+
+int Node::hosts_in_tree() const { return hosts_in_tree_; }
+
+std::vector<int> Node::branches() const {
+    std::vector<int> hosts;
+    for (const Edge& edge : edges_)
+        if (edge.state == LinkState::branch) hosts.push_back(edge.host);
+    std::ranges::sort(hosts);
+    return hosts;
+}
+
+State Node::state() const { return state_; }
+
+LinkState Node::link_state(int neighbour) const { return edge_to(neighbour).state; }
+
+std::string Node::fingerprint() const {
+    std::string bytes;
+    bytes.reserve(80 + 21 * edges_.size() + 30 * waiting_.size());
+    append_int(bytes, self_);
+    append_int(bytes, static_cast<int>(edges_.size()));
+    for (const Edge& edge : edges_) {
+        append_int(bytes, edge.host);
+        append_weight(bytes, edge.weight);
+        append_number(bytes, static_cast<std::uint64_t>(edge.state), 1);
+    }
+    append_int(bytes, waiting());
+    for (const Waiting& kept : waiting_) {
+        append_int(bytes, kept.from);
+        append_message(bytes, kept.message);
+    }
+    append_number(bytes, static_cast<std::uint64_t>(state_), 1);
+    append_weight(bytes, fragment_);
+    append_weight(bytes, best_weight_);
+    for (int number : {level_, inbound_, testing_, unreported_, best_, hosts_below_, hosts_in_tree_})
+        append_int(bytes, number);
+    return bytes;
+}
+
+}  // namespace ghs
+}  // namespace mutirao

@@ -1,0 +1,53 @@
+// What the messages' orders do not decide: single hosts, copies, and misuse. Whole executions are
+// explored in src/simulate.
+#include "core/spanning_tree/ghs.h"
+
+#include <gtest/gtest.h>
+
+namespace mutirao::ghs {
+namespace {
+
+TEST(Ghs, AHostWithoutNeighboursHasFinished) {
+    Node node(4, {});
+    EXPECT_TRUE(node.finished());
+    EXPECT_EQ(node.hosts_in_tree(), 1);
+    EXPECT_TRUE(node.branches().empty());
+    EXPECT_TRUE(node.wake().empty());
+}
+
+TEST(Ghs, WakingTwiceIsHarmless) {
+    Node node(0, {{2, {5, 0, 2}}, {1, {7, 0, 1}}});
+    const Output first = node.wake();
+    ASSERT_EQ(first.size(), 1U);
+    EXPECT_EQ(first[0].to, 2);
+    EXPECT_EQ(first[0].message.kind, Kind::connect);
+    EXPECT_TRUE(node.wake().empty());
+}
+
+TEST(Ghs, FingerprintsAreEqualExactlyForEqualStates) {
+    const Node asleep(0, {{1, {5, 0, 1}}, {2, {7, 0, 2}}});
+    Node awake = asleep;
+    awake.wake();
+    Node waiting = awake;
+    waiting.on(2, Message{});
+    const Node same(0, {{2, {7, 0, 2}}, {1, {5, 0, 1}}});
+    EXPECT_EQ(asleep.fingerprint(), same.fingerprint());
+    EXPECT_TRUE(asleep == same);
+    EXPECT_NE(asleep.fingerprint(), awake.fingerprint());
+    EXPECT_EQ(waiting.waiting(), 1);
+    EXPECT_NE(awake.fingerprint(), waiting.fingerprint());
+    const Node heavier(0, {{1, {5.5, 0, 1}}, {2, {7, 0, 2}}});
+    EXPECT_NE(asleep.fingerprint(), heavier.fingerprint());
+}
+
+TEST(GhsDeathTest, MisuseAbortsWithBothValues) {
+    const Neighbour one{1, {5, 0, 1}};
+    EXPECT_DEATH(Node(0, {{1, {5, 0, 2}}}), "high end.*2, expected 1");
+    EXPECT_DEATH(Node(0, {one}).on(3, Message{}), "host 0: no such neighbour.*3");
+    EXPECT_DEATH(Node(0, {}).on(1, Message{}), "after the end");
+    EXPECT_DEATH(Node(0, {one}).on(1, {Kind::reject, 0, {}, State::sleeping, 0}),
+                 "reject without a test");
+}
+
+}  // namespace
+}  // namespace mutirao::ghs

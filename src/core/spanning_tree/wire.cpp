@@ -1,0 +1,122 @@
+// Layout, all little endian: kind (1), state (1), level (4), hosts (4), weight as IEEE 754 bits (8),
+// its low end (4), its high end (4). Fields that a kind does not use hold their defaults.
+#include "core/spanning_tree/wire.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace mutirao::ghs {
+namespace {
+
+/// A fragment of level L holds at least 2^L hosts, and hosts are numbered by int.
+constexpr int highest_level = 30;
+
+class Writer {
+  public:
+    explicit Writer(std::span<std::byte> bytes) : bytes_(bytes) {}
+
+    void put(std::uint64_t number, std::size_t width) {
+        for (std::size_t i = 0; i < width; ++i)
+            bytes_[i] = static_cast<std::byte>((number >> (8 * i)) & 0xff);
+        bytes_ = bytes_.subspan(width);
+    }
+    void put_int(int number) { put(static_cast<std::uint32_t>(number), 4); }
+
+  private:
+    std::span<std::byte> bytes_;
+};
+
+class Reader {
+  public:
+    explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+    std::uint64_t take(std::size_t width) {
+        std::uint64_t number = 0;
+        for (std::size_t i = 0; i < width; ++i)
+            number |= std::to_integer<std::uint64_t>(bytes_[i]) << (8 * i);
+        bytes_ = bytes_.subspan(width);
+        return number;
+    }
+    int take_int() {
+        return static_cast<int>(static_cast<std::int32_t>(static_cast<std::uint32_t>(take(4))));
+    }
+
+  private:
+    std::span<const std::byte> bytes_;
+};
+
+bool is_link(const Weight& weight) {
+    return std::isfinite(weight.value) && weight.low >= 0 && weight.low < weight.high;
+}
+
+/// What a kind may carry beside its defaults.
+struct Shape {
+    int least_level, greatest_level;
+    bool has_link, may_be_infinite, has_state;
+    int least_hosts;  ///< 0: carries none
+};
+
+constexpr std::array<Shape, 8> shapes = {{
+    {0, highest_level, false, false, false, 0},  // connect
+    {1, highest_level, true, false, true, 0},    // initiate
+    {1, highest_level, true, false, false, 0},   // test
+    {0, 0, false, false, false, 0},              // accept
+    {0, 0, false, false, false, 0},              // reject
+    {0, 0, true, true, false, 1},                // report
+    {0, 0, false, false, false, 0},              // change_root
+    {0, 0, false, false, false, 2},              // finish
+}};
+
+bool fits(const Shape& shape, const Message& message) {
+    if (message.level < shape.least_level || message.level > shape.greatest_level) return false;
+    const bool link_fits =
+        shape.has_link ? is_link(message.fragment) ||
+                             (shape.may_be_infinite && message.fragment == Weight::infinite())
+                       : message.fragment == Weight{};
+    const bool state_fits =
+        shape.has_state ? message.state == State::find || message.state == State::found
+                        : message.state == State::sleeping;
+    const bool hosts_fit =
+        shape.least_hosts > 0 ? message.hosts >= shape.least_hosts : message.hosts == 0;
+    return link_fits && state_fits && hosts_fit;
+}
+
+}  // namespace
+
+std::array<std::byte, wire_bytes> encode(const Message& message) {
+    std::array<std::byte, wire_bytes> bytes{};
+    Writer writer(bytes);
+    writer.put(static_cast<std::uint64_t>(message.kind), 1);
+    writer.put(static_cast<std::uint64_t>(message.state), 1);
+    writer.put_int(message.level);
+    writer.put_int(message.hosts);
+    // + 0.0: a negative zero is the same weight and must be the same bytes.
+    writer.put(std::bit_cast<std::uint64_t>(message.fragment.value + 0.0), 8);
+    writer.put_int(message.fragment.low);
+    writer.put_int(message.fragment.high);
+    return bytes;
+}
+
+std::optional<Message> decode(std::span<const std::byte> bytes) {
+    if (bytes.size() != wire_bytes) return std::nullopt;
+    Reader reader(bytes);
+    const std::uint64_t kind = reader.take(1);
+    const std::uint64_t state = reader.take(1);
+    if (kind >= shapes.size() || state > static_cast<std::uint64_t>(State::found))
+        return std::nullopt;
+    Message message;
+    message.kind = static_cast<Kind>(kind);
+    message.state = static_cast<State>(state);
+    message.level = reader.take_int();
+    message.hosts = reader.take_int();
+    const std::uint64_t value = reader.take(8);
+    message.fragment.value = std::bit_cast<double>(value);
+    message.fragment.low = reader.take_int();
+    message.fragment.high = reader.take_int();
+    const bool negative_zero = message.fragment.value == 0 && value != 0;
+    if (negative_zero || !fits(shapes[kind], message)) return std::nullopt;
+    return message;
+}
+
+}  // namespace mutirao::ghs

@@ -1,0 +1,155 @@
+// The explorer itself, on toys whose states can be counted by hand: an explorer that overlooks
+// orders would find nothing wrong with anything.
+#include "simulate/explorer.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+
+#include "simulate/channels.h"
+#include "simulate/graphs.h"
+
+namespace mutirao::simulate {
+namespace toy {
+
+struct Message {
+    int number = 0;
+};
+
+std::array<std::byte, 1> encode(const Message& message) {
+    return {static_cast<std::byte>(message.number)};
+}
+
+struct Outgoing {
+    int to = -1;
+    Message message;
+};
+
+/// Sends 1 .. count to `peer` when woken; `echo` answers every message, for ever.
+struct Talker {
+    int peer = -1;
+    int count = 0;
+    bool echo = false;
+    bool awake = false;
+    int last_received = 0;
+    bool in_order = true;
+
+    bool asleep() const { return !awake; }
+    std::vector<Outgoing> wake() {
+        awake = true;
+        std::vector<Outgoing> out;
+        for (int i = 1; i <= count; ++i) out.push_back({peer, {i}});
+        return out;
+    }
+    std::vector<Outgoing> on(int from, const Message& message) {
+        if (echo) return {{from, message}};
+        in_order = in_order && message.number == last_received + 1;
+        last_received = message.number;
+        return {};
+    }
+    std::string fingerprint() const {
+        return {static_cast<char>(awake), static_cast<char>(last_received),
+                static_cast<char>(in_order)};
+    }
+};
+
+using World = Channels<Talker>;
+
+struct Rules {
+    using Counts = std::array<int, 2>;
+    int forbidden_number = 0;
+
+    Counts count(int, const Outgoing&) const { return {1, -1}; }
+    std::string objection(const World& world, const World::Choice& choice) const {
+        const bool forbidden = choice.kind == World::Choice::Kind::deliver &&
+                               world.next(choice.from, choice.to).number == forbidden_number;
+        return forbidden ? "forbidden number" : "";
+    }
+    std::string objection_at_rest(const World& world) const {
+        for (int host = 0; host < world.host_count(); ++host)
+            if (!world.machine(host).in_order) return "out of order";
+        return {};
+    }
+};
+
+}  // namespace toy
+
+namespace {
+
+using toy::Rules;
+using toy::Talker;
+using toy::World;
+
+World pair(int count, bool echo = false) {
+    return World({Talker{1, count, echo}, Talker{0, count, echo}}, {{0, 1}});
+}
+
+// Each direction by itself passes through "not yet", n, n-1, ..., 0 in flight: n + 2 states and
+// n + 1 steps; both are independent, so states multiply.
+TEST(Explorer, VisitsEveryCombinationOnce) {
+    for (int count : {0, 1, 2, 5}) {
+        Explorer explorer(pair(count), Rules{});
+        ASSERT_FALSE(explorer.run());
+        const auto one_way = static_cast<std::size_t>(count) + 2;
+        EXPECT_EQ(explorer.states(), one_way * one_way);
+        EXPECT_EQ(explorer.steps(), 2 * one_way * (one_way - 1));
+        EXPECT_EQ(explorer.worst(), (Rules::Counts{2 * count, -2 * count}));
+    }
+}
+
+TEST(Explorer, NamesThePathToAFailure) {
+    Explorer explorer(pair(3), Rules{.forbidden_number = 2});
+    const auto failure = explorer.run();
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->reason, "forbidden number");
+    World world = pair(3);
+    for (std::size_t i = 0; i + 1 < failure->path.size(); ++i) world.apply(failure->path[i]);
+    const World::Choice last = failure->path.back();
+    EXPECT_EQ(world.next(last.from, last.to).number, 2);
+}
+
+TEST(Explorer, SeesAnExecutionThatNeverEnds) {
+    Explorer explorer(pair(1, true), Rules{});
+    const auto failure = explorer.run();
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->reason, "an order of events that never ends");
+}
+
+TEST(Explorer, StopsAtTheMostStatesAllowed) {
+    Explorer explorer(pair(5), Rules{}, 10);
+    const auto failure = explorer.run();
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->reason, "more states than allowed");
+}
+
+TEST(Channels, DigestsDependOnTheStateAndNotOnTheWayThere) {
+    const World::Choice wake_0{World::Choice::Kind::wake, -1, 0};
+    const World::Choice wake_1{World::Choice::Kind::wake, -1, 1};
+    World one = pair(2);
+    World other = pair(2);
+    one.keep_digest();
+    other.keep_digest();
+    EXPECT_EQ(one.digest(), other.digest());
+    one.apply(wake_0);
+    other.apply(wake_1);
+    EXPECT_FALSE(one.digest() == other.digest());
+    one.apply(wake_1);
+    other.apply(wake_0);
+    EXPECT_EQ(one.digest(), other.digest());
+    World fresh = one;
+    fresh.keep_digest();
+    EXPECT_EQ(one.digest(), fresh.digest());
+}
+
+// Counted by Burnside's lemma: the number of orders divided by the symmetries of the graph, since
+// no renumbering but the identity keeps distinct weights in place.
+TEST(Graphs, WeightingsAreCountedUpToRenumbering) {
+    EXPECT_EQ(all_weightings(3, complete_links(3)).size(), 6U / 6);
+    EXPECT_EQ(all_weightings(4, complete_links(4)).size(), 720U / 24);
+    EXPECT_EQ(all_weightings(5, cycle_links(5)).size(), 120U / 10);
+    EXPECT_EQ(all_weightings(4, {{0, 1}, {1, 2}, {2, 3}, {0, 3}, {0, 2}}).size(), 120U / 4);
+}
+
+}  // namespace
+}  // namespace mutirao::simulate

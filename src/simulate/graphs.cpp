@@ -1,0 +1,132 @@
+#include "simulate/graphs.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "simulate/random.h"
+
+namespace mutirao::simulate {
+
+EdgeList Graph::links() const {
+    EdgeList list;
+    for (const WeightedEdge& edge : edges) list.emplace_back(edge.low, edge.high);
+    return list;
+}
+
+std::vector<ghs::Neighbour> Graph::neighbours(int host) const {
+    std::vector<ghs::Neighbour> list;
+    for (const WeightedEdge& edge : edges) {
+        if (edge.low == host) list.push_back({edge.high, edge.weight});
+        if (edge.high == host) list.push_back({edge.low, edge.weight});
+    }
+    return list;
+}
+
+EdgeList complete_links(int hosts) {
+    EdgeList links;
+    for (int low = 0; low < hosts; ++low)
+        for (int high = low + 1; high < hosts; ++high) links.emplace_back(low, high);
+    return links;
+}
+
+EdgeList cycle_links(int hosts) {
+    EdgeList links;
+    for (int host = 0; host + 1 < hosts; ++host) links.emplace_back(host, host + 1);
+    links.emplace_back(0, hosts - 1);
+    return links;
+}
+
+Graph weighted(int hosts, const EdgeList& links, const std::vector<double>& values) {
+    Graph graph{hosts, {}};
+    for (std::size_t i = 0; i < links.size(); ++i) {
+        const auto [low, high] = links[i];
+        graph.edges.push_back({low, high, {values[i], low, high}});
+    }
+    return graph;
+}
+
+Graph shuffled_weights(int hosts, const EdgeList& links, std::uint64_t seed) {
+    std::vector<double> values(links.size());
+    std::iota(values.begin(), values.end(), 1.0);
+    Random(seed).shuffle(values);
+    return weighted(hosts, links, values);
+}
+
+namespace {
+
+/// The renumberings of the hosts that map the links onto themselves, as permutations of links.
+std::vector<std::vector<std::size_t>> symmetries(int hosts, const EdgeList& links) {
+    std::map<std::pair<int, int>, std::size_t> index;
+    for (std::size_t i = 0; i < links.size(); ++i) index[links[i]] = i;
+    std::vector<std::vector<std::size_t>> found;
+    std::vector<int> image(static_cast<std::size_t>(hosts));
+    std::iota(image.begin(), image.end(), 0);
+    do {
+        std::vector<std::size_t> moved;
+        for (const auto& [a, b] : links) {
+            const auto target = index.find(std::minmax(image[static_cast<std::size_t>(a)],
+                                                       image[static_cast<std::size_t>(b)]));
+            if (target == index.end()) break;
+            moved.push_back(target->second);
+        }
+        if (moved.size() == links.size()) found.push_back(std::move(moved));
+    } while (std::ranges::next_permutation(image).found);
+    return found;
+}
+
+}  // namespace
+
+std::vector<Graph> all_weightings(int hosts, const EdgeList& links) {
+    const auto maps = symmetries(hosts, links);
+    std::vector<double> values(links.size());
+    std::iota(values.begin(), values.end(), 1.0);
+    std::set<std::vector<double>> seen;
+    std::vector<Graph> graphs;
+    do {
+        if (seen.contains(values)) continue;
+        graphs.push_back(weighted(hosts, links, values));
+        for (const auto& map : maps) {
+            std::vector<double> moved(values.size());
+            for (std::size_t i = 0; i < map.size(); ++i) moved[map[i]] = values[i];
+            seen.insert(std::move(moved));
+        }
+    } while (std::ranges::next_permutation(values).found);
+    return graphs;
+}
+
+Graph random_graph(int most_hosts, std::uint64_t seed) {
+    // Links per host on average; 0 stands for the complete graph.
+    constexpr std::array<double, 6> densities = {1.5, 2.5, 4, 10, 30, 0};
+    Random random(seed);
+    const int hosts = 1 + static_cast<int>(random.below(static_cast<std::size_t>(most_hosts)));
+    const double degree = densities[random.below(densities.size())];
+    const double chance = degree == 0 ? 1.0 : degree / hosts;
+    const bool few_values = random.below(3) == 0;
+    Graph graph{hosts, {}};
+    for (const auto& [low, high] : complete_links(hosts)) {
+        if (random.unit() >= chance) continue;
+        const double value = few_values ? static_cast<double>(random.below(4)) : random.unit();
+        graph.edges.push_back({low, high, {value, low, high}});
+    }
+    return graph;
+}
+
+std::vector<int> components(const Graph& graph) {
+    std::vector<int> lowest(static_cast<std::size_t>(graph.hosts));
+    std::iota(lowest.begin(), lowest.end(), 0);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const WeightedEdge& edge : graph.edges) {
+            int& a = lowest[static_cast<std::size_t>(edge.low)];
+            int& b = lowest[static_cast<std::size_t>(edge.high)];
+            changed = changed || a != b;
+            a = b = std::min(a, b);
+        }
+    }
+    return lowest;
+}
+
+}  // namespace mutirao::simulate

@@ -1,0 +1,39 @@
+// The small graphs that are explored and the random ones that are walked.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/network/tree.h"
+#include "core/spanning_tree/ghs.h"
+#include "core/spanning_tree/kruskal.h"
+
+namespace mutirao::simulate {
+
+struct Graph {
+    int hosts = 0;
+    std::vector<WeightedEdge> edges;
+
+    EdgeList links() const;
+    std::vector<ghs::Neighbour> neighbours(int host) const;
+};
+
+EdgeList complete_links(int hosts);
+EdgeList cycle_links(int hosts);
+
+/// links[i] gets values[i].
+Graph weighted(int hosts, const EdgeList& links, const std::vector<double>& values);
+/// The values 1 .. number of links in an order drawn from the seed.
+Graph shuffled_weights(int hosts, const EdgeList& links, std::uint64_t seed);
+/// Every order of the values 1 .. number of links, once per class of orders that only renumber
+/// the hosts: with distinct weights host numbers play no role.
+std::vector<Graph> all_weightings(int hosts, const EdgeList& links);
+
+/// 1 .. most_hosts hosts, from very sparse (often in several pieces) to complete; some with weights
+/// from a handful of values only, so that host numbers decide.
+Graph random_graph(int most_hosts, std::uint64_t seed);
+
+/// The lowest host of each host's component.
+std::vector<int> components(const Graph& graph);
+
+}  // namespace mutirao::simulate

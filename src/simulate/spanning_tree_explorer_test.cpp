@@ -1,0 +1,101 @@
+// Every order of messages and every subset and order of hosts that wake by themselves, on graphs
+// small enough for that.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "simulate/abort_note.h"
+#include "simulate/explorer.h"
+#include "simulate/transcript.h"
+
+namespace mutirao::simulate {
+namespace {
+
+struct Totals {
+    std::size_t graphs = 0, states = 0, steps = 0;
+    double most_used = 0;  ///< messages as a share of the bound
+};
+
+std::string describe(const Graph& graph) {
+    std::string text = std::to_string(graph.hosts) + " hosts:";
+    for (const WeightedEdge& edge : graph.edges)
+        text += " " + std::to_string(edge.low) + "-" + std::to_string(edge.high) + "=" +
+                std::to_string(edge.weight.value);
+    return text + "\n";
+}
+
+void explore(const Graph& graph, Totals& totals) {
+    const SpanningTreeRules rules(graph);
+    Explorer explorer(ghs_world(graph), rules);
+    const AbortNote note([&] {
+        return describe(graph) + transcript(ghs_world(graph), explorer.path(), true);
+    });
+    if (const auto failure = explorer.run()) {
+        FAIL() << failure->reason << "\n" << describe(graph)
+               << transcript(ghs_world(graph), failure->path, true);
+    }
+    EXPECT_EQ(rules.objection(explorer.worst()), "") << describe(graph);
+    ++totals.graphs;
+    totals.states += explorer.states();
+    totals.steps += explorer.steps();
+    if (rules.most_messages() > 0)
+        totals.most_used = std::max(
+            totals.most_used,
+            explorer.worst()[SpanningTreeRules::messages] / rules.most_messages());
+}
+
+void explore_all(const std::vector<Graph>& graphs) {
+    Totals totals;
+    for (const Graph& graph : graphs) {
+        explore(graph, totals);
+        if (testing::Test::HasFailure()) return;
+    }
+    testing::Test::RecordProperty("graphs", std::to_string(totals.graphs));
+    testing::Test::RecordProperty("states", std::to_string(totals.states));
+    std::printf("%zu graphs, %zu states, %zu steps, at most %.0f%% of the message bound\n",
+                totals.graphs, totals.states, totals.steps, 100 * totals.most_used);
+}
+
+const EdgeList chorded_cycle = {{0, 1}, {1, 2}, {2, 3}, {0, 3}, {0, 2}};
+
+std::vector<Graph> shuffled(int hosts, const EdgeList& links, int count) {
+    std::vector<Graph> graphs;
+    for (int seed = 0; seed < count; ++seed)
+        graphs.push_back(shuffled_weights(hosts, links, static_cast<std::uint64_t>(seed)));
+    return graphs;
+}
+
+Graph equally_weighted(int hosts, const EdgeList& links) {
+    return weighted(hosts, links, std::vector<double>(links.size(), 7.0));
+}
+
+TEST(SpanningTreeExplorer, OneHost) { explore_all({weighted(1, {}, {})}); }
+
+TEST(SpanningTreeExplorer, TwoHosts) { explore_all({weighted(2, {{0, 1}}, {3.5})}); }
+
+TEST(SpanningTreeExplorer, Triangle) { explore_all(all_weightings(3, complete_links(3))); }
+
+TEST(SpanningTreeExplorer, FourCycleWithChord) { explore_all(all_weightings(4, chorded_cycle)); }
+
+TEST(SpanningTreeExplorer, FourHostsComplete) { explore_all(all_weightings(4, complete_links(4))); }
+
+TEST(SpanningTreeExplorer, FiveCycle) { explore_all(all_weightings(5, cycle_links(5))); }
+
+TEST(SpanningTreeExplorer, FiveHostsComplete) { explore_all(shuffled(5, complete_links(5), 100)); }
+
+TEST(SpanningTreeExplorer, SixCycle) { explore_all(all_weightings(6, cycle_links(6))); }
+
+TEST(SpanningTreeExplorer, EqualWeightsFallBackOnHostNumbers) {
+    explore_all({equally_weighted(4, complete_links(4)), equally_weighted(4, chorded_cycle),
+                 equally_weighted(5, cycle_links(5))});
+}
+
+// A triangle, a pair and a host alone; and two triangles.
+TEST(SpanningTreeExplorer, EachComponentFinishesWithItsOwnCount) {
+    explore_all({weighted(6, {{0, 2}, {2, 5}, {0, 5}, {1, 4}}, {4, 2, 3, 1}),
+                 weighted(6, {{0, 1}, {1, 2}, {0, 2}, {3, 4}, {4, 5}, {3, 5}}, {1, 2, 3, 6, 5, 4})});
+}
+
+}  // namespace
+}  // namespace mutirao::simulate

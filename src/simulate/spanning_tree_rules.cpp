@@ -1,0 +1,119 @@
+#include "simulate/spanning_tree_rules.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mutirao::simulate {
+namespace {
+
+std::string text(const std::vector<int>& hosts) {
+    std::string line = "{";
+    for (int host : hosts) line += (line.size() > 1 ? ", " : "") + std::to_string(host);
+    return line + "}";
+}
+
+}  // namespace
+
+GhsWorld ghs_world(const Graph& graph) {
+    std::vector<ghs::Node> nodes;
+    for (int host = 0; host < graph.hosts; ++host) nodes.emplace_back(host, graph.neighbours(host));
+    return GhsWorld(std::move(nodes), graph.links());
+}
+
+SpanningTreeRules::SpanningTreeRules(const Graph& graph) {
+    Facts facts;
+    const auto hosts = static_cast<std::size_t>(graph.hosts);
+    facts.branches.resize(hosts);
+    facts.others.resize(hosts);
+    const EdgeList forest = kruskal(graph.hosts, graph.edges);
+    for (const auto& [low, high] : graph.links()) {
+        const bool in_forest = std::ranges::binary_search(forest, std::pair(low, high));
+        auto& lists = in_forest ? facts.branches : facts.others;
+        lists[static_cast<std::size_t>(low)].push_back(high);
+        lists[static_cast<std::size_t>(high)].push_back(low);
+    }
+    for (auto& list : facts.branches) std::ranges::sort(list);
+
+    const std::vector<int> lowest = components(graph);
+    for (int first = 0; first < graph.hosts; ++first) {
+        std::vector<int> members;
+        for (int host = first; host < graph.hosts; ++host)
+            if (lowest[static_cast<std::size_t>(host)] == first) members.push_back(host);
+        if (members.empty()) continue;
+        const double size = static_cast<double>(members.size());
+        facts.most_messages += 5 * size * std::log2(size);
+        facts.finishes += std::max(0, static_cast<int>(members.size()) - 2);
+        facts.components.push_back(std::move(members));
+    }
+    facts.most_messages += 2 * static_cast<double>(graph.edges.size());
+    facts.rejection = 2 * static_cast<int>(graph.edges.size() - forest.size());
+    facts_ = std::make_shared<const Facts>(std::move(facts));
+}
+
+bool SpanningTreeRules::in_tree(int from, int to) const {
+    return std::ranges::binary_search(facts_->branches[static_cast<std::size_t>(from)], to);
+}
+
+SpanningTreeRules::Counts SpanningTreeRules::count(int from, const ghs::Outgoing& outgoing) const {
+    switch (outgoing.message.kind) {
+        case ghs::Kind::finish: return {0, 1, 0, 0};
+        case ghs::Kind::test:
+        case ghs::Kind::reject:
+            return in_tree(from, outgoing.to) ? Counts{1, 0, 0, 0} : Counts{1, 0, 1, -1};
+        case ghs::Kind::accept:
+            return in_tree(from, outgoing.to) ? Counts{1, 0, 0, 0} : Counts{1, 0, -1, 1};
+        default: return {1, 0, 0, 0};
+    }
+}
+
+std::string SpanningTreeRules::objection(const GhsWorld& world,
+                                         const GhsWorld::Choice& choice) const {
+    if (choice.kind == GhsWorld::Choice::Kind::deliver && world.machine(choice.to).finished())
+        return "a message reaches host " + std::to_string(choice.to) + ", which has finished";
+    return {};
+}
+
+std::string SpanningTreeRules::objection_at_rest(const GhsWorld& world) const {
+    for (const std::vector<int>& members : facts_->components) {
+        const auto asleep = [&](int host) { return world.machine(host).asleep(); };
+        if (std::ranges::all_of(members, asleep)) continue;
+        for (int host : members) {
+            const std::string objection =
+                host_objection(world.machine(host), host, static_cast<int>(members.size()));
+            if (!objection.empty()) return "host " + std::to_string(host) + ": " + objection;
+        }
+    }
+    return {};
+}
+
+std::string SpanningTreeRules::host_objection(const ghs::Node& node, int host,
+                                              int component_size) const {
+    const auto& branches = facts_->branches[static_cast<std::size_t>(host)];
+    if (!node.finished()) return "nothing is in flight but it has not finished";
+    if (node.waiting() > 0) return std::to_string(node.waiting()) + " messages still wait";
+    if (node.branches() != branches)
+        return "branches to " + text(node.branches()) + ", Kruskal's to " + text(branches);
+    if (node.hosts_in_tree() != component_size)
+        return "counts " + std::to_string(node.hosts_in_tree()) + " hosts of " +
+               std::to_string(component_size);
+    for (int other : facts_->others[static_cast<std::size_t>(host)])
+        if (node.link_state(other) != ghs::LinkState::rejected)
+            return "link to " + std::to_string(other) + " is not rejected";
+    return {};
+}
+
+std::string SpanningTreeRules::objection(const Counts& worst) const {
+    if (worst[messages] > facts_->most_messages)
+        return std::to_string(worst[messages]) + " messages, more than " +
+               std::to_string(facts_->most_messages);
+    if (worst[finishes] != facts_->finishes)
+        return std::to_string(worst[finishes]) + " finish messages, expected " +
+               std::to_string(facts_->finishes);
+    if (worst[rejection] != facts_->rejection || worst[negative_rejection] != -facts_->rejection)
+        return "rejecting links took between " + std::to_string(-worst[negative_rejection]) +
+               " and " + std::to_string(worst[rejection]) + " messages, expected " +
+               std::to_string(facts_->rejection);
+    return {};
+}
+
+}  // namespace mutirao::simulate
