@@ -1,0 +1,243 @@
+#include "core/selection/selection.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/network/test_networks.h"
+#include "core/schedule/checker.h"
+#include "core/spanning_tree/kruskal.h"
+
+namespace mutirao {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Topology topology_of(const Network& network) {
+    return {network, minimum_spanning_tree(network), discover_sites(network)};
+}
+
+/// The paper's six sites with processors and links as an ordinary machine has them.
+Topology six_sites() {
+    Network network = test::six_sites();
+    network.eager_limit_bytes = 65536;
+    for (int from = 0; from < network.host_count(); ++from) {
+        network.set_host(from, {.send_overhead_us = 20, .receive_overhead_us = 20});
+        for (int to = 0; to < network.host_count(); ++to) {
+            Link link = network.link(from, to);
+            link.bandwidth_bytes_per_us = 1000;
+            network.set_link(from, to, link);
+        }
+    }
+    return topology_of(network);
+}
+
+/// All links alike and nothing else costs anything.
+Topology uniform(int host_count) {
+    Network network(host_count);
+    for (int a = 0; a < host_count; ++a) {
+        for (int b = a + 1; b < host_count; ++b) network.set_both(a, b, {.latency_us = 100});
+    }
+    return topology_of(network);
+}
+
+/// Nothing can be faster: the shortest way to the farthest host (Floyd and Warshall).
+double physical_bound_us(const Network& network, int root) {
+    const int count = network.host_count();
+    std::vector<std::vector<double>> shortest(static_cast<std::size_t>(count));
+    for (int from = 0; from < count; ++from) {
+        for (int to = 0; to < count; ++to) {
+            const double latency_us = from == to ? 0 : network.link(from, to).latency_us;
+            shortest[static_cast<std::size_t>(from)].push_back(latency_us);
+        }
+    }
+    const auto size = static_cast<std::size_t>(count);
+    for (std::size_t via = 0; via < size; ++via) {
+        for (auto& row : shortest) {
+            for (std::size_t to = 0; to < size; ++to) {
+                row[to] = std::min(row[to], row[via] + shortest[via][to]);
+            }
+        }
+    }
+    const auto& from_root = shortest[static_cast<std::size_t>(root)];
+    return *std::max_element(from_root.begin(), from_root.end());
+}
+
+Settings forcing(std::string_view text) {
+    Settings settings;
+    settings.broadcast = parse_candidate(Collective::broadcast, text).candidate;
+    EXPECT_TRUE(settings.broadcast) << text;
+    return settings;
+}
+
+double chosen_us(const Decision& decision) {
+    for (const Evaluated& each : decision.considered) {
+        if (each.candidate == decision.chosen) return each.predicted_us;
+    }
+    return infinity;
+}
+
+TEST(Selection, SmallMessageComesCloseToThePhysicalBoundFromEveryRoot) {
+    const Topology topology = six_sites();
+    for (int root = 0; root < 24; ++root) {
+        const Decision decision = decide_broadcast(topology, {}, root, 24);
+        const double bound_us = physical_bound_us(topology.network, root);
+        EXPECT_GE(chosen_us(decision), bound_us) << root;
+        EXPECT_LE(chosen_us(decision), 1.03 * bound_us) << root << " " << decision.reason;
+    }
+}
+
+// Catches pruning that drops what would have won: everything is timed here, nothing pruned.
+TEST(Selection, PruningLosesLittle) {
+    std::vector<Topology> topologies;
+    for (unsigned seed = 0; seed < 6; ++seed) {
+        topologies.push_back(topology_of(test::random_network(seed, 5 + static_cast<int>(seed))));
+    }
+    topologies.push_back(uniform(8));
+    for (const Topology& topology : topologies) {
+        for (const std::size_t length_bytes : {24u, 70'000u, 1'000'000u}) {
+            double best_us = infinity;
+            for (const Candidate& candidate : broadcast_candidates(length_bytes)) {
+                best_us = std::min(best_us, predict_broadcast(candidate, topology, 1, length_bytes)
+                                                .value_or(infinity));
+            }
+            const Decision decision = decide_broadcast(topology, {}, 1, length_bytes);
+            EXPECT_LE(chosen_us(decision), 1.05 * best_us)
+                << length_bytes << " " << to_string(decision.chosen);
+        }
+    }
+}
+
+TEST(Selection, ConsidersFastestFirstAndSaysWhatItChose) {
+    const Decision decision = decide_broadcast(six_sites(), {}, 12, 1 << 20);
+    ASSERT_FALSE(decision.considered.empty());
+    EXPECT_TRUE(std::is_sorted(decision.considered.begin(), decision.considered.end(),
+                               [](const Evaluated& a, const Evaluated& b) {
+                                   return a.predicted_us < b.predicted_us;
+                               }));
+    EXPECT_EQ(decision.chosen, decision.considered.front().candidate);
+    EXPECT_NE(decision.reason.find("native"), std::string::npos) << decision.reason;
+}
+
+TEST(Selection, TheSameValuesGiveTheSameDecision) {
+    for (const std::size_t length_bytes : {0u, 24u, 1u << 20}) {
+        const Decision first = decide_broadcast(six_sites(), {}, 8, length_bytes);
+        const Decision second = decide_broadcast(six_sites(), {}, 8, length_bytes);
+        EXPECT_EQ(first.chosen, second.chosen);
+        EXPECT_EQ(first.reason, second.reason);
+        ASSERT_EQ(first.considered.size(), second.considered.size());
+        for (std::size_t i = 0; i < first.considered.size(); ++i) {
+            EXPECT_EQ(first.considered[i].candidate, second.considered[i].candidate);
+            EXPECT_EQ(first.considered[i].predicted_us, second.considered[i].predicted_us);
+        }
+    }
+}
+
+// Catches a strict comparison: on two hosts every algorithm is the same single message.
+TEST(Selection, NativeWinsTies) {
+    EXPECT_TRUE(decide_broadcast(uniform(2), {}, 0, 24).chosen.algorithm->native());
+}
+
+// Catches a missing margin: the shortest-path tree beats native here, but by 1% only.
+TEST(Selection, NativeWinsWhatIsNearlyATie) {
+    Network network(3);
+    network.set_both(0, 1, {.latency_us = 1000});
+    network.set_both(0, 2, {.latency_us = 1010});
+    network.set_both(1, 2, {.latency_us = 1});
+    const Topology topology = topology_of(network);
+    const Decision decision = decide_broadcast(topology, {}, 0, 24);
+    EXPECT_TRUE(decision.chosen.algorithm->native()) << decision.reason;
+    EXPECT_FALSE(decision.considered.front().candidate.algorithm->native());
+
+    network.set_both(0, 2, {.latency_us = 1100});
+    const Decision clear = decide_broadcast(topology_of(network), {}, 0, 24);
+    EXPECT_FALSE(clear.chosen.algorithm->native()) << clear.reason;
+}
+
+TEST(Selection, OneHostIsNative) {
+    const Decision decision = decide_broadcast(topology_of(Network(1)), {}, 0, 1 << 20);
+    EXPECT_TRUE(decision.chosen.algorithm->native());
+    EXPECT_EQ(decision.reason, "one host");
+    EXPECT_TRUE(decision.considered.empty());
+}
+
+TEST(Selection, NoTreeIsNative) {
+    Topology topology = six_sites();
+    topology.spanning_tree.clear();
+    const Decision free = decide_broadcast(topology, {}, 0, 24);
+    EXPECT_TRUE(free.chosen.algorithm->native());
+    EXPECT_EQ(free.reason, "the hosts have no spanning tree");
+    for (const char* text : {"tree:tree=mst", "tree:tree=greedy", "two_level"}) {
+        const Decision forced = decide_broadcast(topology, forcing(text), 0, 24);
+        EXPECT_TRUE(forced.chosen.algorithm->native()) << text;
+        EXPECT_NE(forced.reason.find("has no tree: "), std::string::npos) << forced.reason;
+    }
+    EXPECT_EQ(decide_broadcast(topology, forcing("chain"), 0, 24).chosen.algorithm->name, "chain");
+}
+
+TEST(Selection, TheForcedAlgorithmRunsWithItsParameters) {
+    for (const char* text : {"native", "flat", "chain:segment_bytes=4096", "tree:tree=greedy"}) {
+        const Settings settings = forcing(text);
+        for (const Topology& topology : {six_sites(), uniform(2), uniform(1)}) {
+            const Decision decision = decide_broadcast(topology, settings, 0, 1 << 20);
+            EXPECT_EQ(decision.chosen, *settings.broadcast) << text;
+        }
+    }
+}
+
+// The tree must go round a link that lets nothing through; what cannot, is not considered.
+TEST(Selection, LeavesOutWhatNeedsAnUnusableLink) {
+    Topology topology = six_sites();
+    for (int host = 8; host < 12; ++host) {
+        topology.network.set_link(12, host, {.latency_us = infinity});
+    }
+    const Decision decision = decide_broadcast(topology, {}, 12, 24);
+    EXPECT_LT(chosen_us(decision), infinity) << decision.reason;
+    for (const Evaluated& each : decision.considered) {
+        EXPECT_NE(each.candidate.algorithm->name, "flat");
+    }
+}
+
+TEST(Selection, SitesThatDoNotFitGiveNoTwoLevelTree) {
+    Topology topology = six_sites();
+    topology.site_of.pop_back();
+    EXPECT_FALSE(make_tree(topology, TreeKind::two_level, 0, 24));
+    EXPECT_TRUE(make_tree(topology, TreeKind::minimum_spanning, 0, 24));
+}
+
+TEST(Candidates, AreReadableDistinctAndWorthTrying) {
+    for (const std::size_t length_bytes : {std::size_t{0}, std::size_t{24}, std::size_t{100'000},
+                                           std::size_t{1} << 24, std::size_t{1} << 32}) {
+        const std::vector<Candidate> candidates = broadcast_candidates(length_bytes);
+        ASSERT_FALSE(candidates.empty());
+        EXPECT_TRUE(candidates.front().algorithm->native());
+        for (auto each = candidates.begin(); each != candidates.end(); ++each) {
+            const std::string text = to_string(*each);
+            const auto parsed = parse_candidate(Collective::broadcast, text);
+            ASSERT_TRUE(parsed.candidate) << text << ": " << parsed.error;
+            EXPECT_EQ(*parsed.candidate, *each) << text;
+            EXPECT_EQ(std::count(candidates.begin(), candidates.end(), *each), 1) << text;
+            const std::size_t segment_bytes = each->parameters.segment_bytes;
+            if (segment_bytes == 0) continue;
+            EXPECT_LT(segment_bytes, length_bytes) << text;
+            EXPECT_LE(length_bytes, segment_bytes * 512) << text;
+        }
+    }
+}
+
+// Proves what was timed: the schedules that the selection builds are right ones.
+TEST(Candidates, BuildSchedulesThatKeepTheirPromise) {
+    const Topology topology = topology_of(test::random_network(7, 9));
+    const std::size_t length_bytes = 20'000;
+    for (const Candidate& candidate : broadcast_candidates(length_bytes)) {
+        const auto schedules = build_all(candidate, topology, 4, length_bytes);
+        ASSERT_EQ(schedules.has_value(), !candidate.algorithm->native()) << to_string(candidate);
+        if (!schedules) continue;
+        const CheckResult result = check(*schedules, broadcast_promise(9, 4, length_bytes));
+        EXPECT_TRUE(result) << to_string(candidate) << ": " << result.reason;
+    }
+}
+
+}  // namespace
+}  // namespace mutirao
