@@ -1,0 +1,9 @@
+// Ends everything that this process started, also what has left its session or its parent.
+#pragma once
+
+namespace mutirao::lab {
+
+/// For a subreaper: orphans come back to it, so killing children until none comes back ends all.
+void kill_descendants();
+
+}  // namespace mutirao::lab

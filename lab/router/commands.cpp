@@ -1,0 +1,262 @@
+#include "router/commands.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace mutirao::lab {
+
+namespace {
+
+struct Field {
+    const char* name;
+    double LinkSettings::*member;
+    double most;
+};
+
+constexpr Field fields[] = {
+    {"latency_us", &LinkSettings::latency_us, 60e6},
+    {"bandwidth_mbit", &LinkSettings::bandwidth_mbit, 1e6},
+    {"loss", &LinkSettings::loss, 1},
+    {"jitter_us", &LinkSettings::jitter_us, 60e6},
+};
+
+const Field* find_field(std::string_view name) {
+    const auto* found = std::find_if(std::begin(fields), std::end(fields),
+                                     [&](const Field& field) { return name == field.name; });
+    return found == std::end(fields) ? nullptr : found;
+}
+
+std::string_view next_word(std::string_view& text, char separator = ' ') {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return word;
+}
+
+template <typename Number>
+std::optional<Number> number(std::string_view word) {
+    Number value{};
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
+    return value;
+}
+
+std::optional<double> value_of(const Field& field, std::string_view word) {
+    const auto value = number<double>(word);
+    return value && *value >= 0 && *value <= field.most ? value : std::nullopt;
+}
+
+Answer refuse(const std::string& reason) { return {"error " + reason, {}, false}; }
+
+Answer accept(const std::string& value = "") {
+    return {value.empty() ? "ok" : "ok " + value, {}, false};
+}
+
+void print(std::string& to, double value) {
+    char digits[32];
+    to.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
+
+void print(std::string& to, std::uint64_t value) { to += std::to_string(value); }
+
+template <typename ValueOf>
+std::string json_matrix(int hosts, ValueOf value_of_pair) {
+    std::string text = "[";
+    for (int from = 0; from < hosts; ++from) {
+        text += from == 0 ? "[" : ",[";
+        for (int to = 0; to < hosts; ++to) {
+            if (to != 0) text += ',';
+            print(text, value_of_pair(from, to));
+        }
+        text += ']';
+    }
+    return text + ']';
+}
+
+std::string dotted(std::uint32_t address) {
+    const in_addr value{htonl(address)};
+    char text[INET_ADDRSTRLEN];
+    return inet_ntop(AF_INET, &value, text, sizeof text);
+}
+
+}  // namespace
+
+struct Commands::Command {
+    const char* name;
+    Answer (Commands::*run)(std::string_view);
+};
+
+const std::vector<Commands::Command>& Commands::table() {
+    static const std::vector<Command> commands{
+        {"ready", &Commands::ready},       // is it there?
+        {"info", &Commands::info},         // addresses and how the lab could be set up
+        {"describe", &Commands::describe}, // keep a line for whoever asks later, or say it
+        {"matrix", &Commands::matrix},     // FIELD and all values, row by row, at once
+        {"pairs", &Commands::pairs},       // FIELD=VALUE,... FROM:TO ...
+        {"settings", &Commands::settings}, // all four matrices
+        {"counters", &Commands::counters}, // packets, bytes and drops of every pair
+        {"hold", &Commands::hold},         // ideal links until release
+        {"release", &Commands::release},
+        {"enter", &Commands::enter},       // HOST: its namespaces, as descriptors
+        {"shutdown", &Commands::shut_down},
+    };
+    return commands;
+}
+
+Commands::Commands(const std::vector<Host>& hosts, const RouterNamespaces& namespaces,
+                   LinkTable& links, Forwarder& forwarder, bool punctual)
+    : hosts_(hosts),
+      namespaces_(namespaces),
+      links_(links),
+      forwarder_(forwarder),
+      punctual_(punctual) {}
+
+Answer Commands::answer(std::string_view line) {
+    std::string_view rest = line;
+    const std::string_view name = next_word(rest);
+    for (const Command& command : table()) {
+        if (name == command.name) return (this->*command.run)(rest);
+    }
+    return refuse("unknown command '" + std::string(name.substr(0, 40)) + "'");
+}
+
+Answer Commands::ready(std::string_view) { return accept(); }
+
+Answer Commands::info(std::string_view) {
+    std::string text = "{\"addresses\":[";
+    for (const Host& host : hosts_) {
+        if (text.back() != '[') text += ',';
+        text += '"' + dotted(host.address) + '"';
+    }
+    text += "],\"rootless\":" + std::string(namespaces_.rootless() ? "true" : "false");
+    text += ",\"realtime\":" + std::string(punctual_ ? "true" : "false");
+    text += ",\"held\":" + std::string(links_.held() ? "true" : "false");
+    return accept(text + ",\"congestion_control\":\"" + namespaces_.congestion_control() + "\"}");
+}
+
+Answer Commands::describe(std::string_view rest) {
+    if (rest.empty()) return accept(description_);
+    description_ = rest;
+    return accept();
+}
+
+Answer Commands::matrix(std::string_view rest) {
+    const std::string_view name = next_word(rest);
+    const Field* field = find_field(name);
+    if (field == nullptr) return refuse("unknown field '" + std::string(name.substr(0, 40)) + "'");
+    const int hosts = links_.host_count();
+    std::vector<double> values;
+    while (!rest.empty()) {
+        const auto value = value_of(*field, next_word(rest));
+        if (!value) return refuse("value " + std::to_string(values.size() + 1) + " out of range");
+        values.push_back(*value);
+    }
+    const auto wanted = static_cast<std::size_t>(hosts) * static_cast<std::size_t>(hosts);
+    if (values.size() != wanted) {
+        return refuse(std::to_string(values.size()) + " values for " + std::to_string(wanted) +
+                      " links");
+    }
+    auto value = values.cbegin();
+    for (int from = 0; from < hosts; ++from) {
+        for (int to = 0; to < hosts; ++to) {
+            LinkSettings changed = links_.settings(from, to);
+            changed.*(field->member) = *value++;
+            links_.set(from, to, changed);
+        }
+    }
+    return accept();
+}
+
+Answer Commands::pairs(std::string_view rest) {
+    std::vector<std::pair<const Field*, double>> changes;
+    std::string_view words = next_word(rest);
+    while (!words.empty()) {
+        std::string_view word = next_word(words, ',');
+        const std::string shown(word.substr(0, 40));
+        const Field* field = find_field(next_word(word, '='));
+        const auto value = field == nullptr ? std::nullopt : value_of(*field, word);
+        if (!value) return refuse("'" + shown + "' is no setting, or is out of range");
+        changes.emplace_back(field, *value);
+    }
+    std::vector<std::pair<int, int>> links;
+    while (!rest.empty()) {
+        std::string_view word = next_word(rest);
+        const std::string shown(word.substr(0, 40));
+        const auto from = number<int>(next_word(word, ':'));
+        const auto to = number<int>(word);
+        const auto exists = [&](std::optional<int> host) {
+            return host && *host >= 0 && *host < links_.host_count();
+        };
+        if (!exists(from) || !exists(to)) return refuse("'" + shown + "' is no pair of hosts");
+        links.emplace_back(*from, *to);
+    }
+    for (const auto& [from, to] : links) {
+        LinkSettings changed = links_.settings(from, to);
+        for (const auto& [field, value] : changes) changed.*(field->member) = value;
+        links_.set(from, to, changed);
+    }
+    return accept();
+}
+
+Answer Commands::settings(std::string_view) {
+    std::string text = "{";
+    for (const Field& field : fields) {
+        if (text.size() > 1) text += ',';
+        text += '"' + std::string(field.name) + "\":" +
+                json_matrix(links_.host_count(), [&](int from, int to) {
+                    return links_.settings(from, to).*(field.member);
+                });
+    }
+    return accept(text + "}");
+}
+
+Answer Commands::counters(std::string_view) {
+    const auto all = [&](std::uint64_t LinkCounters::*member) {
+        return json_matrix(links_.host_count(), [&](int from, int to) {
+            return links_.counters(from, to).*member;
+        });
+    };
+    const Punctuality& own = forwarder_.punctuality();
+    const double mean =
+        own.forwarded == 0 ? 0
+                           : static_cast<double>(own.late_sum) / static_cast<double>(own.forwarded);
+    std::string text = "{\"packets\":" + all(&LinkCounters::packets) +
+                       ",\"bytes\":" + all(&LinkCounters::bytes) +
+                       ",\"dropped\":" + all(&LinkCounters::dropped) +
+                       ",\"overruns\":" + std::to_string(own.overruns) + ",\"late_max_us\":";
+    print(text, static_cast<double>(own.late_max) / 1000);
+    text += ",\"late_mean_us\":";
+    print(text, mean / 1000);
+    return accept(text + "}");
+}
+
+Answer Commands::hold(std::string_view) {
+    links_.hold(true);
+    return accept();
+}
+
+Answer Commands::release(std::string_view) {
+    links_.hold(false);
+    return accept();
+}
+
+Answer Commands::enter(std::string_view rest) {
+    for (const Host& host : hosts_) {
+        if (rest != host.name && rest != dotted(host.address)) continue;
+        const Namespaces& inside = host.namespaces;
+        Answer answer = accept(host.name);
+        if (namespaces_.rootless()) answer.descriptors.push_back(namespaces_.user());
+        for (const UniqueFd* fd : {&inside.network, &inside.uts, &inside.ipc, &inside.mount}) {
+            answer.descriptors.push_back(fd->get());
+        }
+        return answer;
+    }
+    return refuse("no host '" + std::string(rest.substr(0, 40)) + "' in this lab");
+}
+
+Answer Commands::shut_down(std::string_view) { return {"ok", {}, true}; }
+
+}  // namespace mutirao::lab

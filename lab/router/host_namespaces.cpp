@@ -1,0 +1,185 @@
+#include "router/host_namespaces.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/setup_error.h"
+
+namespace mutirao::lab {
+
+namespace {
+
+constexpr int kinds = CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC;
+constexpr const char* host_interface = "wan0";
+constexpr int prefix_length = 16;
+
+// 10.77.0.1 for the first host; the last (the control host) stands apart.
+std::uint32_t address_of(std::size_t index, std::size_t count) {
+    constexpr std::uint32_t network = 10U << 24 | 77U << 16;
+    if (index + 1 == count) return network | 255U << 8 | 254U;
+    const auto number = static_cast<std::uint32_t>(index);
+    return network | (number / 250) << 8 | (number % 250 + 1);
+}
+
+std::string dotted(std::uint32_t address) {
+    const in_addr value{htonl(address)};
+    char text[INET_ADDRSTRLEN];
+    return inet_ntop(AF_INET, &value, text, sizeof text);
+}
+
+bool write_file(const std::string& path, const std::string& text) {
+    const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+    return file && write(file.get(), text.data(), text.size()) ==
+                       static_cast<ssize_t>(text.size());
+}
+
+UniqueFd open_namespace(const char* kind) {
+    UniqueFd fd(open((std::string("/proc/self/ns/") + kind).c_str(), O_RDONLY | O_CLOEXEC));
+    require(static_cast<bool>(fd), "opening a namespace (is /proc mounted?)");
+    return fd;
+}
+
+Namespaces open_all() {
+    return {open_namespace("mnt"), open_namespace("net"), open_namespace("uts"),
+            open_namespace("ipc")};
+}
+
+[[noreturn]] void explain_what_is_missing() {
+    throw SetupError(
+        std::string("the lab cannot make network namespaces here (") +
+        std::generic_category().message(errno) +
+        "): run as root (in a container: --privileged), or allow user namespaces "
+        "(sysctl user.max_user_namespaces=10000 kernel.unprivileged_userns_clone=1 "
+        "kernel.apparmor_restrict_unprivileged_userns=0, as far as they exist)");
+}
+
+void become_root_of_a_user_namespace() {
+    const auto uid = std::to_string(geteuid());
+    const auto gid = std::to_string(getegid());
+    if (unshare(CLONE_NEWUSER) != 0) explain_what_is_missing();
+    const bool mapped = write_file("/proc/self/setgroups", "deny") &&
+                        write_file("/proc/self/uid_map", "0 " + uid + " 1") &&
+                        write_file("/proc/self/gid_map", "0 " + gid + " 1");
+    if (!mapped) explain_what_is_missing();
+}
+
+std::string text_of_hosts_file(const std::vector<Host>& hosts) {
+    std::string text = "127.0.0.1 localhost\n::1 localhost\n";
+    for (const Host& host : hosts) text += dotted(host.address) + " " + host.name + "\n";
+    return text;
+}
+
+// A fresh /sys shows this host's interfaces (UCX and hwloc look there), a fresh /dev/shm keeps MPI
+// from finding the neighbours' shared memory, and the hosts' names resolve. Only the second is
+// needed by all; kernels refuse the first in some containers.
+void furnish_mounts(const std::string& hosts_file) {
+    require(mount("shm", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") == 0,
+            "giving a host its own /dev/shm");
+    const char* names = "/dev/shm/hosts";
+    if (write_file(names, hosts_file)) mount(names, "/etc/hosts", nullptr, MS_BIND, nullptr);
+    unlink(names);
+
+    const char* groups = "/dev/shm/cgroup";
+    const bool kept = mkdir(groups, 0700) == 0 &&
+                      mount("/sys/fs/cgroup", groups, nullptr, MS_BIND | MS_REC, nullptr) == 0;
+    const bool fresh =
+        mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0;
+    if (kept && (!fresh || mount(groups, "/sys/fs/cgroup", nullptr, MS_MOVE, nullptr) != 0)) {
+        umount2(groups, MNT_DETACH);
+    }
+    rmdir(groups);
+}
+
+}  // namespace
+
+const TcpProfile* find_tcp_profile(const std::string& name) {
+    // The first is what a kernel has when nobody touched it; the second what an administrator
+    // sets for long fat networks.
+    static const std::vector<TcpProfile> profiles{
+        {"plain",
+         {{"ipv4/tcp_rmem", "4096 131072 6291456"},
+          {"ipv4/tcp_wmem", "4096 16384 4194304"},
+          {"ipv4/tcp_slow_start_after_idle", "1"},
+          {"ipv4/tcp_no_metrics_save", "0"}},
+         0},
+        {"tuned",
+         {{"ipv4/tcp_rmem", "4096 33554432 33554432"},
+          {"ipv4/tcp_wmem", "4096 33554432 33554432"},
+          {"ipv4/tcp_slow_start_after_idle", "0"},
+          {"ipv4/tcp_no_metrics_save", "1"}},
+         4096},
+    };
+    for (const TcpProfile& profile : profiles) {
+        if (name == profile.name) return &profile;
+    }
+    return nullptr;
+}
+
+RouterNamespaces::RouterNamespaces() {
+    if (unshare(kinds) != 0) {
+        become_root_of_a_user_namespace();
+        user_ = open_namespace("user");
+        if (unshare(kinds) != 0) explain_what_is_missing();
+    }
+    // What is mounted later still appears inside; nothing of ours appears outside.
+    require(mount(nullptr, "/", nullptr, MS_SLAVE | MS_REC, nullptr) == 0,
+            "parting the lab's mounts from the system's");
+    own_ = open_all();
+}
+
+void RouterNamespaces::enter_own() const {
+    for (const int fd : {own_.network.get(), own_.uts.get(), own_.ipc.get(), own_.mount.get()}) {
+        require(setns(fd, 0) == 0, "returning from a host");
+    }
+}
+
+std::vector<Host> RouterNamespaces::make_hosts(const std::vector<std::string>& names,
+                                               const TcpProfile& profile) {
+    std::vector<Host> hosts(names.size());
+    for (std::size_t index = 0; index < names.size(); ++index) {
+        hosts[index].name = names[index];
+        hosts[index].address = address_of(index, names.size());
+        hosts[index].router_interface = "r" + std::to_string(index);
+    }
+    const std::string hosts_file = text_of_hosts_file(hosts);
+    for (Host& host : hosts) furnish(host, profile, hosts_file);
+    Netlink netlink;
+    for (const Host& host : hosts) netlink.bring_up(host.router_interface, true);
+    return hosts;
+}
+
+void RouterNamespaces::furnish(Host& host, const TcpProfile& profile,
+                               const std::string& hosts_file) {
+    require(unshare(kinds) == 0, "making the namespaces of " + host.name +
+                                     " (sysctl user.max_net_namespaces?)");
+    host.namespaces = open_all();
+    require(sethostname(host.name.data(), host.name.size()) == 0, "naming " + host.name);
+    furnish_mounts(hosts_file);
+    write_file("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");  // absent without IPv6
+    for (const HostSetting& setting : profile.settings) {
+        require(write_file(std::string("/proc/sys/net/") + setting.file, setting.value),
+                std::string("setting ") + setting.file + " of " + host.name);
+    }
+    Netlink netlink;
+    wire(host, netlink, profile);
+    enter_own();
+}
+
+void RouterNamespaces::wire(Host& host, Netlink& netlink, const TcpProfile& profile) {
+    netlink.bring_up("lo", false);
+    netlink.create_veth(host_interface, host.router_interface, own_.network.get());
+    netlink.bring_up(host_interface, true);
+    netlink.add_address(host_interface, host.address, prefix_length);
+    RouteMetrics metrics{congestion_control_, profile.first_window_segments};
+    if (!netlink.set_route_metrics(host_interface, host.address, prefix_length, metrics)) {
+        congestion_control_.clear();
+        metrics.congestion_control.clear();
+        netlink.set_route_metrics(host_interface, host.address, prefix_length, metrics);
+    }
+}
+
+}  // namespace mutirao::lab
