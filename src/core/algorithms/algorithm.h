@@ -34,7 +34,7 @@ struct Request {
     int size = 1;
     int root = 0;
     std::size_t length_bytes = 0;
-    Parameters parameters;
+    Parameters parameters{};
     const Tree* tree = nullptr;  ///< over the same ranks, hung from `root`; only for tree algorithms
 };
 
@@ -61,7 +61,7 @@ const Algorithm* find_algorithm(Collective collective, std::string_view name);
 /// An algorithm with its parameters: one thing that can be run, predicted or forced.
 struct Candidate {
     const Algorithm* algorithm = nullptr;
-    Parameters parameters;
+    Parameters parameters{};
 
     bool operator==(const Candidate&) const = default;
 };
