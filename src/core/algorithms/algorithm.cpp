@@ -1,0 +1,190 @@
+// Names of algorithms and of their parameters, as users write and read them.
+#include "core/algorithms/algorithm.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "core/settings/settings.h"
+
+namespace mutirao {
+
+namespace {
+
+constexpr int least_radix = 2;
+constexpr int most_radix = 64;
+constexpr std::size_t least_segment_bytes = 256;
+constexpr std::size_t most_segment_bytes = std::size_t{1} << 30;
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+template <typename Number>
+std::optional<Number> number_from(std::string_view text) {
+    Number value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+std::string wrong_value(const Algorithm& algorithm, std::string_view key, std::string_view text,
+                        std::string_view valid) {
+    return std::string(key) + " " + quoted(text) + " is not valid for " +
+           std::string(algorithm.name) + ": " + std::string(valid);
+}
+
+/// One parameter as text. `assign` returns one line of error, or nothing.
+struct ParameterRow {
+    std::string_view key;
+    bool (*read_by)(const Algorithm&);
+    std::string (*assign)(const Algorithm&, Parameters&, std::string_view text);
+    /// Empty where it need not be said.
+    std::string (*show)(const Parameters&);
+};
+
+std::string assign_tree(const Algorithm& algorithm, Parameters& parameters,
+                        std::string_view text) {
+    std::vector<std::string> names;
+    for (const TreeKind kind : algorithm.trees) names.emplace_back(to_string(kind));
+    if (std::find(names.begin(), names.end(), text) != names.end()) {
+        parameters.tree = *tree_kind_from(text);
+        return {};
+    }
+    std::string valid = "one of " + names.front();
+    for (std::size_t i = 1; i < names.size(); ++i) valid += ", " + names[i];
+    return wrong_value(algorithm, "tree", text, valid) + did_you_mean(text, names);
+}
+
+std::string assign_radix(const Algorithm& algorithm, Parameters& parameters,
+                         std::string_view text) {
+    const auto radix = number_from<int>(text);
+    if (!radix || *radix < least_radix || *radix > most_radix) {
+        return wrong_value(algorithm, "radix", text,
+                           std::to_string(least_radix) + ".." + std::to_string(most_radix));
+    }
+    parameters.radix = *radix;
+    return {};
+}
+
+std::string assign_segment(const Algorithm& algorithm, Parameters& parameters,
+                           std::string_view text) {
+    const auto bytes = number_from<std::size_t>(text);
+    const bool in_range = bytes && *bytes >= least_segment_bytes && *bytes <= most_segment_bytes;
+    if (!in_range && bytes != std::size_t{0}) {
+        return wrong_value(algorithm, "segment_bytes", text,
+                           "0 (one piece) or " + std::to_string(least_segment_bytes) + ".." +
+                               std::to_string(most_segment_bytes));
+    }
+    parameters.segment_bytes = *bytes;
+    return {};
+}
+
+constexpr std::array<ParameterRow, 3> parameter_rows{{
+    {"tree", [](const Algorithm& algorithm) { return algorithm.trees.size() > 1; }, assign_tree,
+     [](const Parameters& parameters) { return std::string(to_string(parameters.tree)); }},
+    {"radix", [](const Algorithm& algorithm) { return !algorithm.radices.empty(); }, assign_radix,
+     [](const Parameters& parameters) { return std::to_string(parameters.radix); }},
+    {"segment_bytes", [](const Algorithm& algorithm) { return algorithm.segmented; },
+     assign_segment,
+     [](const Parameters& parameters) {
+         return parameters.segment_bytes == 0 ? std::string()
+                                              : std::to_string(parameters.segment_bytes);
+     }},
+}};
+
+Candidate with_defaults(const Algorithm& algorithm) {
+    Candidate candidate{&algorithm, {}};
+    if (!algorithm.radices.empty()) candidate.parameters.radix = algorithm.radices.front();
+    if (!algorithm.trees.empty()) candidate.parameters.tree = algorithm.trees.front();
+    return candidate;
+}
+
+/// Cuts off and returns what stands before `separator`, or all.
+std::string_view take_until(std::string_view& text, char separator) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    const std::string_view taken = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return taken;
+}
+
+std::string unread_parameter(const Algorithm& algorithm, std::string_view key) {
+    std::vector<std::string> names;
+    for (const ParameterRow& row : parameter_rows) {
+        if (row.read_by(algorithm)) names.emplace_back(row.key);
+    }
+    std::string error = std::string(algorithm.name) + " has no parameter " + quoted(key);
+    if (names.empty()) return error + "; it takes none";
+    const std::string near = did_you_mean(key, names);
+    if (!near.empty()) return error + near;
+    error += "; it takes " + names.front();
+    for (std::size_t i = 1; i < names.size(); ++i) error += ", " + names[i];
+    return error;
+}
+
+std::string assign_parameter(Candidate& candidate, std::string_view assignment) {
+    const Algorithm& algorithm = *candidate.algorithm;
+    std::string_view value = assignment;
+    const std::string_view key = take_until(value, '=');
+    const auto row = std::find_if(
+        parameter_rows.begin(), parameter_rows.end(),
+        [&](const ParameterRow& each) { return each.key == key && each.read_by(algorithm); });
+    if (row == parameter_rows.end()) return unread_parameter(algorithm, key);
+    return row->assign(algorithm, candidate.parameters, value);
+}
+
+std::string unknown_algorithm(Collective collective, std::string_view name) {
+    std::vector<std::string> names;
+    for (const Algorithm& row : catalogue()) {
+        if (row.collective == collective) names.emplace_back(row.name);
+    }
+    std::string error =
+        "no " + std::string(to_string(collective)) + " algorithm is called " + quoted(name);
+    const std::string near = did_you_mean(name, names);
+    if (!near.empty()) return error + near;
+    error += "; the nearest are ";
+    const std::vector<std::string> nearest = nearest_names(name, names);
+    for (std::size_t i = 0; i < nearest.size(); ++i) error += (i == 0 ? "" : ", ") + nearest[i];
+    return error;
+}
+
+}  // namespace
+
+std::string_view to_string(Collective collective) {
+    constexpr std::array<std::string_view, 1> names{"broadcast"};
+    return names[static_cast<std::size_t>(collective)];
+}
+
+const Algorithm* find_algorithm(Collective collective, std::string_view name) {
+    for (const Algorithm& row : catalogue()) {
+        if (row.collective == collective && row.name == name) return &row;
+    }
+    return nullptr;
+}
+
+std::string to_string(const Candidate& candidate) {
+    std::string text(candidate.algorithm->name);
+    char separator = ':';
+    for (const ParameterRow& row : parameter_rows) {
+        if (!row.read_by(*candidate.algorithm)) continue;
+        const std::string value = row.show(candidate.parameters);
+        if (value.empty()) continue;
+        text += separator + std::string(row.key) + '=' + value;
+        separator = ',';
+    }
+    return text;
+}
+
+ParsedCandidate parse_candidate(Collective collective, std::string_view text) {
+    std::string_view rest = text;
+    const std::string_view name = take_until(rest, ':');
+    const Algorithm* algorithm = find_algorithm(collective, name);
+    if (algorithm == nullptr) return {std::nullopt, unknown_algorithm(collective, name)};
+
+    Candidate candidate = with_defaults(*algorithm);
+    while (!rest.empty()) {
+        std::string error = assign_parameter(candidate, take_until(rest, ','));
+        if (!error.empty()) return {std::nullopt, std::move(error)};
+    }
+    return {candidate, {}};
+}
+
+}  // namespace mutirao

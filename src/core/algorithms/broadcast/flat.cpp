@@ -1,0 +1,21 @@
+// The root sends to every other rank itself: the linear broadcast of every early MPI library, and
+// the inner part of MagPIe's between sites (Kielmann et al. 1999, doi:10.1145/301104.301116).
+//
+// Cost, p ranks, n bytes: depth 1; p - 1 messages and (p - 1) n bytes leave the root. Best where
+// latencies are long and uneven, and the message small. No restrictions; never segmented, since
+// nobody could use a segment before the whole.
+#include "core/algorithms/broadcast/over_tree.h"
+
+namespace mutirao::broadcast {
+
+Schedule flat(const Request& request) {
+    TreePlace place;
+    if (request.rank != request.root) {
+        place.parent = 0;
+    } else {
+        for (int child = 1; child < request.size; ++child) place.children.push_back(child);
+    }
+    return over_virtual_tree(request, place);
+}
+
+}  // namespace mutirao::broadcast

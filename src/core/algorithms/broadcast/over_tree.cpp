@@ -1,0 +1,57 @@
+#include "core/algorithms/broadcast/over_tree.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace mutirao::broadcast {
+
+namespace {
+
+Schedule over_place(const Request& request, const TreePlace& place) {
+    Schedule schedule;
+    const Region whole{Buffer::output, 0, request.length_bytes};
+    pass_down(schedule, place, segments_of(whole, request.parameters.segment_bytes));
+    return schedule;
+}
+
+void require_fitting_tree(const Request& request) {
+    if (request.tree == nullptr) {
+        std::fprintf(stderr, "mutirao: a tree algorithm was asked for a schedule without a tree\n");
+        std::abort();
+    }
+    if (request.tree->size() != request.size || request.tree->root != request.root) {
+        std::fprintf(stderr,
+                     "mutirao: tree of %d ranks with root %d given for %d ranks with root %d\n",
+                     request.tree->size(), request.tree->root, request.size, request.root);
+        std::abort();
+    }
+}
+
+}  // namespace
+
+std::vector<StepId> pass_down(Schedule& schedule, const TreePlace& place,
+                              std::span<const Region> segments) {
+    std::vector<StepId> arrivals;
+    if (place.parent >= 0) arrivals.reserve(segments.size());
+    for (const Region& segment : segments) {
+        Schedule::After arrival;
+        if (place.parent >= 0) {
+            arrivals.push_back(schedule.receive(place.parent, segment));
+            arrival = Schedule::After(arrivals).last(1);
+        }
+        for (const int child : place.children) schedule.send(child, segment, arrival);
+    }
+    return arrivals;
+}
+
+Schedule over_virtual_tree(const Request& request, const TreePlace& place) {
+    return over_place(request, with_real_ranks(place, request.root, request.size));
+}
+
+Schedule over_given_tree(const Request& request) {
+    require_fitting_tree(request);
+    const auto rank = static_cast<std::size_t>(request.rank);
+    return over_place(request, {request.tree->parent[rank], request.tree->children[rank]});
+}
+
+}  // namespace mutirao::broadcast

@@ -1,0 +1,24 @@
+// The one pipelined broadcast over a tree, whatever the tree: every algorithm that passes the
+// message from parent to children is a choice of places in a tree and nothing else.
+#pragma once
+
+#include <span>
+
+#include "core/algorithms/algorithm.h"
+#include "core/algorithms/shape.h"
+#include "core/schedule/schedule.h"
+
+namespace mutirao::broadcast {
+
+/// Receives each segment from the parent and sends it on to every child before the next one.
+/// Returns the receive of each segment; nothing at the root of the tree.
+std::vector<StepId> pass_down(Schedule& schedule, const TreePlace& place,
+                              std::span<const Region> segments);
+
+/// A place over virtual ranks, with the request's root, length and segments.
+Schedule over_virtual_tree(const Request& request, const TreePlace& place);
+
+/// Request::tree, which must be there and hang from Request::root.
+Schedule over_given_tree(const Request& request);
+
+}  // namespace mutirao::broadcast

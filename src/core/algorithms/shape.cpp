@@ -1,0 +1,77 @@
+#include "core/algorithms/shape.h"
+
+#include <algorithm>
+
+namespace mutirao {
+
+int virtual_rank(int rank, int root, int size) { return (rank - root + size) % size; }
+
+int real_rank(int virtual_rank, int root, int size) { return (virtual_rank + root) % size; }
+
+TreePlace k_nomial_place(int virtual_rank, int size, int radix) {
+    TreePlace place;
+    // The lowest digit that is not 0 tells the parent; the digits below it, the children.
+    long long weight = 1;
+    for (; weight < size; weight *= radix) {
+        const long long digit = virtual_rank / weight % radix;
+        if (digit != 0) {
+            place.parent = static_cast<int>(virtual_rank - digit * weight);
+            break;
+        }
+    }
+    for (weight /= radix; weight >= 1; weight /= radix) {
+        for (long long digit = 1; digit < radix; ++digit) {
+            const long long child = virtual_rank + digit * weight;
+            if (child < size) place.children.push_back(static_cast<int>(child));
+        }
+    }
+    return place;
+}
+
+int binomial_subtree_end(int virtual_rank, int size) {
+    if (virtual_rank == 0) return size;
+    const int lowest_bit = virtual_rank & -virtual_rank;
+    return std::min(virtual_rank + lowest_bit, size);
+}
+
+TreePlace binary_place(int index, int size) {
+    TreePlace place;
+    if (index > 0) place.parent = (index - 1) / 2;
+    for (int child = 2 * index + 1; child <= 2 * index + 2; ++child) {
+        if (child < size) place.children.push_back(child);
+    }
+    return place;
+}
+
+TreePlace with_real_ranks(TreePlace place, int root, int size) {
+    if (place.parent >= 0) place.parent = real_rank(place.parent, root, size);
+    for (int& child : place.children) child = real_rank(child, root, size);
+    return place;
+}
+
+Blocks::Blocks(std::size_t length_bytes, int count)
+    : shortest_bytes_(length_bytes / static_cast<std::size_t>(count)),
+      longer_count_(length_bytes % static_cast<std::size_t>(count)) {}
+
+std::size_t Blocks::offset_of(int index) const {
+    const auto before = static_cast<std::size_t>(index);
+    return before * shortest_bytes_ + std::min(before, longer_count_);
+}
+
+Region Blocks::range(int first, int end) const {
+    return Region{Buffer::output, offset_of(first), offset_of(end) - offset_of(first)};
+}
+
+std::vector<Region> segments_of(Region whole, std::size_t segment_bytes) {
+    std::vector<Region> segments;
+    if (whole.length_bytes == 0) return segments;
+    const std::size_t step = segment_bytes == 0 ? whole.length_bytes : segment_bytes;
+    segments.reserve((whole.length_bytes - 1) / step + 1);
+    for (std::size_t done = 0; done < whole.length_bytes; done += step) {
+        const std::size_t length = std::min(step, whole.length_bytes - done);
+        segments.push_back(Region{whole.buffer, whole.offset_bytes + done, length});
+    }
+    return segments;
+}
+
+}  // namespace mutirao

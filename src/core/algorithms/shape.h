@@ -1,0 +1,60 @@
+// The arithmetic that algorithms share: virtual ranks, tree shapes over them, blocks and segments
+// of a message. It stands once, here, and is tested by itself, so that an algorithm's file holds
+// only what is its own.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/schedule/schedule.h"
+
+namespace mutirao {
+
+/// Ranks counted from the root, so that an algorithm may be written for root 0.
+int virtual_rank(int rank, int root, int size);
+int real_rank(int virtual_rank, int root, int size);
+
+/// One rank's place in a tree.
+struct TreePlace {
+    int parent = -1;            ///< -1: the root
+    std::vector<int> children;  ///< in the order in which they are served
+
+    bool operator==(const TreePlace&) const = default;
+};
+
+/// The k-nomial tree of `radix` over virtual ranks, rooted at 0: the children of the highest digit
+/// first, and within a digit the smaller rank, whose subtree is never the smaller one. Radix 2 is
+/// the binomial tree as MPICH numbers it.
+TreePlace k_nomial_place(int virtual_rank, int size, int radix);
+
+/// One past the last rank of the binomial subtree of `virtual_rank`, whose ranks are consecutive.
+int binomial_subtree_end(int virtual_rank, int size);
+
+/// The complete binary tree numbered by levels: the children of i are 2i + 1 and 2i + 2.
+TreePlace binary_place(int index, int size);
+
+/// The same place under real ranks.
+TreePlace with_real_ranks(TreePlace place, int root, int size);
+
+/// A message cut into `count` consecutive blocks whose lengths differ by at most one byte, the
+/// longer ones first. Blocks are empty where the message has fewer bytes than there are blocks.
+class Blocks {
+  public:
+    Blocks(std::size_t length_bytes, int count);
+
+    /// Bytes of the blocks first .. end-1 together.
+    Region range(int first, int end) const;
+    Region block(int index) const { return range(index, index + 1); }
+
+  private:
+    std::size_t offset_of(int index) const;
+
+    std::size_t shortest_bytes_;
+    std::size_t longer_count_;
+};
+
+/// The pieces that a pipeline sends `whole` in, all of segment_bytes but the last; one if
+/// segment_bytes is 0, none if `whole` is empty.
+std::vector<Region> segments_of(Region whole, std::size_t segment_bytes);
+
+}  // namespace mutirao

@@ -1,0 +1,79 @@
+// Networks and trees for tests: made from a seed, so that a failure can be repeated, and the one
+// of the paper. Only tests include this.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+#include "core/network/network.h"
+#include "core/network/tree.h"
+
+namespace mutirao::test {
+
+/// Uneven in everything, and different in the two directions of a link.
+inline Network random_network(unsigned seed, int host_count) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> latency_us(1, 1000), bandwidth(1, 100);
+    std::uniform_real_distribution<double> overhead_us(0, 200), port(1, 200);
+    Network network(host_count);
+    for (int from = 0; from < host_count; ++from) {
+        network.set_host(from, {overhead_us(random), overhead_us(random), port(random)});
+        for (int to = 0; to < host_count; ++to) {
+            if (to != from) network.set_link(from, to, {latency_us(random), bandwidth(random)});
+        }
+    }
+    return network;
+}
+
+/// Thome and Drummond's Table 1: 24 hosts in six sites. Round trips, so one way is half; 0.05 ms
+/// inside a site.
+inline Network six_sites() {
+    constexpr std::array<std::array<double, 6>, 6> round_trip_ms{{
+        {0.0, 485.4, 698.9, 14.9, 332.8, 61.4},
+        {485.4, 0.0, 364.1, 583.8, 13.5, 490.5},
+        {698.9, 364.1, 0.0, 701.2, 371.7, 722.9},
+        {14.9, 583.8, 701.2, 0.0, 331.0, 35.1},
+        {332.8, 13.5, 371.7, 331.0, 0.0, 355.9},
+        {61.4, 490.5, 722.9, 35.1, 355.9, 0.0},
+    }};
+    Network network(24);
+    for (int from = 0; from < 24; ++from) {
+        for (int to = 0; to < 24; ++to) {
+            if (from == to) continue;
+            const auto row = static_cast<std::size_t>(from / 4);
+            const auto column = static_cast<std::size_t>(to / 4);
+            const double one_way_us = row == column ? 50 : round_trip_ms[row][column] * 500;
+            network.set_link(from, to, Link{.latency_us = one_way_us});
+        }
+    }
+    return network;
+}
+
+inline EdgeList random_spanning_edges(std::mt19937& random, int host_count) {
+    std::vector<int> hosts(static_cast<std::size_t>(host_count));
+    for (int host = 0; host < host_count; ++host) hosts[static_cast<std::size_t>(host)] = host;
+    std::shuffle(hosts.begin(), hosts.end(), random);
+    EdgeList edges;
+    for (std::size_t i = 1; i < hosts.size(); ++i) edges.emplace_back(hosts[random() % i], hosts[i]);
+    return edges;
+}
+
+/// Children and parents agree, and every host hangs from the root.
+inline bool is_tree(const Tree& tree, int root, int host_count) {
+    if (tree.root != root || tree.size() != host_count) return false;
+    if (tree.children.size() != tree.parent.size()) return false;
+    if (tree.parent[static_cast<std::size_t>(root)] != -1) return false;
+    std::vector<int> reached{root};
+    for (std::size_t next = 0; next < reached.size(); ++next) {
+        for (const int child : tree.children[static_cast<std::size_t>(reached[next])]) {
+            if (child < 0 || child >= host_count) return false;
+            if (tree.parent[static_cast<std::size_t>(child)] != reached[next]) return false;
+            reached.push_back(child);
+            if (static_cast<int>(reached.size()) > host_count) return false;
+        }
+    }
+    return static_cast<int>(reached.size()) == host_count;
+}
+
+}  // namespace mutirao::test

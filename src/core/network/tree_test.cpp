@@ -1,0 +1,180 @@
+#include "core/network/tree.h"
+
+#include <gtest/gtest.h>
+
+#include "core/network/test_networks.h"
+
+namespace mutirao {
+namespace {
+
+using test::is_tree;
+using test::random_network;
+using test::six_sites;
+
+double transfer_us(const Network& network, int from, int to, std::size_t length_bytes) {
+    const Link& link = network.link(from, to);
+    return link.latency_us + static_cast<double>(length_bytes) / link.bandwidth_bytes_per_us;
+}
+
+double depth_us(const Tree& tree, const Network& network, int host, std::size_t length_bytes) {
+    double total_us = 0;
+    for (int above = tree.parent[static_cast<std::size_t>(host)]; above >= 0;
+         host = above, above = tree.parent[static_cast<std::size_t>(host)]) {
+        total_us += transfer_us(network, above, host, length_bytes);
+    }
+    return total_us;
+}
+
+/// By recursion over all that hangs below.
+double longest_below_us(const Tree& tree, const Network& network, int host,
+                        std::size_t length_bytes) {
+    double longest_us = 0;
+    for (const int child : tree.children[static_cast<std::size_t>(host)]) {
+        longest_us = std::max(longest_us, transfer_us(network, host, child, length_bytes) +
+                                              longest_below_us(tree, network, child, length_bytes));
+    }
+    return longest_us;
+}
+
+void expect_longest_first(const Tree& tree, const Network& network, std::size_t length_bytes) {
+    for (int host = 0; host < tree.size(); ++host) {
+        double previous_us = std::numeric_limits<double>::infinity();
+        for (const int child : tree.children[static_cast<std::size_t>(host)]) {
+            const double rest_us = transfer_us(network, host, child, length_bytes) +
+                                   longest_below_us(tree, network, child, length_bytes);
+            EXPECT_LE(rest_us, previous_us) << "host " << host << ", child " << child;
+            previous_us = rest_us;
+        }
+    }
+}
+
+TEST(TreeKind, NamesGoBothWays) {
+    for (const TreeKind kind : {TreeKind::none, TreeKind::minimum_spanning,
+                                TreeKind::shortest_path, TreeKind::greedy, TreeKind::two_level}) {
+        EXPECT_EQ(tree_kind_from(to_string(kind)), kind);
+    }
+    EXPECT_EQ(to_string(TreeKind::minimum_spanning), "mst");
+    EXPECT_EQ(tree_kind_from("kruskal"), std::nullopt);
+}
+
+// Catches children in the order of the edges, and an order by the child's own link only.
+TEST(HangFrom, HangsTheSameEdgesFromAnyRootLongestPathFirst) {
+    std::mt19937 random(7);
+    for (int size = 1; size <= 20; ++size) {
+        const Network network = random_network(static_cast<unsigned>(size), size);
+        const EdgeList edges = test::random_spanning_edges(random, size);
+        for (int root = 0; root < size; ++root) {
+            const auto tree = hang_from(edges, root, network);
+            ASSERT_TRUE(tree);
+            EXPECT_TRUE(is_tree(*tree, root, size));
+            for (const auto& [a, b] : edges) {
+                EXPECT_TRUE(tree->parent[static_cast<std::size_t>(a)] == b ||
+                            tree->parent[static_cast<std::size_t>(b)] == a);
+            }
+            expect_longest_first(*tree, network, 0);
+        }
+    }
+}
+
+TEST(HangFrom, BreaksTiesByHostNumber) {
+    Network network(4);
+    const auto tree = hang_from({{3, 0}, {2, 0}, {0, 1}}, 0, network);
+    EXPECT_EQ(tree->children[0], (std::vector<int>{1, 2, 3}));
+}
+
+TEST(HangFrom, RefusesEdgesThatDoNotSpan) {
+    Network network(4);
+    EXPECT_TRUE(hang_from({{0, 1}, {1, 2}, {2, 3}}, 0, network));
+    EXPECT_FALSE(hang_from({{0, 1}, {1, 2}}, 0, network)) << "host 3 is missing";
+    EXPECT_FALSE(hang_from({{0, 1}, {1, 2}, {2, 0}}, 0, network)) << "a cycle";
+    EXPECT_FALSE(hang_from({{1, 2}, {2, 3}, {3, 1}}, 0, network)) << "a cycle beside the root";
+    EXPECT_FALSE(hang_from({{0, 1}, {1, 0}, {2, 3}}, 0, network)) << "one edge twice";
+    EXPECT_FALSE(hang_from({{0, 1}, {1, 1}, {2, 3}}, 0, network)) << "a host with itself";
+    EXPECT_FALSE(hang_from({{0, 1}, {1, 2}, {2, 4}}, 0, network)) << "no such host";
+    EXPECT_FALSE(hang_from({{0, 1}, {1, 2}, {2, -1}}, 0, network)) << "no such host";
+    network.set_link(1, 2, {.latency_us = std::numeric_limits<double>::infinity()});
+    EXPECT_FALSE(hang_from({{0, 1}, {1, 2}, {2, 3}}, 0, network)) << "nothing gets from 1 to 2";
+    EXPECT_TRUE(hang_from({{0, 1}, {1, 2}, {2, 3}}, 3, network)) << "only 2 to 1 is needed";
+}
+
+std::vector<std::vector<double>> floyd_warshall(const Network& network,
+                                                std::size_t length_bytes) {
+    const auto hosts = static_cast<std::size_t>(network.host_count());
+    std::vector<std::vector<double>> distance_us(hosts, std::vector<double>(hosts, 0));
+    for (std::size_t a = 0; a < hosts; ++a) {
+        for (std::size_t b = 0; b < hosts; ++b) {
+            if (a == b) continue;
+            distance_us[a][b] =
+                transfer_us(network, static_cast<int>(a), static_cast<int>(b), length_bytes);
+        }
+    }
+    for (std::size_t via = 0; via < hosts; ++via) {
+        for (std::size_t a = 0; a < hosts; ++a) {
+            for (std::size_t b = 0; b < hosts; ++b) {
+                distance_us[a][b] =
+                    std::min(distance_us[a][b], distance_us[a][via] + distance_us[via][b]);
+            }
+        }
+    }
+    return distance_us;
+}
+
+// Catches a settled host that is improved again, and the two directions of a link mixed up.
+TEST(ShortestPathTree, IsAsShortAsFloydAndWarshallSay) {
+    for (int size = 1; size <= 16; ++size) {
+        const Network network = random_network(100 + static_cast<unsigned>(size), size);
+        for (const std::size_t length : {0u, 1u, 5000u}) {
+            const auto distance_us = floyd_warshall(network, length);
+            for (int root = 0; root < size; ++root) {
+                const auto tree = shortest_path_tree(network, root, length);
+                ASSERT_TRUE(tree);
+                ASSERT_TRUE(is_tree(*tree, root, size));
+                expect_longest_first(*tree, network, length);
+                for (int host = 0; host < size; ++host) {
+                    EXPECT_NEAR(depth_us(*tree, network, host, length),
+                                distance_us[static_cast<std::size_t>(root)]
+                                           [static_cast<std::size_t>(host)],
+                                1e-6);
+                }
+            }
+        }
+    }
+}
+
+TEST(ShortestPathTree, GoesRoundUnusableLinksAndSaysWhereAHostCannotBeReached) {
+    constexpr double never = std::numeric_limits<double>::infinity();
+    Network network(3);
+    network.set_both(0, 1, {.latency_us = 5});
+    network.set_both(1, 2, {.latency_us = 5});
+    network.set_both(0, 2, {.latency_us = never});
+    EXPECT_EQ(shortest_path_tree(network, 0, 10)->parent, (std::vector<int>{-1, 0, 1}));
+    EXPECT_EQ(greedy_tree(network, 0, 10)->parent, (std::vector<int>{-1, 0, 1}));
+    network.set_link(1, 2, {.latency_us = never});
+    EXPECT_FALSE(shortest_path_tree(network, 0, 10));
+    EXPECT_FALSE(greedy_tree(network, 0, 10));
+    EXPECT_TRUE(shortest_path_tree(network, 2, 10)) << "the way back is there";
+    EXPECT_TRUE(greedy_tree(network, 2, 10));
+    network.set_link(1, 2, {.latency_us = 5, .bandwidth_bytes_per_us = 0});
+    EXPECT_TRUE(shortest_path_tree(network, 0, 0)) << "an empty message needs no bandwidth";
+    EXPECT_FALSE(shortest_path_tree(network, 0, 1));
+}
+
+TEST(Trees, OfOneHost) {
+    const Network network(1);
+    for (const auto& tree : {hang_from({}, 0, network), shortest_path_tree(network, 0, 9),
+                             greedy_tree(network, 0, 9), std::optional(two_level_tree({0}, 0))}) {
+        ASSERT_TRUE(tree);
+        EXPECT_TRUE(is_tree(*tree, 0, 1));
+    }
+}
+
+// The physical bound of the paper's network: from site 3 the farthest is site 2.
+TEST(ShortestPathTree, OfTheSixSitesReachesAllAtTheBound) {
+    const Network network = six_sites();
+    const auto tree = shortest_path_tree(network, 12, 0);
+    ASSERT_TRUE(tree);
+    EXPECT_DOUBLE_EQ(longest_below_us(*tree, network, 12, 0), 701.2 / 2 * 1000);
+}
+
+}  // namespace
+}  // namespace mutirao
