@@ -1,7 +1,6 @@
 #include "core/algorithms/broadcast/over_tree.h"
 
-#include <cstdio>
-#include <cstdlib>
+#include "core/text/invariant.h"
 
 namespace mutirao::broadcast {
 
@@ -16,14 +15,15 @@ Schedule over_place(const Request& request, const TreePlace& place) {
 
 void require_fitting_tree(const Request& request) {
     if (request.tree == nullptr) {
-        std::fprintf(stderr, "mutirao: a tree algorithm was asked for a schedule without a tree\n");
-        std::abort();
+        broken_invariant("tree algorithm without a tree (ranks, root)", request.size,
+                         request.root);
     }
-    if (request.tree->size() != request.size || request.tree->root != request.root) {
-        std::fprintf(stderr,
-                     "mutirao: tree of %d ranks with root %d given for %d ranks with root %d\n",
-                     request.tree->size(), request.tree->root, request.size, request.root);
-        std::abort();
+    if (request.tree->size() != request.size) {
+        broken_invariant("tree does not fit (its ranks, ranks)", request.tree->size(),
+                         request.size);
+    }
+    if (request.tree->root != request.root) {
+        broken_invariant("tree does not fit (its root, root)", request.tree->root, request.root);
     }
 }
 
