@@ -41,6 +41,10 @@ std::vector<pid_t> children() {
 
 }  // namespace
 
+void signal_children(int signal) {
+    for (const pid_t child : children()) kill(child, signal);
+}
+
 void kill_descendants() {
     for (std::vector<pid_t> next = children(); !next.empty(); next = children()) {
         for (const pid_t child : next) kill(child, SIGKILL);

@@ -3,6 +3,9 @@
 
 namespace mutirao::lab {
 
+/// To those children that are this process's own now, e.g. a shell's command once the shell ended.
+void signal_children(int signal);
+
 /// For a subreaper: orphans come back to it, so killing children until none comes back ends all.
 void kill_descendants();
 

@@ -85,6 +85,8 @@ class Supervisor {
                                       pollfd{lab_.get(), POLLIN, 0}};
         while (reap()) {
             const bool only_stragglers = stopping_ && child_ended_;
+            if (only_stragglers && !asked_stragglers_) signal_children(SIGTERM);
+            asked_stragglers_ = only_stragglers;
             const int ready = poll(watched.data(), watched.size(), only_stragglers ? grace_ms : -1);
             if (ready == 0 && only_stragglers) kill_descendants();
             if ((watched[0].revents & POLLIN) != 0) read_signals();
@@ -127,6 +129,7 @@ class Supervisor {
     UniqueFd lab_;
     bool child_ended_ = false;
     bool stopping_ = false;
+    bool asked_stragglers_ = false;
     int exit_code_ = 0;
 };
 

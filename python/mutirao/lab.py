@@ -156,7 +156,7 @@ class Lab:
         """The command line that runs `argv` on `host`; needs `environment()`."""
         if host != CONTROL_HOST:
             self.host_index(host)
-        return [str(self.agent), host, shlex.join(argv)]
+        return [str(self.agent), host, f"exec {shlex.join(argv)}"]
 
     def exec(self, host: str, argv: Sequence[str], **popen_arguments) -> subprocess.Popen:
         """Starts `argv` on a host. Exit code as ssh's; ending the Popen ends all it started."""

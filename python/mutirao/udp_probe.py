@@ -1,0 +1,63 @@
+"""Runs on a host of the lab, as a program: answers UDP packets, or measures round trips with them.
+
+Standard library only and no other file of the package, since it starts once per site.
+"""
+
+import json
+import os
+import socket
+import statistics
+import sys
+import time
+
+PORT = 7077
+_SECONDS_TO_WAIT = 5.0
+
+
+def answer() -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+        own.bind(("0.0.0.0", PORT))
+        print("ready", flush=True)
+        while True:
+            data, sender = own.recvfrom(64)
+            own.sendto(data, sender)
+
+
+def round_trip_us(own: socket.socket, address: str, number: int) -> float | None:
+    message = str(number).encode()
+    started = time.perf_counter_ns()
+    own.sendto(message, (address, PORT))
+    try:
+        while own.recv(64) != message:
+            pass  # a late answer to an earlier packet
+    except TimeoutError:
+        return None
+    return (time.perf_counter_ns() - started) / 1000
+
+
+def measure(repetitions: int, addresses: list[str]) -> None:
+    """Prints the median round trip to each address; null where nothing came back."""
+    medians = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+        own.settimeout(_SECONDS_TO_WAIT)
+        for address in addresses:
+            answers = [round_trip_us(own, address, number) for number in range(repetitions)]
+            good = [value for value in answers if value is not None]
+            medians.append(statistics.median(good) if good else None)
+    print(json.dumps(medians))
+
+
+def be_punctual() -> None:
+    """What is measured is the network, not how long this process waits for a processor."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(5))
+    except PermissionError:
+        pass
+
+
+if __name__ == "__main__":
+    be_punctual()
+    if sys.argv[1] == "answer":
+        answer()
+    else:
+        measure(int(sys.argv[2]), sys.argv[3:])
