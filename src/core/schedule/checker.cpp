@@ -139,11 +139,11 @@ class Check {
             for (const Piece& piece : promise_.before[rank])
                 memory(static_cast<int>(rank), piece.region.buffer)
                     .write(piece.region.offset_bytes, piece.region.end_bytes(),
-                           {run_of(piece)});
+                           {stretch_of(piece)});
         return {};
     }
 
-    Run run_of(const Piece& piece) {
+    Stretch stretch_of(const Piece& piece) {
         return {piece.region.offset_bytes, piece.region.end_bytes(), sets_.of(piece.ranks),
                 piece.source_offset_bytes - piece.region.offset_bytes};
     }
@@ -194,10 +194,10 @@ class Check {
             return fault;
         const Region& source = graph_.nodes[from].step->source;
         const std::size_t distance = target.offset_bytes - source.offset_bytes;
-        for (Run& run : moved_) {
-            run.begin_bytes += distance;
-            run.end_bytes += distance;
-            run.shift_bytes -= distance;
+        for (Stretch& stretch : moved_) {
+            stretch.begin_bytes += distance;
+            stretch.end_bytes += distance;
+            stretch.shift_bytes -= distance;
         }
         if (node.step->kind == StepKind::reduce)
             if (std::string fault = combine(index); !fault.empty()) return fault;
@@ -206,7 +206,7 @@ class Check {
         return {};
     }
 
-    std::string read(StepIndex index, const Region& region, std::vector<Run>& into) {
+    std::string read(StepIndex index, const Region& region, std::vector<Stretch>& into) {
         into.clear();
         const auto undefined = memory(graph_.nodes[index].rank, region.buffer)
                                    .read(region.offset_bytes, region.end_bytes(), into);
@@ -220,7 +220,7 @@ class Check {
         if (std::string fault = read(index, graph_.nodes[index].step->target, accumulated_);
             !fault.empty())
             return fault;
-        std::vector<Run> result;
+        std::vector<Stretch> result;
         for (auto left = accumulated_.begin(), right = moved_.begin();
              left != accumulated_.end() && right != moved_.end();) {
             const std::size_t begin = std::max(left->begin_bytes, right->begin_bytes);
@@ -287,14 +287,15 @@ class Check {
         return {};
     }
 
-    std::string contents(const Run& run) const {
-        return bytes(run.begin_bytes + run.shift_bytes, run.end_bytes + run.shift_bytes) +
-               " of ranks " + sets_.to_string(run.set);
+    std::string contents(const Stretch& stretch) const {
+        return bytes(stretch.begin_bytes + stretch.shift_bytes,
+                     stretch.end_bytes + stretch.shift_bytes) +
+               " of ranks " + sets_.to_string(stretch.set);
     }
 
     std::string check_piece(int rank, const Piece& piece) {
-        const Run expected = run_of(piece);
-        const auto fault = [&](Run part, const std::string& found) {
+        const Stretch expected = stretch_of(piece);
+        const auto fault = [&](Stretch part, const std::string& found) {
             part.set = expected.set;
             part.shift_bytes = expected.shift_bytes;
             return "wrong final contents: rank " + std::to_string(rank) + ' ' +
@@ -305,9 +306,9 @@ class Check {
         moved_.clear();
         const auto undefined = memory(rank, piece.region.buffer)
                                    .read(expected.begin_bytes, expected.end_bytes, moved_);
-        for (const Run& run : moved_)
-            if (run.set != expected.set || run.shift_bytes != expected.shift_bytes)
-                return fault(run, "bytes " + contents(run));
+        for (const Stretch& stretch : moved_)
+            if (stretch.set != expected.set || stretch.shift_bytes != expected.shift_bytes)
+                return fault(stretch, "bytes " + contents(stretch));
         if (undefined) return fault({*undefined, expected.end_bytes}, "undefined bytes");
         return {};
     }
@@ -321,8 +322,8 @@ class Check {
     std::vector<bool> started_;
     std::vector<bool> complete_;
     std::vector<StepIndex> ready_;
-    std::vector<Run> moved_;        ///< contents on their way
-    std::vector<Run> accumulated_;  ///< contents of a reduction's target
+    std::vector<Stretch> moved_;        ///< contents on their way
+    std::vector<Stretch> accumulated_;  ///< contents of a reduction's target
 };
 
 }  // namespace

@@ -201,7 +201,7 @@ TEST(Checker, NamesWrongAndMissingFinalContents) {
     expect_fault({2, Schedule()}, broadcast_promise(2, 0, 8),
                  "wrong final contents: rank 1 output[0,8)", "found undefined bytes");
     auto ranks = testing::ring_allgather(3, 4);
-    ranks[1].copy(output(0, 4), output(4, 4), std::array{StepId{6}, StepId{0}, StepId{1}, StepId{4}});
+    ranks[1].copy(output(0, 4), output(4, 4), std::vector<StepId>{6, 0, 1, 4});
     expect_fault(ranks, allgather_promise(3, 4), "wrong final contents: rank 1 output[4,8)",
                  "expected bytes [0,4) of ranks {1}, found bytes [0,4) of ranks {0}");
 }

@@ -1,13 +1,19 @@
 // Predicts how long a collective takes on a network: a discrete-event walk of all ranks'
 // schedules. No cost formula per algorithm; whatever can be written as a schedule can be timed.
 //
-// Model, per message of n bytes from a to b (after LogGP, Alexandrov et al. 1995,
+// Model of a message of n bytes from a to b (after LogGP, Alexandrov et al. 1995,
 // doi:10.1145/215399.215427, with finite ports):
-//   the sender's processor is busy send_overhead_us; the message then occupies a's outgoing port
-//   for n / min(port, link bandwidth), travels latency_us, occupies b's incoming port likewise
-//   (cut-through: transmission times overlap), and b's processor receive_overhead_us.
-//   A send is complete when its bytes left the port. Beyond eager_limit_bytes it first waits until
-//   the receive is posted and for one round trip (rendezvous).
+//   - a's processor is busy send_overhead_us; it does one send or receive at a time;
+//   - a's outgoing port is busy n / port, and the link n / link bandwidth; both work at once, and a
+//     slow link does not keep the port from serving other links meanwhile;
+//   - the first byte arrives latency_us after it left, and b's incoming port is busy n / port,
+//     overlapping with the link (cut-through);
+//   - b's processor is busy receive_overhead_us once the last byte is there and the receive has
+//     been started; then the receive is complete.
+// A send is complete when its last byte has entered the link, whether the receive was started or
+// not. Beyond eager_limit_bytes the data do not move at once (rendezvous): a request travels
+// latency_us, waits until the receive has been started, and the consent travels back latency_us.
+// Copies and reductions take no time: no measured cost of memory is among the inputs yet.
 #pragma once
 
 #include <functional>
@@ -28,10 +34,10 @@ struct TimedMessage {
 };
 
 struct Prediction {
-    double completion_us = 0;               ///< the last rank's last step
-    std::vector<double> rank_complete_us;   ///< per rank
-    std::vector<TimedMessage> messages;     ///< in order of arrival; only if asked for
-    bool stuck = false;                     ///< some step never ran: an unusable link or a faulty schedule
+    double completion_us = 0;              ///< the last rank's last step; infinite if stuck
+    std::vector<double> rank_complete_us;  ///< per rank; infinite if one of its steps never ran
+    std::vector<TimedMessage> messages;    ///< in order of arrival; only if asked for
+    bool stuck = false;  ///< some step never ran: an unusable link or a faulty schedule
 };
 
 struct PredictOptions {

@@ -80,7 +80,8 @@ void StepGraph::match(std::size_t rank_count) {
     };
     std::vector<StepIndex> begin(rank_count + 1, 0);
     for (const Node& node : nodes)
-        if (is_matchable(node, StepKind::send)) ++begin[static_cast<std::size_t>(node.step->peer) + 1];
+        if (is_matchable(node, StepKind::send))
+            ++begin[static_cast<std::size_t>(node.step->peer) + 1];
     for (std::size_t rank = 0; rank < rank_count; ++rank) begin[rank + 1] += begin[rank];
     std::vector<StepIndex> sends(begin.back());
     std::vector<StepIndex> end(begin.begin(), begin.end() - 1);

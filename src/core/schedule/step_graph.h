@@ -40,8 +40,8 @@ struct StepGraph {
     }
     /// Steps of the same rank that come after this one, once per dependency.
     std::span<const StepIndex> dependents(StepIndex index) const {
-        return std::span(dependents_).subspan(dependents_begin_[index],
-                                              dependents_begin_[index + 1] - dependents_begin_[index]);
+        const StepIndex begin = dependents_begin_[index];
+        return std::span(dependents_).subspan(begin, dependents_begin_[index + 1] - begin);
     }
 
     std::vector<Node> nodes;

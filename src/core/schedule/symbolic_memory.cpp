@@ -1,5 +1,5 @@
-// Sorted vectors of runs: schedules touch memory in few and mostly neighbouring pieces, for which
-// a vector beats any tree.
+// Sorted vectors of stretches: schedules touch memory in few and mostly neighbouring pieces, for
+// which a vector beats any tree.
 #include "core/schedule/symbolic_memory.h"
 
 #include <algorithm>
@@ -12,18 +12,18 @@ namespace {
 
 constexpr std::size_t word_bits = 64;
 
-bool continues(const Run& left, const Run& right) {
+bool continues(const Stretch& left, const Stretch& right) {
     return left.end_bytes == right.begin_bytes && left.set == right.set &&
            left.shift_bytes == right.shift_bytes;
 }
 
-/// Appends, joined to the last run where possible.
-void append(std::vector<Run>& runs, const Run& run) {
-    if (run.begin_bytes == run.end_bytes) return;
-    if (!runs.empty() && continues(runs.back(), run))
-        runs.back().end_bytes = run.end_bytes;
+/// Appends, joined to the last stretch where possible.
+void append(std::vector<Stretch>& stretches, const Stretch& stretch) {
+    if (stretch.begin_bytes == stretch.end_bytes) return;
+    if (!stretches.empty() && continues(stretches.back(), stretch))
+        stretches.back().end_bytes = stretch.end_bytes;
     else
-        runs.push_back(run);
+        stretches.push_back(stretch);
 }
 
 }  // namespace
@@ -91,14 +91,14 @@ RankSets::Id RankSets::intern(const Bits& bits) {
 }
 
 std::optional<std::size_t> SymbolicMemory::read(std::size_t begin, std::size_t end,
-                                                std::vector<Run>& out) const {
+                                                std::vector<Stretch>& out) const {
     std::size_t at = begin;
-    auto run = std::upper_bound(
-        runs_.begin(), runs_.end(), begin,
-        [](std::size_t value, const Run& candidate) { return value < candidate.end_bytes; });
+    auto stretch = std::upper_bound(
+        stretches_.begin(), stretches_.end(), begin,
+        [](std::size_t value, const Stretch& candidate) { return value < candidate.end_bytes; });
     while (at < end) {
-        if (run == runs_.end() || run->begin_bytes > at) return at;
-        Run part = *run++;
+        if (stretch == stretches_.end() || stretch->begin_bytes > at) return at;
+        Stretch part = *stretch++;
         part.begin_bytes = at;
         part.end_bytes = std::min(part.end_bytes, end);
         at = part.end_bytes;
@@ -107,20 +107,21 @@ std::optional<std::size_t> SymbolicMemory::read(std::size_t begin, std::size_t e
     return std::nullopt;
 }
 
-void SymbolicMemory::write(std::size_t begin, std::size_t end, const std::vector<Run>& runs) {
+void SymbolicMemory::write(std::size_t begin, std::size_t end,
+                           const std::vector<Stretch>& stretches) {
     if (begin >= end) return;
-    // All runs that overlap or touch [begin, end) are replaced: their parts outside, and the new
-    // ones between them.
+    // All stretches that overlap or touch [begin, end) are replaced: their parts outside, and the
+    // new ones between them.
     const auto first = std::lower_bound(
-        runs_.begin(), runs_.end(), begin,
-        [](const Run& candidate, std::size_t value) { return candidate.end_bytes < value; });
+        stretches_.begin(), stretches_.end(), begin,
+        [](const Stretch& candidate, std::size_t value) { return candidate.end_bytes < value; });
     auto last = first;
-    std::vector<Run> replacement;
-    if (first != runs_.end() && first->begin_bytes < begin)
+    std::vector<Stretch> replacement;
+    if (first != stretches_.end() && first->begin_bytes < begin)
         append(replacement, {first->begin_bytes, std::min(first->end_bytes, begin), first->set,
                              first->shift_bytes});
-    for (const Run& run : runs) append(replacement, run);
-    for (; last != runs_.end() && last->begin_bytes <= end; ++last)
+    for (const Stretch& stretch : stretches) append(replacement, stretch);
+    for (; last != stretches_.end() && last->begin_bytes <= end; ++last)
         if (last->end_bytes > end)
             append(replacement, {std::max(last->begin_bytes, end), last->end_bytes, last->set,
                                  last->shift_bytes});
@@ -129,9 +130,9 @@ void SymbolicMemory::write(std::size_t begin, std::size_t end, const std::vector
     const std::size_t kept = std::min(removed, replacement.size());
     const auto at = std::copy_n(replacement.begin(), kept, first);
     if (kept < removed)
-        runs_.erase(at, last);
+        stretches_.erase(at, last);
     else
-        runs_.insert(at, replacement.begin() + static_cast<std::ptrdiff_t>(kept),
+        stretches_.insert(at, replacement.begin() + static_cast<std::ptrdiff_t>(kept),
                      replacement.end());
 }
 

@@ -1,6 +1,6 @@
-// What the checker knows of memory: not the bytes but whose contributions they hold. A stretch of
-// memory whose bytes hold consecutive bytes of the same contributions is one run, so the cost
-// follows the number of segments and never the number of bytes.
+// What the checker knows of memory: not the bytes but whose contributions they hold. Bytes in a
+// row that hold consecutive bytes of the same contributions are one stretch, so the cost follows
+// the number of segments and never the number of bytes.
 #pragma once
 
 #include <cstdint>
@@ -43,26 +43,27 @@ class RankSets {
 
 /// Bytes [begin, end) of a buffer. Byte p holds byte p + shift_bytes (modulo 2^64) of the initial
 /// data of every rank in `set`.
-struct Run {
+struct Stretch {
     std::size_t begin_bytes = 0;
     std::size_t end_bytes = 0;
     RankSets::Id set = 0;
     std::size_t shift_bytes = 0;
 };
 
-/// One buffer of one rank: disjoint runs in order, neighbours that continue each other joined.
-/// Bytes outside the runs are undefined.
+/// One buffer of one rank: disjoint stretches in order, neighbours that continue each other joined.
+/// Bytes outside the stretches are undefined.
 class SymbolicMemory {
   public:
-    /// Appends the runs inside [begin, end), cut to it. The first byte that is undefined, if any.
+    /// Appends the stretches inside [begin, end), cut to it, up to the first byte that is
+    /// undefined, and returns that byte if there is one.
     std::optional<std::size_t> read(std::size_t begin, std::size_t end,
-                                    std::vector<Run>& out) const;
+                                    std::vector<Stretch>& out) const;
 
-    /// `runs` must cover [begin, end) exactly and in order, or be empty if it is.
-    void write(std::size_t begin, std::size_t end, const std::vector<Run>& runs);
+    /// `stretches` must cover [begin, end) exactly and in order, or be empty if it is.
+    void write(std::size_t begin, std::size_t end, const std::vector<Stretch>& stretches);
 
   private:
-    std::vector<Run> runs_;
+    std::vector<Stretch> stretches_;
 };
 
 }  // namespace mutirao

@@ -1,0 +1,311 @@
+// The discrete-event walk. Processors, ports and links are plain "free from" times, since every
+// request for one of them is made at the time of an event and events come in order of time. Events
+// of equal time keep the order in which they were made, so all ranks reach the same bits.
+#include "core/schedule/predictor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/schedule/step_graph.h"
+#include "core/text/invariant.h"
+
+namespace mutirao {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+/// What happens to the message of one send; events of the receive name its send, too.
+enum class Happening : std::uint8_t {
+    injected,         ///< the sender's processor is done
+    request_arrived,  ///< rendezvous: the receiver knows of it
+    consent_arrived,  ///< rendezvous: the sender may begin
+    first_byte,       ///< at the receiver's port
+    last_byte,        ///< at the receiver's memory
+    send_complete,
+    receive_complete,
+};
+
+struct Event {
+    double time_us;
+    std::uint32_t sequence;
+    StepIndex send;
+    Happening happening;
+};
+
+/// A binary heap; the earliest event first, of equal ones the first made.
+class EventQueue {
+  public:
+    bool empty() const { return events_.empty(); }
+
+    void push(double time_us, StepIndex send, Happening happening) {
+        events_.push_back({time_us, next_sequence_++, send, happening});
+        std::push_heap(events_.begin(), events_.end(), later);
+    }
+
+    Event pop() {
+        std::pop_heap(events_.begin(), events_.end(), later);
+        const Event event = events_.back();
+        events_.pop_back();
+        return event;
+    }
+
+  private:
+    static bool later(const Event& left, const Event& right) {
+        return left.time_us != right.time_us ? left.time_us > right.time_us
+                                             : left.sequence > right.sequence;
+    }
+
+    std::vector<Event> events_;
+    std::uint32_t next_sequence_ = 0;
+};
+
+double transfer_us(std::size_t length_bytes, double bytes_per_us) {
+    return length_bytes == 0 ? 0 : static_cast<double>(length_bytes) / bytes_per_us;
+}
+
+/// Takes a resource for a while from `now` on, or as soon as it is free; the time when it is had.
+double occupy(double& free_from_us, double now_us, double duration_us) {
+    const double begin_us = std::max(free_from_us, now_us);
+    free_from_us = begin_us + duration_us;
+    return begin_us;
+}
+
+class Walk {
+  public:
+    Walk(const std::vector<Schedule>& schedules, const Network& network, PredictOptions options)
+        : network_(network),
+          options_(options),
+          graph_(schedules),
+          hosts_(schedules.size()),
+          link_free_us_(graph_.node_count(), 0),
+          state_(graph_.node_count()) {
+        prediction_.rank_complete_us.assign(schedules.size(), 0);
+        for (StepIndex index = 0; index < graph_.node_count(); ++index)
+            state_[index].waits = graph_.nodes[index].waits;
+    }
+
+    Prediction run() {
+        for (StepIndex index = 0; index < graph_.node_count(); ++index)
+            if (graph_.nodes[index].waits == 0) ready_.push_back(index);
+        start_ready();
+        while (!queue_.empty()) {
+            const Event event = queue_.pop();
+            now_us_ = event.time_us;
+            handle(event);
+            start_ready();
+        }
+        finish();
+        return std::move(prediction_);
+    }
+
+  private:
+    using Node = StepGraph::Node;
+
+    struct Host {
+        double processor_free_us = 0;
+        double outgoing_free_us = 0;
+        double incoming_free_us = 0;
+    };
+
+    struct State {
+        double start_us = 0;      ///< sends
+        double last_byte_us = 0;  ///< sends: when the link has brought everything
+        std::uint32_t waits = 0;
+        bool started = false;
+        bool complete = false;
+        bool waits_for_receive = false;  ///< sends: arrived, or requested, before the receive began
+    };
+
+    Host& host(int rank) { return hosts_[static_cast<std::size_t>(rank)]; }
+    int sender(StepIndex send) const { return graph_.nodes[send].rank; }
+    int receiver(StepIndex send) const { return graph_.nodes[send].step->peer; }
+    std::size_t length(StepIndex send) const {
+        return graph_.nodes[send].step->source.length_bytes;
+    }
+    bool is_rendezvous(StepIndex send) const { return length(send) > network_.eager_limit_bytes; }
+
+    /// What would happen at an infinite time never happens.
+    void schedule(double time_us, StepIndex send, Happening happening) {
+        if (std::isfinite(time_us)) queue_.push(time_us, send, happening);
+    }
+
+    // --- steps ---------------------------------------------------------------------------------
+
+    /// Starts all that can be started now, in the order in which it became ready.
+    void start_ready() {
+        for (std::size_t i = 0; i < ready_.size(); ++i) start(ready_[i]);
+        ready_.clear();
+    }
+
+    void start(StepIndex index) {
+        const Node& node = graph_.nodes[index];
+        state_[index].started = true;
+        if (node.next_in_order != no_step) no_longer_waits(node.next_in_order);
+        switch (node.step->kind) {
+            case StepKind::send: return start_send(index);
+            case StepKind::receive: return start_receive(index);
+            case StepKind::copy:
+            case StepKind::reduce: return complete(index, now_us_);
+        }
+    }
+
+    void start_send(StepIndex send) {
+        if (graph_.nodes[send].partner == no_step) return;
+        state_[send].start_us = now_us_;
+        const double overhead_us = network_.host(sender(send)).send_overhead_us;
+        const double begin_us =
+            occupy(host(sender(send)).processor_free_us, now_us_, overhead_us);
+        if (begin_us + overhead_us > now_us_)
+            schedule(begin_us + overhead_us, send, Happening::injected);
+        else
+            inject(send);
+    }
+
+    void start_receive(StepIndex receive) {
+        const StepIndex send = graph_.nodes[receive].partner;
+        if (send == no_step || !state_[send].waits_for_receive) return;
+        state_[send].waits_for_receive = false;
+        if (is_rendezvous(send))
+            send_consent(send);
+        else
+            take_in(send);
+    }
+
+    void no_longer_waits(StepIndex index) {
+        if (--state_[index].waits == 0) ready_.push_back(index);
+    }
+
+    /// Completes a step at a time that may lie ahead; `then` is the event that calls again when it
+    /// has come, spared where nothing waits for it.
+    void complete(StepIndex index, double time_us, Happening then, StepIndex send) {
+        if (time_us > now_us_ && !graph_.dependents(index).empty())
+            schedule(time_us, send, then);
+        else if (std::isfinite(time_us))
+            complete(index, time_us);
+    }
+
+    void complete(StepIndex index, double time_us) {
+        state_[index].complete = true;
+        double& last_us =
+            prediction_.rank_complete_us[static_cast<std::size_t>(graph_.nodes[index].rank)];
+        last_us = std::max(last_us, time_us);
+        for (const StepIndex dependent : graph_.dependents(index)) no_longer_waits(dependent);
+        if (options_.record_messages && graph_.nodes[index].step->kind == StepKind::receive)
+            record(graph_.nodes[index].partner, time_us);
+    }
+
+    void record(StepIndex send, double arrive_us) {
+        prediction_.messages.push_back(
+            {sender(send), receiver(send), length(send), state_[send].start_us, arrive_us});
+    }
+
+    // --- a message's way -----------------------------------------------------------------------
+
+    void handle(const Event& event) {
+        switch (event.happening) {
+            case Happening::injected: return inject(event.send);
+            case Happening::request_arrived: return meet_receive(event.send, &Walk::send_consent);
+            case Happening::consent_arrived: return transmit(event.send);
+            case Happening::first_byte: return enter_port(event.send);
+            case Happening::last_byte: return meet_receive(event.send, &Walk::take_in);
+            case Happening::send_complete: return complete(event.send, now_us_);
+            case Happening::receive_complete:
+                return complete(graph_.nodes[event.send].partner, now_us_);
+        }
+    }
+
+    void inject(StepIndex send) {
+        if (!is_rendezvous(send)) return transmit(send);
+        const double latency_us = network_.link(sender(send), receiver(send)).latency_us;
+        schedule(now_us_ + latency_us, send, Happening::request_arrived);
+    }
+
+    /// The message, or the request for it, has reached the receiver and goes on if it can.
+    void meet_receive(StepIndex send, void (Walk::*go_on)(StepIndex)) {
+        if (state_[graph_.nodes[send].partner].started)
+            (this->*go_on)(send);
+        else
+            state_[send].waits_for_receive = true;
+    }
+
+    void send_consent(StepIndex send) {
+        const double latency_us = network_.link(receiver(send), sender(send)).latency_us;
+        schedule(now_us_ + latency_us, send, Happening::consent_arrived);
+    }
+
+    void transmit(StepIndex send) {
+        const Link& link = network_.link(sender(send), receiver(send));
+        if (!link.usable()) return;
+        const double port_us =
+            transfer_us(length(send), network_.host(sender(send)).port_bytes_per_us);
+        const double link_us = transfer_us(length(send), link.bandwidth_bytes_per_us);
+        const double port_begin_us = occupy(host(sender(send)).outgoing_free_us, now_us_, port_us);
+        double& link_free_us = link_free_us_[graph_.nodes[send].channel];
+        const double link_begin_us = occupy(link_free_us, port_begin_us, link_us);
+        link_free_us = std::max(link_free_us, port_begin_us + port_us);
+
+        state_[send].last_byte_us = link_free_us + link.latency_us;
+        complete(send, link_free_us, Happening::send_complete, send);
+        if (std::isfinite(network_.host(receiver(send)).port_bytes_per_us))
+            schedule(link_begin_us + link.latency_us, send, Happening::first_byte);
+        else
+            schedule(state_[send].last_byte_us, send, Happening::last_byte);
+    }
+
+    void enter_port(StepIndex send) {
+        const double port_us =
+            transfer_us(length(send), network_.host(receiver(send)).port_bytes_per_us);
+        const double begin_us = occupy(host(receiver(send)).incoming_free_us, now_us_, port_us);
+        schedule(std::max(begin_us + port_us, state_[send].last_byte_us), send,
+                 Happening::last_byte);
+    }
+
+    /// The receiver's processor completes the receive.
+    void take_in(StepIndex send) {
+        const double overhead_us = network_.host(receiver(send)).receive_overhead_us;
+        const double begin_us =
+            occupy(host(receiver(send)).processor_free_us, now_us_, overhead_us);
+        complete(graph_.nodes[send].partner, begin_us + overhead_us, Happening::receive_complete,
+                 send);
+    }
+
+    void finish() {
+        for (StepIndex index = 0; index < graph_.node_count(); ++index) {
+            if (state_[index].complete) continue;
+            prediction_.stuck = true;
+            prediction_.rank_complete_us[static_cast<std::size_t>(graph_.nodes[index].rank)] =
+                never;
+        }
+        for (const double complete_us : prediction_.rank_complete_us)
+            prediction_.completion_us = std::max(prediction_.completion_us, complete_us);
+        // Completions that were not worth an event were recorded ahead of their time.
+        std::stable_sort(prediction_.messages.begin(), prediction_.messages.end(),
+                         [](const TimedMessage& left, const TimedMessage& right) {
+                             return left.arrive_us < right.arrive_us;
+                         });
+    }
+
+    const Network& network_;
+    const PredictOptions options_;
+    StepGraph graph_;
+    std::vector<Host> hosts_;
+    std::vector<double> link_free_us_;  ///< per channel
+    std::vector<State> state_;          ///< per step
+    std::vector<StepIndex> ready_;
+    EventQueue queue_;
+    double now_us_ = 0;
+    Prediction prediction_;
+};
+
+}  // namespace
+
+Prediction predict(const std::vector<Schedule>& schedules, const Network& network,
+                   PredictOptions options) {
+    if (schedules.size() != static_cast<std::size_t>(network.host_count()))
+        broken_invariant("schedules and hosts differ in number",
+                         static_cast<long long>(schedules.size()), network.host_count());
+    return Walk(schedules, network, options).run();
+}
+
+}  // namespace mutirao

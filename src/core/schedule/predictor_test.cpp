@@ -1,0 +1,310 @@
+// Predicted times against times computed by hand from the model, and on random networks against
+// bounds and recursions that know nothing of events. All times are small whole numbers, so the
+// comparisons are exact.
+#include "core/schedule/predictor.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <limits>
+#include <random>
+
+#include "core/schedule/test_schedules.h"
+
+namespace mutirao {
+namespace {
+
+using testing::input;
+using testing::output;
+using testing::scratch;
+
+constexpr double unlimited = std::numeric_limits<double>::infinity();
+
+Network uniform(int hosts, Link link, HostCosts costs = {}) {
+    Network network(hosts);
+    for (int a = 0; a < hosts; ++a) {
+        network.set_host(a, costs);
+        for (int b = 0; b < hosts; ++b)
+            if (a != b) network.set_link(a, b, link);
+    }
+    return network;
+}
+
+TEST(Predictor, FlatSerialisesAtTheRootsPort) {
+    const Network network = uniform(6, {100, unlimited}, {1, 2, 10});
+    const Prediction prediction = predict(testing::flat_broadcast(6, 50), network);
+    // The port begins when the first send's overhead is over and is then never idle.
+    for (int k = 1; k < 6; ++k)
+        EXPECT_EQ(prediction.rank_complete_us[static_cast<std::size_t>(k)], 1 + 5 * k + 100 + 2);
+    EXPECT_EQ(prediction.rank_complete_us[0], 1 + 5 * 5);
+    EXPECT_EQ(prediction.completion_us, 128);
+    EXPECT_FALSE(prediction.stuck);
+}
+
+TEST(Predictor, FlatSerialisesAtTheRootsProcessor) {
+    const Network network = uniform(6, {100, unlimited}, {7, 2, unlimited});
+    const Prediction prediction = predict(testing::flat_broadcast(6, 50), network);
+    for (int k = 1; k < 6; ++k)
+        EXPECT_EQ(prediction.rank_complete_us[static_cast<std::size_t>(k)], 7 * k + 100 + 2);
+}
+
+// Transmission over the link and through both ports overlaps, so ports as fast as the link or
+// faster change nothing.
+TEST(Predictor, ChainFillsThenStreams) {
+    const int hops = 4;
+    const int segments = 8;
+    for (const double port : {10.0, 20.0, unlimited}) {
+        const Network network = uniform(hops + 1, {100, 10}, {0, 0, port});
+        const Prediction prediction =
+            predict(testing::chain_broadcast(hops + 1, segments, 50), network);
+        EXPECT_EQ(prediction.completion_us, hops * (100 + 5) + (segments - 1) * 5) << port;
+    }
+}
+
+TEST(Predictor, BinomialTakesOneRoundPerDoubling) {
+    int rounds = 0;
+    for (int size = 1; size <= 70; ++size) {
+        while ((1 << rounds) < size) ++rounds;
+        const Network network = uniform(size, {100, unlimited}, {3, 4, unlimited});
+        EXPECT_EQ(predict(testing::binomial_broadcast(size, 8), network).completion_us,
+                  rounds * (3 + 100 + 4));
+    }
+}
+
+TEST(Predictor, AllreduceTakesOneExchangePerDoubling) {
+    const Network network = uniform(16, {100, unlimited}, {3, 4, unlimited});
+    EXPECT_EQ(predict(testing::doubling_allreduce(16, 8), network).completion_us,
+              4 * (3 + 100 + 4));
+}
+
+TEST(Predictor, RendezvousAddsOneRoundTripToAnEarlyReceive) {
+    Network network = uniform(2, {100, 10}, {3, 4, unlimited});
+    network.set_link(1, 0, {150, 10});
+    const auto schedules = testing::flat_broadcast(2, 50);
+    EXPECT_EQ(predict(schedules, network).completion_us, 3 + 100 + 5 + 4);
+    network.eager_limit_bytes = 50;
+    EXPECT_EQ(predict(schedules, network).completion_us, 3 + 100 + 5 + 4);
+    network.eager_limit_bytes = 49;
+    EXPECT_EQ(predict(schedules, network).completion_us, 3 + (100 + 150) + 100 + 5 + 4);
+}
+
+/// Rank 1 starts its receive from rank 0 only once rank 2's message is there, at 1000.
+std::vector<Schedule> late_receive() {
+    std::vector<Schedule> ranks(3);
+    ranks[0].send(1, output(0, 50));
+    ranks[2].send(1, output(50, 1));
+    ranks[1].receive(0, output(0, 50), std::array{ranks[1].receive(2, output(50, 1))});
+    return ranks;
+}
+
+TEST(Predictor, ALateReceiveMakesAnEagerMessageWait) {
+    Network network = uniform(3, {100, 10}, {0, 4, unlimited});
+    network.set_link(2, 1, {996, unlimited});
+    const Prediction prediction = predict(late_receive(), network);
+    EXPECT_EQ(prediction.rank_complete_us[0], 5) << "an eager send does not wait for the receive";
+    EXPECT_EQ(prediction.rank_complete_us[1], 1000 + 4);
+}
+
+TEST(Predictor, ALateReceiveMakesARendezvousWait) {
+    Network network = uniform(3, {100, 10}, {0, 4, unlimited});
+    network.set_link(2, 1, {996, unlimited});
+    network.eager_limit_bytes = 10;
+    const Prediction prediction = predict(late_receive(), network);
+    EXPECT_EQ(prediction.rank_complete_us[0], 1000 + 100 + 5);
+    EXPECT_EQ(prediction.rank_complete_us[1], 1000 + 100 + 5 + 100 + 4);
+}
+
+// Catches a walk that takes "no time has passed" for "has not happened".
+TEST(Predictor, RendezvousEndsOnLinksThatCostNothing) {
+    Network network(4);
+    network.eager_limit_bytes = 0;
+    const Prediction prediction = predict(testing::binomial_broadcast(4, 8), network);
+    EXPECT_FALSE(prediction.stuck);
+    EXPECT_EQ(prediction.completion_us, 0);
+}
+
+TEST(Predictor, ASlowLinkDoesNotHoldThePort) {
+    Network network = uniform(4, {100, unlimited}, {0, 0, 10});
+    network.set_link(0, 1, {100, 0.5});
+    std::vector<Schedule> ranks(4);
+    for (const int peer : {1, 1, 2}) {
+        ranks[0].send(peer, output(0, 50));
+        ranks[static_cast<std::size_t>(peer)].receive(0, output(0, 50));
+    }
+    const Prediction prediction = predict(ranks, network);
+    EXPECT_EQ(prediction.rank_complete_us[1], 2 * 100 + 100) << "the link itself serialises";
+    EXPECT_EQ(prediction.rank_complete_us[2], 3 * 5 + 100) << "the port sends at full rate";
+}
+
+TEST(Predictor, TheIncomingPortAndProcessorSerialise) {
+    const Network ports = uniform(3, {100, unlimited}, {0, 0, 10});
+    std::vector<Schedule> ranks(3);
+    for (int peer = 1; peer < 3; ++peer) {
+        ranks[0].receive(peer, output(static_cast<std::size_t>(peer) * 50, 50));
+        ranks[static_cast<std::size_t>(peer)].send(0, output(0, 50));
+    }
+    EXPECT_EQ(predict(ranks, ports).rank_complete_us[0], 100 + 2 * 5);
+    const Network processors = uniform(3, {100, unlimited}, {0, 9, unlimited});
+    EXPECT_EQ(predict(ranks, processors).rank_complete_us[0], 100 + 2 * 9);
+}
+
+TEST(Predictor, OneProcessorDoesBothSendsAndReceives) {
+    // Rank 1's reply to rank 0 arrives while rank 0's processor is still busy sending to 2 and 3.
+    const Network network = uniform(4, {10, unlimited}, {30, 5, unlimited});
+    std::vector<Schedule> ranks(4);
+    ranks[1].send(0, output(0, 1));
+    ranks[0].receive(1, output(1, 1));
+    for (const int peer : {2, 3}) {
+        ranks[0].send(peer, output(0, 1));
+        ranks[static_cast<std::size_t>(peer)].receive(0, output(0, 1));
+    }
+    EXPECT_EQ(predict(ranks, network).rank_complete_us[0], 2 * 30 + 5);
+}
+
+TEST(Predictor, StepsStartInOrderPerPeer) {
+    // Rank 0's second send to 1 is free to go, but may not overtake the first, which waits for 2.
+    const Network network = uniform(3, {100, unlimited});
+    std::vector<Schedule> ranks(3);
+    ranks[0].send(1, output(0, 1), std::array{ranks[0].receive(2, output(0, 1))});
+    ranks[0].send(1, output(1, 1));
+    ranks[1].receive(0, output(0, 1));
+    ranks[1].receive(0, output(1, 1));
+    ranks[2].send(0, output(0, 1));
+    const Prediction prediction = predict(ranks, network, {.record_messages = true});
+    ASSERT_EQ(prediction.messages.size(), 3u);
+    EXPECT_EQ(prediction.messages[0].from, 2);
+    EXPECT_EQ(prediction.messages[2].start_us, 100);
+    EXPECT_EQ(prediction.messages[2].arrive_us, 200);
+}
+
+TEST(Predictor, WhatComesAfterASendWaitsUntilItsBytesLeft) {
+    const Network network = uniform(3, {100, 10}, {1, 0, unlimited});
+    std::vector<Schedule> ranks(3);
+    const StepId first = ranks[0].send(1, output(0, 50));
+    const StepId copied = ranks[0].copy(scratch(0, 50), output(0, 50), std::array{first});
+    ranks[0].send(2, output(0, 50), std::array{copied});
+    ranks[1].receive(0, output(0, 50));
+    ranks[2].receive(0, output(0, 50));
+    const Prediction prediction = predict(ranks, network);
+    EXPECT_EQ(prediction.rank_complete_us[1], 1 + 5 + 100);
+    EXPECT_EQ(prediction.rank_complete_us[2], (1 + 5) + (1 + 5) + 100);
+}
+
+TEST(Predictor, SaysThatAnUnusableLinkStops) {
+    Network network = uniform(4, {100, unlimited});
+    network.set_link(0, 2, {unlimited, unlimited});
+    const Prediction prediction = predict(testing::flat_broadcast(4, 8), network);
+    EXPECT_TRUE(prediction.stuck);
+    EXPECT_EQ(prediction.completion_us, unlimited);
+    EXPECT_EQ(prediction.rank_complete_us, (std::vector{unlimited, 100.0, unlimited, 100.0}));
+    network.set_link(0, 2, {100, 0});
+    EXPECT_TRUE(predict(testing::flat_broadcast(4, 8), network).stuck);
+    EXPECT_FALSE(predict(testing::flat_broadcast(4, 0), network).stuck) << "no bytes to carry";
+    network.set_link(0, 2, {100, unlimited});
+    network.set_link(2, 0, {unlimited, unlimited});
+    EXPECT_FALSE(predict(testing::flat_broadcast(4, 8), network).stuck);
+    network.eager_limit_bytes = 7;
+    EXPECT_TRUE(predict(testing::flat_broadcast(4, 8), network).stuck) << "no way for the consent";
+}
+
+TEST(Predictor, SaysThatAFaultyScheduleStops) {
+    std::vector<Schedule> ranks(2);
+    ranks[1].receive(0, output(0, 8));
+    EXPECT_TRUE(predict(ranks, Network(2)).stuck);
+    ranks[0].send(5, output(0, 8));
+    EXPECT_TRUE(predict(ranks, Network(2)).stuck);
+}
+
+TEST(PredictorDeathTest, RefusesAnotherNumberOfHosts) {
+    EXPECT_DEATH(predict(std::vector<Schedule>(3), Network(2)), "3 against 2");
+}
+
+// --- random networks -----------------------------------------------------------------------------
+
+Network random_network(int hosts, std::mt19937& random) {
+    const auto up_to = [&](unsigned most) { return static_cast<double>(1 + random() % most); };
+    Network network(hosts);
+    for (int a = 0; a < hosts; ++a) {
+        network.set_host(a, {up_to(20), up_to(20), unlimited});
+        for (int b = 0; b < hosts; ++b)
+            if (a != b) network.set_link(a, b, {up_to(1000), unlimited});
+    }
+    return network;
+}
+
+std::vector<double> shortest_from(const Network& network, int root) {
+    std::vector<double> distance(static_cast<std::size_t>(network.host_count()), unlimited);
+    distance[static_cast<std::size_t>(root)] = 0;
+    for (int round = 0; round < network.host_count(); ++round)
+        for (int a = 0; a < network.host_count(); ++a)
+            for (int b = 0; b < network.host_count(); ++b)
+                distance[static_cast<std::size_t>(b)] =
+                    std::min(distance[static_cast<std::size_t>(b)],
+                             distance[static_cast<std::size_t>(a)] + network.link(a, b).latency_us);
+    return distance;
+}
+
+TEST(Predictor, NeverBeatsTheShortestPath) {
+    for (unsigned seed = 0; seed < 40; ++seed) {
+        std::mt19937 random(seed);
+        const int size = 2 + static_cast<int>(random() % 20);
+        Network network = random_network(size, random);
+        network.eager_limit_bytes = random() % 3;
+        for (int host = 0; host < size; host += 3) network.set_host(host, {0, 0, 0.5});
+        const std::vector<double> bound = shortest_from(network, 0);
+        for (const auto& schedules :
+             {testing::flat_broadcast(size, 2), testing::binomial_broadcast(size, 2),
+              testing::chain_broadcast(size, 3, 2)}) {
+            const Prediction prediction = predict(schedules, network);
+            EXPECT_FALSE(prediction.stuck);
+            for (std::size_t rank = 1; rank < bound.size(); ++rank)
+                EXPECT_GE(prediction.rank_complete_us[rank], bound[rank]) << "seed " << seed;
+            EXPECT_EQ(predict(schedules, network, {.record_messages = true}).rank_complete_us,
+                      prediction.rank_complete_us);
+        }
+    }
+}
+
+// Down a tree, the k-th child has its message k send overheads after its parent has it.
+TEST(Predictor, AgreesWithTheRecursionOnRandomTrees) {
+    for (unsigned seed = 0; seed < 40; ++seed) {
+        std::mt19937 random(seed);
+        const int size = 2 + static_cast<int>(random() % 30);
+        const Network network = random_network(size, random);
+        std::vector<Schedule> ranks(static_cast<std::size_t>(size));
+        std::vector<double> expected(ranks.size(), 0);
+        std::vector<int> children(ranks.size(), 0);
+        std::vector<StepId> received(ranks.size(), -1);
+        for (int rank = 1; rank < size; ++rank) {
+            const int parent = static_cast<int>(random() % static_cast<unsigned>(rank));
+            const auto above = static_cast<std::size_t>(parent);
+            const auto own = static_cast<std::size_t>(rank);
+            received[own] = ranks[own].receive(parent, output(0, 8));
+            ranks[above].send(rank, output(0, 8),
+                              parent == 0 ? Schedule::After{} : std::array{received[above]});
+            const double sends_us = ++children[above] * network.host(parent).send_overhead_us;
+            expected[own] = expected[above] + sends_us + network.link(parent, rank).latency_us +
+                            network.host(rank).receive_overhead_us;
+        }
+        const Prediction prediction = predict(ranks, network, {.record_messages = true});
+        for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
+            // A rank completes later than it has the message where it passes it on.
+            const double sends_us =
+                children[rank] * network.host(static_cast<int>(rank)).send_overhead_us;
+            EXPECT_EQ(prediction.rank_complete_us[rank], expected[rank] + sends_us);
+        }
+        ASSERT_EQ(prediction.messages.size(), ranks.size() - 1);
+        for (std::size_t i = 0; i < prediction.messages.size(); ++i) {
+            const TimedMessage& message = prediction.messages[i];
+            EXPECT_EQ(message.arrive_us, expected[static_cast<std::size_t>(message.to)]);
+            EXPECT_EQ(message.length_bytes, 8u);
+            if (i == 0) continue;
+            EXPECT_GE(message.arrive_us, prediction.messages[i - 1].arrive_us);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace mutirao
