@@ -178,9 +178,21 @@ class Mpi:
         variables = {"MPI4PY_LIBMPI": str(self.library)}
         if self.known.environment:
             variables["LD_LIBRARY_PATH"] = str(ENVIRONMENTS / self.known.environment / "lib")
+        elif self.known.soname == "libmpich.so.12":
+            alias = self._alias()
+            variables = {"MPI4PY_LIBMPI": str(alias), "LD_LIBRARY_PATH": str(alias.parent)}
         if self.name == "intel":
             variables["I_MPI_ROOT"] = str(ENVIRONMENTS / self.known.environment)
         return variables
+
+    def _alias(self) -> Path:
+        """The name that mpi4py and others know MPICH by, for the library that Debian renamed."""
+        alias = self.build_folder / "alias" / "libmpi.so.12"
+        if not alias.exists():
+            alias.parent.mkdir(parents=True, exist_ok=True)
+            alias.unlink(missing_ok=True)
+            alias.symlink_to(self.library)
+        return alias
 
 
 _VERSION_PATTERNS = (

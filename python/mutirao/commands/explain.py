@@ -1,6 +1,7 @@
 """`mutirao explain`: which algorithms ran, why, and on what network, from the report of a run."""
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,9 +64,10 @@ def _communicator(communicator: dict) -> Iterator[str]:
     sites = len(set(communicator.get("sites") or ()))
     if sites > 1:
         line += f" in {sites} sites"
-    yield f"{line}; {communicator.get('state', 'unknown')}"
-    if communicator.get("reason"):
-        yield f"  because {communicator['reason']}"
+    yield line
+    handled = {"mutirao": "handled by mutirao", "native": "left to the MPI library"}
+    state = communicator.get("state", "unknown")
+    yield f"  {handled.get(state, state)}: {communicator.get('reason') or 'no reason given'}"
     yield from _set_up(communicator)
     if communicator.get("tree"):
         yield "  spanning tree, with the one-way latency of each link:"
@@ -77,16 +79,24 @@ def _communicator(communicator: dict) -> Iterator[str]:
 
 
 def _set_up(communicator: dict) -> Iterator[str]:
-    spent = communicator.get("setup_ms")
-    if not spent:
-        return
-    titles = {"probe": "measuring links", "ghs": "spanning tree", "gather": "sharing"}
-    parts = ", ".join(f"{title} {duration(spent[key] * 1000)}"
-                      for key, title in titles.items() if key in spent)
-    yield f"  set up in {duration(spent.get('total', 0) * 1000)} ({parts})"
+    spent = communicator.get("setup_ms") or {}
+    titles = {"hosts": "finding hosts", "probe": "measuring links", "ghs": "spanning tree",
+              "gather": "sharing"}
+    parts = [f"{title} {duration(spent[key] * 1000)}"
+             for key, title in titles.items() if spent.get(key)]
+    if parts:
+        yield f"  set up in {duration(spent['total'] * 1000)} ({', '.join(parts)})"
     if communicator.get("ghs_messages"):
-        yield (f"  spanning tree built with {communicator['ghs_messages']} messages"
-               f" (bound: {communicator.get('ghs_bound', '?')})")
+        bound = ghs_message_bound(communicator["latency_us"])
+        yield (f"  spanning tree agreed with {communicator['ghs_messages']} messages"
+               f" (at most {bound})")
+
+
+def ghs_message_bound(latency_us: list) -> int:
+    """2 E + 5 N log2 N, over the links that let something through (null: nothing does)."""
+    hosts = len(latency_us)
+    links = sum(latency_us[a][b] is not None for a in range(hosts) for b in range(a))
+    return int(2 * links + 5 * hosts * math.log2(hosts)) if hosts else 0
 
 
 def draw_tree(edges: list, latency_us: list | None, sites: list | None) -> Iterator[str]:
@@ -100,7 +110,8 @@ def draw_tree(edges: list, latency_us: list | None, sites: list | None) -> Itera
         return f"host {host}" + (f" (site {sites[host]})" if sites else "")
 
     def latency(a: int, b: int) -> float:
-        return latency_us[a][b] if latency_us else 0.0
+        known = latency_us[a][b] if latency_us else 0.0
+        return math.inf if known is None else known
 
     root = min(neighbours)
     yield label(root)
@@ -120,17 +131,18 @@ def draw_tree(edges: list, latency_us: list | None, sites: list | None) -> Itera
 
 
 def _decision(decision: dict) -> Iterator[str]:
-    yield (f"  {decision.get('collective', 'broadcast')} of {size(decision['length_bytes'])}"
-           f" from rank {decision['root']}, {counted(decision.get('calls', 0), 'call')}:"
+    yield (f"  {decision['collective']} of {size(decision['length_bytes'])}"
+           f" from host {decision['root_host']}, {counted(decision['calls'], 'call')}:"
            f" {decision['chosen']}")
     if decision.get("reason"):
-        yield f"    because {decision['reason']}"
+        yield f"    why: {decision['reason']}"
     considered = decision.get("considered") or []
-    native = next((row["predicted_us"] for row in considered
-                   if row["candidate"].split(":")[0] == "native"), None)
+    native_us = next((row["predicted_us"] for row in considered
+                      if row["candidate"] == "native"), None)
     width = max((len(row["candidate"]) for row in considered), default=0)
     for row in considered:
-        line = f"    {row['candidate']:<{width}}  predicted {duration(row['predicted_us'])}"
-        if native and row["predicted_us"] and row["candidate"].split(":")[0] != "native":
-            line += f", {row['predicted_us'] / native:.2f} of native"
+        predicted_us = row["predicted_us"]
+        line = f"    {row['candidate']:<{width}}  predicted {duration(predicted_us):>9}"
+        if native_us and predicted_us and row["candidate"] != "native":
+            line += f"  {predicted_us / native_us:.2f} x native"
         yield line
