@@ -2,11 +2,11 @@
 // messages of middle length of Thakur, Rabenseifner and Gropp 2005
 // (doi:10.1177/1094342005051521).
 //
-// Cost, p ranks, n bytes: 2 ceil(log2 p) steps and about 2 n bytes through each port for a power
-// of two. Otherwise the last pair of groups is uneven: ranks of the full group whose partner does
-// not exist get the other's blocks from ranks beside them, in at most ceil(log2 p) further steps
-// per doubling. What the scatter left with a rank is not sent to it again. No restrictions; empty
-// blocks are not sent.
+// Cost, p ranks, n bytes: for a power of two, 2 log2 p steps and at most 2 n bytes through a port.
+// Otherwise the last pair of groups is uneven: ranks of the full group whose partner does not exist
+// get the other's blocks from ranks beside them, which makes it up to 3 ceil(log2 p) steps and
+// 3.2 n bytes (counted for p <= 130). What the scatter left with a rank is not sent to it again.
+// No restrictions; empty blocks are not sent.
 #include <algorithm>
 #include <utility>
 
