@@ -9,6 +9,9 @@ namespace {
 
 constexpr std::size_t kibibyte = 1024;
 
+/// Finer segments gain little and cost memory and processor time on every host.
+constexpr std::size_t most_segments = 512;
+
 /// The coarsest first. 60 KiB is the largest round size that stays, with its header, below the
 /// 64 KiB at which Open MPI's TCP transport begins to ask the receiver first.
 constexpr std::array<std::size_t, 9> segment_sizes_bytes = {
@@ -23,8 +26,7 @@ std::vector<Value> or_default(const std::vector<Value>& values, Value otherwise)
 
 }  // namespace
 
-std::vector<std::size_t> segment_choices(const Algorithm& algorithm, std::size_t length_bytes,
-                                         std::size_t most_segments) {
+std::vector<std::size_t> segment_choices(const Algorithm& algorithm, std::size_t length_bytes) {
     std::vector<std::size_t> result = {0};
     if (!algorithm.segmented) return result;
     for (std::size_t size : segment_sizes_bytes) {
@@ -49,8 +51,7 @@ std::vector<Candidate> broadcast_shapes() {
 std::vector<Candidate> broadcast_candidates(std::size_t length_bytes) {
     std::vector<Candidate> result;
     for (Candidate candidate : broadcast_shapes()) {
-        for (std::size_t segment_bytes : segment_choices(*candidate.algorithm, length_bytes,
-                                                         most_segments_of_a_candidate)) {
+        for (std::size_t segment_bytes : segment_choices(*candidate.algorithm, length_bytes)) {
             candidate.parameters.segment_bytes = segment_bytes;
             result.push_back(candidate);
         }

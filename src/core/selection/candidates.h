@@ -12,12 +12,7 @@ namespace mutirao {
 /// Each algorithm with each radix and tree, in one piece; native first.
 std::vector<Candidate> broadcast_shapes();
 
-/// Segment sizes that are worth trying, the coarsest first; 0 (one piece) always leads. None gives
-/// more than `most_segments` segments.
-std::vector<std::size_t> segment_choices(const Algorithm& algorithm, std::size_t length_bytes,
-                                         std::size_t most_segments);
-
-/// The bound on segments per message for candidates that people or benchmarks run.
-constexpr std::size_t most_segments_of_a_candidate = 512;
+/// Segment sizes that are worth trying: 0 (one piece), then the coarsest first.
+std::vector<std::size_t> segment_choices(const Algorithm& algorithm, std::size_t length_bytes);
 
 }  // namespace mutirao

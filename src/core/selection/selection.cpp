@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "core/schedule/predictor.h"
 #include "core/selection/candidates.h"
+#include "core/selection/estimate.h"
 #include "core/text/invariant.h"
 
 namespace mutirao {
@@ -14,26 +14,11 @@ namespace {
 /// better than that, and what the MPI library does itself never surprises anyone.
 constexpr double tie_ratio = 1.02;
 
-/// Bounds what a decision costs. The first pass times every shape with few segments; only the best
-/// shapes are then timed with other segment sizes. Bounds are in hosts x segments, which is what a
-/// prediction's cost grows with.
-constexpr std::size_t first_pass_host_segments = 400;
-constexpr std::size_t refined_host_segments = 12'500;
-constexpr std::size_t refined_shapes = 2;
+/// A decision first times every shape with one segment size, then the best ones with all sizes.
+constexpr std::size_t refined_shapes = 3;
 
-std::size_t most_segments(std::size_t host_segments, const Topology& topology) {
-    const auto hosts = static_cast<std::size_t>(topology.network.host_count());
-    return std::clamp<std::size_t>(host_segments / hosts, 4, most_segments_of_a_candidate);
-}
-
-/// Open MPI, MPICH and Intel MPI all broadcast short messages over a binomial tree in one piece,
-/// so that is what native is timed as. For long ones they split the message in ways that differ
-/// by version and size: there it is a guess, and most often too slow a one.
-Candidate model_of_native() {
-    const Algorithm* binomial = find_algorithm(Collective::broadcast, "binomial");
-    if (!binomial) broken_invariant("rows named binomial in the catalogue", 0, 1);
-    return {binomial, {}};
-}
+/// A pipeline shows what it is worth from about so many segments.
+constexpr std::size_t least_segments_of_a_pipeline = 8;
 
 Candidate native_candidate() { return {find_algorithm(Collective::broadcast, "native"), {}}; }
 
@@ -43,31 +28,44 @@ std::string milliseconds(double us) {
     return text;
 }
 
-/// Predictions of one message on one topology, kept in the order in which they were asked for.
+/// What the first pass tries: in one piece, and as a pipeline of the coarsest segments that go
+/// without asking the receiver first.
+std::vector<std::size_t> first_choices(const Algorithm& algorithm, std::size_t length_bytes,
+                                       std::size_t eager_limit_bytes) {
+    const std::vector<std::size_t> all = segment_choices(algorithm, length_bytes);
+    const auto pipeline = std::find_if(all.begin() + 1, all.end(), [&](std::size_t size) {
+        return size <= eager_limit_bytes && size * least_segments_of_a_pipeline <= length_bytes;
+    });
+    std::vector<std::size_t> result = {all.front()};
+    if (all.size() > 1) result.push_back(pipeline == all.end() ? all.back() : *pipeline);
+    return result;
+}
+
+/// Estimates for one message on one topology, kept in the order in which they were asked for.
 class Contest {
   public:
     Contest(const Topology& topology, int root, std::size_t length_bytes)
         : topology_(topology), root_(root), length_bytes_(length_bytes) {}
 
-    /// All shapes, each in the coarsest pieces that make it a pipeline.
     void first_pass() {
-        const std::size_t most = most_segments(first_pass_host_segments, topology_);
-        for (Candidate candidate : broadcast_shapes()) {
-            candidate.parameters.segment_bytes =
-                segment_choices(*candidate.algorithm, length_bytes_, most).back();
-            enter(candidate);
+        for (const Candidate& shape : broadcast_shapes()) {
+            enter(shape, first_choices(*shape.algorithm, length_bytes_,
+                                       topology_.network.eager_limit_bytes));
         }
     }
 
-    /// The other segment sizes for the best shapes, finer and finer while that helps.
+    /// Every segment size for the best shapes.
     void refine() {
-        const std::vector<Evaluated> best = fastest_first();
-        std::size_t refined = 0;
-        for (const Evaluated& shape : best) {
-            if (refined == refined_shapes) break;
-            if (!shape.candidate.algorithm->segmented) continue;
-            ++refined;
-            refine(shape);
+        std::vector<Candidate> best;
+        for (const Evaluated& each : fastest_first()) {
+            Candidate shape = each.candidate;
+            shape.parameters.segment_bytes = 0;
+            if (!shape.algorithm->segmented) continue;
+            if (std::find(best.begin(), best.end(), shape) == best.end()) best.push_back(shape);
+            if (best.size() == refined_shapes) break;
+        }
+        for (const Candidate& shape : best) {
+            enter(shape, segment_choices(*shape.algorithm, length_bytes_));
         }
     }
 
@@ -80,27 +78,19 @@ class Contest {
     }
 
   private:
-    std::optional<double> enter(const Candidate& candidate) {
-        const auto time_us = predict_broadcast(candidate, topology_, root_, length_bytes_);
-        if (time_us) entered_.push_back({candidate, *time_us});
-        return time_us;
+    void enter(Candidate candidate, const std::vector<std::size_t>& segments_bytes) {
+        for (const std::size_t segment_bytes : segments_bytes) {
+            candidate.parameters.segment_bytes = segment_bytes;
+            if (entered(candidate)) continue;
+            const auto time_us = estimate_broadcast(candidate, topology_, root_, length_bytes_);
+            if (time_us) entered_.push_back({candidate, *time_us});
+        }
     }
 
-    void refine(const Evaluated& shape) {
-        const std::size_t first_bytes = shape.candidate.parameters.segment_bytes;
-        double last_us = shape.predicted_us;
-        for (std::size_t segment_bytes :
-             segment_choices(*shape.candidate.algorithm, length_bytes_,
-                             most_segments(refined_host_segments, topology_))) {
-            if (segment_bytes == first_bytes) continue;
-            Candidate candidate = shape.candidate;
-            candidate.parameters.segment_bytes = segment_bytes;
-            const bool finer = segment_bytes != 0 && segment_bytes < first_bytes;
-            const auto time_us = enter(candidate);
-            if (!finer) continue;
-            if (!time_us || *time_us >= last_us) break;
-            last_us = *time_us;
-        }
+    bool entered(const Candidate& candidate) const {
+        return std::any_of(entered_.begin(), entered_.end(), [&](const Evaluated& each) {
+            return each.candidate == candidate;
+        });
     }
 
     const Topology& topology_;
@@ -142,60 +132,6 @@ Decision fastest(std::vector<Evaluated> considered) {
 }
 
 }  // namespace
-
-std::optional<Tree> make_tree(const Topology& topology, TreeKind kind, int root,
-                              std::size_t length_bytes) {
-    if (!topology.complete()) return std::nullopt;
-    const Network& network = topology.network;
-    switch (kind) {
-        case TreeKind::none:
-            return std::nullopt;
-        case TreeKind::minimum_spanning:
-            return hang_from(topology.spanning_tree, root, network);
-        case TreeKind::shortest_path:
-            return shortest_path_tree(network, root, length_bytes);
-        case TreeKind::greedy:
-            return greedy_tree(network, root, length_bytes);
-        case TreeKind::two_level:
-            break;
-    }
-    if (static_cast<int>(topology.site_of.size()) != network.host_count()) return std::nullopt;
-    return two_level_tree(topology.site_of, root);
-}
-
-std::optional<std::vector<Schedule>> build_all(const Candidate& candidate, const Topology& topology,
-                                               int root, std::size_t length_bytes) {
-    const Algorithm& algorithm = *candidate.algorithm;
-    if (algorithm.native()) return std::nullopt;
-    std::optional<Tree> tree;
-    if (algorithm.needs_tree()) {
-        tree = make_tree(topology, candidate.parameters.tree, root, length_bytes);
-        if (!tree) return std::nullopt;
-    }
-    const int size = topology.network.host_count();
-    std::vector<Schedule> result;
-    result.reserve(static_cast<std::size_t>(size));
-    for (int rank = 0; rank < size; ++rank) {
-        result.push_back(algorithm.build({.rank = rank,
-                                          .size = size,
-                                          .root = root,
-                                          .length_bytes = length_bytes,
-                                          .parameters = candidate.parameters,
-                                          .tree = tree ? &*tree : nullptr}));
-    }
-    return result;
-}
-
-std::optional<double> predict_broadcast(const Candidate& candidate, const Topology& topology,
-                                        int root, std::size_t length_bytes) {
-    const bool native = candidate.algorithm->native();
-    const auto schedules =
-        build_all(native ? model_of_native() : candidate, topology, root, length_bytes);
-    if (!schedules) return std::nullopt;
-    const Prediction prediction = predict(*schedules, topology.network);
-    if (prediction.stuck) return std::nullopt;
-    return prediction.completion_us;
-}
 
 Decision decide_broadcast(const Topology& topology, const Settings& settings, int root,
                           std::size_t length_bytes) {

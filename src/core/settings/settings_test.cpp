@@ -15,6 +15,7 @@ Settings all_changed() {
     settings.enabled = false;
     settings.broadcast = Candidate{find_algorithm(Collective::broadcast, "flat"), {}};
     settings.report = "somewhere.json";
+    settings.ranks_per_host = 77;
     settings.probe_count = 77;
     settings.probe_timeout_ms = 77;
     settings.eager_limit_bytes = 77;
