@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "core/schedule/step_graph.h"
@@ -40,21 +41,23 @@ class EventQueue {
 
     void push(double time_us, StepIndex send, Happening happening) {
         events_.push_back({time_us, next_sequence_++, send, happening});
-        std::push_heap(events_.begin(), events_.end(), later);
+        std::push_heap(events_.begin(), events_.end(), Later());
     }
 
     Event pop() {
-        std::pop_heap(events_.begin(), events_.end(), later);
+        std::pop_heap(events_.begin(), events_.end(), Later());
         const Event event = events_.back();
         events_.pop_back();
         return event;
     }
 
   private:
-    static bool later(const Event& left, const Event& right) {
-        return left.time_us != right.time_us ? left.time_us > right.time_us
-                                             : left.sequence > right.sequence;
-    }
+    struct Later {
+        bool operator()(const Event& left, const Event& right) const {
+            return left.time_us > right.time_us ||
+                   (left.time_us == right.time_us && left.sequence > right.sequence);
+        }
+    };
 
     std::vector<Event> events_;
     std::uint32_t next_sequence_ = 0;
@@ -86,9 +89,10 @@ class Walk {
     }
 
     Prediction run() {
+        // What becomes ready here comes later in the same pass.
         for (StepIndex index = 0; index < graph_.node_count(); ++index)
-            if (graph_.nodes[index].waits == 0) ready_.push_back(index);
-        start_ready();
+            if (state_[index].waits == 0) start(index);
+        ready_.clear();
         while (!queue_.empty()) {
             const Event event = queue_.pop();
             now_us_ = event.time_us;
@@ -132,10 +136,15 @@ class Walk {
 
     // --- steps ---------------------------------------------------------------------------------
 
-    /// Starts all that can be started now, in the order in which it became ready.
+    /// Starts all that can be started now, by rank and step, as an executor that goes through its
+    /// steps would.
     void start_ready() {
-        for (std::size_t i = 0; i < ready_.size(); ++i) start(ready_[i]);
-        ready_.clear();
+        while (!ready_.empty()) {
+            std::pop_heap(ready_.begin(), ready_.end(), std::greater<>());
+            const StepIndex index = ready_.back();
+            ready_.pop_back();
+            start(index);
+        }
     }
 
     void start(StepIndex index) {
@@ -173,7 +182,9 @@ class Walk {
     }
 
     void no_longer_waits(StepIndex index) {
-        if (--state_[index].waits == 0) ready_.push_back(index);
+        if (--state_[index].waits != 0) return;
+        ready_.push_back(index);
+        std::push_heap(ready_.begin(), ready_.end(), std::greater<>());
     }
 
     /// Completes a step at a time that may lie ahead; `then` is the event that calls again when it
@@ -292,7 +303,7 @@ class Walk {
     std::vector<Host> hosts_;
     std::vector<double> link_free_us_;  ///< per channel
     std::vector<State> state_;          ///< per step
-    std::vector<StepIndex> ready_;
+    std::vector<StepIndex> ready_;      ///< a heap, the first step on top
     EventQueue queue_;
     double now_us_ = 0;
     Prediction prediction_;
