@@ -76,14 +76,15 @@ Plan& plan_for(State& state, std::size_t decision, std::size_t length_bytes) {
 // Between hosts, among one rank of each.
 int across_hosts(State& state, const BroadcastCall& call, std::size_t decision,
                  std::size_t length_bytes) {
-    std::vector<int> rank_of(static_cast<std::size_t>(state.hosts.count()));
-    for (int host = 0; host < state.hosts.count(); ++host) {
-        rank_of[static_cast<std::size_t>(host)] = state.hosts.speaker(host, call.root);
-    }
+    std::vector<int>& speakers = state.speakers;
+    const auto root_host =
+        static_cast<std::size_t>(state.hosts.host_of_rank[static_cast<std::size_t>(call.root)]);
+    speakers = state.hosts.leader_of_host;
+    speakers[root_host] = call.root;
     const int tag = first_tag + static_cast<int>(state.calls % tag_values);
     PackedMessage message(call.buffer, call.count, call.type, state.comm,
                           call.root == state.hosts.my_rank);
-    return plan_for(state, decision, length_bytes).execute(message, state.comm, tag, rank_of);
+    return plan_for(state, decision, length_bytes).execute(message, state.comm, tag, speakers);
 }
 
 // From the host's speaker to the ranks beside it, by the MPI library's own shared memory.

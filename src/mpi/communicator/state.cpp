@@ -1,5 +1,6 @@
 #include "mpi/communicator/state.h"
 
+#include <atomic>
 #include <list>
 #include <mutex>
 
@@ -21,14 +22,42 @@ Living& living() {
     return *only;
 }
 
+// The communicator of this thread's last call, to spare repeated calls the attribute look-up. A
+// handle may be used again for another communicator, so every freed state ends all of these.
+struct LastLookUp {
+    MPI_Comm comm;
+    State* state;  ///< null: none yet
+    std::uint64_t generation;
+};
+thread_local LastLookUp last __attribute__((tls_model("initial-exec"))) = {};
+std::atomic<std::uint64_t> generation{0};
+
 int delete_state(MPI_Comm, int, void* attribute, void*) {
     auto* const state = static_cast<State*>(attribute);
+    ++generation;
     {
         const std::lock_guard lock(living().mutex);
         living().states.remove(state);
     }
     delete state;
     return MPI_SUCCESS;
+}
+
+State& look_up(MPI_Comm comm) {
+    const int key = runtime().communicator_key;
+    void* attribute = nullptr;
+    int found = 0;
+    PMPI_Comm_get_attr(comm, key, &attribute, &found);
+    if (found != 0) {
+        return *static_cast<State*>(attribute);
+    }
+    State* const made = set_up(comm).release();
+    {
+        const std::lock_guard lock(living().mutex);
+        living().states.push_back(made);
+    }
+    PMPI_Comm_set_attr(comm, key, made);
+    return *made;
 }
 
 }  // namespace
@@ -51,20 +80,11 @@ int make_communicator_key() {
 }
 
 State& state_of(MPI_Comm comm) {
-    const int key = runtime().communicator_key;
-    void* attribute = nullptr;
-    int found = 0;
-    PMPI_Comm_get_attr(comm, key, &attribute, &found);
-    if (found != 0) {
-        return *static_cast<State*>(attribute);
+    const std::uint64_t now = generation.load(std::memory_order_relaxed);
+    if (last.state == nullptr || last.comm != comm || last.generation != now) {
+        last = {comm, &look_up(comm), now};
     }
-    State* const made = set_up(comm).release();
-    {
-        const std::lock_guard lock(living().mutex);
-        living().states.push_back(made);
-    }
-    PMPI_Comm_set_attr(comm, key, made);
-    return *made;
+    return *last.state;
 }
 
 void free_states() {

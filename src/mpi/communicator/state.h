@@ -29,6 +29,7 @@ struct State {
     std::uint32_t calls = 0;  ///< equal on all ranks: the tags carry it
     std::shared_ptr<Record> record;
 
+    std::vector<int> speakers;  ///< rank that speaks for each host in the current call
     /// Index into record->decisions by root host and length class.
     std::unordered_map<std::uint64_t, std::size_t> decision_of;
     /// This rank's plans by decision and exact length; bounded.
