@@ -1,0 +1,25 @@
+"""The command line as people run it: a process of its own, with a state folder of its own."""
+
+import os
+import subprocess
+
+import pytest
+
+from mutirao.paths import ROOT
+
+
+@pytest.fixture
+def surroundings(tmp_path):
+    """The environment: no settings from outside, and a state folder for this test alone."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MUTIRAO_")}
+    return {**kept, "XDG_STATE_HOME": str(tmp_path / "state")}
+
+
+@pytest.fixture
+def mutirao(surroundings, tmp_path):
+    def run(*words, **environment):
+        return subprocess.run([ROOT / "mutirao", *map(str, words)], capture_output=True, text=True,
+                              env={**surroundings, **environment}, cwd=tmp_path, timeout=120,
+                              check=False)
+
+    return run

@@ -1,0 +1,84 @@
+"""However a run ends, nothing of it keeps running."""
+
+import os
+import secrets
+import signal
+import subprocess
+import time
+
+import pytest
+
+from mutirao.mpis import found_mpis
+from mutirao.paths import ROOT
+
+FOUND = found_mpis()
+SECONDS = 20
+
+
+def processes_with(token):
+    """Ids of the processes that have the token among their arguments."""
+    ids = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/cmdline", "rb") as line:
+                    if token.encode() in line.read():
+                        ids.append(int(entry))
+            except OSError:
+                pass
+    return ids
+
+
+def wait_until(condition):
+    end = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < end, "took too long"
+        time.sleep(0.05)
+
+
+def start(surroundings, mpi, script, token):
+    command = [ROOT / "mutirao", "run", "-n", "2", "--mpi", mpi.name, "--native", "--",
+               "sh", "-c", script, token]
+    process = subprocess.Popen(command, env=surroundings, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+    # The two ranks, beside mutirao and the launcher, which have the token too.
+    wait_until(lambda: sum(is_rank(pid) for pid in processes_with(token)) >= 2)
+    return process
+
+
+def is_rank(pid):
+    try:
+        with open(f"/proc/{pid}/comm") as name:
+            return name.read().strip() == "sh"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted_run_leaves_nothing(surroundings, mpi, number, code):
+    token = f"test-{secrets.token_hex(6)}"
+    process = start(surroundings, mpi, "sleep 600; true", token)
+    process.send_signal(number)
+    assert process.wait(SECONDS) == code
+    assert processes_with(token) == []
+
+
+@pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])
+def test_what_ranks_started_ends_too(surroundings, mpi):
+    """Catches an end that kills the launcher or its ranks only, not sessions started by them."""
+    token = f"test-{secrets.token_hex(6)}"
+    script = """trap '' INT TERM HUP; setsid sh -c 'sleep 600; true' "$0" & sleep 600; true"""
+    process = start(surroundings, mpi, script, token)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(SECONDS) == 130
+    assert processes_with(token) == []
+
+
+@pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])
+def test_killed_command_takes_its_ranks_along(surroundings, mpi):
+    token = f"test-{secrets.token_hex(6)}"
+    process = start(surroundings, mpi, "sleep 600; true", token)
+    process.kill()
+    process.wait()
+    wait_until(lambda: processes_with(token) == [])

@@ -1,0 +1,52 @@
+"""--json of each command can be parsed and holds what the table shows."""
+
+import json
+
+from mutirao.mpis import found_mpis
+
+
+def parsed(answer):
+    assert answer.returncode == 0, answer.stderr
+    return json.loads(answer.stdout)
+
+
+def test_algorithms(mutirao):
+    names = {row["name"] for row in parsed(mutirao("algorithms", "--json"))}
+    assert {"native", "binomial", "tree"} <= names
+    table = mutirao("algorithms").stdout
+    assert all(f"broadcast/{name}" in table for name in names)
+
+
+def test_settings(mutirao):
+    rows = parsed(mutirao("settings", "--json"))
+    table = mutirao("settings").stdout
+    assert all(row["environment"] == "MUTIRAO_" + row["name"].upper() for row in rows)
+    assert all(row["environment"] in table for row in rows)
+
+
+def test_doctor(mutirao):
+    report = parsed(mutirao("doctor", "--json"))
+    assert report["usable"]
+    assert {row["name"] for row in report["mpis"]} == {mpi.name for mpi in found_mpis()}
+
+
+def test_show_on_six_sites(mutirao):
+    picture = parsed(mutirao("show", "broadcast/tree", "--ranks", 24, "--network", "six-sites",
+                             "--root", 12, "--json"))
+    assert len(picture["schedules"]["ranks"]) == 24
+    # A tree: every rank but the root gets the message once, from somebody who has it.
+    receivers = [message["to"] for message in picture["messages"]]
+    assert sorted(receivers) == [rank for rank in range(24) if rank != 12]
+
+
+def test_show_writes_a_picture(mutirao, tmp_path):
+    picture = tmp_path / "flat.svg"
+    assert mutirao("show", "broadcast/flat", "--format", "svg", "-o", picture).stdout == ""
+    assert picture.read_text().lstrip().startswith(("<svg", "<?xml"))
+
+
+def test_run_of_a_program_without_mpi(mutirao):
+    mpi = found_mpis()[0]
+    answer = parsed(mutirao("run", "-n", 2, "--mpi", mpi.name, "--json", "echo", "here"))
+    assert answer["lines"] == ["here", "here"]
+    assert answer["report"] is None

@@ -1,0 +1,93 @@
+"""Every MPI found starts programs with mutirao preloaded, in C and in Python."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from mutirao.errors import UsageError
+from mutirao.launch import spread
+from mutirao.mpis import KNOWN, check_linked, cmake_list, default_mpi, found_mpis
+
+FOUND = found_mpis()
+each_mpi = pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])
+
+# Says what it is preloaded with, so that a launcher that drops the environment is seen.
+PROGRAM = """
+from mpi4py import MPI
+with open("/proc/self/maps") as maps:
+    preloaded = "libmutirao-" in maps.read()
+world = MPI.COMM_WORLD
+number = world.bcast(42 if world.rank == 1 else None, root=1)
+print(f"{world.size} {number} {preloaded}\\n", end="", flush=True)
+"""
+
+
+def test_the_table():
+    names = [known.name for known in KNOWN]
+    assert len(set(names)) == len(names)
+    assert cmake_list().count("=") == len(FOUND) >= 2
+    for mpi in FOUND:
+        assert mpi.launcher.is_file() and mpi.library.is_file()
+        assert mpi.version.startswith(mpi.known.major)
+
+
+@each_mpi
+@pytest.mark.parametrize("native", [False, True], ids=["mutirao", "native"])
+def test_python_program(mutirao, tmp_path, mpi, native):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    answer = mutirao("run", "-n", 2, "--mpi", mpi.name, *(["--native"] if native else []), "--",
+                     sys.executable, "program.py")
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.split("\n") == [f"2 42 {not native}"] * 2 + [""]
+    assert answer.stderr == ""
+
+
+@pytest.fixture(scope="module")
+def c_program(tmp_path_factory):
+    """A function that compiles the smallest MPI program for an MPI."""
+    folder = tmp_path_factory.mktemp("program")
+    source = folder / "program.c"
+    source.write_text("#include <mpi.h>\nint main(int c, char** v)"
+                      " { MPI_Init(&c, &v); return MPI_Finalize(); }\n")
+
+    def compiled(mpi):
+        program = folder / mpi.name
+        subprocess.run([mpi.wrapper, source, "-o", program], check=True,
+                       env={"PATH": "/usr/bin:/bin", **mpi.environment()})
+        return str(program)
+
+    return compiled
+
+
+@each_mpi
+def test_the_mpi_of_a_program_is_recognised(mutirao, c_program, mpi):
+    program = c_program(mpi)
+    assert default_mpi(program).name == mpi.name
+    answer = mutirao("run", "-n", 2, "--json", program)
+    assert answer.returncode == 0, answer.stderr
+    assert json.loads(answer.stdout)["mpi"] == mpi.name
+
+
+@each_mpi
+def test_another_family_is_refused(c_program, mpi):
+    """Its library would be of the wrong ABI."""
+    program = c_program(mpi)
+    for other in FOUND:
+        if other.known.soname != mpi.known.soname:
+            with pytest.raises(UsageError, match=f"--mpi {mpi.name}"):
+                check_linked(program, other)
+
+
+@each_mpi
+def test_exit_code_is_the_programs(mutirao, mpi):
+    assert mutirao("run", "-n", 1, "--mpi", mpi.name, "--", "sh", "-c", "exit 7").returncode == 7
+
+
+@pytest.mark.parametrize("ranks", [1, 5, 23, 24, 25, 48, 100])
+def test_ranks_are_spread_evenly(ranks):
+    slots = spread(ranks, 24)
+    assert sum(slots) == ranks
+    assert max(slots) - min(slots) <= 1 and min(slots) >= 1
+    assert len(slots) == min(ranks, 24)

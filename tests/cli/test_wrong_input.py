@@ -1,0 +1,73 @@
+"""Wrong input: one line that names it and what is near, and exit code 2."""
+
+import pytest
+
+# Each row: the words, and what the line must name.
+WRONG = [
+    (["rnu"], ["'rnu'", "run"]),
+    ([], ["command"]),
+    (["run"], ["no program"]),
+    (["run", "no-such-program"], ["no-such-program"]),
+    (["run", "--mpi", "openmpi5", "true"], ["'openmpi5'", "openmpi-5"]),
+    (["run", "--mpi", "zzz", "true"], ["'zzz'", "mpich-5"]),
+    (["run", "-n", "0", "true"], ["-n 0"]),
+    (["run", "-n", "many", "true"], ["many"]),
+    (["run", "--lab", "six-site", "true"], ["'six-site'", "six-sites"]),
+    (["run", "--lab", "six-sites", "--tcp", "tunde", "true"], ["'tunde'", "tuned"]),
+    (["run", "--tcp", "tuned", "true"], ["--lab"]),
+    (["run", "--nativ", "true"], ["--nativ", "--native"]),
+    (["run", "--set", "broadcast", "true"], ["broadcast", "NAME=VALUE"]),
+    (["run", "--set", "brodcast=flat", "true"], ["brodcast", "broadcast"]),
+    (["run", "--set", "broadcast=binomail", "true"], ["binomail", "binomial"]),
+    (["run", "--set", "broadcast=chain:segment_byte=9", "true"], ["segment_byte"]),
+    (["run", "--set", "probe_count=0", "true"], ["0", "1..100"]),
+    (["run", "--set", "enabled=perhaps", "true"], ["perhaps"]),
+    (["show", "broadcast/binomail"], ["binomail", "binomial"]),
+    (["show", "brodcast/tree"], ["brodcast", "broadcast"]),
+    (["show", "broadcast/tree", "--network", "five-sites"], ["'five-sites'", "six-sites"]),
+    (["show", "broadcast/tree", "--network", "six-sites", "--ranks", "25"], ["25", "24"]),
+    (["show", "broadcast/tree", "--network", "none.csv"], ["none.csv"]),
+    (["show", "broadcast/flat", "--ranks", "4", "--root", "4"], ["root", "3"]),
+    (["show", "broadcast/flat", "--format", "pdf"], ["'pdf'", "svg"]),
+    (["show", "broadcast/flat", "--format", "svg", "--json"], ["--json", "svg"]),
+]
+
+
+@pytest.mark.parametrize("words, named", WRONG, ids=[" ".join(words) for words, _ in WRONG])
+def test_one_line_and_exit_code_2(mutirao, words, named):
+    answer = mutirao(*words)
+    assert answer.returncode == 2
+    assert answer.stdout == ""
+    assert answer.stderr.count("\n") == 1
+    assert answer.stderr.startswith("mutirao: ")
+    for text in named:
+        assert text in answer.stderr
+
+
+@pytest.mark.parametrize("content, named", [
+    ("probe_cuont = 3\n", ["probe_cuont", "probe_count"]),
+    ("probe_count = 1000\n", ["probe_count", "1..100"]),
+    ("probe_count = [3]\n", ["probe_count"]),
+    ("probe_count = \n", ["line 1"]),
+])
+def test_settings_file_names_file_and_key(mutirao, tmp_path, content, named):
+    (tmp_path / "mutirao.toml").write_text(content)
+    answer = mutirao("run", "true")
+    assert answer.returncode == 2
+    assert answer.stderr.count("\n") == 1
+    for text in ["mutirao.toml", *named]:
+        assert text in answer.stderr
+
+
+def test_environment_is_checked_before_anything_starts(mutirao):
+    answer = mutirao("run", "true", MUTIRAO_PROBE_COUNT="101")
+    assert answer.returncode == 2
+    assert "MUTIRAO_PROBE_COUNT" in answer.stderr and "1..100" in answer.stderr
+
+
+def test_explain_without_a_report(mutirao, tmp_path):
+    assert mutirao("explain").returncode == 1
+    (tmp_path / "other.json").write_text("[]")
+    answer = mutirao("explain", tmp_path / "other.json")
+    assert answer.returncode == 1
+    assert "other.json" in answer.stderr
