@@ -12,11 +12,16 @@ namespace mutirao {
 /// One line per step and rank.
 std::string to_text(const std::vector<Schedule>& schedules);
 
-/// {"ranks":[{"rank":0,"steps":[{"id":0,"kind":"receive","peer":3,"offset_bytes":0,...,"after":[...]}]}]}
+/// {"ranks":[{"rank":0,"scratch_bytes":0,"steps":[STEP,...]},...]}, on one line. A STEP is
+/// {"id":0,"kind":"receive","peer":3,"buffer":"output","offset_bytes":0,"length_bytes":8,"after":[]}
+/// or, for copy and reduce,
+/// {"id":1,"kind":"copy","source":{"buffer":...},"target":{"buffer":...},"after":[0]}.
 std::string to_json(const std::vector<Schedule>& schedules);
 
-/// Time runs to the right, a row per rank, an arrow per message, timed by the predictor.
+/// Time runs to the right, a row per rank, an arrow per message, timed by the predictor. Of many
+/// messages only as many as can be told apart are drawn, and the picture says so.
+/// labels[r] stands beside rank r's number; empty: numbers only.
 std::string to_svg(const std::vector<Schedule>& schedules, const Network& network,
-                   const std::string& title);
+                   const std::string& title, const std::vector<std::string>& labels = {});
 
 }  // namespace mutirao

@@ -1,52 +1,16 @@
 // JSON text by hand: the grammar is small, and a library would be the core's only dependency.
 #include "core/text/json.h"
 
-#include <array>
 #include <cmath>
-#include <cstdint>
 #include <utility>
 
 #include "core/text/invariant.h"
+#include "core/text/utf8.h"
 
 namespace mutirao {
 namespace {
 
-constexpr std::string_view replacement = "\xEF\xBF\xBD";
-
-/// The range of code points that an UTF-8 sequence of each length may carry; anything below is an
-/// overlong form.
-struct SequenceLength {
-    unsigned char mask;
-    unsigned char lead;
-    std::size_t length;
-    std::uint32_t least;
-};
-constexpr std::array<SequenceLength, 4> sequence_lengths{{
-    {0x80, 0x00, 1, 0x0},
-    {0xE0, 0xC0, 2, 0x80},
-    {0xF0, 0xE0, 3, 0x800},
-    {0xF8, 0xF0, 4, 0x10000},
-}};
-
-/// Bytes of the well-formed UTF-8 sequence at the front of `text`; 0 if there is none.
-std::size_t sequence_at_front(std::string_view text) {
-    const auto lead = static_cast<unsigned char>(text.front());
-    for (const SequenceLength& row : sequence_lengths) {
-        if ((lead & row.mask) != row.lead) continue;
-        if (text.size() < row.length) return 0;
-        std::uint32_t code = lead & static_cast<unsigned char>(~row.mask);
-        for (std::size_t i = 1; i < row.length; ++i) {
-            const auto next = static_cast<unsigned char>(text[i]);
-            if ((next & 0xC0) != 0x80) return 0;
-            code = (code << 6) | (next & 0x3Fu);
-        }
-        const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-        return code < row.least || code > 0x10FFFF || surrogate ? 0 : row.length;
-    }
-    return 0;
-}
-
-void append_ascii(std::string& out, char c) {
+void append_escaped(std::string& out, char c) {
     constexpr std::string_view special = "\"\\\b\f\n\r\t";
     constexpr std::string_view names = "\"\\bfnrt";
     constexpr std::string_view digits = "0123456789abcdef";
@@ -67,13 +31,7 @@ void append_ascii(std::string& out, char c) {
 std::string json_quoted(std::string_view text) {
     std::string out = "\"";
     out.reserve(text.size() + 2);
-    while (!text.empty()) {
-        const std::size_t length = sequence_at_front(text);
-        if (length == 0) out += replacement;
-        if (length == 1) append_ascii(out, text.front());
-        if (length > 1) out += text.substr(0, length);
-        text.remove_prefix(length == 0 ? 1 : length);
-    }
+    for (const char c : valid_utf8(text)) append_escaped(out, c);
     return out += '"';
 }
 

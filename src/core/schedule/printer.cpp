@@ -1,0 +1,79 @@
+// Text for people, JSON for programs. The picture is in picture.cpp.
+#include "core/schedule/printer.h"
+
+#include <algorithm>
+
+#include "core/schedule/describe.h"
+#include "core/text/json.h"
+
+namespace mutirao {
+namespace {
+
+std::string padded(std::size_t number, std::size_t width) {
+    const std::string digits = std::to_string(number);
+    return std::string(width - std::min(width, digits.size()), ' ') + digits;
+}
+
+std::size_t digits_of_last(std::size_t count) {
+    return std::to_string(count == 0 ? 0 : count - 1).size();
+}
+
+void write_region(JsonWriter& json, const Region& region) {
+    json.member("buffer", to_string(region.buffer))
+        .member("offset_bytes", region.offset_bytes)
+        .member("length_bytes", region.length_bytes);
+}
+
+void write_step(JsonWriter& json, StepId id, const Step& step, Schedule::After after) {
+    json.begin_object().member("id", id).member("kind", to_string(step.kind));
+    if (step.kind == StepKind::send || step.kind == StepKind::receive) {
+        json.member("peer", step.peer);
+        write_region(json, step.kind == StepKind::send ? step.source : step.target);
+    } else {
+        write_region(json.key("source").begin_object(), step.source);
+        write_region(json.end_object().key("target").begin_object(), step.target);
+        json.end_object();
+    }
+    json.key("after").begin_array();
+    for (const StepId before : after) json.value(before);
+    json.end_array().end_object();
+}
+
+}  // namespace
+
+std::string to_text(const std::vector<Schedule>& schedules) {
+    const std::size_t rank_width = digits_of_last(schedules.size());
+    std::string text;
+    for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
+        const Schedule& schedule = schedules[rank];
+        const std::string head = "rank " + padded(rank, rank_width);
+        if (schedule.size() == 0) text += head + "  nothing to do\n";
+        const std::size_t step_width = digits_of_last(schedule.size());
+        for (std::size_t id = 0; id < schedule.size(); ++id) {
+            const Step& step = schedule.steps()[id];
+            text += head + "  step " + padded(id, step_width) + "  " + describe(step);
+            const Schedule::After after = schedule.dependencies(step);
+            for (std::size_t i = 0; i < after.size(); ++i)
+                text += (i == 0 ? "  after " : ", ") + std::to_string(after[i]);
+            text += '\n';
+        }
+    }
+    return text;
+}
+
+std::string to_json(const std::vector<Schedule>& schedules) {
+    JsonWriter json;
+    json.begin_object().key("ranks").begin_array();
+    for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
+        const Schedule& schedule = schedules[rank];
+        json.begin_object().member("rank", rank);
+        json.member("scratch_bytes", schedule.scratch_bytes()).key("steps").begin_array();
+        for (StepId id = 0; const Step& step : schedule.steps())
+            write_step(json, id++, step, schedule.dependencies(step));
+        json.end_array().end_object();
+    }
+    json.end_array().end_object();
+    return json.take();
+}
+
+}  // namespace mutirao
