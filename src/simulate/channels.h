@@ -13,13 +13,12 @@
 #include <algorithm>
 #include <compare>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "core/network/tree.h"
+#include "core/text/invariant.h"
 #include "simulate/digest.h"
 
 namespace mutirao::simulate {
@@ -47,10 +46,7 @@ class Topology {
     }
     int channel(int from, int to) const {
         const int found = channel_[index(from, to)];
-        if (found < 0) {
-            std::fprintf(stderr, "no channel from host %d to host %d\n", from, to);
-            std::abort();
-        }
+        if (found < 0) broken_invariant("no channel between these hosts", from, to);
         return found;
     }
 
@@ -114,9 +110,10 @@ class Channels {
     Output apply(const Choice& choice) {
         Machine& machine = machines_[static_cast<std::size_t>(choice.to)];
         const bool was_asleep = machine.asleep();
-        Output sent = choice.kind == Choice::Kind::wake
-                          ? machine.wake()
-                          : machine.on(choice.from, take(topology_->channel(choice.from, choice.to)));
+        Output sent =
+            choice.kind == Choice::Kind::wake
+                ? machine.wake()
+                : machine.on(choice.from, take(topology_->channel(choice.from, choice.to)));
         if (was_asleep && !machine.asleep()) std::erase(asleep_, choice.to);
         renew_machine(choice.to);
         for (const auto& outgoing : sent)

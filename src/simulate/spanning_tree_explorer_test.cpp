@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 
 #include "simulate/abort_note.h"
@@ -66,6 +67,14 @@ std::vector<Graph> shuffled(int hosts, const EdgeList& links, int count) {
     return graphs;
 }
 
+/// The graph with those links only whose bit is set.
+Graph part_of(const Graph& graph, std::uint32_t kept) {
+    Graph part{graph.hosts, {}};
+    for (std::size_t i = 0; i < graph.edges.size(); ++i)
+        if ((kept >> i & 1U) != 0) part.edges.push_back(graph.edges[i]);
+    return part;
+}
+
 Graph equally_weighted(int hosts, const EdgeList& links) {
     return weighted(hosts, links, std::vector<double>(links.size(), 7.0));
 }
@@ -82,6 +91,22 @@ TEST(SpanningTreeExplorer, FourHostsComplete) { explore_all(all_weightings(4, co
 
 TEST(SpanningTreeExplorer, FiveCycle) { explore_all(all_weightings(5, cycle_links(5))); }
 
+// Connected or not, with every order of weights.
+TEST(SpanningTreeExplorer, EveryGraphOfFourHosts) {
+    std::vector<Graph> graphs;
+    for (const Graph& complete : all_weightings(4, complete_links(4)))
+        for (std::uint32_t kept = 0; kept < 64; ++kept) graphs.push_back(part_of(complete, kept));
+    explore_all(graphs);
+}
+
+// Half of the links on average: trees, tails, several pieces.
+TEST(SpanningTreeExplorer, SparseGraphsOfFiveHosts) {
+    std::vector<Graph> graphs;
+    for (const Graph& complete : shuffled(5, complete_links(5), 300))
+        graphs.push_back(part_of(complete, static_cast<std::uint32_t>(scramble(graphs.size()))));
+    explore_all(graphs);
+}
+
 TEST(SpanningTreeExplorer, FiveHostsComplete) { explore_all(shuffled(5, complete_links(5), 100)); }
 
 TEST(SpanningTreeExplorer, SixCycle) { explore_all(all_weightings(6, cycle_links(6))); }
@@ -93,8 +118,9 @@ TEST(SpanningTreeExplorer, EqualWeightsFallBackOnHostNumbers) {
 
 // A triangle, a pair and a host alone; and two triangles.
 TEST(SpanningTreeExplorer, EachComponentFinishesWithItsOwnCount) {
+    const EdgeList two_triangles = {{0, 1}, {1, 2}, {0, 2}, {3, 4}, {4, 5}, {3, 5}};
     explore_all({weighted(6, {{0, 2}, {2, 5}, {0, 5}, {1, 4}}, {4, 2, 3, 1}),
-                 weighted(6, {{0, 1}, {1, 2}, {0, 2}, {3, 4}, {4, 5}, {3, 5}}, {1, 2, 3, 6, 5, 4})});
+                 weighted(6, two_triangles, {1, 2, 3, 6, 5, 4})});
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ using Choice = GhsWorld::Choice;
 
 const Graph triangle = weighted(3, {{0, 1}, {1, 2}, {0, 2}}, {1, 2, 4});
 
-/// The choices when wakes come first, in `wakes`' order, and then the smallest (from, to) by `less`.
+/// First the wakes in their order, then always the smallest (from, to) by `less`.
 std::vector<Choice> play(const std::vector<int>& wakes,
                          const std::function<bool(const Choice&, const Choice&)>& less) {
     GhsWorld world = ghs_world(triangle);

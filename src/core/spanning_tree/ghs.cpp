@@ -7,9 +7,10 @@
 #include <array>
 #include <bit>
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
+#include <iterator>
 #include <limits>
+
+#include "core/text/invariant.h"
 
 namespace mutirao {
 
@@ -23,10 +24,8 @@ namespace {
 
 constexpr int nobody = -1;
 
-[[noreturn]] void broken(int self, const char* what, int have, int expected) {
-    std::fprintf(stderr, "mutirao: spanning tree, host %d: %s (%d, expected %d)\n", self, what, have,
-                 expected);
-    std::abort();
+[[noreturn]] void broken(int self, const char* what, long long have, long long expected) {
+    broken_invariant("spanning tree, host " + std::to_string(self) + ", " + what, have, expected);
 }
 
 Message connect_message(int level) {
@@ -94,7 +93,7 @@ Node::Node(int self, std::vector<Neighbour> neighbours) : self_(self) {
 const Node::Edge& Node::edge_to(int host) const {
     const auto found = std::ranges::find(edges_, host, &Edge::host);
     if (found == edges_.end())
-        broken(self_, "no such neighbour; neighbours", host, static_cast<int>(edges_.size()));
+        broken(self_, "no such neighbour, of how many", host, std::ssize(edges_));
     return *found;
 }
 
@@ -155,7 +154,7 @@ void Node::handle(Edge& edge, const Message& message, Output& out) {
     };
     const auto kind = static_cast<std::size_t>(message.kind);
     if (kind >= handlers.size())
-        broken(self_, "message kind", static_cast<int>(kind), static_cast<int>(handlers.size()) - 1);
+        broken(self_, "message kind of how many", static_cast<int>(kind), std::ssize(handlers));
     (this->*handlers[kind])(edge, message, out);
 }
 
@@ -252,6 +251,7 @@ void Node::on_report(Edge& edge, const Message& message, Output& out) {
 void Node::on_change_root(Edge&, const Message&, Output& out) { change_root(out); }
 
 void Node::change_root(Output& out) {
+    if (best_ == nobody) broken(self_, "no link to move the root to, level", level_, best_);
     Edge& best = edge_to(best_);
     if (best.state == LinkState::branch) {
         out.push_back({best.host, bare_message(Kind::change_root)});
@@ -304,7 +304,8 @@ std::string Node::fingerprint() const {
     append_number(bytes, static_cast<std::uint64_t>(state_), 1);
     append_weight(bytes, fragment_);
     append_weight(bytes, best_weight_);
-    for (int number : {level_, inbound_, testing_, unreported_, best_, hosts_below_, hosts_in_tree_})
+    for (int number :
+         {level_, inbound_, testing_, unreported_, best_, hosts_below_, hosts_in_tree_})
         append_int(bytes, number);
     return bytes;
 }

@@ -42,11 +42,11 @@ TEST(Ghs, FingerprintsAreEqualExactlyForEqualStates) {
 
 TEST(GhsDeathTest, MisuseAbortsWithBothValues) {
     const Neighbour one{1, {5, 0, 1}};
-    EXPECT_DEATH(Node(0, {{1, {5, 0, 2}}}), "high end.*2, expected 1");
-    EXPECT_DEATH(Node(0, {one}).on(3, Message{}), "host 0: no such neighbour.*3");
-    EXPECT_DEATH(Node(0, {}).on(1, Message{}), "after the end");
+    EXPECT_DEATH(Node(0, {{1, {5, 0, 2}}}), "host 0, link's high end: 2 against 1");
+    EXPECT_DEATH(Node(0, {one}).on(3, Message{}), "no such neighbour, of how many: 3 against 1");
+    EXPECT_DEATH(Node(0, {}).on(1, Message{}), "message after the end, from: 1 against");
     EXPECT_DEATH(Node(0, {one}).on(1, {Kind::reject, 0, {}, State::sleeping, 0}),
-                 "reject without a test");
+                 "reject without a test, from: 1 against -1");
 }
 
 }  // namespace

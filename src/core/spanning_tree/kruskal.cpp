@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <numeric>
+#include <utility>
+
+#include "core/text/invariant.h"
 
 namespace mutirao {
 namespace {
@@ -47,16 +48,15 @@ Weight link_weight(const Network& network, int a, int b) {
 }
 
 EdgeList kruskal(int host_count, std::vector<WeightedEdge> edges) {
-    std::erase_if(edges, [](const WeightedEdge& edge) { return !std::isfinite(edge.weight.value); });
+    std::erase_if(edges,
+                  [](const WeightedEdge& edge) { return !std::isfinite(edge.weight.value); });
     std::ranges::sort(edges, {}, &WeightedEdge::weight);
     Components components(host_count);
     EdgeList forest;
     for (const WeightedEdge& edge : edges) {
         const auto [low, high] = std::minmax(edge.low, edge.high);
-        if (low < 0 || high >= host_count) {
-            std::fprintf(stderr, "mutirao: edge %d-%d among %d hosts\n", low, high, host_count);
-            std::abort();
-        }
+        if (low < 0) broken_invariant("edge's low end among hosts", low, host_count);
+        if (high >= host_count) broken_invariant("edge's high end among hosts", high, host_count);
         if (components.unite(low, high)) forest.emplace_back(low, high);
     }
     std::ranges::sort(forest);

@@ -1,5 +1,5 @@
-// Layout, all little endian: kind (1), state (1), level (4), hosts (4), weight as IEEE 754 bits (8),
-// its low end (4), its high end (4). Fields that a kind does not use hold their defaults.
+// Layout, all little endian: kind (1 byte), state (1), level (4), hosts (4), weight as IEEE 754
+// bits (8), its low end (4), its high end (4). Fields that a kind does not use hold their defaults.
 #include "core/spanning_tree/wire.h"
 
 #include <bit>
