@@ -60,6 +60,7 @@ class Forwarder {
     std::vector<Frame> heap_;                    // earliest on top
     std::uint64_t order_ = 0;
     std::unique_ptr<Batch> batch_;
+    Nanoseconds lead_ = 0;  // what handing over takes of late: begun so much before it is due
     Punctuality punctuality_;
 };
 

@@ -7,11 +7,14 @@ import json
 import os
 import socket
 import statistics
+import struct
 import sys
 import time
 
 PORT = 7077
 _SECONDS_TO_WAIT = 5.0
+_SO_TIMESTAMPNS = 35  # Linux; Python does not name it
+_TIMESPEC = struct.Struct("@qq")
 
 
 def answer() -> None:
@@ -25,20 +28,29 @@ def answer() -> None:
 
 def round_trip_us(own: socket.socket, address: str, number: int) -> float | None:
     message = str(number).encode()
-    started = time.perf_counter_ns()
+    started = time.time_ns()
     own.sendto(message, (address, PORT))
     try:
-        while own.recv(64) != message:
-            pass  # a late answer to an earlier packet
+        received, arrived = receive(own)
+        while received != message:  # a late answer to an earlier packet
+            received, arrived = receive(own)
     except TimeoutError:
         return None
-    return (time.perf_counter_ns() - started) / 1000
+    return (arrived - started) / 1000
+
+
+def receive(own: socket.socket) -> tuple[bytes, int]:
+    """With the kernel's own time of arrival: how long this process then slept is not the network."""
+    message, ancillary, _flags, _sender = own.recvmsg(64, socket.CMSG_SPACE(_TIMESPEC.size))
+    seconds, nanoseconds = _TIMESPEC.unpack(ancillary[0][2])
+    return message, seconds * 1_000_000_000 + nanoseconds
 
 
 def measure(repetitions: int, addresses: list[str]) -> None:
     """Prints the median round trip to each address; null where nothing came back."""
     medians = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+        own.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
         own.settimeout(_SECONDS_TO_WAIT)
         for address in addresses:
             answers = [round_trip_us(own, address, number) for number in range(repetitions)]
