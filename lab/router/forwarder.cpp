@@ -47,6 +47,13 @@ void set_option(int fd, int level, int option, int value, const char* step) {
     require(setsockopt(fd, level, option, &value, sizeof value) == 0, step);
 }
 
+// Without root only up to net.core.rmem_max; what then overruns is counted.
+void enlarge(int fd, int forced, int permitted) {
+    const int bytes = socket_buffer_bytes;
+    if (setsockopt(fd, SOL_SOCKET, forced, &bytes, sizeof bytes) == 0) return;
+    set_option(fd, SOL_SOCKET, permitted, bytes, "enlarging a buffer");
+}
+
 UniqueFd open_port(const std::string& interface) {
     UniqueFd port(socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     require(static_cast<bool>(port), "opening a packet socket");
@@ -55,8 +62,8 @@ UniqueFd open_port(const std::string& interface) {
     set_option(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "asking for incoming packets only");
     set_option(fd, SOL_PACKET, PACKET_QDISC_BYPASS, 1, "asking for direct sending");
     set_option(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1, "asking for time stamps");
-    set_option(fd, SOL_SOCKET, SO_RCVBUFFORCE, socket_buffer_bytes, "enlarging a buffer");
-    set_option(fd, SOL_SOCKET, SO_SNDBUFFORCE, socket_buffer_bytes, "enlarging a buffer");
+    enlarge(fd, SO_RCVBUFFORCE, SO_RCVBUF);
+    enlarge(fd, SO_SNDBUFFORCE, SO_SNDBUF);
     sockaddr_ll address{};
     address.sll_family = AF_PACKET;
     address.sll_protocol = htons(ETH_P_ALL);
