@@ -1,0 +1,78 @@
+"""Every algorithm moves every kind of data as MPI promises. The program checks each byte itself;
+run natively it shows that what it expects is what the MPI library does."""
+
+import pytest
+
+# One host per rank, and several ranks per host with a last host that is not full. The parameters
+# make every length of the program take many segments in some of the cases.
+CASES = [
+    ("binomial:segment_bytes=1024", 1, 5),
+    ("k_nomial:radix=3,segment_bytes=4096", 1, 7),
+    ("chain:segment_bytes=512", 2, 5),
+    ("flat", 1, 4),
+    ("split_binary:segment_bytes=4096", 1, 6),
+    ("scatter_ring_allgather", 1, 5),
+    ("scatter_recursive_doubling_allgather", 1, 6),
+    ("two_level", 2, 5),
+    ("tree:tree=mst,segment_bytes=300", 1, 5),
+    ("tree:tree=shortest_path", 2, 6),
+    ("tree:tree=greedy,segment_bytes=8192", 1, 4),
+    ("auto", 1, 4),
+    ("native", 1, 4),
+]
+
+
+def passed(finished):
+    assert finished.returncode == 0, finished.errors
+    assert finished.lines[-1].startswith("ok "), finished.lines
+    return int(finished.lines[-1].split()[1])
+
+
+def test_the_program_agrees_with_the_mpi_library(run):
+    assert passed(run("broadcast_check", ranks=5, native=True)) > 900
+
+
+@pytest.mark.parametrize("algorithm,ranks_per_host,ranks", CASES, ids=lambda value: str(value))
+def test_data_arrives(run, algorithm, ranks_per_host, ranks):
+    finished = run("broadcast_check", ranks=ranks, settings={
+        "broadcast": algorithm, "ranks_per_host": str(ranks_per_host)})
+    passed(finished)
+    assert finished.errors == ""  # nothing is printed unless asked
+    # The algorithm really ran: no silent way round by the native one.
+    world = finished.report["communicators"][0]
+    assert world["state"] == "mutirao"
+    if algorithm != "auto":
+        assert {decision["chosen"].split(":")[0] for decision in world["decisions"]} == {
+            algorithm.split(":")[0]}
+    assert sum(decision["calls"] for decision in world["decisions"]) > 100
+
+
+def test_one_host_is_left_to_the_mpi_library(run):
+    finished = run("broadcast_check", ranks=3)
+    passed(finished)
+    assert {each["state"] for each in finished.report["communicators"]} == {"native"}
+    assert finished.report["communicators"][0]["reason"] == "one host"
+
+
+def test_threads_on_their_own_communicators(run):
+    finished = run("broadcast_threads", ranks=3, settings={
+        "broadcast": "chain:segment_bytes=512", "ranks_per_host": "1"})
+    assert finished.returncode == 0, finished.errors
+    assert finished.lines[-1] in ("ok", "skipped")
+
+
+def test_the_tree_is_kruskals(run):
+    """The distributed algorithm over MPI against a sequential one over the reported latencies."""
+    finished = run("broadcast", ranks=6, settings={"ranks_per_host": "1"})
+    assert finished.returncode == 0, finished.errors
+    world = finished.report["communicators"][0]
+    hosts, latency = world["hosts"], world["latency_us"]
+    component = list(range(hosts))
+    expected = []
+    for _, a, b in sorted((latency[a][b], a, b) for a in range(hosts) for b in range(a + 1, hosts)):
+        if component[a] != component[b]:
+            expected.append([a, b])
+            component = [component[a] if each == component[b] else each for each in component]
+    assert world["tree"] == sorted(expected)
+    edges = hosts * (hosts - 1) // 2
+    assert 0 < world["ghs_messages"] <= 2 * edges + 5 * hosts * (hosts - 1).bit_length() + hosts - 1

@@ -1,0 +1,130 @@
+"""The library in other people's processes: other languages, other tools, wrong uses."""
+
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+from mutirao.launch import launch
+from mutirao.mpis import found_mpis
+
+TWO_HOSTS = {"ranks_per_host": "1", "broadcast": "binomial"}
+
+FORTRAN = """
+program broadcast
+  use {module}
+  implicit none
+  integer :: rank, error, values(5)
+  call MPI_Init(error)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
+  values = 0
+  if (rank == 1) values = (/ 3, 1, 4, 1, 5 /)
+  call MPI_Bcast(values, 5, MPI_INTEGER, 1, MPI_COMM_WORLD, error)
+  if (any(values /= (/ 3, 1, 4, 1, 5 /))) call MPI_Abort(MPI_COMM_WORLD, 3, error)
+  call MPI_Finalize(error)
+  if (rank == 0) print '(a)', 'ok'
+end program
+"""
+
+COUNTING_TOOL = """
+#include <mpi.h>
+#include <stdio.h>
+static int calls;
+int MPI_Bcast(void* b, int n, MPI_Datatype t, int r, MPI_Comm c) { ++calls; return PMPI_Bcast(b, n, t, r, c); }
+int MPI_Finalize(void) {
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) printf("tool saw %d\\n", calls);
+    return PMPI_Finalize();
+}
+"""
+
+MPI4PY = """
+import sys
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+buffer = bytearray(b"mutirao" if comm.rank == 1 else b"       ")
+comm.Bcast([buffer, MPI.BYTE], root=1)
+thing = comm.bcast({"n": [1, 2, 3]} if comm.rank == 0 else None, root=0)
+assert buffer == b"mutirao" and thing == {"n": [1, 2, 3]}
+if comm.rank == 0: print("ok")
+"""
+
+
+def calls_of(finished):
+    return sum(decision["calls"] for each in finished.report["communicators"]
+               for decision in each["decisions"])
+
+
+@pytest.mark.parametrize("module", ["mpi", "mpi_f08"])
+def test_fortran(run, mpi, tmp_path, module):
+    compiler = shutil.which(str(mpi.wrapper).replace("mpicc", "mpif90"))
+    if mpi.known.environment or compiler is None:
+        pytest.skip(f"{mpi.name} comes without Fortran modules")
+    (tmp_path / "broadcast.f90").write_text(FORTRAN.format(module=module))
+    subprocess.run([compiler, "broadcast.f90", "-o", "broadcast"], cwd=tmp_path, check=True)
+    finished = run([str(tmp_path / "broadcast")], ranks=3, settings=TWO_HOSTS)
+    assert finished.returncode == 0 and finished.lines[-1] == "ok", finished.errors
+    assert calls_of(finished) == 1  # seen, and not twice
+
+
+def test_mpi4py(run):
+    finished = run([sys.executable, "-c", MPI4PY], ranks=3, settings=TWO_HOSTS)
+    assert finished.returncode == 0 and finished.lines[-1] == "ok", finished.errors
+    assert calls_of(finished) >= 2
+
+
+def test_a_profiling_tool_before_us_sees_every_call_once(run, mpi, tmp_path):
+    (tmp_path / "tool.c").write_text(COUNTING_TOOL)
+    tool = tmp_path / "tool.so"
+    subprocess.run([mpi.wrapper, "-shared", "-fPIC", "tool.c", "-o", tool], cwd=tmp_path, check=True)
+    # The launcher puts our library first in LD_PRELOAD; the program's own `env` puts the tool there.
+    program = ["env", f"LD_PRELOAD={tool}:{mpi.preload}", str(mpi.program("broadcast"))]
+    finished = run(program, "--repeat", 3, ranks=2, settings=TWO_HOSTS)
+    assert finished.returncode == 0, finished.errors
+    assert finished.lines[-1] == "tool saw 4"
+    assert calls_of(finished) == 4
+
+
+def test_the_wrong_mpi_passes_through_with_one_line(run, mpi):
+    families = {each.known.title != "Open MPI": each for each in found_mpis() if each.built}
+    other = families.get(mpi.known.title == "Open MPI")
+    if other is None:
+        pytest.skip("only one family of MPI libraries is installed")
+    program = ["env", f"LD_PRELOAD={other.preload}", str(mpi.program("broadcast"))]
+    finished = run(program, ranks=2, settings=TWO_HOSTS)
+    assert finished.returncode == 0 and '"bytes":24' in finished.lines[-1], finished.errors
+    [line] = finished.errors.strip().splitlines()
+    assert "passing every call through" in line and finished.report is None
+
+
+@pytest.mark.parametrize("name,value,expected", [
+    ("probe_count", "0", "1..100"), ("probe_cuont", "3", "PROBE_COUNT"),
+    ("broadcast", "binomail", "binomial"), ("enabled", "perhaps", "on"),
+])
+def test_a_wrong_setting_ends_every_rank_before_any_communication(run, name, value, expected):
+    finished = run("broadcast", ranks=3, settings={name: value})
+    assert finished.returncode != 0 and finished.lines == []
+    ours = [line for line in finished.errors.splitlines() if line.startswith("mutirao:")]
+    assert len(ours) == 1 and expected in ours[0]
+
+
+def test_a_killed_rank_ends_the_job_as_it_does_natively(mpi):
+    """A rank is killed in the middle of a broadcast that the others cannot complete."""
+    victim = [sys.executable, "-c", "import os\n"
+              "from mpi4py import MPI\n"
+              "comm = MPI.COMM_WORLD\n"
+              "data = bytearray(1 << 20)\n"
+              "comm.Bcast(data, root=0)\n"
+              "if comm.rank == 1: os.kill(os.getpid(), 9)\n"
+              "for _ in range(100): comm.Bcast(data, root=0)\n"]
+    ends = []
+    for native in (True, False):
+        begin = time.monotonic()
+        finished = launch(mpi, victim, 3, capture=True, timeout_s=60, native=native,
+                          settings={"ranks_per_host": "1", "broadcast": "chain:segment_bytes=4096"})
+        ends.append(finished.returncode)
+        assert time.monotonic() - begin < 50  # ended, not hung
+    assert 0 not in ends and ends[0] == ends[1]
