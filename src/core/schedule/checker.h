@@ -20,12 +20,14 @@ namespace mutirao {
 /// A contribution is one rank's initial byte; a reduced byte holds several.
 struct Piece {
     Region region;
-    /// For byte i of the region: the byte source_offset_bytes + i of each of these ranks' initial data.
+    /// Byte i of the region holds byte source_offset_bytes + i of each of these ranks' initial
+    /// data.
     std::vector<int> ranks;
     std::size_t source_offset_bytes = 0;
 };
 
-/// What a collective promises: before[r] lies in rank r's memory at the start, after[r] must at the end.
+/// What a collective promises: before[r] lies in rank r's memory at the start, after[r] must at
+/// the end. Output bytes of neither are not the collective's, and writing them is a fault.
 struct Promise {
     std::vector<std::vector<Piece>> before;
     std::vector<std::vector<Piece>> after;

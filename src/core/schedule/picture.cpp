@@ -17,10 +17,12 @@ namespace mutirao {
 namespace {
 
 constexpr double width_px = 1120;
-constexpr double top_px = 96;
+constexpr double top_px = 108;
+constexpr double legend_px = 70;
 constexpr double bottom_px = 48;
 constexpr double right_px = 96;
 constexpr double least_label_px = 12;
+constexpr double least_row_line_px = 6;
 constexpr std::size_t most_messages = 2000;
 constexpr std::size_t most_arrowheads = 300;
 
@@ -28,6 +30,9 @@ constexpr std::size_t most_arrowheads = 300;
 /// further hops.
 constexpr std::array<std::string_view, 8> hop_colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                       "#e69f00", "#56b4e9", "#7a4fbf", "#555555"};
+
+constexpr std::string_view root_colour = "#ffedc9";
+constexpr std::string_view activity_stroke = "stroke=\"#b8c4d0\" stroke-linecap=\"round\"";
 
 std::string escaped(std::string_view text) {
     std::string out;
@@ -47,6 +52,10 @@ std::string fixed(double value, int decimals) {
     return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value,
                                          std::chars_format::fixed, decimals)
                                .ptr};
+}
+
+std::string counted(std::size_t count, std::string_view what) {
+    return std::to_string(count) + ' ' + std::string(what) + (count == 1 ? "" : "s");
 }
 
 /// Coordinates: a tenth of a pixel is enough.
@@ -122,7 +131,7 @@ class Picture {
         span_us_ = 0;
         for (const double complete_us : prediction_.rank_complete_us)
             if (std::isfinite(complete_us)) span_us_ = std::max(span_us_, complete_us);
-        if (span_us_ == 0) span_us_ = 1;
+        if (span_us_ == 0) span_us_ = 1000;
         decimals_ = std::clamp(3 - static_cast<int>(std::floor(std::log10(span_us_ / 1000))), 0, 6);
         find_root();
     }
@@ -149,7 +158,7 @@ class Picture {
 
     std::string label(std::size_t rank) const {
         std::string text = std::to_string(rank);
-        if (rank < labels_.size() && !labels_[rank].empty()) text = labels_[rank] + "  " + text;
+        if (rank < labels_.size() && !labels_[rank].empty()) text = labels_[rank] + " " + text;
         return text;
     }
 
@@ -208,14 +217,14 @@ class Picture {
 
     void heading(const std::string& title) {
         text(16, 28, "font-size=\"17\" font-weight=\"600\"", title);
-        std::string facts = std::to_string(rank_count_) + " ranks, " +
-                            std::to_string(prediction_.messages.size()) + " messages, ";
+        std::string facts = counted(rank_count_, "rank") + ", " +
+                            counted(prediction_.messages.size(), "message") + ", ";
         facts += prediction_.stuck
                      ? "stuck: some steps never run"
                      : "complete after " + ms(prediction_.completion_us) + " ms (predicted)";
         if (drawn_.size() < prediction_.messages.size())
-            facts += "; " + std::to_string(drawn_.size()) +
-                     " messages drawn: the first and last between two ranks";
+            facts += "; drawn: " + counted(drawn_.size(), "message") +
+                     ", of those first and last between two ranks";
         text(16, 48, prediction_.stuck ? "fill=\"#b3261e\"" : "fill=\"#52606d\"", facts);
         legend();
     }
@@ -224,13 +233,19 @@ class Picture {
         const int most = hops_.empty() ? 0 : *std::max_element(hops_.begin(), hops_.end());
         const auto last = static_cast<int>(hop_colours.size());
         double at = 16;
-        for (int hops = 1; hops <= std::min(most, last); ++hops) {
-            line(at, 67, at + 22, 67, stroke(hops, 2) + marker(hops));
-            const std::string name = std::to_string(hops) + (hops == 1 ? " hop" : " hops") +
-                                     (hops == last && most > last ? " or more" : "");
-            text(at + 28, 71, "", name);
+        const auto entry = [&](const std::string& attributes, const std::string& name) {
+            line(at, legend_px, at + 22, legend_px, attributes);
+            text(at + 28, legend_px + 4, "", name);
             at += 42 + 7.0 * static_cast<double>(name.size());
-        }
+        };
+        for (int hops = 1; hops <= std::min(most, last); ++hops)
+            entry(stroke(hops, 2) + marker(hops),
+                  std::to_string(hops) + (hops == 1 ? " hop" : " hops") +
+                      (hops == last && most > last ? " or more" : ""));
+        if (most > 0)
+            entry(std::string(activity_stroke) + " stroke-width=\"4\"", "first to last step");
+        if (root_ < rank_count_)
+            entry("stroke=\"" + std::string(root_colour) + "\" stroke-width=\"12\"", "root");
     }
 
     void axis() {
@@ -246,8 +261,8 @@ class Picture {
         }
         text((left_px_ + width_px - right_px) / 2, end + 36,
              "text-anchor=\"middle\" fill=\"#52606d\"", "time since all ranks entered, ms");
-        text(width_px - 12, top_px - 9, "text-anchor=\"end\" font-size=\"11\" fill=\"#52606d\"",
-             "complete, ms");
+        text(width_px - 12, legend_px + 4, "text-anchor=\"end\" fill=\"#52606d\"",
+             "complete at, ms");
     }
 
     void rows() {
@@ -261,12 +276,13 @@ class Picture {
             if (is_root)
                 out_ += "<rect x=\"8\" y=\"" + px(y(rank) - row_px_ / 2) + "\" width=\"" +
                         px(width_px - 16) + "\" height=\"" + px(row_px_) +
-                        "\" rx=\"4\" fill=\"#fff1d6\"/>\n";
-            line(x(0), y(rank), x(span_us_), y(rank), "stroke=\"#e3e8ed\"");
+                        "\" rx=\"4\" fill=\"" + std::string(root_colour) + "\"/>\n";
+            if (row_px_ >= least_row_line_px)
+                line(x(0), y(rank), x(span_us_), y(rank), "stroke=\"#e3e8ed\"");
             if (first_us[rank] < end)
                 line(x(first_us[rank]), y(rank), x(end), y(rank),
-                     "stroke=\"#b8c4d0\" stroke-linecap=\"round\" stroke-width=\"" +
-                         px(std::min(4.0, row_px_ / 3)) + "\"");
+                     std::string(activity_stroke) + " stroke-width=\"" +
+                         px(std::min(4.0, row_px_ / 4)) + "\"");
             if (rank % stride == 0 || is_root) row_labels(rank, is_root);
         }
     }
@@ -314,7 +330,7 @@ class Picture {
         for (const std::size_t i : drawn_) {
             const TimedMessage& message = prediction_.messages[i];
             const std::string attributes =
-                many ? stroke(hops_[i], 0.7) + " stroke-opacity=\"0.6\""
+                many ? stroke(hops_[i], 0.9) + " stroke-opacity=\"0.7\""
                      : stroke(hops_[i], 1.6) + marker(hops_[i]);
             out_ += "<g><title>" + std::to_string(message.from) + " to " +
                     std::to_string(message.to) + ": " + std::to_string(message.length_bytes) +

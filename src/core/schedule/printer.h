@@ -13,7 +13,7 @@ namespace mutirao {
 std::string to_text(const std::vector<Schedule>& schedules);
 
 /// {"ranks":[{"rank":0,"scratch_bytes":0,"steps":[STEP,...]},...]}, on one line. A STEP is
-/// {"id":0,"kind":"receive","peer":3,"buffer":"output","offset_bytes":0,"length_bytes":8,"after":[]}
+/// {"id":0,"kind":"send","peer":3,"buffer":"output","offset_bytes":0,"length_bytes":8,"after":[]}
 /// or, for copy and reduce,
 /// {"id":1,"kind":"copy","source":{"buffer":...},"target":{"buffer":...},"after":[0]}.
 std::string to_json(const std::vector<Schedule>& schedules);
