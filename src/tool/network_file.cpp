@@ -219,6 +219,8 @@ NetworkFile read_network(std::istream& input, const std::string& name) {
 Network uniform_network(int host_count) {
     Network network(host_count);
     for (int a = 0; a < host_count; ++a) {
+        network.set_host(a, {.send_overhead_us = 1, .receive_overhead_us = 1,
+                             .port_bytes_per_us = 1000});
         for (int b = a + 1; b < host_count; ++b) {
             network.set_both(a, b, {.latency_us = 50, .bandwidth_bytes_per_us = 1000});
         }

@@ -28,7 +28,7 @@ struct NetworkFile {
 /// `name` is how error lines call the file.
 NetworkFile read_network(std::istream& input, const std::string& name);
 
-/// Every link alike: what stands in where no network is given.
+/// Every host and link alike, as on a fast local network: what stands in where none is given.
 Network uniform_network(int host_count);
 
 }  // namespace mutirao::tool
