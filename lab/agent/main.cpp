@@ -120,7 +120,12 @@ class Supervisor {
             stopping_ = stopping_ || (signal != SIGUSR1 && signal != SIGUSR2);
             // A terminal's Ctrl-C has reached the whole foreground group already.
             const bool from_terminal = received.ssi_code == SI_KERNEL;
-            if (!from_terminal && !child_ended_) kill(child_, signal);
+            if (from_terminal || child_ended_) continue;
+            if (signal == SIGINT || signal == SIGQUIT) {
+                signal_own_group(signal);
+            } else {
+                kill(child_, signal);
+            }
         }
     }
 

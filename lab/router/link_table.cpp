@@ -59,8 +59,10 @@ std::optional<Nanoseconds> LinkTable::queue_on(Link& on, std::size_t bytes, Nano
 
 void LinkTable::set(int from, int to, const LinkSettings& settings) {
     Link& changed = link(from, to);
+    if (changed.settings.bandwidth_mbit != settings.bandwidth_mbit) {
+        changed.free_at = std::numeric_limits<Nanoseconds>::min();
+    }
     changed.settings = settings;
-    changed.free_at = std::numeric_limits<Nanoseconds>::min();
     changed.last_due = std::numeric_limits<Nanoseconds>::min();
 }
 

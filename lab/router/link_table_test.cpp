@@ -1,0 +1,94 @@
+#include "router/link_table.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace mutirao::lab {
+namespace {
+
+constexpr Nanoseconds ms = 1'000'000;
+constexpr std::size_t packet_bytes = 1500;
+
+LinkTable two_hosts_with(const LinkSettings& settings) {
+    LinkTable links(3);
+    links.set(0, 1, settings);
+    return links;
+}
+
+TEST(LinkTable, DelaysOneDirection) {
+    LinkTable links = two_hosts_with({.latency_us = 5000});
+    EXPECT_EQ(links.admit(0, 1, packet_bytes, 100), 5 * ms + 100);
+    EXPECT_EQ(links.admit(1, 0, packet_bytes, 100), 100);
+}
+
+// Caught: without the floor of the last due time every second packet overtakes.
+TEST(LinkTable, KeepsOrderUnderJitterAndIsNeverEarly) {
+    LinkTable links = two_hosts_with({.latency_us = 1000, .jitter_us = 5000});
+    Nanoseconds last = 0;
+    for (Nanoseconds sent = 0; sent < 1000 * ms; sent += ms) {
+        const Nanoseconds due = links.admit(0, 1, packet_bytes, sent).value();
+        EXPECT_GE(due, last);
+        EXPECT_GE(due, sent + 1 * ms);
+        EXPECT_LE(due, std::max(last, sent + 6 * ms));
+        last = due;
+    }
+}
+
+TEST(LinkTable, SpacesPacketsByBandwidth) {
+    LinkTable links = two_hosts_with({.latency_us = 1000, .bandwidth_mbit = 12});
+    // 1500 bytes at 12 Mbit/s: one millisecond each.
+    for (int packet = 1; packet <= 50; ++packet) {
+        EXPECT_EQ(links.admit(0, 1, packet_bytes, 0), (packet + 1) * ms);
+    }
+    EXPECT_EQ(links.admit(0, 1, packet_bytes, 200 * ms), 202 * ms) << "the queue has run empty";
+}
+
+TEST(LinkTable, DropsWhatItsQueueCannotHold) {
+    LinkTable links = two_hosts_with({.bandwidth_mbit = 120});
+    int taken = 0;
+    for (int packet = 0; packet < 2000; ++packet) {
+        taken += links.admit(0, 1, packet_bytes, 0).has_value() ? 1 : 0;
+    }
+    // A tenth of a second of traffic is 1000 packets, and one is on the wire.
+    EXPECT_NEAR(taken, 1000, 2);
+    EXPECT_EQ(links.counters(0, 1).packets, 2000U);
+    EXPECT_EQ(links.counters(0, 1).dropped, 2000U - static_cast<unsigned>(taken));
+}
+
+TEST(LinkTable, LosesTheAskedShare) {
+    LinkTable links = two_hosts_with({.loss = 0.25});
+    int lost = 0;
+    for (int packet = 0; packet < 10'000; ++packet) {
+        lost += links.admit(0, 1, packet_bytes, 0).has_value() ? 0 : 1;
+    }
+    EXPECT_NEAR(lost, 2500, 250);
+}
+
+// Caught: when a change keeps the floor of the old delay, the next packet still arrives late.
+TEST(LinkTable, ShowsAChangeToTheNextPacket) {
+    LinkTable links = two_hosts_with({.latency_us = 300'000});
+    EXPECT_EQ(links.admit(0, 1, packet_bytes, 0), 300 * ms);
+    links.set(0, 1, {.latency_us = 2000});
+    EXPECT_EQ(links.admit(0, 1, packet_bytes, ms), 3 * ms);
+}
+
+TEST(LinkTable, HoldsAndReleases) {
+    LinkTable links = two_hosts_with({.latency_us = 300'000, .bandwidth_mbit = 1, .loss = 1});
+    links.hold(true);
+    EXPECT_EQ(links.admit(0, 1, packet_bytes, 5), 5);
+    links.set(0, 1, {.latency_us = 7000});
+    EXPECT_EQ(links.admit(0, 1, packet_bytes, 6), 6) << "set while held: for later";
+    links.hold(false);
+    EXPECT_EQ(links.admit(0, 1, packet_bytes, 7), 7 * ms + 7);
+}
+
+TEST(LinkTable, ControlHostIsNextToEverybodyAndNotCounted) {
+    LinkTable links = two_hosts_with({.latency_us = 300'000});
+    EXPECT_EQ(links.admit(2, 1, packet_bytes, 5), 5);
+    EXPECT_EQ(links.admit(0, 2, packet_bytes, 5), 5);
+    EXPECT_EQ(links.counters(0, 1).packets, 0U);
+}
+
+}  // namespace
+}  // namespace mutirao::lab

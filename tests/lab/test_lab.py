@@ -1,0 +1,177 @@
+"""The network of a running lab: what was asked is what packets meet."""
+
+import socket
+
+import pytest
+
+from mutirao.errors import Failure, UsageError
+from mutirao.lab import Lab
+from mutirao.lab_control import Connection
+from mutirao.network import HostNetwork
+from probes import burst, output_of, round_trip_ms, running
+
+# Never early is exact; how late depends on the machine.
+EARLY_MS = 0.2
+LATE_MS = 20
+
+
+def assert_round_trip(lab, a, b, asked_ms):
+    measured_ms = round_trip_ms(lab, a, b)
+    assert asked_ms - EARLY_MS <= measured_ms <= asked_ms + LATE_MS
+
+
+def test_round_trips_are_as_asked(lab):
+    assert_round_trip(lab, "h00", "h03", 30)
+    assert_round_trip(lab, "h05", "h02", 200)
+    assert_round_trip(lab, "h00", "h01", 0)
+
+
+def test_directions_are_separate(lab):
+    lab.set_pair("h00", "h02", latency_ms=100, one_way_only=True)
+    assert_round_trip(lab, "h00", "h02", 115)
+    assert lab.current_network().latency_us[2][0] == 15000
+
+
+def test_change_is_seen(lab):
+    assert lab.set_pair("A", "B", latency_ms=60) == 8
+    assert_round_trip(lab, "h01", "h02", 120)
+    lab.set_latencies([[0.0] * 6] * 6)
+    assert_round_trip(lab, "h05", "h02", 0)
+
+
+def test_hold_and_release(lab):
+    lab.hold()
+    assert_round_trip(lab, "h05", "h02", 0)
+    lab.release()
+    assert_round_trip(lab, "h05", "h02", 200)
+
+
+def test_release_by_a_plain_client_inside_a_host(lab):
+    """As a program's preload does it, with nothing but a socket."""
+    lab.hold()
+    script = ("import os, socket; s = socket.socket(socket.AF_UNIX);"
+              "s.connect(os.environ['MUTILAB_CONTROL']); s.sendall(b'release\\n');"
+              "print(s.recv(100))")
+    assert output_of(lab, "h03", ["python3", "-c", script]) == "b'ok\\n'\n"
+    assert_round_trip(lab, "h05", "h02", 200)
+
+
+def test_control_host_is_next_to_everybody(lab):
+    assert_round_trip(lab, "control", "h05", 0)
+
+
+def test_total_loss_cuts(lab):
+    lab.set_pair("h00", "h02", loss=1)
+    assert round_trip_ms(lab, "h00", "h02", repetitions=1) is None
+    lost = lab.counters().dropped
+    assert lost[0][2] >= 1
+    assert lost[0][3] == 0
+    lab.set_pair("h00", "h02", loss=0)
+    assert_round_trip(lab, "h00", "h02", 30)
+
+
+def test_bandwidth(lab):
+    """150 packets at 5 Mbit/s take 345 ms; the best of three, since the machine may be busy."""
+    lab.set_pair("h00", "h02", bandwidth_mbit=5)
+    packets = 150
+    wire_bits = (1400 + 8 + 20 + 14) * 8
+    found = []
+    for _attempt in range(3):
+        numbers, stamps = burst(lab, "h00", "h02", packets)
+        assert numbers == list(range(packets))
+        found.append((packets - 1) * wire_bits * 1000 / (stamps[-1] - stamps[0]))
+    assert min(found, key=lambda mbit: abs(mbit - 5)) == pytest.approx(5, rel=0.15)
+
+
+def test_jitter_keeps_order(lab):
+    lab.set_pair("h00", "h02", jitter_ms=20)
+    numbers, stamps = burst(lab, "h00", "h02", 100)
+    assert numbers == list(range(100))
+    assert stamps == sorted(stamps)
+
+
+def test_counters(lab):
+    before = lab.counters()
+    round_trip_ms(lab, "h00", "h02", repetitions=5)
+    after = lab.counters()
+    assert after.packets[0][2] - before.packets[0][2] == 5
+    assert after.packets[2][0] - before.packets[2][0] == 5
+    assert after.total_packets - before.total_packets == 10
+    assert after.bytes[0][2] - before.bytes[0][2] == 5 * (1 + 8 + 20 + 14)
+    assert after.overruns == 0
+
+
+@pytest.mark.parametrize("tcp, window", [("plain", "131072"), ("tuned", "33554432")])
+def test_tcp_profiles(lab_possible, three_sites, tcp, window):
+    with Lab.up(three_sites, tcp=tcp) as lab:
+        assert lab.tcp == tcp
+        read = ["cat", "/proc/sys/net/ipv4/tcp_rmem"]
+        assert output_of(lab, "h04", read).split()[1] == window
+        routes = output_of(lab, "h04", ["ip", "route"])
+        assert ("initcwnd" in routes) == (tcp == "tuned")
+
+
+def test_segmented_sends_arrive_whole(lab):
+    """TCP with offload through the router: content and counted bytes."""
+    size = 3_000_000
+    receive = ("import hashlib, socket; s = socket.create_server(('0.0.0.0', 7079));"
+               "print('ready', flush=True); c = s.accept()[0]; h = hashlib.sha256()\n"
+               "while data := c.recv(1 << 20): h.update(data)\n"
+               "print(h.hexdigest(), flush=True)")
+    send = (f"import random, socket, hashlib; data = random.Random(1).randbytes({size});"
+            "s = socket.create_connection(('h02', 7079)); s.sendall(data); s.close();"
+            "print(hashlib.sha256(data).hexdigest())")
+    with running(lab, "h02", ["python3", "-c", receive]) as receiver:
+        sent = output_of(lab, "h00", ["python3", "-c", send])
+        assert receiver.stdout.readline() == sent
+    counted = lab.counters()
+    assert counted.bytes[0][2] >= size
+    # 1460 to 1448 bytes a segment and at most 66 of headers, whatever went as one frame.
+    assert counted.bytes[0][2] <= size * 1.06
+
+
+def test_attach_finds_a_lasting_lab(lab_possible, three_sites):
+    with Lab.up(three_sites, tcp="tuned", name="lasting") as first:
+        first.set_pair("A", "C", latency_ms=1)
+        again = Lab.attach("lasting")
+        assert again.network == first.network
+        assert again.tcp == "tuned"
+        assert again.current_network().latency_us[0][4] == 1000
+        with pytest.raises(UsageError, match="already up"):
+            Lab.up(three_sites, name="lasting")
+        with pytest.raises(UsageError, match="did you mean lasting"):
+            Lab.attach("lastin")
+    with pytest.raises(UsageError, match="no lab"):
+        Lab.attach("lasting")
+
+
+@pytest.mark.parametrize("request_line, reason", [
+    ("matrix latency_us 1 2", "2 values for 36 links"),
+    ("matrix latency_us " + "x " * 36, "out of range"),
+    ("matrix colour 1", "unknown field"),
+    ("pairs latency_us=-1 0:1", "out of range"),
+    ("pairs latency_us=1 0:6", "no pair"),
+    ("pairs latency_us=1 0:one", "no pair"),
+    ("enter h99", "no host"),
+    ("enter", "no host"),
+    ("fly", "unknown command"),
+    ("", "unknown command"),
+])
+def test_router_refuses_nonsense_and_lives(lab, request_line, reason):
+    with Connection(lab.control_path) as connection:
+        with pytest.raises(Failure, match=reason):
+            connection.ask(request_line)
+        assert connection.ask("ready") == ""
+
+
+def test_half_a_line_and_silence_hold_up_nobody(lab):
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(lab.control_path))
+        client.sendall(b"matrix latency_us 1 2 3")
+        assert_round_trip(lab, "h00", "h03", 30)
+
+
+def test_larger_lab_comes_up(lab_possible):
+    network = HostNetwork.from_sites(["A", "B"], [[0, 10], [10, 0]], 60)
+    with Lab.up(network) as lab:
+        assert_round_trip(lab, "h000", "h119", 10)

@@ -1,0 +1,131 @@
+"""Matrices of hosts: what is read from files, and the physical bound against brute force."""
+
+import itertools
+import random
+
+import pytest
+
+from mutirao.errors import UsageError
+from mutirao.network import HostNetwork, read_csv
+from mutirao.presets import load_preset, preset_names
+
+GOOD = [
+    pytest.param("0,10\n20,0\n", ["S0", "S1"], id="numbers only"),
+    pytest.param("# a comment\n\n0, 10 # and another\n20, 0\n", ["S0", "S1"], id="comments"),
+    pytest.param("x,y\n0,10\n20,0\n", ["x", "y"], id="header"),
+    pytest.param("site,x,y\nx,0,10\ny,20,0\n", ["x", "y"], id="header and names"),
+    pytest.param(",x,y\nx,0,10\ny,20,0\n", ["x", "y"], id="empty corner"),
+    pytest.param("x,0,10\ny,20,0\n", ["x", "y"], id="names of rows"),
+]
+
+# The place must be exact: text, line, column, words of the message.
+BAD = [
+    pytest.param("0,1\n1\n", 2, 2, "missing", id="short row"),
+    pytest.param("0,1,2\n1,0\n", 1, 3, "square", id="long row"),
+    pytest.param("0,1,2\n1,0,3\n", 1, 3, "square", id="more columns than rows"),
+    pytest.param("0,1\n1,0\n2,2\n", 1, 3, "square", id="more rows than columns"),
+    pytest.param("0,-1\n1,0\n", 1, 2, "negative", id="negative"),
+    pytest.param("0,1\n,0\n", 2, 1, "missing", id="empty first"),
+    pytest.param("# c\n0,\n1,0\n", 2, 2, "missing", id="empty last"),
+    pytest.param("0,1\n1ms,0\n", 2, 1, "not a number", id="unit in first"),
+    pytest.param("0,fast\n1,0\n", 1, 2, "not a number", id="word"),
+    pytest.param("0,nan\n1,0\n", 1, 2, "not a number", id="nan"),
+    pytest.param("0,inf\n1,0\n", 1, 2, "not a number", id="infinite"),
+    pytest.param("s,x,y\nx,0,1\ny,-2,0\n", 3, 2, "negative", id="with names"),
+    pytest.param("s,x,y\ny,0,1\nx,2,0\n", 2, 1, "named", id="names in another order"),
+]
+
+
+@pytest.mark.parametrize("text, names", GOOD)
+def test_csv(tmp_path, text, names):
+    file = tmp_path / "matrix.csv"
+    file.write_text(text)
+    network = read_csv(file)
+    assert network.site_names == names
+    assert network.latency_us == [[0, 5000], [10000, 0]]
+
+
+@pytest.mark.parametrize("text, line, column, words", BAD)
+def test_csv_error_names_the_place(tmp_path, text, line, column, words):
+    file = tmp_path / "matrix.csv"
+    file.write_text(text)
+    with pytest.raises(UsageError) as error:
+        read_csv(file)
+    assert str(error.value).startswith(f"{file}, line {line}, column {column}")
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "s,x,y,z\n0,1\n1,0\n", "x,x\n0,1\n1,0\n"])
+def test_csv_error_names_the_file(tmp_path, text):
+    file = tmp_path / "matrix.csv"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=str(file)):
+        read_csv(file)
+
+
+def test_csv_that_is_no_text(tmp_path):
+    file = tmp_path / "matrix.csv"
+    file.write_bytes(b"\xff\xfe\x00\x01")
+    with pytest.raises(UsageError, match="text"):
+        read_csv(file)
+    with pytest.raises(UsageError, match="No such file"):
+        read_csv(tmp_path / "absent.csv")
+
+
+def test_sites_expand_to_hosts():
+    network = HostNetwork.from_sites(["A", "B"], [[2, 30], [40, 0]], 2)
+    assert network.hosts == ["h00", "h01", "h02", "h03"]
+    assert network.sites == ["A", "A", "B", "B"]
+    assert network.latency_us[0] == [0, 1000, 15000, 15000]  # the diagonal: inside the site
+    assert network.latency_us[2] == [20000, 20000, 0, 0]
+    assert network.round_trip_us(0, 3) == 35000
+
+
+def fastest_by_brute_force(latency_us, a, b):
+    """Over every simple path."""
+    others = [host for host in range(len(latency_us)) if host not in (a, b)]
+    paths = ([a, *middle, b] for length in range(len(others) + 1)
+             for middle in itertools.permutations(others, length))
+    return min(sum(latency_us[x][y] for x, y in itertools.pairwise(path)) for path in paths)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bound_is_the_shortest_path_to_the_farthest_host(seed):
+    """Caught: relaxing over columns before `via` is fixed; taking the row for the column."""
+    draw = random.Random(seed)
+    size = draw.randint(2, 5)
+    latency_us = [[0 if a == b else draw.randint(1, 100) for b in range(size)]
+                  for a in range(size)]
+    network = HostNetwork([f"h{a}" for a in range(size)], ["S"] * size, latency_us)
+    exact = [[0 if a == b else fastest_by_brute_force(latency_us, a, b) for b in range(size)]
+             for a in range(size)]
+    for root in range(size):
+        assert network.bound_from(root) == max(exact[root])
+        assert network.bound_to(root) == max(row[root] for row in exact)
+    assert network.diameter == max(map(max, exact))
+
+
+def test_presets():
+    assert preset_names() == ["six-sites", "ten-regions", "two-clusters"]
+    for name in preset_names():
+        network = load_preset(name)
+        assert network.source
+        assert len(network.latency_us) == network.host_count == len(set(network.hosts))
+    # The bounds that were found by hand for the paper's Table 1.
+    six = load_preset("six-sites")
+    assert [six.bound_from(root) for root in (12, 0, 8)] == [350600, 349450, 361450]
+    ten = load_preset("ten-regions", 1)
+    dallas, brazil = ten.sites.index("Dallas"), ten.sites.index("SaoPaulo")
+    assert ten.latency_us[dallas][brazil] == 72000  # each direction keeps its own measurement
+    assert ten.latency_us[brazil][dallas] == 72500
+
+
+def test_unknown_preset_names_the_nearest():
+    with pytest.raises(UsageError, match="did you mean six-sites"):
+        load_preset("six-site")
+
+
+@pytest.mark.parametrize("hosts", [0, -1, 1000])
+def test_number_of_hosts(hosts):
+    with pytest.raises(UsageError):
+        load_preset("six-sites", hosts)

@@ -1,0 +1,176 @@
+"""Programs on the hosts: how they are started, and that nothing outlives its reason to run."""
+
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mutirao.errors import UsageError
+from mutirao.lab import Lab
+from probes import output_of
+
+SECONDS = 20
+
+
+def processes_with(token):
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                if token.encode() in Path(f"/proc/{entry}/cmdline").read_bytes():
+                    found.append(int(entry))
+            except OSError:
+                pass
+    return found
+
+
+def users_of_namespaces(names):
+    """Processes in these network namespaces, and descriptors of any process that hold one."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            links = [f"/proc/{entry}/ns/net",
+                     *(f"/proc/{entry}/fd/{fd}" for fd in os.listdir(f"/proc/{entry}/fd"))]
+        except OSError:
+            continue
+        for link in links:
+            try:
+                if os.readlink(link) in names:
+                    found.append(link)
+            except OSError:
+                pass
+    return found
+
+
+def wait_until(condition):
+    end = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < end, "took too long"
+        time.sleep(0.05)
+
+
+def network_namespace(lab, host):
+    return output_of(lab, host, ["readlink", "/proc/self/ns/net"]).strip()
+
+
+@pytest.mark.parametrize("script, code", [
+    ("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 143), ("no-such-program-at-all", 127)])
+def test_exit_code(lab, script, code):
+    assert lab.exec("h03", ["sh", "-c", script], stderr=subprocess.DEVNULL).wait(SECONDS) == code
+
+
+def test_called_like_ssh(lab):
+    """By an address, with ssh's options, and words that a shell is to join."""
+    command = [lab.agent, "-x", "-l", "somebody", "-q", lab.hosts[2].address, "hostname;", "echo",
+               "$MUTILAB_HOST", "'a  b'"]
+    output = subprocess.run(command, env={**os.environ, **lab.environment()}, check=True,
+                            capture_output=True, text=True).stdout
+    assert output == "h02\nh02 a  b\n"
+
+
+def test_arguments_arrive_unchanged(lab):
+    words = ["a  b", "$HOME", "'", '"', "*", ";", "\\", ""]
+    printed = output_of(lab, "h00", ["printf", "%s\n", *words])
+    assert printed.split("\n")[:-1] == words
+
+
+def test_host_is_a_machine_of_its_own(lab):
+    see = "hostname; ls /sys/class/net; getent hosts h05; ls /dev/shm"
+    assert output_of(lab, "h01", ["sh", "-c", see]).split() == [
+        "h01", "lo", "wan0", lab.hosts[5].address, "h05"]
+    output_of(lab, "h01", ["touch", "/dev/shm/mine"])
+    assert output_of(lab, "h01", ["ls", "/dev/shm"]) == "mine\n"  # kept between two programs
+    assert output_of(lab, "h02", ["ls", "/dev/shm"]) == ""
+    assert not Path("/dev/shm/mine").exists()
+
+
+def test_starts_where_its_caller_is(lab, tmp_path):
+    process = lab.exec("h00", ["pwd"], stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert process.communicate()[0].strip() == str(tmp_path)
+
+
+def test_from_host_to_host(lab):
+    """As launchers that spread in a tree do."""
+    assert output_of(lab, "h00", [str(lab.agent), "h04", "hostname"]) == "h04\n"
+
+
+def test_unknown_host(lab):
+    with pytest.raises(UsageError, match="hosts: h00 to h05 and control"):
+        lab.exec("h9", ["true"])
+    failed = subprocess.run([lab.agent, "h9", "true"], capture_output=True, text=True,
+                            env={**os.environ, **lab.environment()}, check=False)
+    assert failed.returncode == 255
+    assert failed.stderr == "mutirao-lab-agent: no host 'h9' in this lab\n"
+
+
+def start_with_a_daemon(lab, token):
+    """A program that has a daemon in a session of its own, both deaf to polite signals."""
+    script = ("trap '' HUP; setsid sh -c 'trap \"\" TERM INT HUP; sleep 600; true' \"$0\" &"
+              "sleep 600; true")
+    process = lab.exec("h00", ["sh", "-c", script, token])
+    # The agent, the program and the daemon.
+    wait_until(lambda: len(processes_with(token)) >= 3)
+    return process
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_stopping_an_agent_ends_all_it_started(lab, number, code):
+    """Caught: an agent that is no subreaper leaves the daemon behind."""
+    token = f"test-{secrets.token_hex(6)}"
+    process = start_with_a_daemon(lab, token)
+    process.send_signal(number)
+    assert process.wait(SECONDS) == code
+    assert processes_with(token) == []
+
+
+def test_killing_an_agent_ends_its_program(lab):
+    token = f"test-{secrets.token_hex(6)}"
+    process = lab.exec("h00", ["sh", "-c", "sleep 600; true", token])
+    wait_until(lambda: len(processes_with(token)) >= 2)
+    process.kill()
+    wait_until(lambda: processes_with(token) == [])
+
+
+def test_down_ends_programs(lab_possible, three_sites):
+    token = f"test-{secrets.token_hex(6)}"
+    with Lab.up(three_sites) as lab:
+        process = start_with_a_daemon(lab, token)
+    assert process.wait(SECONDS) == 255
+    wait_until(lambda: processes_with(token) == [])
+
+
+def test_killed_router_leaves_nothing(lab_possible, three_sites):
+    """Caught: agents that do not watch the lab leave programs, and so namespaces."""
+    token = f"test-{secrets.token_hex(6)}"
+    interfaces = os.listdir("/sys/class/net")
+    lab = Lab.up(three_sites, name="to-be-killed")
+    namespaces = {network_namespace(lab, host.name) for host in lab.hosts}
+    assert len(namespaces) == 6
+    process = start_with_a_daemon(lab, token)
+    assert users_of_namespaces(namespaces)
+    lab._process.kill()
+    assert process.wait(SECONDS) == 255
+    wait_until(lambda: processes_with(token) == [])
+    lab._process.wait()
+    assert users_of_namespaces(namespaces) == []
+    assert os.listdir("/sys/class/net") == interfaces
+    lab.down()  # harmless
+    Lab.up(three_sites, name="to-be-killed").down()  # nothing is in the way
+
+
+def test_unnamed_lab_ends_with_its_creator(lab_possible, tmp_path):
+    script = ("import os, sys\nfrom mutirao.lab import Lab\n"
+              "from mutirao.network import HostNetwork\n"
+              "lab = Lab.up(HostNetwork.from_sites(['A', 'B'], [[0, 0], [0, 0]]))\n"
+              "print(lab.control_path, flush=True)\nos.kill(os.getpid(), 9)\n")
+    python = str(Path(sys.modules["mutirao"].__file__).parents[1])
+    output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                            env={**os.environ, "PYTHONPATH": python}, check=False).stdout
+    path = output.strip()
+    assert path.endswith(".sock")
+    wait_until(lambda: not processes_with(path) and not Path(path).exists())
