@@ -1,0 +1,134 @@
+"""`mutirao lab` as people type it."""
+
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from mutirao.paths import ROOT
+
+
+@pytest.fixture
+def mutirao(lab_possible, tmp_path):
+    def run(*words):
+        return subprocess.run([ROOT / "mutirao", "lab", *map(str, words)], capture_output=True,
+                              text=True, cwd=tmp_path, timeout=60, check=False)
+
+    return run
+
+
+@pytest.fixture
+def answer(mutirao):
+    def run(*words):
+        ended = mutirao(*words, "--json")
+        assert ended.returncode == 0, ended.stderr
+        return json.loads(ended.stdout)
+
+    return run
+
+
+@pytest.fixture
+def two_clusters(answer, mutirao):
+    yield answer("up", "two-clusters", "--hosts-per-site", "2", "--tcp", "tuned", "--name", "two")
+    mutirao("down", "two")
+
+
+def test_up_show_down(two_clusters, mutirao, answer):
+    assert [host["site"] for host in two_clusters["hosts"]] == ["A", "A", "B", "B"]
+    assert two_clusters["tcp"] == "tuned"
+    shown = answer("show")
+    assert shown["latency_us"][0] == [0, 0, 15000, 15000]
+    assert shown["bandwidth_mbit"][0] == [0, 0, 1000, 1000]
+    assert shown["changes"] == []
+    people = mutirao("show", "two").stdout
+    assert "4 hosts in 2 sites" in people
+    assert "changes: none" in people
+    assert answer("down") == {"name": "two", "up": []}
+    assert mutirao("show").stderr == "mutirao: no lab is up (mutirao lab up starts one)\n"
+
+
+def test_set(two_clusters, mutirao, answer):
+    assert answer("set", "A", "B", "--latency-ms", "100", "--round-trip") == {"links": 8}
+    assert answer("set", "h00", "h03", "--loss", "0.5", "--one-way-only") == {"links": 1}
+    shown = answer("show")
+    assert shown["latency_us"][3] == [50000, 50000, 0, 0]
+    assert (shown["loss"][0][3], shown["loss"][3][0]) == (0.5, 0)
+    assert {"from": "A", "to": "B", "what": "loss", "before": 0, "now": 0.5,
+            "links": 1} in shown["changes"]
+    assert "latency in ms 15 -> 50 (4 links)" in mutirao("show").stdout
+
+
+def test_exec(two_clusters, mutirao, answer):
+    ended = mutirao("exec", "h02", "--", "sh", "-c", "hostname; exit 3")
+    assert (ended.returncode, ended.stdout) == (3, "h02\n")
+    assert mutirao("exec", "control", "hostname").stdout == "control\n"
+    as_json = mutirao("exec", "--json", "h01", "sh", "-c", "echo out; echo err >&2; exit 4")
+    assert as_json.returncode == 4
+    assert json.loads(as_json.stdout) == {"host": "h01", "returncode": 4, "stdout": "out\n",
+                                          "stderr": "err\n"}
+
+
+def test_interrupted_exec_leaves_nothing(two_clusters):
+    process = subprocess.Popen([ROOT / "mutirao", "lab", "exec", "h00", "--", sys.executable, "-c",
+                                "import time; print('on', flush=True); time.sleep(600)"],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert process.stdout.readline() == "on\n"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 130
+    process.stdout.close()
+
+
+def test_check(two_clusters, mutirao):
+    """How small the error is depends on the machine's load; that each pair answers does not."""
+    ended = mutirao("check", "--json")
+    measured = json.loads(ended.stdout)
+    assert len(measured["pairs"]) == 4
+    assert all(pair["measured_us"] >= pair["asked_us"] - 200 for pair in measured["pairs"])
+    assert (ended.returncode == 0) == (measured["median_error_us"] <= measured["most_us"])
+
+
+def test_presets(answer):
+    assert [row["name"] for row in answer("presets")] == ["six-sites", "ten-regions",
+                                                          "two-clusters"]
+
+
+def test_matrix_file(mutirao, answer, tmp_path):
+    file = tmp_path / "three.csv"
+    file.write_text("x,y,z\n0,1,2\n1,0,3\n2,3,0\n")
+    up = answer("up", "--matrix", file, "--hosts-per-site", 3, "--name", "three")
+    assert [host["site"] for host in up["hosts"]] == ["x"] * 3 + ["y"] * 3 + ["z"] * 3
+    assert mutirao("down", "three").stdout == "lab 'three' is down\n"
+    file.write_text("x,y\n0,1\n-1,0\n")
+    ended = mutirao("up", "--matrix", file)
+    assert ended.returncode == 2
+    assert ended.stderr == (f"mutirao: {file}, line 3, column 1:"
+                            " a round trip cannot be negative (-1)\n")
+
+
+@pytest.mark.parametrize("words, part", [
+    (["up", "six-site"], "did you mean six-sites?"),
+    (["up", "six-sites", "--tcp", "tune"], "did you mean tuned?"),
+    (["up", "six-sites", "--hosts-per-site", "0"], "at least 1"),
+    (["up", "six-sites", "--name", "../x"], "cannot name a lab"),
+    (["up", "no-such.csv"], "no-such.csv: No such file"),
+    (["up"], "required"),
+    (["donw"], "did you mean down"),
+    (["set", "A", "C", "--loss", "1"], "unknown host or site 'C'"),
+    (["set", "A", "B"], "nothing to set"),
+    (["set", "A", "B", "--loss", "1.5"], "from 0 to 1"),
+    (["set", "A", "B", "--latency-ms", "nan"], "from 0 to"),
+    (["set", "h00", "h00", "--loss", "1"], "no link"),
+    (["set", "A", "B", "--loss", "0.1", "--round-trip"], "--latency-ms"),
+    (["exec", "h9", "true"], "unknown host 'h9'"),
+    (["exec", "h00"], "no program"),
+])
+def test_wrong_input_is_one_line_and_exit_code_2(two_clusters, mutirao, words, part):
+    ended = mutirao(*words)
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert part in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+
+
