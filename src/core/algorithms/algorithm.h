@@ -35,7 +35,7 @@ struct Request {
     int root = 0;
     std::size_t length_bytes = 0;
     Parameters parameters{};
-    const Tree* tree = nullptr;  ///< over the same ranks, hung from `root`; only for tree algorithms
+    const Tree* tree = nullptr;  ///< over the same ranks, hung from `root`; for tree algorithms
 };
 
 struct Algorithm {

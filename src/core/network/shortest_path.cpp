@@ -33,7 +33,6 @@ std::optional<Tree> shortest_path_tree(const Network& network, int root,
         settled[static_cast<std::size_t>(nearest)] = true;
         for (int host = 0; host < host_count; ++host) {
             const auto h = static_cast<std::size_t>(host);
-            if (settled[h]) continue;
             const double through_us = nearest_us + weight_us(nearest, host);
             if (through_us < distance_us[h]) {
                 distance_us[h] = through_us;

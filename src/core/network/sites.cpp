@@ -11,6 +11,9 @@ namespace {
 /// Below this, differences in latency are the clock's, not the network's.
 constexpr double least_distance_us = 1.0;
 
+/// Hosts further apart than this are not on one local network, however far the others are.
+constexpr double local_us = 2000.0;
+
 struct Merge {
     double distance_us;
     int a;
@@ -55,7 +58,7 @@ std::size_t widest_gap(const std::vector<Merge>& merges, double least_ratio) {
     double widest = 0;
     for (std::size_t i = 0; i + 1 < merges.size(); ++i) {
         const double ratio = merges[i + 1].distance_us / merges[i].distance_us;
-        if (ratio >= least_ratio && ratio > widest) {
+        if (ratio >= least_ratio && ratio > widest && merges[i].distance_us <= local_us) {
             widest = ratio;
             inside = i + 1;
         }

@@ -92,6 +92,13 @@ TEST(DiscoverSites, IsOneSiteWithoutAWideGap) {
         for (int b = 0; b < 6; ++b) even.set_link(a, b, {.latency_us = 50.0 + a + b});
     }
     EXPECT_EQ(discover_sites(even), std::vector<int>(6, 0));
+    Network quick(4);
+    for (int a = 0; a < 4; ++a) {
+        for (int b = 0; b < 4; ++b) {
+            quick.set_link(a, b, {.latency_us = a / 2 == b / 2 ? 0.01 : 0.9});
+        }
+    }
+    EXPECT_EQ(discover_sites(quick), std::vector<int>(4, 0)) << "all below what clocks can tell";
     EXPECT_EQ(discover_sites(Network(0)), std::vector<int>{});
     EXPECT_EQ(discover_sites(Network(1)), std::vector<int>{0});
     EXPECT_EQ(discover_sites(Network(5)), std::vector<int>(5, 0)) << "links that cost nothing";

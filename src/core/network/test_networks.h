@@ -55,7 +55,9 @@ inline EdgeList random_spanning_edges(std::mt19937& random, int host_count) {
     for (int host = 0; host < host_count; ++host) hosts[static_cast<std::size_t>(host)] = host;
     std::shuffle(hosts.begin(), hosts.end(), random);
     EdgeList edges;
-    for (std::size_t i = 1; i < hosts.size(); ++i) edges.emplace_back(hosts[random() % i], hosts[i]);
+    for (std::size_t i = 1; i < hosts.size(); ++i) {
+        edges.emplace_back(hosts[random() % i], hosts[i]);
+    }
     return edges;
 }
 

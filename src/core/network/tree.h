@@ -49,7 +49,8 @@ std::optional<Tree> greedy_tree(const Network& network, int root, std::size_t le
 Tree two_level_tree(const std::vector<int>& site_of, int root);
 
 /// Groups hosts into sites: single linkage over latencies, cut at the widest gap between
-/// successive merge latencies if that gap is at least `least_ratio`; otherwise one site.
+/// successive merge latencies that begins within a local network's latencies, if that gap is at
+/// least `least_ratio`; otherwise one site.
 /// Returns a label per host, numbered from 0 in order of first appearance.
 std::vector<int> discover_sites(const Network& network, double least_ratio = 4.0);
 

@@ -119,7 +119,7 @@ std::vector<std::vector<double>> floyd_warshall(const Network& network,
     return distance_us;
 }
 
-// Catches a settled host that is improved again, and the two directions of a link mixed up.
+// Catches the two directions of a link mixed up, and a weight without its latency.
 TEST(ShortestPathTree, IsAsShortAsFloydAndWarshallSay) {
     for (int size = 1; size <= 16; ++size) {
         const Network network = random_network(100 + static_cast<unsigned>(size), size);

@@ -4,9 +4,9 @@
 // doi:10.1177/1094342005051521). Blocks that the scatter left with a rank are not sent to it
 // again (as Zhou, Marjanovic, Niethammer and Gracia 2016, arXiv:1603.06809).
 //
-// Cost, p ranks, n bytes: ceil(log2 p) + p - 1 steps; at most p - 1 messages a rank; about 2 n bytes
-// through each port and, in the ring, only between neighbours. For long messages: a block should
-// be worth a message. No restrictions; empty blocks are not sent.
+// Cost, p ranks, n bytes: ceil(log2 p) + p - 1 steps; up to p - 1 messages a rank in the ring, all
+// to its neighbour; at most 2 n bytes through each port. For long messages: a block should be worth
+// a message. No restrictions; empty blocks are not sent.
 #include "core/algorithms/broadcast/scatter.h"
 
 namespace mutirao::broadcast {
