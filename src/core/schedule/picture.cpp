@@ -131,7 +131,7 @@ class Picture {
         span_us_ = 0;
         for (const double complete_us : prediction_.rank_complete_us)
             if (std::isfinite(complete_us)) span_us_ = std::max(span_us_, complete_us);
-        if (span_us_ == 0) span_us_ = 1000;
+        if (span_us_ < 1e-6) span_us_ = 1000;
         decimals_ = std::clamp(3 - static_cast<int>(std::floor(std::log10(span_us_ / 1000))), 0, 6);
         find_root();
     }
