@@ -99,7 +99,9 @@ std::string Reader::line(const Words& words) {
         return std::to_string(words.size() - 1) + " values where " + std::to_string(blanks) +
                " belong: " + kind->second.usage;
     }
-    if (host_count() == 0 && words.front() != "hosts") return "the first line must be hosts COUNT";
+    if (host_count() == 0 && words.front() != "hosts") {
+        return "the first line must be hosts COUNT";
+    }
     return (this->*kind->second.read)(words);
 }
 
@@ -144,7 +146,8 @@ std::string Reader::eager_limit(const Words& words) {
 std::string Reader::host(const Words& words) {
     int number = 0;
     if (std::string bad = host_number(words[1], number); !bad.empty()) return bad;
-    if (std::string twice = first_time("host " + std::to_string(number)); !twice.empty()) return twice;
+    const std::string name = "host " + std::to_string(number);
+    if (std::string twice = first_time(name); !twice.empty()) return twice;
     HostCosts costs;
     const std::string errors[] = {
         read_number(words[2], {"send overhead", true, false}, costs.send_overhead_us),
@@ -179,7 +182,8 @@ std::string Reader::link(const Words& words) {
 std::string Reader::site(const Words& words) {
     int number = 0;
     if (std::string bad = host_number(words[1], number); !bad.empty()) return bad;
-    if (std::string twice = first_time("site of host " + std::to_string(number)); !twice.empty()) return twice;
+    const std::string name = "site of host " + std::to_string(number);
+    if (std::string twice = first_time(name); !twice.empty()) return twice;
     auto& names = result.site_names;
     const auto known = std::find(names.begin(), names.end(), words[2]);
     result.site_of.resize(static_cast<std::size_t>(host_count()), -1);

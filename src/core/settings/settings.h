@@ -48,7 +48,8 @@ struct ParsedSettings {
     std::string error;  ///< one line; empty: all well
 };
 
-/// `environment`: "NAME=VALUE" strings, as in environ; those without the MUTIRAO_ prefix are ignored.
+/// `environment`: "NAME=VALUE" strings, as in environ; those without the MUTIRAO_ prefix are
+/// ignored.
 ParsedSettings parse_environment(std::span<const std::string> environment);
 
 /// Sets one by its name, as `--set NAME=VALUE` does. One line of error, or empty.
