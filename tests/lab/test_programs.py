@@ -83,10 +83,11 @@ def test_host_is_a_machine_of_its_own(lab):
     see = "hostname; ls /sys/class/net; getent hosts h05; ls /dev/shm"
     assert output_of(lab, "h01", ["sh", "-c", see]).split() == [
         "h01", "lo", "wan0", lab.hosts[5].address, "h05"]
-    output_of(lab, "h01", ["touch", "/dev/shm/mine"])
-    assert output_of(lab, "h01", ["ls", "/dev/shm"]) == "mine\n"  # kept between two programs
+    file = Path("/dev/shm") / f"test-{secrets.token_hex(6)}"
+    output_of(lab, "h01", ["touch", str(file)])
+    assert output_of(lab, "h01", ["ls", "/dev/shm"]) == f"{file.name}\n"  # outlives a program
     assert output_of(lab, "h02", ["ls", "/dev/shm"]) == ""
-    assert not Path("/dev/shm/mine").exists()
+    assert not file.exists()
 
 
 def test_starts_where_its_caller_is(lab, tmp_path):
@@ -113,8 +114,8 @@ def start_with_a_daemon(lab, token):
     script = ("trap '' HUP; setsid sh -c 'trap \"\" TERM INT HUP; sleep 600; true' \"$0\" &"
               "sleep 600; true")
     process = lab.exec("h00", ["sh", "-c", script, token])
-    # The agent, the program and the daemon.
-    wait_until(lambda: len(processes_with(token)) >= 3)
+    # The agent's two, the program and the daemon.
+    wait_until(lambda: len(processes_with(token)) >= 4)
     return process
 
 
@@ -128,12 +129,22 @@ def test_stopping_an_agent_ends_all_it_started(lab, number, code):
     assert processes_with(token) == []
 
 
-def test_killing_an_agent_ends_its_program(lab):
+def keeper_of(agent):
+    """Of the agent's two processes the one that the program is a child of."""
+    return int(Path(f"/proc/{agent.pid}/task/{agent.pid}/children").read_text().split()[0])
+
+
+@pytest.mark.parametrize("victim", ["guard", "keeper"])
+def test_killing_half_an_agent_ends_all_it_started(lab, victim):
+    """Caught: one process alone, whose program dies with it but not what that had started."""
     token = f"test-{secrets.token_hex(6)}"
-    process = lab.exec("h00", ["sh", "-c", "sleep 600; true", token])
-    wait_until(lambda: len(processes_with(token)) >= 2)
-    process.kill()
-    wait_until(lambda: processes_with(token) == [])
+    inside = {network_namespace(lab, "h00")}
+    idle = users_of_namespaces(inside)
+    process = start_with_a_daemon(lab, token)
+    os.kill(process.pid if victim == "guard" else keeper_of(process), signal.SIGKILL)
+    assert process.wait(SECONDS) == (-9 if victim == "guard" else 137)
+    wait_until(lambda: users_of_namespaces(inside) == idle)
+    assert processes_with(token) == []
 
 
 def test_down_ends_programs(lab_possible, three_sites):
