@@ -36,8 +36,8 @@ def wait_until(condition):
         time.sleep(0.05)
 
 
-def start(surroundings, mpi, script, token):
-    command = [ROOT / "mutirao", "run", "-n", "2", "--mpi", mpi.name, "--native", "--",
+def start(surroundings, mpi, script, token, *options):
+    command = [ROOT / "mutirao", "run", "-n", "2", "--mpi", mpi.name, "--native", *options, "--",
                "sh", "-c", script, token]
     process = subprocess.Popen(command, env=surroundings, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
@@ -82,3 +82,21 @@ def test_killed_command_takes_its_ranks_along(surroundings, mpi):
     process.kill()
     process.wait()
     wait_until(lambda: processes_with(token) == [])
+
+
+@pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_run_in_the_lab_leaves_nothing(surroundings, tmp_path, mpi, number):
+    """The router has its socket's path among its arguments, the agents have the token."""
+    token = f"test-{secrets.token_hex(6)}"
+    (tmp_path / "pair.csv").write_text("0,20\n20,0\n")
+    runtime = tmp_path / "runtime"
+    runtime.mkdir()
+    process = start({**surroundings, "XDG_RUNTIME_DIR": str(runtime)}, mpi, "sleep 600; true",
+                    token, "--lab", str(tmp_path / "pair.csv"))
+    assert processes_with(str(runtime)), "no router"
+    process.send_signal(number)
+    process.wait(SECONDS)
+    wait_until(lambda: processes_with(token) == [] and processes_with(str(runtime)) == [])
+    if number != signal.SIGKILL:
+        assert list(runtime.rglob("*.sock")) == []

@@ -1,6 +1,7 @@
 """Every MPI found starts programs with mutirao preloaded, in C and in Python."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -55,7 +56,7 @@ def c_program(tmp_path_factory):
     def compiled(mpi):
         program = folder / mpi.name
         subprocess.run([mpi.wrapper, source, "-o", program], check=True,
-                       env={"PATH": "/usr/bin:/bin", **mpi.environment()})
+                       env={**os.environ, **mpi.environment()})
         return str(program)
 
     return compiled

@@ -54,7 +54,7 @@ def explain(report: dict) -> Iterator[str]:
 
 def _first_line(text: str) -> str:
     """MPI libraries describe themselves in several lines or clauses."""
-    return text.splitlines()[0].split(",")[0].strip() if text else "an unknown MPI"
+    return " ".join(text.splitlines()[0].split(",")[0].split()) if text else "an unknown MPI"
 
 
 def _communicator(communicator: dict) -> Iterator[str]:
