@@ -11,7 +11,7 @@ ParsedCandidate parse(std::string_view text) {
 
 TEST(Candidate, IsReadAndWrittenAlike) {
     for (const std::string_view text :
-         {"native", "flat", "binomial", "binomial:segment_bytes=4096", "k_nomial:radix=3",
+         {"native", "flat", "binomial", "binomial:segment_bytes=4096", "k_nomial:radix=2",
           "k_nomial:radix=64,segment_bytes=256", "scatter_ring_allgather",
           "two_level:segment_bytes=1073741824", "tree:tree=mst",
           "tree:tree=greedy,segment_bytes=65536"}) {
