@@ -26,11 +26,13 @@ struct Outgoing {
     Message message;
 };
 
-/// Sends 1 .. count to `peer` when woken; `echo` answers every message, for ever.
+enum class Manner { silent, echoes_for_ever, answers_when_awake };
+
+/// Sends 1 .. count to `peer` when woken.
 struct Talker {
     int peer = -1;
     int count = 0;
-    bool echo = false;
+    Manner manner = Manner::silent;
     bool awake = false;
     int last_received = 0;
     bool in_order = true;
@@ -43,9 +45,11 @@ struct Talker {
         return out;
     }
     std::vector<Outgoing> on(int from, const Message& message) {
-        if (echo) return {{from, message}};
+        if (manner == Manner::echoes_for_ever) return {{from, message}};
+        if (message.number == 0) return {};
         in_order = in_order && message.number == last_received + 1;
         last_received = message.number;
+        if (manner == Manner::answers_when_awake && awake) return {{from, {0}}};
         return {};
     }
     std::string fingerprint() const {
@@ -58,7 +62,7 @@ using World = Channels<Talker>;
 
 struct Rules {
     using Counts = std::array<int, 2>;
-    int forbidden_number = 0;
+    int forbidden_number = -1;
 
     Counts count(int, const Outgoing&) const { return {1, -1}; }
     std::string objection(const World& world, const World::Choice& choice) const {
@@ -77,12 +81,13 @@ struct Rules {
 
 namespace {
 
+using toy::Manner;
 using toy::Rules;
 using toy::Talker;
 using toy::World;
 
-World pair(int count, bool echo = false) {
-    return World({Talker{1, count, echo}, Talker{0, count, echo}}, {{0, 1}});
+World pair(int count, Manner manner = Manner::silent) {
+    return World({Talker{1, count, manner}, Talker{0, count, manner}}, {{0, 1}});
 }
 
 // Each direction by itself passes through "not yet", n, n-1, ..., 0 in flight: n + 2 states and
@@ -98,6 +103,13 @@ TEST(Explorer, VisitsEveryCombinationOnce) {
     }
 }
 
+// Whoever hears of the other before waking does not answer; at least one of the two answers.
+TEST(Explorer, CountsTheWorstOfAllOrders) {
+    Explorer explorer(pair(1, Manner::answers_when_awake), Rules{});
+    ASSERT_FALSE(explorer.run());
+    EXPECT_EQ(explorer.worst(), (Rules::Counts{4, -3}));
+}
+
 TEST(Explorer, NamesThePathToAFailure) {
     Explorer explorer(pair(3), Rules{.forbidden_number = 2});
     const auto failure = explorer.run();
@@ -110,7 +122,7 @@ TEST(Explorer, NamesThePathToAFailure) {
 }
 
 TEST(Explorer, SeesAnExecutionThatNeverEnds) {
-    Explorer explorer(pair(1, true), Rules{});
+    Explorer explorer(pair(1, Manner::echoes_for_ever), Rules{});
     const auto failure = explorer.run();
     ASSERT_TRUE(failure);
     EXPECT_EQ(failure->reason, "an order of events that never ends");

@@ -1,5 +1,23 @@
 // Every order of messages and every subset and order of hosts that wake by themselves, on graphs
 // small enough for that.
+//
+// Planted in a copy, these faults were caught, the simplest graph named first:
+//   two hosts      channels that are not first-in-first-out; no waking by messages; finish sent to
+//                  the core's other host as well
+//   triangle       test answered whatever its level; connect dropped, or handled, where it must
+//                  wait; report handled while finding; waiting messages never or only once tried
+//                  again; a report not counted down, an absorbed child not counted up; accept and
+//                  reject exchanged; reject left out; nobody moving on when tests cross; reject not
+//                  noted (never ends); level kept when merging; a reject where tests cross (by the
+//                  node's own check; without it by a message after the end, and on large graphs by
+//                  the exact count of messages)
+//   chorded cycle  branches not counted on initiate; halting on any two reports; root moved to the
+//                  wrong side; name kept when merging; finish not passed on; heaviest link first
+//   five-cycle     hosts below not counted anew on each level
+//   every graph of four (those with a tail), and no cycle or complete graph:
+//                  halting because one's own side of the core has no link out
+//   sparse graphs of five only: absorbed fragments always told to find; the worst link chosen
+//   few weights    ties not broken by host numbers
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +26,7 @@
 
 #include "simulate/abort_note.h"
 #include "simulate/explorer.h"
+#include "simulate/random.h"
 #include "simulate/transcript.h"
 
 namespace mutirao::simulate {
@@ -112,8 +131,16 @@ TEST(SpanningTreeExplorer, FiveHostsComplete) { explore_all(shuffled(5, complete
 TEST(SpanningTreeExplorer, SixCycle) { explore_all(all_weightings(6, cycle_links(6))); }
 
 TEST(SpanningTreeExplorer, EqualWeightsFallBackOnHostNumbers) {
-    explore_all({equally_weighted(4, complete_links(4)), equally_weighted(4, chorded_cycle),
-                 equally_weighted(5, cycle_links(5))});
+    std::vector<Graph> graphs = {equally_weighted(4, complete_links(4)),
+                                 equally_weighted(4, chorded_cycle),
+                                 equally_weighted(5, cycle_links(5))};
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        Random random(seed);
+        std::vector<double> values(10);
+        for (double& value : values) value = static_cast<double>(1 + random.below(2));
+        graphs.push_back(weighted(5, complete_links(5), values));
+    }
+    explore_all(graphs);
 }
 
 // A triangle, a pair and a host alone; and two triangles.
