@@ -82,7 +82,8 @@ std::size_t bytes_on_wire(const std::byte* bytes, std::size_t size) {
     if (offload.segmentation == 0 || offload.segment_bytes == 0 || frame <= headers) {
         return frame;
     }
-    const std::size_t segments = (frame - headers + offload.segment_bytes - 1) / offload.segment_bytes;
+    const std::size_t segment = offload.segment_bytes;
+    const std::size_t segments = (frame - headers + segment - 1) / segment;
     return frame + (segments - 1) * headers;
 }
 

@@ -40,7 +40,7 @@ def round_trip_us(own: socket.socket, address: str, number: int) -> float | None
 
 
 def receive(own: socket.socket) -> tuple[bytes, int]:
-    """With the kernel's own time of arrival: how long this process then slept is not the network."""
+    """With the kernel's time of arrival: how long this process then slept is not the network."""
     message, ancillary, _flags, _sender = own.recvmsg(64, socket.CMSG_SPACE(_TIMESPEC.size))
     seconds, nanoseconds = _TIMESPEC.unpack(ancillary[0][2])
     return message, seconds * 1_000_000_000 + nanoseconds
