@@ -101,7 +101,7 @@ int run(State& state, const BroadcastCall& call, NativeBroadcast native, std::si
     if (speaker == state.hosts.my_rank) {
         error = across_hosts(state, call, decision, length_bytes);
     }
-    if (error == MPI_SUCCESS) {
+    if (error == MPI_SUCCESS && state.hosts.host_comm != MPI_COMM_NULL) {
         error = inside_host(state, call, native, speaker);
     }
     return error == MPI_SUCCESS ? error : raise_on(call.comm, error);

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "core/text/hash.h"
 #include "mpi/communicator/state.h"
 #include "mpi/executor/datatype.h"
 #include "mpi/interpose/launch_rank.h"
@@ -27,19 +29,16 @@ std::vector<std::string> own_environment() {
     return entries;
 }
 
-// FNV-1a. Equal settings in another spelling hash differently, which only costs the speed-up. Where
-// the report goes concerns rank 0 alone.
+// Equal settings in another spelling hash differently, which only costs the speed-up. Where the
+// report goes concerns rank 0 alone.
 std::uint64_t hash_of(const std::vector<std::string>& entries) {
-    std::uint64_t hash = 14695981039346656037ULL;
+    std::string text;
     for (const std::string& entry : entries) {
-        if (entry.starts_with("MUTIRAO_REPORT=")) {
-            continue;
-        }
-        for (const char c : entry + '\n') {
-            hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+        if (!entry.starts_with("MUTIRAO_REPORT=")) {
+            text += entry + '\n';
         }
     }
-    return hash;
+    return fnv1a(std::as_bytes(std::span(text)));
 }
 
 const ParsedSettings& parsed_settings() {

@@ -4,7 +4,10 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <span>
 #include <vector>
+
+#include "core/text/hash.h"
 
 namespace mutirao::mpi {
 
@@ -12,8 +15,8 @@ namespace mutirao::mpi {
 struct Hosts {
     std::vector<int> host_of_rank;
     std::vector<int> leader_of_host;       ///< rank in the communicator
-    MPI_Comm host_comm = MPI_COMM_NULL;    ///< the ranks of this host, in order of rank
-    std::vector<int> local_rank_of_rank;   ///< rank in its own host_comm
+    MPI_Comm host_comm = MPI_COMM_NULL;  ///< the ranks of this host in order; null: only this one
+    std::vector<int> local_rank_of_rank;   ///< place among the ranks of its host
     int my_rank = 0;
 
     int count() const { return static_cast<int>(leader_of_host.size()); }
@@ -34,13 +37,16 @@ struct Introduction {
     std::uint64_t settings_hash = 0;
     std::uint64_t universe_id = 0;  ///< 0: has measured no network yet
     std::int64_t universe_host = 0;
-    std::int64_t leader = 0;
+    std::uint64_t host_identity = 0;
 };
 
-/// Collective over `comm`. Ranks that share memory share a host, or, with ranks_per_host > 0, so many
-/// consecutive ranks. introductions[r] is what rank r said; the leader field is filled in. Returns
-/// an MPI error code.
-int find_hosts(MPI_Comm comm, int ranks_per_host, Introduction mine, Hosts& hosts,
-               std::vector<Introduction>& introductions);
+/// Collective over `comm`: one allgather, from which every rank knows who shares a host: ranks under
+/// the same kernel and host name or, with ranks_per_host > 0, so many consecutive ranks.
+/// introductions[r] is what rank r said. Returns an MPI error code.
+int introduce_ranks(MPI_Comm comm, int ranks_per_host, Introduction mine, Hosts& hosts,
+                    std::vector<Introduction>& introductions);
+
+/// Collective over the ranks of this host: makes hosts.host_comm, unless this rank is alone there.
+int make_host_communicator(MPI_Comm comm, Hosts& hosts);
 
 }  // namespace mutirao::mpi

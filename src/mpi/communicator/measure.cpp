@@ -84,18 +84,13 @@ std::vector<double> measure_as_leader(MPI_Comm comm, const Hosts& hosts, const S
 }
 
 void share_on_host(const Hosts& hosts, std::vector<double>& rows) {
+    if (hosts.host_comm == MPI_COMM_NULL) {
+        return;
+    }
     int length = static_cast<int>(rows.size());
     native().bcast(&length, 1, MPI_INT, 0, hosts.host_comm);
     rows.resize(static_cast<std::size_t>(length));
     native().bcast(rows.data(), length, MPI_DOUBLE, 0, hosts.host_comm);
-}
-
-std::uint64_t hash_of(const std::vector<double>& values) {
-    std::uint64_t hash = 14695981039346656037ULL;
-    for (const std::byte byte : std::as_bytes(std::span(values))) {
-        hash = (hash ^ static_cast<std::uint64_t>(byte)) * 1099511628211ULL;
-    }
-    return std::max<std::uint64_t>(hash, 1);
 }
 
 // What the MPI libraries send without asking the receiver first, less their headers: Open MPI's
@@ -141,7 +136,7 @@ Measured measure(MPI_Comm comm, const Hosts& hosts, const Settings& settings) {
     }
     share_on_host(hosts, rows);
     if (!rows.empty()) {
-        result.id = hash_of(rows);
+        result.id = std::max<std::uint64_t>(fnv1a(std::as_bytes(std::span(rows))), 1);
         result.topology = topology_from(rows, hosts.count(), result.cost.ghs_messages);
         result.topology.network.eager_limit_bytes = eager_limit_bytes(settings);
     }

@@ -110,13 +110,9 @@ std::string prepare(MPI_Comm comm, State& state) {
     if (!runtime().settings.enabled) {
         return "switched off";
     }
-    if (duplicate(comm, state.comm) != MPI_SUCCESS) {
-        return "no private communicator could be made";
-    }
-    PMPI_Comm_set_errhandler(state.comm, MPI_ERRORS_RETURN);
     std::vector<Introduction> introductions;
-    if (find_hosts(state.comm, runtime().settings.ranks_per_host, introduce(), state.hosts,
-                   introductions) != MPI_SUCCESS) {
+    if (introduce_ranks(comm, runtime().settings.ranks_per_host, introduce(), state.hosts,
+                        introductions) != MPI_SUCCESS) {
         return "the ranks' hosts could not be found out";
     }
     state.record->hosts = state.hosts.count();
@@ -126,6 +122,11 @@ std::string prepare(MPI_Comm comm, State& state) {
     if (!all_alike(introductions, &Introduction::settings_hash)) {
         return "the ranks run with different settings";
     }
+    if (duplicate(comm, state.comm) != MPI_SUCCESS ||
+        make_host_communicator(state.comm, state.hosts) != MPI_SUCCESS) {
+        return "no private communicator could be made";
+    }
+    PMPI_Comm_set_errhandler(state.comm, MPI_ERRORS_RETURN);
     return learn_network(state, introductions);
 }
 
