@@ -154,6 +154,20 @@ TEST(Channels, DigestsDependOnTheStateAndNotOnTheWayThere) {
     EXPECT_EQ(one.digest(), fresh.digest());
 }
 
+TEST(Digest, DependsOnOrderLengthAndPart) {
+    const auto digest = [](std::uint64_t part, std::string_view bytes) {
+        Digester digester(part);
+        digester.add(bytes);
+        return digester.value();
+    };
+    using namespace std::string_view_literals;
+    EXPECT_EQ(digest(1, "one word and another"), digest(1, "one word and another"));
+    EXPECT_FALSE(digest(1, "12345678abcdefgh") == digest(1, "abcdefgh12345678"));
+    EXPECT_FALSE(digest(1, "a"sv) == digest(1, "a\0"sv));
+    EXPECT_FALSE(digest(1, "a") == digest(2, "a"));
+    EXPECT_FALSE(digest(1, "") == digest(2, ""));
+}
+
 // Counted by Burnside's lemma: the number of orders divided by the symmetries of the graph, since
 // no renumbering but the identity keeps distinct weights in place.
 TEST(Graphs, WeightingsAreCountedUpToRenumbering) {
