@@ -11,6 +11,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 environments=$root/.env
 requirements=$root/scripts/requirements
+by_hand="as root: apt-get install --no-install-recommends"
 least_python=3.11
 least_cmake=3.25
 
@@ -63,7 +64,8 @@ find_missing() {
 apt_get() {
     local as_root=()
     if [[ $EUID -ne 0 ]]; then as_root=(sudo -n); fi
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" >/dev/null
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get -qq -o Dpkg::Use-Pty=0 "$@" >/dev/null
 }
 
 can_install() {
@@ -80,7 +82,7 @@ install_packages() {
 require_packages() {
     find_missing "$@"
     if [[ ${#missing[@]} -eq 0 ]]; then return; fi
-    can_install || die "missing ${missing[*]}; as root: apt-get install --no-install-recommends ${missing[*]}"
+    can_install || die "missing ${missing[*]}; $by_hand ${missing[*]}"
     install_packages "${missing[@]}" || die "could not install ${missing[*]}"
 }
 
@@ -90,7 +92,7 @@ want_packages() {
     find_missing "$@"
     if [[ ${#missing[@]} -eq 0 ]]; then return; fi
     if ! can_install; then
-        say "going on without ${missing[*]}; as root: apt-get install --no-install-recommends ${missing[*]}"
+        say "going on without ${missing[*]}; $by_hand ${missing[*]}"
         return
     fi
     install_packages "${missing[@]}" && return

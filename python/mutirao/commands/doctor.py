@@ -1,4 +1,4 @@
-"""`mutirao doctor`: what is installed, which MPIs, can the lab run, and what to do about the rest."""
+"""`mutirao doctor`: what is installed, which MPIs, can the lab run, what to do about the rest."""
 
 import os
 import shutil
@@ -69,8 +69,10 @@ def _build() -> Iterator[Finding]:
         yield Finding(program, "ok" if path else "missing", path or "",
                       "" if path else f"run make setup, or apt-get install {package}", needed=False)
     built = CORE_TOOL.is_file()
-    yield Finding("mutirao-core", "ok" if built else "not built", _catalogue_size() if built else "",
-                  "" if built else "run make build")
+    if built:
+        yield Finding("mutirao-core", "ok", _catalogue_size())
+    else:
+        yield Finding("mutirao-core", "not built", remedy="run make build")
     if not preloadable(ROOT):
         yield Finding("place", "fails", str(ROOT), "move the project: LD_PRELOAD allows no spaces"
                       " and no colons in a path")
