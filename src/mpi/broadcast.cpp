@@ -55,7 +55,7 @@ Plan make_plan(const State& state, const Candidate& candidate, int root_host,
                          length_bytes);
         request.tree = tree ? &*tree : nullptr;
     }
-    return Plan(candidate.algorithm->build(request));
+    return Plan(candidate.algorithm->build(request), state.record->topology.network.transport);
 }
 
 Plan& plan_for(State& state, std::size_t decision, std::size_t length_bytes) {
@@ -84,7 +84,8 @@ int across_hosts(State& state, const BroadcastCall& call, std::size_t decision,
     const int tag = first_tag + static_cast<int>(state.calls % tag_values);
     PackedMessage message(call.buffer, call.count, call.type, state.comm,
                           call.root == state.hosts.my_rank);
-    return plan_for(state, decision, length_bytes).execute(message, state.comm, tag, speakers);
+    return plan_for(state, decision, length_bytes)
+        .execute(message, {state.comm, tag, speakers}, state.departures);
 }
 
 // From the host's speaker to the ranks beside it, by the MPI library's own shared memory.

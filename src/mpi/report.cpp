@@ -46,7 +46,6 @@ void put_topology(JsonWriter& json, const Topology& topology) {
         json.end_array();
     }
     json.end_array();
-    json.member("eager_limit_bytes", topology.network.eager_limit_bytes);
 }
 
 void put_decision(JsonWriter& json, const DecisionRecord& record) {

@@ -139,7 +139,7 @@ std::string Reader::eager_limit(const Words& words) {
     if (std::string twice = first_time("eager_limit_bytes"); !twice.empty()) return twice;
     const auto bytes = parsed<std::size_t>(words[1]);
     if (!bytes) return "eager_limit_bytes \"" + words[1] + "\" is not a whole number";
-    result.network.eager_limit_bytes = *bytes;
+    result.network.transport.eager_limit_bytes = *bytes;
     return {};
 }
 

@@ -27,7 +27,7 @@ TEST(NetworkFile, ReadsEveryKindOfLine) {
         "site 1 Rio\nsite 0 Beijing\n");
     ASSERT_EQ(file.error, "");
     Network expected(2);
-    expected.eager_limit_bytes = 65536;
+    expected.transport.eager_limit_bytes = 65536;
     expected.set_host(1, {20, 30.5, 125});
     expected.set_link(0, 1, {175300, 12.5});
     expected.set_link(1, 0, {1000, infinity});

@@ -27,6 +27,22 @@ struct HostCosts {
     bool operator==(const HostCosts&) const = default;
 };
 
+/// How the MPI library carries a message, which differs between libraries and shows over long links.
+struct Transport {
+    static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+    /// Messages longer than this wait for the receiver's consent first (the rendezvous protocol):
+    /// one more round trip before the data moves.
+    std::size_t eager_limit_bytes = unlimited;
+    /// Sends longer than this are complete only when the receiver's acknowledgement is back.
+    std::size_t buffered_limit_bytes = unlimited;
+    /// A rank may leave a collective while up to so many bytes to each peer await acknowledgement;
+    /// the executor keeps a copy of them.
+    std::size_t detached_bytes = 0;
+
+    bool operator==(const Transport&) const = default;
+};
+
 /// A directed matrix of links over hosts 0 .. host_count-1. Links of a host to itself cost nothing.
 class Network {
   public:
@@ -47,9 +63,7 @@ class Network {
     const HostCosts& host(int host) const { return hosts_[static_cast<std::size_t>(host)]; }
     void set_host(int host, HostCosts costs) { hosts_[static_cast<std::size_t>(host)] = costs; }
 
-    /// Messages longer than this wait for the receiver's consent first (the rendezvous protocol
-    /// of MPI libraries): one more round trip before the data moves.
-    std::size_t eager_limit_bytes = std::numeric_limits<std::size_t>::max();
+    Transport transport;
 
     bool operator==(const Network&) const = default;
 

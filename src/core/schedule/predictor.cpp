@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 
+#include "core/schedule/detached.h"
 #include "core/schedule/step_graph.h"
 #include "core/text/invariant.h"
 
@@ -86,6 +87,12 @@ class Walk {
         prediction_.rank_complete_us.assign(schedules.size(), 0);
         for (StepIndex index = 0; index < graph_.node_count(); ++index)
             state_[index].waits = graph_.nodes[index].waits;
+        for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
+            const std::vector<bool> detached =
+                detached_sends(schedules[rank], network.transport);
+            for (std::size_t i = 0; i < detached.size(); ++i)
+                state_[graph_.first[rank] + i].detached = detached[i];
+        }
     }
 
     Prediction run() {
@@ -118,6 +125,7 @@ class Walk {
         std::uint32_t waits = 0;
         bool started = false;
         bool complete = false;
+        bool detached = false;           ///< sends: their rank does not wait for them
         bool waits_for_receive = false;  ///< sends: arrived, or requested, before the receive began
     };
 
@@ -127,7 +135,7 @@ class Walk {
     std::size_t length(StepIndex send) const {
         return graph_.nodes[send].step->source.length_bytes;
     }
-    bool is_rendezvous(StepIndex send) const { return length(send) > network_.eager_limit_bytes; }
+    bool is_rendezvous(StepIndex send) const { return length(send) > network_.transport.eager_limit_bytes; }
 
     /// What would happen at an infinite time never happens.
     void schedule(double time_us, StepIndex send, Happening happening) {
@@ -257,11 +265,20 @@ class Walk {
         link_free_us = std::max(link_free_us, port_begin_us + port_us);
 
         state_[send].last_byte_us = link_free_us + link.latency_us;
-        complete(send, link_free_us, Happening::send_complete, send);
+        complete(send, send_complete_us(send, link_free_us), Happening::send_complete, send);
         if (std::isfinite(network_.host(receiver(send)).port_bytes_per_us))
             schedule(link_begin_us + link.latency_us, send, Happening::first_byte);
         else
             schedule(state_[send].last_byte_us, send, Happening::last_byte);
+    }
+
+    double send_complete_us(StepIndex send, double sent_us) {
+        if (length(send) <= network_.transport.buffered_limit_bytes || state_[send].detached)
+            return sent_us;
+        const double port_us =
+            transfer_us(length(send), network_.host(receiver(send)).port_bytes_per_us);
+        return state_[send].last_byte_us + port_us +
+               network_.link(receiver(send), sender(send)).latency_us;
     }
 
     void enter_port(StepIndex send) {

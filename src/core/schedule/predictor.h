@@ -11,7 +11,8 @@
 //   - b's processor is busy receive_overhead_us once the last byte is there and the receive has
 //     been started; then the receive is complete.
 // A send is complete when its last byte has entered the link, whether the receive was started or
-// not. Beyond eager_limit_bytes the data do not move at once (rendezvous): a request travels
+// not; beyond buffered_limit_bytes only when its last byte has arrived and the acknowledgement is
+// back, unless the rank need not wait for it (detached.h). Beyond eager_limit_bytes the data do not move at once (rendezvous): a request travels
 // latency_us, waits until the receive has been started, and the consent travels back latency_us.
 // Copies and reductions take no time: no measured cost of memory is among the inputs yet.
 #pragma once

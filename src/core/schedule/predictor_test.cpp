@@ -88,9 +88,9 @@ TEST(Predictor, RendezvousAddsOneRoundTripToAnEarlyReceive) {
     network.set_link(1, 0, {150, 10});
     const auto schedules = testing::flat_broadcast(2, 50);
     EXPECT_EQ(predict(schedules, network).completion_us, 3 + 100 + 5 + 4);
-    network.eager_limit_bytes = 50;
+    network.transport.eager_limit_bytes = 50;
     EXPECT_EQ(predict(schedules, network).completion_us, 3 + 100 + 5 + 4);
-    network.eager_limit_bytes = 49;
+    network.transport.eager_limit_bytes = 49;
     EXPECT_EQ(predict(schedules, network).completion_us, 3 + (100 + 150) + 100 + 5 + 4);
 }
 
@@ -114,7 +114,7 @@ TEST(Predictor, ALateReceiveMakesAnEagerMessageWait) {
 TEST(Predictor, ALateReceiveMakesARendezvousWait) {
     Network network = uniform(3, {100, 10}, {0, 4, unlimited});
     network.set_link(2, 1, {996, unlimited});
-    network.eager_limit_bytes = 10;
+    network.transport.eager_limit_bytes = 10;
     const Prediction prediction = predict(late_receive(), network);
     EXPECT_EQ(prediction.rank_complete_us[0], 1000 + 100 + 5);
     EXPECT_EQ(prediction.rank_complete_us[1], 1000 + 100 + 5 + 100 + 4);
@@ -123,7 +123,7 @@ TEST(Predictor, ALateReceiveMakesARendezvousWait) {
 // Catches a walk that takes "no time has passed" for "has not happened".
 TEST(Predictor, RendezvousEndsOnLinksThatCostNothing) {
     Network network(4);
-    network.eager_limit_bytes = 0;
+    network.transport.eager_limit_bytes = 0;
     const Prediction prediction = predict(testing::binomial_broadcast(4, 8), network);
     EXPECT_FALSE(prediction.stuck);
     EXPECT_EQ(prediction.completion_us, 0);
@@ -225,7 +225,7 @@ TEST(Predictor, SaysThatAnUnusableLinkStops) {
     network.set_link(0, 2, {100, unlimited});
     network.set_link(2, 0, {unlimited, unlimited});
     EXPECT_FALSE(predict(testing::flat_broadcast(4, 8), network).stuck);
-    network.eager_limit_bytes = 7;
+    network.transport.eager_limit_bytes = 7;
     EXPECT_TRUE(predict(testing::flat_broadcast(4, 8), network).stuck) << "no way for the consent";
 }
 
@@ -271,7 +271,7 @@ TEST(Predictor, NeverBeatsTheShortestPath) {
         std::mt19937 random(seed);
         const int size = 2 + static_cast<int>(random() % 20);
         Network network = random_network(size, random);
-        network.eager_limit_bytes = random() % 3;
+        network.transport.eager_limit_bytes = random() % 3;
         for (int host = 0; host < size; host += 3) network.set_host(host, {0, 0, 0.5});
         const std::vector<double> bound = shortest_from(network, 0);
         for (const auto& schedules :

@@ -89,7 +89,9 @@ std::optional<double> predict_broadcast(const Candidate& candidate, const Topolo
                                         int root, std::size_t length_bytes) {
     const auto schedules = build_all(modelled(candidate), topology, root, length_bytes);
     if (!schedules) return std::nullopt;
-    const Prediction prediction = predict(*schedules, topology.network);
+    Network network = topology.network;
+    if (candidate.algorithm->native()) network.transport.detached_bytes = 0;  // only we detach
+    const Prediction prediction = predict(*schedules, network);
     if (prediction.stuck) return std::nullopt;
     return prediction.completion_us;
 }

@@ -50,7 +50,7 @@ class Contest {
     void first_pass() {
         for (const Candidate& shape : broadcast_shapes()) {
             enter(shape, first_choices(*shape.algorithm, length_bytes_,
-                                       topology_.network.eager_limit_bytes));
+                                       topology_.network.transport.eager_limit_bytes));
         }
     }
 

@@ -22,7 +22,7 @@ Topology topology_of(const Network& network) {
 /// The paper's six sites with processors and links as an ordinary machine has them.
 Topology six_sites() {
     Network network = test::six_sites();
-    network.eager_limit_bytes = 65536;
+    network.transport.eager_limit_bytes = 65536;
     for (int from = 0; from < network.host_count(); ++from) {
         network.set_host(from, {.send_overhead_us = 20, .receive_overhead_us = 20});
         for (int to = 0; to < network.host_count(); ++to) {

@@ -19,6 +19,7 @@ Settings all_changed() {
     settings.probe_count = 77;
     settings.probe_timeout_ms = 77;
     settings.eager_limit_bytes = 77;
+    settings.detached_bytes = 99;
     return settings;
 }
 

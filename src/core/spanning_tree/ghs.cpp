@@ -1,6 +1,5 @@
 // The rules follow the numbered procedures of Gallager, Humblet and Spira (1983,
-// doi:10.1145/357195.357200), one method per message. Added: reports carry the number of hosts
-// below, and where the paper halts the two core hosts tell all others.
+// doi:10.1145/357195.357200), one method per message.
 #include "core/spanning_tree/ghs.h"
 
 #include <algorithm>
@@ -28,27 +27,33 @@ constexpr int nobody = -1;
     broken_invariant("spanning tree, host " + std::to_string(self) + ", " + what, have, expected);
 }
 
-Message connect_message(int level) {
-    Message message;
-    message.level = level;
-    return message;
+Message connect_message(int level, const HostSet& members) {
+    return {Kind::connect, level, {}, State::sleeping, 0, members};
 }
 
-Message initiate_message(int level, const Weight& fragment, State state) {
-    return {Kind::initiate, level, fragment, state, 0};
+Message initiate_message(int level, const Weight& fragment, State state, const HostSet& members) {
+    return {Kind::initiate, level, fragment, state, 0, members};
 }
 
 Message test_message(int level, const Weight& fragment) {
-    return {Kind::test, level, fragment, State::sleeping, 0};
+    return {Kind::test, level, fragment, State::sleeping, 0, {}};
 }
 
-Message report_message(const Weight& best, int hosts) {
-    return {Kind::report, 0, best, State::sleeping, hosts};
+Message accept_message() { return {Kind::accept, 0, {}, State::sleeping, 0, {}}; }
+
+Message reject_message(const HostSet& members) {
+    return {Kind::reject, 0, {}, State::sleeping, 0, members};
 }
 
-Message finish_message(int hosts) { return {Kind::finish, 0, {}, State::sleeping, hosts}; }
+Message report_message(const Weight& best, const HostSet& members) {
+    return {Kind::report, 0, best, State::sleeping, 0, members};
+}
 
-Message bare_message(Kind kind) { return {kind, 0, {}, State::sleeping, 0}; }
+Message change_root_message(const HostSet& members) {
+    return {Kind::change_root, 0, {}, State::sleeping, 0, members};
+}
+
+Message finish_message(int hosts) { return {Kind::finish, 0, {}, State::sleeping, hosts, {}}; }
 
 void append_number(std::string& bytes, std::uint64_t number, int width) {
     for (int i = 0; i < width; ++i) bytes.push_back(static_cast<char>(number >> (8 * i)));
@@ -65,17 +70,24 @@ void append_weight(std::string& bytes, const Weight& weight) {
     append_int(bytes, weight.high);
 }
 
+void append_hosts(std::string& bytes, const HostSet& hosts) {
+    append_int(bytes, static_cast<int>(hosts.words().size()));
+    for (const std::uint64_t word : hosts.words()) append_number(bytes, word, 8);
+}
+
 void append_message(std::string& bytes, const Message& message) {
     append_number(bytes, static_cast<std::uint64_t>(message.kind), 1);
     append_int(bytes, message.level);
     append_weight(bytes, message.fragment);
     append_number(bytes, static_cast<std::uint64_t>(message.state), 1);
     append_int(bytes, message.hosts);
+    append_hosts(bytes, message.members);
 }
 
 }  // namespace
 
-Node::Node(int self, std::vector<Neighbour> neighbours) : self_(self) {
+Node::Node(int self, std::vector<Neighbour> neighbours)
+    : self_(self), members_{self} {
     for (const Neighbour& neighbour : neighbours) {
         const auto [low, high] = std::minmax(self, neighbour.host);
         if (neighbour.weight.low != low) broken(self, "link's low end", neighbour.weight.low, low);
@@ -121,7 +133,7 @@ void Node::awaken(Output& out) {
     Edge& nearest = edges_.front();
     nearest.state = LinkState::branch;
     state_ = State::found;
-    out.push_back({nearest.host, connect_message(0)});
+    out.push_back({nearest.host, connect_message(0, members_)});
 }
 
 bool Node::must_wait(const Edge& edge, const Message& message) const {
@@ -155,16 +167,18 @@ void Node::handle(Edge& edge, const Message& message, Output& out) {
     const auto kind = static_cast<std::size_t>(message.kind);
     if (kind >= handlers.size())
         broken(self_, "message kind of how many", static_cast<int>(kind), std::ssize(handlers));
+    members_.unite(message.members);
     (this->*handlers[kind])(edge, message, out);
 }
 
 void Node::on_connect(Edge& edge, const Message& message, Output& out) {
     if (message.level < level_) {  // absorb the smaller fragment
         edge.state = LinkState::branch;
-        out.push_back({edge.host, initiate_message(level_, fragment_, state_)});
+        out.push_back({edge.host, initiate_message(level_, fragment_, state_, members_)});
         if (state_ == State::find) ++unreported_;
     } else {  // both chose this link: it is the core of a fragment one level higher
-        out.push_back({edge.host, initiate_message(level_ + 1, edge.weight, State::find)});
+        out.push_back(
+            {edge.host, initiate_message(level_ + 1, edge.weight, State::find, members_)});
     }
 }
 
@@ -175,36 +189,38 @@ void Node::on_initiate(Edge& edge, const Message& message, Output& out) {
     inbound_ = edge.host;
     best_ = nobody;
     best_weight_ = Weight::infinite();
-    hosts_below_ = 1;
     for (const Edge& other : edges_) {
         if (other.host == edge.host || other.state != LinkState::branch) continue;
-        out.push_back({other.host, message});
+        out.push_back({other.host, initiate_message(level_, fragment_, state_, members_)});
         if (state_ == State::find) ++unreported_;
     }
     if (state_ == State::find) test_next(out);
 }
 
 void Node::test_next(Output& out) {
-    const auto lightest = std::ranges::find(edges_, LinkState::basic, &Edge::state);
-    if (lightest == edges_.end()) {
-        testing_ = nobody;
-        report_if_complete(out);
-        return;
+    for (Edge& edge : edges_) {
+        if (edge.state != LinkState::basic) continue;
+        if (!members_.contains(edge.host)) {
+            testing_ = edge.host;
+            out.push_back({testing_, test_message(level_, fragment_)});
+            return;
+        }
+        edge.state = LinkState::rejected;
     }
-    testing_ = lightest->host;
-    out.push_back({testing_, test_message(level_, fragment_)});
+    testing_ = nobody;
+    report_if_complete(out);
 }
 
 void Node::on_test(Edge& edge, const Message& message, Output& out) {
     if (message.fragment != fragment_) {
-        out.push_back({edge.host, bare_message(Kind::accept)});
+        out.push_back({edge.host, accept_message()});
         return;
     }
     if (edge.state == LinkState::basic) edge.state = LinkState::rejected;
     if (testing_ == edge.host) {
         test_next(out);  // our own test tells the other end: no answer needed
     } else {
-        out.push_back({edge.host, bare_message(Kind::reject)});
+        out.push_back({edge.host, reject_message(members_)});
     }
 }
 
@@ -231,20 +247,19 @@ void Node::take_if_better(int host, const Weight& weight) {
 void Node::report_if_complete(Output& out) {
     if (unreported_ > 0 || testing_ != nobody) return;
     state_ = State::found;
-    out.push_back({inbound_, report_message(best_weight_, hosts_below_)});
+    out.push_back({inbound_, report_message(best_weight_, members_)});
 }
 
 void Node::on_report(Edge& edge, const Message& message, Output& out) {
     if (edge.host != inbound_) {
         if (unreported_ == 0) broken(self_, "report too many, from", edge.host, inbound_);
         --unreported_;
-        hosts_below_ += message.hosts;
         take_if_better(edge.host, message.fragment);
         report_if_complete(out);
     } else if (message.fragment > best_weight_) {  // the better link lies on our side of the core
         change_root(out);
     } else if (message.fragment == Weight::infinite()) {  // neither side has an outgoing link
-        finish(hosts_below_ + message.hosts, out);
+        finish(members_.count(), out);
     }
 }
 
@@ -254,11 +269,11 @@ void Node::change_root(Output& out) {
     if (best_ == nobody) broken(self_, "no link to move the root to, level", level_, best_);
     Edge& best = edge_to(best_);
     if (best.state == LinkState::branch) {
-        out.push_back({best.host, bare_message(Kind::change_root)});
+        out.push_back({best.host, change_root_message(members_)});
         return;
     }
     best.state = LinkState::branch;
-    out.push_back({best.host, connect_message(level_)});
+    out.push_back({best.host, connect_message(level_, members_)});
 }
 
 void Node::on_finish(Edge&, const Message& message, Output& out) { finish(message.hosts, out); }
@@ -304,8 +319,8 @@ std::string Node::fingerprint() const {
     append_number(bytes, static_cast<std::uint64_t>(state_), 1);
     append_weight(bytes, fragment_);
     append_weight(bytes, best_weight_);
-    for (int number :
-         {level_, inbound_, testing_, unreported_, best_, hosts_below_, hosts_in_tree_})
+    append_hosts(bytes, members_);
+    for (int number : {level_, inbound_, testing_, unreported_, best_, hosts_in_tree_})
         append_int(bytes, number);
     return bytes;
 }

@@ -2,6 +2,16 @@
 // doi:10.1145/357195.357200) as a pure state machine: no sockets, no clock, no MPI. A driver
 // carries the messages; messages between two hosts must arrive in the order in which they were
 // sent, or the algorithm breaks already on three hosts.
+//
+// The paper's: the seven messages, the levels, the searches, who waits for what. Ours:
+// - Known members. In the paper a host learns by a test and its rejection, a round trip each and
+//   one after the other, that a link leads into its own fragment. Here connect, initiate, reject,
+//   report and change_root carry hosts that belong to the sender's fragment, each host keeps the
+//   union of all that it was told, and a link to a known member is rejected without a message.
+//   What is known is a lower bound, often out of date: it saves messages and decides nothing.
+//   Costs up to N bits in each of those messages, at most 2N + 2E bits... 
+// - The end. Where the paper halts, the two core hosts count the known members, which by then are
+//   all hosts of the tree, and tell the others (finish).
 #pragma once
 
 #include <compare>
@@ -9,6 +19,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "core/spanning_tree/host_set.h"
 
 namespace mutirao {
 
@@ -36,7 +48,9 @@ struct Message {
     int level = 0;       ///< connect, initiate, test
     Weight fragment;     ///< initiate, test: the fragment's name; report: the best weight found
     State state = State::sleeping;  ///< initiate
-    int hosts = 0;       ///< report: hosts below the sender; finish: hosts in the tree
+    int hosts = 0;       ///< finish: hosts in the tree
+    /// connect, initiate, reject, report, change_root: hosts of the sender's fragment
+    HostSet members;
 
     bool operator==(const Message&) const = default;
 };
@@ -127,7 +141,7 @@ class Node {
     int unreported_ = 0;   ///< branches below that have not reported yet (find-count)
     int best_ = -1;        ///< neighbour towards the best outgoing link known
     Weight best_weight_ = Weight::infinite();
-    int hosts_below_ = 1;    ///< this host and those that have reported through it
+    HostSet members_;        ///< hosts known to be in this host's fragment; only grows
     int hosts_in_tree_ = 0;  ///< 0: not finished
 };
 

@@ -1,10 +1,13 @@
 // Layout, all little endian: kind (1 byte), state (1), level (4), hosts (4), weight as IEEE 754
-// bits (8), its low end (4), its high end (4). Fields that a kind does not use hold their defaults.
+// bits (8), its low end (4), its high end (4), number of words of the set of members (2), its words
+// (8 each). Fields that a kind does not use hold their defaults.
 #include "core/spanning_tree/wire.h"
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 namespace mutirao::ghs {
 namespace {
@@ -14,17 +17,17 @@ constexpr int highest_level = 30;
 
 class Writer {
   public:
-    explicit Writer(std::span<std::byte> bytes) : bytes_(bytes) {}
+    explicit Writer(std::size_t size) { bytes_.reserve(size); }
 
     void put(std::uint64_t number, std::size_t width) {
         for (std::size_t i = 0; i < width; ++i)
-            bytes_[i] = static_cast<std::byte>((number >> (8 * i)) & 0xff);
-        bytes_ = bytes_.subspan(width);
+            bytes_.push_back(static_cast<std::byte>((number >> (8 * i)) & 0xff));
     }
     void put_int(int number) { put(static_cast<std::uint32_t>(number), 4); }
+    std::vector<std::byte> bytes() && { return std::move(bytes_); }
 
   private:
-    std::span<std::byte> bytes_;
+    std::vector<std::byte> bytes_;
 };
 
 class Reader {
@@ -41,6 +44,7 @@ class Reader {
     int take_int() {
         return static_cast<int>(static_cast<std::int32_t>(static_cast<std::uint32_t>(take(4))));
     }
+    std::size_t left() const { return bytes_.size(); }
 
   private:
     std::span<const std::byte> bytes_;
@@ -55,17 +59,18 @@ struct Shape {
     int least_level, greatest_level;
     bool has_link, may_be_infinite, has_state;
     int least_hosts;  ///< 0: carries none
+    bool has_members;
 };
 
 constexpr std::array<Shape, 8> shapes = {{
-    {0, highest_level, false, false, false, 0},  // connect
-    {1, highest_level, true, false, true, 0},    // initiate
-    {1, highest_level, true, false, false, 0},   // test
-    {0, 0, false, false, false, 0},              // accept
-    {0, 0, false, false, false, 0},              // reject
-    {0, 0, true, true, false, 1},                // report
-    {0, 0, false, false, false, 0},              // change_root
-    {0, 0, false, false, false, 2},              // finish
+    {0, highest_level, false, false, false, 0, true},  // connect
+    {1, highest_level, true, false, true, 0, true},    // initiate
+    {1, highest_level, true, false, false, 0, false},  // test
+    {0, 0, false, false, false, 0, false},             // accept
+    {0, 0, false, false, false, 0, true},              // reject
+    {0, 0, true, true, false, 0, true},                // report
+    {0, 0, false, false, false, 0, true},              // change_root
+    {0, 0, false, false, false, 2, false},             // finish
 }};
 
 bool fits(const Shape& shape, const Message& message) {
@@ -79,14 +84,15 @@ bool fits(const Shape& shape, const Message& message) {
                         : message.state == State::sleeping;
     const bool hosts_fit =
         shape.least_hosts > 0 ? message.hosts >= shape.least_hosts : message.hosts == 0;
-    return link_fits && state_fits && hosts_fit;
+    const bool members_fit = shape.has_members != message.members.empty();
+    return link_fits && state_fits && hosts_fit && members_fit;
 }
 
 }  // namespace
 
-std::array<std::byte, wire_bytes> encode(const Message& message) {
-    std::array<std::byte, wire_bytes> bytes{};
-    Writer writer(bytes);
+std::vector<std::byte> encode(const Message& message) {
+    const auto words = message.members.words();
+    Writer writer(head_bytes + 8 * words.size());
     writer.put(static_cast<std::uint64_t>(message.kind), 1);
     writer.put(static_cast<std::uint64_t>(message.state), 1);
     writer.put_int(message.level);
@@ -95,11 +101,27 @@ std::array<std::byte, wire_bytes> encode(const Message& message) {
     writer.put(std::bit_cast<std::uint64_t>(message.fragment.value + 0.0), 8);
     writer.put_int(message.fragment.low);
     writer.put_int(message.fragment.high);
-    return bytes;
+    writer.put(words.size(), 2);
+    for (const std::uint64_t word : words) writer.put(word, 8);
+    return std::move(writer).bytes();
 }
 
+namespace {
+
+/// The rest of the bytes as a set of hosts; nothing if they are more, or fewer, than that.
+std::optional<HostSet> take_hosts(Reader& reader) {
+    const auto count = static_cast<std::size_t>(reader.take(2));
+    if (reader.left() != 8 * count) return std::nullopt;
+    std::vector<std::uint64_t> words;
+    words.reserve(count);
+    while (reader.left() > 0) words.push_back(reader.take(8));
+    return HostSet::from_words(std::move(words));
+}
+
+}  // namespace
+
 std::optional<Message> decode(std::span<const std::byte> bytes) {
-    if (bytes.size() != wire_bytes) return std::nullopt;
+    if (bytes.size() < head_bytes) return std::nullopt;
     Reader reader(bytes);
     const std::uint64_t kind = reader.take(1);
     const std::uint64_t state = reader.take(1);
@@ -114,8 +136,11 @@ std::optional<Message> decode(std::span<const std::byte> bytes) {
     message.fragment.value = std::bit_cast<double>(value);
     message.fragment.low = reader.take_int();
     message.fragment.high = reader.take_int();
+    std::optional<HostSet> members = take_hosts(reader);
     const bool negative_zero = message.fragment.value == 0 && value != 0;
-    if (negative_zero || !fits(shapes[kind], message)) return std::nullopt;
+    if (!members || negative_zero) return std::nullopt;
+    message.members = std::move(*members);
+    if (!fits(shapes[kind], message)) return std::nullopt;
     return message;
 }
 

@@ -93,16 +93,27 @@ void share_on_host(const Hosts& hosts, std::vector<double>& rows) {
     native().bcast(rows.data(), length, MPI_DOUBLE, 0, hosts.host_comm);
 }
 
-// What the MPI libraries send without asking the receiver first, less their headers: Open MPI's
-// btl_tcp_eager_limit of 64 KiB; MPICH over libfabric's tcp provider.
-std::size_t eager_limit_bytes(const Settings& settings) {
+// What the MPI libraries do over TCP by default, less their headers. Open MPI's ob1 asks the
+// receiver beyond btl_tcp_eager_limit (64 KiB) and buffers what is shorter. MPICH over libfabric's
+// tcp provider never asks, but completes what is longer than an injected message only when the
+// receiver has acknowledged it.
+Transport transport_of(const Settings& settings) {
+    Transport transport;
 #if defined(OPEN_MPI)
-    constexpr std::size_t library_default = 65536 - 128;
+    transport.eager_limit_bytes = 65536 - 128;
 #else
-    constexpr std::size_t library_default = 16384 - 128;
+    transport.buffered_limit_bytes = 128;
+    transport.detached_bytes = settings.detached_bytes;
 #endif
-    return settings.eager_limit_bytes != 0 ? settings.eager_limit_bytes : library_default;
+    if (settings.eager_limit_bytes != 0) {
+        transport.eager_limit_bytes = settings.eager_limit_bytes;
+    }
+    return transport;
 }
+
+// Not measured: what a message and a byte cost a host is taken from the order of magnitude that a
+// kernel's TCP has, so that one sender for all is not thought to be free.
+constexpr HostCosts assumed_costs{10.0, 10.0, 1000.0};
 
 Topology topology_from(const std::vector<double>& rows, int hosts, long& messages) {
     const auto count = static_cast<std::size_t>(hosts);
@@ -111,6 +122,7 @@ Topology topology_from(const std::vector<double>& rows, int hosts, long& message
     topology.network = Network(hosts);
     messages = 0;
     for (std::size_t from = 0; from < count; ++from) {
+        topology.network.set_host(static_cast<int>(from), assumed_costs);
         messages += std::lround(rows[from * width + 1]);
         for (std::size_t to = 0; to < count; ++to) {
             const double* const cell = &rows[from * width + row_head + 2 * to];
@@ -138,7 +150,7 @@ Measured measure(MPI_Comm comm, const Hosts& hosts, const Settings& settings) {
     if (!rows.empty()) {
         result.id = std::max<std::uint64_t>(fnv1a(std::as_bytes(std::span(rows))), 1);
         result.topology = topology_from(rows, hosts.count(), result.cost.ghs_messages);
-        result.topology.network.eager_limit_bytes = eager_limit_bytes(settings);
+        result.topology.network.transport = transport_of(settings);
     }
     return result;
 }

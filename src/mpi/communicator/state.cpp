@@ -66,6 +66,7 @@ State::~State() { release(); }
 
 void State::release() {
     native = true;
+    departures.wait();
     for (MPI_Comm* own : {&hosts.host_comm, &comm}) {
         if (*own != MPI_COMM_NULL) {
             PMPI_Comm_free(own);

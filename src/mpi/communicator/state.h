@@ -34,6 +34,7 @@ struct State {
     std::unordered_map<std::uint64_t, std::size_t> decision_of;
     /// This rank's plans by decision and exact length; bounded.
     std::unordered_map<std::uint64_t, std::unique_ptr<Plan>> plans;
+    Departures departures;
 };
 
 int make_communicator_key();

@@ -8,7 +8,7 @@ Topology restrict(const Topology& topology, const std::vector<int>& hosts) {
     const int count = static_cast<int>(hosts.size());
     Topology part;
     part.network = Network(count);
-    part.network.eager_limit_bytes = topology.network.eager_limit_bytes;
+    part.network.transport = topology.network.transport;
     for (int i = 0; i < count; ++i) {
         const int from = hosts[static_cast<std::size_t>(i)];
         part.network.set_host(i, topology.network.host(from));

@@ -1,25 +1,35 @@
 #include "mpi/executor/plan.h"
 
-#include <cstdio>
-#include <cstdlib>
+#include <algorithm>
+#include <cstring>
 #include <map>
+
+#include "core/schedule/detached.h"
+#include "core/text/invariant.h"
 
 namespace mutirao::mpi {
 
-Plan::Plan(const Schedule& schedule) {
+Plan::Plan(const Schedule& schedule, const Transport& transport) {
+    const std::vector<bool> detached = detached_sends(schedule, transport);
     std::vector<std::vector<StepId>> dependents(schedule.size());
     StepId id = 0;
     for (const Step& step : schedule.steps()) {
         const bool send = step.kind == StepKind::send;
         if (!send && step.kind != StepKind::receive) {
-            std::fprintf(stderr, "mutirao: step %d is of kind %d, which has no executor\n", id,
-                         static_cast<int>(step.kind));
-            std::abort();
+            broken_invariant("step of a kind that has no executor", id,
+                             static_cast<int>(step.kind));
         }
         const Region& region = send ? step.source : step.target;
-        steps_.push_back({send, step.peer, region.offset_bytes,
+        steps_.push_back({send, detached[static_cast<std::size_t>(id)], step.peer, region.offset_bytes,
                           static_cast<int>(region.length_bytes),
                           static_cast<int>(step.dependency_count), 0, 0, -1});
+        if (steps_.back().detached) {
+            detached_begin_bytes_ = detached_count_ == 0
+                                        ? region.offset_bytes
+                                        : std::min(detached_begin_bytes_, region.offset_bytes);
+            detached_end_bytes_ = std::max(detached_end_bytes_, region.end_bytes());
+            ++detached_count_;
+        }
         for (const StepId before : schedule.dependencies(step)) {
             dependents[static_cast<std::size_t>(before)].push_back(id);
         }
@@ -62,29 +72,41 @@ void Plan::enable(StepId step) {
     }
 }
 
-int Plan::start(StepId id, PackedMessage& message, MPI_Comm comm, int tag,
-                std::span<const int> rank_of) {
+// A detached send goes from the copy that outlives the call. Several may share bytes, which are then
+// copied again: the same bytes to the same place.
+std::byte* Plan::data_of(const Compiled& step, PackedMessage& message) {
+    std::byte* const data = message.data() + step.offset_bytes;
+    if (!step.detached) {
+        return data;
+    }
+    std::byte* const kept = copy_.get() + (step.offset_bytes - detached_begin_bytes_);
+    std::memcpy(kept, data, static_cast<std::size_t>(step.length_bytes));
+    return kept;
+}
+
+int Plan::start(StepId id, PackedMessage& message, const Route& route) {
     const Compiled& step = steps_[static_cast<std::size_t>(id)];
-    const int rank = rank_of[static_cast<std::size_t>(step.peer)];
+    const int rank = route.rank_of[static_cast<std::size_t>(step.peer)];
     MPI_Request request = MPI_REQUEST_NULL;
     int error = MPI_SUCCESS;
     if (step.send) {
         message.prepare(step.offset_bytes + static_cast<std::size_t>(step.length_bytes));
-        error = PMPI_Isend(message.data() + step.offset_bytes, step.length_bytes, MPI_BYTE, rank,
-                           tag, comm, &request);
+        error = PMPI_Isend(data_of(step, message), step.length_bytes, MPI_BYTE, rank, route.tag,
+                           route.comm, &request);
     } else {
         error = PMPI_Irecv(message.data() + step.offset_bytes, step.length_bytes, MPI_BYTE, rank,
-                           tag, comm, &request);
+                           route.tag, route.comm, &request);
     }
     requests_.push_back(request);
     step_of_request_.push_back(id);
+    --to_start_;
     if (step.next_to_peer >= 0) {
         enable(step.next_to_peer);
     }
     return error;
 }
 
-int Plan::execute(PackedMessage& message, MPI_Comm comm, int tag, std::span<const int> rank_of) {
+void Plan::begin() {
     waits_for_.resize(steps_.size());
     for (std::size_t i = 0; i < steps_.size(); ++i) {
         waits_for_[i] = steps_[i].waits_for;
@@ -92,34 +114,60 @@ int Plan::execute(PackedMessage& message, MPI_Comm comm, int tag, std::span<cons
     startable_ = first_;
     requests_.clear();
     step_of_request_.clear();
+    to_start_ = steps_.size();
+    to_complete_ = steps_.size() - detached_count_;
+    if (detached_count_ > 0) {
+        copy_ = std::make_unique_for_overwrite<std::byte[]>(detached_end_bytes_ -
+                                                            detached_begin_bytes_);
+    }
+}
 
-    std::size_t left = steps_.size();
-    while (left > 0) {
-        // First in, first out: the order of the schedule is the order that was predicted.
-        for (std::size_t i = 0; i < startable_.size(); ++i) {
-            if (const int error = start(startable_[i], message, comm, tag, rank_of)) {
-                return error;
-            }
+// First in, first out: the order of the schedule is the order that was predicted.
+int Plan::start_ready(PackedMessage& message, const Route& route) {
+    int error = MPI_SUCCESS;
+    for (std::size_t i = 0; i < startable_.size() && error == MPI_SUCCESS; ++i) {
+        error = start(startable_[i], message, route);
+    }
+    startable_.clear();
+    return error;
+}
+
+int Plan::complete_some() {
+    completed_.resize(requests_.size());
+    int count = 0;
+    const int error = PMPI_Waitsome(static_cast<int>(requests_.size()), requests_.data(), &count,
+                                    completed_.data(), MPI_STATUSES_IGNORE);
+    if (error != MPI_SUCCESS) {
+        return error;
+    }
+    for (int i = 0; i < count; ++i) {
+        const auto position = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);
+        const Compiled& step = steps_[static_cast<std::size_t>(step_of_request_[position])];
+        to_complete_ -= step.detached ? 0 : 1;
+        for (std::uint32_t k = 0; k < step.dependent_count; ++k) {
+            enable(dependents_[step.first_dependent + k]);
         }
-        startable_.clear();
+    }
+    drop_completed();
+    return MPI_SUCCESS;
+}
 
-        completed_.resize(requests_.size());
-        int count = 0;
-        if (const int error = PMPI_Waitsome(static_cast<int>(requests_.size()), requests_.data(),
-                                            &count, completed_.data(), MPI_STATUSES_IGNORE)) {
+int Plan::execute(PackedMessage& message, const Route& route, Departures& departures) {
+    departures.reap();
+    begin();
+    while (to_start_ > 0 || to_complete_ > 0) {
+        int error = start_ready(message, route);
+        if (error == MPI_SUCCESS && (to_start_ > 0 || to_complete_ > 0)) {
+            error = complete_some();
+        }
+        if (error != MPI_SUCCESS) {
             return error;
         }
-        left -= static_cast<std::size_t>(count);
-        for (int i = 0; i < count; ++i) {
-            const auto position = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);
-            const Compiled& step = steps_[static_cast<std::size_t>(step_of_request_[position])];
-            for (std::uint32_t k = 0; k < step.dependent_count; ++k) {
-                enable(dependents_[step.first_dependent + k]);
-            }
-        }
-        drop_completed();
     }
     message.finish();
+    if (!requests_.empty()) {
+        departures.add(requests_, std::move(copy_), detached_end_bytes_ - detached_begin_bytes_);
+    }
     return MPI_SUCCESS;
 }
 
