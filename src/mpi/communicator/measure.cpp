@@ -88,9 +88,10 @@ void share_on_host(const Hosts& hosts, std::vector<double>& rows) {
         return;
     }
     int length = static_cast<int>(rows.size());
-    native().bcast(&length, 1, MPI_INT, 0, hosts.host_comm);
+    const Handle host_comm = as_word(hosts.host_comm);
+    native().bcast(&length, 1, as_word(MPI_INT), 0, host_comm);
     rows.resize(static_cast<std::size_t>(length));
-    native().bcast(rows.data(), length, MPI_DOUBLE, 0, hosts.host_comm);
+    native().bcast(rows.data(), length, as_word(MPI_DOUBLE), 0, host_comm);
 }
 
 // What the MPI libraries do over TCP by default, less their headers. Open MPI's ob1 asks the

@@ -92,7 +92,30 @@ PackedMessage::PackedMessage(void* buffer, MPI_Count count, MPI_Datatype type, M
         MPI_Aint lower = 0;
         PMPI_Type_get_extent(type, &lower, &extent_);
         packed_.resize(count_ * element_bytes_);
+        avoid_null();
     }
+}
+
+PackedMessage::~PackedMessage() {
+    if (shifted_ != MPI_DATATYPE_NULL) {
+        PMPI_Type_free(&shifted_);
+    }
+}
+
+// With MPI_BOTTOM the datatype holds absolute addresses. MPI_Pack of MPICH 4.0 takes the null pointer
+// for an error, so the same data is described as seen from an address of our own.
+void PackedMessage::avoid_null() {
+    if (user_ != nullptr) {
+        return;
+    }
+    MPI_Aint here = 0;
+    PMPI_Get_address(packed_.data(), &here);
+    const MPI_Aint back = -here;
+    const int one = 1;
+    PMPI_Type_create_hindexed(1, &one, &back, type_, &shifted_);
+    PMPI_Type_commit(&shifted_);
+    type_ = shifted_;
+    user_ = packed_.data();
 }
 
 // MPI_Pack counts in int; a quarter of a GiB at a time is far inside and costs nothing.
@@ -100,35 +123,45 @@ std::size_t PackedMessage::chunk_of_elements() const {
     return std::max<std::size_t>(1, (std::size_t{1} << 28) / element_bytes_);
 }
 
-void PackedMessage::prepare(std::size_t end_bytes) {
+int PackedMessage::prepare(std::size_t end_bytes) {
     if (in_place_ || !full_) {
-        return;
+        return MPI_SUCCESS;
     }
     const std::size_t wanted = (end_bytes + element_bytes_ - 1) / element_bytes_;
     while (ready_elements_ < wanted) {
         const std::size_t elements = std::min(wanted - ready_elements_, chunk_of_elements());
         int position = 0;
-        PMPI_Pack(user_ + static_cast<MPI_Aint>(ready_elements_) * extent_,
-                  static_cast<int>(elements), type_,
-                  packed_.data() + ready_elements_ * element_bytes_,
-                  static_cast<int>(elements * element_bytes_), &position, comm_);
+        const int error =
+            PMPI_Pack(user_ + static_cast<MPI_Aint>(ready_elements_) * extent_,
+                      static_cast<int>(elements), type_,
+                      packed_.data() + ready_elements_ * element_bytes_,
+                      static_cast<int>(elements * element_bytes_), &position, comm_);
+        if (error != MPI_SUCCESS) {
+            return error;
+        }
         ready_elements_ += elements;
     }
+    return MPI_SUCCESS;
 }
 
-void PackedMessage::finish() {
+int PackedMessage::finish() {
     if (in_place_ || full_) {
-        return;
+        return MPI_SUCCESS;
     }
     while (ready_elements_ < count_) {
         const std::size_t elements = std::min(count_ - ready_elements_, chunk_of_elements());
         int position = 0;
-        PMPI_Unpack(packed_.data() + ready_elements_ * element_bytes_,
-                    static_cast<int>(elements * element_bytes_), &position,
-                    user_ + static_cast<MPI_Aint>(ready_elements_) * extent_,
-                    static_cast<int>(elements), type_, comm_);
+        const int error =
+            PMPI_Unpack(packed_.data() + ready_elements_ * element_bytes_,
+                        static_cast<int>(elements * element_bytes_), &position,
+                        user_ + static_cast<MPI_Aint>(ready_elements_) * extent_,
+                        static_cast<int>(elements), type_, comm_);
+        if (error != MPI_SUCCESS) {
+            return error;
+        }
         ready_elements_ += elements;
     }
+    return MPI_SUCCESS;
 }
 
 }  // namespace mutirao::mpi

@@ -25,19 +25,26 @@ class PackedMessage {
   public:
     /// `comm` is any communicator of the job; `full`: this rank holds the data already.
     PackedMessage(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm, bool full);
+    ~PackedMessage();
+    PackedMessage(const PackedMessage&) = delete;
+    PackedMessage& operator=(const PackedMessage&) = delete;
 
     std::byte* data() { return in_place_ ? user_ : packed_.data(); }
-    /// Makes the packed bytes before `end_bytes` readable; for the rank that holds the data.
-    void prepare(std::size_t end_bytes);
-    /// Puts the packed bytes into the user's buffer once all have come; for the ranks that received.
-    void finish();
+    /// Makes the packed bytes before `end_bytes` readable; for the rank that holds the data. Returns
+    /// an MPI error code.
+    int prepare(std::size_t end_bytes);
+    /// Puts the packed bytes into the user's buffer once all have come; for the ranks that received. Returns an
+    /// MPI error code.
+    int finish();
 
   private:
+    void avoid_null();
     std::size_t chunk_of_elements() const;
 
     std::byte* user_;
     std::size_t count_;
     MPI_Datatype type_;
+    MPI_Datatype shifted_ = MPI_DATATYPE_NULL;  ///< ours, in place of the user's; see avoid_null()
     MPI_Comm comm_;
     bool full_;
     bool in_place_;

@@ -90,7 +90,10 @@ int Plan::start(StepId id, PackedMessage& message, const Route& route) {
     MPI_Request request = MPI_REQUEST_NULL;
     int error = MPI_SUCCESS;
     if (step.send) {
-        message.prepare(step.offset_bytes + static_cast<std::size_t>(step.length_bytes));
+        error = message.prepare(step.offset_bytes + static_cast<std::size_t>(step.length_bytes));
+        if (error != MPI_SUCCESS) {
+            return error;
+        }
         error = PMPI_Isend(data_of(step, message), step.length_bytes, MPI_BYTE, rank, route.tag,
                            route.comm, &request);
     } else {
@@ -164,11 +167,10 @@ int Plan::execute(PackedMessage& message, const Route& route, Departures& depart
             return error;
         }
     }
-    message.finish();
     if (!requests_.empty()) {
         departures.add(requests_, std::move(copy_), detached_end_bytes_ - detached_begin_bytes_);
     }
-    return MPI_SUCCESS;
+    return message.finish();
 }
 
 // Keeps the order of the rest: MPI libraries look at requests from the front.

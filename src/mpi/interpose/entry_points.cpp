@@ -35,20 +35,17 @@ int finalize() {
 }
 
 int bcast_natively(const BroadcastCall& call) {
+    const Handle type = as_word(call.type);
+    const Handle comm = as_word(call.comm);
 #if MPI_VERSION >= 4
     if (call.large_count) {
-        return native().bcast_c(call.buffer, call.count, call.type, call.root, call.comm);
+        return native().bcast_c(call.buffer, call.count, type, call.root, comm);
     }
 #endif
-    return native().bcast(call.buffer, static_cast<int>(call.count), call.type, call.root,
-                          call.comm);
+    return native().bcast(call.buffer, static_cast<int>(call.count), type, call.root, comm);
 }
 
-int bcast(const BroadcastCall& call) {
-    const Guard guard;
-    if (!guard.outermost() || !native().right_abi) {
-        return bcast_natively(call);
-    }
+int bcast_by_us(const BroadcastCall& call) {
     try {
         return broadcast(call, bcast_natively);
     } catch (const std::exception&) {
@@ -56,21 +53,54 @@ int bcast(const BroadcastCall& call) {
     }
 }
 
+BroadcastCall call_of(void* buffer, MPI_Count count, Handle type, int root, Handle comm,
+                      bool large_count) {
+    return {buffer, count, own_handle<MPI_Datatype>(type), root, own_handle<MPI_Comm>(comm),
+            large_count};
+}
+
+int bcast(void* buffer, int count, Handle type, int root, Handle comm) {
+    const Guard guard;
+    if (!guard.outermost() || !native().right_abi) {
+        return native().bcast(buffer, count, type, root, comm);
+    }
+    return bcast_by_us(call_of(buffer, count, type, root, comm, false));
+}
+
+#if MPI_VERSION >= 4
+int bcast_c(void* buffer, MPI_Count count, Handle type, int root, Handle comm) {
+    const Guard guard;
+    if (!guard.outermost() || !native().right_abi) {
+        return native().bcast_c(buffer, count, type, root, comm);
+    }
+    return bcast_by_us(call_of(buffer, count, type, root, comm, true));
+}
+#endif
+
 }  // namespace
 }  // namespace mutirao::mpi
 
-#define MUTIRAO_INTERPOSE(name, parameters, body)                                \
-    extern "C" __attribute__((visibility("default"))) int MPI_##name parameters { return body; } \
-    extern "C" __attribute__((visibility("default"))) int PMPI_##name parameters { return body; }
+// The names are given to the linker only, since mpi.h declares them with handles of its own types.
+#define MUTIRAO_INTERPOSE(name, function, parameters, arguments)                              \
+    extern "C" __attribute__((visibility("default"))) int mutirao_##name parameters           \
+        __asm__("MPI_" #name);                                                                \
+    extern "C" __attribute__((visibility("default"))) int mutirao_p##name parameters          \
+        __asm__("PMPI_" #name);                                                               \
+    int mutirao_##name parameters { return mutirao::mpi::function arguments; }                \
+    int mutirao_p##name parameters { return mutirao::mpi::function arguments; }
 
-MUTIRAO_INTERPOSE(Init, (int* argc, char*** argv), mutirao::mpi::init(argc, argv))
-MUTIRAO_INTERPOSE(Init_thread, (int* argc, char*** argv, int required, int* provided),
-                  mutirao::mpi::init_thread(argc, argv, required, provided))
-MUTIRAO_INTERPOSE(Finalize, (), mutirao::mpi::finalize())
-MUTIRAO_INTERPOSE(Bcast, (void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
-                  mutirao::mpi::bcast({buffer, count, type, root, comm, false}))
+MUTIRAO_INTERPOSE(Init, init, (int* argc, char*** argv), (argc, argv))
+MUTIRAO_INTERPOSE(Init_thread, init_thread,
+                  (int* argc, char*** argv, int required, int* provided),
+                  (argc, argv, required, provided))
+MUTIRAO_INTERPOSE(Finalize, finalize, (), ())
+MUTIRAO_INTERPOSE(Bcast, bcast,
+                  (void* buffer, int count, mutirao::mpi::Handle type, int root,
+                   mutirao::mpi::Handle comm),
+                  (buffer, count, type, root, comm))
 #if MPI_VERSION >= 4
-MUTIRAO_INTERPOSE(Bcast_c,
-                  (void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm),
-                  mutirao::mpi::bcast({buffer, count, type, root, comm, true}))
+MUTIRAO_INTERPOSE(Bcast_c, bcast_c,
+                  (void* buffer, MPI_Count count, mutirao::mpi::Handle type, int root,
+                   mutirao::mpi::Handle comm),
+                  (buffer, count, type, root, comm))
 #endif
