@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,12 +22,13 @@ GhsWorld ghs_world(const Graph& graph);
 
 class SpanningTreeRules {
   public:
-    /// What is added up along an execution. The exact count notices a superfluous message that
+    /// What is added up along an execution. The counts by link notice a superfluous message that
     /// leaves the tree right: rejecting a link takes two messages (test and reject, or two tests
-    /// that cross), so over the links outside the tree tests + rejects - accepts must end at twice
-    /// their number.
-    enum Count { messages, finishes, rejection, negative_rejection, count_kinds };
-    using Counts = std::array<std::int32_t, count_kinds>;
+    /// that cross) or none, so over a link outside the tree tests + rejects - accepts must end at
+    /// no more than two. With up to six hosts each link has a slot of its own.
+    enum Count { messages, finishes, rejections };
+    static constexpr std::size_t slots = 16;
+    using Counts = std::array<std::int32_t, rejections + slots>;
 
     explicit SpanningTreeRules(const Graph& graph);
 
@@ -46,7 +48,7 @@ class SpanningTreeRules {
         std::vector<std::vector<int>> others;    ///< neighbours across links outside the tree
         std::vector<std::vector<int>> components;
         int finishes = 0;  ///< each host learns the end once; both core hosts know it themselves
-        int rejection = 0;
+        std::array<std::int32_t, slots> most_rejections{};  ///< by slot
         double most_messages = 0;
     };
 

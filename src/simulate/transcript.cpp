@@ -28,6 +28,14 @@ std::string best_link(const Weight& best) {
     return "best " + fragment_name(best) + " of weight " + value.data();
 }
 
+std::string known(const HostSet& members) {
+    constexpr int most_listed = 8;
+    if (members.count() > most_listed) return "knows " + std::to_string(members.count()) + " hosts";
+    std::string list;
+    for (const int host : members.hosts()) list += (list.empty() ? "" : " ") + std::to_string(host);
+    return "knows " + list;
+}
+
 /// What a step changed in the host that it happened to.
 std::string changes(int host, const ghs::Node& before, const ghs::Node& after,
                     const std::vector<int>& neighbours) {
@@ -53,18 +61,19 @@ std::string changes(int host, const ghs::Node& before, const ghs::Node& after,
 std::string describe(const ghs::Message& message) {
     const std::string level = "level " + std::to_string(message.level);
     const std::string level_and_fragment = level + ", fragment " + fragment_name(message.fragment);
-    const std::string hosts =
-        std::to_string(message.hosts) + (message.hosts == 1 ? " host" : " hosts");
+    const std::string members = known(message.members);
     switch (message.kind) {
-        case ghs::Kind::connect: return "connect(" + level + ")";
+        case ghs::Kind::connect: return "connect(" + level + ", " + members + ")";
         case ghs::Kind::initiate:
-            return "initiate(" + level_and_fragment + ", " + name(message.state) + ")";
+            return "initiate(" + level_and_fragment + ", " + name(message.state) + ", " + members +
+                   ")";
         case ghs::Kind::test: return "test(" + level_and_fragment + ")";
         case ghs::Kind::accept: return "accept";
-        case ghs::Kind::reject: return "reject";
-        case ghs::Kind::report: return "report(" + best_link(message.fragment) + ", " + hosts + ")";
-        case ghs::Kind::change_root: return "change-root";
-        case ghs::Kind::finish: return "finish(" + hosts + ")";
+        case ghs::Kind::reject: return "reject(" + members + ")";
+        case ghs::Kind::report:
+            return "report(" + best_link(message.fragment) + ", " + members + ")";
+        case ghs::Kind::change_root: return "change-root(" + members + ")";
+        case ghs::Kind::finish: return "finish(" + std::to_string(message.hosts) + " hosts)";
     }
     return "unknown";
 }

@@ -1,5 +1,5 @@
 // Executions of the spanning tree algorithm as lines that people can read:
-//   3 -> 5 connect(level 0)
+//   3 -> 5 connect(level 0, knows 3)
 //   5: find -> found
 #pragma once
 

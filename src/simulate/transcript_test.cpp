@@ -66,7 +66,7 @@ TEST(Transcript, CanStopBeforeTheLastChoice) {
     const Choice deliver{Choice::Kind::deliver, 0, 1};
     EXPECT_EQ(transcript(ghs_world(triangle), {wake, deliver}, true),
               "0 wakes up\n0: sleeping -> found\n0: link to 1 basic -> branch\n"
-              "0 -> 1 connect(level 0)\n");
+              "0 -> 1 connect(level 0, knows 0)\n");
 }
 
 }  // namespace

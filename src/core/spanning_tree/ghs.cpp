@@ -86,8 +86,7 @@ void append_message(std::string& bytes, const Message& message) {
 
 }  // namespace
 
-Node::Node(int self, std::vector<Neighbour> neighbours)
-    : self_(self), members_{self} {
+Node::Node(int self, std::vector<Neighbour> neighbours) : self_(self), members_{self} {
     for (const Neighbour& neighbour : neighbours) {
         const auto [low, high] = std::minmax(self, neighbour.host);
         if (neighbour.weight.low != low) broken(self, "link's low end", neighbour.weight.low, low);
@@ -167,6 +166,7 @@ void Node::handle(Edge& edge, const Message& message, Output& out) {
     const auto kind = static_cast<std::size_t>(message.kind);
     if (kind >= handlers.size())
         broken(self_, "message kind of how many", static_cast<int>(kind), std::ssize(handlers));
+    // Not before: while a connect waits, its sender's fragment has not joined this one.
     members_.unite(message.members);
     (this->*handlers[kind])(edge, message, out);
 }
@@ -197,6 +197,10 @@ void Node::on_initiate(Edge& edge, const Message& message, Output& out) {
     if (state_ == State::find) test_next(out);
 }
 
+// A link to a known member needs no test, and no connect can be pending on it. A pending connect's
+// link is its sender's fragment's lightest outgoing one, hence in the minimum spanning tree, and so
+// is every link over which fragments have joined, those absorbed while it waits included. Were the
+// sender a member already, the tree would hold the pending link and a way round it: a cycle.
 void Node::test_next(Output& out) {
     for (Edge& edge : edges_) {
         if (edge.state != LinkState::basic) continue;

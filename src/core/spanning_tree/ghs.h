@@ -3,15 +3,18 @@
 // carries the messages; messages between two hosts must arrive in the order in which they were
 // sent, or the algorithm breaks already on three hosts.
 //
-// The paper's: the seven messages, the levels, the searches, who waits for what. Ours:
-// - Known members. In the paper a host learns by a test and its rejection, a round trip each and
-//   one after the other, that a link leads into its own fragment. Here connect, initiate, reject,
-//   report and change_root carry hosts that belong to the sender's fragment, each host keeps the
-//   union of all that it was told, and a link to a known member is rejected without a message.
-//   What is known is a lower bound, often out of date: it saves messages and decides nothing.
-//   Costs up to N bits in each of those messages, at most 2N + 2E bits... 
-// - The end. Where the paper halts, the two core hosts count the known members, which by then are
-//   all hosts of the tree, and tell the others (finish).
+// The paper's: the first seven kinds of message, levels, searches, and who waits for what. Ours:
+//
+// Known members. In the paper a host learns that a link leads into its own fragment by a test and
+// its rejection, a round trip each, one link after the other. Here connect, initiate, reject,
+// report and change_root name hosts of the sender's fragment, each host keeps the union of what it
+// is told, and rejects a link to a known member without a message. What is known is a lower bound,
+// often out of date: it saves messages and changes no decision. It costs up to one bit per host of
+// the network in each of those messages. On the complete graph of 24 hosts in six sites, all
+// waking at once, it saves 450 of 816 messages, and 8.1 of 10.6 seconds (timed_run_test.cpp).
+//
+// The end. Where the paper halts, the members that the two core hosts know are the whole tree, for
+// every host of it has reported through one of them; they tell the others how many (finish).
 #pragma once
 
 #include <compare>
@@ -38,7 +41,7 @@ namespace ghs {
 
 enum class Kind : std::uint8_t {
     connect, initiate, test, accept, reject, report, change_root,
-    finish  ///< ours: the two core hosts know that the tree is complete and tell the others
+    finish  ///< ours
 };
 enum class State : std::uint8_t { sleeping, find, found };
 enum class LinkState : std::uint8_t { basic, branch, rejected };

@@ -40,12 +40,43 @@ TEST(Ghs, FingerprintsAreEqualExactlyForEqualStates) {
     EXPECT_NE(asleep.fingerprint(), heavier.fingerprint());
 }
 
+TEST(Ghs, FingerprintsTellWhatIsKnown) {
+    const Weight core{5, 0, 1};
+    Node knows_less(0, {{1, core}, {2, {7, 0, 2}}, {3, {8, 0, 3}}});
+    knows_less.wake();
+    Node knows_more = knows_less;
+    knows_less.on(1, {Kind::initiate, 1, core, State::found, 0, {1}});
+    knows_more.on(1, {Kind::initiate, 1, core, State::found, 0, {1, 3}});
+    EXPECT_FALSE(knows_less == knows_more);
+    EXPECT_NE(knows_less.fingerprint(), knows_more.fingerprint());
+}
+
+// Host 2 is known from the initiate, host 4 from the rejection by host 3: neither is tested.
+TEST(Ghs, KnownMembersAreNotTested) {
+    const Weight core{5, 0, 1};
+    Node node(0, {{1, core}, {2, {6, 0, 2}}, {3, {7, 0, 3}}, {4, {8, 0, 4}}, {5, {9, 0, 5}}});
+    node.wake();
+    Output out = node.on(1, {Kind::initiate, 1, core, State::find, 0, {0, 1, 2}});
+    ASSERT_EQ(out.size(), 1U);
+    EXPECT_EQ(out[0].to, 3);
+    EXPECT_EQ(out[0].message.kind, Kind::test);
+    out = node.on(3, {Kind::reject, 0, {}, State::sleeping, 0, {0, 1, 3, 4}});
+    ASSERT_EQ(out.size(), 1U);
+    EXPECT_EQ(out[0].to, 5);
+    for (const int member : {2, 3, 4}) EXPECT_EQ(node.link_state(member), LinkState::rejected);
+    EXPECT_EQ(node.link_state(5), LinkState::basic);
+    out = node.on(5, {Kind::accept, 0, {}, State::sleeping, 0, {}});
+    ASSERT_EQ(out.size(), 1U);
+    EXPECT_EQ(out[0].message, (Message{Kind::report, 0, {9, 0, 5}, State::sleeping, 0,
+                                       {0, 1, 2, 3, 4}}));
+}
+
 TEST(GhsDeathTest, MisuseAbortsWithBothValues) {
     const Neighbour one{1, {5, 0, 1}};
     EXPECT_DEATH(Node(0, {{1, {5, 0, 2}}}), "host 0, link's high end: 2 against 1");
     EXPECT_DEATH(Node(0, {one}).on(3, Message{}), "no such neighbour, of how many: 3 against 1");
     EXPECT_DEATH(Node(0, {}).on(1, Message{}), "message after the end, from: 1 against");
-    EXPECT_DEATH(Node(0, {one}).on(1, {Kind::reject, 0, {}, State::sleeping, 0}),
+    EXPECT_DEATH(Node(0, {one}).on(1, {Kind::reject, 0, {}, State::sleeping, 0, {1}}),
                  "reject without a test, from: 1 against -1");
 }
 
