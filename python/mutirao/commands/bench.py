@@ -1,0 +1,322 @@
+"""`mutirao bench`: algorithms measured side by side, against physics, native and prediction."""
+
+import os
+import re
+import statistics
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+from mutirao import core_tool
+from mutirao.errors import Failure, UsageError, did_you_mean
+from mutirao.lab import TCP_PROFILES, Lab
+from mutirao.measure import (
+    Contender,
+    Measurement,
+    Point,
+    Workload,
+    hosts_of_ranks,
+    measure,
+)
+from mutirao.mpis import Mpi, default_mpi, find_mpi
+from mutirao.network import HostNetwork
+from mutirao.network_argument import load_network
+from mutirao.output import print_json, print_table, working
+from mutirao.progress import steps
+from mutirao.units import counted, duration, size
+from mutirao.user_settings import gather_settings
+
+COLLECTIVES = ("broadcast",)
+NATIVE, OWN_CHOICE = "native", "auto"
+# Closer than this two algorithms count as equally fast.
+EQUALLY_FAST = 1.01
+_UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
+
+
+def register(subparsers, common) -> None:
+    parser = subparsers.add_parser("bench", parents=[common],
+                                   help="measure algorithms against each other and the native one")
+    parser.add_argument("collective", choices=COLLECTIVES)
+    parser.add_argument("--bytes", default="24", metavar="B,...",
+                        help="for example 24,64KiB,1MiB; default: 24")
+    parser.add_argument("--roots", default="0", metavar="R,...|sites|all",
+                        help="ranks; sites: one of each; default: 0")
+    parser.add_argument("--only", action="append", metavar="NAME,...|all",
+                        help="algorithms with their parameters, native, and auto, mutirao's own"
+                        " choice, which is also what predicts; all: every algorithm, in one"
+                        " piece; default: native,auto")
+    parser.add_argument("--lab", metavar="NETWORK",
+                        help="on emulated hosts: a preset (mutirao lab presets) or a CSV file")
+    parser.add_argument("--tcp", choices=TCP_PROFILES, help="the lab's TCP")
+    parser.add_argument("--mpi", metavar="NAME,...", help="default: the first that is built")
+    parser.add_argument("-n", "--ranks", type=int, metavar="N",
+                        help="default: one per processor, or one per host of the lab")
+    parser.add_argument("--repeat", type=int, default=5, metavar="K", help="default: 5")
+    parser.add_argument("--consecutive", type=int, default=1, metavar="K",
+                        help="time so many calls in a row; default: 1")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
+                        dest="assignments", help="a setting (mutirao settings lists them)")
+    parser.set_defaults(run=run)
+
+
+def run(arguments) -> int:
+    network = load_network(arguments.lab) if arguments.lab else None
+    if arguments.tcp and network is None:
+        raise UsageError("--tcp is about the lab: it needs --lab")
+    mpis = [find_mpi(name) for name in arguments.mpi.split(",")] if arguments.mpi else [
+        default_mpi()]
+    ranks = arguments.ranks or (network.host_count if network else os.cpu_count() or 1)
+    if ranks < 1:
+        raise UsageError(f"-n {ranks}: at least one rank is needed")
+    for name in ("repeat", "consecutive"):
+        if getattr(arguments, name) < 1:
+            raise UsageError(f"--{name} must be at least 1, not {getattr(arguments, name)}")
+    workload = Workload(parse_sizes(arguments.bytes), parse_roots(arguments.roots, ranks, network),
+                        (arguments.consecutive,), arguments.repeat)
+    names = parse_only(arguments.only or [f"{NATIVE},{OWN_CHOICE}"])
+    contenders = _contenders(mpis, names, gather_settings(arguments.assignments))
+    measurements, failures, described = _measure_all(arguments, contenders, workload, ranks,
+                                                     network)
+    bench = Bench(workload, measurements, _hosts(ranks, network))
+    if arguments.json:
+        print_json({"collective": arguments.collective, "ranks": ranks, **described,
+                    "repeat": workload.repeat, "measurements": bench.to_list(),
+                    "summary": bench.summary(), "failed": failures})
+    else:
+        bench.print()
+    return 1 if failures else 0
+
+
+def parse_sizes(text: str) -> list[int]:
+    """`24,64KiB,1MiB` in bytes."""
+    sizes = []
+    for word in text.split(","):
+        found = re.fullmatch(r"\s*(\d+)\s*([A-Za-z]*)\s*", word)
+        if not found or found[2].lower() not in _UNITS:
+            raise UsageError(f"--bytes '{word}': a size is a whole number of bytes, or of KiB, MiB"
+                             " or GiB, for example 64KiB")
+        bytes_ = int(found[1]) * _UNITS[found[2].lower()]
+        if bytes_ >= 1 << 31:
+            raise UsageError(f"--bytes '{word}': less than 2 GiB, please")
+        sizes.append(bytes_)
+    return sizes
+
+
+def parse_roots(text: str, ranks: int, network: HostNetwork | None) -> list[int]:
+    if text == "all":
+        return list(range(ranks))
+    if text == "sites":
+        if network is None:
+            raise UsageError("--roots sites: there are sites in a lab only (--lab)")
+        hosts = hosts_of_ranks(ranks, network.host_count)
+        firsts: dict[str, int] = {}
+        for rank, host in enumerate(hosts):
+            firsts.setdefault(network.sites[host], rank)
+        return list(firsts.values())
+    roots = []
+    for word in text.split(","):
+        if not word.strip().isdigit():
+            raise UsageError(f"--roots '{word}': a root is a rank, or 'sites' or 'all'"
+                             f"{did_you_mean(word, ('sites', 'all'))}")
+        if int(word) >= ranks:
+            raise UsageError(f"--roots {word}: with {counted(ranks, 'rank')} roots are"
+                             f" 0..{ranks - 1}")
+        roots.append(int(word))
+    return roots
+
+
+def parse_only(words: Sequence[str]) -> list[str]:
+    """Names of contenders, each once; a comma also separates the parameters of an algorithm."""
+    names: list[str] = []
+    for part in ",".join(words).split(","):
+        if "=" in part and ":" not in part and names:
+            names[-1] += f",{part}"
+        else:
+            names += _all_names() if part == "all" else [part]
+    for name in names:
+        if name not in (NATIVE, OWN_CHOICE):
+            core_tool.check_settings({"broadcast": name})
+    return list(dict.fromkeys(names))
+
+
+def _all_names() -> list[str]:
+    names = [NATIVE, OWN_CHOICE]
+    for row in core_tool.algorithms():
+        trees = [f"tree={tree}" for tree in row["trees"]] if len(row["trees"]) > 1 else [""]
+        radices = [f"radix={radix}" for radix in row["radices"]] or [""]
+        for tree in trees:
+            for radix in radices:
+                parameters = ",".join(filter(None, (tree, radix)))
+                names.append(row["name"] + (f":{parameters}" if parameters else ""))
+    return names
+
+
+def _contenders(mpis: Sequence[Mpi], names: Sequence[str],
+                settings: dict[str, str]) -> list[Contender]:
+    if "broadcast" in settings:
+        raise UsageError("the algorithms are named by --only, not by the setting broadcast")
+    return [Contender(name, mpi, None if name == NATIVE else {**settings, "broadcast": name})
+            for mpi in mpis for name in names]
+
+
+def _measure_all(arguments, contenders: Sequence[Contender], workload: Workload, ranks: int,
+                 network: HostNetwork | None) -> tuple[list[Measurement], list[dict], dict]:
+    """Each contender in a job of its own, all in one lab."""
+    lab: Lab | nullcontext = nullcontext()
+    if network is not None:
+        with working(f"bringing up {network.host_count} hosts"):
+            lab = Lab.up(network, tcp=arguments.tcp or TCP_PROFILES[0],
+                         hold=all(each.mpi.labstart.is_file() for each in contenders))
+    measurements, failures = [], []
+    with lab as running, steps(len(contenders) * workload.points) as progress:
+        described = {"network": network.name, "tcp": running.tcp} if running else {}
+        for done, contender in enumerate(contenders, start=1):
+            progress.begin(f"{contender.name} on {contender.mpi.title}")
+            try:
+                measurements.append(measure(contender, (workload,), ranks, running,
+                                            lambda _point: progress.advance()))
+            except Failure as failure:
+                progress.say(f"left out: {failure}")
+                failures.append({"name": contender.name, "mpi": contender.mpi.name,
+                                 "reason": str(failure)})
+            progress.advance(done * workload.points - progress.done)
+            if measurements and measurements[-1].overruns:
+                progress.say(f"the lab's router was too slow for {measurements[-1].overruns}"
+                             " packets: measure again on a machine with less to do")
+    if not measurements:
+        raise Failure("nothing could be measured")
+    return measurements, failures, described
+
+
+def _hosts(ranks: int, network: HostNetwork | None) -> list[int]:
+    return hosts_of_ranks(ranks, network.host_count) if network else list(range(ranks))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One contender at one length and root, beside the native one of the same MPI."""
+
+    name: str
+    ran: str | None  # the algorithm; None: nothing of mutirao ran
+    point: Point
+    native: Point | None
+    predicted_ms: float | None
+
+    @property
+    def to_native(self) -> float | None:
+        return self.point.median_ms / self.native.median_ms if self.native else None
+
+    @property
+    def error(self) -> float | None:
+        if self.predicted_ms is None:
+            return None
+        return self.predicted_ms / self.point.median_ms - 1
+
+
+class Bench:
+    """All that was measured, in groups of one MPI, length and root."""
+
+    def __init__(self, workload: Workload, measurements: Sequence[Measurement],
+                 hosts: Sequence[int]):
+        self.workload = workload
+        self.measurements = measurements
+        self.hosts = hosts
+        self.groups = {(mpi, length, root): self._rows(mpi, length, root)
+                       for mpi in dict.fromkeys(each.contender.mpi for each in measurements)
+                       for length in workload.lengths_bytes for root in workload.roots}
+
+    def _rows(self, mpi: Mpi, length: int, root: int) -> list[Row]:
+        consecutive = self.workload.consecutive[0]
+        mine = [each for each in self.measurements if each.contender.mpi == mpi]
+        native = next((each.point(length, root, consecutive) for each in mine
+                       if each.contender.native), None)
+        host = self.hosts[root]
+        # Predictions are made where there is something to choose, and for one call at a time.
+        predicted = next((each.predicted_ms(length, host) for each in mine
+                          if each.contender.name == OWN_CHOICE and consecutive == 1), {})
+        rows = []
+        for each in mine:
+            ran = each.chosen(length, host)
+            rows.append(Row(each.contender.name, ran, each.point(length, root, consecutive),
+                            native, predicted.get(NATIVE if each.contender.native else ran)))
+        return rows
+
+    def to_list(self) -> list[dict]:
+        rows_of: dict[tuple, Row] = {(mpi.name, row.name, row.point.key): row
+                                     for (mpi, _, _), rows in self.groups.items() for row in rows}
+        listed = []
+        for each in self.measurements:
+            values = each.to_dict()
+            for point, values_of_point in zip(each.points, values["points"], strict=True):
+                row = rows_of[each.contender.mpi.name, each.contender.name, point.key]
+                values_of_point |= {"ran": row.ran, "to_native": row.to_native,
+                                    "predicted_ms": row.predicted_ms, "error": row.error}
+            listed.append(values)
+        return listed
+
+    def summary(self) -> list[dict]:
+        """Of each group with something to rank: was the best predicted among the two fastest?"""
+        groups = []
+        for (mpi, length, root), rows in self.groups.items():
+            ranked = _ranked(rows)
+            best = _predicted_best(rows)
+            if best is None or len(ranked) < 3:
+                continue
+            fastest = sorted(row.point.median_ms for row in ranked)
+            errors = [abs(row.error) for row in ranked if row.error is not None]
+            groups.append({"mpi": mpi.name, "length_bytes": length, "root": root,
+                           "predicted_best": best.ran or best.name,
+                           "among_two_fastest": best.point.median_ms <= fastest[1] * EQUALLY_FAST,
+                           "median_error": statistics.median(errors), "errors": errors})
+        return groups
+
+    def print(self) -> None:
+        several_mpis = len({mpi for mpi, _, _ in self.groups}) > 1
+        for (mpi, length, root), rows in self.groups.items():
+            title = f"{size(length)} from rank {root}"
+            if self.workload.consecutive[0] > 1:
+                title = f"{self.workload.consecutive[0]} broadcasts of {title}"
+            print_table(("algorithm", "median", "spread", "x bound", "x native", "predicted",
+                         "error", "ran"), _cells(rows),
+                        f"{title}, {mpi.title}" if several_mpis else title)
+            print()
+        groups = self.summary()
+        if groups:
+            hits = sum(group["among_two_fastest"] for group in groups)
+            errors = [error for group in groups for error in group["errors"]]
+            print(f"Predicted best among the two fastest (to 1%): {hits} of {len(groups)}."
+                  f" Median error of prediction: {statistics.median(errors):.1%}"
+                  f" ({counted(len(errors), 'prediction')}).")
+
+
+def _cells(rows: Sequence[Row]) -> list[tuple]:
+    cells: list[tuple] = []
+    bound_ms = rows[0].point.bound_ms
+    if bound_ms:
+        cells.append(("physical bound", duration(bound_ms * 1000), "", _ratio(1.0), "", "", "", ""))
+    for row in rows:
+        predicted = "" if row.predicted_ms is None else duration(row.predicted_ms * 1000)
+        cells.append((row.name, duration(row.point.median_ms * 1000),
+                      duration(row.point.spread_ms * 1000), _ratio(row.point.to_bound),
+                      _ratio(row.to_native), predicted,
+                      "" if row.error is None else f"{row.error:+.1%}",
+                      row.ran if row.ran != row.name else ""))
+    return cells
+
+
+def _ratio(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def _ranked(rows: Sequence[Row]) -> list[Row]:
+    """Each algorithm once: mutirao's own choice may have been measured by itself, too."""
+    by_algorithm = {row.ran or row.name: row for row in rows if row.name == OWN_CHOICE}
+    by_algorithm |= {row.ran or row.name: row for row in rows if row.name != OWN_CHOICE}
+    return list(by_algorithm.values())
+
+
+def _predicted_best(rows: Sequence[Row]) -> Row | None:
+    """What mutirao chose; where that was not measured, the least prediction."""
+    known = [row for row in rows if row.predicted_ms is not None]
+    own = next((row for row in known if row.name == OWN_CHOICE), None)
+    return own or min(known, key=lambda row: row.predicted_ms, default=None)
