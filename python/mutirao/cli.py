@@ -20,6 +20,7 @@ COMMANDS = (
     "show",
     "algorithms",
     "settings",
+    "bench",
     "doctor",
 )
 
