@@ -21,6 +21,7 @@ COMMANDS = (
     "algorithms",
     "settings",
     "bench",
+    "study",
     "doctor",
 )
 

@@ -1,0 +1,1 @@
+"""Studies: a paper's experiments run again in the lab, its own figures beside what is measured."""
