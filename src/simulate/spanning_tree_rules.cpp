@@ -74,6 +74,30 @@ std::string SpanningTreeRules::objection(const GhsWorld& world,
                                          const GhsWorld::Choice& choice) const {
     if (choice.kind == GhsWorld::Choice::Kind::deliver && world.machine(choice.to).finished())
         return "a message reaches host " + std::to_string(choice.to) + ", which has finished";
+    // Asked before each of a host's steps, so this costs too much on large graphs.
+    constexpr int most_hosts = 8;
+    return world.host_count() <= most_hosts ? knowledge_objection(world, choice.to) : "";
+}
+
+/// Fragments have joined over a link when both of its ends have taken it into the tree.
+std::string SpanningTreeRules::knowledge_objection(const GhsWorld& world, int host) const {
+    const auto took = [&](int from, int to) {
+        return world.machine(from).link_state(to) == ghs::LinkState::branch;
+    };
+    HostSet fragment{host};
+    std::vector<int> reached{host};
+    for (std::size_t next = 0; next < reached.size(); ++next) {
+        const int from = reached[next];
+        for (const int to : facts_->branches[static_cast<std::size_t>(from)]) {
+            if (fragment.contains(to) || !took(from, to) || !took(to, from)) continue;
+            fragment.insert(to);
+            reached.push_back(to);
+        }
+    }
+    for (const int member : world.machine(host).members().hosts())
+        if (!fragment.contains(member))
+            return "host " + std::to_string(host) + " takes host " + std::to_string(member) +
+                   ", of another fragment, for a member";
     return {};
 }
 

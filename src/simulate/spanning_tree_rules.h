@@ -53,6 +53,7 @@ class SpanningTreeRules {
     };
 
     bool in_tree(int from, int to) const;
+    std::string knowledge_objection(const GhsWorld& world, int host) const;
     std::string host_objection(const ghs::Node& node, int host, int component_size) const;
 
     std::shared_ptr<const Facts> facts_;

@@ -88,6 +88,8 @@ class Node {
     State state() const;
     bool asleep() const { return state_ == State::sleeping; }
     LinkState link_state(int neighbour) const;
+    /// Hosts known to be in this host's fragment, itself included.
+    const HostSet& members() const { return members_; }
     /// Messages kept back because this host must first know more; they are tried again by itself.
     int waiting() const { return static_cast<int>(waiting_.size()); }
 
@@ -144,7 +146,7 @@ class Node {
     int unreported_ = 0;   ///< branches below that have not reported yet (find-count)
     int best_ = -1;        ///< neighbour towards the best outgoing link known
     Weight best_weight_ = Weight::infinite();
-    HostSet members_;        ///< hosts known to be in this host's fragment; only grows
+    HostSet members_;        ///< only grows
     int hosts_in_tree_ = 0;  ///< 0: not finished
 };
 

@@ -52,7 +52,7 @@ TEST(Ghs, FingerprintsTellWhatIsKnown) {
 }
 
 // Host 2 is known from the initiate, host 4 from the rejection by host 3: neither is tested.
-TEST(Ghs, KnownMembersAreNotTested) {
+TEST(Ghs, KnownMembersAreNotTestedButToldOf) {
     const Weight core{5, 0, 1};
     Node node(0, {{1, core}, {2, {6, 0, 2}}, {3, {7, 0, 3}}, {4, {8, 0, 4}}, {5, {9, 0, 5}}});
     node.wake();
@@ -69,6 +69,25 @@ TEST(Ghs, KnownMembersAreNotTested) {
     ASSERT_EQ(out.size(), 1U);
     EXPECT_EQ(out[0].message, (Message{Kind::report, 0, {9, 0, 5}, State::sleeping, 0,
                                        {0, 1, 2, 3, 4}}));
+    out = node.on(1, {Kind::change_root, 0, {}, State::sleeping, 0, {1, 6}});
+    ASSERT_EQ(out.size(), 1U);
+    EXPECT_EQ(out[0].to, 5);
+    EXPECT_EQ(out[0].message, (Message{Kind::connect, 1, {}, State::sleeping, 0,
+                                       {0, 1, 2, 3, 4, 6}}));
+}
+
+// A connect at one's own level waits; only the answer to it names its sender's members.
+TEST(Ghs, AWaitingConnectTellsNothing) {
+    const Weight core{5, 0, 1};
+    Node node(0, {{1, core}, {2, {6, 0, 2}}});
+    node.wake();
+    EXPECT_TRUE(node.on(2, {Kind::connect, 0, {}, State::sleeping, 0, {2, 3}}).empty());
+    EXPECT_TRUE(node.members() == HostSet{0});
+    const Output out = node.on(1, {Kind::initiate, 1, core, State::found, 0, {0, 1}});
+    ASSERT_EQ(out.size(), 1U);
+    EXPECT_EQ(out[0].to, 2);
+    EXPECT_EQ(out[0].message,
+              (Message{Kind::initiate, 1, core, State::found, 0, {0, 1, 2, 3}}));
 }
 
 TEST(GhsDeathTest, MisuseAbortsWithBothValues) {
