@@ -105,9 +105,10 @@ std::vector<SettingRow> make_rows() {
         integer_row(&Settings::eager_limit_bytes, "eager_limit_bytes", "0", "0..1073741824",
                     "Messages longer than this wait for the receiver first (rendezvous). 0: the "
                     "known default of the MPI library."),
-        integer_row(&Settings::detached_bytes, "detached_bytes", "65536", "0..16777216",
+        integer_row(&Settings::detached_bytes, "detached_bytes", "16777216", "0..16777216",
                     "Where sends are complete only after a round trip (MPICH over libfabric), a rank "
-                    "may leave a broadcast while so many bytes to each peer are under way. 0: none."),
+                    "may leave a broadcast while so many bytes to each peer are under way, as far as "
+                    "the kernel's socket buffer takes them at once (half of tcp_wmem). 0: none."),
     };
 }
 

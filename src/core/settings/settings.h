@@ -23,7 +23,7 @@ struct Settings {
     int probe_count = 3;
     int probe_timeout_ms = 5000;
     std::size_t eager_limit_bytes = 0;   ///< 0: the known default of the MPI library
-    std::size_t detached_bytes = 65536;  ///< see Transport
+    std::size_t detached_bytes = std::size_t{16} << 20;  ///< at most; see Transport
 
     bool operator==(const Settings&) const = default;
 };

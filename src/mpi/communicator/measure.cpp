@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <span>
 
@@ -27,13 +28,28 @@ class Stopwatch {
     std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 };
 
-// One host's row as doubles: its number, its messages, then per host the latency and whether there
-// is a tree link to it.
+// One host's row as doubles: its number, its messages, its socket buffer, then per host the latency
+// and whether there is a tree link to it.
 using Row = std::vector<double>;
-constexpr std::size_t row_head = 2;
+constexpr std::size_t row_head = 3;
+
+// What the kernel takes from a sender at once, whatever the network: the middle value of tcp_wmem is
+// a new socket's buffer, about half of which is payload (tcp(7)). 0 where that cannot be told.
+double socket_buffer_bytes() {
+    double least = 0;
+    double initial = 0;
+    if (std::FILE* const file = std::fopen("/proc/sys/net/ipv4/tcp_wmem", "r")) {
+        if (std::fscanf(file, "%lf %lf", &least, &initial) != 2) {
+            initial = 0;
+        }
+        std::fclose(file);
+    }
+    return initial / 2;
+}
 
 Row make_row(int host, const std::vector<double>& latency_us, const TreePart& part) {
-    Row row{static_cast<double>(host), static_cast<double>(part.messages_sent)};
+    Row row{static_cast<double>(host), static_cast<double>(part.messages_sent),
+            socket_buffer_bytes()};
     for (std::size_t peer = 0; peer < latency_us.size(); ++peer) {
         const bool branch = std::binary_search(part.branches.begin(), part.branches.end(),
                                                static_cast<int>(peer));
@@ -98,13 +114,14 @@ void share_on_host(const Hosts& hosts, std::vector<double>& rows) {
 // receiver beyond btl_tcp_eager_limit (64 KiB) and buffers what is shorter. MPICH over libfabric's
 // tcp provider never asks, but completes what is longer than an injected message only when the
 // receiver has acknowledged it.
-Transport transport_of(const Settings& settings) {
+Transport transport_of(const Settings& settings, [[maybe_unused]] double socket_buffer) {
     Transport transport;
 #if defined(OPEN_MPI)
     transport.eager_limit_bytes = 65536 - 128;
 #else
     transport.buffered_limit_bytes = 128;
-    transport.detached_bytes = settings.detached_bytes;
+    transport.detached_bytes =
+        std::min(settings.detached_bytes, static_cast<std::size_t>(socket_buffer));
 #endif
     if (settings.eager_limit_bytes != 0) {
         transport.eager_limit_bytes = settings.eager_limit_bytes;
@@ -116,15 +133,18 @@ Transport transport_of(const Settings& settings) {
 // kernel's TCP has, so that one sender for all is not thought to be free.
 constexpr HostCosts assumed_costs{10.0, 10.0, 1000.0};
 
-Topology topology_from(const std::vector<double>& rows, int hosts, long& messages) {
+Topology topology_from(const std::vector<double>& rows, int hosts, const Settings& settings,
+                       long& messages) {
     const auto count = static_cast<std::size_t>(hosts);
     const std::size_t width = row_head + 2 * count;
     Topology topology;
     topology.network = Network(hosts);
     messages = 0;
+    double socket_buffer = rows[2];
     for (std::size_t from = 0; from < count; ++from) {
         topology.network.set_host(static_cast<int>(from), assumed_costs);
         messages += std::lround(rows[from * width + 1]);
+        socket_buffer = std::min(socket_buffer, rows[from * width + 2]);
         for (std::size_t to = 0; to < count; ++to) {
             const double* const cell = &rows[from * width + row_head + 2 * to];
             Link link;
@@ -135,6 +155,7 @@ Topology topology_from(const std::vector<double>& rows, int hosts, long& message
             }
         }
     }
+    topology.network.transport = transport_of(settings, socket_buffer);
     topology.site_of = discover_sites(topology.network);
     return topology;
 }
@@ -150,8 +171,7 @@ Measured measure(MPI_Comm comm, const Hosts& hosts, const Settings& settings) {
     share_on_host(hosts, rows);
     if (!rows.empty()) {
         result.id = std::max<std::uint64_t>(fnv1a(std::as_bytes(std::span(rows))), 1);
-        result.topology = topology_from(rows, hosts.count(), result.cost.ghs_messages);
-        result.topology.network.transport = transport_of(settings);
+        result.topology = topology_from(rows, hosts.count(), settings, result.cost.ghs_messages);
     }
     return result;
 }
