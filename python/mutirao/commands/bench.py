@@ -203,6 +203,10 @@ class Row:
     predicted_ms: float | None
 
     @property
+    def algorithm(self) -> str:
+        return self.ran or self.name
+
+    @property
     def to_native(self) -> float | None:
         return self.point.median_ms / self.native.median_ms if self.native else None
 
@@ -262,11 +266,12 @@ class Bench:
             best = _predicted_best(rows)
             if best is None or len(ranked) < 3:
                 continue
-            fastest = sorted(row.point.median_ms for row in ranked)
-            errors = [abs(row.error) for row in ranked if row.error is not None]
+            fastest = sorted(row.point.median_ms for row in ranked.values())
+            errors = [abs(row.error) for row in ranked.values() if row.error is not None]
+            median_ms = ranked[best.algorithm].point.median_ms
             groups.append({"mpi": mpi.name, "length_bytes": length, "root": root,
-                           "predicted_best": best.ran or best.name,
-                           "among_two_fastest": best.point.median_ms <= fastest[1] * EQUALLY_FAST,
+                           "predicted_best": best.algorithm,
+                           "among_two_fastest": median_ms <= fastest[1] * EQUALLY_FAST,
                            "median_error": statistics.median(errors), "errors": errors})
         return groups
 
@@ -308,11 +313,10 @@ def _ratio(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
-def _ranked(rows: Sequence[Row]) -> list[Row]:
-    """Each algorithm once: mutirao's own choice may have been measured by itself, too."""
-    by_algorithm = {row.ran or row.name: row for row in rows if row.name == OWN_CHOICE}
-    by_algorithm |= {row.ran or row.name: row for row in rows if row.name != OWN_CHOICE}
-    return list(by_algorithm.values())
+def _ranked(rows: Sequence[Row]) -> dict[str, Row]:
+    """Each algorithm once: mutirao's own choice only where it was not measured by itself, too."""
+    own_first = sorted(rows, key=lambda row: row.name != OWN_CHOICE)
+    return {row.algorithm: row for row in own_first}
 
 
 def _predicted_best(rows: Sequence[Row]) -> Row | None:

@@ -25,11 +25,13 @@ def register(subparsers, common) -> None:
 
 
 def run(arguments) -> int:
+    names = arguments.mpi.split(",")
+    six_sites.plan(names)  # an unknown name is told before anything is made
     try:
         arguments.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Failure(f"cannot write to {arguments.output}: {error.strerror}") from None
-    result = six_sites.run_study(arguments.mpi.split(","), arguments.quick)
+    result = six_sites.run_study(names, arguments.quick)
     page, values = write_page(result, six_sites.pictures(result), arguments.output)
     if arguments.json:
         print_json(result)

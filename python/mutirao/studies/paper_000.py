@@ -37,11 +37,10 @@ DIFFERENCES = (
 
 
 def to_dict() -> dict:
-    """With the counts of broadcasts as text, as they are in JSON."""
-    return {"citation": CITATION, "differences": list(DIFFERENCES),
-            "table_2_s": _text_keys(TABLE_2_S), "figure_4_s": _text_keys(FIGURE_4_S)}
-
-
-def _text_keys(by_name: dict) -> dict:
-    return {name: {str(count): value for count, value in by_count.items()}
-            for name, by_count in by_name.items()}
+    """As JSON would have it: counts as text, no tuples."""
+    figure_4_s = {name: {str(count): list(times) for count, times in by_count.items()}
+                  for name, by_count in FIGURE_4_S.items()}
+    table_2_s = {name: {str(count): seconds for count, seconds in by_count.items()}
+                 for name, by_count in TABLE_2_S.items()}
+    return {"citation": CITATION, "differences": list(DIFFERENCES), "table_2_s": table_2_s,
+            "figure_4_s": figure_4_s}

@@ -1,0 +1,86 @@
+"""Measurements made up for the tests of what is made of them."""
+
+from mutirao.errors import Failure
+from mutirao.lab import Counters
+from mutirao.measure import Measurement, Point
+from mutirao.mpis import KNOWN, Mpi
+from mutirao.presets import load_preset
+
+
+def mpi_named(name, tmp_path):
+    """An MPI library in name only."""
+    known = next(row for row in KNOWN if row.name == name)
+    return Mpi(known, f"{known.major}.9.9", tmp_path / "mpicc", tmp_path / "mpirun",
+               tmp_path / known.soname)
+
+
+def counters(hosts, packets, to_control=0, overruns=0):
+    """`packets` from each host to each other one; the last row and column are the control host."""
+    def between(a, b):
+        return 0 if a == b else to_control if hosts in (a, b) else packets
+
+    matrix = [[between(a, b) for b in range(hosts + 1)] for a in range(hosts + 1)]
+    nothing = [[0] * (hosts + 1) for _ in range(hosts + 1)]
+    return Counters(matrix, matrix, nothing, overruns, 0.0, 0.0)
+
+
+def report(hosts, decisions=(), sites=None):
+    """As mutirao writes it."""
+    latency_us = [[0 if a == b else 1000 + a + b for b in range(hosts)] for a in range(hosts)]
+    return {"mutirao": "0", "mpi": "x", "communicators": [{
+        "name": "MPI_COMM_WORLD", "ranks": hosts, "hosts": hosts, "state": "mutirao",
+        "reason": "network measured",
+        "setup_ms": {"hosts": 311.25, "probe": 1402.5, "ghs": 2718.75, "gather": 366.5,
+                     "total": 4799.0},
+        "ghs_messages": 417, "sites": sites or [0] * hosts,
+        "tree": [[a, a + 1] for a in range(hosts - 1)], "latency_us": latency_us,
+        "decisions": list(decisions)}]}
+
+
+def decision(root_host, length_bytes, chosen, considered=()):
+    return {"collective": "broadcast", "root_host": root_host, "length_bytes": length_bytes,
+            "calls": 4, "chosen": chosen, "reason": "because", "considered": [
+                {"candidate": name, "predicted_us": us} for name, us in considered]}
+
+
+class MadeUpJobs:
+    """In the place of measure(): every time is a multiple of the bound, known by its digits."""
+
+    def __init__(self, failing=()):
+        self.failing = failing
+        self.number = 0
+
+    def __call__(self, contender, workloads, ranks, lab=None, on_point=None, timeout_s=None):
+        if contender.name in self.failing:
+            raise Failure(f"{contender.name} did not want to")
+        network = load_preset("six-sites")
+        points = []
+        for work in workloads:
+            for root in work.roots:
+                for consecutive in work.consecutive:
+                    self.number += 1
+                    base = network.bound_from(root) / 1000 * (1.25 + self.number / 1000)
+                    points.append(Point(24, root, consecutive, round(base * 9, 3), tuple(
+                        round(base + i * 0.137, 3) for i in range(work.repeat)),
+                        network.bound_from(root) / 1000))
+        decisions = [decision(root, 16, _ran(contender)) for root in range(0, 24, 4)]
+        sites = [host // 4 for host in range(24)]
+        return Measurement(contender, tuple(points),
+                           None if contender.native else report(24, decisions, sites), 31.5, 9876)
+
+
+def _ran(contender):
+    asked = (contender.settings or {}).get("broadcast")
+    return "tree:tree=shortest_path" if asked == "auto" else asked
+
+
+class NoLab:
+    """In the place of a lab."""
+
+    network = load_preset("six-sites")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_exception):
+        pass

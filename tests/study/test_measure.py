@@ -1,0 +1,157 @@
+"""What is made of a job's output, and what is refused."""
+
+import itertools
+
+import pytest
+
+from made_up import counters, decision, report
+from mutirao import measure
+from mutirao.errors import Failure
+from mutirao.launch import CompletedRun
+from mutirao.measure import Measurement, Point, Workload, bound_us, check_points, read_point
+from mutirao.network import HostNetwork
+
+LINE = ('{"bytes":24,"root":1,"consecutive":4,"first_ms":90.5,'
+        '"completion_ms":[12.500,11.000,19.000,11.500]}')
+
+
+@pytest.fixture
+def network():
+    """Four hosts where some ways round are shorter than the direct one, and directions differ."""
+    matrix = [[0, 2000, 9000, 30000], [2500, 0, 3000, 22000], [9500, 2750, 0, 5000],
+              [40000, 21000, 5500, 0]]
+    return HostNetwork(["h0", "h1", "h2", "h3"], ["A", "A", "B", "B"], matrix)
+
+
+def test_median_and_spread():
+    point = read_point(LINE, None, 4)
+    assert point.key == (24, 1, 4)
+    assert point.median_ms == 12.0
+    assert point.spread_ms == 8.0
+    assert point.to_bound is None
+
+
+def test_ratio_to_the_bound(network):
+    point = read_point(LINE, network, 4)
+    assert point.bound_ms == 8.0  # from host 1: over host 2 to host 3
+    assert point.to_bound == 1.5
+
+
+def brute_force_bound(network, hosts, root):
+    """The shortest over every simple path, written without Floyd and Warshall."""
+    def shortest(a, b):
+        others = [host for host in range(network.host_count) if host not in (a, b)]
+        ways = [(a, *between, b) for count in range(len(others) + 1)
+                for between in itertools.permutations(others, count)]
+        return min(sum(network.latency_us[x][y] for x, y in itertools.pairwise(way))
+                   for way in ways)
+
+    return max(0 if host == root else shortest(root, host) for host in hosts)
+
+
+@pytest.mark.parametrize("ranks, hosts_of", [
+    (2, [0, 1]), (3, [0, 1, 2]), (4, [0, 1, 2, 3]), (6, [0, 0, 1, 1, 2, 3]),
+    (9, [0, 0, 0, 1, 1, 2, 2, 3, 3])])
+def test_bound_is_of_the_hosts_that_have_ranks(network, ranks, hosts_of):
+    """Catches a bound over all hosts of the lab, which would refuse honest runs of few ranks."""
+    for root, host in enumerate(hosts_of):
+        assert bound_us(network, ranks, root) == brute_force_bound(network, hosts_of, host)
+
+
+def test_other_lines_are_not_measurements():
+    assert read_point("Warning: something about the network", None, 4) is None
+    with pytest.raises(Failure, match="unreadable"):
+        read_point('{"bytes":24,"root":', None, 4)
+    with pytest.raises(Failure, match="unreadable"):
+        read_point('{"bytes":24,"root":1}', None, 4)
+
+
+def point(completion_ms, bound_ms=10.0):
+    return Point(24, 0, 1, 99.0, tuple(completion_ms), bound_ms)
+
+
+def test_what_is_possible_passes():
+    passed = check_points("x", [point([10.0, 12.0]), point([11.0])], 4, counters(4, 5, overruns=1),
+                          counters(4, 7, overruns=4))
+    assert passed == (2 * 12, 3)
+
+
+def test_one_repetition_that_beats_the_bound_is_refused():
+    """Catches a look at the median only."""
+    with pytest.raises(Failure, match=r"auto, 24 bytes from rank 0: refused: 9.*bound"):
+        check_points("auto", [point([11.0]), point([12.0, 9.0, 12.0])], 4, counters(4, 5),
+                     counters(4, 7))
+
+
+def test_the_launchers_packets_do_not_count():
+    """Catches a sum over the control host's row and column."""
+    with pytest.raises(Failure, match="no packet"):
+        check_points("x", [point([11.0])], 4, counters(4, 5, to_control=1),
+                     counters(4, 5, to_control=900))
+
+
+class FakeLab:
+    def __init__(self, network):
+        self.network = network
+        self.asked = 0
+
+    def counters(self):
+        self.asked += 1
+        return counters(self.network.host_count, self.asked)
+
+
+def run_with(monkeypatch, contender, network, lines, returncode=0):
+    """measure() with a launcher that only says these lines."""
+    def fake_launch(_mpi, argv, _ranks, *, on_line, **_options):
+        fake_launch.argv = argv
+        for line in lines:
+            on_line(line)
+        return CompletedRun(returncode, lines, "it broke\n", 1.0, argv, None)
+
+    monkeypatch.setattr(measure, "launch", fake_launch)
+    monkeypatch.setattr(type(contender.mpi), "program", lambda _self, name: name)
+    workloads = (Workload((24,), (1,), (4,), 4), Workload((24, 100), (0,), repeat=1))
+    done = measure.measure(contender, workloads[:1 if len(lines) < 3 else 2], 4, FakeLab(network))
+    return done, fake_launch.argv
+
+
+def test_measures_several_workloads_in_one_job(monkeypatch, contender, network):
+    lines = [LINE, "noise", *(f'{{"bytes":{length},"root":0,"consecutive":1,"first_ms":50,'
+                              '"completion_ms":[16]}' for length in (24, 100))]
+    done, argv = run_with(monkeypatch, contender("flat"), network, lines)
+    assert [each.key for each in done.points] == [(24, 1, 4), (24, 0, 1), (100, 0, 1)]
+    assert done.point(100, 0).completion_ms == (16,)
+    assert argv == ["broadcast", "--bytes", "24", "--roots", "1", "--consecutive", "4",
+                    "--repeat", "4", "--then", "--bytes", "24,100", "--roots", "0",
+                    "--consecutive", "1", "--repeat", "1"]
+
+
+def test_a_job_that_beats_the_bound_is_refused(monkeypatch, contender, network):
+    with pytest.raises(Failure, match="less than the physical bound"):
+        run_with(monkeypatch, contender("flat"), network, [LINE.replace("11.000", "7.900")])
+
+
+def test_a_job_that_measured_too_little_fails(monkeypatch, contender, network):
+    with pytest.raises(Failure, match="0 of 1 points"):
+        run_with(monkeypatch, contender("flat"), network, ["nothing"])
+
+
+def test_a_failed_job_says_what_its_program_said(monkeypatch, contender, network):
+    with pytest.raises(Failure, match="flat on Open MPI 5.9.9 failed with exit code 3\nit broke"):
+        run_with(monkeypatch, contender("flat"), network, [LINE], returncode=3)
+
+
+@pytest.mark.parametrize("length, ran", [(16, "flat"), (24, "flat"), (31, "flat"), (32, "chain"),
+                                         (65536, None), (15, None)])
+def test_decisions_are_for_a_range_of_lengths(contender, length, ran):
+    given = [decision(3, 16, "flat", [("flat", 1500), ("native", None)]), decision(3, 32, "chain"),
+             decision(2, 65536, "flat")]
+    done = Measurement(contender("auto"), (), report(4, given), 1.0)
+    assert done.chosen(length, 3) == ran
+    assert done.predicted_ms(length, 3) == ({"flat": 1.5} if ran == "flat" else {})
+
+
+def test_nothing_is_known_of_a_native_run(contender):
+    done = Measurement(contender("native"), (), None, 1.0)
+    assert done.communicator is None
+    assert done.chosen(24, 0) is None

@@ -1,0 +1,130 @@
+"""The study's page: whole, by itself, and with every number that was measured."""
+
+import json
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+
+from mutirao.studies.chart import Bar, Group, bar_chart
+from mutirao.studies.page import make_page, write_page
+
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+LOADING = ("src", "href", "srcset", "data", "poster", "action", "xlink:href")
+
+
+class Checker(HTMLParser):
+    """Every element is closed where it must be; collects text, ids and what would be loaded."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.text, self.ids, self.loads, self.tags = [], [], [], [], set()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value)
+            if name in LOADING:
+                self.loads.append(value)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, f"</{tag}> closes {self.open[-3:]}"
+        self.open.pop()
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("style", "pre"):
+            self.text.append(data)
+
+
+def checked(page):
+    checker = Checker()
+    checker.feed(page)
+    checker.close()
+    assert checker.open == []
+    return checker
+
+
+PICTURE = ('<svg xmlns="http://www.w3.org/2000/svg"><defs><marker id="head0"/></defs>'
+           '<line marker-end="url(#head0)"/></svg>')
+PICTURES = {"mpich-like": PICTURE, "choice": PICTURE}
+
+
+@pytest.fixture
+def result(study_with):
+    return study_with()
+
+
+def test_whole_and_by_itself(result):
+    page = make_page(result, PICTURES)
+    checker = checked(page)
+    assert checker.loads == []
+    assert not checker.tags & {"script", "link", "iframe", "object", "img"}
+    assert "@import" not in page
+    assert re.findall(r"url\((?!#)", page) == []
+    assert set(re.findall(r"https?://[^\"'< ]+", page)) == {"http://www.w3.org/2000/svg"}
+
+
+def test_drawings_keep_their_own_arrow_heads(result):
+    page = make_page(result, PICTURES)
+    checker = checked(page)
+    assert len(checker.ids) == len(set(checker.ids)) == 2
+    assert set(re.findall(r"url\(#([^)]+)\)", page)) == set(checker.ids)
+
+
+def test_every_number_is_there(result):
+    """In what is read, not only in the JSON at the end."""
+    text = " ".join(checked(make_page(result, PICTURES)).text)
+    for arm in result["arms"]:
+        for point in arm["points"]:
+            for value in [point["first_ms"], point["median_ms"], point["bound_ms"],
+                          *point["completion_ms"]]:
+                assert f"{value:g}" in text, (arm["key"], point)
+    for row in result["network"]["round_trip_ms"]:
+        assert all(f"{value:g}" in text for value in row if value)
+    for by_count in result["paper"]["figure_4_s"].values():
+        assert all(f"{value:.2f}" in text for times in by_count.values() for value in times)
+    for by_count in result["paper"]["table_2_s"].values():
+        assert all(f"{value:.2f}" in text for value in by_count.values())
+    for value in ("311.2 ms", "1.40 s", "2.72 s", "366.5 ms", "4.80 s", "417", "1102"):
+        assert value in text
+
+
+def test_raw_values_beside_the_page(result, tmp_path):
+    page, values = write_page(result, PICTURES, tmp_path)
+    assert page.read_text(encoding="utf-8") == make_page(result, PICTURES)
+    assert json.loads(values.read_text()) == result
+
+
+def test_left_out_arms_and_odd_names(study_with):
+    result = study_with(failing=("MST", "mutirao's choice", "MagPIe-like"))
+    result["left_out"][0]["reason"] = "<b>1 & 2</b> $root"
+    page = make_page(result, {"mpich-like": PICTURE})
+    assert "<b>1 &" not in page
+    assert "left out: <b>1 & 2</b> $root" in "".join(checked(page).text)
+
+
+def test_native_arms_alone(study_with):
+    result = study_with(failing=("MPICH-like", "MST", "mutirao's choice", "MagPIe-like"))
+    checked(make_page(result, {}))
+
+
+def test_bars_are_as_high_as_their_values():
+    chart = bar_chart([Group("g", [Bar([("a", 30.0, "x"), ("b", 10.0, "y")]),
+                                   Bar([("a", 20.0, "z")])], 40.0)], "ms")
+    svg = ElementTree.fromstring(chart)
+    first, second, third = [float(rect.get("height")) for rect in svg.iter("rect")]
+    assert first == pytest.approx(3 * second, abs=0.2)
+    assert third == pytest.approx(2 * second, abs=0.2)
+    rects = list(svg.iter("rect"))
+    bound = next(line for line in svg.iter("line") if line.get("class") == "bound")
+    assert float(rects[1].get("y")) == pytest.approx(float(bound.get("y1")), abs=0.1)
+    assert float(rects[1].get("y")) + second == pytest.approx(float(rects[0].get("y")), abs=0.2)
