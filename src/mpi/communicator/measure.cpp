@@ -28,10 +28,10 @@ class Stopwatch {
     std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 };
 
-// One host's row as doubles: its number, its messages, its socket buffer, then per host the latency
-// and whether there is a tree link to it.
+// One host's row as doubles: its number, its messages, its socket buffer, whether letters are left,
+// then per host the latency and whether there is a tree link to it.
 using Row = std::vector<double>;
-constexpr std::size_t row_head = 3;
+constexpr std::size_t row_head = 4;
 
 // What the kernel takes from a sender at once, whatever the network: the middle value of tcp_wmem is
 // a new socket's buffer, about half of which is payload (tcp(7)). 0 where that cannot be told.
@@ -47,9 +47,10 @@ double socket_buffer_bytes() {
     return initial / 2;
 }
 
-Row make_row(int host, const std::vector<double>& latency_us, const TreePart& part) {
+Row make_row(int host, const std::vector<double>& latency_us, const TreePart& part,
+             bool letters_left) {
     Row row{static_cast<double>(host), static_cast<double>(part.messages_sent),
-            socket_buffer_bytes()};
+            socket_buffer_bytes(), letters_left ? 1.0 : 0.0};
     for (std::size_t peer = 0; peer < latency_us.size(); ++peer) {
         const bool branch = std::binary_search(part.branches.begin(), part.branches.end(),
                                                static_cast<int>(peer));
@@ -94,7 +95,8 @@ std::vector<double> measure_as_leader(MPI_Comm comm, const Hosts& hosts, const S
         return {};
     }
     const std::vector<std::byte> all = gather_over_tree(
-        mailbox, part.branches, to_bytes(make_row(hosts.my_host(), latency_us, part)));
+        mailbox, part.branches,
+        to_bytes(make_row(hosts.my_host(), latency_us, part, mailbox.letters_left())));
     cost.gather_ms = watch.lap_ms();
     return sorted_rows(all, hosts.count());
 }
@@ -133,20 +135,21 @@ Transport transport_of(const Settings& settings, [[maybe_unused]] double socket_
 // kernel's TCP has, so that one sender for all is not thought to be free.
 constexpr HostCosts assumed_costs{10.0, 10.0, 1000.0};
 
-Topology topology_from(const std::vector<double>& rows, int hosts, const Settings& settings,
-                       long& messages) {
+void take_rows(const std::vector<double>& rows, int hosts, const Settings& settings,
+               Measured& result) {
     const auto count = static_cast<std::size_t>(hosts);
     const std::size_t width = row_head + 2 * count;
-    Topology topology;
+    Topology& topology = result.topology;
     topology.network = Network(hosts);
-    messages = 0;
     double socket_buffer = rows[2];
     for (std::size_t from = 0; from < count; ++from) {
+        const double* const row = &rows[from * width];
+        result.cost.ghs_messages += std::lround(row[1]);
+        socket_buffer = std::min(socket_buffer, row[2]);
+        result.letters_left = result.letters_left || row[3] != 0;
         topology.network.set_host(static_cast<int>(from), assumed_costs);
-        messages += std::lround(rows[from * width + 1]);
-        socket_buffer = std::min(socket_buffer, rows[from * width + 2]);
         for (std::size_t to = 0; to < count; ++to) {
-            const double* const cell = &rows[from * width + row_head + 2 * to];
+            const double* const cell = row + row_head + 2 * to;
             Link link;
             link.latency_us = cell[0];
             topology.network.set_link(static_cast<int>(from), static_cast<int>(to), link);
@@ -157,7 +160,6 @@ Topology topology_from(const std::vector<double>& rows, int hosts, const Setting
     }
     topology.network.transport = transport_of(settings, socket_buffer);
     topology.site_of = discover_sites(topology.network);
-    return topology;
 }
 
 }  // namespace
@@ -169,9 +171,10 @@ Measured measure(MPI_Comm comm, const Hosts& hosts, const Settings& settings) {
         rows = measure_as_leader(comm, hosts, settings, result.cost);
     }
     share_on_host(hosts, rows);
+    result.letters_left = rows.empty();
     if (!rows.empty()) {
         result.id = std::max<std::uint64_t>(fnv1a(std::as_bytes(std::span(rows))), 1);
-        result.topology = topology_from(rows, hosts.count(), settings, result.cost.ghs_messages);
+        take_rows(rows, hosts.count(), settings, result);
     }
     return result;
 }

@@ -86,6 +86,7 @@ std::string learn_network(State& state, const std::vector<Introduction>& introdu
     } else {
         Measured measured = measure(state.comm, state.hosts, runtime().settings);
         record.cost = measured.cost;
+        state.keep_comm = measured.letters_left;
         if (measured.id != 0) {
             become_known(measured, state.hosts.my_host());
         }

@@ -67,6 +67,9 @@ State::~State() { release(); }
 void State::release() {
     native = true;
     departures.wait();
+    if (keep_comm) {
+        comm = MPI_COMM_NULL;
+    }
     for (MPI_Comm* own : {&hosts.host_comm, &comm}) {
         if (*own != MPI_COMM_NULL) {
             PMPI_Comm_free(own);

@@ -25,6 +25,7 @@ struct State {
     /// Every call of this communicator goes to the MPI library's own; what follows is empty then.
     bool native = true;
     MPI_Comm comm = MPI_COMM_NULL;  ///< private, of the same group
+    bool keep_comm = false;         ///< never free it; see Measured::letters_left
     Hosts hosts;
     std::uint32_t calls = 0;  ///< equal on all ranks: the tags carry it
     std::shared_ptr<Record> record;

@@ -40,6 +40,10 @@ class Mailbox {
     std::optional<Letter> poll(Phase phase);
     /// Sends to this host may never complete: do not wait for them.
     void give_up(int host);
+    /// Letters may still come that nobody waits for any more.
+    void leave_letters() { letters_left_ = true; }
+    /// True if the communicator may hold messages that nobody will receive.
+    bool letters_left() const { return letters_left_; }
 
   private:
     struct Sending {
@@ -57,6 +61,7 @@ class Mailbox {
     std::deque<Letter> waiting_[phase_count];
     std::deque<Sending> sending_;
     std::vector<bool> given_up_;
+    bool letters_left_ = false;
     int idle_polls_ = 0;
 };
 

@@ -12,6 +12,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Peer {
     int pings_left = 0;
+    int pongs_due = 0;
     Clock::time_point sent_at;
     double round_trip_us = infinity;
     bool told = false;          ///< our verdict went out
@@ -54,6 +55,7 @@ class Prober {
 
     void ping(int host) {
         --peer(host).pings_left;
+        ++peer(host).pongs_due;
         peer(host).sent_at = Clock::now();
         mailbox_.send(host, Phase::ping, {});
     }
@@ -67,6 +69,7 @@ class Prober {
     void take_pongs() {
         while (const auto letter = mailbox_.poll(Phase::pong)) {
             Peer& from = peer(letter->from);
+            --from.pongs_due;
             if (from.told) {
                 continue;  // too late: the verdict stands
             }
@@ -94,6 +97,9 @@ class Prober {
         peer(host).told = true;
         if (!peer(host).answered()) {
             mailbox_.give_up(host);
+        }
+        if (peer(host).pongs_due > 0) {
+            mailbox_.leave_letters();
         }
         mailbox_.send(host, Phase::verdict, bytes_of(peer(host).round_trip_us));
     }

@@ -1,0 +1,87 @@
+"""The preload library on a network with delays, where links are long, dead or too slow to probe."""
+
+import json
+import random
+
+import pytest
+
+from mutirao.lab import Lab, verify_run
+from mutirao.launch import launch
+from mutirao.mpis import found_mpis
+from mutirao.network import HostNetwork
+
+WHEELS = [mpi for mpi in found_mpis() if mpi.built and mpi.known.environment]
+
+
+def matrix_network(round_trip_ms):
+    hosts = [f"h{host}" for host in range(len(round_trip_ms))]
+    one_way_us = [[value * 500.0 for value in row] for row in round_trip_ms]
+    return HostNetwork(hosts, hosts, one_way_us, None, "test", "made up")
+
+
+def random_network(seed, hosts=6):
+    chosen = random.Random(seed)
+    matrix = [[0.0] * hosts for _ in range(hosts)]
+    for a in range(hosts):
+        for b in range(a):
+            matrix[a][b] = matrix[b][a] = float(chosen.randint(10, 60))
+    return matrix_network(matrix)
+
+
+@pytest.fixture(params=WHEELS, ids=lambda mpi: mpi.name)
+def mpi(request):
+    return request.param
+
+
+@pytest.fixture
+def lab():
+    with Lab.up(random_network(1), hold=True) as up:
+        yield up
+
+
+def broadcast(mpi, lab, *words, **settings):
+    before = lab.counters().total_packets
+    finished = launch(mpi, [str(mpi.program("broadcast")), *map(str, words)], 6, lab=lab,
+                      capture=True, timeout_s=60, settings=settings)
+    assert finished.returncode == 0, finished.errors
+    results = [json.loads(line) for line in finished.lines]
+    for each in results:
+        verify_run(lab.network.bound_from(each["root"]), min(each["completion_ms"]) * 1000, before,
+                   lab.counters().total_packets)
+    return results, finished.report["communicators"][0]
+
+
+def test_measured_latencies_are_the_labs(mpi, lab):
+    """Of the lab's asked delays, an independent truth; the probe may only measure longer ones."""
+    _, world = broadcast(mpi, lab, "--repeat", 1)
+    asked = lab.network.latency_us
+    for a in range(6):
+        for b in range(6):
+            if a != b:
+                assert asked[a][b] <= world["latency_us"][a][b] < asked[a][b] + 20_000
+
+
+def test_the_choice_follows_the_shortest_paths(mpi, lab):
+    """The choice is one that the predictor expects within a few percent of the physical bound."""
+    results, world = broadcast(mpi, lab, "--roots", "0,3,5", "--repeat", 3)
+    assert world["state"] == "mutirao" and len(results) == 3
+    for decision in world["decisions"]:
+        bound_us = lab.network.bound_from(decision["root_host"])
+        assert decision["considered"][0]["predicted_us"] < 1.25 * bound_us
+
+
+def test_the_tree_goes_round_a_dead_link(mpi, lab):
+    """The lightest link, which would be in every tree, carries nothing. The pair is one that the
+    MPI libraries' own collectives do not need on six ranks."""
+    lab.set_pair("h2", "h5", latency_ms=1, loss=1.0)
+    results, world = broadcast(mpi, lab, "--roots", "2", "--repeat", 2, probe_timeout_ms="700",
+                               broadcast="tree:tree=mst")
+    assert world["state"] == "mutirao" and world["latency_us"][2][5] is None
+    assert len(world["tree"]) == 5 and [2, 5] not in world["tree"]
+    assert len(results[0]["completion_ms"]) == 2
+
+
+def test_no_answer_from_anybody_leaves_the_mpi_librarys_own(mpi, lab):
+    """Every probe is older than its timeout when it comes back: no link, no tree."""
+    _, world = broadcast(mpi, lab, "--repeat", 1, probe_timeout_ms="1", broadcast="tree:tree=mst")
+    assert world["state"] == "native" and "no spanning tree" in world["reason"]
