@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from mutirao import core_tool
+from mutirao.compact_table import BEST, BOUND, compact_table
 from mutirao.errors import Failure, UsageError, did_you_mean
 from mutirao.lab import TCP_PROFILES, Lab
 from mutirao.measure import (
@@ -21,9 +22,9 @@ from mutirao.measure import (
 from mutirao.mpis import Mpi, default_mpi, find_mpi
 from mutirao.network import HostNetwork
 from mutirao.network_argument import load_network
-from mutirao.output import print_json, print_table, working
+from mutirao.output import print_json, working
 from mutirao.progress import steps
-from mutirao.units import counted, duration, size
+from mutirao.units import counted, size
 from mutirao.user_settings import gather_settings
 
 COLLECTIVES = ("broadcast",)
@@ -281,36 +282,43 @@ class Bench:
             title = f"{size(length)} from rank {root}"
             if self.workload.consecutive[0] > 1:
                 title = f"{self.workload.consecutive[0]} broadcasts of {title}"
-            print_table(("algorithm", "median", "spread", "x bound", "x native", "predicted",
-                         "error", "ran"), _cells(rows),
-                        f"{title}, {mpi.title}" if several_mpis else title)
-            print()
+            print(_table(rows, f"{title}, {mpi.title}" if several_mpis else title) + "\n")
         groups = self.summary()
         if groups:
             hits = sum(group["among_two_fastest"] for group in groups)
             errors = [error for group in groups for error in group["errors"]]
-            print(f"Predicted best among the two fastest (to 1%): {hits} of {len(groups)}."
-                  f" Median error of prediction: {statistics.median(errors):.1%}"
+            print(f"Predicted best among the two fastest (to 1%): {hits} of {len(groups)}.\n"
+                  f"Median error of prediction: {statistics.median(errors):.1%}"
                   f" ({counted(len(errors), 'prediction')}).")
 
 
-def _cells(rows: Sequence[Row]) -> list[tuple]:
+_COLUMNS = ("in ms", "median", "spread", "x bound", "x native", "predicted", "error")
+
+
+def _table(rows: Sequence[Row], title: str) -> str:
     cells: list[tuple] = []
     bound_ms = rows[0].point.bound_ms
     if bound_ms:
-        cells.append(("physical bound", duration(bound_ms * 1000), "", _ratio(1.0), "", "", "", ""))
+        cells.append(("physical bound", _ms(bound_ms)))
+    styles = {0: BOUND} if bound_ms else {}
     for row in rows:
-        predicted = "" if row.predicted_ms is None else duration(row.predicted_ms * 1000)
-        cells.append((row.name, duration(row.point.median_ms * 1000),
-                      duration(row.point.spread_ms * 1000), _ratio(row.point.to_bound),
-                      _ratio(row.to_native), predicted,
-                      "" if row.error is None else f"{row.error:+.1%}",
-                      row.ran if row.ran != row.name else ""))
-    return cells
+        if row.name == OWN_CHOICE:
+            styles[len(cells)] = BEST
+        cells.append((row.name, _ms(row.point.median_ms), _ms(row.point.spread_ms),
+                      _ratio(row.point.to_bound), _ratio(row.to_native), _ms(row.predicted_ms),
+                      "" if row.error is None else f"{row.error:+.1%}"))
+    padded = [(*row, *[""] * (len(_COLUMNS) - len(row))) for row in cells]
+    ran = [f"{row.name} ran {row.ran}" for row in rows if row.ran not in (None, row.name)]
+    return "\n".join([compact_table(_COLUMNS, padded, title, styles), *ran])
+
+
+def _ms(value: float | None) -> str:
+    """Microseconds where they matter."""
+    return "" if value is None else f"{value:.3f}" if value < 10 else f"{value:.1f}"
 
 
 def _ratio(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
+    return "" if value is None else f"{value:.2f}"
 
 
 def _ranked(rows: Sequence[Row]) -> dict[str, Row]:

@@ -1,11 +1,13 @@
 """The six-site study in the terminal, each table within 80 columns."""
 
 import textwrap
+from collections.abc import Sequence
 
-from mutirao.output import print_table
+from mutirao.compact_table import BEST, BOUND, compact_table
 from mutirao.units import counted, duration
 
-COMPARISON = ("less time", "source", "broadcasts", "paper", "here")
+_STYLES = {"physical bound": BOUND, "mutirao's choice": BEST}
+COMPARISON = ("", "source", "broadcasts", "paper", "here")
 SET_UP = {"hosts": "hosts", "probe": "links", "ghs": "tree", "gather": "sharing"}
 
 
@@ -77,6 +79,11 @@ def remarks(result: dict) -> list[str]:
     return lines
 
 
+def _print(columns: Sequence[str], rows: Sequence[Sequence], title: str) -> None:
+    styles = {number: _STYLES[row[0]] for number, row in enumerate(rows) if row[0] in _STYLES}
+    print(compact_table(columns, rows, title, styles) + "\n")
+
+
 def _one_shot(result: dict) -> None:
     roots = result["roots"]
     columns = ["", *(f"{site_name(result, root)} ({root})" for root in roots), "worst"]
@@ -86,9 +93,8 @@ def _one_shot(result: dict) -> None:
         medians = [median_ms(arm, root) for root in roots]
         worst = max(median / bound for median, bound in zip(medians, bounds, strict=True))
         rows.append([arm["title"], *(f"{median:.1f}" for median in medians), f"{worst:.2f} x"])
-    print_table(columns, rows, "One broadcast of 24 bytes from one host of each site, in ms until"
-                " the last host\nhas it; the worst of them as a multiple of its bound")
-    print()
+    _print(columns, rows, "One broadcast of 24 bytes from one host of each site, in ms until the"
+           " last host\nhas it; the worst of them as a multiple of its bound")
 
 
 def _consecutive(result: dict) -> None:
@@ -103,10 +109,8 @@ def _consecutive(result: dict) -> None:
         rows.append([arm["title"],
                      *(f"{median_ms(arm, result['root'], count):.1f}" for count in counts),
                      *(f"{paper[k]:.2f} s" if k in paper else "" for k in in_paper)])
-    print_table(columns, rows, f"24 bytes from host {result['root']}, in ms until the last host has"
-                " the last of them;\nbeside it the paper's Table 2: whole applications, in"
-                " seconds")
-    print()
+    _print(columns, rows, f"24 bytes from host {result['root']}, in ms until the last host has the"
+           " last of them;\nbeside it the paper's Table 2: whole applications, in seconds")
 
 
 def _tree_building(result: dict) -> None:
@@ -119,11 +123,9 @@ def _tree_building(result: dict) -> None:
                          f"{arm['set_up']['messages']} of {arm['set_up']['most_messages']}",
                          len(set(arm["set_up"]["sites"]))])
     if rows:
-        print_table(["set-up", *SET_UP.values(), "in all", "messages", "sites"], rows,
-                    "Once per run: finding the hosts, measuring their links, building the"
-                    " spanning\ntree (messages: of how many allowed), sharing what was measured;"
-                    " sites found")
-        print()
+        _print(["set-up", *SET_UP.values(), "in all", "messages", "sites"], rows,
+               "Once per run: finding the hosts, measuring their links, building the spanning\n"
+               "tree (messages: of how many allowed), sharing what was measured; sites found")
 
 
 def figure_4_rows(result: dict) -> list[tuple]:
@@ -142,15 +144,13 @@ def figure_4_rows(result: dict) -> list[tuple]:
 
 
 def _beside_figure_4(result: dict) -> None:
-    print_table(["", "broadcasts", "building", "both", "broadcasting"],
-                [[who, count, *(f"{seconds:.2f}" for seconds in times)]
-                 for who, count, *times in figure_4_rows(result)],
-                "The paper's Figure 4, in seconds. Both: there the whole application, here"
-                " set-up\nand broadcasts. AGM: the minimum spanning tree")
-    print()
-    print_table(COMPARISON, comparisons(result),
-                "What can be compared: how much less time the first takes than the second")
-    print()
+    _print(["", "broadcasts", "building", "both", "broadcasting"],
+           [[who, count, *(f"{seconds:.2f}" for seconds in times)]
+            for who, count, *times in figure_4_rows(result)],
+           "The paper's Figure 4, in seconds. Both: there the whole application, here set-up\n"
+           "and broadcasts. AGM: the minimum spanning tree")
+    _print(COMPARISON, comparisons(result), "What can be compared: the time of the first beside"
+           " that of the second")
     for difference in result["paper"]["differences"]:
         print(textwrap.fill(f"* {difference}", 80, subsequent_indent="  "))
     print()
@@ -168,12 +168,13 @@ def comparisons(result: dict) -> list[tuple]:
         for count, slower in seconds[second].items():
             here = ""
             if first in arms and second in arms:
-                here = _less(*(median_ms(arms[name], result["root"], int(count))
+                here = _change(*(median_ms(arms[name], result["root"], int(count))
                                for name in (first, second)))
-            rows.append((f"{first} than {second}", source, count,
-                         _less(seconds[first][count], slower), here))
+            rows.append((f"{first} beside {second}", source, count,
+                         _change(seconds[first][count], slower), here))
     return rows
 
 
-def _less(first: float, second: float) -> str:
-    return f"{round(100 * (1 - first / second))}%"
+def _change(first: float, second: float) -> str:
+    percent = round(100 * (1 - first / second))
+    return f"{abs(percent)}% {'more' if percent < 0 else 'less'}"
