@@ -1,9 +1,11 @@
 /* An ordinary MPI program that broadcasts and measures: it calls nothing but MPI and the clock, and
  * is the same binary whether mutirao is preloaded or not.
  *
- * For every length and root it repeats: all ranks wait in MPI_Bcast, the root enters, and the
- * completion is the time from there until the last rank has left the last of --consecutive calls.
- * What arrives is compared with what was sent. One JSON line per length and root from rank 0.
+ * For every length and root it repeats: every rank tells the root that it goes into MPI_Bcast, the
+ * root then enters, and the completion is the time from there until the last rank has left the last
+ * of --consecutive calls. What arrives is compared with what was sent. One JSON line per root,
+ * length and number of consecutive calls from rank 0. After --then
+ * follow further measurements of the same job, whose options begin as they were before it.
  *
  * Where the ranks run on several machines their clocks are compared first by round trips with rank
  * 0; the offset is then uncertain by half the difference of the two directions. On one machine
@@ -15,16 +17,19 @@
 #include <string.h>
 #include <time.h>
 
-enum { most_values = 64 };
+enum { most_values = 64, ready_tag = 2, result_tag = 3 };
 
 struct options {
     int lengths[most_values];
     int length_count;
     int roots[most_values];
     int root_count;
+    int consecutives[most_values];
+    int consecutive_count;
     int repeat;
-    int consecutive;
 };
+
+static const struct options defaults = {{24}, 1, {0}, 1, {1}, 1, 5};
 
 static int rank, size;
 static double clock_offset_ms;
@@ -44,44 +49,62 @@ static void pause_ms(double duration_ms) {
 static void fail(const char* what, const char* value) {
     if (rank == 0) {
         fprintf(stderr, "broadcast: %s %s; usage: broadcast [--bytes N,...] [--roots R,...] "
-                        "[--repeat N] [--consecutive N]\n", what, value);
+                        "[--repeat N] [--consecutive N,...] [--then ...]\n", what, value);
     }
     MPI_Finalize();
     exit(2);
 }
 
-static int parse_list(char* text, int least, int most, int* values) {
-    int count = 0;
-    for (char* word = strtok(text, ","); word != NULL; word = strtok(NULL, ",")) {
-        char* end = word;
-        const long value = strtol(word, &end, 10);
-        if (*end != '\0' || end == word || value < least || value > most || count == most_values) {
-            fail("wrong value", word);
-        }
-        values[count++] = (int)value;
-    }
-    return count;
+static void out_of_memory(int length) {
+    fprintf(stderr, "broadcast: no memory for %d bytes\n", length);
+    MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static struct options parse(int argc, char** argv) {
-    struct options options = {{24}, 1, {0}, 1, 5, 1};
-    for (int i = 1; i < argc; i += 2) {
-        char* const value = i + 1 < argc ? argv[i + 1] : NULL;
+static int parse_list(const char* text, int least, int most, int* values) {
+    int count = 0;
+    for (const char* word = text;; ++word) {
+        char* end;
+        const long value = strtol(word, &end, 10);
+        const int ends = *end == ',' || *end == '\0';
+        if (!ends || end == word || value < least || value > most || count == most_values) {
+            fail("wrong value", text);
+        }
+        values[count++] = (int)value;
+        if (*end == '\0') {
+            return count;
+        }
+        word = end;
+    }
+}
+
+static int parse_one(const char* text, int least, int most) {
+    int values[most_values];
+    if (parse_list(text, least, most, values) != 1) {
+        fail("one value is wanted, not", text);
+    }
+    return values[0];
+}
+
+/* Reads options from argv[from] up to --then or the end, and returns where the next ones begin. */
+static int parse(int from, int argc, char** argv, struct options* options) {
+    int i = from;
+    for (; i < argc && strcmp(argv[i], "--then") != 0; i += 2) {
+        const char* const value = i + 1 < argc ? argv[i + 1] : NULL;
         if (value == NULL) {
             fail("no value for", argv[i]);
         } else if (strcmp(argv[i], "--bytes") == 0) {
-            options.length_count = parse_list(value, 0, INT32_MAX, options.lengths);
+            options->length_count = parse_list(value, 0, INT32_MAX, options->lengths);
         } else if (strcmp(argv[i], "--roots") == 0) {
-            options.root_count = parse_list(value, 0, size - 1, options.roots);
+            options->root_count = parse_list(value, 0, size - 1, options->roots);
         } else if (strcmp(argv[i], "--repeat") == 0) {
-            parse_list(value, 1, 1000000, &options.repeat);
+            options->repeat = parse_one(value, 1, 1000000);
         } else if (strcmp(argv[i], "--consecutive") == 0) {
-            parse_list(value, 1, 1000000, &options.consecutive);
+            options->consecutive_count = parse_list(value, 1, 1000000, options->consecutives);
         } else {
             fail("unknown option", argv[i]);
         }
     }
-    return options;
+    return i + 1;
 }
 
 /* The same on every rank that shares a kernel, and with it the clock. */
@@ -148,88 +171,128 @@ static void fill(unsigned char* data, int length, unsigned seed) {
     }
 }
 
-/* Completion of one round as rank 0 learns it; ends the job if wrong bytes arrived. */
-static double round_ms(unsigned char* data, unsigned char* expected, int length, int root,
-                       int consecutive, double settle_ms, unsigned seed) {
-    fill(expected, length, seed);
-    memset(data, 0, (size_t)length);
-    if (rank == root) {
-        memcpy(data, expected, (size_t)length);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == root) {
-        pause_ms(settle_ms); /* until all others wait in MPI_Bcast */
-    }
-    double begin = now_ms(), end, last;
-    for (int i = 0; i < consecutive; ++i) {
-        MPI_Bcast(data, length, MPI_BYTE, root, MPI_COMM_WORLD);
-    }
-    end = now_ms();
-    const int wrong = memcmp(data, expected, (size_t)length) != 0;
-    if (wrong) {
-        fprintf(stderr, "broadcast: rank %d received wrong bytes (%d bytes from root %d)\n", rank,
-                length, root);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    MPI_Allreduce(&end, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+/* The latest of all ranks' values, at the root, in the time of the longest way to it. Everyone else
+ * has then left this function or is about to: a barrier that costs one way instead of several. */
+static double latest_at(int root, double mine) {
     if (rank != root) {
-        begin = 0;
+        MPI_Send(&mine, 1, MPI_DOUBLE, root, ready_tag, MPI_COMM_WORLD);
+        return mine;
     }
-    double start;
-    MPI_Allreduce(&begin, &start, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    return last - start;
-}
-
-/* Long enough for every rank to have left a barrier that one of them has left. */
-static double barrier_ms(void) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double begin = now_ms();
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double mine = now_ms() - begin;
-    double longest;
-    MPI_Allreduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return longest;
-}
-
-static void measure(const struct options* options, int length, int root, double settle_ms) {
-    unsigned char* const data = malloc((size_t)length + 1);
-    unsigned char* const expected = malloc((size_t)length + 1);
-    if (data == NULL || expected == NULL) {
-        fprintf(stderr, "broadcast: no memory for %d bytes\n", length);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    const double first = round_ms(data, expected, length, root, 1, settle_ms, 0);
-    if (rank == 0) {
-        printf("{\"bytes\":%d,\"root\":%d,\"consecutive\":%d,\"first_ms\":%.3f,\"completion_ms\":[",
-               length, root, options->consecutive, first);
-    }
-    for (int i = 0; i < options->repeat; ++i) {
-        const double took = round_ms(data, expected, length, root, options->consecutive, settle_ms,
-                                     (unsigned)i + 1);
-        if (rank == 0) {
-            printf("%s%.3f", i == 0 ? "" : ",", took);
+    for (int peer = 0; peer < size; ++peer) {
+        if (peer != root) {
+            double theirs;
+            MPI_Recv(&theirs, 1, MPI_DOUBLE, peer, ready_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            mine = theirs > mine ? theirs : mine;
         }
     }
-    if (rank == 0) {
-        printf("]}\n");
-        fflush(stdout);
+    return mine;
+}
+
+struct message {
+    unsigned char* data;
+    unsigned char* expected;
+    int length;
+    int root;
+};
+
+/* `repeat` rounds of `consecutive` broadcasts; the completions are the root's to know. */
+static void run_rounds(const struct message* message, int repeat, int consecutive,
+                       double* completion_ms) {
+    const int root = message->root;
+    double begin = 0, end = 0;
+    for (int i = 0; i <= repeat; ++i) {
+        fill(message->expected, message->length, (unsigned)(i + consecutive));
+        memset(message->data, 0, (size_t)message->length);
+        if (rank == root) {
+            memcpy(message->data, message->expected, (size_t)message->length);
+        }
+        const double last = latest_at(root, end);
+        if (i > 0) {
+            completion_ms[i - 1] = last - begin;
+        }
+        if (i == repeat) {
+            return;
+        }
+        if (rank == root) {
+            pause_ms(2); /* those who have just said that they are ready have yet to enter */
+        }
+        begin = now_ms();
+        for (int call = 0; call < consecutive; ++call) {
+            MPI_Bcast(message->data, message->length, MPI_BYTE, root, MPI_COMM_WORLD);
+        }
+        end = now_ms();
+        if (memcmp(message->data, message->expected, (size_t)message->length) != 0) {
+            fprintf(stderr, "broadcast: rank %d received wrong bytes (%d bytes from root %d)\n",
+                    rank, message->length, root);
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
     }
-    free(data);
-    free(expected);
+}
+
+static void to_rank_0(int root, double* values, int count) {
+    if (root == 0) {
+        return;
+    }
+    if (rank == root) {
+        MPI_Send(values, count, MPI_DOUBLE, 0, result_tag, MPI_COMM_WORLD);
+    } else if (rank == 0) {
+        MPI_Recv(values, count, MPI_DOUBLE, root, result_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+static void print_line(const struct message* message, int consecutive, double first_ms,
+                       const double* completion_ms, int repeat) {
+    if (rank != 0) {
+        return;
+    }
+    printf("{\"bytes\":%d,\"root\":%d,\"consecutive\":%d,\"first_ms\":%.3f,\"completion_ms\":[",
+           message->length, message->root, consecutive, first_ms);
+    for (int i = 0; i < repeat; ++i) {
+        printf("%s%.3f", i == 0 ? "" : ",", completion_ms[i]);
+    }
+    printf("]}\n");
+    fflush(stdout);
+}
+
+static void measure(const struct options* options, int length, int root) {
+    const struct message message = {malloc((size_t)length + 1), malloc((size_t)length + 1), length,
+                                    root};
+    double* const completion_ms = malloc((size_t)options->repeat * sizeof *completion_ms);
+    if (message.data == NULL || message.expected == NULL || completion_ms == NULL) {
+        out_of_memory(length);
+    }
+    double first_ms = 0;
+    run_rounds(&message, 1, 1, &first_ms);
+    to_rank_0(root, &first_ms, 1);
+    for (int c = 0; c < options->consecutive_count; ++c) {
+        run_rounds(&message, options->repeat, options->consecutives[c], completion_ms);
+        to_rank_0(root, completion_ms, options->repeat);
+        print_line(&message, options->consecutives[c], first_ms, completion_ms, options->repeat);
+    }
+    free(message.data);
+    free(message.expected);
+    free(completion_ms);
 }
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    const struct options options = parse(argc, argv);
-    agree_on_clock();
-    const double settle_ms = 1 + barrier_ms();
-    for (int r = 0; r < options.root_count; ++r) {
-        for (int l = 0; l < options.length_count; ++l) {
-            measure(&options, options.lengths[l], options.roots[r], settle_ms);
-        }
+    struct options options = defaults;
+    for (int next = 1; next < argc;) {
+        next = parse(next, argc, argv, &options); /* all of it first: no job ends half-way */
     }
+    agree_on_clock();
+    options = defaults;
+    int next = 1;
+    do {
+        next = parse(next, argc, argv, &options);
+        for (int r = 0; r < options.root_count; ++r) {
+            for (int l = 0; l < options.length_count; ++l) {
+                measure(&options, options.lengths[l], options.roots[r]);
+            }
+        }
+    } while (next < argc);
     MPI_Finalize();
     return 0;
 }

@@ -113,7 +113,7 @@ class Measurement:
         return None
 
     def decision(self, length_bytes: int, root_host: int) -> dict | None:
-        """Decisions are made for the power of two at or below a length."""
+        """One decision serves all lengths up to the next power of two."""
         for decision in (self.communicator or {}).get("decisions", ()):
             if (decision["root_host"] == root_host
                     and decision["length_bytes"].bit_length() == length_bytes.bit_length()):

@@ -25,15 +25,14 @@ bool for_native(const BroadcastCall& call) {
 int length_class(std::size_t length_bytes) { return std::bit_width(length_bytes) - 1; }
 
 std::size_t decide(State& state, int root_host, std::size_t length_bytes) {
-    const int size_class = length_class(length_bytes);
     const auto key = (static_cast<std::uint64_t>(root_host) << 8) |
-                     static_cast<std::uint64_t>(size_class);
+                     static_cast<std::uint64_t>(length_class(length_bytes));
     const auto [entry, fresh] =
         state.decision_of.try_emplace(key, state.record->decisions.size());
     if (fresh) {
         DecisionRecord made;
         made.root = root_host;
-        made.length_bytes = std::size_t{1} << size_class;
+        made.length_bytes = length_bytes;  // the first call's, equal on all ranks
         made.decision = decide_broadcast(state.record->topology, runtime().settings, root_host,
                                          made.length_bytes);
         state.record->decisions.push_back(std::move(made));

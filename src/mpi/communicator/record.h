@@ -22,7 +22,7 @@ struct SetupCost {
 
 struct DecisionRecord {
     int root = 0;  ///< host of the root
-    std::size_t length_bytes = 0;  ///< least length of the class
+    std::size_t length_bytes = 0;  ///< of the first call in its class of lengths
     Decision decision;
     std::uint64_t calls = 0;
 };

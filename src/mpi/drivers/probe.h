@@ -10,7 +10,7 @@
 namespace mutirao::mpi {
 
 struct ProbeOptions {
-    int count = 3;          ///< round trips per link; the least counts
+    int count = 3;          ///< round trips per link, more over short ones; the least counts
     int timeout_ms = 5000;  ///< for all of them together
 };
 
