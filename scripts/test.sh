@@ -17,7 +17,7 @@ timed() {
 
 # In a terminal a counter in place; elsewhere (continuous integration) only what failed.
 unit_tests() {
-    local run=(ctest --preset "$1" -j "$(nproc)" --no-tests=error) output
+    local run=(ctest --preset "$1" -j "$(nproc)" --no-tests=error "${@:2}") output
     if [[ -t 1 ]]; then
         "${run[@]}" --progress
     else
@@ -30,12 +30,12 @@ unit_tests() {
 build_core() {
     scripts/setup.sh --core
     cmake --preset core --log-level=NOTICE -DCMAKE_BUILD_TYPE= -DCMAKE_CXX_FLAGS=-O1 >/dev/null
-    cmake --build --preset core
+    cmake --build --preset core --target core_test simulate_test
 }
 
 if [[ ${1-} == --core ]]; then
     timed build build_core
-    timed "unit tests" unit_tests core
+    timed "unit tests" unit_tests core -R '^(core|simulate)_test/'
     exit
 fi
 timed set-up scripts/setup.sh
