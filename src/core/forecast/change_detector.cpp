@@ -1,0 +1,147 @@
+#include "core/forecast/change_detector.h"
+
+#include <cmath>
+#include <limits>
+
+#include "core/text/invariant.h"
+
+namespace mutirao {
+namespace {
+
+/// Each announcement adds 1 to the damping, which halves in some 16 measurements.
+constexpr double most_damping = 4;
+constexpr double damping_kept = 0.957;
+
+/// The forecast must lie off the announced value for so many measurements to be news itself.
+constexpr int drift_measurements = 8;
+
+/// A large step that is taken back within so few measurements was an outlier; then large steps
+/// need confirmation for a while.
+constexpr int taken_back_within = 2;
+constexpr int doubtful_measurements = 64;
+
+/// What the link is said to be, at first, when a reply is overdue.
+constexpr double overdue_factor = 10;
+
+}  // namespace
+
+ChangeDetector::ChangeDetector(ChangeRule rule, std::optional<double> announced)
+    : rule_(rule), announced_us_(announced) {
+    provisional_ = announced && !std::isfinite(*announced);
+}
+
+double ChangeDetector::noise_us() const {
+    const double announced_us = announced_us_.value_or(0);
+    return std::max(rule_.least_change_us, rule_.least_change_percent / 100 * announced_us);
+}
+
+double ChangeDetector::band_us() const {
+    if (rule_.threshold_percent) return *rule_.threshold_percent / 100 * announced_us_.value_or(0);
+    const auto forecast = bank_.forecast();
+    const double errors_us = forecast ? rule_.errors * forecast->error : 0;
+    return std::max(noise_us(), errors_us) * (1 + damping_);
+}
+
+bool ChangeDetector::large(double value_us) const {
+    const auto [less, more] = std::minmax(value_us, *announced_us_);
+    return more >= rule_.large_factor * less && more - less >= rule_.large_change_us;
+}
+
+double ChangeDetector::announce(double value_us) {
+    announced_us_ = value_us;
+    provisional_ = false;
+    damping_ = std::min(damping_ + 1, most_damping);
+    outside_ = 0;
+    drifting_ = 0;
+    return value_us;
+}
+
+std::optional<double> ChangeDetector::measured(double value_us) {
+    if (!std::isfinite(value_us) || value_us < 0) {
+        broken_invariant("latencies are finite and not negative", std::isfinite(value_us), 1);
+    }
+    if (!announced_us_) {
+        bank_.measured(value_us);
+        return announce(value_us);
+    }
+    if (provisional_) {
+        provisional_ = false;
+        const auto before = bank_.forecast();
+        if (!before || std::abs(value_us - before->value) > noise_us()) bank_ = {};
+        bank_.measured(value_us);
+        const bool differs = std::abs(value_us - *announced_us_) > noise_us();
+        return differs ? std::optional(announce(value_us)) : std::nullopt;
+    }
+    return rule_.threshold_percent ? by_threshold(value_us) : by_forecast(value_us);
+}
+
+std::optional<double> ChangeDetector::by_threshold(double value_us) {
+    bank_.measured(value_us);
+    if (std::abs(value_us - *announced_us_) <= band_us()) return std::nullopt;
+    return announce(value_us);
+}
+
+std::optional<double> ChangeDetector::by_forecast(double value_us) {
+    damping_ *= damping_kept;
+    doubting_ = std::max(doubting_ - 1, 0);
+    on_trial_ = std::max(on_trial_ - 1, 0);
+    const double band = band_us();
+    const double off_us = value_us - *announced_us_;
+    // An outlier counts as an error of the forecast, but not by its full size: one would make the
+    // band too wide to notice anything for a long time.
+    bank_.measured(std::clamp(value_us, *announced_us_ - 2 * band, *announced_us_ + 2 * band));
+    if (std::abs(off_us) > band) return outside(value_us);
+    outside_ = 0;
+    return drifted();
+}
+
+std::optional<double> ChangeDetector::outside(double value_us) {
+    const bool above = value_us > *announced_us_;
+    const bool first = outside_ == 0 || (outside_ > 0) != above;
+    nearest_us_ = first   ? value_us
+                  : above ? std::min(nearest_us_, value_us)
+                          : std::max(nearest_us_, value_us);
+    outside_ = (first ? 0 : outside_) + (above ? 1 : -1);
+    const bool believed = large(value_us) && doubting_ == 0;
+    if (std::abs(outside_) < (believed ? 1 : rule_.confirmations)) return std::nullopt;
+    if (believed && on_trial_ > 0) doubting_ = doubtful_measurements;
+    if (believed) on_trial_ = taken_back_within + 1;
+    bank_ = {};
+    bank_.measured(value_us);
+    return announce(nearest_us_);
+}
+
+std::optional<double> ChangeDetector::drifted() {
+    const auto forecast = *bank_.forecast();
+    const double settled_us = (noise_us() + forecast.error) * (1 + damping_);
+    const bool off = std::abs(forecast.value - *announced_us_) > settled_us;
+    drifting_ = off ? drifting_ + 1 : 0;
+    if (drifting_ < drift_measurements) return std::nullopt;
+    return announce(forecast.value);
+}
+
+double ChangeDetector::late_after_us() const {
+    if (!announced_us_) return std::numeric_limits<double>::infinity();
+    if (provisional_) return *announced_us_;
+    const auto forecast = bank_.forecast();
+    const double level_us = std::max(*announced_us_, forecast ? forecast->value : 0);
+    const double errors_us = forecast ? rule_.late_errors * forecast->error : 0;
+    return level_us +
+           std::max({errors_us, rule_.late_percent / 100 * level_us, rule_.late_floor_us});
+}
+
+std::optional<double> ChangeDetector::overdue(double waited_us) {
+    const double late_us = late_after_us();
+    if (!std::isfinite(late_us) || waited_us < late_us) return std::nullopt;
+    const double least_us = (provisional_ ? 2 : overdue_factor) * *announced_us_;
+    announce(std::max(least_us, waited_us));
+    provisional_ = true;
+    return announced_us_;
+}
+
+void ChangeDetector::unreachable() {
+    announce(std::numeric_limits<double>::infinity());
+    provisional_ = true;
+}
+
+}  // namespace mutirao

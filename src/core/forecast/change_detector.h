@@ -1,0 +1,91 @@
+// Says when a link is no longer what its host last told the others, and what to tell them. A pure
+// machine for one link: the caller measures, keeps time and spreads the news.
+//
+// By default the link's own forecast error judges (Bank): what lies outside the announced value
+// by several mean errors, and by more than the noise that any measurement has, is a change once it
+// was measured twice in a row. Against flapping, each announcement makes the band wider for a
+// while, as routers damp routes that come and go (RFC 2439). With a threshold in percent instead,
+// the paper's plain rule (Thome and Drummond, section 4): every measurement that differs from the
+// announced value by more than that is announced.
+#pragma once
+
+#include <optional>
+
+#include "core/forecast/bank.h"
+
+namespace mutirao {
+
+struct ChangeRule {
+    /// Nothing: judged by forecast error. Otherwise percent of the announced value.
+    std::optional<double> threshold_percent;
+
+    /// A change is at least so much, however steady the link.
+    double least_change_us = 100;
+    double least_change_percent = 5;
+    /// And more than so many mean absolute errors of the forecast.
+    double errors = 4;
+    /// Measurements in a row, on the same side of the band, that make a change.
+    int confirmations = 2;
+    /// A change by such a factor, and by at least so much, is believed at once; unless the link has
+    /// just shown that its large steps are single outliers.
+    double large_factor = 3;
+    double large_change_us = 10'000;
+    /// A reply is overdue after the forecast and so many errors, or the shares below if larger.
+    double late_errors = 8;
+    double late_percent = 25;
+    double late_floor_us = 20'000;
+
+    bool operator==(const ChangeRule&) const = default;
+};
+
+class ChangeDetector {
+  public:
+    /// `announced`: what all hosts already hold this link to be, if anything.
+    explicit ChangeDetector(ChangeRule rule = {}, std::optional<double> announced = std::nullopt);
+
+    /// A new measurement, finite and not negative. Returns the value to announce, if any.
+    std::optional<double> measured(double value_us);
+
+    /// No reply for so long, in the unit of what is measured: who measures half round trips passes
+    /// half of what it has waited. To be called when two probes in a row are late, since a single
+    /// one may be lost. Returns the value to announce, if any: provisional, large enough that trees
+    /// go round the link, at least what has been waited, and at least twice the one before. The
+    /// first measurement after it is announced at once if it differs.
+    std::optional<double> overdue(double waited_us);
+    /// The least wait with which overdue() is worth calling; infinite: never.
+    double late_after_us() const;
+
+    /// The link carries nothing: announced as infinite by the caller. The next measurement is
+    /// announced at once.
+    void unreachable();
+
+    std::optional<double> announced() const { return announced_us_; }
+    std::optional<Forecast> forecast() const { return bank_.forecast(); }
+    const Bank& bank() const { return bank_; }
+    /// By how much a measurement may differ from the announced value without being a change.
+    double band_us() const;
+
+    bool operator==(const ChangeDetector&) const = default;
+
+  private:
+    std::optional<double> by_threshold(double value_us);
+    std::optional<double> by_forecast(double value_us);
+    std::optional<double> outside(double value_us);
+    std::optional<double> drifted();
+    double noise_us() const;
+    bool large(double value_us) const;
+    double announce(double value_us);
+
+    ChangeRule rule_;
+    Bank bank_;
+    std::optional<double> announced_us_;
+    bool provisional_ = false;  ///< what was announced last was not measured
+    double damping_ = 0;        ///< grows with each announcement, fades with each measurement
+    int outside_ = 0;           ///< measurements in a row outside the band, negative: below it
+    double nearest_us_ = 0;     ///< of these the nearest to what is announced
+    int drifting_ = 0;          ///< measurements in a row with the forecast off the announced value
+    int on_trial_ = 0;          ///< for so many measurements, a large step shows an outlier
+    int doubting_ = 0;          ///< for so many measurements, large steps are not believed at once
+};
+
+}  // namespace mutirao
