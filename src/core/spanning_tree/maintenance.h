@@ -2,9 +2,31 @@
 // the protocol of Cheng, Cimet and Kumar (1988, doi:10.1145/52324.52356) for several failures and
 // recoveries at once, failures first, with the two termination procedures of Thome and Drummond
 // (section 3). One Node lives for one round; what changes meanwhile waits for the next.
+//
+// Failures. Tree links that got worse are removed, and what is left of the tree are fragments that
+// merge by ghs.h. All hosts were told the tree and the changes, so nobody asks who belongs to his
+// fragment; in state reiden a fragment finds its lightest outgoing link and thereby its new core.
+// Recovered links are taken only where no other link joins fragments (Weight::last_resort), since
+// a link between members of one fragment is never looked at again.
+//
+// Their termination. The root suspects it at once: not_fail(tag) runs from it over the links that
+// are sure to be in the tree, along with the merging. A host acknowledges when it knows that the
+// tree joins all hosts and all below it have acknowledged; so the first suspicion is right, and
+// tags above 1 do not occur. The acknowledgements bring the tree's links and weights to the root.
+//
+// Recoveries. If none improves the tree, the root ends the round (gosleep_rec). Otherwise
+// gosleep_fail tells all hosts the links, and each treats the recovered ones in the same order: a
+// link that is lighter than the worst one of the cycle which it closes takes its place, which keeps
+// the tree minimal for the links treated so far. not_rec(tag) follows from the root at once;
+// not_rec_ack brings up what tree the hosts hold, and gosleep_rec tells it to all.
+//
+// A driver keeps the order of messages between two hosts. If the usable links do not join all hosts
+// of the round, the root's part ends with the tree of that part, and the other parts do not end.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/network/tree.h"
@@ -27,12 +49,102 @@ struct Change {
 struct Round {
     std::uint32_t number = 0;
     int root = -1;                ///< leads the termination, and learns first of the end
-    EdgeList tree;                ///< a minimum spanning forest for the weights before the changes
+    EdgeList tree;                ///< a minimum spanning forest for the weights before the changes;
+                                  ///< empty: the tree is built anew, and changes are of no interest
     std::vector<Change> changes;  ///< since then; a tree link that got worse is a failure, a link
                                   ///< outside the tree that got better a recovery
     HostSet hosts;                ///< who takes part: all that usable links join to the root
 
     bool operator==(const Round&) const = default;
+};
+
+enum class Kind : std::uint8_t {
+    merge,  ///< a message of ghs.h
+    not_fail, not_fail_ack, gosleep_fail, not_rec, not_rec_ack, gosleep_rec
+};
+enum class State : std::uint8_t { sleeping, reiden, find, found, recover };
+
+struct Message {
+    Kind kind = Kind::merge;
+    ghs::Message merging;       ///< merge
+    std::uint32_t tag = 0;      ///< not_fail, not_fail_ack, not_rec, not_rec_ack
+    /// not_fail_ack: links of the subtree and the one above it; gosleep_fail, gosleep_rec: of the
+    /// whole tree; not_rec_ack: links whose lower end is in the subtree
+    std::vector<Weight> links;
+
+    bool operator==(const Message&) const = default;
+};
+
+struct Outgoing {
+    int to = -1;
+    Message message;
+};
+using Output = std::vector<Outgoing>;
+
+/// One host's part in one round. A plain value: copy it to try what would happen.
+class Node {
+  public:
+    /// `links`: the usable links of `self` to hosts of the round, with this round's weights.
+    Node(int self, const std::vector<ghs::Neighbour>& links, const Round& round);
+
+    /// The host enters the round: once. What arrives before waits.
+    Output start();
+    Output on(int from, const Message& message);
+
+    bool started() const { return started_; }
+    /// True once gosleep_rec is known (at the root: sent).
+    bool finished() const { return finished_; }
+    /// Once finished: the whole tree, (low, high) ascending.
+    const EdgeList& tree() const { return tree_; }
+    /// Neighbours across links that this host has taken into the tree, ascending.
+    std::vector<int> branches() const;
+    State state() const;
+    /// Messages kept back until the host has entered the round or knows more.
+    int waiting() const;
+
+    bool operator==(const Node&) const = default;
+    /// All of the state as bytes: equal strings exactly for equal states (for explorers).
+    std::string fingerprint() const;
+
+  private:
+    struct Early {
+        int from = -1;
+        Message message;
+
+        bool operator==(const Early&) const = default;
+    };
+    /// One termination procedure, on one host.
+    struct Suspicion {
+        std::uint32_t tag = 0;       ///< 0: none heard of
+        HostSet told;                ///< neighbours below that the tag was passed on to
+        HostSet acknowledged;        ///< of those
+        std::vector<Weight> links;   ///< gathered from below
+
+        bool operator==(const Suspicion&) const = default;
+    };
+
+    bool is_root() const { return self_ == root_; }
+    void handle(int from, const Message& message, Output& out);
+    void on_merge(int from, const Message& message, Output& out);
+    void on_not_fail(int from, const Message& message, Output& out);
+    void on_not_fail_ack(int from, const Message& message, Output& out);
+    void on_gosleep_fail(int from, const Message& message, Output& out);
+    void on_not_rec(int from, const Message& message, Output& out);
+    void on_not_rec_ack(int from, const Message& message, Output& out);
+    void on_gosleep_rec(int from, const Message& message, Output& out);
+
+    int self_;
+    int root_;
+    std::vector<Weight> recoveries_;  ///< ascending
+    ghs::Node merging_;
+    bool started_ = false;
+    bool finished_ = false;
+    std::vector<Early> early_;   ///< in order of arrival
+    int parent_ = -1;            ///< towards the root; known from not_fail
+    Suspicion failures_over_;
+    Suspicion recoveries_over_;
+    std::vector<Weight> links_;  ///< the tree's, known from gosleep_fail, recoveries treated
+    EdgeList tree_;
 };
 
 }  // namespace mutirao::maintenance
