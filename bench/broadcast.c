@@ -6,18 +6,12 @@
  * of --consecutive calls. What arrives is compared with what was sent. One JSON line per root,
  * length and number of consecutive calls from rank 0. After --then
  * follow further measurements of the same job, whose options begin as they were before it.
- *
- * Where the ranks run on several machines their clocks are compared first by round trips with rank
- * 0; the offset is then uncertain by half the difference of the two directions. On one machine
- * (also in network namespaces) all read the same clock. */
-#include <mpi.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+ */
+#include "measuring.h"
 
-enum { most_values = 64, ready_tag = 2, result_tag = 3 };
+const char program_name[] = "broadcast";
+const char program_usage[] = "[--bytes N,...] [--roots R,...] [--repeat N] [--consecutive N,...]"
+                             " [--then ...]";
 
 struct options {
     int lengths[most_values];
@@ -30,60 +24,6 @@ struct options {
 };
 
 static const struct options defaults = {{24}, 1, {0}, 1, {1}, 1, 5};
-
-static int rank, size;
-static double clock_offset_ms;
-
-static double now_ms(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6 - clock_offset_ms;
-}
-
-static void pause_ms(double duration_ms) {
-    const struct timespec time = {(time_t)(duration_ms / 1e3),
-                                  (long)((duration_ms - (double)(long)(duration_ms / 1e3) * 1e3) * 1e6)};
-    nanosleep(&time, NULL);
-}
-
-static void fail(const char* what, const char* value) {
-    if (rank == 0) {
-        fprintf(stderr, "broadcast: %s %s; usage: broadcast [--bytes N,...] [--roots R,...] "
-                        "[--repeat N] [--consecutive N,...] [--then ...]\n", what, value);
-    }
-    MPI_Finalize();
-    exit(2);
-}
-
-static void out_of_memory(int length) {
-    fprintf(stderr, "broadcast: no memory for %d bytes\n", length);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static int parse_list(const char* text, int least, int most, int* values) {
-    int count = 0;
-    for (const char* word = text;; ++word) {
-        char* end;
-        const long value = strtol(word, &end, 10);
-        const int ends = *end == ',' || *end == '\0';
-        if (!ends || end == word || value < least || value > most || count == most_values) {
-            fail("wrong value", text);
-        }
-        values[count++] = (int)value;
-        if (*end == '\0') {
-            return count;
-        }
-        word = end;
-    }
-}
-
-static int parse_one(const char* text, int least, int most) {
-    int values[most_values];
-    if (parse_list(text, least, most, values) != 1) {
-        fail("one value is wanted, not", text);
-    }
-    return values[0];
-}
 
 /* Reads options from argv[from] up to --then or the end, and returns where the next ones begin. */
 static int parse(int from, int argc, char** argv, struct options* options) {
@@ -105,87 +45,6 @@ static int parse(int from, int argc, char** argv, struct options* options) {
         }
     }
     return i + 1;
-}
-
-/* The same on every rank that shares a kernel, and with it the clock. */
-static uint64_t kernel_identity(void) {
-    char text[64] = {0};
-    uint64_t hash = 14695981039346656037u;
-    FILE* const file = fopen("/proc/sys/kernel/random/boot_id", "r");
-    if (file != NULL) {
-        if (fgets(text, sizeof text, file) == NULL) {
-            text[0] = '\0';
-        }
-        fclose(file);
-    }
-    for (const char* c = text; *c != '\0'; ++c) {
-        hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-    }
-    return hash;
-}
-
-static void answer_clock(int peer, int times) {
-    for (int i = 0; i < times; ++i) {
-        MPI_Recv(NULL, 0, MPI_BYTE, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        const double time = now_ms();
-        MPI_Send(&time, 1, MPI_DOUBLE, peer, 1, MPI_COMM_WORLD);
-    }
-}
-
-static double ask_clock(int peer, int times) {
-    double best_round_trip = 1e300, best_offset = 0;
-    for (int i = 0; i < times; ++i) {
-        double theirs;
-        const double begin = now_ms();
-        MPI_Send(NULL, 0, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
-        MPI_Recv(&theirs, 1, MPI_DOUBLE, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        const double end = now_ms();
-        if (end - begin < best_round_trip) {
-            best_round_trip = end - begin;
-            best_offset = (begin + end) / 2 - theirs;
-        }
-    }
-    return best_offset;
-}
-
-static void agree_on_clock(void) {
-    const uint64_t mine = kernel_identity();
-    uint64_t least, most;
-    MPI_Allreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
-    MPI_Allreduce(&mine, &most, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
-    if (least == most) {
-        return;
-    }
-    for (int peer = 1; peer < size; ++peer) {
-        if (rank == 0) {
-            answer_clock(peer, 10);
-        } else if (rank == peer) {
-            clock_offset_ms = ask_clock(0, 10);
-        }
-    }
-}
-
-static void fill(unsigned char* data, int length, unsigned seed) {
-    for (int i = 0; i < length; ++i) {
-        data[i] = (unsigned char)((unsigned)i * 31u + seed * 17u + ((unsigned)i >> 8));
-    }
-}
-
-/* The latest of all ranks' values, at the root, in the time of the longest way to it. Everyone else
- * has then left this function or is about to: a barrier that costs one way instead of several. */
-static double latest_at(int root, double mine) {
-    if (rank != root) {
-        MPI_Send(&mine, 1, MPI_DOUBLE, root, ready_tag, MPI_COMM_WORLD);
-        return mine;
-    }
-    for (int peer = 0; peer < size; ++peer) {
-        if (peer != root) {
-            double theirs;
-            MPI_Recv(&theirs, 1, MPI_DOUBLE, peer, ready_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            mine = theirs > mine ? theirs : mine;
-        }
-    }
-    return mine;
 }
 
 struct message {
@@ -221,11 +80,7 @@ static void run_rounds(const struct message* message, int repeat, int consecutiv
             MPI_Bcast(message->data, message->length, MPI_BYTE, root, MPI_COMM_WORLD);
         }
         end = now_ms();
-        if (memcmp(message->data, message->expected, (size_t)message->length) != 0) {
-            fprintf(stderr, "broadcast: rank %d received wrong bytes (%d bytes from root %d)\n",
-                    rank, message->length, root);
-            MPI_Abort(MPI_COMM_WORLD, 1);
-        }
+        check_bytes(message->data, message->expected, message->length, root);
     }
 }
 

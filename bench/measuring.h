@@ -1,0 +1,169 @@
+/* What the measuring programs share: the clock of all ranks, their options, the bytes that they send,
+ * and a barrier that costs one way.
+ *
+ * Where the ranks run on several machines their clocks are compared first by round trips with rank
+ * 0; the offset is then uncertain by half the difference of the two directions. On one machine
+ * (also in network namespaces) all read the same clock. */
+#ifndef MUTIRAO_BENCH_MEASURING_H
+#define MUTIRAO_BENCH_MEASURING_H
+
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { most_values = 64, clock_tag = 1, ready_tag = 2, result_tag = 3 };
+
+/* Given by each program. */
+extern const char program_name[];
+extern const char program_usage[];
+
+static int rank, size;
+static double clock_offset_ms;
+
+static double now_ms(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6 - clock_offset_ms;
+}
+
+static void pause_ms(double duration_ms) {
+    const struct timespec time = {(time_t)(duration_ms / 1e3),
+                                  (long)((duration_ms - (double)(long)(duration_ms / 1e3) * 1e3) * 1e6)};
+    nanosleep(&time, NULL);
+}
+
+/* Ends every rank alike: all see the same arguments. */
+static void fail(const char* what, const char* value) {
+    if (rank == 0) {
+        fprintf(stderr, "%s: %s %s; usage: %s %s\n", program_name, what, value, program_name,
+                program_usage);
+    }
+    MPI_Finalize();
+    exit(2);
+}
+
+static void out_of_memory(int length) {
+    fprintf(stderr, "%s: no memory for %d bytes\n", program_name, length);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static int parse_list(const char* text, int least, int most, int* values) {
+    int count = 0;
+    for (const char* word = text;; ++word) {
+        char* end;
+        const long value = strtol(word, &end, 10);
+        const int ends = *end == ',' || *end == '\0';
+        if (!ends || end == word || value < least || value > most || count == most_values) {
+            fail("wrong value", text);
+        }
+        values[count++] = (int)value;
+        if (*end == '\0') {
+            return count;
+        }
+        word = end;
+    }
+}
+
+static int parse_one(const char* text, int least, int most) {
+    int values[most_values];
+    if (parse_list(text, least, most, values) != 1) {
+        fail("one value is wanted, not", text);
+    }
+    return values[0];
+}
+
+/* The same on every rank that shares a kernel, and with it the clock. */
+static uint64_t kernel_identity(void) {
+    char text[64] = {0};
+    uint64_t hash = 14695981039346656037u;
+    FILE* const file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (file != NULL) {
+        if (fgets(text, sizeof text, file) == NULL) {
+            text[0] = '\0';
+        }
+        fclose(file);
+    }
+    for (const char* c = text; *c != '\0'; ++c) {
+        hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    }
+    return hash;
+}
+
+static void answer_clock(int peer, int times) {
+    for (int i = 0; i < times; ++i) {
+        MPI_Recv(NULL, 0, MPI_BYTE, peer, clock_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        const double time = now_ms();
+        MPI_Send(&time, 1, MPI_DOUBLE, peer, clock_tag, MPI_COMM_WORLD);
+    }
+}
+
+static double ask_clock(int peer, int times) {
+    double best_round_trip = 1e300, best_offset = 0;
+    for (int i = 0; i < times; ++i) {
+        double theirs;
+        const double begin = now_ms();
+        MPI_Send(NULL, 0, MPI_BYTE, peer, clock_tag, MPI_COMM_WORLD);
+        MPI_Recv(&theirs, 1, MPI_DOUBLE, peer, clock_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        const double end = now_ms();
+        if (end - begin < best_round_trip) {
+            best_round_trip = end - begin;
+            best_offset = (begin + end) / 2 - theirs;
+        }
+    }
+    return best_offset;
+}
+
+static void agree_on_clock(void) {
+    const uint64_t mine = kernel_identity();
+    uint64_t least, most;
+    MPI_Allreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(&mine, &most, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    if (least == most) {
+        return;
+    }
+    for (int peer = 1; peer < size; ++peer) {
+        if (rank == 0) {
+            answer_clock(peer, 10);
+        } else if (rank == peer) {
+            clock_offset_ms = ask_clock(0, 10);
+        }
+    }
+}
+
+static void fill(unsigned char* data, int length, unsigned seed) {
+    for (int i = 0; i < length; ++i) {
+        data[i] = (unsigned char)((unsigned)i * 31u + seed * 17u + ((unsigned)i >> 8));
+    }
+}
+
+/* The latest of all ranks' values, at the root, in the time of the longest way to it. Everyone else
+ * has then left this function or is about to: a barrier that costs one way instead of several. */
+static double latest_at(int root, double mine) {
+    if (rank != root) {
+        MPI_Send(&mine, 1, MPI_DOUBLE, root, ready_tag, MPI_COMM_WORLD);
+        return mine;
+    }
+    for (int peer = 0; peer < size; ++peer) {
+        if (peer != root) {
+            double theirs;
+            MPI_Recv(&theirs, 1, MPI_DOUBLE, peer, ready_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            mine = theirs > mine ? theirs : mine;
+        }
+    }
+    return mine;
+}
+
+/* Stops the job where what arrived is not what was sent. */
+static void check_bytes(const unsigned char* data, const unsigned char* expected, int length,
+                        int root) {
+    if (memcmp(data, expected, (size_t)length) != 0) {
+        fprintf(stderr, "%s: rank %d received wrong bytes (%d bytes from root %d)\n", program_name,
+                rank, length, root);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+#endif
