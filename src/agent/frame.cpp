@@ -1,0 +1,140 @@
+#include "agent/frame.h"
+
+#include <algorithm>
+
+#include "core/text/bytes.h"
+#include "core/text/invariant.h"
+
+namespace mutirao::agent {
+namespace {
+
+constexpr std::uint8_t magic = 0x6d;
+constexpr std::uint8_t version = 1;
+
+struct Cut {
+    Head head;
+    std::size_t payload_bytes = 0;
+
+    std::size_t frame_bytes() const { return payload_bytes + frame_overhead_bytes; }
+};
+
+void put_head(ByteWriter& writer, const Head& head, std::size_t payload_bytes) {
+    writer.put(magic, 1);
+    writer.put(version, 1);
+    writer.put(static_cast<std::uint64_t>(head.kind), 1);
+    writer.put(payload_bytes, 2);
+    writer.put(static_cast<std::uint64_t>(head.sender), 2);
+    writer.put(static_cast<std::uint64_t>(head.receiver), 2);
+    writer.put(head.session, 4);
+    writer.put(head.counter, 4);
+}
+
+/// What the head says, as far as it makes sense to this receiver. At least head_bytes.
+std::variant<Cut, Reject> read_head(std::span<const std::byte> bytes, int self, int host_count,
+                                    std::size_t most_payload) {
+    ByteReader reader(bytes.first(head_bytes));
+    if (reader.take(1) != magic || reader.take(1) != version) return Reject::rejected_junk;
+    const std::uint64_t kind = reader.take(1);
+    if (kind >= kind_count) return Reject::rejected_junk;
+    Cut cut;
+    cut.head.kind = static_cast<Kind>(kind);
+    cut.payload_bytes = static_cast<std::size_t>(reader.take(2));
+    cut.head.sender = static_cast<int>(reader.take(2));
+    cut.head.receiver = static_cast<int>(reader.take(2));
+    cut.head.session = static_cast<std::uint32_t>(reader.take(4));
+    cut.head.counter = static_cast<std::uint32_t>(reader.take(4));
+    if (cut.payload_bytes > most_payload) return Reject::rejected_oversized;
+    if (cut.head.sender == self) return Reject::rejected_from_self;
+    if (cut.head.receiver != self) return Reject::rejected_wrong_receiver;
+    if (cut.head.sender >= host_count) return Reject::rejected_unknown_sender;
+    return cut;
+}
+
+/// Whether who made these bytes holds the key. `frame`: exactly one.
+bool authentic(std::span<const std::byte> frame, const Key& key) {
+    const std::size_t signed_bytes = frame.size() - mac_bytes;
+    return equal(mac_of(key, frame.first(signed_bytes)), frame.subspan(signed_bytes));
+}
+
+}  // namespace
+
+void append_frame(std::vector<std::byte>& out, const Head& head,
+                  std::span<const std::byte> payload, const Key& key) {
+    if (payload.size() > most_payload_bytes)
+        broken_invariant("bytes of a payload, most", static_cast<long long>(payload.size()),
+                         static_cast<long long>(most_payload_bytes));
+    const std::size_t begin = out.size();
+    ByteWriter writer;
+    put_head(writer, head, payload.size());
+    const std::vector<std::byte> head_part = std::move(writer).take();
+    out.reserve(begin + payload.size() + frame_overhead_bytes);
+    out.insert(out.end(), head_part.begin(), head_part.end());
+    out.insert(out.end(), payload.begin(), payload.end());
+    const Mac mac = mac_of(key, std::span(out).subspan(begin));
+    out.insert(out.end(), mac.begin(), mac.end());
+}
+
+Session agree_session(const Key& job_key, std::uint64_t job, int low, int high,
+                      std::uint64_t low_number, std::uint64_t high_number) {
+    ByteWriter about;
+    about.put(job, 8);
+    about.put(static_cast<std::uint64_t>(low), 4);
+    about.put(static_cast<std::uint64_t>(high), 4);
+    about.put(low_number, 8);
+    about.put(high_number, 8);
+    const std::vector<std::byte> bytes = std::move(about).take();
+    Session session{derived_key(job_key, bytes), 0};
+    const Mac name = mac_of(session.key, {});
+    session.number = static_cast<std::uint32_t>(ByteReader(std::span(name)).take(4));
+    session.number = std::max<std::uint32_t>(session.number, 1);
+    return session;
+}
+
+void FrameDecoder::expect(Expectation expectation) {
+    expectation_ = std::move(expectation);
+    last_counter_ = 0;
+}
+
+void FrameDecoder::feed(std::span<const std::byte> bytes) {
+    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(taken_));
+    taken_ = 0;
+    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+}
+
+std::variant<std::monostate, Frame, Reject> FrameDecoder::next() {
+    const std::span<const std::byte> rest = std::span(buffer_).subspan(taken_);
+    if (rest.size() < head_bytes) return std::monostate{};
+    const auto read = read_head(rest, expectation_.self, expectation_.host_count,
+                                expectation_.most_payload);
+    if (const Reject* reject = std::get_if<Reject>(&read)) return *reject;
+    const Cut& cut = std::get<Cut>(read);
+    if (cut.head.sender != expectation_.sender.value_or(cut.head.sender))
+        return Reject::rejected_unknown_sender;
+    if (cut.head.session != expectation_.session.number) return Reject::rejected_wrong_session;
+    if (rest.size() < cut.frame_bytes()) return std::monostate{};
+    const auto frame = rest.first(cut.frame_bytes());
+    if (!authentic(frame, expectation_.session.key)) return Reject::rejected_forged;
+    if (cut.head.counter <= last_counter_) return Reject::rejected_replayed;
+    last_counter_ = cut.head.counter;
+    taken_ += cut.frame_bytes();
+    return Frame{cut.head, frame.subspan(head_bytes, cut.payload_bytes)};
+}
+
+std::variant<Frame, Reject> open_datagram(std::span<const std::byte> datagram, int self,
+                                          std::span<DatagramPeer> peers) {
+    if (datagram.size() < frame_overhead_bytes) return Reject::rejected_truncated;
+    const auto read =
+        read_head(datagram, self, static_cast<int>(peers.size()), most_payload_bytes);
+    if (const Reject* reject = std::get_if<Reject>(&read)) return *reject;
+    const Cut& cut = std::get<Cut>(read);
+    if (datagram.size() < cut.frame_bytes()) return Reject::rejected_truncated;
+    if (datagram.size() > cut.frame_bytes()) return Reject::rejected_oversized;
+    DatagramPeer& peer = peers[static_cast<std::size_t>(cut.head.sender)];
+    if (peer.session.number == 0 || cut.head.session != peer.session.number)
+        return Reject::rejected_wrong_session;
+    if (!authentic(datagram, peer.session.key)) return Reject::rejected_forged;
+    if (!peer.window.take(cut.head.counter)) return Reject::rejected_replayed;
+    return Frame{cut.head, datagram.subspan(head_bytes, cut.payload_bytes)};
+}
+
+}  // namespace mutirao::agent

@@ -1,0 +1,110 @@
+// The frames in which agents talk, over TCP and UDP alike: a head of fixed size, a bounded payload,
+// and a keyed hash over both. No sockets here, so that a fuzzer can reach all of it.
+//
+// Layout, little endian: magic (1 byte), version (1), kind (1), length of the payload (2), sender (2),
+// receiver (2), session (4), counter (4), payload, keyed hash (16).
+//
+// Two agents greet each other under the job's key, each with a number never used before, and derive
+// from both numbers the key and the session of everything that follows. What was recorded on an
+// earlier connection is therefore worthless on this one; what is repeated on this one is known by its
+// counter, which grows with each frame of a sender.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "agent/counters.h"
+#include "agent/key.h"
+#include "agent/replay_window.h"
+
+namespace mutirao::agent {
+
+enum class Kind : std::uint8_t {
+    hello,    ///< first on a connection, by who made it: job, number
+    welcome,  ///< the answer: job, number, the number answered
+    confirm,  ///< first under the new key, by who made the connection
+    probe,    ///< UDP; over TCP where UDP does not pass
+    echo,     ///< counter of the probe, nanoseconds held
+    rounds,   ///< a message of core/spanning_tree/rounds.h
+    bandwidth_ask, bandwidth_answer, bandwidth_data, bandwidth_result
+};
+inline constexpr std::size_t kind_count = 10;
+
+inline constexpr std::size_t head_bytes = 17;
+inline constexpr std::size_t frame_overhead_bytes = head_bytes + mac_bytes;
+inline constexpr std::size_t most_payload_bytes = 60 * 1024;
+
+struct Head {
+    Kind kind = Kind::hello;
+    int sender = 0;
+    int receiver = 0;
+    std::uint32_t session = 0;  ///< 0 before one is agreed
+    std::uint32_t counter = 0;  ///< of the sender in this session, over TCP and over UDP; from 1
+
+    bool operator==(const Head&) const = default;
+};
+
+struct Frame {
+    Head head;
+    std::span<const std::byte> payload;  ///< into the bytes that were decoded
+};
+
+/// Why a frame is dropped: one of Count::rejected_...
+using Reject = Count;
+
+/// Appends a frame. The payload must not be longer than most_payload_bytes.
+void append_frame(std::vector<std::byte>& out, const Head& head,
+                  std::span<const std::byte> payload, const Key& key);
+
+/// What two agents have agreed on, as one of them sees it.
+struct Session {
+    Key key;
+    std::uint32_t number = 0;
+};
+/// Of the hosts low < high, from the numbers that they greeted with.
+Session agree_session(const Key& job_key, std::uint64_t job, int low, int high,
+                      std::uint64_t low_number, std::uint64_t high_number);
+
+/// Which frames a receiver takes.
+struct Expectation {
+    int self = 0;
+    int host_count = 0;
+    std::optional<int> sender;  ///< nothing: any but self
+    Session session;
+    std::size_t most_payload = most_payload_bytes;
+};
+
+/// Cuts a stream of bytes into frames. After a reject the stream is of no more use.
+class FrameDecoder {
+  public:
+    explicit FrameDecoder(Expectation expectation) : expectation_(std::move(expectation)) {}
+
+    /// From the next frame on; counters begin anew.
+    void expect(Expectation expectation);
+    void feed(std::span<const std::byte> bytes);
+    /// The next frame, valid until the next call of feed(); nothing while it is not all there.
+    std::variant<std::monostate, Frame, Reject> next();
+    /// Bytes of a frame that is not all there.
+    std::size_t unfinished_bytes() const { return buffer_.size() - taken_; }
+
+  private:
+    Expectation expectation_;
+    std::vector<std::byte> buffer_;
+    std::size_t taken_ = 0;
+    std::uint32_t last_counter_ = 0;
+};
+
+/// For UDP: what is agreed with each host, session 0 where nothing is.
+struct DatagramPeer {
+    Session session;
+    ReplayWindow window;
+};
+/// One datagram is one frame. `peers` by host.
+std::variant<Frame, Reject> open_datagram(std::span<const std::byte> datagram, int self,
+                                          std::span<DatagramPeer> peers);
+
+}  // namespace mutirao::agent

@@ -1,0 +1,58 @@
+// How ranks and tools look at what an agent knows: shared memory that the agent writes and others
+// only read. A look at changes() costs one load.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/file.h"
+#include "agent/status.h"
+#include "core/spanning_tree/rounds.h"
+
+namespace mutirao::agent {
+
+/// "mutirao-<uid>-<job as 16 hexadecimal digits>-<host>"
+std::string segment_name(std::uint64_t job, int host);
+/// "mutirao-<uid>-daemon": where a job looks for a warm agent.
+std::string daemon_segment_name();
+
+class ViewReader {
+  public:
+    /// Nothing if there is no such segment, or it is not one of this version and user. A segment
+    /// that its agent left behind can be attached to: see gone().
+    static std::optional<ViewReader> attach(const std::string& name);
+
+    ViewReader(ViewReader&&) noexcept;
+    ViewReader& operator=(ViewReader&&) noexcept;
+    ~ViewReader();
+
+    /// Grows whenever read() or complete() would give something else. Nanoseconds.
+    std::uint64_t changes() const;
+    /// Newest weights and newest tree, of one moment. Nothing only if the agent died while writing.
+    std::optional<NetworkView> read() const;
+    /// The last complete version of the tree, with the weights for which it is minimal.
+    std::optional<Version> complete() const;
+    /// What people look at; written once a second.
+    std::optional<Status> status() const;
+
+    /// This host's number, and which job or host file the numbers belong to.
+    int self() const;
+    int host_count() const;
+    std::uint64_t job() const;
+    int pid() const;
+    /// The agent has ended, in whatever way. A system call.
+    bool gone() const;
+
+  private:
+    friend class Segment;
+    struct Mapping;
+    explicit ViewReader(std::unique_ptr<Mapping> mapping);
+
+    std::unique_ptr<Mapping> mapping_;
+};
+
+}  // namespace mutirao::agent
