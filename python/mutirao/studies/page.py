@@ -6,9 +6,17 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from mutirao.errors import Failure
 from mutirao.studies.chart import Bar, Group, bar_chart
 from mutirao.studies.drawing import tree, world_map
+from mutirao.studies.html import (
+    how_made,
+    left_out_lines,
+    legend,
+    style_sheet,
+    table,
+    warnings,
+    write_files,
+)
 from mutirao.studies.tables import (
     COMPARISON,
     SET_UP,
@@ -31,43 +39,32 @@ _SET_UP_TITLES = {"hosts": "finding hosts", "probe": "measuring links",
 _PAPER_COLOURS = {"MPICH-like": "a2", "MagPIe-like": "a3", "AGM": "a4"}
 
 
-def write_page(result: dict, pictures: Mapping[str, str], folder: Path) -> tuple[Path, Path]:
+def write_page(result: dict, pictures: Mapping[str, str], folder: Path) -> list[Path]:
     """The page and the raw values beside it."""
-    page = folder / f"{result['study']}.html"
-    values = page.with_suffix(".json")
-    try:
-        page.write_text(make_page(result, pictures), encoding="utf-8")
-        values.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise Failure(f"cannot write {error.filename}: {error.strerror}") from None
-    return page, values
+    return write_files(result, make_page(result, pictures), folder)
 
 
 def make_page(result: dict, pictures: Mapping[str, str]) -> str:
     """`pictures` are the core's drawings of the shapes, by key."""
     template = Template((_HERE / "page.html").read_text(encoding="utf-8"))
-    machine = result["machine"]
     return template.substitute(
-        style=(_HERE / "page.css").read_text(encoding="utf-8"),
-        length=result["length_bytes"], root=result["root"],
-        made=escape(f"mutirao {result['mutirao']}, {result['made']}, {machine['processors']}"
-                    f" processors, {machine['system']}, {result['network']['tcp']} TCP; medians of"
-                    f" {result['repeat']}; the study took {result['seconds']} s"),
-        warnings=_warnings(result), tiles=_tiles(result), map=world_map(result["network"]),
-        latencies=_latencies(result["network"]), legend=_legend(_arm_colours(result), bound=True),
+        style=style_sheet(), length=result["length_bytes"], root=result["root"],
+        made=escape(how_made(result)), tiles=_tiles(result), map=world_map(result["network"]),
+        warnings=warnings([*remarks(result), *left_out_lines(result)]),
+        latencies=_latencies(result["network"]), legend=legend(_arm_colours(result), bound=True),
         one_shot=_one_shot(result), one_shot_table=_one_shot_table(result),
         choice=escape(choice_line(result)),
-        sites=_legend({f"{site}: hosts {_hosts(result, number)}": f"s{number}"
-                       for number, site in enumerate(result["network"]["sites"])}),
+        sites=legend({f"{site}: hosts {_hosts(result, number)}": f"s{number}"
+                      for number, site in enumerate(result["network"]["sites"])}),
         trees="\n".join(_shape(result, shape) for shape in result["shapes"]),
         consecutive=_consecutive(result), citation=escape(result["paper"]["citation"]),
-        legend_4=_legend({"MPICH-like": "a2", "MagPIe-like": "a3", "minimum spanning tree": "a4"})
+        legend_4=legend({"MPICH-like": "a2", "MagPIe-like": "a3", "minimum spanning tree": "a4"})
         + '<p class="soft">Pale: building the tree, or set-up. Full: the rest.</p>',
         **_beside_paper(result),
         differences="\n".join(f"<li>{escape(line)}</li>"
                               for line in result["paper"]["differences"]),
-        legend_set_up=_legend({title: f"a{number + 2}" for number, title
-                               in enumerate(_SET_UP_TITLES.values())}),
+        legend_set_up=legend({title: f"a{number + 2}" for number, title
+                              in enumerate(_SET_UP_TITLES.values())}),
         set_up=_set_up(result), set_up_table=_set_up_table(result),
         pictures=_pictures(result, pictures), commands=escape(_commands(result)),
         raw=_raw(result), json=escape(json.dumps(result)))
@@ -79,32 +76,6 @@ def _arm_colours(result: dict) -> dict[str, str]:
     return {arm["title"]: _COLOURS.get(arm["key"]) or
             _NATIVE_COLOURS[natives.index(arm["title"]) % len(_NATIVE_COLOURS)]
             for arm in result["arms"]}
-
-
-def _legend(colours: Mapping[str, str], bound: bool = False) -> str:
-    items = [f'<li><i class="{style}"></i>{escape(title)}</li>' for title, style in colours.items()]
-    if bound:
-        items.append('<li><i class="line"></i>physical bound</li>')
-    return f'<ul class="legend">{"".join(items)}</ul>'
-
-
-def _table(columns: Sequence, rows: Sequence[Sequence], styles: Mapping[int, str] = {}) -> str:
-    """`styles` by the number of the row; cells are text, or ready HTML in a one-tuple."""
-    def cell(value: object) -> str:
-        if isinstance(value, tuple):
-            return value[0]
-        return f"<td>{'' if value is None else escape(str(value))}</td>"
-
-    head = "".join(f"<th>{escape(str(column))}</th>" for column in columns)
-    body = "\n".join(f'<tr class="{styles.get(number, "")}">{"".join(map(cell, row))}</tr>'
-                     for number, row in enumerate(rows))
-    return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
-
-
-def _warnings(result: dict) -> str:
-    lines = [*remarks(result), *(f"{row['title']} left out: {row['reason']}"
-                                 for row in result["left_out"])]
-    return "".join(f'<p class="warning">{escape(line)}</p>\n' for line in lines)
 
 
 def _tiles(result: dict) -> str:
@@ -131,7 +102,7 @@ def _latencies(network: dict) -> str:
             style = "tree" if frozenset((a, b)) in in_tree else ""
             cells.append((f'<td class="{style}">{f"{value:g}" if a != b else "·"}</td>',))
         rows.append(cells)
-    return _table(["round trips, ms", *network["sites"]], rows)
+    return table(["round trips, ms", *network["sites"]], rows)
 
 
 def _hosts(result: dict, site: int) -> str:
@@ -168,7 +139,7 @@ def _one_shot_table(result: dict) -> str:
         rows.append([arm["title"], *cells, f"{worst_to_bound(arm):.2f} ×"])
     columns = ["root", *(f"{site_name(result, root)} ({root})" for root in result["roots"]),
                "worst"]
-    return _table(columns, rows, {0: "bound"})
+    return table(columns, rows, {0: "bound"})
 
 
 def _shape(result: dict, shape: dict) -> str:
@@ -200,10 +171,10 @@ def _beside_paper(result: dict) -> dict[str, str]:
     return {
         "table_2": _small(theirs), "here_2": _small(here),
         "figure_4": _small(_figure_4(rows, "paper: ")), "here_4": _small(_figure_4(rows, "here: ")),
-        "figure_4_table": _table(
+        "figure_4_table": table(
             ["seconds", "broadcasts", "building", "both", "broadcasting"],
             [[who, count, *(f"{value:.2f}" for value in times)] for who, count, *times in rows]),
-        "comparisons": _table(COMPARISON, comparisons(result)),
+        "comparisons": table(COMPARISON, comparisons(result)),
     }
 
 
@@ -243,7 +214,7 @@ def _set_up_table(result: dict) -> str:
              duration(arm["set_up"]["ms"]["total"] * 1000), arm["set_up"]["messages"],
              arm["set_up"]["most_messages"], len(set(arm["set_up"]["sites"]))]
             for arm in result["arms"] if arm["set_up"]]
-    return _table(["once per run", *(_SET_UP_TITLES[key] for key in SET_UP), "in all", "messages",
+    return table(["once per run", *(_SET_UP_TITLES[key] for key in SET_UP), "in all", "messages",
                    "at most", "sites found"], rows)
 
 
@@ -280,5 +251,5 @@ def _raw(result: dict) -> str:
                   ", ".join(f"{value:g}" for value in point["completion_ms"]),
                   f"{point['median_ms']:g}", f"{point['to_bound']:.3f}", point["ran"]]
                  for point in arm["points"]]
-    return _table(["arm", "MPI", "root", "in a row", "bound, ms", "first, ms", "each, ms",
+    return table(["arm", "MPI", "root", "in a row", "bound, ms", "first, ms", "each, ms",
                    "median, ms", "× bound", "ran"], rows)

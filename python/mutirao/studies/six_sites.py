@@ -5,13 +5,10 @@ three algorithms and with its own choice. Each arm is one job; all jobs run in o
 """
 
 import json
-import os
-import platform
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mutirao import __version__, core_tool
+from mutirao import core_tool
 from mutirao.commands.explain import ghs_message_bound
 from mutirao.errors import Failure
 from mutirao.lab import Lab
@@ -22,6 +19,7 @@ from mutirao.output import working
 from mutirao.presets import load_preset
 from mutirao.progress import Steps, steps
 from mutirao.studies import paper_000
+from mutirao.studies.circumstances import Circumstances
 
 NETWORK = "six-sites"
 LENGTH_BYTES = 24
@@ -59,18 +57,14 @@ def run_study(mpi_names: Sequence[str] = MPIS, quick: bool = False) -> dict:
     roots = [network.hosts_of(site)[0] for site in network.site_names]
     workloads = (Workload((LENGTH_BYTES,), (ROOT,), CONSECUTIVE, repeat),
                  Workload((LENGTH_BYTES,), [root for root in roots if root != ROOT], (1,), repeat))
-    load_before = os.getloadavg()[0]
-    begin = time.monotonic()
+    circumstances = Circumstances(NETWORK, quick, mpi_names)
     measured = _measure_all(network, arms, workloads, left_out)
     if not measured:
         raise Failure("\n".join(["no arm of the study could be measured:",
                                  *(f"{row['title']}: {row['reason']}" for row in left_out)]))
     described = [describe_arm(arm, measurement) for arm, measurement in measured]
     return {
-        "study": NETWORK, "mutirao": __version__, "quick": quick, "mpis": list(mpi_names),
-        "made": time.strftime("%Y-%m-%d %H:%M %z"), "seconds": round(time.monotonic() - begin),
-        "machine": {"processors": os.cpu_count(), "system": platform.platform(terse=True),
-                    "load_before": round(load_before, 2)},
+        **circumstances.to_dict(),
         "network": describe_network(network), "length_bytes": LENGTH_BYTES, "root": ROOT,
         "consecutive": list(CONSECUTIVE), "roots": roots, "repeat": repeat,
         "arms": described, "left_out": left_out, "shapes": shapes(network, described),

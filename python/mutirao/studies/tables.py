@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Sequence
 
 from mutirao.compact_table import BEST, BOUND, compact_table
+from mutirao.studies.circumstances import busy_remarks
 from mutirao.units import counted, duration
 
 _STYLES = {"physical bound": BOUND, "mutirao's choice": BEST}
@@ -63,11 +64,7 @@ def site_name(result: dict, root: int) -> str:
 
 def remarks(result: dict) -> list[str]:
     """What a reader must know of these very numbers."""
-    lines = []
-    processors, load = result["machine"]["processors"], result["machine"]["load_before"]
-    if processors and load > processors / 2:
-        lines.append(f"The machine was busy before the study began (load {load:g} on {processors}"
-                     " processors): times may be longer than on a quiet one")
+    lines = busy_remarks(result)
     asked = len(result["network"]["sites"])
     for arm in result["arms"]:
         if arm["set_up"] and len(set(arm["set_up"]["sites"])) != asked:
