@@ -4,19 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <iterator>
-#include <limits>
 
+#include "core/spanning_tree/state_bytes.h"
 #include "core/text/invariant.h"
 
 namespace mutirao {
-
-Weight Weight::infinite() {
-    constexpr int last = std::numeric_limits<int>::max();
-    return {std::numeric_limits<double>::infinity(), last, last};
-}
 
 namespace ghs {
 namespace {
@@ -55,26 +49,6 @@ Message change_root_message(const HostSet& members) {
 
 Message finish_message(int hosts) { return {Kind::finish, 0, {}, State::sleeping, hosts, {}}; }
 
-void append_number(std::string& bytes, std::uint64_t number, int width) {
-    for (int i = 0; i < width; ++i) bytes.push_back(static_cast<char>(number >> (8 * i)));
-}
-
-void append_int(std::string& bytes, int number) {
-    append_number(bytes, static_cast<std::uint32_t>(number), 4);
-}
-
-void append_weight(std::string& bytes, const Weight& weight) {
-    // + 0.0 turns a negative zero, which compares equal, into the same bits.
-    append_number(bytes, std::bit_cast<std::uint64_t>(weight.value + 0.0), 8);
-    append_int(bytes, weight.low);
-    append_int(bytes, weight.high);
-}
-
-void append_hosts(std::string& bytes, const HostSet& hosts) {
-    append_int(bytes, static_cast<int>(hosts.words().size()));
-    for (const std::uint64_t word : hosts.words()) append_number(bytes, word, 8);
-}
-
 void append_message(std::string& bytes, const Message& message) {
     append_number(bytes, static_cast<std::uint64_t>(message.kind), 1);
     append_int(bytes, message.level);
@@ -86,18 +60,23 @@ void append_message(std::string& bytes, const Message& message) {
 
 }  // namespace
 
-Node::Node(int self, std::vector<Neighbour> neighbours) : self_(self), members_{self} {
+Node::Node(int self, const std::vector<Neighbour>& neighbours, const HeadStart& known)
+    : self_(self), members_{self}, everyone_(known.everyone) {
+    members_.unite(known.members);
     for (const Neighbour& neighbour : neighbours) {
         const auto [low, high] = std::minmax(self, neighbour.host);
         if (neighbour.weight.low != low) broken(self, "link's low end", neighbour.weight.low, low);
         if (neighbour.weight.high != high)
             broken(self, "link's high end", neighbour.weight.high, high);
-        edges_.push_back({neighbour.host, neighbour.weight, LinkState::basic});
+        const bool fellow = members_.contains(neighbour.host);
+        edges_.push_back({neighbour.host, neighbour.weight,
+                          fellow ? LinkState::rejected : LinkState::basic});
     }
     std::ranges::sort(edges_, {}, [](const Edge& edge) { return edge.weight; });
-    if (edges_.empty()) {
+    for (const int host : known.branches) edge_to(host).state = LinkState::branch;
+    if (edges_.empty() || knows_everyone()) {
         state_ = State::found;
-        hosts_in_tree_ = 1;
+        hosts_in_tree_ = members_.count();
     }
 }
 
@@ -116,7 +95,9 @@ Output Node::wake() {
 
 Output Node::on(int from, const Message& message) {
     Output out;
-    if (finished()) broken(self_, "message after the end, from", from, nobody);
+    if (finished() && everyone_.empty())
+        broken(self_, "message after the end, from", from, nobody);
+    if (finished()) return out;
     if (asleep()) awaken(out);
     Edge& edge = edge_to(from);
     if (must_wait(edge, message)) {
@@ -129,10 +110,27 @@ Output Node::on(int from, const Message& message) {
 }
 
 void Node::awaken(Output& out) {
-    Edge& nearest = edges_.front();
-    nearest.state = LinkState::branch;
+    const auto nearest = std::ranges::find(edges_, LinkState::basic, &Edge::state);
+    if (nearest != edges_.end()) take_if_better(nearest->host, nearest->weight);
+    unreported_ = static_cast<int>(std::ranges::count(edges_, LinkState::branch, &Edge::state));
+    if (unreported_ == 0) {
+        state_ = State::found;
+        change_root(out);
+    } else {
+        state_ = State::find;
+        report_to_last_branch(out);
+    }
+}
+
+void Node::report_to_last_branch(Output& out) {
+    if (unreported_ > 1) return;
+    const auto last = std::ranges::find_if(edges_, [](const Edge& edge) {
+        return edge.state == LinkState::branch && !edge.reported;
+    });
+    inbound_ = last->host;
+    unreported_ = 0;
     state_ = State::found;
-    out.push_back({nearest.host, connect_message(0, members_)});
+    out.push_back({inbound_, report_message(best_weight_, members_)});
 }
 
 bool Node::must_wait(const Edge& edge, const Message& message) const {
@@ -168,7 +166,12 @@ void Node::handle(Edge& edge, const Message& message, Output& out) {
         broken(self_, "message kind of how many", static_cast<int>(kind), std::ssize(handlers));
     // Not before: while a connect waits, its sender's fragment has not joined this one.
     members_.unite(message.members);
-    (this->*handlers[kind])(edge, message, out);
+    if (!knows_everyone() || message.kind == Kind::finish) {
+        (this->*handlers[kind])(edge, message, out);
+        return;
+    }
+    if (message.kind == Kind::connect) edge.state = LinkState::branch;
+    finish(members_.count(), nobody, out);
 }
 
 void Node::on_connect(Edge& edge, const Message& message, Output& out) {
@@ -255,7 +258,13 @@ void Node::report_if_complete(Output& out) {
 }
 
 void Node::on_report(Edge& edge, const Message& message, Output& out) {
-    if (edge.host != inbound_) {
+    if (level_ == 0 && state_ == State::find) {
+        if (edge.reported) broken(self_, "second report, from", edge.host, level_);
+        edge.reported = true;
+        --unreported_;
+        take_if_better(edge.host, message.fragment);
+        report_to_last_branch(out);
+    } else if (edge.host != inbound_) {
         if (unreported_ == 0) broken(self_, "report too many, from", edge.host, inbound_);
         --unreported_;
         take_if_better(edge.host, message.fragment);
@@ -263,7 +272,7 @@ void Node::on_report(Edge& edge, const Message& message, Output& out) {
     } else if (message.fragment > best_weight_) {  // the better link lies on our side of the core
         change_root(out);
     } else if (message.fragment == Weight::infinite()) {  // neither side has an outgoing link
-        finish(members_.count(), out);
+        finish(members_.count(), inbound_, out);
     }
 }
 
@@ -280,12 +289,17 @@ void Node::change_root(Output& out) {
     out.push_back({best.host, connect_message(level_, members_)});
 }
 
-void Node::on_finish(Edge&, const Message& message, Output& out) { finish(message.hosts, out); }
+void Node::on_finish(Edge& edge, const Message& message, Output& out) {
+    finish(message.hosts, edge.host, out);
+}
 
-void Node::finish(int hosts, Output& out) {
+/// `informed`: the neighbour that knows already, if any.
+void Node::finish(int hosts, int informed, Output& out) {
     hosts_in_tree_ = hosts;
+    state_ = State::found;
+    if (!everyone_.empty()) waiting_.clear();
     for (const Edge& edge : edges_)
-        if (edge.state == LinkState::branch && edge.host != inbound_)
+        if (edge.state == LinkState::branch && edge.host != informed)
             out.push_back({edge.host, finish_message(hosts)});
 }
 
@@ -305,15 +319,18 @@ State Node::state() const { return state_; }
 
 LinkState Node::link_state(int neighbour) const { return edge_to(neighbour).state; }
 
+const Weight& Node::weight(int neighbour) const { return edge_to(neighbour).weight; }
+
 std::string Node::fingerprint() const {
     std::string bytes;
-    bytes.reserve(80 + 21 * edges_.size() + 30 * waiting_.size());
+    bytes.reserve(100 + 23 * edges_.size() + 31 * waiting_.size());
     append_int(bytes, self_);
     append_int(bytes, static_cast<int>(edges_.size()));
     for (const Edge& edge : edges_) {
         append_int(bytes, edge.host);
         append_weight(bytes, edge.weight);
         append_number(bytes, static_cast<std::uint64_t>(edge.state), 1);
+        append_number(bytes, edge.reported ? 1 : 0, 1);
     }
     append_int(bytes, waiting());
     for (const Waiting& kept : waiting_) {
@@ -324,6 +341,7 @@ std::string Node::fingerprint() const {
     append_weight(bytes, fragment_);
     append_weight(bytes, best_weight_);
     append_hosts(bytes, members_);
+    append_hosts(bytes, everyone_);
     for (int number : {level_, inbound_, testing_, unreported_, best_, hosts_in_tree_})
         append_int(bytes, number);
     return bytes;

@@ -15,27 +15,24 @@
 //
 // The end. Where the paper halts, the members that the two core hosts know are the whole tree, for
 // every host of it has reported through one of them; they tell the others how many (finish).
+//
+// A head start. Where hosts know a part of the tree, each begins with its fragment of it, all of
+// whose members and links hold. Such a fragment has no core yet: its leaves report at once, whoever
+// has heard all branches but one reports to that one, and the two that report to each other are the
+// core. Where hosts know who will be in the tree, whoever knows all of them for members ends the
+// search: the tree is complete when fragments have joined to include everybody. Messages of searches
+// that this cuts short are dropped.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/spanning_tree/host_set.h"
+#include "core/spanning_tree/weight.h"
 
 namespace mutirao {
-
-/// A link's weight, made distinct by the numbers of its ends.
-struct Weight {
-    double value = 0;
-    int low = -1;   ///< smaller end
-    int high = -1;  ///< larger end
-
-    auto operator<=>(const Weight&) const = default;
-    static Weight infinite();
-};
 
 namespace ghs {
 
@@ -69,11 +66,18 @@ struct Neighbour {
     Weight weight;
 };
 
+/// What a host knows of the tree before it wakes; all hosts know alike.
+struct HeadStart {
+    std::vector<int> branches;  ///< neighbours across links that are in the tree
+    HostSet members;            ///< whom such links join to this host
+    HostSet everyone;           ///< who will be in the tree; empty: not known
+};
+
 /// One host's part. A plain value: copy it to try what would happen.
 class Node {
   public:
     /// `neighbours`: the usable links of `self`; both ends of a link hold the same weight.
-    Node(int self, std::vector<Neighbour> neighbours);
+    Node(int self, const std::vector<Neighbour>& neighbours, const HeadStart& known = {});
 
     /// Spontaneous awakening; harmless when awake already.
     Output wake();
@@ -88,6 +92,8 @@ class Node {
     State state() const;
     bool asleep() const { return state_ == State::sleeping; }
     LinkState link_state(int neighbour) const;
+    const Weight& weight(int neighbour) const;
+    int level() const { return level_; }
     /// Hosts known to be in this host's fragment, itself included.
     const HostSet& members() const { return members_; }
     /// Messages kept back because this host must first know more; they are tried again by itself.
@@ -102,6 +108,7 @@ class Node {
         int host = -1;
         Weight weight;
         LinkState state = LinkState::basic;
+        bool reported = false;  ///< level 0: a branch that has
 
         bool operator==(const Edge&) const = default;
     };
@@ -129,10 +136,12 @@ class Node {
     void on_change_root(Edge& edge, const Message& message, Output& out);
     void on_finish(Edge& edge, const Message& message, Output& out);
 
+    void report_to_last_branch(Output& out);
     void test_next(Output& out);
     void report_if_complete(Output& out);
     void change_root(Output& out);
-    void finish(int hosts, Output& out);
+    bool knows_everyone() const { return members_ == everyone_; }
+    void finish(int hosts, int informed, Output& out);
     void take_if_better(int host, const Weight& weight);
 
     int self_;
@@ -147,6 +156,7 @@ class Node {
     int best_ = -1;        ///< neighbour towards the best outgoing link known
     Weight best_weight_ = Weight::infinite();
     HostSet members_;        ///< only grows
+    HostSet everyone_;       ///< empty: not known
     int hosts_in_tree_ = 0;  ///< 0: not finished
 };
 

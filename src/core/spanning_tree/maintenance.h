@@ -69,7 +69,7 @@ struct Message {
     ghs::Message merging;       ///< merge
     std::uint32_t tag = 0;      ///< not_fail, not_fail_ack, not_rec, not_rec_ack
     /// not_fail_ack: links of the subtree and the one above it; gosleep_fail, gosleep_rec: of the
-    /// whole tree; not_rec_ack: links whose lower end is in the subtree
+    /// whole tree; not_rec_ack: those whose lower end is in the subtree. Sorted by ends
     std::vector<Weight> links;
 
     bool operator==(const Message&) const = default;
@@ -118,7 +118,8 @@ class Node {
         std::uint32_t tag = 0;       ///< 0: none heard of
         HostSet told;                ///< neighbours below that the tag was passed on to
         HostSet acknowledged;        ///< of those
-        std::vector<Weight> links;   ///< gathered from below
+        std::vector<Weight> links;   ///< gathered from below, sorted by ends
+        bool answered = false;       ///< this host has acknowledged; the root: drawn its conclusion
 
         bool operator==(const Suspicion&) const = default;
     };
@@ -132,6 +133,17 @@ class Node {
     void on_not_rec(int from, const Message& message, Output& out);
     void on_not_rec_ack(int from, const Message& message, Output& out);
     void on_gosleep_rec(int from, const Message& message, Output& out);
+
+    void proceed(Output& out);
+    void suspect(Suspicion& suspicion, Kind kind, Output& out) const;
+    void gather(Suspicion& suspicion, int from, const Message& message) const;
+    bool all_acknowledged(const Suspicion& suspicion) const;
+    void acknowledge_failures(Output& out);
+    void acknowledge_recoveries(Output& out);
+    void end_round(const std::vector<Weight>& links, Output& out);
+    void tell_below(const Message& message, Output& out) const;
+    static void pass_on(const ghs::Output& merging, Output& out);
+    std::vector<int> below() const;
 
     int self_;
     int root_;

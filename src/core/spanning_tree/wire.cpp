@@ -1,54 +1,20 @@
 // Layout, all little endian: kind (1 byte), state (1), level (4), hosts (4), weight as IEEE 754
-// bits (8), its low end (4), its high end (4), number of words of the set of members (2), its words
-// (8 each). Fields that a kind does not use hold their defaults.
+// bits (8), its low end (4), its high end (4), whether it is a last resort (1), number of words of
+// the set of members (2), its words (8 each). Fields that a kind does not use hold their defaults.
 #include "core/spanning_tree/wire.h"
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <utility>
+
+#include "core/spanning_tree/byte_stream.h"
 
 namespace mutirao::ghs {
 namespace {
 
 /// A fragment of level L holds at least 2^L hosts, and hosts are numbered by int.
 constexpr int highest_level = 30;
-
-class Writer {
-  public:
-    explicit Writer(std::size_t size) { bytes_.reserve(size); }
-
-    void put(std::uint64_t number, std::size_t width) {
-        for (std::size_t i = 0; i < width; ++i)
-            bytes_.push_back(static_cast<std::byte>((number >> (8 * i)) & 0xff));
-    }
-    void put_int(int number) { put(static_cast<std::uint32_t>(number), 4); }
-    std::vector<std::byte> bytes() && { return std::move(bytes_); }
-
-  private:
-    std::vector<std::byte> bytes_;
-};
-
-class Reader {
-  public:
-    explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
-
-    std::uint64_t take(std::size_t width) {
-        std::uint64_t number = 0;
-        for (std::size_t i = 0; i < width; ++i)
-            number |= std::to_integer<std::uint64_t>(bytes_[i]) << (8 * i);
-        bytes_ = bytes_.subspan(width);
-        return number;
-    }
-    int take_int() {
-        return static_cast<int>(static_cast<std::int32_t>(static_cast<std::uint32_t>(take(4))));
-    }
-    std::size_t left() const { return bytes_.size(); }
-
-  private:
-    std::span<const std::byte> bytes_;
-};
 
 bool is_link(const Weight& weight) {
     return std::isfinite(weight.value) && weight.low >= 0 && weight.low < weight.high;
@@ -92,15 +58,15 @@ bool fits(const Shape& shape, const Message& message) {
 
 std::vector<std::byte> encode(const Message& message) {
     const auto words = message.members.words();
-    Writer writer(head_bytes + 8 * words.size());
+    ByteWriter writer(head_bytes + 8 * words.size());
     writer.put(static_cast<std::uint64_t>(message.kind), 1);
     writer.put(static_cast<std::uint64_t>(message.state), 1);
     writer.put_int(message.level);
     writer.put_int(message.hosts);
-    // + 0.0: a negative zero is the same weight and must be the same bytes.
-    writer.put(std::bit_cast<std::uint64_t>(message.fragment.value + 0.0), 8);
+    writer.put_double(message.fragment.value);
     writer.put_int(message.fragment.low);
     writer.put_int(message.fragment.high);
+    writer.put(message.fragment.last_resort ? 1 : 0, 1);
     writer.put(words.size(), 2);
     for (const std::uint64_t word : words) writer.put(word, 8);
     return std::move(writer).bytes();
@@ -109,7 +75,7 @@ std::vector<std::byte> encode(const Message& message) {
 namespace {
 
 /// The rest of the bytes as a set of hosts; nothing if they are more, or fewer, than that.
-std::optional<HostSet> take_hosts(Reader& reader) {
+std::optional<HostSet> take_hosts(ByteReader& reader) {
     const auto count = static_cast<std::size_t>(reader.take(2));
     if (reader.left() != 8 * count) return std::nullopt;
     std::vector<std::uint64_t> words;
@@ -122,7 +88,7 @@ std::optional<HostSet> take_hosts(Reader& reader) {
 
 std::optional<Message> decode(std::span<const std::byte> bytes) {
     if (bytes.size() < head_bytes) return std::nullopt;
-    Reader reader(bytes);
+    ByteReader reader(bytes);
     const std::uint64_t kind = reader.take(1);
     const std::uint64_t state = reader.take(1);
     if (kind >= shapes.size() || state > static_cast<std::uint64_t>(State::found))
@@ -132,13 +98,13 @@ std::optional<Message> decode(std::span<const std::byte> bytes) {
     message.state = static_cast<State>(state);
     message.level = reader.take_int();
     message.hosts = reader.take_int();
-    const std::uint64_t value = reader.take(8);
-    message.fragment.value = std::bit_cast<double>(value);
+    message.fragment.value = reader.take_double();
     message.fragment.low = reader.take_int();
     message.fragment.high = reader.take_int();
+    const std::uint64_t last_resort = reader.take(1);
+    message.fragment.last_resort = last_resort == 1;
     std::optional<HostSet> members = take_hosts(reader);
-    const bool negative_zero = message.fragment.value == 0 && value != 0;
-    if (!members || negative_zero) return std::nullopt;
+    if (!members || last_resort > 1) return std::nullopt;
     message.members = std::move(*members);
     if (!fits(shapes[kind], message)) return std::nullopt;
     return message;

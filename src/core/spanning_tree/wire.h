@@ -13,7 +13,7 @@
 namespace mutirao::ghs {
 
 /// Of a message without hosts; each 64 host numbers add eight bytes.
-inline constexpr std::size_t head_bytes = 28;
+inline constexpr std::size_t head_bytes = 29;
 
 std::vector<std::byte> encode(const Message& message);
 

@@ -26,6 +26,7 @@ const std::vector<Message> messages = {
     {Kind::accept, 0, {}, State::sleeping, 0, {}},
     {Kind::reject, 0, {}, State::sleeping, 0, few},
     {Kind::report, 0, link, State::sleeping, 0, few},
+    {Kind::report, 0, {0.1, 3, 300, true}, State::sleeping, 0, few},
     {Kind::report, 0, Weight::infinite(), State::sleeping, 0, {HostSet::most_hosts - 1}},
     {Kind::change_root, 0, {}, State::sleeping, 0, few},
     {Kind::finish, 0, {}, State::sleeping, 2, {}},
@@ -44,6 +45,7 @@ TEST(Wire, IsLittleEndianOnEveryMachine) {
     const std::vector<int> expected = {1, 1, 2, 0, 0, 0, 0, 0, 0, 0,  // kind, state, level, hosts
                                        0, 0, 0, 0, 0, 0, 0xf0, 0x3f,  // 1.0
                                        3, 0, 0, 0, 4, 1, 0, 0,        // ends
+                                       0,                             // last resort
                                        2, 0,                          // words of members
                                        2, 4, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0};
     ASSERT_EQ(bytes.size(), expected.size());
