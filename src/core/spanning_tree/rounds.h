@@ -1,0 +1,171 @@
+// Keeps every host informed of every link, and starts the rounds in which the hosts adapt the tree
+// to what has changed (maintenance.h): a pure state machine. The hosts hold the same versions of the
+// tree in the end, however links and hosts come and go; see rounds_links.h for why news agree, and
+// below for why rounds end.
+//
+// News flood over all ordered channels. On each channel everything that the sender knew goes ahead
+// of what it sends next, so whoever hears of a round knows at least what its root knew.
+//
+// The lowest host that usable links join to the root's own host leads: it starts a round when links
+// differ from those of its last version, or have broken since, or when any host has heard of a
+// newer round than its own. It starts another at once when a link of the running round breaks, since
+// messages may be lost: then the running round need not end. A host that missed the end of a round
+// did so by a broken link; the round that follows tells it so, and it asks for the version.
+//
+// A round starts from the leader's last version. If that does not span all hosts, from nothing.
+//
+// What the driver does:
+//   - carries messages over ordered channels, and says when one works (joined) and when it broke
+//     (lost: what was sent, or will come, over it may be missing). Both ends of a broken channel
+//     come to know it. A channel that never came to work is lost, too, when the driver gives it up;
+//     until then messages for it wait here. Nothing arrives over a channel before joined.
+//   - measures the links of which this is the lower host, and announces the latency whenever it
+//     differs from view(): after a change, and also when the other end, or an agent that was here
+//     before, said something else. The higher host can only announce that nothing comes (infinite).
+//   - calls restart() when a round has been running for much longer than it should.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/network/tree.h"
+#include "core/spanning_tree/host_set.h"
+#include "core/spanning_tree/maintenance.h"
+#include "core/spanning_tree/rounds_links.h"
+#include "core/spanning_tree/rounds_message.h"
+#include "core/spanning_tree/rounds_parts.h"
+
+namespace mutirao {
+
+/// What a host knows now. Matrices are row by row, equal in both directions, infinite: unusable.
+struct NetworkView {
+    std::uint64_t changes = 0;  ///< grows whenever anything else here changes
+    int host_count = 0;
+    std::vector<double> latency_us;     ///< the newest
+    std::vector<double> last_known_us;  ///< the same, but the last finite one if that was ever known
+    std::uint32_t version = 0;          ///< of the tree
+    std::uint64_t version_hash = 0;
+    EdgeList tree;  ///< of the last complete version, (low, high) ascending
+
+    bool operator==(const NetworkView&) const = default;
+};
+
+/// A tree and the latencies for which it is minimal; equal on all hosts that have the same hash.
+struct Version {
+    std::uint32_t number = 0;  ///< of the round that made it; 0: what the hosts started with
+    std::uint64_t hash = 0;    ///< of everything in it
+    int host_count = 0;
+    std::vector<double> latency_us;  ///< infinite also for hosts that were out of reach
+    EdgeList tree;                   ///< (low, high) ascending; of the hosts within reach
+
+    bool operator==(const Version&) const = default;
+};
+
+class Rounds {
+  public:
+    using Message = rounds::Message;
+    using Output = rounds::Output;
+
+    /// Version 0, equal on all hosts: host_count^2 latencies (of two directions the larger counts)
+    /// and their minimum spanning tree; or all infinite and no tree: nothing is known yet.
+    /// `incarnation`: different each time that this host starts, a random number for example.
+    Rounds(int self, int host_count, const std::vector<double>& latency_us, EdgeList tree,
+           std::uint64_t incarnation);
+
+    /// What this host finds about its link to `other`; infinite: nothing gets through. Ignored: a
+    /// latency from the higher host, and one for an unusable link whose channel does not work.
+    Output announce(int other, double latency_us);
+    Output joined(int other);
+    Output lost(int other);
+    Output on(int from, const Message& message);
+    /// If this host leads and a round is running, another one takes its place.
+    Output restart();
+
+    const NetworkView& view() const { return view_; }
+    const Version& version() const { return version_; }
+    /// This host has entered, or waits to enter, a round that has not ended here.
+    bool running() const { return round_.has_value(); }
+    /// This host is the lowest of those that usable links join to it.
+    bool leads() const;
+    /// The newest round heard of.
+    const rounds::RoundId& newest() const { return newest_; }
+
+    /// Equal strings exactly for equal states, view().changes aside (for explorers).
+    std::string fingerprint() const;
+
+  private:
+    using RoundId = rounds::RoundId;
+    using LinkNews = rounds::LinkNews;
+    using LinkTable = rounds::LinkTable;
+
+    enum class ChannelState : std::uint8_t { untried, works, broken };
+    struct Channel {
+        ChannelState state = ChannelState::untried;
+        bool cut = false;  ///< steps of this round may be missing, so none pass in either direction
+        std::vector<Message> outbox;  ///< untried: what waits for it to work
+    };
+    /// The last complete version as the hosts' protocol needs it.
+    struct Complete {
+        RoundId id;
+        LinkTable links;
+        EdgeList tree;
+        std::uint64_t hash = 0;
+    };
+    struct Early {
+        int from = -1;
+        maintenance::Message step;
+    };
+    struct Running {
+        Message call;       ///< what the root sent, in one piece
+        int told_by = -1;   ///< who has the version from which it starts
+        std::vector<Early> early;  ///< while that is not here
+        rounds::Parts version_parts;
+        LinkTable links;    ///< of this round, once entered
+        std::optional<maintenance::Node> node;  ///< once entered
+    };
+
+    Channel& channel(int other) { return channels_[static_cast<std::size_t>(other)]; }
+    const Channel& channel(int other) const { return channels_[static_cast<std::size_t>(other)]; }
+
+    void break_channel(int other, Output& out);
+    void claim(int other, double latency_us, Output& out);
+    void learn(const std::vector<LinkNews>& news, int from, Output& out);
+    void flood(const std::vector<LinkNews>& news, int from, Output& out);
+    void greet(int other, Output& out) const;
+    void send(int other, Message message, Output& out);
+
+    void on_news(int from, const Message& message, Output& out);
+    void on_newest(int from, const Message& message, Output& out);
+    void on_round(int from, const Message& message, Output& out);
+    void on_ask_version(int from, const Message& message, Output& out);
+    void on_version(int from, const Message& message, Output& out);
+    void on_step(int from, const Message& message, Output& out);
+
+    void settle(Output& out);
+    bool should_start() const;
+    bool broken_since_start() const;
+    void start_round(Output& out);
+    void accept(Message call, int from, Output& out);
+    void enter(const Complete& base, Output& out);
+    void pass_on(int from, Output& out);
+    void take_step(int from, const maintenance::Message& step, Output& out);
+    void forward(const maintenance::Output& steps, Output& out);
+    void complete_if_finished();
+    void publish(int host_count);
+
+    int self_;
+    std::uint64_t incarnation_;
+    LinkTable links_;                ///< the newest known
+    std::vector<Channel> channels_;  ///< by host
+    Complete complete_;
+    RoundId newest_;
+    RoundId accepted_;               ///< the last one that this host entered or waits to enter
+    rounds::Parts call_parts_;
+    std::optional<Running> round_;
+    NetworkView view_;
+    Version version_;
+};
+
+}  // namespace mutirao
