@@ -35,4 +35,9 @@ NetworkChange difference(const Topology& agreed, const Topology& newest);
 /// Equal changes to equal topologies leave equal topologies, bit by bit.
 void apply(const NetworkChange& change, Topology& topology);
 
+/// As bytes, for messages. decode: nothing unless `bytes` is what encode() makes of a change among
+/// so many hosts.
+std::vector<std::byte> encode(const NetworkChange& change);
+std::optional<NetworkChange> decode_change(std::span<const std::byte> bytes, int host_count);
+
 }  // namespace mutirao

@@ -1,6 +1,7 @@
-// An epoch as bytes: number (4), first call (8), next epoch's first call (8), then three lists, each
-// after its length (4): parents of hosts (4 each, all ones for the decider's), changed links (low 4,
-// high 4, latency as IEEE 754 bits 8), tree links (low 4, high 4; length all ones: no new tree).
+// An epoch as bytes: number (4), first call (8), next epoch's first call (8), the parents of hosts
+// after their number (4 each, all ones for the decider's), the change. A change: changed links after
+// their number (low 4, high 4, latency as IEEE 754 bits 8), tree links after their number (low 4,
+// high 4; all ones for the number: no new tree).
 #include "core/epochs/epochs.h"
 #include "core/text/bytes.h"
 
@@ -35,7 +36,7 @@ bool take_parents(ByteReader& in, int host_count, Epoch& epoch) {
     return true;
 }
 
-bool take_links(ByteReader& in, int host_count, Epoch& epoch) {
+bool take_links(ByteReader& in, int host_count, NetworkChange& change) {
     const std::uint64_t count = in.take(4);
     if (count > most_changed_links || !fits(count, 16, in)) return false;
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -44,12 +45,12 @@ bool take_links(ByteReader& in, int host_count, Epoch& epoch) {
         link.high = take_int(in);
         link.latency_us = in.take_double();
         if (!is_pair(link.low, link.high, host_count) || !(link.latency_us >= 0)) return false;
-        epoch.change.links.push_back(link);
+        change.links.push_back(link);
     }
     return true;
 }
 
-bool take_tree(ByteReader& in, int host_count, Epoch& epoch) {
+bool take_tree(ByteReader& in, int host_count, NetworkChange& change) {
     const std::uint64_t count = in.take(4);
     if (count == absent) return true;
     if (count >= static_cast<std::uint64_t>(host_count) || !fits(count, 8, in)) return false;
@@ -60,11 +61,42 @@ bool take_tree(ByteReader& in, int host_count, Epoch& epoch) {
         if (!is_pair(low, high, host_count)) return false;
         edges.emplace_back(low, high);
     }
-    epoch.change.spanning_tree = std::move(edges);
+    change.spanning_tree = std::move(edges);
     return true;
 }
 
+void put_change(ByteWriter& out, const NetworkChange& change) {
+    put_count(out, change.links.size());
+    for (const NetworkChange::Link& link : change.links) {
+        put_int(out, link.low);
+        put_int(out, link.high);
+        out.put_double(link.latency_us);
+    }
+    put_count(out, change.spanning_tree ? change.spanning_tree->size() : absent);
+    for (const auto& [low, high] : change.spanning_tree.value_or(EdgeList{})) {
+        put_int(out, low);
+        put_int(out, high);
+    }
+}
+
+bool take_change(ByteReader& in, int host_count, NetworkChange& change) {
+    return take_links(in, host_count, change) && take_tree(in, host_count, change);
+}
+
 }  // namespace
+
+std::vector<std::byte> encode(const NetworkChange& change) {
+    ByteWriter out;
+    put_change(out, change);
+    return std::move(out).take();
+}
+
+std::optional<NetworkChange> decode_change(std::span<const std::byte> bytes, int host_count) {
+    ByteReader in(bytes);
+    NetworkChange change;
+    if (!take_change(in, host_count, change) || !in.ended_well()) return std::nullopt;
+    return change;
+}
 
 std::vector<std::byte> encode(const Epoch& epoch) {
     ByteWriter out;
@@ -73,17 +105,7 @@ std::vector<std::byte> encode(const Epoch& epoch) {
     out.put(epoch.next_first_call, 8);
     put_count(out, epoch.parent_of_host.size());
     for (const int parent : epoch.parent_of_host) put_int(out, parent);
-    put_count(out, epoch.change.links.size());
-    for (const NetworkChange::Link& link : epoch.change.links) {
-        put_int(out, link.low);
-        put_int(out, link.high);
-        out.put_double(link.latency_us);
-    }
-    put_count(out, epoch.change.spanning_tree ? epoch.change.spanning_tree->size() : absent);
-    for (const auto& [low, high] : epoch.change.spanning_tree.value_or(EdgeList{})) {
-        put_int(out, low);
-        put_int(out, high);
-    }
+    put_change(out, epoch.change);
     return std::move(out).take();
 }
 
@@ -93,8 +115,8 @@ std::optional<Epoch> decode_epoch(std::span<const std::byte> bytes, int host_cou
     epoch.number = static_cast<std::uint32_t>(in.take(4));
     epoch.first_call = in.take(8);
     epoch.next_first_call = in.take(8);
-    const bool well = take_parents(in, host_count, epoch) && take_links(in, host_count, epoch) &&
-                      take_tree(in, host_count, epoch);
+    const bool well =
+        take_parents(in, host_count, epoch) && take_change(in, host_count, epoch.change);
     if (!well || !in.ended_well() || epoch.next_first_call <= epoch.first_call) return std::nullopt;
     return epoch;
 }

@@ -31,17 +31,19 @@ struct Shape {
 
     bool lacks_tree() const { return candidate.algorithm->needs_tree() && !tree; }
 
+    Schedule schedule(int rank, std::size_t length_bytes) const {
+        return candidate.algorithm->build({.rank = rank,
+                                           .size = size,
+                                           .root = root,
+                                           .length_bytes = length_bytes,
+                                           .parameters = candidate.parameters,
+                                           .tree = tree ? &*tree : nullptr});
+    }
+
     std::vector<Schedule> schedules(std::size_t length_bytes) const {
         std::vector<Schedule> result;
         result.reserve(static_cast<std::size_t>(size));
-        for (int rank = 0; rank < size; ++rank) {
-            result.push_back(candidate.algorithm->build({.rank = rank,
-                                                         .size = size,
-                                                         .root = root,
-                                                         .length_bytes = length_bytes,
-                                                         .parameters = candidate.parameters,
-                                                         .tree = tree ? &*tree : nullptr}));
-        }
+        for (int rank = 0; rank < size; ++rank) result.push_back(schedule(rank, length_bytes));
         return result;
     }
 };
@@ -83,6 +85,14 @@ std::optional<std::vector<Schedule>> build_all(const Candidate& candidate, const
     const Shape shape = shape_of(candidate, topology, root, length_bytes);
     if (shape.lacks_tree()) return std::nullopt;
     return shape.schedules(length_bytes);
+}
+
+std::optional<Schedule> build_one(const Candidate& candidate, const Topology& topology, int root,
+                                  int host, std::size_t length_bytes) {
+    if (candidate.algorithm->native()) return std::nullopt;
+    const Shape shape = shape_of(candidate, topology, root, length_bytes);
+    if (shape.lacks_tree()) return std::nullopt;
+    return shape.schedule(host, length_bytes);
 }
 
 std::optional<double> predict_broadcast(const Candidate& candidate, const Topology& topology,

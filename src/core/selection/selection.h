@@ -47,6 +47,10 @@ std::vector<Candidate> broadcast_candidates(std::size_t length_bytes);
 std::optional<std::vector<Schedule>> build_all(const Candidate& candidate, const Topology& topology,
                                                int root, std::size_t length_bytes);
 
+/// One host's schedule of those.
+std::optional<Schedule> build_one(const Candidate& candidate, const Topology& topology, int root,
+                                  int host, std::size_t length_bytes);
+
 /// Completion time on the topology's network; nothing where the candidate's tree cannot be had or
 /// it would never end. Native is timed as the algorithm that MPI libraries run for small messages.
 std::optional<double> predict_broadcast(const Candidate& candidate, const Topology& topology,

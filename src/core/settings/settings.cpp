@@ -79,6 +79,56 @@ std::string assign_broadcast(Settings& settings, std::string_view text) {
     return {};
 }
 
+std::string assign_adaptation(Settings& settings, std::string_view text) {
+    constexpr std::string_view every = "every:";
+    if (text.starts_with(every)) {
+        const auto count = number_in("1..1000000", text.substr(every.size()));
+        if (!count) return quoted(text) + " is not every:K with K in 1..1000000";
+        settings.adaptation = {Adaptation::Mode::synchronous, static_cast<int>(*count)};
+        return {};
+    }
+    static const std::map<std::string_view, Adaptation::Mode> words = {
+        {automatic, Adaptation::Mode::automatic}, {"off", Adaptation::Mode::off}};
+    const auto word = words.find(text);
+    if (word == words.end()) return quoted(text) + " is not auto, off or every:K";
+    settings.adaptation = {word->second, 0};
+    return {};
+}
+
+std::string assign_threshold(Settings& settings, std::string_view text) {
+    if (text == automatic) {
+        settings.change_threshold_percent.reset();
+        return {};
+    }
+    double percent = -1;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, percent, std::chars_format::fixed);
+    if (error != std::errc{} || stop != end || !(percent >= 0 && percent <= 1e6)) {
+        return quoted(text) + " is neither auto nor a number in 0..1000000";
+    }
+    settings.change_threshold_percent = percent;
+    return {};
+}
+
+std::string assign_agent(Settings& settings, std::string_view text) {
+    static const std::map<std::string_view, AgentPlace> words = {
+        {automatic, AgentPlace::automatic},
+        {"thread", AgentPlace::thread},
+        {"daemon", AgentPlace::daemon},
+        {"off", AgentPlace::none}};
+    const auto word = words.find(text);
+    if (word == words.end()) return quoted(text) + " is not auto, thread, daemon or off";
+    settings.agent = word->second;
+    return {};
+}
+
+SettingRow file_row(std::string Settings::* member, std::string_view name, std::string_view help) {
+    return {name, "file", "", "", help, [member](Settings& settings, std::string_view text) {
+                settings.*member = text;
+                return std::string();
+            }};
+}
+
 std::vector<SettingRow> make_rows() {
     return {
         {"enabled", "on/off", "on", "",
@@ -88,13 +138,28 @@ std::vector<SettingRow> make_rows() {
          "The broadcast algorithm for every call, as NAME[:KEY=VALUE,...] (see `mutirao "
          "algorithms`); auto: the one predicted to be the fastest on the measured network.",
          assign_broadcast},
-        {"report", "file", "", "",
-         "File that rank 0 writes at the end: what ran, what was predicted and why (JSON). "
-         "Empty: none.",
-         [](Settings& s, std::string_view text) {
-             s.report = text;
-             return std::string();
-         }},
+        file_row(&Settings::report, "report",
+                 "File that rank 0 writes at the end: what ran, what was predicted and why (JSON). "
+                 "Empty: none."),
+        {"adaptation", "word", automatic, "",
+         "auto: agents measure beside the program, and communicators take up changes without "
+         "stopping. off: the network of the start is used to the end. every:K: links are measured "
+         "and the tree is adapted inside every K-th broadcast, which waits for it.",
+         assign_adaptation},
+        {"change_threshold_percent", "number", automatic, "0..1000000",
+         "A link counts as changed when its latency differs by more than this from what was last "
+         "told of it. auto: when it leaves the band of its forecast error.",
+         assign_threshold},
+        {"agent", "word", automatic, "",
+         "Who measures the links while the program runs: a thread in one rank of each host, the "
+         "hosts' daemons (mutirao agent), auto (daemons where every host has one), or off (nobody).",
+         assign_agent},
+        integer_row(&Settings::agent_interval_ms, "agent_interval_ms", "250", "20..60000",
+                    "Time between two probes of a link in use; other links are probed eight times "
+                    "more rarely."),
+        file_row(&Settings::series, "series",
+                 "SQLite file that each host's agent adds its measurements to, for mutirao top. "
+                 "Empty: none."),
         integer_row(&Settings::ranks_per_host, "ranks_per_host", "0", "0..1000000",
                     "Treat every so many consecutive ranks as one host, to try mutirao on a single "
                     "machine. 0: ranks that share memory share a host."),

@@ -15,6 +15,27 @@
 
 namespace mutirao {
 
+/// Whether the network that was measured at the start is followed while the program runs.
+struct Adaptation {
+    enum class Mode : unsigned char {
+        automatic,   ///< agents measure beside the program; no call waits for it
+        off,
+        synchronous  ///< measured and adapted inside every so manyth broadcast
+    };
+    Mode mode = Mode::automatic;
+    int every = 0;  ///< synchronous only: broadcasts from one adaptation to the next
+
+    bool operator==(const Adaptation&) const = default;
+};
+
+/// Who measures beside the program.
+enum class AgentPlace : unsigned char {
+    automatic,  ///< daemons where every host has one of the same group, otherwise threads
+    thread,     ///< a thread in one rank of each host
+    daemon,
+    none
+};
+
 struct Settings {
     bool enabled = true;
     std::optional<Candidate> broadcast;  ///< forced algorithm; nothing: mutirao chooses
@@ -24,6 +45,11 @@ struct Settings {
     int probe_timeout_ms = 5000;
     std::size_t eager_limit_bytes = 0;   ///< 0: the known default of the MPI library
     std::size_t detached_bytes = std::size_t{16} << 20;  ///< at most; see Transport
+    Adaptation adaptation;
+    std::optional<double> change_threshold_percent;  ///< nothing: judged by forecast error
+    AgentPlace agent = AgentPlace::automatic;
+    int agent_interval_ms = 250;  ///< between two probes of a link in use
+    std::string series;           ///< SQLite file that agents add their measurements to; empty: none
 
     bool operator==(const Settings&) const = default;
 };
@@ -31,7 +57,7 @@ struct Settings {
 /// One row. The environment variable is MUTIRAO_ and the name in capitals.
 struct SettingRow {
     std::string_view name;
-    std::string_view type;           ///< "on/off", "integer", "file", "algorithm"
+    std::string_view type;           ///< "on/off", "integer", "number", "word", "file", "algorithm"
     std::string_view default_value;  ///< as the user would write it
     std::string_view range;          ///< "1..100", or empty
     std::string_view help;
