@@ -109,16 +109,23 @@ class Channels {
 
     Output apply(const Choice& choice) {
         Machine& machine = machines_[static_cast<std::size_t>(choice.to)];
-        const bool was_asleep = machine.asleep();
         Output sent =
             choice.kind == Choice::Kind::wake
                 ? machine.wake()
                 : machine.on(choice.from, take(topology_->channel(choice.from, choice.to)));
-        if (was_asleep && !machine.asleep()) std::erase(asleep_, choice.to);
+        note_sleep(choice.to);
         renew_machine(choice.to);
         for (const auto& outgoing : sent)
             put(topology_->channel(choice.to, outgoing.to), outgoing.message);
         return sent;
+    }
+
+    /// For worlds that do more to a machine than wake it: `change` gets it to change it.
+    template <class Change>
+    void alter(int host, const Change& change) {
+        change(machines_[static_cast<std::size_t>(host)]);
+        note_sleep(host);
+        renew_machine(host);
     }
 
     void keep_digest() {
@@ -153,6 +160,16 @@ class Channels {
         }
         queue.push_back(message);
         renew_channel(channel);
+    }
+
+    void note_sleep(int host) {
+        const auto place = std::ranges::find(asleep_, host);
+        if (machine(host).asleep() == (place != asleep_.end())) return;
+        if (place == asleep_.end()) {
+            asleep_.push_back(host);
+        } else {
+            asleep_.erase(place);
+        }
     }
 
     void renew_machine(int host) {

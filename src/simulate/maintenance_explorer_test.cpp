@@ -1,0 +1,112 @@
+// Every order of messages, of hosts entering a round, and of links changing while rounds run, on
+// graphs small enough for that.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+
+#include "simulate/abort_note.h"
+#include "simulate/explorer.h"
+#include "simulate/maintenance_rules.h"
+#include "simulate/maintenance_transcript.h"
+#include "simulate/random.h"
+
+namespace mutirao::simulate {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+const EdgeList chorded_cycle = {{0, 1}, {1, 2}, {2, 3}, {0, 3}, {0, 2}};
+
+struct Totals {
+    std::size_t scenarios = 0, states = 0, steps = 0;
+    double most_used = 0;  ///< messages of merging as a share of the bound
+};
+
+std::string describe(const Graph& graph) {
+    std::string text;
+    for (const WeightedEdge& edge : graph.edges)
+        text += " " + std::to_string(edge.low) + "-" + std::to_string(edge.high) + "=" +
+                std::to_string(edge.weight.value);
+    return text;
+}
+
+std::string describe(const Scenario& scenario) {
+    return "before:" + describe(scenario.before) + "\nnow:   " + describe(scenario.now) + "\n";
+}
+
+void explore(const Scenario& scenario, Totals& totals) {
+    const MaintenanceWorld world(scenario);
+    Explorer explorer(world, MaintenanceRules());
+    const AbortNote note(
+        [&] { return describe(scenario) + transcript(world, explorer.path(), true); });
+    if (const auto failure = explorer.run())
+        FAIL() << failure->reason << "\n"
+               << describe(scenario) << transcript(world, failure->path, true);
+    // A round for each change, and one for what has changed before.
+    const int rounds = 1 + scenario.changes;
+    EXPECT_EQ(MaintenanceRules::objection(explorer.worst(), scenario.now, rounds), "")
+        << describe(scenario);
+    ++totals.scenarios;
+    totals.states += explorer.states();
+    totals.steps += explorer.steps();
+    totals.most_used = std::max(
+        totals.most_used,
+        explorer.worst()[0] / (rounds * MaintenanceRules::most_merges(scenario.now)));
+}
+
+void explore_all(const std::vector<Scenario>& scenarios) {
+    Totals totals;
+    for (const Scenario& scenario : scenarios) {
+        explore(scenario, totals);
+        if (testing::Test::HasFailure()) return;
+    }
+    std::printf("%zu scenarios, %zu states, %zu steps, at most %.0f%% of the bound on merging\n",
+                totals.scenarios, totals.states, totals.steps, 100 * totals.most_used);
+}
+
+bool joins_all(const Graph& graph) {
+    std::vector<WeightedEdge> edges = graph.edges;
+    return static_cast<int>(kruskal(graph.hosts, edges).size()) == graph.hosts - 1;
+}
+
+/// Every assignment of these values to the links that leaves the graph connected.
+std::vector<Graph> all_valuations(int hosts, const EdgeList& links,
+                                  const std::vector<double>& values) {
+    std::vector<Graph> graphs;
+    std::vector<std::size_t> chosen(links.size(), 0);
+    while (true) {
+        std::vector<double> list;
+        for (const std::size_t i : chosen) list.push_back(values[i]);
+        Graph graph = weighted(hosts, links, list);
+        if (joins_all(graph)) graphs.push_back(std::move(graph));
+        std::size_t at = 0;
+        while (at < chosen.size() && ++chosen[at] == values.size()) chosen[at++] = 0;
+        if (at == chosen.size()) return graphs;
+    }
+}
+
+TEST(MaintenanceExplorer, BuildsTheTreeFromNothing) {
+    std::vector<Scenario> scenarios;
+    for (const Graph& graph : all_weightings(3, complete_links(3)))
+        for (int root = 0; root < 3; ++root)
+            scenarios.push_back({Graph{}, graph, {root}, 0, {}});
+    for (const Graph& graph : all_weightings(4, chorded_cycle))
+        scenarios.push_back({Graph{}, graph, {1}, 0, {}});
+    explore_all(scenarios);
+}
+
+// Ties and dead links among them.
+TEST(MaintenanceExplorer, EveryChangeOfATriangle) {
+    std::vector<Scenario> scenarios;
+    const std::vector<Graph> graphs = all_valuations(3, complete_links(3), {1, 2, 3, never});
+    for (const Graph& before : graphs)
+        for (const Graph& now : graphs)
+            for (int root = 0; root < 3; ++root)
+                scenarios.push_back({before, now, {root}, 0, {}});
+    explore_all(scenarios);
+}
+
+}  // namespace
+}  // namespace mutirao::simulate

@@ -1,0 +1,209 @@
+#include "simulate/maintenance_world.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "core/spanning_tree/byte_stream.h"
+#include "core/spanning_tree/state_bytes.h"
+
+namespace mutirao::simulate {
+namespace {
+
+Graph usable(const Graph& graph) {
+    Graph part{graph.hosts, graph.edges};
+    std::erase_if(part.edges,
+                  [](const WeightedEdge& edge) { return !std::isfinite(edge.weight.value); });
+    return part;
+}
+
+bool joins_all(const Graph& graph) {
+    return std::ranges::all_of(components(usable(graph)), [](int lowest) { return lowest == 0; });
+}
+
+std::vector<maintenance::Change> changes_between(const Graph& before, const Graph& after) {
+    std::vector<maintenance::Change> changes;
+    for (std::size_t i = 0; i < before.edges.size(); ++i) {
+        const WeightedEdge& edge = after.edges[i];
+        const double old_value = before.edges[i].weight.value;
+        if (old_value != edge.weight.value)
+            changes.push_back({edge.low, edge.high, old_value, edge.weight.value});
+    }
+    return changes;
+}
+
+}  // namespace
+
+std::vector<std::byte> encode(const RoundMessage& message) {
+    const std::vector<std::byte> inner = encode(message.message);
+    ByteWriter writer(4 + inner.size());
+    writer.put(message.round, 4);
+    writer.put_bytes(inner);
+    return std::move(writer).bytes();
+}
+
+void RoundHost::open(const maintenance::Node& node, std::uint32_t round) {
+    if (next_) broken_invariant("a round is open already beside", round, round_);
+    next_ = node;
+}
+
+RoundHost::Output RoundHost::wake() {
+    current_ = std::exchange(next_, std::nullopt);
+    ++round_;
+    return in_round(current_->start());
+}
+
+RoundHost::Output RoundHost::on(int from, const RoundMessage& message) {
+    if (message.round == round_) return in_round(current_->on(from, message.message));
+    if (message.round == round_ + 1 && next_) {
+        if (!next_->on(from, message.message).empty())
+            broken_invariant("a host speaks before it has entered round", message.round, round_);
+        return {};
+    }
+    if (message.round > round_)
+        broken_invariant("a message of a round that is not open", message.round, round_);
+    return {};
+}
+
+RoundHost::Output RoundHost::in_round(const maintenance::Output& output) const {
+    Output out;
+    for (const auto& [to, message] : output) out.push_back({to, {round_, message}});
+    return out;
+}
+
+std::string RoundHost::fingerprint() const {
+    std::string bytes;
+    append_number(bytes, round_, 4);
+    for (const auto* node : {&current_, &next_}) {
+        const std::string part = *node ? (*node)->fingerprint() : std::string();
+        append_int(bytes, static_cast<int>(part.size()));
+        bytes += part;
+    }
+    return bytes;
+}
+
+MaintenanceWorld::MaintenanceWorld(const Scenario& scenario)
+    : channels_(std::vector<RoundHost>(static_cast<std::size_t>(scenario.now.hosts)),
+                scenario.now.links()),
+      weights_(scenario.now),
+      tree_weights_(scenario.before),
+      tree_(kruskal(scenario.before.hosts, scenario.before.edges)),
+      roots_(scenario.roots),
+      values_(scenario.values),
+      changes_left_(scenario.changes) {
+    if (!joins_all(weights_))
+        broken_invariant("links that part the hosts", std::ssize(weights_.edges), host_count());
+    find_possible_changes();
+}
+
+const MaintenanceWorld::Opened& MaintenanceWorld::opened(std::uint32_t round) const {
+    const std::shared_ptr<const Opened>& found =
+        newest_ && newest_->round.number == round ? newest_ : previous_;
+    if (!found || found->round.number != round)
+        broken_invariant("round asked for, newest", round, newest_round());
+    return *found;
+}
+
+MaintenanceWorld::Choice MaintenanceWorld::delivery(std::size_t i) const {
+    const auto choice = channels_.delivery(i);
+    return {Choice::Kind::deliver, choice.from, choice.to};
+}
+
+std::size_t MaintenanceWorld::spontaneous_count() const {
+    return channels_.spontaneous_count() + (can_open() ? 1 : 0) + possible_changes_.size();
+}
+
+MaintenanceWorld::Choice MaintenanceWorld::spontaneous(std::size_t i) const {
+    if (i < channels_.spontaneous_count())
+        return {Choice::Kind::enter, -1, channels_.spontaneous(i).to};
+    i -= channels_.spontaneous_count();
+    if (can_open() && i-- == 0) return {Choice::Kind::open, -1, -1};
+    return possible_changes_[i];
+}
+
+/// A root that knows the end knows that all hosts have entered its round.
+bool MaintenanceWorld::can_open() const {
+    const bool changed = !changes_between(tree_weights_, weights_).empty();
+    if (!newest_) return tree_.empty() || changed;
+    const RoundHost& root = host(newest_->round.root);
+    return changed && root.round() == newest_round() && root.node()->finished();
+}
+
+MaintenanceWorld::Output MaintenanceWorld::apply(const Choice& choice) {
+    using Event = Channels<RoundHost>::Choice;
+    Output sent;
+    switch (choice.kind) {
+        case Choice::Kind::deliver:
+            sent = channels_.apply({Event::Kind::deliver, choice.from, choice.to});
+            break;
+        case Choice::Kind::enter: sent = channels_.apply({Event::Kind::wake, -1, choice.to}); break;
+        case Choice::Kind::open: open_round(); break;
+        case Choice::Kind::change: change(choice.from, choice.to, choice.value); break;
+    }
+    if (keeps_digest_) renew_digest();
+    return sent;
+}
+
+void MaintenanceWorld::open_round() {
+    maintenance::Round round;
+    round.number = newest_round() + 1;
+    round.root = roots_[round.number % roots_.size()];
+    round.tree = newest_ ? host(newest_->round.root).node()->tree() : tree_;
+    if (!round.tree.empty()) round.changes = changes_between(tree_weights_, weights_);
+    for (int host = 0; host < host_count(); ++host) round.hosts.insert(host);
+    const Graph links = usable(weights_);
+    for (int host = 0; host < host_count(); ++host) {
+        const maintenance::Node node(host, links.neighbours(host), round);
+        channels_.alter(host, [&](RoundHost& machine) { machine.open(node, round.number); });
+    }
+    previous_ = newest_;
+    newest_ = std::make_shared<const Opened>(
+        Opened{std::move(round), weights_, kruskal(weights_.hosts, weights_.edges)});
+    tree_weights_ = weights_;
+}
+
+void MaintenanceWorld::change(int low, int high, double value) {
+    for (WeightedEdge& edge : weights_.edges)
+        if (edge.low == low && edge.high == high) edge.weight.value = value;
+    --changes_left_;
+    find_possible_changes();
+}
+
+void MaintenanceWorld::find_possible_changes() {
+    possible_changes_.clear();
+    if (changes_left_ == 0) return;
+    for (const WeightedEdge& edge : weights_.edges) {
+        for (const double value : values_) {
+            if (value == edge.weight.value) continue;
+            if (!std::isfinite(value)) {
+                Graph without = weights_;
+                std::erase_if(without.edges, [&](const WeightedEdge& other) {
+                    return other.low == edge.low && other.high == edge.high;
+                });
+                if (!joins_all(without)) continue;
+            }
+            possible_changes_.push_back({Choice::Kind::change, edge.low, edge.high, value});
+        }
+    }
+}
+
+void MaintenanceWorld::keep_digest() {
+    keeps_digest_ = true;
+    channels_.keep_digest();
+    renew_digest();
+}
+
+void MaintenanceWorld::renew_digest() {
+    std::string bytes;
+    append_number(bytes, newest_round(), 4);
+    append_int(bytes, changes_left_);
+    for (const Graph* graph : {&weights_, &tree_weights_})
+        for (const WeightedEdge& edge : graph->edges) append_weight(bytes, edge.weight);
+    Digester digester(~std::uint64_t{0});
+    digester.add(bytes);
+    digest_ = channels_.digest();
+    digest_ += digester.value();
+}
+
+}  // namespace mutirao::simulate
