@@ -132,7 +132,8 @@ class Rounds {
     void break_channel(int other, Output& out);
     void claim(int other, double latency_us, Output& out);
     void learn(const std::vector<LinkNews>& news, int from, Output& out);
-    void flood(const std::vector<LinkNews>& news, int from, Output& out);
+    void show(const LinkNews& news);
+    void tell(int other, const std::vector<LinkNews>& news, Output& out) const;
     void greet(int other, Output& out) const;
     void send(int other, Message message, Output& out);
 
@@ -153,7 +154,7 @@ class Rounds {
     void take_step(int from, const maintenance::Message& step, Output& out);
     void forward(const maintenance::Output& steps, Output& out);
     void complete_if_finished();
-    void publish(int host_count);
+    void take_version(const RoundId& id, LinkTable links, EdgeList tree);
 
     int self_;
     std::uint64_t incarnation_;

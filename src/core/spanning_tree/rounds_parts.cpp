@@ -33,7 +33,8 @@ std::optional<Message> Parts::add(const Message& part) {
     if (part.id != id_ || pieces_.size() != parts) pieces_.assign(parts, std::nullopt);
     id_ = part.id;
     pieces_[static_cast<std::size_t>(part.part)] = part;
-    if (std::ranges::find(pieces_, std::nullopt) != pieces_.end()) return std::nullopt;
+    const auto is_here = [](const std::optional<Message>& piece) { return piece.has_value(); };
+    if (!std::ranges::all_of(pieces_, is_here)) return std::nullopt;
     Message whole = std::move(*pieces_.front());
     for (std::size_t i = 1; i < parts; ++i) {
         const std::vector<LinkNews>& more = pieces_[i]->links;

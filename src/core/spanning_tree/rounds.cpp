@@ -1,0 +1,250 @@
+// What hosts know of links, and how they tell each other; rounds_running.cpp has the rounds.
+#include "core/spanning_tree/rounds.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "core/spanning_tree/maintenance_wire.h"
+#include "core/spanning_tree/rounds_wire.h"
+#include "core/spanning_tree/state_bytes.h"
+#include "core/text/invariant.h"
+
+namespace mutirao {
+
+using rounds::Kind;
+using rounds::LinkNews;
+using rounds::LinkState;
+
+namespace {
+
+constexpr double unusable = std::numeric_limits<double>::infinity();
+
+LinkNews news_of(int a, int b, const LinkState& state) {
+    return {std::min(a, b), std::max(a, b), state};
+}
+
+rounds::LinkTable table_of(int host_count, const std::vector<double>& latency_us) {
+    rounds::LinkTable table(host_count);
+    const auto hosts = static_cast<std::size_t>(host_count);
+    if (latency_us.size() != hosts * hosts)
+        broken_invariant("latencies for hosts", std::ssize(latency_us), host_count);
+    for (std::size_t low = 0; low < hosts; ++low) {
+        for (std::size_t high = low + 1; high < hosts; ++high) {
+            const double larger = std::max(latency_us[low * hosts + high],
+                                           latency_us[high * hosts + low]);
+            table.set(static_cast<int>(low), static_cast<int>(high), {0, 0, larger + 0.0});
+        }
+    }
+    return table;
+}
+
+EdgeList in_order(EdgeList tree) {
+    for (auto& [low, high] : tree)
+        if (low > high) std::swap(low, high);
+    std::ranges::sort(tree);
+    return tree;
+}
+
+}  // namespace
+
+Rounds::Rounds(int self, int host_count, const std::vector<double>& latency_us, EdgeList tree,
+               std::uint64_t incarnation)
+    : self_(self),
+      incarnation_(incarnation),
+      links_(table_of(host_count, latency_us)),
+      channels_(static_cast<std::size_t>(host_count)) {
+    if (self < 0 || self >= host_count) broken_invariant("host of how many", self, host_count);
+    view_.host_count = host_count;
+    view_.latency_us = view_.last_known_us = links_.latencies_us();
+    take_version({}, links_, in_order(std::move(tree)));
+}
+
+Rounds::Output Rounds::announce(int other, double latency_us) {
+    if (!(latency_us >= 0)) broken_invariant("latency is none, of the link", self_, other);
+    Output out;
+    claim(other, latency_us, out);
+    settle(out);
+    return out;
+}
+
+Rounds::Output Rounds::joined(int other) {
+    Output out;
+    if (channel(other).state == ChannelState::works) break_channel(other, out);
+    channel(other).state = ChannelState::works;
+    std::vector<LinkNews> known;
+    links_.for_each([&](int low, int high, const LinkState& state) {
+        if (state.breaks > 0 || state.sequence > 0) known.push_back({low, high, state});
+    });
+    tell(other, known, out);
+    greet(other, out);
+    for (Message& message : std::exchange(channel(other).outbox, {}))
+        send(other, std::move(message), out);
+    settle(out);
+    return out;
+}
+
+Rounds::Output Rounds::lost(int other) {
+    Output out;
+    break_channel(other, out);
+    settle(out);
+    return out;
+}
+
+Rounds::Output Rounds::on(int from, const Message& message) {
+    using Handler = void (Rounds::*)(int, const Message&, Output&);
+    static constexpr std::array<Handler, 6> handlers = {
+        &Rounds::on_news,        &Rounds::on_newest,  &Rounds::on_round,
+        &Rounds::on_ask_version, &Rounds::on_version, &Rounds::on_step,
+    };
+    const auto kind = static_cast<std::size_t>(message.kind);
+    if (kind >= handlers.size())
+        broken_invariant("kind of message of how many", std::ssize(handlers), std::ssize(handlers));
+    Output out;
+    if (channel(from).state != ChannelState::works) return out;
+    (this->*handlers[kind])(from, message, out);
+    settle(out);
+    return out;
+}
+
+bool Rounds::leads() const {
+    const HostSet reached = links_.component(self_);
+    for (int host = 0; host < self_; ++host)
+        if (reached.contains(host)) return false;
+    return true;
+}
+
+void Rounds::break_channel(int other, Output& out) {
+    Channel& broken = channel(other);
+    broken = {ChannelState::broken, true, {}};
+    claim(other, unusable, out);
+}
+
+void Rounds::claim(int other, double latency_us, Output& out) {
+    LinkState state = links_.at(self_, other);
+    if (std::isfinite(latency_us)) {
+        const bool carries = state.usable() || channel(other).state == ChannelState::works;
+        if (self_ > other || !carries || state.latency_us == latency_us) return;
+        ++state.sequence;
+        state.latency_us = latency_us + 0.0;
+    } else {
+        if (!state.usable()) return;
+        state = {state.breaks + 1, 0, unusable};
+    }
+    learn({news_of(self_, other, state)}, self_, out);
+}
+
+void Rounds::learn(const std::vector<LinkNews>& news, int from, Output& out) {
+    std::vector<LinkNews> fresh;
+    std::vector<int> now_usable;
+    for (const LinkNews& each : news) {
+        if (each.high >= view_.host_count) continue;
+        const LinkState& known = links_.at(each.low, each.high);
+        if (!(each.state > known)) continue;
+        const bool own = each.low == self_ || each.high == self_;
+        if (own && each.state.usable() && !known.usable())
+            now_usable.push_back(each.low == self_ ? each.high : each.low);
+        links_.set(each.low, each.high, each.state);
+        show(each);
+        fresh.push_back(each);
+    }
+    if (fresh.empty()) return;
+    for (int other = 0; other < view_.host_count; ++other)
+        if (other != self_ && other != from) tell(other, fresh, out);
+    for (const int other : now_usable) {
+        // Told by those who knew this host before it died: its channel to `other` is gone since.
+        if (self_ < other && channel(other).state == ChannelState::broken)
+            claim(other, unusable, out);
+        greet(other, out);
+    }
+}
+
+void Rounds::show(const LinkNews& news) {
+    const auto hosts = static_cast<std::size_t>(view_.host_count);
+    const auto low = static_cast<std::size_t>(news.low);
+    const auto high = static_cast<std::size_t>(news.high);
+    for (const std::size_t place : {low * hosts + high, high * hosts + low}) {
+        view_.latency_us[place] = news.state.latency_us;
+        if (news.state.usable()) view_.last_known_us[place] = news.state.latency_us;
+    }
+    ++view_.changes;
+}
+
+void Rounds::tell(int other, const std::vector<LinkNews>& news, Output& out) const {
+    if (news.empty() || channel(other).state != ChannelState::works) return;
+    Message message;
+    message.links = news;
+    for (Message& piece : rounds::split(message)) out.push_back({other, std::move(piece)});
+}
+
+/// So that whoever leads `other` starts no round under a number that was used here.
+void Rounds::greet(int other, Output& out) const {
+    const bool near =
+        channel(other).state == ChannelState::works && links_.at(self_, other).usable();
+    if (!near || newest_ == RoundId{}) return;
+    Message message;
+    message.kind = Kind::newest;
+    message.id = newest_;
+    out.push_back({other, std::move(message)});
+}
+
+void Rounds::send(int other, Message message, Output& out) {
+    Channel& to = channel(other);
+    if (to.cut && message.kind == Kind::step) return;
+    if (to.state == ChannelState::works) out.push_back({other, std::move(message)});
+    if (to.state == ChannelState::untried) to.outbox.push_back(std::move(message));
+}
+
+void Rounds::on_news(int from, const Message& message, Output& out) {
+    learn(message.links, from, out);
+}
+
+void Rounds::on_newest(int from, const Message& message, Output& out) {
+    if (message.id <= newest_) return;
+    newest_ = message.id;
+    pass_on(from, out);
+}
+
+std::string Rounds::fingerprint() const {
+    std::string bytes;
+    const auto add_id = [&](const RoundId& id) {
+        append_number(bytes, id.number, 4);
+        append_int(bytes, id.root);
+        append_number(bytes, id.incarnation, 8);
+    };
+    const auto add_bytes = [&](const auto& more) {
+        append_int(bytes, static_cast<int>(more.size()));
+        for (const auto each : more) bytes.push_back(static_cast<char>(each));
+    };
+    links_.for_each([&](int, int, const LinkState& state) {
+        append_number(bytes, state.breaks, 4);
+        append_number(bytes, state.sequence, 4);
+        append_number(bytes, std::bit_cast<std::uint64_t>(state.latency_us), 8);
+    });
+    for (const Channel& each : channels_) {
+        append_number(bytes, 2U * static_cast<unsigned>(each.state) + (each.cut ? 1U : 0U), 1);
+        append_int(bytes, static_cast<int>(each.outbox.size()));
+        for (const Message& message : each.outbox) add_bytes(rounds::encode(message));
+    }
+    add_id(complete_.id);
+    append_number(bytes, complete_.hash, 8);
+    add_id(newest_);
+    add_id(accepted_);
+    append_number(bytes, round_ ? 1 : 0, 1);
+    if (!round_) return bytes;
+    add_bytes(rounds::encode(round_->call));
+    append_int(bytes, round_->told_by);
+    append_int(bytes, static_cast<int>(round_->early.size()));
+    for (const Early& each : round_->early) {
+        append_int(bytes, each.from);
+        add_bytes(maintenance::encode(each.step));
+    }
+    if (round_->node) add_bytes(round_->node->fingerprint());
+    return bytes;
+}
+
+}  // namespace mutirao

@@ -1,0 +1,278 @@
+// The rounds of Rounds: when the leading host starts one, how the others enter it, and how it ends.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include "core/spanning_tree/rounds.h"
+#include "core/text/hash.h"
+#include "core/text/invariant.h"
+
+namespace mutirao {
+
+using rounds::Kind;
+using rounds::LinkNews;
+using rounds::LinkState;
+using rounds::LinkTable;
+using rounds::RoundId;
+
+namespace {
+
+constexpr int nobody = -1;
+/// A neighbour sends a few dozen at most before a host has entered a round.
+constexpr std::size_t most_early_per_host = 256;
+
+EdgeList among(const HostSet& hosts, EdgeList tree) {
+    std::erase_if(tree, [&](const std::pair<int, int>& edge) {
+        return !hosts.contains(edge.first) || !hosts.contains(edge.second);
+    });
+    return tree;
+}
+
+bool contains_all(const HostSet& hosts, const HostSet& others) {
+    HostSet both = hosts;
+    both.unite(others);
+    return both == hosts;
+}
+
+std::uint64_t hash_of(const RoundId& id, const LinkTable& links, const EdgeList& tree) {
+    std::vector<std::byte> bytes;
+    const auto add = [&](std::uint64_t number) {
+        for (int shift = 0; shift < 64; shift += 8)
+            bytes.push_back(static_cast<std::byte>(number >> shift & 0xff));
+    };
+    const auto add_ends = [&](int low, int high) {
+        add(static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint64_t>(high));
+    };
+    add(id.number);
+    add(static_cast<std::uint64_t>(id.root));
+    add(id.incarnation);
+    links.for_each([&](int low, int high, const LinkState& state) {
+        if (!state.usable()) return;
+        add_ends(low, high);
+        add(state.breaks);
+        add(std::bit_cast<std::uint64_t>(state.latency_us));
+    });
+    add(tree.size());
+    for (const auto& [low, high] : tree) add_ends(low, high);
+    return fnv1a(bytes);
+}
+
+std::vector<ghs::Neighbour> usable_links(int self, const LinkTable& links) {
+    std::vector<ghs::Neighbour> list;
+    for (int other = 0; other < links.host_count(); ++other) {
+        if (other == self || !links.at(self, other).usable()) continue;
+        list.push_back({other, {links.at(self, other).latency_us, std::min(self, other),
+                                std::max(self, other)}});
+    }
+    return list;
+}
+
+}  // namespace
+
+Rounds::Output Rounds::restart() {
+    Output out;
+    if (round_ && leads()) start_round(out);
+    settle(out);
+    return out;
+}
+
+void Rounds::settle(Output& out) {
+    complete_if_finished();
+    while (leads() && should_start()) {
+        start_round(out);
+        complete_if_finished();
+    }
+}
+
+/// Asked of the host that leads.
+bool Rounds::should_start() const {
+    if (round_) {
+        const bool mine = round_->call.id.root == self_ && round_->call.id == newest_;
+        return !mine || broken_since_start();
+    }
+    if (complete_.id != newest_) return true;
+    const HostSet hosts = links_.component(self_);
+    bool differs = false;
+    links_.for_each([&](int low, int high, const LinkState& state) {
+        if (hosts.contains(low) || hosts.contains(high))
+            differs = differs || !complete_.links.at(low, high).same_for_a_tree(state);
+    });
+    return differs;
+}
+
+/// Steps may have been lost with a link, even if it works again.
+bool Rounds::broken_since_start() const {
+    bool broken = false;
+    round_->links.for_each([&](int low, int high, const LinkState& state) {
+        const LinkState& now = links_.at(low, high);
+        broken = broken || (state.usable() && (!now.usable() || now.breaks != state.breaks));
+    });
+    return broken;
+}
+
+void Rounds::start_round(Output& out) {
+    const HostSet hosts = links_.component(self_);
+    Message call;
+    call.kind = Kind::round;
+    call.id = {newest_.number + 1, self_, incarnation_};
+    call.anew = !contains_all(complete_.links.component(self_), hosts);
+    if (!call.anew) {
+        call.base = complete_.id;
+        call.base_hash = complete_.hash;
+    }
+    const LinkState never{};
+    links_.for_each([&](int low, int high, const LinkState& state) {
+        if (!hosts.contains(low) && !hosts.contains(high)) return;
+        const LinkState& before = call.anew ? never : complete_.links.at(low, high);
+        if (!before.same_for_a_tree(state))
+            call.links.push_back({low, high, state.usable() ? state : never});
+    });
+    accept(std::move(call), nobody, out);
+}
+
+void Rounds::accept(Message call, int from, Output& out) {
+    newest_ = accepted_ = call.id;
+    for (Channel& each : channels_) {
+        each.cut = each.state == ChannelState::broken;
+        each.outbox.clear();
+    }
+    Message question;
+    question.kind = Kind::ask_version;
+    question.id = call.base;
+    question.base_hash = call.base_hash;
+    round_.emplace();
+    round_->call = std::move(call);
+    round_->told_by = from;
+    if (round_->call.anew) {
+        enter({{}, LinkTable(view_.host_count), {}, 0}, out);
+    } else if (question.id == complete_.id && question.base_hash == complete_.hash) {
+        enter(complete_, out);
+    } else {
+        pass_on(from, out);
+        send(from, std::move(question), out);
+    }
+}
+
+void Rounds::enter(const Complete& base, Output& out) {
+    const Message& call = round_->call;
+    maintenance::Round about{call.id.number, call.id.root, {}, {}, {}};
+    LinkTable links = base.links;
+    for (const LinkNews& each : call.links) {
+        if (each.high >= view_.host_count) continue;
+        about.changes.push_back({each.low, each.high, links.at(each.low, each.high).latency_us,
+                                 each.state.latency_us});
+        links.set(each.low, each.high, each.state);
+    }
+    about.hosts = links.component(call.id.root);
+    if (!about.hosts.contains(self_)) {
+        round_.reset();
+        return;
+    }
+    links.keep_only(about.hosts);
+    about.tree = among(about.hosts, base.tree);
+    std::erase_if(about.changes, [&](const maintenance::Change& change) {
+        return !about.hosts.contains(change.low) || !about.hosts.contains(change.high);
+    });
+    round_->node.emplace(self_, usable_links(self_, links), about);
+    round_->links = std::move(links);
+    pass_on(round_->told_by, out);
+    forward(round_->node->start(), out);
+    for (const Early& early : std::exchange(round_->early, {}))
+        take_step(early.from, early.step, out);
+}
+
+/// The round, to whom it concerns; to others within reach, that it exists.
+void Rounds::pass_on(int from, Output& out) {
+    const bool entered = round_ && round_->node && round_->call.id == newest_;
+    std::vector<Message> pieces;
+    if (entered) pieces = rounds::split(round_->call);
+    for (int other = 0; other < view_.host_count; ++other) {
+        if (other == self_ || other == from) continue;
+        if (entered && round_->links.at(self_, other).usable()) {
+            for (const Message& piece : pieces) send(other, piece, out);
+        } else {
+            greet(other, out);
+        }
+    }
+}
+
+void Rounds::on_round(int from, const Message& message, Output& out) {
+    if (message.id < newest_) greet(from, out);
+    if (message.id < newest_ || message.id <= accepted_) return;
+    if (message.id.root < 0 || message.id.root >= view_.host_count) return;
+    if (message.parts > 1 && message.id > newest_) {  // until all of it is here
+        newest_ = message.id;
+        pass_on(from, out);
+    }
+    if (auto whole = call_parts_.add(message)) accept(std::move(*whole), from, out);
+}
+
+void Rounds::on_ask_version(int from, const Message& message, Output& out) {
+    if (message.id != complete_.id || message.base_hash != complete_.hash) return;
+    Message answer;
+    answer.kind = Kind::version;
+    answer.id = complete_.id;
+    answer.tree = complete_.tree;
+    complete_.links.for_each([&](int low, int high, const LinkState& state) {
+        if (state.usable()) answer.links.push_back({low, high, state});
+    });
+    for (Message& piece : rounds::split(answer)) send(from, std::move(piece), out);
+}
+
+void Rounds::on_version(int from, const Message& message, Output& out) {
+    if (!round_ || round_->node || from != round_->told_by) return;
+    if (message.id != round_->call.base) return;
+    const auto whole = round_->version_parts.add(message);
+    if (!whole) return;
+    Complete base{whole->id, LinkTable(view_.host_count), whole->tree, 0};
+    for (const LinkNews& each : whole->links)
+        if (each.high < view_.host_count) base.links.set(each.low, each.high, each.state);
+    base.hash = hash_of(base.id, base.links, base.tree);
+    if (base.hash == round_->call.base_hash) enter(base, out);
+}
+
+void Rounds::on_step(int from, const Message& message, Output& out) {
+    if (!round_ || message.id != round_->call.id) return;
+    Channel& source = channel(from);
+    // Not all of them would be there in the end, and what comes later makes no sense without.
+    if (round_->early.size() >= most_early_per_host * channels_.size()) source.cut = true;
+    if (!source.cut) take_step(from, message.step, out);
+}
+
+void Rounds::take_step(int from, const maintenance::Message& step, Output& out) {
+    if (!round_->node) {
+        round_->early.push_back({from, step});
+    } else if (!round_->node->finished()) {
+        forward(round_->node->on(from, step), out);
+    }
+}
+
+void Rounds::forward(const maintenance::Output& steps, Output& out) {
+    for (const maintenance::Outgoing& each : steps) {
+        Message message;
+        message.kind = Kind::step;
+        message.id = round_->call.id;
+        message.step = each.message;
+        send(each.to, std::move(message), out);
+    }
+}
+
+void Rounds::complete_if_finished() {
+    if (!round_ || !round_->node || !round_->node->finished()) return;
+    take_version(round_->call.id, std::move(round_->links), round_->node->tree());
+    round_.reset();
+}
+
+void Rounds::take_version(const RoundId& id, LinkTable links, EdgeList tree) {
+    const std::uint64_t hash = hash_of(id, links, tree);
+    version_ = {id.number, hash, links.host_count(), links.latencies_us(), tree};
+    view_.version = id.number;
+    view_.version_hash = hash;
+    view_.tree = tree;
+    ++view_.changes;
+    complete_ = {id, std::move(links), std::move(tree), hash};
+}
+
+}  // namespace mutirao
