@@ -17,5 +17,6 @@ void write_markdown(const Words& words, std::ostream& out);
 void show_schedule(const Words& words, std::ostream& out);
 void predict_candidates(const Words& words, std::ostream& out);
 void show_tree(const Words& words, std::ostream& out);
+void replay_trace(const Words& words, std::ostream& out);
 
 }  // namespace mutirao::tool

@@ -28,6 +28,10 @@ const std::vector<Command>& commands() {
          "broadcast [CANDIDATE...] [--ranks N] [--root R] [--bytes B] [--network FILE]",
          predict_candidates},
         {"tree", "KIND [--ranks N] [--root R] [--bytes B] [--network FILE]", show_tree},
+        {"replay",
+         "FILE|- [--threshold auto|PERCENT] [--tolerance PERCENT] [--root R] [--bytes B] "
+         "[--measurements N]",
+         replay_trace},
     };
     return table;
 }
