@@ -74,20 +74,23 @@ void append_frame(std::vector<std::byte>& out, const Head& head,
     out.insert(out.end(), mac.begin(), mac.end());
 }
 
-Session agree_session(const Key& job_key, std::uint64_t job, int low, int high,
-                      std::uint64_t low_number, std::uint64_t high_number) {
-    ByteWriter about;
-    about.put(job, 8);
-    about.put(static_cast<std::uint64_t>(low), 4);
-    about.put(static_cast<std::uint64_t>(high), 4);
-    about.put(low_number, 8);
-    about.put(high_number, 8);
-    const std::vector<std::byte> bytes = std::move(about).take();
-    Session session{derived_key(job_key, bytes), 0};
-    const Mac name = mac_of(session.key, {});
-    session.number = static_cast<std::uint32_t>(ByteReader(std::span(name)).take(4));
-    session.number = std::max<std::uint32_t>(session.number, 1);
-    return session;
+Sessions agree_sessions(const Key& job_key, std::uint64_t job, int low, int high,
+                        std::uint64_t low_number, std::uint64_t high_number) {
+    const auto session_for = [&](std::uint64_t way) {
+        ByteWriter about;
+        about.put(job, 8);
+        about.put(static_cast<std::uint64_t>(low), 4);
+        about.put(static_cast<std::uint64_t>(high), 4);
+        about.put(low_number, 8);
+        about.put(high_number, 8);
+        about.put(way, 1);
+        Session session{derived_key(job_key, std::move(about).take()), 0};
+        const Mac name = mac_of(session.key, {});
+        session.number = static_cast<std::uint32_t>(ByteReader(name).take(4));
+        session.number = std::max<std::uint32_t>(session.number, 1);
+        return session;
+    };
+    return {session_for(0), session_for(1)};
 }
 
 void FrameDecoder::expect(Expectation expectation) {

@@ -60,13 +60,18 @@ using Reject = Count;
 void append_frame(std::vector<std::byte>& out, const Head& head,
                   std::span<const std::byte> payload, const Key& key);
 
-/// What two agents have agreed on, as one of them sees it.
+/// What the frames of two agents are signed with and named by.
 struct Session {
     Key key;
     std::uint32_t number = 0;
 };
+/// With a key for each way to send, so that no frame of one can be repeated in the other.
+struct Sessions {
+    Session channel;
+    Session datagrams;
+};
 /// Of the hosts low < high, from the numbers that they greeted with.
-Session agree_session(const Key& job_key, std::uint64_t job, int low, int high,
+Sessions agree_sessions(const Key& job_key, std::uint64_t job, int low, int high,
                       std::uint64_t low_number, std::uint64_t high_number);
 
 /// Which frames a receiver takes.

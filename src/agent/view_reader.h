@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 
-#include "agent/file.h"
 #include "agent/status.h"
 #include "core/spanning_tree/rounds.h"
 
@@ -50,9 +49,9 @@ class ViewReader {
   private:
     friend class Segment;
     struct Mapping;
-    explicit ViewReader(std::unique_ptr<Mapping> mapping);
+    explicit ViewReader(std::shared_ptr<Mapping> mapping);
 
-    std::unique_ptr<Mapping> mapping_;
+    std::shared_ptr<Mapping> mapping_;
 };
 
 }  // namespace mutirao::agent

@@ -1,0 +1,152 @@
+#include "agent/link_prober.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mutirao::agent {
+namespace {
+
+constexpr std::size_t most_waiting = 64;
+/// While nothing has been announced yet, nobody knows what is late.
+constexpr std::int64_t late_if_unknown_ns = ns_per_s;
+constexpr std::int64_t period_if_unknown_ns = ns_per_s / 2;
+/// So many late probes in a row over UDP, and the channel is tried as well.
+constexpr int late_before_channel = 3;
+/// While the channel is used, one probe of so many goes over UDP, too.
+constexpr int channel_probes_per_udp = 8;
+/// Longer than any wait that is looked at.
+constexpr std::int64_t latest_ns = 1000 * ns_per_s;
+
+}  // namespace
+
+LinkProber::LinkProber(const ChangeRule& rule, std::optional<double> announced_us,
+                       std::int64_t dead_after_ns)
+    : detector_(rule, announced_us), dead_after_ns_(dead_after_ns) {}
+
+void LinkProber::start(std::int64_t first_probe_ns, std::int64_t now_ns) {
+    active_ = true;
+    heard_ns_ = now_ns;
+    next_probe_ns_ = first_probe_ns;
+    waiting_.clear();
+    hurried_ = false;
+}
+
+void LinkProber::stop() {
+    active_ = false;
+    next_probe_ns_ = never_ns;
+    waiting_.clear();
+}
+
+void LinkProber::set_period(std::int64_t period_ns, std::int64_t now_ns) {
+    period_ns_ = period_ns;
+    if (active_) next_probe_ns_ = std::min(next_probe_ns_, now_ns + period_ns);
+}
+
+void LinkProber::excuse(std::int64_t now_ns) {
+    heard_ns_ = now_ns;
+    waiting_.clear();
+    hurried_ = false;
+}
+
+std::int64_t LinkProber::late_after_ns() const {
+    if (!detector_.announced()) return late_if_unknown_ns;
+    const double late_us = 2 * detector_.late_after_us();
+    const bool in_time = late_us * ns_per_us < static_cast<double>(latest_ns);
+    return in_time ? static_cast<std::int64_t>(late_us * ns_per_us) : latest_ns;
+}
+
+std::int64_t LinkProber::next_ns() const {
+    if (!active_) return never_ns;
+    std::int64_t next = next_probe_ns_;
+    const std::int64_t late_ns = late_after_ns();
+    for (const Waiting& each : waiting_)
+        if (!each.late) next = std::min(next, each.sent_ns + late_ns);
+    if (!dead_ && !waiting_.empty())
+        next = std::min(next, std::max(heard_ns_, waiting_.front().sent_ns) + dead_after_ns_);
+    return next;
+}
+
+ProbesDue LinkProber::advance(std::int64_t now_ns) {
+    if (!active_) return {};
+    note_late(now_ns);
+    note_dead(now_ns);
+    if (now_ns < next_probe_ns_) return {};
+    const bool unknown = !detector_.announced();
+    next_probe_ns_ = now_ns + (unknown ? std::min(period_ns_, period_if_unknown_ns) : period_ns_);
+    ProbesDue due{true, over_channel_ || late_of(Way::udp) >= late_before_channel};
+    if (over_channel_) due.udp = probes_in_channel_ >= channel_probes_per_udp;
+    return due;
+}
+
+void LinkProber::sent(ProbeId probe, std::int64_t now_ns) {
+    probes_in_channel_ = probe.way == Way::udp ? 0 : probes_in_channel_ + 1;
+    waiting_.push_back({probe, now_ns});
+    if (waiting_.size() > most_waiting) waiting_.pop_front();
+}
+
+int LinkProber::late_of(Way way) const {
+    return static_cast<int>(std::count_if(
+        waiting_.begin(), waiting_.end(),
+        [&](const Waiting& each) { return each.late && each.probe.way == way; }));
+}
+
+void LinkProber::note_late(std::int64_t now_ns) {
+    const std::int64_t late_ns = late_after_ns();
+    for (Waiting& each : waiting_) {
+        if (each.late || now_ns - each.sent_ns < late_ns) continue;
+        each.late = true;
+        ++late_probes_;
+    }
+    const Way way = over_channel_ ? Way::channel : Way::udp;
+    const int late = late_of(way);
+    if (late > 0 && !hurried_) {
+        hurried_ = true;
+        next_probe_ns_ = now_ns;
+    }
+    if (late < 2) return;
+    const auto oldest = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
+        return each.probe.way == way;
+    });
+    const auto waited_ns = static_cast<double>(now_ns - oldest->sent_ns);
+    detector_.overdue(waited_ns / 2 / ns_per_us);
+}
+
+void LinkProber::note_dead(std::int64_t now_ns) {
+    if (dead_ || waiting_.empty()) return;
+    if (now_ns - std::max(heard_ns_, waiting_.front().sent_ns) < dead_after_ns_) return;
+    dead_ = true;
+    detector_.unreachable();
+}
+
+bool LinkProber::answered(ProbeId probe, double round_trip_us, std::int64_t now_ns) {
+    const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                    [&](const Waiting& each) { return each.probe == probe; });
+    if (found == waiting_.end()) return false;
+    const std::int64_t sent_ns = found->sent_ns;
+    if (probe.way == Way::channel && !over_channel_) {
+        const auto overtaken = std::count_if(waiting_.begin(), found, [](const Waiting& each) {
+            return each.probe.way == Way::udp;
+        });
+        waiting_.erase(found);
+        if (overtaken >= late_before_channel) turn_to_channel(now_ns);
+        return true;
+    }
+    if (probe.way == Way::udp) over_channel_ = false;
+    std::erase_if(waiting_, [&](const Waiting& each) { return each.sent_ns <= sent_ns; });
+    heard_ns_ = now_ns;
+    dead_ = false;
+    hurried_ = false;
+    detector_.measured(std::max(round_trip_us, 0.0) / 2);
+    return true;
+}
+
+/// This answer itself is not measured, nor are others under way: they may have waited for a link
+/// that was dead. One more probe over UDP tells whether it was only that.
+void LinkProber::turn_to_channel(std::int64_t now_ns) {
+    over_channel_ = true;
+    waiting_.clear();
+    probes_in_channel_ = channel_probes_per_udp;
+    next_probe_ns_ = now_ns;
+}
+
+}  // namespace mutirao::agent

@@ -1,0 +1,89 @@
+// Measures one link from its lower host: when to probe, which probes are late, when the link counts as
+// dead, and what to announce. A pure machine: the caller sends, keeps time and tells what comes back.
+//
+// A first late probe brings out a second one at once; only when both are late is the link overdue
+// (ChangeDetector). Where UDP does not get through but the channel does, probes travel inside the
+// channel, with one over UDP now and then to see whether that has changed.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "agent/clock.h"
+#include "core/forecast/change_detector.h"
+
+namespace mutirao::agent {
+
+enum class Way : std::uint8_t { udp, channel };
+
+struct ProbeId {
+    Way way = Way::udp;
+    std::uint32_t number = 0;
+
+    bool operator==(const ProbeId&) const = default;
+};
+
+/// What is to be sent now.
+struct ProbesDue {
+    bool udp = false;
+    bool channel = false;
+};
+
+class LinkProber {
+  public:
+    /// `announced_us`: what all hosts hold the link to be, if anything.
+    LinkProber(const ChangeRule& rule, std::optional<double> announced_us,
+               std::int64_t dead_after_ns);
+
+    /// Probes only between these two: while the channel is up.
+    void start(std::int64_t first_probe_ns, std::int64_t now_ns);
+    void stop();
+    /// From the probe after the next on; a much shorter period hurries the next one, too.
+    void set_period(std::int64_t period_ns, std::int64_t now_ns);
+    /// The caller itself did not run for so long: nothing that was due then says anything.
+    void excuse(std::int64_t now_ns);
+
+    /// When to call advance() next.
+    std::int64_t next_ns() const;
+    ProbesDue advance(std::int64_t now_ns);
+    void sent(ProbeId probe, std::int64_t now_ns);
+    /// False: not a probe that is waited for.
+    bool answered(ProbeId probe, double round_trip_us, std::int64_t now_ns);
+
+    /// One way. Changes in advance() and answered().
+    std::optional<double> announced_us() const { return detector_.announced(); }
+    const ChangeDetector& detector() const { return detector_; }
+    bool over_channel() const { return over_channel_; }
+    bool dead() const { return dead_; }
+    std::uint64_t late_probes() const { return late_probes_; }
+
+  private:
+    struct Waiting {
+        ProbeId probe;
+        std::int64_t sent_ns = 0;
+        bool late = false;
+    };
+
+    std::int64_t late_after_ns() const;
+    void note_late(std::int64_t now_ns);
+    void note_dead(std::int64_t now_ns);
+    int late_of(Way way) const;
+    void turn_to_channel(std::int64_t now_ns);
+
+    ChangeDetector detector_;
+    std::int64_t dead_after_ns_;
+    bool active_ = false;
+    bool dead_ = false;
+    bool over_channel_ = false;
+    bool hurried_ = false;      ///< a probe was sent early since one is late
+    int probes_in_channel_ = 0;  ///< since the last over UDP
+    std::int64_t period_ns_ = 2 * ns_per_s;
+    std::int64_t next_probe_ns_ = never_ns;
+    std::int64_t heard_ns_ = 0;  ///< the last answer, or the start
+    std::deque<Waiting> waiting_;  ///< oldest first; none older than the last that was answered
+    std::uint64_t late_probes_ = 0;
+};
+
+}  // namespace mutirao::agent

@@ -1,0 +1,351 @@
+#include "agent/mesh.h"
+
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "agent/clock.h"
+#include "core/text/bytes.h"
+
+namespace mutirao::agent {
+namespace {
+
+using Stage = Connection::Stage;
+
+constexpr std::size_t hello_bytes = 16;
+constexpr std::size_t welcome_bytes = 24;
+/// Accepted but not yet known to be of the job; more are turned away.
+constexpr std::size_t most_strangers = 64;
+constexpr std::int64_t accept_pause_ns = ns_per_s;
+constexpr std::int64_t first_backoff_ns = 50 * ns_per_ms;
+constexpr std::int64_t longest_backoff_ns = 2 * ns_per_s;
+
+std::int64_t backoff_ns(int attempts) {
+    return std::min(first_backoff_ns << std::min(attempts, 10), longest_backoff_ns);
+}
+
+std::vector<std::byte> greeting(std::uint64_t job, std::uint64_t number) {
+    ByteWriter writer;
+    writer.put(job, 8);
+    writer.put(number, 8);
+    return std::move(writer).take();
+}
+
+std::vector<std::byte> greeting(std::uint64_t job, std::uint64_t number, std::uint64_t answered) {
+    ByteWriter writer;
+    writer.put(job, 8);
+    writer.put(number, 8);
+    writer.put(answered, 8);
+    return std::move(writer).take();
+}
+
+void set_up_channel(int socket, int unacknowledged_ms) {
+    const int yes = 1;
+    const auto limit_ms = static_cast<unsigned>(unacknowledged_ms);
+    setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof limit_ms);
+}
+
+sockaddr_in socket_address(std::uint32_t address, std::uint16_t port) {
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_addr.s_addr = htonl(address);
+    to.sin_port = htons(port);
+    return to;
+}
+
+}  // namespace
+
+Mesh::Mesh(MeshOptions options, int listening_socket, Poller& poller, Counters& counters,
+           MeshListener& listener)
+    : options_(std::move(options)),
+      listening_socket_(listening_socket),
+      poller_(poller),
+      counters_(counters),
+      listener_(listener),
+      listening_name_(poller.add(listening_socket)),
+      peers_(options_.contacts.size()),
+      datagram_peers_(options_.contacts.size()) {}
+
+Expectation Mesh::expectation_of(std::optional<int> sender, const Session& session,
+                                 std::size_t most_payload) const {
+    return {options_.self, host_count(), sender, session, most_payload};
+}
+
+void Mesh::send(int peer, Kind kind, std::span<const std::byte> payload) {
+    Connection* channel = peers_[index(peer)].channel;
+    if (channel == nullptr) return;
+    channel->send(options_.self, kind, payload, counters_);
+    poll_for_writing(*channel);
+}
+
+std::optional<std::uint32_t> Mesh::make_datagram(int peer, Kind kind,
+                                                 std::span<const std::byte> payload,
+                                                 std::vector<std::byte>& out) {
+    const Session& session = datagram_peers_[index(peer)].session;
+    std::uint32_t& counter = peers_[index(peer)].datagram_counter;
+    if (session.number == 0 || counter == UINT32_MAX) return std::nullopt;
+    append_frame(out, {kind, options_.self, peer, session.number, ++counter}, payload,
+                 session.key);
+    return counter;
+}
+
+bool Mesh::on_ready(const Ready& ready, std::int64_t now_ns) {
+    if (ready.name == listening_name_) {
+        accept_all(now_ns);
+        return true;
+    }
+    const auto found = connections_.find(ready.name);
+    if (found == connections_.end()) return false;
+    Connection& connection = *found->second;
+    if (connection.broken) return true;
+    if (connection.stage == Stage::connecting) {
+        if (ready.writable) on_connected(connection, now_ns);
+        return true;
+    }
+    if (ready.writable) connection.flush(counters_);
+    if (ready.readable) read(connection);
+    poll_for_writing(connection);
+    return true;
+}
+
+void Mesh::tick(std::int64_t now_ns) {
+    clear_broken(now_ns);
+    if (accept_again_ns_ != 0 && now_ns >= accept_again_ns_) {
+        accept_again_ns_ = 0;
+        listening_name_ = poller_.add(listening_socket_);
+    }
+    for (int peer = options_.self + 1; peer < host_count(); ++peer) {
+        const Peer& each = peers_[index(peer)];
+        if (each.channel == nullptr && each.attempt == nullptr && now_ns >= each.next_attempt_ns)
+            connect_to(peer, now_ns);
+    }
+}
+
+std::int64_t Mesh::next_ns() const {
+    std::int64_t next = accept_again_ns_ != 0 ? accept_again_ns_ : never_ns;
+    for (int peer = options_.self + 1; peer < host_count(); ++peer) {
+        const Peer& each = peers_[index(peer)];
+        if (each.channel == nullptr && each.attempt == nullptr)
+            next = std::min(next, each.next_attempt_ns);
+    }
+    for (const auto& [name, connection] : connections_) {
+        if (connection->broken) return 0;
+        if (connection->stage != Stage::up)
+            next = std::min(next, connection->started_ns + options_.patience_ns);
+    }
+    return next;
+}
+
+void Mesh::accept_all(std::int64_t now_ns) {
+    constexpr int flags = SOCK_CLOEXEC | SOCK_NONBLOCK;
+    while (true) {
+        File socket(accept4(listening_socket_, nullptr, nullptr, flags));
+        if (!socket) break;
+        const auto strangers = std::count_if(
+            connections_.begin(), connections_.end(),
+            [](const auto& each) { return each.second->stage == Stage::awaiting_hello; });
+        if (static_cast<std::size_t>(strangers) >= most_strangers + peers_.size()) continue;
+        set_up_channel(socket.number(), options_.unacknowledged_ms);
+        const Expectation hello =
+            expectation_of(std::nullopt, {options_.key, 0}, hello_bytes);
+        keep({std::move(socket), Stage::awaiting_hello, FrameDecoder(hello), now_ns});
+    }
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        poller_.remove(listening_socket_);
+        listening_name_ = 0;
+        accept_again_ns_ = now_ns + accept_pause_ns;
+    }
+}
+
+void Mesh::connect_to(int peer, std::int64_t now_ns) {
+    Peer& host = peers_[index(peer)];
+    const Contact& contact = options_.contacts[index(peer)];
+    const int attempt = host.attempts++;
+    host.next_attempt_ns = now_ns + backoff_ns(attempt);
+    if (contact.address_count == 0) return;
+    const auto address = contact.addresses[static_cast<std::size_t>(
+        attempt % static_cast<int>(contact.address_count))];
+    const sockaddr_in to = socket_address(address, contact.tcp_port);
+    File socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!socket) return;
+    set_up_channel(socket.number(), options_.unacknowledged_ms);
+    if (connect(socket.number(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0 &&
+        errno != EINPROGRESS)
+        return;
+    const Expectation welcome = expectation_of(peer, {options_.key, 0}, welcome_bytes);
+    host.attempt = keep({std::move(socket), Stage::connecting, FrameDecoder(welcome), now_ns});
+    if (host.attempt != nullptr) host.attempt->peer = peer;
+}
+
+Connection* Mesh::keep(Connection connection) {
+    auto kept = std::make_unique<Connection>(std::move(connection));
+    kept->polled_for_writing = kept->stage == Stage::connecting;
+    kept->name = poller_.add(kept->socket(), kept->polled_for_writing);
+    if (kept->name == 0) return nullptr;
+    return connections_.emplace(kept->name, std::move(kept)).first->second.get();
+}
+
+void Mesh::on_connected(Connection& connection, std::int64_t now_ns) {
+    int error = 0;
+    socklen_t length = sizeof error;
+    getsockopt(connection.socket(), SOL_SOCKET, SO_ERROR, &error, &length);
+    const auto number = random_number();
+    if (error != 0 || !number) {
+        connection.broken = true;
+        return;
+    }
+    const double connect_us = static_cast<double>(now_ns - connection.started_ns) / ns_per_us;
+    listener_.connected(connection.peer, connect_us);
+    connection.stage = Stage::awaiting_welcome;
+    connection.own_number = *number;
+    connection.use({options_.key, 0});
+    connection.send(options_.self, Kind::hello, greeting(options_.job, *number), counters_);
+    poll_for_writing(connection);
+}
+
+void Mesh::read(Connection& connection) {
+    connection.receive(counters_);
+    bool failed = false;
+    while (!failed) {
+        const auto next = connection.decoder.next();
+        if (std::holds_alternative<std::monostate>(next)) return;
+        if (const Reject* why = std::get_if<Reject>(&next)) {
+            reject(connection, *why);
+            return;
+        }
+        ++counters_[Count::frames_accepted];
+        const bool was_broken = connection.broken;
+        handle(connection, std::get<Frame>(next));
+        failed = connection.broken && !was_broken;
+    }
+}
+
+void Mesh::reject(Connection& connection, Reject why) {
+    ++counters_[why];
+    connection.broken = true;
+}
+
+void Mesh::handle(Connection& connection, const Frame& frame) {
+    switch (connection.stage) {
+        case Stage::awaiting_hello: return on_hello(connection, frame);
+        case Stage::awaiting_welcome: return on_welcome(connection, frame);
+        case Stage::awaiting_confirm:
+            if (frame.head.kind != Kind::confirm)
+                return reject(connection, Reject::rejected_unexpected);
+            return bring_up(connection);
+        case Stage::up:
+            // Replaced by a newer connection while this one was being read.
+            if (peers_[index(connection.peer)].channel != &connection) return;
+            if (frame.head.kind <= Kind::confirm)
+                return reject(connection, Reject::rejected_unexpected);
+            return listener_.received(connection.peer, frame);
+        case Stage::connecting: break;
+    }
+    reject(connection, Reject::rejected_unexpected);
+}
+
+void Mesh::on_hello(Connection& connection, const Frame& frame) {
+    ByteReader reader(frame.payload);
+    const std::uint64_t job = reader.take(8);
+    connection.peer_number = reader.take(8);
+    if (!reader.ended_well()) return reject(connection, Reject::rejected_malformed);
+    const bool expected = frame.head.kind == Kind::hello && job == options_.job &&
+                          frame.head.sender < options_.self;
+    const auto number = random_number();
+    if (!expected || !number) return reject(connection, Reject::rejected_unexpected);
+    connection.peer = frame.head.sender;
+    connection.own_number = *number;
+    connection.use({options_.key, 0});
+    connection.send(options_.self, Kind::welcome,
+                    greeting(options_.job, *number, connection.peer_number), counters_);
+    connection.stage = Stage::awaiting_confirm;
+    agree(connection);
+}
+
+void Mesh::on_welcome(Connection& connection, const Frame& frame) {
+    ByteReader reader(frame.payload);
+    const std::uint64_t job = reader.take(8);
+    connection.peer_number = reader.take(8);
+    const std::uint64_t answered = reader.take(8);
+    if (!reader.ended_well()) return reject(connection, Reject::rejected_malformed);
+    if (frame.head.kind != Kind::welcome || job != options_.job)
+        return reject(connection, Reject::rejected_unexpected);
+    if (answered != connection.own_number) return reject(connection, Reject::rejected_replayed);
+    agree(connection);
+    connection.send(options_.self, Kind::confirm, {}, counters_);
+    bring_up(connection);
+}
+
+/// Derives what both sides use from here on; the old key stays until the other proves that it lives.
+void Mesh::agree(Connection& connection) {
+    const bool lower = options_.self < connection.peer;
+    const Sessions sessions = agree_sessions(
+        options_.key, options_.job, std::min(options_.self, connection.peer),
+        std::max(options_.self, connection.peer),
+        lower ? connection.own_number : connection.peer_number,
+        lower ? connection.peer_number : connection.own_number);
+    connection.use(sessions.channel);
+    connection.decoder.expect(
+        expectation_of(connection.peer, sessions.channel, most_payload_bytes));
+    connection.datagrams = sessions.datagrams;
+}
+
+void Mesh::bring_up(Connection& connection) {
+    const int peer = connection.peer;
+    drop_channel(peer);
+    Peer& host = peers_[index(peer)];
+    connection.stage = Stage::up;
+    host.channel = &connection;
+    if (host.attempt == &connection) host.attempt = nullptr;
+    host.attempts = 0;
+    host.datagram_counter = 0;
+    datagram_peers_[index(peer)] = {connection.datagrams, {}};
+    socklen_t length = sizeof host.datagram_address;
+    getpeername(connection.socket(), reinterpret_cast<sockaddr*>(&host.datagram_address),
+                &length);
+    host.datagram_address.sin_port = htons(options_.contacts[index(peer)].udp_port);
+    ++counters_[Count::channels_opened];
+    listener_.joined(peer);
+}
+
+void Mesh::drop_channel(int peer) {
+    Connection* channel = std::exchange(peers_[index(peer)].channel, nullptr);
+    if (channel == nullptr) return;
+    channel->broken = true;
+    ++counters_[Count::channels_lost];
+    listener_.lost(peer);
+}
+
+void Mesh::clear_broken(std::int64_t now_ns) {
+    std::vector<std::uint64_t> names;
+    do {
+        names.clear();
+        for (const auto& [name, connection] : connections_) {
+            const bool late = connection->stage != Stage::up &&
+                              now_ns - connection->started_ns >= options_.patience_ns;
+            if (connection->broken || late) names.push_back(name);
+        }
+        for (const std::uint64_t name : names) {
+            const auto found = connections_.find(name);
+            const std::unique_ptr<Connection> ended = std::move(found->second);
+            connections_.erase(found);
+            if (ended->peer < 0) continue;
+            Peer& host = peers_[index(ended->peer)];
+            if (host.attempt == ended.get()) host.attempt = nullptr;
+            if (host.channel == ended.get()) drop_channel(ended->peer);
+        }
+    } while (!names.empty());
+}
+
+void Mesh::poll_for_writing(Connection& connection) {
+    if (connection.broken || connection.stage == Stage::connecting) return;
+    if (connection.wants_to_write() == connection.polled_for_writing) return;
+    connection.polled_for_writing = connection.wants_to_write();
+    poller_.change(connection.socket(), connection.name, true, connection.polled_for_writing);
+}
+
+}  // namespace mutirao::agent

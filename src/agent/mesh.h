@@ -1,0 +1,114 @@
+// The channels between an agent and all the others: one TCP connection for each pair of hosts, made by
+// the lower one and made again when it breaks, and the key agreed on it, under which the two also
+// exchange datagrams. Frames of a channel arrive in the order in which they were sent, or the channel
+// breaks: what core/spanning_tree demands of who carries its messages.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "agent/connection.h"
+#include "agent/contact.h"
+#include "agent/counters.h"
+#include "agent/frame.h"
+#include "agent/poller.h"
+
+namespace mutirao::agent {
+
+/// Who is told what the mesh sees.
+class MeshListener {
+  public:
+    virtual void joined(int peer) = 0;
+    virtual void lost(int peer) = 0;
+    /// Of a peer whose channel is up; not the frames with which it came up.
+    virtual void received(int peer, const Frame& frame) = 0;
+    virtual void connected(int peer, double connect_us) = 0;
+
+  protected:
+    ~MeshListener() = default;
+};
+
+struct MeshOptions {
+    int self = 0;
+    std::vector<Contact> contacts;
+    Key key;
+    std::uint64_t job = 0;
+    std::int64_t patience_ns = 0;  ///< for a greeting
+    int unacknowledged_ms = 0;     ///< a channel on which nothing was acknowledged for so long breaks
+};
+
+class Mesh {
+  public:
+    Mesh(MeshOptions options, int listening_socket, Poller& poller, Counters& counters,
+         MeshListener& listener);
+
+    bool up(int peer) const { return peers_[index(peer)].channel != nullptr; }
+    /// Dropped unless the channel is up. A failure shows as lost() at the next tick().
+    void send(int peer, Kind kind, std::span<const std::byte> payload);
+
+    /// Makes the bytes of a datagram; its counter names it. Nothing unless a key is agreed.
+    std::optional<std::uint32_t> make_datagram(int peer, Kind kind,
+                                               std::span<const std::byte> payload,
+                                               std::vector<std::byte>& out);
+    std::span<DatagramPeer> datagram_peers() { return datagram_peers_; }
+    /// Where the peer's datagrams go to: the address at which its channel was made.
+    const sockaddr_in& datagram_address(int peer) const {
+        return peers_[index(peer)].datagram_address;
+    }
+
+    /// True if the event was one of the mesh's.
+    bool on_ready(const Ready& ready, std::int64_t now_ns);
+    /// Connects what is not connected, and clears away what broke. To be called after events.
+    void tick(std::int64_t now_ns);
+    std::int64_t next_ns() const;
+    int host_count() const { return static_cast<int>(peers_.size()); }
+
+  private:
+    struct Peer {
+        Connection* channel = nullptr;
+        Connection* attempt = nullptr;
+        std::int64_t next_attempt_ns = 0;
+        int attempts = 0;
+        sockaddr_in datagram_address{};
+        std::uint32_t datagram_counter = 0;
+    };
+
+    static std::size_t index(int peer) { return static_cast<std::size_t>(peer); }
+
+    void accept_all(std::int64_t now_ns);
+    void connect_to(int peer, std::int64_t now_ns);
+    Connection* keep(Connection connection);
+    void on_connected(Connection& connection, std::int64_t now_ns);
+    void read(Connection& connection);
+    void handle(Connection& connection, const Frame& frame);
+    void on_hello(Connection& connection, const Frame& frame);
+    void on_welcome(Connection& connection, const Frame& frame);
+    void bring_up(Connection& connection);
+    void agree(Connection& connection);
+    void reject(Connection& connection, Reject why);
+    void drop_channel(int peer);
+    void clear_broken(std::int64_t now_ns);
+    void poll_for_writing(Connection& connection);
+    Expectation expectation_of(std::optional<int> sender, const Session& session,
+                               std::size_t most_payload) const;
+
+    MeshOptions options_;
+    int listening_socket_;
+    Poller& poller_;
+    Counters& counters_;
+    MeshListener& listener_;
+    std::uint64_t listening_name_;
+    std::int64_t accept_again_ns_ = 0;  ///< 0: accepting
+    std::vector<Peer> peers_;
+    std::vector<DatagramPeer> datagram_peers_;
+    std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
+
+};
+
+}  // namespace mutirao::agent

@@ -1,0 +1,156 @@
+#include "agent/segment.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+
+#include "agent/mapping.h"
+#include "agent/published.h"
+
+namespace mutirao::agent {
+namespace {
+
+constexpr const char* folder = "/dev/shm";
+constexpr int most_tries = 100;
+
+std::size_t most_status_bytes(int host_count) {
+    return 64 * 1024 + static_cast<std::size_t>(host_count) * 512;
+}
+
+SectionPlace place_section(std::size_t& end_bytes, std::size_t most_bytes) {
+    const std::size_t words = most_bytes / sizeof(std::uint64_t) + 1;
+    const SectionPlace place{end_bytes, words};
+    end_bytes += Section::bytes_for(words);
+    return place;
+}
+
+bool lock(int file) {
+    struct flock wanted{};
+    wanted.l_type = F_WRLCK;
+    wanted.l_whence = SEEK_SET;
+    return fcntl(file, F_OFD_SETLK, &wanted) == 0;
+}
+
+bool is_same_file(int file, const std::string& path) {
+    struct stat mine{}, named{};
+    return fstat(file, &mine) == 0 && lstat(path.c_str(), &named) == 0 &&
+           mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+}
+
+/// Removes the file of that name if no living agent holds it. Who holds its lock may be about to
+/// remove it as well; only the holder does, and only what still has the name.
+enum class Remnant : std::uint8_t { removed, alive, refused };
+Remnant remove_remnant(const std::string& path) {
+    const File file(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    if (!file) return errno == ENOENT ? Remnant::removed : Remnant::refused;
+    if (!lock(file.number())) return Remnant::alive;
+    if (!is_same_file(file.number(), path)) return Remnant::removed;
+    return unlink(path.c_str()) == 0 ? Remnant::removed : Remnant::refused;
+}
+
+/// Gives the file, which is locked, the name. False: another has it.
+Segment::Outcome give_name(int file, const std::string& path) {
+    const std::string nameless = "/proc/self/fd/" + std::to_string(file);
+    for (int tries = 0; tries < most_tries; ++tries) {
+        if (linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0)
+            return Segment::Outcome::made;
+        if (errno != EEXIST) return Segment::Outcome::refused;
+        switch (remove_remnant(path)) {
+            case Remnant::removed: break;
+            case Remnant::alive: return Segment::Outcome::held_by_another;
+            case Remnant::refused: return Segment::Outcome::refused;
+        }
+    }
+    return Segment::Outcome::refused;
+}
+
+/// A file without a name, with memory behind every byte: a full /dev/shm must show here, not as a
+/// signal later.
+File nameless_file(std::size_t size_bytes) {
+    File file(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    if (!file || posix_fallocate(file.number(), 0, static_cast<off_t>(size_bytes)) != 0 ||
+        !lock(file.number()))
+        return File();
+    return file;
+}
+
+}  // namespace
+
+Segment::Outcome Segment::make(const SegmentIdentity& identity,
+                               std::unique_ptr<Segment>& segment) {
+    std::size_t size_bytes = (sizeof(SegmentHead) + 63) / 64 * 64;
+    const SectionPlace network =
+        place_section(size_bytes, most_published_bytes(identity.host_count));
+    const SectionPlace status =
+        place_section(size_bytes, most_status_bytes(identity.host_count));
+
+    File file = nameless_file(size_bytes);
+    const int flags = file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+    void* memory =
+        mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, flags, file.number(), 0);
+    if (memory == MAP_FAILED) return Outcome::refused;
+    auto mapping = std::make_shared<ViewReader::Mapping>();
+    mapping->memory = static_cast<std::byte*>(memory);
+    mapping->size_bytes = size_bytes;
+    auto* head = new (memory) SegmentHead;
+    head->pid = getpid();
+    head->self = identity.self;
+    head->host_count = identity.host_count;
+    head->job = identity.job;
+    head->size_bytes = size_bytes;
+    head->network = network;
+    head->status = status;
+
+    const Outcome named =
+        file ? give_name(file.number(), segment_path(identity.name)) : Outcome::refused;
+    if (named == Outcome::held_by_another) return named;
+    segment.reset(new Segment(std::move(mapping)));
+    if (named == Outcome::made) segment->name_ = identity.name;
+    segment->lock_ = std::move(file);
+    return Outcome::made;
+}
+
+Segment::~Segment() {
+    const bool forked = mapping_->head().pid != getpid();
+    if (forked) return;
+    mapping_->head().ended.store(1, std::memory_order_release);
+    if (!name_.empty() && is_same_file(lock_.number(), segment_path(name_)))
+        unlink(segment_path(name_).c_str());
+}
+
+void Segment::publish(const NetworkView& view, const Version& version) {
+    if (mapping_->network().write(encode(view, version)))
+        mapping_->head().changes.fetch_add(1, std::memory_order_release);
+}
+
+void Segment::publish(const Status& status) { mapping_->status().write(encode(status)); }
+
+ViewReader Segment::reader() const { return ViewReader(mapping_); }
+
+std::vector<FoundSegment> list_segments() {
+    std::vector<FoundSegment> found;
+    DIR* listing = opendir(folder);
+    if (listing == nullptr) return found;
+    const std::string prefix = segment_prefix();
+    while (const dirent* entry = readdir(listing)) {
+        const std::string name = entry->d_name;
+        if (!name.starts_with(prefix)) continue;
+        if (const auto reader = ViewReader::attach(name)) found.push_back({name, !reader->gone()});
+    }
+    closedir(listing);
+    std::sort(found.begin(), found.end(),
+              [](const FoundSegment& a, const FoundSegment& b) { return a.name < b.name; });
+    return found;
+}
+
+void remove_stale_segments() {
+    for (const FoundSegment& each : list_segments())
+        if (!each.alive) remove_remnant(segment_path(each.name));
+}
+
+}  // namespace mutirao::agent
