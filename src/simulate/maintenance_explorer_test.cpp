@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <iterator>
 #include <limits>
 
 #include "simulate/abort_note.h"
@@ -97,15 +99,62 @@ TEST(MaintenanceExplorer, BuildsTheTreeFromNothing) {
     explore_all(scenarios);
 }
 
-// Ties and dead links among them.
+// Ties and dead links among them. The root is always the same host, but the weights are not.
 TEST(MaintenanceExplorer, EveryChangeOfATriangle) {
     std::vector<Scenario> scenarios;
     const std::vector<Graph> graphs = all_valuations(3, complete_links(3), {1, 2, 3, never});
     for (const Graph& before : graphs)
-        for (const Graph& now : graphs)
-            for (int root = 0; root < 3; ++root)
-                scenarios.push_back({before, now, {root}, 0, {}});
+        for (const Graph& now : graphs) scenarios.push_back({before, now, {0}, 0, {}});
     explore_all(scenarios);
+}
+
+/// `count` draws of weights before and now; most links keep theirs.
+std::vector<Scenario> drawn_changes(int hosts, const EdgeList& links, int count) {
+    constexpr std::array values = {1.0, 2.0, 3.0, 4.0, 5.0, 6.0, never};
+    std::vector<Scenario> scenarios;
+    Random random(static_cast<std::uint64_t>(hosts) + links.size());
+    const auto draw = [&] { return values[random.below(values.size())]; };
+    while (std::ssize(scenarios) < count) {
+        std::vector<double> before(links.size()), now;
+        for (double& value : before) value = draw();
+        for (const double value : before) now.push_back(random.below(2) == 0 ? draw() : value);
+        Scenario scenario{weighted(hosts, links, before), weighted(hosts, links, now), {0}, 0, {}};
+        scenario.roots = {static_cast<int>(random.below(static_cast<std::size_t>(hosts)))};
+        if (joins_all(scenario.before) && joins_all(scenario.now)) scenarios.push_back(scenario);
+    }
+    return scenarios;
+}
+
+TEST(MaintenanceExplorer, ChangesOfAFourCycleWithChord) {
+    explore_all(drawn_changes(4, chorded_cycle, 400));
+}
+
+TEST(MaintenanceExplorer, ChangesOfFourHosts) {
+    explore_all(drawn_changes(4, complete_links(4), 300));
+}
+
+TEST(MaintenanceExplorer, ChangesOfACycleOfFive) {
+    explore_all(drawn_changes(5, cycle_links(5), 100));
+}
+
+TEST(MaintenanceExplorer, ChangesOfFiveHosts) {
+    explore_all(drawn_changes(5, complete_links(5), 15));
+}
+
+// A change may come at any time: the round that runs does not hear of it, the next one does.
+TEST(MaintenanceExplorer, LinksOfATriangleChangeWhileRoundsRun) {
+    const Graph light = weighted(3, complete_links(3), {1, 2, 3});
+    const Graph heavy = weighted(3, complete_links(3), {4, 2, 3});
+    explore_all({{Graph{}, light, {0}, 1, {1, 4, never}},
+                 {light, heavy, {1, 2}, 1, {1, 4, never}},
+                 {heavy, light, {2, 0}, 1, {1, 4, never}},
+                 {light, light, {0, 1}, 2, {0, never}}});
+}
+
+TEST(MaintenanceExplorer, LinksOfAFourCycleChangeWhileRoundsRun) {
+    const Graph light = weighted(4, chorded_cycle, {1, 2, 3, 4, 5});
+    const Graph heavy = weighted(4, chorded_cycle, {6, 2, 3, 4, 5});
+    explore_all({{light, heavy, {0}, 1, {1}}, {heavy, light, {3, 1}, 1, {7}}});
 }
 
 }  // namespace
