@@ -6,7 +6,7 @@ import json
 import math
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -64,8 +64,14 @@ def tree(network: HostNetwork, kind: str, root: int, length_bytes: int = 0) -> d
 @contextmanager
 def network_file(network: HostNetwork, **options: Any) -> Iterator[Path]:
     """The network in the tool's format, for as long as it is needed."""
-    with tempfile.NamedTemporaryFile("w", prefix="mutirao-", suffix=".network") as file:
-        file.writelines(f"{line}\n" for line in network_lines(network, **options))
+    with lines_file(network_lines(network, **options), ".network") as path:
+        yield path
+
+
+@contextmanager
+def lines_file(lines: Iterable[str], suffix: str) -> Iterator[Path]:
+    with tempfile.NamedTemporaryFile("w", prefix="mutirao-", suffix=suffix) as file:
+        file.writelines(f"{line}\n" for line in lines)
         file.flush()
         yield Path(file.name)
 

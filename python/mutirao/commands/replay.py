@@ -1,0 +1,129 @@
+"""`mutirao replay`: a recorded network against change detection and trees, without a network."""
+
+import csv
+from itertools import product
+from pathlib import Path
+
+from mutirao import core_tool
+from mutirao.errors import Failure, UsageError
+from mutirao.output import print_json, working
+from mutirao.replay_tables import print_comparison, print_run
+from mutirao.trace import ROUND_TRIPS, Trace, load_trace, shipped_traces
+from mutirao.trace_made import made_trace_csv
+
+DESCRIPTION = """\
+Replays recorded latencies: forecasters, change detection and the maintenance of the spanning tree
+run as they do in the agents, and broadcasts are predicted on the network as it is in each slice.
+It is the tool for judging thresholds: no network is needed.
+
+Each slice stands for --measurements measurements of every link with the slice's latency, half of
+the recorded round trip. Then a broadcast is predicted over these trees:
+
+  first      the best tree of the first slice, for good
+  adapting   what the library does: it knows only what was announced, keeps its tree while that is
+             predicted to take at most --tolerance longer than the best tree, and else repairs it
+  always     the best tree of every slice, from its true latencies
+
+each for the fastest kind of tree, and for the minimum spanning tree alone (which adapting follows
+without tolerance). All are compared with the bound: the longest of the shortest paths from the
+root, which no broadcast can beat. A switch is a slice in which the tree in use changed; a link is
+exchanged where a host gets another parent. Messages are those of the spanning tree's maintenance;
+each announcement is flooded besides."""
+
+
+def register(subparsers, common) -> None:
+    from argparse import RawDescriptionHelpFormatter
+    parser = subparsers.add_parser(
+        "replay", parents=[common], description=DESCRIPTION,
+        formatter_class=RawDescriptionHelpFormatter,
+        help="judge change thresholds on recorded latencies, without a network")
+    parser.add_argument("trace", nargs="?", metavar="TRACE",
+                        help=f"a .npz or .csv file, or {' or '.join(shipped_traces())}")
+    parser.add_argument("--threshold", default="auto", metavar="PERCENT,...",
+                        help="what counts as a change of a link; auto: judged by forecast error;"
+                        " several are compared; default: auto")
+    parser.add_argument("--tolerance", default="5", metavar="PERCENT,...",
+                        help="a tree is kept while it is predicted to take at most so much longer"
+                        " than the best one; several are compared; default: 5")
+    parser.add_argument("--root", type=int, default=0, metavar="N", help="default: 0")
+    parser.add_argument("--bytes", type=int, default=24, metavar="N", help="default: 24")
+    parser.add_argument("--measurements", type=int, default=4, metavar="N",
+                        help="of each link in a slice; default: 4")
+    parser.add_argument("--round-trip", choices=ROUND_TRIPS, default="least",
+                        help="of the two round trips of a link in a slice, each measured from one"
+                        " end: the smaller, which holds less waiting; that of the lower host, who"
+                        " owns the link; their mean; the greater; default: least")
+    parser.add_argument("--array", metavar="NAME",
+                        help="in a .npz file; default: the first of slices x hosts x hosts")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write every slice to a file")
+    parser.add_argument("--generate", type=Path, metavar="FILE",
+                        help="write a small made-up trace and do nothing else")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of --generate; default: 1")
+    parser.set_defaults(run=run)
+
+
+def run(arguments) -> int:
+    if arguments.generate:
+        if arguments.trace:
+            raise UsageError("--generate writes a trace; it replays none")
+        _write_lines(arguments.generate, made_trace_csv(arguments.seed))
+        return 0
+    if not arguments.trace:
+        raise UsageError("what is missing: a trace, a .npz or .csv file or"
+                         f" {' or '.join(shipped_traces())}")
+    trace = load_trace(arguments.trace, arguments.array, arguments.round_trip)
+    rules = list(product(arguments.threshold.split(","), arguments.tolerance.split(",")))
+    with working(f"replaying {len(trace.slices)} slices of {len(trace.hosts)} hosts"):
+        runs = _replay(trace, rules, arguments)
+    if arguments.csv:
+        _write_csv(arguments.csv, runs)
+    if arguments.json:
+        print_json({"trace": trace.name, "round_trip": arguments.round_trip, "runs": runs})
+    elif len(runs) == 1:
+        print_run(trace.name, runs[0])
+    else:
+        print_comparison(trace.name, runs)
+    return 0
+
+
+def _replay(trace: Trace, rules: list[tuple[str, str]], arguments) -> list[dict]:
+    with core_tool.lines_file(trace.tool_lines(), ".trace") as path:
+        return [core_tool.ask_json(
+            "replay", str(path), "--threshold", threshold, "--tolerance", tolerance,
+            "--root", str(arguments.root), "--bytes", str(arguments.bytes),
+            "--measurements", str(arguments.measurements)) for threshold, tolerance in rules]
+
+
+def _write_csv(file: Path, runs: list[dict]) -> None:
+    """A line per slice and rule; times in us."""
+    rows = []
+    for each in runs:
+        threshold = each["threshold_percent"]
+        rule = {"threshold_percent": "auto" if threshold is None else threshold,
+                "tolerance_percent": each["tolerance_percent"]}
+        rows += [rule | _flat(row) for row in each["slices"]]
+    try:
+        with file.open("w", newline="") as stream:
+            writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    except OSError as error:
+        raise Failure(f"cannot write {file}: {error.strerror}") from None
+
+
+def _flat(row: dict) -> dict:
+    flat = {}
+    for name, value in row.items():
+        if isinstance(value, dict):
+            flat |= {f"{name}_{inner}": each for inner, each in value.items()}
+        else:
+            flat[name] = value
+    return flat
+
+
+def _write_lines(file: Path, lines) -> None:
+    try:
+        with file.open("w") as stream:
+            stream.writelines(lines)
+    except OSError as error:
+        raise Failure(f"cannot write {file}: {error.strerror}") from None

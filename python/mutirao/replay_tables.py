@@ -1,0 +1,88 @@
+"""What `mutirao replay` prints: every slice of one rule, or several rules beside each other."""
+
+from collections.abc import Iterator
+
+from mutirao.compact_table import compact_table
+from mutirao.units import counted, size
+
+FAMILIES = {"fastest": "best tree", "mst": "spanning tree"}
+USES = ("first", "adapting", "always")
+
+
+def print_run(trace: str, run: dict) -> None:
+    columns = ["slice", "changed", "news", "messages", "bound",
+               *(use for _ in FAMILIES for use in USES)]
+    title = (f"{trace}, {_rule(run)}: broadcasts of {size(run['length_bytes'])} from host"
+             f" {run['root']} of {run['hosts']}, predicted in ms\n"
+             "over the best tree, then over the minimum spanning tree")
+    print(compact_table(columns, [_slice_row(row) for row in run["slices"]], title))
+    print()
+    print("\n".join(_summary(run)))
+
+
+def print_comparison(trace: str, runs: list[dict]) -> None:
+    columns = ["threshold", "tolerance", "news", "messages", "near", "switches", "links",
+               "mst near", "switches", "links"]
+    totals = runs[0]["totals"]
+    title = (f"{trace}: {counted(totals['slices'], 'slice')} of {runs[0]['hosts']} hosts,"
+             f" broadcasts of {size(runs[0]['length_bytes'])} from host {runs[0]['root']}\n"
+             f"near: slices within {totals['near_percent']:g}% of the bound; links: exchanged")
+    rows = []
+    for run in runs:
+        rows.append([_threshold(run), f"{run['tolerance_percent']:g}%",
+                     run["totals"]["announcements"], run["totals"]["messages"],
+                     *_adapting(run, "fastest"), *_adapting(run, "mst")])
+    rows.append(["always", None, None, None, *_adapting(runs[0], "fastest", "always"),
+                 *_adapting(runs[0], "mst", "always")])
+    print(compact_table(columns, rows, title))
+
+
+def _adapting(run: dict, family: str, use: str = "adapting") -> list:
+    counts = run["totals"][family][use]
+    return [_share(counts["near_bound"], run["totals"]["reachable_slices"]), counts["switches"],
+            counts["exchanged_links"]]
+
+
+def _slice_row(row: dict) -> list:
+    return [row["slice"], row["changed_links"], row["announcements"], row["messages"],
+            _ms(row["bound_us"]),
+            *(_ms(row[family][f"{use}_us"]) for family in FAMILIES for use in USES)]
+
+
+def _ms(us: float | None) -> str:
+    return "never" if us is None else f"{us / 1000:.1f}"
+
+
+def _threshold(run: dict) -> str:
+    percent = run["threshold_percent"]
+    return "auto" if percent is None else f"{percent:g}%"
+
+
+def _rule(run: dict) -> str:
+    threshold = ("changes judged by forecast error" if run["threshold_percent"] is None
+                 else f"change threshold {_threshold(run)}")
+    return f"{threshold}, tolerance {run['tolerance_percent']:g}%"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f}%" if whole else "-"
+
+
+def _summary(run: dict) -> Iterator[str]:
+    totals = run["totals"]
+    rows = []
+    for family, title in FAMILIES.items():
+        for use in USES:
+            counts = totals[family][use]
+            rows.append([f"{title}, {use}", _share(counts["near_bound"],
+                                                   totals["reachable_slices"]),
+                         counts["switches"], counts["exchanged_links"]])
+    yield compact_table(["", f"within {totals['near_percent']:g}% of the bound", "switches",
+                         "links exchanged"], rows)
+    yield ""
+    yield (f"{counted(totals['announcements'], 'announcement')},"
+           f" {counted(totals['rounds'], 'round')} of maintenance with"
+           f" {counted(totals['messages'], 'message')}")
+    wrong = totals["trees_unlike_kruskal"]
+    yield ("the maintained tree equalled Kruskal's in every slice" if wrong == 0 else
+           f"the maintained tree differed from Kruskal's in {counted(wrong, 'slice')}")

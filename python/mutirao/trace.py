@@ -1,0 +1,172 @@
+"""Recorded round trips over time: slice after slice, the latency of every link.
+
+A trace is a NumPy archive with an array of slices x hosts x hosts, or a CSV file with a line per
+measurement. Both may hold two round trips of a link in one slice, one measured from each end.
+"""
+
+import csv
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mutirao.errors import Failure, UsageError, did_you_mean
+
+MOST_HOSTS = 1000
+SHIPPED = Path(__file__).parent / "traces"
+COLUMNS = ("slice", "from", "to", "rtt_ms")
+
+# What becomes of the two round trips of a link: measured from its lower and its higher host.
+ROUND_TRIPS: dict[str, Callable[[float, float], float]] = {
+    "least": min,
+    "owner": lambda lower, higher: lower,
+    "mean": lambda lower, higher: (lower + higher) / 2,
+    "greatest": max,
+}
+
+# Array names end in their unit.
+_UNITS_US = {"us": 1.0, "ms": 1e3, "s": 1e6}
+
+
+@dataclass
+class Trace:
+    name: str
+    hosts: list[str]
+    # One way in us, of the links 0-1, 0-2, .. 1-2, ..; inf: nothing gets through; nan: not measured
+    slices: list[list[float]]
+
+    def tool_lines(self) -> Iterator[str]:
+        """As `mutirao-core replay` reads it."""
+        yield f"hosts {len(self.hosts)}"
+        for latencies_us in self.slices:
+            yield "slice " + " ".join("-" if math.isnan(us) else f"{us:.10g}"
+                                      for us in latencies_us)
+
+
+def shipped_traces() -> list[str]:
+    return sorted(file.stem for file in SHIPPED.glob("*.csv"))
+
+
+def load_trace(name: str, array: str | None = None, round_trip: str = "least") -> Trace:
+    """A name with a slash or a suffix is a file, anything else a trace that comes with mutirao."""
+    path = Path(name)
+    if "/" not in name and not path.suffix:
+        path = SHIPPED / f"{name}.csv"
+        if not path.is_file():
+            known = shipped_traces()
+            raise UsageError(f"unknown trace '{name}'{did_you_mean(name, known)}"
+                             f" (known: {', '.join(known)}, or a .npz or .csv file)")
+    if not path.is_file():
+        raise UsageError(f"{name}: no such file")
+    readers = {".npz": _read_npz, ".csv": _read_csv}
+    if path.suffix not in readers:
+        raise UsageError(f"{name}: a trace is a .npz or a .csv file")
+    if array is not None and path.suffix != ".npz":
+        raise UsageError(f"--array {array}: {name} is not a NumPy archive")
+    hosts, slices = readers[path.suffix](path, array)
+    combine = ROUND_TRIPS[round_trip]
+    return Trace(path.stem, hosts, [_links(matrix, combine) for matrix in slices])
+
+
+def _links(matrix: Sequence[Sequence[float]], combine) -> list[float]:
+    """One way, of each link once: half of its round trip."""
+    count = len(matrix)
+    return [_one_round_trip(matrix[low][high], matrix[high][low], combine) / 2
+            for low in range(count) for high in range(low + 1, count)]
+
+
+def _one_round_trip(lower: float, higher: float, combine) -> float:
+    """Where one end did not measure, the other's counts."""
+    if math.isnan(lower) or math.isnan(higher):
+        return higher if math.isnan(lower) else lower
+    return combine(lower, higher)
+
+
+def _read_npz(path: Path, wanted: str | None) -> tuple[list[str], list[list[list[float]]]]:
+    try:
+        import numpy
+    except ImportError:
+        raise Failure(f"{path}: reading NumPy archives needs NumPy") from None
+    try:
+        archive = numpy.load(path, allow_pickle=False)
+        names = list(archive.files)
+    except (OSError, ValueError, AttributeError):
+        raise UsageError(f"{path}: is not a NumPy archive (.npz)") from None
+    if wanted is not None and wanted not in names:
+        raise UsageError(f"{path}: no array '{wanted}'{did_you_mean(wanted, names)}"
+                         f" (known: {', '.join(names)})")
+    try:
+        arrays = {name: archive[name] for name in ([wanted] if wanted else names)}
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from None
+    for name, values in arrays.items():
+        if values.ndim == 3 and values.shape[1] == values.shape[2] and values.dtype.kind in "iuf":
+            return _matrices(numpy, path, name, values)
+    raise UsageError(f"{path}: no array of slices x hosts x hosts in it")
+
+
+def _matrices(numpy, path: Path, name: str, values):
+    unit = name.rpartition("_")[2]
+    if unit not in _UNITS_US:
+        raise UsageError(f"{path}: the array's name '{name}' must end in its unit:"
+                         f" {', '.join(f'_{each}' for each in _UNITS_US)}")
+    slices, count = values.shape[:2]
+    _check_host_count(path, count)
+    if slices == 0:
+        raise UsageError(f"{path}: the array '{name}' has no slice")
+    latencies = values.astype(float) * _UNITS_US[unit]
+    latencies[latencies < 0] = numpy.nan
+    return [str(host) for host in range(count)], latencies.tolist()
+
+
+def _check_host_count(path: Path, count: int) -> None:
+    if not 2 <= count <= MOST_HOSTS:
+        raise UsageError(f"{path}: {count} hosts; a trace has 2..{MOST_HOSTS}")
+
+
+def _read_csv(path: Path, _array) -> tuple[list[str], list[list[list[float]]]]:
+    rows = list(_csv_rows(path))
+    if not rows:
+        raise UsageError(f"{path}: no measurement in it")
+    names = list(dict.fromkeys(host for _, *ends, _ in rows for host in ends))
+    if all(re.fullmatch(r"\d+", name) for name in names):
+        names.sort(key=int)
+    _check_host_count(path, len(names))
+    number = {name: host for host, name in enumerate(names)}
+    slices: dict[str, list[list[float]]] = {}
+    for slice_name, source, target, rtt_us in rows:
+        if slice_name not in slices:
+            slices[slice_name] = [[math.nan] * len(names) for _ in names]
+        slices[slice_name][number[source]][number[target]] = rtt_us
+    return names, list(slices.values())
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[str, str, str, float]]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(line for line in file if not line.startswith("#"))
+            missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+            if missing:
+                raise UsageError(f"{path}: no column '{missing[0]}' (needed: {', '.join(COLUMNS)})")
+            for count, row in enumerate(reader, start=1):
+                yield _csv_row(f"{path}, measurement {count}", row)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"{path}: is not a CSV file: {error}") from None
+
+
+def _csv_row(where: str, row: dict) -> tuple[str, str, str, float]:
+    slice_name, source, target, text = (str(row[name] or "").strip() for name in COLUMNS)
+    if not (slice_name and source and target):
+        raise UsageError(f"{where}: value missing")
+    if source == target:
+        raise UsageError(f"{where}: from {source} to itself")
+    try:
+        rtt_ms = float(text) if text else math.nan
+    except ValueError:
+        raise UsageError(f"{where}: '{text}' is not a number of milliseconds") from None
+    if rtt_ms < 0:
+        raise UsageError(f"{where}: a round trip cannot be negative ({text})")
+    return slice_name, source, target, rtt_ms * 1e3
