@@ -39,6 +39,13 @@ EdgeList cycle_links(int hosts) {
     return links;
 }
 
+Graph complete_graph(const Network& network) {
+    Graph graph{network.host_count(), {}};
+    for (const auto& [low, high] : complete_links(graph.hosts))
+        graph.edges.push_back({low, high, link_weight(network, low, high)});
+    return graph;
+}
+
 Graph weighted(int hosts, const EdgeList& links, const std::vector<double>& values) {
     Graph graph{hosts, {}};
     for (std::size_t i = 0; i < links.size(); ++i) {

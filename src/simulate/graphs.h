@@ -21,6 +21,8 @@ struct Graph {
 EdgeList complete_links(int hosts);
 EdgeList cycle_links(int hosts);
 
+/// All links of the network, usable or not.
+Graph complete_graph(const Network& network);
 /// links[i] gets values[i].
 Graph weighted(int hosts, const EdgeList& links, const std::vector<double>& values);
 /// The values 1 .. number of links in an order drawn from the seed.

@@ -101,13 +101,6 @@ TEST(TimedRun, WhatComesAtOneTimeKeepsTheOrderOfSending) {
     EXPECT_EQ(senders, (std::vector<int>{1, 0}));
 }
 
-Graph complete_graph(const Network& network) {
-    Graph graph{network.host_count(), {}};
-    for (const auto& [low, high] : complete_links(network.host_count()))
-        graph.edges.push_back({low, high, link_weight(network, low, high)});
-    return graph;
-}
-
 // 24 hosts in six sites that lie up to 0.72 s apart (round trip). Without known members: 10.57 s
 // and 816 messages; if rejections do not name them: 3.39 s and 426.
 TEST(TimedRun, TheSpanningTreeOfSixSitesIsBuiltInSeconds) {

@@ -5,10 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
 #include <functional>
-#include <sstream>
+
+#include "simulate/golden.h"
 
 namespace mutirao::simulate {
 namespace {
@@ -36,29 +35,16 @@ std::vector<Choice> play(const std::vector<int>& wakes,
     return path;
 }
 
-void compare(const std::string& told, const std::string& name) {
-    const std::string path = std::string(MUTIRAO_TESTDATA) + "/" + name;
-    if (std::getenv("MUTIRAO_UPDATE") != nullptr) {
-        std::ofstream(path) << told;
-        return;
-    }
-    std::ifstream file(path);
-    ASSERT_TRUE(file) << path;
-    std::stringstream expected;
-    expected << file.rdbuf();
-    EXPECT_EQ(told, expected.str()) << name;
-}
-
 TEST(Transcript, AllHostsWakeByThemselves) {
-    compare(transcript(ghs_world(triangle), play({0, 1, 2}, std::less<>())),
-            "triangle_all_wake.txt");
+    compare_with_golden(transcript(ghs_world(triangle), play({0, 1, 2}, std::less<>())),
+                        "triangle_all_wake.txt");
 }
 
 // The host of the two heavier links wakes first and its messages are the last to arrive, so a
 // connect and a test have to wait.
 TEST(Transcript, OneHostWakesTheOthers) {
-    compare(transcript(ghs_world(triangle), play({2}, std::greater<>())),
-            "triangle_one_wakes.txt");
+    compare_with_golden(transcript(ghs_world(triangle), play({2}, std::greater<>())),
+                        "triangle_one_wakes.txt");
 }
 
 TEST(Transcript, CanStopBeforeTheLastChoice) {

@@ -1,0 +1,120 @@
+// Single steps of a round, beside the executions in src/simulate.
+#include "core/spanning_tree/maintenance.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <limits>
+#include <map>
+
+namespace mutirao::maintenance {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+Round round_of(EdgeList tree, std::vector<Change> changes, HostSet hosts) {
+    return {1, 0, std::move(tree), std::move(changes), std::move(hosts)};
+}
+
+/// All messages in the order in which they were sent.
+void play(std::map<int, Node>& nodes) {
+    struct Sent {
+        int from;
+        Outgoing outgoing;
+    };
+    std::deque<Sent> queue;
+    const auto send = [&](int from, const Output& output) {
+        for (const Outgoing& outgoing : output) queue.push_back({from, outgoing});
+    };
+    for (auto& [host, node] : nodes) send(host, node.start());
+    while (!queue.empty()) {
+        const Sent sent = queue.front();
+        queue.pop_front();
+        send(sent.outgoing.to, nodes.at(sent.outgoing.to).on(sent.from, sent.outgoing.message));
+    }
+}
+
+TEST(Maintenance, OneHostEndsAtOnce) {
+    Node node(3, {}, Round{1, 3, {}, {}, {3}});
+    EXPECT_EQ(node.state(), State::sleeping);
+    EXPECT_TRUE(node.start().empty());
+    EXPECT_TRUE(node.finished());
+    EXPECT_EQ(node.tree(), EdgeList{});
+}
+
+TEST(Maintenance, WhatComesBeforeTheRoundBeginsWaits) {
+    const Round round = round_of({{0, 1}}, {}, {0, 1});
+    Node root(0, {{1, {5, 0, 1}}}, round), other(1, {{0, {5, 0, 1}}}, round);
+    const Output asked = root.start();
+    ASSERT_EQ(asked.size(), 1U);
+    EXPECT_EQ(asked[0].message.kind, Kind::not_fail);
+    EXPECT_TRUE(other.on(0, asked[0].message).empty());
+    EXPECT_EQ(other.waiting(), 1);
+    const Output answered = other.start();
+    ASSERT_EQ(answered.size(), 1U);
+    EXPECT_EQ(answered[0].message.kind, Kind::not_fail_ack);
+    EXPECT_EQ(answered[0].message.links, (std::vector<Weight>{{5, 0, 1}}));
+}
+
+TEST(Maintenance, AnAcknowledgementOfAnotherTagCountsForNothing) {
+    const Round round = round_of({{0, 1}}, {}, {0, 1});
+    Node root(0, {{1, {5, 0, 1}}}, round);
+    root.start();
+    EXPECT_TRUE(root.on(1, {Kind::not_fail_ack, {}, 2, {{5, 0, 1}}}).empty());
+    EXPECT_FALSE(root.finished());
+    EXPECT_EQ(root.on(1, {Kind::not_fail_ack, {}, 1, {{5, 0, 1}}}).size(), 1U);
+    EXPECT_TRUE(root.finished());
+}
+
+TEST(Maintenance, ASuspicionHeardOfAlreadyIsNotPassedOnAgain) {
+    const Round round = round_of({{0, 1}, {1, 2}}, {}, {0, 1, 2});
+    Node middle(1, {{0, {5, 0, 1}}, {2, {6, 1, 2}}}, round);
+    middle.start();
+    EXPECT_EQ(middle.on(0, {Kind::not_fail, {}, 1, {}}).size(), 1U);
+    EXPECT_TRUE(middle.on(0, {Kind::not_fail, {}, 1, {}}).empty());
+}
+
+// Taking the recovered link 1-2 where the fragments {0, 1} and {2} merge would leave 0-2 out.
+TEST(Maintenance, RecoveredLinksDoNotJoinFragmentsThatOthersCanJoin) {
+    const Round round = round_of({{0, 1}, {1, 3}, {2, 3}},
+                                 {{1, 3, 2, never}, {2, 3, 2, never}, {1, 2, 9, 1}}, {0, 1, 2});
+    const Weight e{5, 0, 1}, n{3, 0, 2}, r{1, 1, 2};
+    std::map<int, Node> nodes;
+    nodes.emplace(0, Node(0, {{1, e}, {2, n}}, round));
+    nodes.emplace(1, Node(1, {{0, e}, {2, r}}, round));
+    nodes.emplace(2, Node(2, {{0, n}, {1, r}}, round));
+    play(nodes);
+    for (const auto& [host, node] : nodes) {
+        EXPECT_TRUE(node.finished()) << host;
+        EXPECT_EQ(node.tree(), (EdgeList{{0, 2}, {1, 2}})) << host;
+    }
+}
+
+TEST(Maintenance, TheRootsPartEndsIfLinksDoNotJoinAllHosts) {
+    const Round round = round_of({{0, 1}, {1, 2}}, {{1, 2, 6, never}}, {0, 1, 2});
+    std::map<int, Node> nodes;
+    nodes.emplace(0, Node(0, {{1, {5, 0, 1}}}, round));
+    nodes.emplace(1, Node(1, {{0, {5, 0, 1}}}, round));
+    nodes.emplace(2, Node(2, {}, round));
+    play(nodes);
+    EXPECT_EQ(nodes.at(0).tree(), (EdgeList{{0, 1}}));
+    EXPECT_TRUE(nodes.at(1).finished());
+    EXPECT_FALSE(nodes.at(2).finished());
+}
+
+TEST(Maintenance, EqualStatesHaveEqualFingerprints) {
+    const Round round = round_of({{0, 1}}, {{0, 1, 4, 5}}, {0, 1});
+    Node node(0, {{1, {5, 0, 1}}}, round);
+    Node same = node;
+    EXPECT_EQ(node.fingerprint(), same.fingerprint());
+    EXPECT_EQ(node, same);
+    node.start();
+    EXPECT_NE(node.fingerprint(), same.fingerprint());
+    EXPECT_FALSE(node == same);
+    same.start();
+    EXPECT_EQ(node.fingerprint(), same.fingerprint());
+    EXPECT_EQ(node, same);
+}
+
+}  // namespace
+}  // namespace mutirao::maintenance
