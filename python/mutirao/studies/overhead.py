@@ -1,0 +1,68 @@
+"""What following the network costs a program while nothing changes: broadcasts with adaptation on and
+off in turn, twice a second, each pair of jobs one right after the other."""
+
+import statistics
+
+from mutirao.compact_table import compact_table
+from mutirao.lab import Lab
+from mutirao.measure import Contender
+from mutirao.mpis import Mpi
+from mutirao.output import working
+from mutirao.progress import steps
+from mutirao.studies.changing_network import six_gateways
+from mutirao.studies.circumstances import Circumstances, busy_remarks
+from mutirao.studies.steady import Pace, run_steady
+
+STUDY = "overhead"
+ROOT = 12
+EVERY_MS = 500
+CALLS = 40
+PAIRS, QUICK_PAIRS = 5, 1
+BAR = 1.01
+MODES = ("auto", "off")
+_MOST_SECONDS_OF_A_JOB = 300.0
+
+
+def run_study(mpi: Mpi, quick: bool = False) -> dict:
+    pairs = QUICK_PAIRS if quick else PAIRS
+    circumstances = Circumstances(STUDY, quick, [mpi.name])
+    network = six_gateways()
+    bounds_ms = [network.bound_from(ROOT) / 1000] * CALLS
+    measured = []
+    with working(f"bringing up {network.host_count} hosts"):
+        lab = Lab.up(network, hold=mpi.labstart.is_file())
+    with lab, steps(pairs * len(MODES)) as progress:
+        for pair in range(pairs):
+            both = {}
+            for mode in MODES if pair % 2 == 0 else MODES[::-1]:
+                progress.begin(f"pair {pair + 1}, adaptation {mode}")
+                run = run_steady(Contender(f"adaptation {mode}", mpi, {"adaptation": mode}),
+                                 Pace(ROOT, CALLS, every_ms=EVERY_MS), lab, bounds_ms,
+                                 timeout_s=_MOST_SECONDS_OF_A_JOB)
+                both[mode] = {"completion_ms": list(run.completion_ms),
+                              "median_ms": statistics.median(run.completion_ms),
+                              "adaptation": run.adaptation, "overruns": run.measurement.overruns}
+                progress.advance()
+            measured.append(both)
+    return {**circumstances.to_dict(), "mpi_title": mpi.title, "root": ROOT, "calls": CALLS,
+            "every_ms": EVERY_MS, "bound_ms": bounds_ms[0], "bar": BAR, "pairs": measured,
+            "ratio": median_ratio(measured)}
+
+
+def ratio(pair: dict) -> float:
+    return pair["auto"]["median_ms"] / pair["off"]["median_ms"]
+
+
+def median_ratio(pairs: list[dict]) -> float:
+    return statistics.median(map(ratio, pairs))
+
+
+def print_tables(result: dict) -> None:
+    rows = [(f"pair {number}", *(f"{pair[mode]['median_ms']:.2f}" for mode in MODES),
+             f"{ratio(pair):.4f}") for number, pair in enumerate(result["pairs"], start=1)]
+    print(compact_table(("median of a job, ms", "on", "off", "on / off"), rows,
+                        f"{result['calls']} broadcasts from host {result['root']} on a network that"
+                        f" does not change,\n{result['mpi_title']}; the bound is"
+                        f" {result['bound_ms']:.1f} ms"))
+    print(f"median of the ratios: {result['ratio']:.4f} (bar: {result['bar']:g})")
+    print("\n".join(busy_remarks(result)))

@@ -1,0 +1,214 @@
+"""How long until broadcasts are good again after a link changed under a program that goes on.
+
+The program broadcasts twice a second and is never stopped. A link of its tree gets ten times worse at
+some moment between two calls, and recovers later. A broadcast is good if the last host has it within
+1.1 times the physical bound of the network as it is then; the reaction is the time from the change
+until the begin of the first call from which on all are good.
+
+On the six sites as they are, other ways are nearly as short as the link: there a recovery cannot be
+seen. So a second network has a private line, without which the farthest hosts are far worse off.
+"""
+
+import random
+import statistics
+import textwrap
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mutirao.compact_table import compact_table
+from mutirao.lab import Lab
+from mutirao.measure import Contender
+from mutirao.mpis import Mpi
+from mutirao.network import HostNetwork
+from mutirao.output import working
+from mutirao.progress import steps
+from mutirao.studies.changing_network import LabChange, after, before, make, six_gateways
+from mutirao.studies.circumstances import Circumstances, busy_remarks
+from mutirao.studies.steady import Pace, SteadyRun, run_steady
+
+STUDY = "reaction"
+ROOT = 12
+EVERY_MS = 500
+TRIALS, QUICK_TRIALS = 5, 1
+GOOD = 1.1  # times the bound
+WORSE = 10.0
+SETTLE_S = 6.0
+WINDOW_S = 12.0  # from one change to the next
+WORSENS, RECOVERS = "gets worse", "recovers"
+BARS_S = {WORSENS: 6.0, RECOVERS: 8.0}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    title: str
+    low: int
+    high: int
+    round_trip_ms: float
+
+    @property
+    def worsens(self) -> LabChange:
+        return LabChange(self.low, self.high, self.round_trip_ms, self.round_trip_ms * WORSE)
+
+
+SCENARIOS = (Scenario("six sites", 12, 16, 331.0), Scenario("private line", 12, 16, 60.0))
+
+
+@dataclass(frozen=True)
+class Event:
+    """A change, due so long after the program's first call."""
+
+    at_s: float
+    kind: str
+    change: LabChange
+
+
+class Switcher:
+    """Changes links of a lab while something else runs; remembers when, in ms of this machine's
+    monotonic clock."""
+
+    def __init__(self, lab: Lab, events: Sequence[Event]):
+        self._lab, self._events = lab, events
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.changed_ms: list[float] = []
+
+    def begin(self, began_ms: float) -> None:
+        self._thread = threading.Thread(target=self._run, args=(began_ms,))
+        self._thread.start()
+
+    def end(self) -> None:
+        self._ended.set()
+        if self._thread:
+            self._thread.join()
+
+    def _run(self, began_ms: float) -> None:
+        for event in self._events:
+            left_s = began_ms / 1000 + event.at_s - time.monotonic()
+            if self._ended.wait(max(0.0, left_s)):
+                return
+            changed_ms = time.monotonic() * 1000
+            make(self._lab, event.change)
+            self.changed_ms.append(changed_ms)
+
+
+def events_of(scenario: Scenario, trials: int) -> list[Event]:
+    """Each at a phase of its own between two calls."""
+    phases = random.Random(scenario.title)
+    events = []
+    for number in range(2 * trials):
+        kind, change = ((WORSENS, scenario.worsens) if number % 2 == 0 else
+                        (RECOVERS, scenario.worsens.reversed()))
+        at_s = SETTLE_S + number * WINDOW_S + phases.uniform(0, EVERY_MS / 1000)
+        events.append(Event(at_s, kind, change))
+    return events
+
+
+def calls_for(trials: int) -> int:
+    return round((SETTLE_S + (2 * trials + 0.5) * WINDOW_S) * 1000 / EVERY_MS)
+
+
+def reaction_s(calls: Sequence[tuple[float, float]], changed_ms: float, until_ms: float,
+               limit_ms: float) -> float | None:
+    """Of (begin, completion) of each call; None: not before the next change.
+
+    A call that began before the change, or whose last message the next change can have met, says
+    nothing.
+    """
+    judged = [(begin, completion <= limit_ms) for begin, completion in calls
+              if changed_ms <= begin <= until_ms - limit_ms]
+    last_bad = max((begin for begin, good in judged if not good), default=None)
+    if last_bad is None:
+        return 0.0
+    first_good = min((begin for begin, _ in judged if begin > last_bad), default=None)
+    return None if first_good is None else (first_good - changed_ms) / 1000
+
+
+def run_study(mpi: Mpi, quick: bool = False) -> dict:
+    trials = QUICK_TRIALS if quick else TRIALS
+    circumstances = Circumstances(STUDY, quick, [mpi.name])
+    network = six_gateways()
+    with working(f"bringing up {network.host_count} hosts"):
+        lab = Lab.up(network, hold=mpi.labstart.is_file())
+    described = []
+    with lab, steps(len(SCENARIOS)) as progress:
+        for scenario in SCENARIOS:
+            progress.begin(f"{scenario.title}: link {scenario.worsens.name} gets {WORSE:g} times"
+                           f" worse and recovers, {trials} times")
+            described.append(_measure(lab, network, mpi, scenario, trials))
+            progress.advance()
+    return {**circumstances.to_dict(), "mpi_title": mpi.title, "root": ROOT, "every_ms": EVERY_MS,
+            "good": GOOD, "trials": trials, "scenarios": described}
+
+
+def _measure(lab: Lab, network: HostNetwork, mpi: Mpi, scenario: Scenario, trials: int) -> dict:
+    good = before(network, [scenario.worsens])
+    bounds_ms = {WORSENS: after(network, [scenario.worsens]).bound_from(ROOT) / 1000,
+                 RECOVERS: good.bound_from(ROOT) / 1000}
+    lab.set_latencies(good.latency_us)
+    events = events_of(scenario, trials)
+    count = calls_for(trials)
+    switcher = Switcher(Lab.attach(lab.name), events)  # a connection is not for two threads
+    try:
+        run = run_steady(Contender("mutirao's default", mpi, {}),
+                         Pace(ROOT, count, every_ms=EVERY_MS), lab,
+                         [min(bounds_ms.values())] * count, switcher.begin,
+                         timeout_s=120 + 2 * count * EVERY_MS / 1000)
+    finally:
+        switcher.end()
+    return {"title": scenario.title, "link": scenario.worsens.name,
+            "round_trip_ms": scenario.round_trip_ms, "bounds_ms": bounds_ms,
+            "trials": judge(run, events, switcher.changed_ms, bounds_ms),
+            "adaptation": run.adaptation, "overruns": run.measurement.overruns,
+            "begin_ms": list(run.begin_ms), "completion_ms": list(run.completion_ms)}
+
+
+def judge(run: SteadyRun, events: Sequence[Event], changed_ms: Sequence[float],
+          bounds_ms: dict[str, float]) -> list[dict]:
+    calls = list(zip(run.begin_ms, run.completion_ms, strict=True))
+    ends = [*changed_ms[1:], calls[-1][0] + bounds_ms[RECOVERS] * GOOD]
+    trials = []
+    for event, changed, until in zip(events, changed_ms, ends, strict=True):
+        limit_ms = GOOD * bounds_ms[event.kind]
+        meant = [completion for begin, completion in calls if changed <= begin < until]
+        trials.append({"kind": event.kind, "changed_ms": changed,
+                       "reaction_s": reaction_s(calls, changed, until, limit_ms),
+                       "late_calls": sum(completion > limit_ms for completion in meant),
+                       "worst_ms": max(meant)})
+    return trials
+
+
+def summary(result: dict) -> list[dict]:
+    rows = []
+    for scenario in result["scenarios"]:
+        for kind, bar_s in BARS_S.items():
+            trials = [each for each in scenario["trials"] if each["kind"] == kind]
+            seconds = [each["reaction_s"] for each in trials]
+            known = None not in seconds
+            rows.append({"scenario": scenario["title"], "kind": kind,
+                         "bound_ms": scenario["bounds_ms"][kind],
+                         "median_s": statistics.median(seconds) if known else None,
+                         "worst_s": max(seconds) if known else None, "bar_s": bar_s,
+                         "late_calls": statistics.median(each["late_calls"] for each in trials),
+                         "worst_ms": max(each["worst_ms"] for each in trials)})
+    return rows
+
+
+def print_tables(result: dict) -> None:
+    def seconds(value: float | None) -> str:
+        return "never" if value is None else f"{value:.2f}"
+
+    rows = [(f"{row['scenario']}, {row['kind']}", f"{row['bound_ms']:.1f}",
+             seconds(row["median_s"]), seconds(row["worst_s"]), f"{row['bar_s']:g}",
+             f"{row['late_calls']:g}", f"{row['worst_ms']:.0f}") for row in summary(result)]
+    print(compact_table(("", "bound ms", "median s", "worst s", "bar s", "late", "worst ms"),
+                        rows, f"Until broadcasts from host {result['root']} are within"
+                        f" {result['good']:g} x the bound for good,\n{result['trials']} trials,"
+                        f" a broadcast every {result['every_ms']} ms, {result['mpi_title']};\n"
+                        "late: broadcasts beyond that, median of the trials; worst ms: of them all"))
+    for scenario in result["scenarios"]:
+        each = ", ".join(seconds(trial["reaction_s"]) for trial in scenario["trials"])
+        print(textwrap.fill(f"{scenario['title']}, link {scenario['link']} of"
+                            f" {scenario['round_trip_ms']:g} ms, in turn: {each}", 80))
+    print("\n".join(busy_remarks(result)))

@@ -1,0 +1,220 @@
+"""The dynamic part of paper 000 in the lab: figures 5, 6 and 7, in which links change on the way.
+
+Each job broadcasts one after the other and is stopped before chosen calls, as the paper's program
+was; while it stands, the lab changes its links. A call's time is from the root's entry until the last
+host has it. Where two figures ask for the same job it runs once.
+"""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mutirao.errors import Failure
+from mutirao.lab import Lab
+from mutirao.measure import Contender
+from mutirao.mpis import Mpi
+from mutirao.network import HostNetwork
+from mutirao.output import working
+from mutirao.progress import Steps, steps
+from mutirao.studies import paper_000
+from mutirao.studies.changing_network import (
+    BEHIND_MS,
+    CHANGES,
+    INSIDE_MS,
+    LabChange,
+    after,
+    before,
+    make,
+    six_gateways,
+)
+from mutirao.studies.circumstances import Circumstances
+from mutirao.studies.steady import Pace, SteadyRun, run_steady
+
+STUDY = "six-sites-dynamic"
+ROOT = 12
+LENGTH_BYTES = 24
+REPEAT, QUICK_REPEAT = 3, 1
+_MOST_SECONDS_OF_A_JOB = 900.0
+# Before which broadcast what changes; the paper does not say which links change in figure 7.
+_AT_ONCE = {1: tuple(CHANGES)}
+_IN_TURN = {4: ("4-6",), 8: ("12-16",), 12: ("12-20",), 16: ("0-2",)}
+SCHEDULES: Mapping[int, Mapping[int, tuple[str, ...]]] = {5: _AT_ONCE, 6: _AT_ONCE, 7: _IN_TURN}
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """What is compared; with a threshold where its algorithm has one."""
+
+    key: str
+    title: str
+    settings: Mapping[str, str]
+    in_paper: str | None = None
+    has_threshold: bool = False
+
+    def settings_at(self, threshold_percent: float) -> dict[str, str]:
+        if not self.has_threshold:
+            return dict(self.settings)
+        return {**self.settings, "change_threshold_percent": f"{threshold_percent:g}"}
+
+
+_MST = "tree:tree=mst"
+ARMS = (
+    Arm("magpie-like", "MagPIe-like", {"broadcast": "two_level", "adaptation": "off"},
+        "MagPIe-like"),
+    Arm("mst", "MST", {"broadcast": _MST, "adaptation": "off"}, "AGM"),
+    Arm("mst-each", "MST, adapting at each", {"broadcast": _MST, "adaptation": "every:1"},
+        "AGM-adap", True),
+    Arm("mst-fourth", "MST, at every fourth", {"broadcast": _MST, "adaptation": "every:4"},
+        "AGM-adapII", True),
+    Arm("default", "mutirao's default", {"broadcast": "auto", "adaptation": "auto"}),
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One arm's program; of jobs that are equal, one is run."""
+
+    arm: Arm
+    settings: tuple[tuple[str, str], ...]
+    broadcasts: int
+    schedule: tuple[tuple[int, tuple[str, ...]], ...]
+
+
+def job_of(arm: Arm, figure: paper_000.Figure) -> Job:
+    return Job(arm, tuple(arm.settings_at(figure.threshold_percent).items()), figure.broadcasts,
+               tuple(SCHEDULES[figure.number].items()))
+
+
+def run_study(mpi: Mpi, quick: bool = False) -> dict:
+    """Everything measured, as plain data. Failure if no arm could be measured."""
+    figures = paper_000.FIGURES_5_TO_7
+    repeat = QUICK_REPEAT if quick else REPEAT
+    network = initial_network()
+    jobs = list(dict.fromkeys(job_of(arm, figure) for figure in figures for arm in ARMS))
+    circumstances = Circumstances(STUDY, quick, [mpi.name])
+    runs, left_out = _run_all(network, mpi, jobs, repeat)
+    if not runs:
+        raise Failure("\n".join(["no arm of the study could be measured:",
+                                 *(f"{row['title']}: {row['reason']}" for row in left_out)]))
+    return {
+        **circumstances.to_dict(),
+        "mpi_title": mpi.title, "network": describe_network(network),
+        "length_bytes": LENGTH_BYTES, "root": ROOT, "repeat": repeat, "left_out": left_out,
+        "figures": [describe_figure(figure, runs, network) for figure in figures],
+        "paper": paper_000.dynamic_to_dict(),
+    }
+
+
+def initial_network() -> HostNetwork:
+    return before(six_gateways(), CHANGES.values())
+
+
+def _run_all(network: HostNetwork, mpi: Mpi, jobs: Sequence[Job],
+             repeat: int) -> tuple[dict[Job, list[SteadyRun]], list[dict]]:
+    with working(f"bringing up {network.host_count} hosts"):
+        lab = Lab.up(network, hold=mpi.labstart.is_file())
+    runs: dict[Job, list[SteadyRun]] = {}
+    left_out: list[dict] = []
+    with lab, steps(len(jobs) * repeat) as progress:
+        for done, job in enumerate(jobs, start=1):
+            settings = ", ".join(f"{name}={value}" for name, value in job.settings)
+            progress.begin(f"{job.arm.title}, {job.broadcasts} broadcasts ({settings})")
+            try:
+                runs[job] = [_run(lab, network, mpi, job, progress) for _ in range(repeat)]
+            except Failure as failure:
+                left_out.append({"title": f"{job.arm.title} ({settings})", "reason": str(failure)})
+                progress.say(f"{job.arm.title} left out: {failure}")
+            progress.advance(done * repeat - progress.done)
+    return runs, left_out
+
+
+def _run(lab: Lab, network: HostNetwork, mpi: Mpi, job: Job, progress: Steps) -> SteadyRun:
+    lab.set_latencies(network.latency_us)
+    stops = {call: _change(lab, names) for call, names in job.schedule}
+    run = run_steady(Contender(job.arm.title, mpi, dict(job.settings)),
+                     Pace(ROOT, job.broadcasts, LENGTH_BYTES, stops=stops), lab,
+                     bounds_ms(network, job), timeout_s=_MOST_SECONDS_OF_A_JOB)
+    progress.advance()
+    if run.measurement.overruns:
+        progress.say(f"the lab's router was too slow for {run.measurement.overruns} packets")
+    return run
+
+
+def _change(lab: Lab, names: Sequence[str]):
+    def change() -> None:
+        for name in names:
+            make(lab, CHANGES[name])
+
+    return change
+
+
+def bounds_ms(network: HostNetwork, job: Job) -> list[float]:
+    """Of each call, on the network as it is then."""
+    bounds = []
+    schedule = dict(job.schedule)
+    for call in range(1, job.broadcasts + 1):
+        network = after(network, [CHANGES[name] for name in schedule.get(call, ())])
+        bounds.append(network.bound_from(ROOT) / 1000)
+    return bounds
+
+
+def describe_figure(figure: paper_000.Figure, runs: Mapping[Job, Sequence[SteadyRun]],
+                    network: HostNetwork) -> dict:
+    jobs = [(arm, job_of(arm, figure)) for arm in ARMS]
+    return {"number": figure.number, "threshold_percent": figure.threshold_percent,
+            "broadcasts": figure.broadcasts,
+            "changes": [{"call": call, "link": name, **CHANGES[name].to_dict()}
+                        for call, names in SCHEDULES[figure.number].items() for name in names],
+            "bound_ms": bounds_ms(network, jobs[0][1]),
+            "arms": [describe_arm(arm, job, runs[job]) for arm, job in jobs if job in runs]}
+
+
+def describe_arm(arm: Arm, job: Job, runs: Sequence[SteadyRun]) -> dict:
+    described = [describe_run(run) for run in runs]
+    columns = {name: [each["columns_s"][name] for each in described]
+               for name in paper_000.COLUMNS}
+    return {"key": arm.key, "title": arm.title, "in_paper": arm.in_paper,
+            "settings": dict(job.settings), "runs": described,
+            "columns_s": {name: None if None in values else statistics.median(values)
+                          for name, values in columns.items()}}
+
+
+def describe_run(run: SteadyRun) -> dict:
+    adapting_ms = adapting(run.adaptation)
+    broadcasts_ms = sum(run.completion_ms)
+    if adapting_ms and is_synchronous(run.adaptation):
+        # Done inside the broadcasts, one after the other.
+        broadcasts_ms = max(0.0, broadcasts_ms - adapting_ms)
+    columns_ms = dict(zip(paper_000.COLUMNS, (
+        run.building_ms, run.stopped_ms, broadcasts_ms, adapting_ms, run.whole_ms), strict=True))
+    return {"columns_s": {name: None if value is None else round(value / 1000, 4)
+                          for name, value in columns_ms.items()},
+            "completion_ms": list(run.completion_ms), "adaptation": run.adaptation,
+            "ran": run.measurement.chosen(LENGTH_BYTES, ROOT),
+            "overruns": run.measurement.overruns}
+
+
+def adapting(adaptation: dict | None) -> float | None:
+    """What the program waited for, in ms: measuring and adapting where that is done in its calls,
+    and agreeing. None: not told."""
+    if adaptation is None:
+        return None
+    return adaptation["adapting_ms"] + adaptation["waited_ms"]
+
+
+def is_synchronous(adaptation: dict) -> bool:
+    return adaptation["mode"].startswith("every")
+
+
+def describe_network(network: HostNetwork) -> dict:
+    return {"name": network.name, "source": network.source, "tcp": "plain",
+            "inside_ms": INSIDE_MS, "behind_ms": BEHIND_MS,
+            "changes": [describe_change(change) for change in CHANGES.values()]}
+
+
+def describe_change(change: LabChange) -> dict:
+    """Beside the paper's numbers."""
+    paper = next(each for each in (*paper_000.FAILURES, *paper_000.RECOVERIES)
+                 if (each.low, each.high) == (change.low, change.high))
+    return {"link": change.name, "before_ms": change.before_ms, "after_ms": change.after_ms,
+            "paper_before_ms": paper.before_ms, "paper_after_ms": paper.after_ms}

@@ -1,0 +1,241 @@
+"""The steady program as the studies run it, reactions as they are judged, and overheads; once in a
+small lab."""
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from made_up import NoLab, counters, mpi_named
+from made_up_steady import adaptation, steady_run
+from mutirao.errors import Failure
+from mutirao.lab import Lab
+from mutirao.launch import CompletedRun
+from mutirao.measure import Contender
+from mutirao.mpis import found_mpis
+from mutirao.network import HostNetwork
+from mutirao.studies import overhead, reaction, steady
+from mutirao.studies.reaction import RECOVERS, WORSENS, reaction_s
+from mutirao.studies.steady import Pace, run_steady
+
+TIMES = ('{"bytes":24,"root":1,"every_ms":0,"whole_ms":900.5,"stopped_ms":12.5,"first_ms":50.0,'
+         '"begin_ms":[100.0,200.0,300.0],"completion_ms":[11.0,12.0,10.0]}')
+
+
+class FourHosts:
+    network = HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)
+    packets = 0
+
+    def counters(self):
+        self.packets += 1
+        return counters(4, self.packets)
+
+
+def run_with(monkeypatch, contender, lines, pace, on_begin=None, bounds=(10.0, 10.0, 10.0)):
+    """run_steady() with a launcher that says these lines and notes which files say go by then."""
+    def fake_launch(_mpi, argv, _ranks, *, on_line, **_options):
+        fake_launch.argv = argv
+        fake_launch.go = []
+        for line in lines:
+            on_line(line)
+            if "--go" in argv:
+                folder = Path(argv[argv.index("--go") + 1]).parent
+                fake_launch.go.append(sorted(path.name for path in folder.iterdir()))
+        return CompletedRun(0, lines, "", 1.0, argv, None)
+
+    monkeypatch.setattr(steady, "launch", fake_launch)
+    monkeypatch.setattr(type(contender.mpi), "program", lambda _self, name: name)
+    return run_steady(contender, pace, FourHosts(), bounds, on_begin), fake_launch
+
+
+def test_stops_until_all_is_done(monkeypatch, contender):
+    """Catches a program that goes on before its links have changed."""
+    done = []
+    pace = Pace(1, 3, stops={1: lambda: done.append(1), 3: lambda: done.append(3)})
+    run, launched = run_with(monkeypatch, contender("auto"),
+                             ['{"stopped":1}', "noise", '{"stopped":3}', TIMES], pace)
+    assert done == [1, 3]
+    assert launched.go == [["go.1"], ["go.1"], ["go.1", "go.3"], ["go.1", "go.3"]]
+    assert launched.argv[:-1] == ["steady", "--bytes", "24", "--root", "1", "--count", "3",
+                                  "--every-ms", "0", "--stop-before", "1,3", "--go"]
+    assert run.completion_ms == (11.0, 12.0, 10.0) and run.begin_ms == (100.0, 200.0, 300.0)
+    assert (run.stopped_ms, run.whole_ms) == (12.5, 900.5)
+    assert run.building_ms is None and run.adaptation is None
+
+
+def test_says_when_it_began(monkeypatch, contender):
+    began = []
+    run_with(monkeypatch, contender("auto"), ['{"began_ms":77.25}', TIMES], Pace(1, 3, every_ms=9),
+             began.append)
+    assert began == [77.25]
+
+
+@pytest.mark.parametrize("lines, pace, bounds, said", [
+    ([TIMES], Pace(1, 3), (10.0, 12.5, 10.0), "less than the physical bound"),
+    ([TIMES], Pace(1, 4), (1.0,) * 4, "did not tell"),
+    ([], Pace(1, 3), (1.0,) * 3, "did not tell"),
+    ([TIMES[:40]], Pace(1, 3), (1.0,) * 3, "unreadable")])
+def test_what_cannot_be_is_refused(monkeypatch, contender, lines, pace, bounds, said):
+    """The second case's bound holds for one call only. Catches one bound for all calls."""
+    with pytest.raises(Failure, match=said):
+        run_with(monkeypatch, contender("auto"), lines, pace, bounds=bounds)
+
+
+def calls(*completions, every=500.0):
+    return [(every * number, completion) for number, completion in enumerate(completions)]
+
+
+@pytest.mark.parametrize("completions, changed, until, expected", [
+    ((100, 900, 900, 100, 100), 400, 2500, 1.1),  # calls of 500 and 1000 are late
+    ((900, 100, 100, 100, 100), 400, 2500, 0.0),  # late before the change only
+    ((100, 900, 100, 900, 100), 400, 2500, 1.6),  # for good is what counts
+    ((100, 900, 900, 900, 900), 400, 2500, None),
+    ((100, 100, 900, 100, 900), 400, 2000, 1.1),  # the last one belongs to the next change
+])
+def test_reaction(completions, changed, until, expected):
+    """Catches the first good call instead of the first after the last late one."""
+    assert reaction_s(calls(*completions), changed, until, 110) == expected
+
+
+def test_changes_come_at_different_phases():
+    events = reaction.events_of(reaction.SCENARIOS[0], 5)
+    assert [event.kind for event in events] == [WORSENS, RECOVERS] * 5
+    phases = {round(event.at_s % 0.5, 3) for event in events}
+    assert len(phases) >= 8
+    for event in events:
+        assert event.change.after_ms == (3310 if event.kind == WORSENS else 331)
+    assert reaction.calls_for(5) * 0.5 >= events[-1].at_s + reaction.WINDOW_S / 2
+
+
+@pytest.mark.parametrize("scenario", reaction.SCENARIOS, ids=lambda each: each.title)
+def test_a_change_can_be_seen(scenario):
+    """Some host is reached over the link, and with the link worse that way is far beyond what counts
+    as good; with the private line the way that is then best is, once the link is good again. Catches
+    a link that the broadcast can do without."""
+    good = reaction.before(reaction.six_gateways(), [scenario.worsens])
+    worse = reaction.after(reaction.six_gateways(), [scenario.worsens])
+    root = reaction.ROOT
+    limit = reaction.GOOD * worse.bound_from(root)
+    onward = [good.shortest_us[16][host] for host in range(24)
+              if good.shortest_us[root][host] == good.latency_us[root][16] +
+              good.shortest_us[16][host]]
+    assert worse.latency_us[root][16] + max(onward) > limit
+    if scenario.title == "private line":
+        assert worse.bound_from(root) > reaction.GOOD * good.bound_from(root)
+
+
+class SwitchableLab(NoLab):
+    name = "made up"
+
+    def __init__(self):
+        self.sets = []
+        self.times_ms = []
+        self.both = threading.Event()
+
+    def set_latencies(self, _matrix):
+        self.both.clear()
+
+    def set_pair(self, a, b, latency_ms):
+        self.sets.append((a, b, latency_ms))
+        self.times_ms.append(time.monotonic() * 1000)
+        if len(self.sets) % 2 == 0:
+            self.both.set()
+
+
+def test_reaction_study(monkeypatch, tmp_path, capsys):
+    """Of a library that needs 100 ms for worse links and never notices better ones."""
+    lab = SwitchableLab()
+    for name, value in (("SETTLE_S", 0.05), ("WINDOW_S", 0.6), ("EVERY_MS", 50)):
+        monkeypatch.setattr(reaction, name, value)
+    monkeypatch.setattr(reaction.Lab, "up", lambda *_words, **_options: lab)
+    monkeypatch.setattr(reaction.Lab, "attach", lambda _name: lab)
+
+    def job(contender, pace, _lab, bounds_ms, on_begin, timeout_s):
+        on_begin(time.monotonic() * 1000)
+        assert lab.both.wait(20)
+        worse, better = lab.times_ms[-2:]
+        begins = [worse - 90 + 50 * number for number in range(pace.count)]
+        each = [bounds_ms[0] * (50 if worse <= begin < worse + 100 or begin > better else 1)
+                for begin in begins]
+        return steady_run(contender, begins, each, said=adaptation("auto"))
+
+    monkeypatch.setattr(reaction, "run_steady", job)
+    monkeypatch.setattr(HostNetwork, "bound_from", lambda _network, _root: 1000.0)
+    result = reaction.run_study(mpi_named("openmpi-5", tmp_path), quick=True)
+    assert lab.sets == [("h12", "h16", 1655.0), ("h12", "h16", 165.5),
+                        ("h12", "h16", 300.0), ("h12", "h16", 30.0)]
+    for scenario in result["scenarios"]:
+        worse, better = scenario["trials"]
+        assert (worse["kind"], better["kind"]) == (WORSENS, RECOVERS)
+        assert worse["reaction_s"] == pytest.approx(0.11, abs=0.005)  # 10 ms past a call's begin
+        assert worse["late_calls"] == 2 and worse["worst_ms"] == 50
+        assert better["reaction_s"] is None
+    reaction.print_tables(result)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80 and sum("never" in line for line in lines) == 4
+
+
+def test_overhead_study(monkeypatch, tmp_path, capsys):
+    """The order within a pair alternates, and the median is of the pairs' ratios. Catches a ratio of
+    medians over all runs, which a slow hour of the machine would decide."""
+    asked = []
+
+    def job(contender, pace, _lab, bounds_ms, timeout_s):
+        mode = contender.settings["adaptation"]
+        asked.append(mode)
+        slow = 100 if len(asked) > 4 else 1
+        return steady_run(contender, range(pace.count),
+                          [slow * (1.02 if mode == "auto" else 1.0)] * pace.count)
+
+    monkeypatch.setattr(overhead.Lab, "up", lambda *_words, **_options: NoLab())
+    monkeypatch.setattr(overhead, "run_steady", job)
+    result = overhead.run_study(mpi_named("openmpi-5", tmp_path))
+    assert asked == ["auto", "off", "off", "auto"] * 2 + ["auto", "off"]
+    assert result["ratio"] == pytest.approx(1.02)
+    overhead.print_tables(result)
+    assert "median of the ratios: 1.0200 (bar: 1.01)" in capsys.readouterr().out
+
+
+@pytest.fixture
+def small_lab(own_runtime_folder):
+    network = HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)
+    mpi = next((mpi for mpi in found_mpis() if mpi.built), None)
+    if mpi is None:
+        pytest.skip("no MPI library")
+    try:
+        lab = Lab.up(network, hold=mpi.labstart.is_file())
+    except Failure as failure:
+        if "cannot make network namespaces" in str(failure):
+            pytest.skip(str(failure))
+        raise
+    with lab:
+        yield lab, mpi
+
+
+def test_links_change_before_a_call_in_the_lab(small_lab):
+    """The third call is the first to meet the slow link; the program is native, so it stays on it."""
+    lab, mpi = small_lab
+
+    def change():
+        lab.set_pair("A", "B", latency_ms=40)
+
+    run = run_steady(Contender("native", mpi), Pace(0, 4, stops={3: change}), lab,
+                     [10.0, 10.0, 40.0, 40.0], timeout_s=120)
+    assert all(10 * 0.995 <= each for each in run.completion_ms[:2])
+    assert all(40 * 0.995 <= each for each in run.completion_ms[2:])
+    assert run.begin_ms == tuple(sorted(run.begin_ms)) and run.stopped_ms > 0
+
+
+def test_a_pace_is_kept_in_the_lab(small_lab):
+    """Messages take longer than the pause between calls, and the root goes on. Catches a program
+    that waits for its receivers."""
+    lab, mpi = small_lab
+    lab.set_pair("A", "B", latency_ms=300)
+    began = []
+    run = run_steady(Contender("native", mpi), Pace(0, 8, every_ms=50), lab, [300.0] * 8,
+                     began.append, timeout_s=120)
+    assert len(began) == 1 and began[0] <= run.begin_ms[0]
+    assert run.begin_ms[-1] < run.begin_ms[0] + run.completion_ms[0] * 7 / 2
+    assert all(late >= early + 50 - 0.01 for early, late in
+               zip([began[0] - 50, *(began[0] + 50 * i for i in range(7))], run.begin_ms))
