@@ -2,6 +2,7 @@
 off in turn, twice a second, each pair of jobs one right after the other."""
 
 import statistics
+import textwrap
 
 from mutirao.compact_table import compact_table
 from mutirao.lab import Lab
@@ -65,4 +66,5 @@ def print_tables(result: dict) -> None:
                         f" does not change,\n{result['mpi_title']}; the bound is"
                         f" {result['bound_ms']:.1f} ms"))
     print(f"median of the ratios: {result['ratio']:.4f} (bar: {result['bar']:g})")
-    print("\n".join(busy_remarks(result)))
+    for line in busy_remarks(result):
+        print(textwrap.fill(line, 80))

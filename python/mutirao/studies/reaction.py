@@ -211,4 +211,5 @@ def print_tables(result: dict) -> None:
         each = ", ".join(seconds(trial["reaction_s"]) for trial in scenario["trials"])
         print(textwrap.fill(f"{scenario['title']}, link {scenario['link']} of"
                             f" {scenario['round_trip_ms']:g} ms, in turn: {each}", 80))
-    print("\n".join(busy_remarks(result)))
+    for line in busy_remarks(result):
+        print(textwrap.fill(line, 80))
