@@ -53,6 +53,9 @@ Scenario random_scenario(std::uint64_t seed) {
     for (std::size_t i = 0; i < links.size(); ++i)
         before.push_back(few_values ? scenario.values[random.below(3)] : random.unit());
     std::vector<double> now = before;
+    // Links that come back, perhaps with hosts that only they lead to.
+    for (std::size_t dead = random.below(3) == 0 ? random.below(links.size()) : 0; dead > 0; --dead)
+        before[random.below(before.size())] = never;
     for (std::size_t changes = random.below(links.size() + 1); changes > 0; --changes)
         now[random.below(now.size())] = random.unit();
     scenario.now = weighted(hosts, links, now);

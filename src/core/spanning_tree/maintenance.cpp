@@ -69,6 +69,7 @@ std::vector<Weight> recovered_links(const Round& round) {
     return recovered;
 }
 
+/// Fragments take them only where no others join them.
 std::vector<ghs::Neighbour> recovered_last(std::vector<ghs::Neighbour> links,
                                            const std::vector<Weight>& recovered) {
     for (ghs::Neighbour& link : links)
@@ -82,7 +83,10 @@ Node::Node(int self, const std::vector<ghs::Neighbour>& links, const Round& roun
     : self_(self),
       root_(round.root),
       recoveries_(recovered_links(round)),
-      merging_(self, recovered_last(links, recoveries_), head_start(self, round)) {}
+      merging_(self, recovered_last(links, recoveries_), head_start(self, round)) {
+    for (const ghs::Neighbour& link : links)
+        if (!round.hosts.contains(link.host)) broken(self, "link out of the round", link.host, 0);
+}
 
 Output Node::start() {
     if (started_) broken(self_, "enters the round twice, root", root_, started_);

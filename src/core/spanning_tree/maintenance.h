@@ -49,8 +49,9 @@ struct Change {
 struct Round {
     std::uint32_t number = 0;
     int root = -1;                ///< leads the termination, and learns first of the end
-    EdgeList tree;                ///< a minimum spanning forest for the weights before the changes;
-                                  ///< empty: the tree is built anew, and changes are of no interest
+    EdgeList tree;                ///< a minimum spanning forest for the weights before the changes
+                                  ///< (of whatever hosts there were); empty: the tree is built anew
+                                  ///< from the links alone, and changes are of no interest
     std::vector<Change> changes;  ///< since then; a tree link that got worse is a failure, a link
                                   ///< outside the tree that got better a recovery
     HostSet hosts;                ///< who takes part: all that usable links join to the root
