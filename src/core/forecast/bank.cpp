@@ -37,7 +37,8 @@ std::optional<Forecast> Bank::forecast() const {
             return a.mean_absolute_error < b.mean_absolute_error;
         });
     const auto row = static_cast<std::size_t>(speaker - runners_.begin());
-    return Forecast{speaker->forecast, speaker->mean_absolute_error, forecasters()[row].name};
+    return Forecast{speaker->forecast, speaker->mean_absolute_error, forecasters()[row].name,
+                    std::sqrt(speaker->mean_squared_error)};
 }
 
 std::vector<Standing> Bank::standings() const {

@@ -12,6 +12,11 @@ namespace {
 constexpr double most_damping = 4;
 constexpr double damping_kept = 0.957;
 
+/// Errors of few forecasts are taken for so much larger than they seem, and what was known of the
+/// link's errors before it changed counts on for a while.
+constexpr double unproven_errors = 4;
+constexpr double error_kept = 0.99;
+
 /// The forecast must lie off the announced value for so many measurements to be news itself.
 constexpr int drift_measurements = 8;
 
@@ -30,16 +35,22 @@ ChangeDetector::ChangeDetector(ChangeRule rule, std::optional<double> announced)
     provisional_ = announced && !std::isfinite(*announced);
 }
 
-double ChangeDetector::noise_us() const {
-    const double announced_us = announced_us_.value_or(0);
-    return std::max(rule_.least_change_us, rule_.least_change_percent / 100 * announced_us);
+double ChangeDetector::noise_of(double level_us) const {
+    return std::max(rule_.least_change_us, rule_.least_change_percent / 100 * level_us);
+}
+
+double ChangeDetector::error_us() const {
+    const auto forecast = bank_.forecast();
+    if (!forecast) return error_before_us_;
+    const auto count = static_cast<double>(bank_.series().count());
+    return std::max(error_before_us_,
+                    forecast->root_mean_square_error * (1 + unproven_errors / count));
 }
 
 double ChangeDetector::band_us() const {
-    if (rule_.threshold_percent) return *rule_.threshold_percent / 100 * announced_us_.value_or(0);
-    const auto forecast = bank_.forecast();
-    const double errors_us = forecast ? rule_.errors * forecast->error : 0;
-    return std::max(noise_us(), errors_us) * (1 + damping_);
+    const double announced_us = announced_us_.value_or(0);
+    if (rule_.threshold_percent) return *rule_.threshold_percent / 100 * announced_us;
+    return std::max(noise_of(announced_us), rule_.errors * error_us()) * (1 + damping_);
 }
 
 bool ChangeDetector::large(double value_us) const {
@@ -67,9 +78,10 @@ std::optional<double> ChangeDetector::measured(double value_us) {
     if (provisional_) {
         provisional_ = false;
         const auto before = bank_.forecast();
-        if (!before || std::abs(value_us - before->value) > noise_us()) bank_ = {};
+        if (!before || std::abs(value_us - before->value) > noise_of(before->value)) bank_ = {};
         bank_.measured(value_us);
-        const bool differs = std::abs(value_us - *announced_us_) > noise_us();
+        const bool differs = !std::isfinite(*announced_us_) ||
+                             std::abs(value_us - *announced_us_) > noise_of(*announced_us_);
         return differs ? std::optional(announce(value_us)) : std::nullopt;
     }
     return rule_.threshold_percent ? by_threshold(value_us) : by_forecast(value_us);
@@ -83,6 +95,7 @@ std::optional<double> ChangeDetector::by_threshold(double value_us) {
 
 std::optional<double> ChangeDetector::by_forecast(double value_us) {
     damping_ *= damping_kept;
+    error_before_us_ *= error_kept;
     doubting_ = std::max(doubting_ - 1, 0);
     on_trial_ = std::max(on_trial_ - 1, 0);
     const double band = band_us();
@@ -102,22 +115,26 @@ std::optional<double> ChangeDetector::outside(double value_us) {
                   : above ? std::min(nearest_us_, value_us)
                           : std::max(nearest_us_, value_us);
     outside_ = (first ? 0 : outside_) + (above ? 1 : -1);
-    const bool believed = large(value_us) && doubting_ == 0;
+    const bool is_large = large(value_us);
+    const bool believed = is_large && doubting_ == 0;
+    if (is_large && !believed) doubting_ = doubtful_measurements;
     if (std::abs(outside_) < (believed ? 1 : rule_.confirmations)) return std::nullopt;
     if (believed && on_trial_ > 0) doubting_ = doubtful_measurements;
     if (believed) on_trial_ = taken_back_within + 1;
+    // Errors grow with the level.
+    error_before_us_ = error_us() * std::min(1.0, nearest_us_ / *announced_us_);
     bank_ = {};
     bank_.measured(value_us);
     return announce(nearest_us_);
 }
 
 std::optional<double> ChangeDetector::drifted() {
-    const auto forecast = *bank_.forecast();
-    const double settled_us = (noise_us() + forecast.error) * (1 + damping_);
-    const bool off = std::abs(forecast.value - *announced_us_) > settled_us;
+    const double forecast_us = bank_.forecast()->value;
+    const double settled_us = (noise_of(*announced_us_) + error_us()) * (1 + damping_);
+    const bool off = std::abs(forecast_us - *announced_us_) > settled_us;
     drifting_ = off ? drifting_ + 1 : 0;
     if (drifting_ < drift_measurements) return std::nullopt;
-    return announce(forecast.value);
+    return announce(forecast_us);
 }
 
 double ChangeDetector::late_after_us() const {
@@ -125,9 +142,8 @@ double ChangeDetector::late_after_us() const {
     if (provisional_) return *announced_us_;
     const auto forecast = bank_.forecast();
     const double level_us = std::max(*announced_us_, forecast ? forecast->value : 0);
-    const double errors_us = forecast ? rule_.late_errors * forecast->error : 0;
-    return level_us +
-           std::max({errors_us, rule_.late_percent / 100 * level_us, rule_.late_floor_us});
+    return level_us + std::max({rule_.late_errors * error_us(),
+                                rule_.late_percent / 100 * level_us, rule_.late_floor_us});
 }
 
 std::optional<double> ChangeDetector::overdue(double waited_us) {

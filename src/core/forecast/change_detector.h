@@ -2,7 +2,7 @@
 // machine for one link: the caller measures, keeps time and spreads the news.
 //
 // By default the link's own forecast error judges (Bank): what lies outside the announced value
-// by several mean errors, and by more than the noise that any measurement has, is a change once it
+// by several errors, and by more than the noise that any measurement has, is a change once it
 // was measured twice in a row. Against flapping, each announcement makes the band wider for a
 // while, as routers damp routes that come and go (RFC 2439). With a threshold in percent instead,
 // the paper's plain rule (Thome and Drummond, section 4): every measurement that differs from the
@@ -22,16 +22,17 @@ struct ChangeRule {
     /// A change is at least so much, however steady the link.
     double least_change_us = 100;
     double least_change_percent = 5;
-    /// And more than so many mean absolute errors of the forecast.
-    double errors = 4;
+    /// And more than so many root mean square errors of the forecast.
+    double errors = 3;
     /// Measurements in a row, on the same side of the band, that make a change.
     int confirmations = 2;
     /// A change by such a factor, and by at least so much, is believed at once; unless the link has
     /// just shown that its large steps are single outliers.
     double large_factor = 3;
     double large_change_us = 10'000;
-    /// A reply is overdue after the forecast and so many errors, or the shares below if larger.
-    double late_errors = 8;
+    /// A reply is overdue after the forecast and so many of its errors, or the shares below if
+    /// larger.
+    double late_errors = 6;
     double late_percent = 25;
     double late_floor_us = 20'000;
 
@@ -72,7 +73,8 @@ class ChangeDetector {
     std::optional<double> by_forecast(double value_us);
     std::optional<double> outside(double value_us);
     std::optional<double> drifted();
-    double noise_us() const;
+    double noise_of(double level_us) const;
+    double error_us() const;
     bool large(double value_us) const;
     double announce(double value_us);
 
@@ -80,7 +82,9 @@ class ChangeDetector {
     Bank bank_;
     std::optional<double> announced_us_;
     bool provisional_ = false;  ///< what was announced last was not measured
-    double damping_ = 0;        ///< grows with each announcement, fades with each measurement
+    double damping_ = 2;        ///< grows with each announcement, fades with each measurement; at
+                                ///< first nothing is known of the link's errors
+    double error_before_us_ = 0;  ///< of the forecasts before the bank started afresh; fades
     int outside_ = 0;           ///< measurements in a row outside the band, negative: below it
     double nearest_us_ = 0;     ///< of these the nearest to what is announced
     int drifting_ = 0;          ///< measurements in a row with the forecast off the announced value

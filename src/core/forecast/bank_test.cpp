@@ -1,0 +1,177 @@
+#include "core/forecast/bank.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace mutirao {
+namespace {
+
+using Values = std::vector<double>;
+
+Values last(const Values& values, std::size_t window) {
+    return {values.end() - static_cast<std::ptrdiff_t>(std::min(window, values.size())),
+            values.end()};
+}
+
+double mean(const Values& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double median(Values values) {
+    std::sort(values.begin(), values.end());
+    const std::size_t half = values.size() / 2;
+    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+double trimmed(Values values) {
+    std::sort(values.begin(), values.end());
+    const std::size_t cut = values.size() / 4;
+    return mean({values.begin() + static_cast<std::ptrdiff_t>(cut),
+                 values.end() - static_cast<std::ptrdiff_t>(cut)});
+}
+
+/// The sum that defines it, instead of the recursion.
+double smoothed(const Values& values, double gain) {
+    double sum = std::pow(1 - gain, static_cast<double>(values.size() - 1)) * values.front();
+    for (std::size_t i = 1; i < values.size(); ++i) {
+        sum += gain * std::pow(1 - gain, static_cast<double>(values.size() - 1 - i)) * values[i];
+    }
+    return sum;
+}
+
+/// Walks the whole history anew.
+double adaptive(const Values& values, double (*of)(Values)) {
+    std::size_t window = 1;
+    for (std::size_t known = 1; known < values.size(); ++known) {
+        const Values before(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(known));
+        std::map<double, std::size_t> by_error;
+        for (std::size_t each : {window, window - 1, window + 1}) {
+            if (each < 1 || each > 31) continue;
+            by_error.emplace(std::abs(of(last(before, each)) - values[known]), each);
+        }
+        window = by_error.begin()->second;
+    }
+    return of(last(values, window));
+}
+
+std::map<std::string, double> expected(const Values& v) {
+    return {
+        {"last value", v.back()},
+        {"running mean", mean(v)},
+        {"mean of 4", mean(last(v, 4))},
+        {"mean of 8", mean(last(v, 8))},
+        {"mean of 16", mean(last(v, 16))},
+        {"mean of 31", mean(last(v, 31))},
+        {"median of 5", median(last(v, 5))},
+        {"median of 11", median(last(v, 11))},
+        {"median of 31", median(last(v, 31))},
+        {"trimmed mean of 31", trimmed(last(v, 31))},
+        {"adaptive mean", adaptive(v, [](Values w) { return mean(w); })},
+        {"adaptive median", adaptive(v, median)},
+        {"smoothing 0.05", smoothed(v, 0.05)},
+        {"smoothing 0.1", smoothed(v, 0.1)},
+        {"smoothing 0.25", smoothed(v, 0.25)},
+        {"smoothing 0.5", smoothed(v, 0.5)},
+    };
+}
+
+double noisy(std::mt19937& random) {
+    return std::lognormal_distribution<double>(4, 0.5)(random);
+}
+
+// Caught when planted: a window one too long, an even median of one value, a trim of both ends at
+// one end, a ring that overwrites its newest value.
+TEST(Bank, EveryForecasterSaysWhatItsDefinitionSays) {
+    std::mt19937 random(7);
+    Bank bank;
+    Values values;
+    for (int step = 0; step < 150; ++step) {
+        values.push_back(noisy(random));
+        bank.measured(values.back());
+        const auto wanted = expected(values);
+        const auto standings = bank.standings();
+        ASSERT_EQ(standings.size(), wanted.size());
+        for (const Standing& each : standings) {
+            const std::string name(each.forecaster);
+            ASSERT_TRUE(wanted.contains(name)) << name;
+            ASSERT_NEAR(each.forecast, wanted.at(name), 1e-9) << name << " at " << step;
+        }
+    }
+}
+
+// Caught when planted: an error taken of the forecast made after the measurement.
+TEST(Bank, ErrorsAreMeansThatForgetWithAMemoryOf32) {
+    std::mt19937 random(8);
+    Bank bank;
+    std::map<std::string, std::pair<double, double>> wanted;  // absolute, squared
+    for (int step = 0; step < 100; ++step) {
+        const double value = noisy(random);
+        const double gain = step <= 32 ? 1.0 / step : 1.0 / 32;
+        for (const Standing& each : bank.standings()) {
+            auto& [absolute, squared] = wanted[std::string(each.forecaster)];
+            const double error = std::abs(value - each.forecast);
+            absolute = (1 - gain) * absolute + gain * error;
+            squared = (1 - gain) * squared + gain * error * error;
+        }
+        bank.measured(value);
+    }
+    for (const Standing& each : bank.standings()) {
+        const auto& [absolute, squared] = wanted.at(std::string(each.forecaster));
+        EXPECT_NEAR(each.mean_absolute_error, absolute, 1e-9) << each.forecaster;
+        EXPECT_NEAR(each.mean_squared_error, squared, 1e-6) << each.forecaster;
+    }
+}
+
+TEST(Bank, TheOneWithTheLowestErrorSpeaks) {
+    EXPECT_FALSE(Bank().forecast());
+    std::mt19937 random(9);
+    Bank bank;
+    for (int step = 0; step < 100; ++step) {
+        bank.measured(noisy(random));
+        const auto forecast = bank.forecast();
+        for (const Standing& each : bank.standings()) {
+            EXPECT_GE(each.mean_absolute_error, forecast->error) << each.forecaster;
+            if (each.forecaster == forecast->forecaster) {
+                EXPECT_EQ(each.forecast, forecast->value);
+                EXPECT_EQ(each.mean_absolute_error, forecast->error);
+            }
+        }
+    }
+}
+
+// Caught when planted: errors that never forget.
+TEST(Bank, AnotherTakesOverWhenTheMannerChanges) {
+    Bank bank;
+    // Long steps: the last value is always right but at a step.
+    for (int step = 0; step < 1000; ++step) bank.measured(step / 25 % 2 == 0 ? 100 : 200);
+    EXPECT_EQ(bank.forecast()->forecaster, "last value");
+    // A swing to and fro, where the last value is always wrong and a mean is nearer.
+    for (int step = 0; step < 64; ++step) bank.measured(step % 2 == 0 ? 100 : 200);
+    EXPECT_NE(bank.forecast()->forecaster, "last value");
+    EXPECT_NEAR(bank.forecast()->value, 150, 30);
+}
+
+TEST(Bank, OneWildValueMovesTheSpeakerLittle) {
+    std::mt19937 random(10);
+    Bank bank;
+    for (int step = 0; step < 200; ++step) {
+        bank.measured(step % 20 == 19 ? 5000 : std::normal_distribution<double>(100, 1)(random));
+    }
+    EXPECT_NEAR(bank.forecast()->value, 100, 5);
+}
+
+TEST(Bank, IsSmallEnoughForEveryLink) { EXPECT_LE(sizeof(Bank), 1024U); }
+
+TEST(BankDeathTest, RefusesWhatIsNoNumber) {
+    Bank bank;
+    EXPECT_DEATH(bank.measured(std::nan("")), "finite");
+}
+
+}  // namespace
+}  // namespace mutirao
