@@ -22,6 +22,7 @@ COMMANDS = (
     "settings",
     "bench",
     "study",
+    "top",
     "replay",
     "doctor",
 )

@@ -1,0 +1,105 @@
+"""What an agent knows, as `mutirao-agent dump NAME --json` tells it."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mutirao.errors import Failure
+
+Link = tuple[int, int]  # the lower host first
+
+
+@dataclass(frozen=True)
+class Forecast:
+    value: float
+    error: float
+    forecaster: str
+
+
+@dataclass(frozen=True)
+class OwnLink:
+    """One that this agent measures, or the channel over it."""
+
+    other: int
+    channel_up: bool
+    over_tcp: bool
+    announced_us: float | None  # infinite: carries nothing
+    latency: Forecast | None
+    recent_us: Sequence[float] = ()
+
+
+@dataclass(frozen=True)
+class Sensor:
+    name: str
+    value: float
+    forecast: Forecast | None
+
+
+@dataclass(frozen=True)
+class AgentView:
+    segment: str
+    self_host: int
+    host_count: int
+    gone: bool
+    latency_us: Sequence[Sequence[float]]  # infinite: unusable
+    tree: Sequence[Link]
+    version: int
+    time_s: float
+    started_s: float
+    processor_s: float
+    resident_bytes: int
+    series_stopped: str
+    links: Mapping[int, OwnLink]  # by the other host
+    events: Sequence[tuple[float, str]]  # newest last
+    sensors: Sequence[Sensor]
+    counters: Mapping[str, int] = field(default_factory=dict)
+
+    def link_us(self, link: Link) -> float:
+        return self.latency_us[link[0]][link[1]]
+
+    def own(self, link: Link) -> OwnLink | None:
+        if self.self_host not in link:
+            return None
+        return self.links.get(link[0] if link[1] == self.self_host else link[1])
+
+    def all_links(self) -> list[Link]:
+        return [(low, high) for low in range(self.host_count)
+                for high in range(low + 1, self.host_count)]
+
+    def counted(self, *prefixes: str) -> int:
+        """The sum of all counters whose names begin so."""
+        return sum(count for name, count in self.counters.items() if name.startswith(prefixes))
+
+
+def read_view(dump: Mapping[str, Any]) -> AgentView:
+    try:
+        view, status = dump["view"], dump["status"]
+        return AgentView(
+            dump["segment"], dump["self"], dump["host_count"], dump["gone"],
+            [[_number(value) for value in row] for row in view["latency_us"]],
+            sorted((min(edge), max(edge)) for edge in view["tree"]), view["version"],
+            status["time_s"], status["started_s"], status["processor_s"],
+            status["resident_bytes"], status["series_stopped"],
+            {link["other"]: _own_link(link) for link in status["links"]},
+            [(event["time_s"], event["text"]) for event in status["events"]],
+            [Sensor(each["name"], each["value"], _forecast(each["forecast"]))
+             for each in status["sensors"]], status["counters"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise Failure(f"that is not what an agent of this version tells"
+                      f" ({type(error).__name__}: {error})") from None
+
+
+def _own_link(link: Mapping[str, Any]) -> OwnLink:
+    announced = _number(link["announced_us"]) if "announced_us" in link else None
+    return OwnLink(link["other"], link["channel_up"], link["over_tcp"], announced,
+                   _forecast(link["latency_us"]), tuple(map(_number, link["recent_us"])))
+
+
+def _number(value: float | None) -> float:
+    """JSON knows no infinity."""
+    return math.inf if value is None else float(value)
+
+
+def _forecast(values: Mapping[str, Any] | None) -> Forecast | None:
+    return values and Forecast(values["value"], values["error"], values["forecaster"])

@@ -1,0 +1,248 @@
+"""`mutirao top`: what a frame shows, that it fits every window, and how it behaves in a terminal."""
+
+import fcntl
+import json
+import math
+import os
+import pty
+import re
+import select
+import signal
+import sqlite3
+import struct
+import subprocess
+import termios
+import time
+
+import pytest
+
+from make_agent_dump import FAR_US, STARTED_S, WORSE_US, agent_dump
+from mutirao.commands.top import read_series
+from mutirao.errors import Failure
+from mutirao.paths import ROOT
+from mutirao.top_frame import Past, Shown, change_of, frame, ranked, sparkline
+from mutirao.top_view import read_view
+
+
+def text_of(lines):
+    return "\n".join("".join(piece.text for piece in line) for line in lines)
+
+
+def seen(dump, past=None, columns=110, rows=60, **shown):
+    return text_of(frame(read_view(dump), past or Past(), Shown(columns, rows, **shown)))
+
+
+def test_all_of_it_is_shown():
+    text = seen(agent_dump())
+    for part in ("mutirao-0-daemon", "host 0 of 6", "tree version 7, 4 links", "9.0 MiB",
+                 "channels: 4 of 5 up", "1204 accepted, 7 rejected", "available cpu 97%",
+                 "free memory 3.5 GiB", "sliding_mean", "31.5 us", "measured by host 1",
+                 "out of reach: 5", "link 1-3: 20.0 ms, now 180 ms", "2 min ago", "q quit"):
+        assert part in text
+
+
+@pytest.mark.parametrize("columns", [1, 20, 80, 119, 120, 200])
+@pytest.mark.parametrize("rows", [1, 2, 5, 8, 13, 24, 50, 200])
+def test_fits_every_window(columns, rows):
+    lines = text_of(frame(read_view(agent_dump()), Past(), Shown(columns, rows))).split("\n")
+    assert max(map(len, lines)) <= columns
+    assert len(lines) <= max(rows, 6)  # what says whose frame it is stays
+
+
+def test_links_of_the_tree_come_first_then_what_changed():
+    """Catches links of hosts out of reach, which would fill the list."""
+    before, now = read_view(agent_dump()), agent_dump()
+    now["view"]["latency_us"][2][4] = FAR_US * 3
+    past, view = Past(first=before), read_view(now)
+    assert ranked(view, past, "tree") == [(0, 3), (3, 4), (0, 2), (0, 1), (2, 4), (1, 3), (1, 4),
+                                          (2, 3), (0, 4), (1, 2)]
+    assert ranked(view, past, "change")[0] == (2, 4)
+    assert ranked(view, past, "latency")[:2] == [(1, 3), (2, 4)]
+    assert {link[0] for link in ranked(view, past, "error")[:4]} == {0}
+
+
+def test_changes_since_the_first_frame():
+    first = read_view(agent_dump())
+    now = agent_dump()
+    now["view"]["latency_us"][1][3] = 1.5 * WORSE_US
+    now["view"]["latency_us"][0][1] = None
+    past = Past()
+    past.add(first)
+    assert change_of(read_view(now), past, (1, 3)) == pytest.approx(50)
+    assert change_of(read_view(now), past, (0, 1)) == math.inf
+    assert change_of(read_view(now), past, (0, 2)) == 0
+    assert "+50%" in seen(now, past) and "changed" in seen(now, past)
+    past.add(read_view(agent_dump(started_s=STARTED_S + 1)))  # another agent by the same name
+    assert past.first.started_s == STARTED_S + 1
+
+
+def test_rates_are_of_the_last_interval():
+    """Catches rates since the agent's start, which hide what happens now."""
+    past = Past()
+    past.add(read_view(agent_dump()))
+    counters = {**agent_dump()["status"]["counters"], "tcp_bytes_sent": 50_000 + 2_500}
+    now = agent_dump(time_s=STARTED_S + 202.0, processor_s=0.51, counters=counters)
+    assert "0.25% of a core" in seen(agent_dump()) and "10.0 kbit/s sent" in seen(agent_dump())
+    assert "0.50% of a core" in seen(now, past) and "10.0 kbit/s sent" in seen(now, past)
+    assert "0.0 received" in seen(now, past)
+
+
+def test_an_agent_that_has_ended_and_no_tree_yet():
+    ended = agent_dump() | {"gone": True}
+    ended["view"]["tree"] = []
+    text = seen(ended)
+    assert "the agent has ended" in text and "no tree yet" in text and "none yet" in text
+    assert "database is full" in seen(agent_dump(series_stopped="database is full"))
+
+
+def test_a_tree_in_two_parts():
+    """Catches drawing only the part of the lowest host."""
+    parted = agent_dump()
+    parted["view"]["tree"] = [[3, 4], [0, 1], [1, 2]]
+    text = seen(parted)
+    assert all(f"host {host}" in text.split("spanning tree")[1] for host in range(6 - 1))
+
+
+def test_what_is_told_cannot_move_the_cursor():
+    wild = agent_dump(events=[{"time_s": STARTED_S, "text": "a\x1b[2Jb\nc"}])
+    assert "a?[2Jb?c" in seen(wild)
+
+
+def test_sparklines():
+    assert sparkline([1.0, 2.0, 3.0]) == "▁▅█"
+    assert sparkline([100.0, 100.1, 100.0]) == "▁▁▁"  # noise
+    assert sparkline([1.0, math.inf, 5.0]) == "▁x█"
+    assert sparkline([]) == "" and sparkline([0.0]) == "▁" and len(sparkline([1.0] * 99)) == 24
+
+
+@pytest.mark.parametrize("wrong", [{}, [], {"view": 1}, agent_dump() | {"status": {}}])
+def test_another_versions_dump(wrong):
+    with pytest.raises(Failure, match="not what an agent"):
+        read_view(wrong)
+
+
+@pytest.fixture
+def dump_file(tmp_path):
+    path = tmp_path / "dump.json"
+    path.write_text(json.dumps(agent_dump()))
+    return path
+
+
+def test_once(mutirao, dump_file):
+    answer = mutirao("top", "--once", "--file", dump_file, COLUMNS="80", LINES="30")
+    assert answer.returncode == 0, answer.stderr
+    assert "\x1b" not in answer.stdout and "q quit" not in answer.stdout
+    assert max(map(len, answer.stdout.splitlines())) <= 80
+    assert json.loads(mutirao("top", "--json", "--file", dump_file).stdout) == agent_dump()
+
+
+@pytest.mark.parametrize("words, said", [
+    ([], "needs a terminal"), (["--once", "name"], "either an agent or --file"),
+    (["--interval", "0"], "at least 0.1"), (["--sort", "latencies"], "did you mean latency"),
+    (["--once", "--series", "nowhere"], "no series nowhere")])
+def test_wrong_words(mutirao, dump_file, words, said):
+    answer = mutirao("top", "--file", dump_file, *words)
+    assert answer.returncode == 2 and said in answer.stderr and answer.stderr.count("\n") == 1
+
+
+def test_unreadable_dump(mutirao, tmp_path):
+    (tmp_path / "broken").write_text("{")
+    answer = mutirao("top", "--once", "--file", tmp_path / "broken")
+    assert answer.returncode == 1 and answer.stderr.count("\n") == 1
+
+
+def test_history_from_the_series(mutirao, dump_file, tmp_path):
+    """The newest values, in their order, of this link alone."""
+    path = tmp_path / "series.db"
+    with sqlite3.connect(path) as series:
+        series.execute("CREATE TABLE measurement(time_s REAL, sensor TEXT, host INTEGER,"
+                       " other INTEGER, value REAL)")
+        rows = [(1000.0 + i, "latency_us", 1, 3, 10.0 * i) for i in range(40)]
+        rows += [(1000.5, "latency_us", 1, 2, 7.0), (9999.0, "connect_us", 1, 3, 1.0)]
+        series.executemany("INSERT INTO measurement VALUES(?, ?, ?, ?, ?)", rows[::-1])
+    history = read_series(path, read_view(agent_dump()))
+    assert history[1, 3] == [10.0 * i for i in range(16, 40)] and history[1, 2] == [7.0]
+    answer = mutirao("top", "--once", "--file", dump_file, "--series", path, COLUMNS="110")
+    assert sparkline(history[1, 3]) in answer.stdout
+
+
+def test_a_file_that_is_no_series(mutirao, dump_file):
+    answer = mutirao("top", "--once", "--file", dump_file, "--series", dump_file)
+    assert answer.returncode == 1 and "is not a series" in answer.stderr
+
+
+class Window:
+    """A terminal of 24 rows and 80 columns with `mutirao top` in it."""
+
+    def __init__(self, words, environment):
+        self.master, self.slave = pty.openpty()
+        self.resize(24, 80)
+        self.before = termios.tcgetattr(self.slave)
+        self.process = subprocess.Popen([ROOT / "mutirao", "top", *map(str, words)],
+                                        stdin=self.slave, stdout=self.slave, stderr=self.slave,
+                                        env=environment)
+        self.text = ""
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def wait_for(self, pattern, seconds=30):
+        """What was written since the last call, up to the pattern."""
+        end = time.monotonic() + seconds
+        while not (found := re.search(pattern, self.text)):
+            assert time.monotonic() < end, f"no {pattern} in {self.text!r}"
+            if select.select([self.master], [], [], 0.2)[0]:
+                self.text += os.read(self.master, 65536).decode(errors="replace")
+        self.text = self.text[found.end():]
+
+    def type(self, key):
+        os.write(self.master, key.encode())
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.master)
+        os.close(self.slave)
+
+
+@pytest.fixture
+def window(surroundings, dump_file):
+    environment = {**surroundings, "TERM": "xterm"}
+    for name in ("COLUMNS", "LINES", "NO_COLOR"):
+        environment.pop(name, None)
+    opened = Window(["--file", dump_file, "--interval", "30"], environment)
+    yield opened
+    opened.end()
+
+
+def test_keys_in_a_terminal(window):
+    window.wait_for("sort: tree first")
+    window.type("s")
+    window.wait_for("sort: change first")
+    window.type(" ")
+    window.wait_for("go on")
+    window.type("\x1b[A")  # an arrow key is no command
+    window.wait_for("go on")
+    window.type("q")
+    window.wait_for(re.escape("\x1b[?1049l"))
+    assert window.process.wait(20) == 0
+    assert termios.tcgetattr(window.slave) == window.before
+
+
+def test_another_size_is_drawn_at_once(window):
+    """Long before the next frame is due. Catches sizes that are asked for once."""
+    window.wait_for("q quit")
+    window.resize(40, 130)
+    window.process.send_signal(signal.SIGWINCH)
+    window.wait_for(r"recent.*spanning tree\x1b")
+    window.type("q")
+    assert window.process.wait(20) == 0
+
+
+@pytest.mark.parametrize("signal_number, code", [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+def test_a_signal_leaves_a_usable_terminal(window, signal_number, code):
+    window.wait_for("q quit")
+    window.process.send_signal(signal_number)
+    window.wait_for(re.escape("\x1b[?1049l"))
+    assert window.process.wait(20) == code
+    assert termios.tcgetattr(window.slave) == window.before
