@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 
 from mutirao.top_view import AgentView, Link
 from mutirao.commands.explain import draw_tree
-from mutirao.units import counted, duration, size
+from mutirao.units import duration, size
 
 BOLD, FAINT, BAD, CHANGED, TREE = "1", "2", "31", "33", "32"
 SORTS = ("tree", "change", "latency", "error")
 _SPARKS = "▁▂▃▄▅▆▇█"
 _MOST_SPARKS = 24
+_WITH_NAMES = 92  # and with names of forecasters from here on
 _WIDE = 120  # from here on the tree stands beside the links
 
 History = Mapping[Link, Sequence[float]]
@@ -62,15 +63,16 @@ def frame(view: AgentView, past: Past, shown: Shown) -> list[Line]:
     left = max(0, shown.rows - len(head) - len(foot))
     tree = _tree(view)
     if shown.columns >= _WIDE:
-        events = min(_events_wanted(view), max(2, left // 4))
+        events = min(_events_wanted(view), max(3, left // 4))
         right = [[Piece("spanning tree", BOLD)], *tree][:left - events]
-        body = beside(_links(view, past, shown, left - events), right,
-                      shown.columns - max(map(_width, right), default=0))
+        width = shown.columns - max(map(_width, right), default=0)
+        links = _links(view, past, Shown(width - 2, left - events, shown.sort))
+        body = beside(links, right, width)
         body += _events(view, events)
     else:
-        events = min(_events_wanted(view), max(2, left // 5))
+        events = min(_events_wanted(view), max(3, left // 5))
         trees = min(len(tree) + 2, (left - events) // 2)
-        body = _links(view, past, shown, left - events - trees)
+        body = _links(view, past, Shown(shown.columns, left - events - trees, shown.sort))
         body += [[], [Piece("spanning tree", BOLD)], *tree][:max(0, trees)]
         body += _events(view, events)
     return [cut(line, shown.columns) for line in [*head, *body[:left], *foot]]
@@ -102,20 +104,25 @@ def _width(line: Line) -> int:
 
 def _head(view: AgentView, past: Past) -> Iterator[Line]:
     up = view.time_s - view.started_s
-    tree = (f"tree version {view.version}, {counted(len(view.tree), 'link')}" if view.tree
-            else "no tree yet")
+    tree = f"tree version {view.version}" if view.tree else "no tree yet"
     clock = time.strftime("%H:%M:%S", time.localtime(view.time_s))
-    line = [Piece("mutirao top  ", BOLD), Piece(f"{view.segment}  host {view.self_host} of"
-                                                f" {view.host_count}  up {_span(up)}  {tree}  {clock}")]
+    line = [Piece("mutirao top  ", BOLD), Piece(f"{clock}  host {view.self_host} of"
+                                                f" {view.host_count}, up {_span(up)}, {tree}"
+                                                f"  {view.segment}")]
     if view.gone:
         line.append(Piece("  the agent has ended", BAD))
     yield line
     yield [Piece(_costs(view, past))]
-    yield [Piece(_frames(view))]
+    up = sum(link.channel_up for link in view.links.values())
+    yield [Piece(f"channels: {up} of {view.host_count - 1} up; probes: {view.counted('probes_sent')}"
+                 f" sent, {view.counted('probes_late')} late")]
+    yield [Piece(f"frames: {view.counted('frames_accepted')} accepted,"
+                 f" {view.counted('rejected_')} rejected")]
     if view.series_stopped:
         yield [Piece(f"the series has stopped: {view.series_stopped}", BAD)]
     if view.sensors:
-        yield [Piece("  ".join(_sensor(each.name, each.value) for each in view.sensors))]
+        yield [Piece("this host: " + ", ".join(_sensor(each.name, each.value)
+                                               for each in view.sensors))]
 
 
 def _costs(view: AgentView, past: Past) -> str:
@@ -138,14 +145,6 @@ def _bytes(way: str) -> tuple[str, str]:
     return f"udp_bytes_{way}", f"tcp_bytes_{way}"
 
 
-def _frames(view: AgentView) -> str:
-    up = sum(link.channel_up for link in view.links.values())
-    rejected = view.counted("rejected_")
-    return (f"channels: {up} of {view.host_count - 1} up   frames: {view.counted('frames_accepted')}"
-            f" accepted, {rejected} rejected   probes: {view.counted('probes_sent')} sent,"
-            f" {view.counted('probes_late')} late")
-
-
 def size_of(count_bytes: float) -> str:
     return f"{count_bytes / (1 << 20):.1f} MiB" if count_bytes >= 1 << 20 else size(round(count_bytes))
 
@@ -155,8 +154,8 @@ def _sensor(name: str, value: float) -> str:
     title = name.rpartition("_")[0].replace("_", " ")
     if name.endswith("_bytes"):
         return f"{title} {value / (1 << 30):.1f} GiB"
-    if name.endswith("_percent"):
-        return f"{title} {value:.0f}%"
+    if name.endswith("_share"):
+        return f"{title} {value:.0%}"
     return f"{name} {value:.3g}"
 
 
@@ -199,18 +198,19 @@ def _within_reach(view: AgentView) -> list[Link]:
     return links or view.all_links()
 
 
-def _links(view: AgentView, past: Past, shown: Shown, rows: int) -> list[Line]:
-    if rows < 2:
+def _links(view: AgentView, past: Past, shown: Shown) -> list[Line]:
+    if shown.rows < 2:
         return []
-    title = f"{'link':<9}{'':<5}{'now':>9}  {'change':>8}  {'forecast':>9}  {'error':>8}  "
-    lines = [[Piece(f"{title}{'forecaster':<22} recent", BOLD)]]
+    names = shown.columns >= _WITH_NAMES
+    title = f"{'link':<9}{'':<5}{'now':>9} {'change':>8}  {'forecast':>9} {'error':>8}"
+    title += f"  {'forecaster':<22}" if names else ""
     tree = set(view.tree)
-    for link in ranked(view, past, shown.sort)[:rows - 1]:
-        lines.append(_link(view, past, link, link in tree))
-    return lines
+    links = ranked(view, past, shown.sort)[:shown.rows - 1]
+    return [[Piece(f"{title}  recent", BOLD)],
+            *(_link(view, past, link, link in tree, names) for link in links)]
 
 
-def _link(view: AgentView, past: Past, link: Link, in_tree: bool) -> Line:
+def _link(view: AgentView, past: Past, link: Link, in_tree: bool, names: bool) -> Line:
     now, change, own = view.link_us(link), change_of(view, past, link), view.own(link)
     forecast = own.latency if own else None
     shown_change = "" if not change else "changed" if math.isinf(change) else f"{change:+.0f}%"
@@ -218,14 +218,14 @@ def _link(view: AgentView, past: Past, link: Link, in_tree: bool) -> Line:
             Piece(("tree" if in_tree else "").ljust(5), TREE),
             Piece(f"{'dead' if math.isinf(now) else duration(now):>9}", BAD if math.isinf(now)
                   else ""),
-            Piece(f"  {shown_change:>8}", CHANGED)]
-    if forecast:
-        line.append(Piece(f"  {duration(forecast.value):>9}  {duration(forecast.error):>8}"
-                          f"  {forecast.forecaster:<22}"))
-    else:
-        line.append(Piece(f"  {'':>9}  {'':>8}  {_measured_by(view, link):<22}", FAINT))
+            Piece(f" {shown_change:>8}", CHANGED)]
+    told = (duration(forecast.value), duration(forecast.error)) if forecast else ("", "")
+    line.append(Piece(f"  {told[0]:>9} {told[1]:>8}"))
+    if names:
+        name = forecast.forecaster if forecast else _measured_by(view, link)
+        line.append(Piece(f"  {name:<22}", "" if forecast else FAINT))
     recent = past.history.get(link) or (own.recent_us if own else ())
-    line.append(Piece(" " + sparkline(recent)))
+    line.append(Piece("  " + sparkline(recent)))
     return line
 
 

@@ -23,8 +23,7 @@ class OwnLink:
 
     other: int
     channel_up: bool
-    over_tcp: bool
-    announced_us: float | None  # infinite: carries nothing
+    over_tcp: bool  # probed so, since datagrams do not pass
     latency: Forecast | None
     recent_us: Sequence[float] = ()
 
@@ -74,14 +73,16 @@ class AgentView:
 
 def read_view(dump: Mapping[str, Any]) -> AgentView:
     try:
-        view, status = dump["view"], dump["status"]
+        network, status = dump["network"], dump["status"] or _NOTHING_YET
+        if network is None:
+            raise Failure(f"{dump['name']}: its agent has ended while it wrote")
         return AgentView(
-            dump["segment"], dump["self"], dump["host_count"], dump["gone"],
-            [[_number(value) for value in row] for row in view["latency_us"]],
-            sorted((min(edge), max(edge)) for edge in view["tree"]), view["version"],
+            dump["name"], dump["self"], dump["host_count"], not dump["alive"],
+            [[_number(value) for value in row] for row in network["latency_us"]],
+            sorted((min(edge), max(edge)) for edge in network["tree"]), network["version"],
             status["time_s"], status["started_s"], status["processor_s"],
             status["resident_bytes"], status["series_stopped"],
-            {link["other"]: _own_link(link) for link in status["links"]},
+            {link["host"]: _own_link(link) for link in status["links"]},
             [(event["time_s"], event["text"]) for event in status["events"]],
             [Sensor(each["name"], each["value"], _forecast(each["forecast"]))
              for each in status["sensors"]], status["counters"])
@@ -90,9 +91,13 @@ def read_view(dump: Mapping[str, Any]) -> AgentView:
                       f" ({type(error).__name__}: {error})") from None
 
 
+# Before its first second is over an agent has told nothing of itself.
+_NOTHING_YET = {"time_s": 0.0, "started_s": 0.0, "processor_s": 0.0, "resident_bytes": 0,
+                "series_stopped": "", "links": (), "events": (), "sensors": (), "counters": {}}
+
+
 def _own_link(link: Mapping[str, Any]) -> OwnLink:
-    announced = _number(link["announced_us"]) if "announced_us" in link else None
-    return OwnLink(link["other"], link["channel_up"], link["over_tcp"], announced,
+    return OwnLink(link["host"], link["channel_up"], link["over_tcp"],
                    _forecast(link["latency_us"]), tuple(map(_number, link["recent_us"])))
 
 

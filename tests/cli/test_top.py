@@ -34,11 +34,21 @@ def seen(dump, past=None, columns=110, rows=60, **shown):
 
 def test_all_of_it_is_shown():
     text = seen(agent_dump())
-    for part in ("mutirao-0-daemon", "host 0 of 6", "tree version 7, 4 links", "9.0 MiB",
-                 "channels: 4 of 5 up", "1204 accepted, 7 rejected", "available cpu 97%",
+    for part in ("mutirao-0-daemon", "host 0 of 6", "tree version 7", "9.0 MiB",
+                 "channels: 4 of 5 up", "1204 accepted, 7 rejected", "available processor 97%",
                  "free memory 3.5 GiB", "sliding_mean", "31.5 us", "measured by host 1",
                  "out of reach: 5", "link 1-3: 20.0 ms, now 180 ms", "2 min ago", "q quit"):
         assert part in text
+
+
+def test_narrow_windows_keep_the_history():
+    """Rather than the forecaster's name."""
+    narrow, wide = (seen(agent_dump(), columns=columns) for columns in (80, 110))
+    history = sparkline([500.0 + 10 * i for i in range(8)])
+    assert history in narrow and history in wide
+    assert "sliding_mean" in wide and "sliding_mean" not in narrow
+    beside_tree = seen(agent_dump(), columns=120)
+    assert history in beside_tree and "host 3  20.0 ms\n" in beside_tree
 
 
 @pytest.mark.parametrize("columns", [1, 20, 80, 119, 120, 200])
@@ -46,13 +56,13 @@ def test_all_of_it_is_shown():
 def test_fits_every_window(columns, rows):
     lines = text_of(frame(read_view(agent_dump()), Past(), Shown(columns, rows))).split("\n")
     assert max(map(len, lines)) <= columns
-    assert len(lines) <= max(rows, 6)  # what says whose frame it is stays
+    assert len(lines) <= max(rows, 7)  # what says whose frame it is stays
 
 
 def test_links_of_the_tree_come_first_then_what_changed():
     """Catches links of hosts out of reach, which would fill the list."""
     before, now = read_view(agent_dump()), agent_dump()
-    now["view"]["latency_us"][2][4] = FAR_US * 3
+    now["network"]["latency_us"][2][4] = FAR_US * 3
     past, view = Past(first=before), read_view(now)
     assert ranked(view, past, "tree") == [(0, 3), (3, 4), (0, 2), (0, 1), (2, 4), (1, 3), (1, 4),
                                           (2, 3), (0, 4), (1, 2)]
@@ -64,8 +74,8 @@ def test_links_of_the_tree_come_first_then_what_changed():
 def test_changes_since_the_first_frame():
     first = read_view(agent_dump())
     now = agent_dump()
-    now["view"]["latency_us"][1][3] = 1.5 * WORSE_US
-    now["view"]["latency_us"][0][1] = None
+    now["network"]["latency_us"][1][3] = 1.5 * WORSE_US
+    now["network"]["latency_us"][0][1] = None
     past = Past()
     past.add(first)
     assert change_of(read_view(now), past, (1, 3)) == pytest.approx(50)
@@ -88,17 +98,23 @@ def test_rates_are_of_the_last_interval():
 
 
 def test_an_agent_that_has_ended_and_no_tree_yet():
-    ended = agent_dump() | {"gone": True}
-    ended["view"]["tree"] = []
+    ended = agent_dump() | {"alive": False}
+    ended["network"]["tree"] = []
     text = seen(ended)
     assert "the agent has ended" in text and "no tree yet" in text and "none yet" in text
     assert "database is full" in seen(agent_dump(series_stopped="database is full"))
 
 
+def test_an_agent_of_less_than_a_second():
+    assert "tree version 7" in seen(agent_dump() | {"status": None})
+    with pytest.raises(Failure, match="ended while it wrote"):
+        read_view(agent_dump() | {"network": None})
+
+
 def test_a_tree_in_two_parts():
     """Catches drawing only the part of the lowest host."""
     parted = agent_dump()
-    parted["view"]["tree"] = [[3, 4], [0, 1], [1, 2]]
+    parted["network"]["tree"] = [[3, 4], [0, 1], [1, 2]]
     text = seen(parted)
     assert all(f"host {host}" in text.split("spanning tree")[1] for host in range(6 - 1))
 
@@ -115,7 +131,7 @@ def test_sparklines():
     assert sparkline([]) == "" and sparkline([0.0]) == "▁" and len(sparkline([1.0] * 99)) == 24
 
 
-@pytest.mark.parametrize("wrong", [{}, [], {"view": 1}, agent_dump() | {"status": {}}])
+@pytest.mark.parametrize("wrong", [{}, [], {"network": 1}, agent_dump() | {"status": {"links": []}}])
 def test_another_versions_dump(wrong):
     with pytest.raises(Failure, match="not what an agent"):
         read_view(wrong)

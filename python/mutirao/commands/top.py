@@ -14,6 +14,7 @@ import tty
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from mutirao.errors import Failure, UsageError, did_you_mean
 from mutirao.output import print_json
@@ -30,7 +31,7 @@ def register(subparsers, common) -> None:
     parser = subparsers.add_parser("top", parents=[common],
                                    help="watch links, forecasts, the tree and changes live")
     parser.add_argument("agent", nargs="?", metavar="NAME",
-                        help="of an agent on this host (mutirao agent status); default: the only"
+                        help="of an agent on this host (mutirao-agent list); default: the only"
                         " one")
     parser.add_argument("--interval", type=float, default=1.0, metavar="S", help="default: 1 s")
     parser.add_argument("--once", action="store_true", help="one frame, also without a terminal")
@@ -97,7 +98,7 @@ class Source:
         return read_series(self._series, view)
 
 
-def ask_agent(*words: str) -> dict:
+def ask_agent(*words: str) -> Any:
     if not _AGENT.is_file():
         raise Failure("mutirao's agent is not built: run make build")
     try:
@@ -113,7 +114,7 @@ def ask_agent(*words: str) -> dict:
 
 
 def only_agent() -> str:
-    names = [each["name"] for each in ask_agent("status")["agents"]]
+    names = [each["name"] for each in ask_agent("list") if each["alive"]]
     if not names:
         raise Failure("no agent runs on this host: start a program with mutirao, or mutirao agent"
                       " start")
