@@ -54,7 +54,7 @@ function(mutirao_add_mpi spec)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/*.cpp)
     list(FILTER sources EXCLUDE REGEX "/lab_start/")
     mutirao_add_preload(mutirao-${name} "${compile}" "${link}" ${directory} ${sources})
-    target_link_libraries(mutirao-${name} PRIVATE mutirao_core)
+    target_link_libraries(mutirao-${name} PRIVATE mutirao_core mutirao_agent)
     mutirao_add_preload(mutirao-labstart-${name} "${compile}" "${link}" ${directory}
                         ${PROJECT_SOURCE_DIR}/src/mpi/lab_start/lab_start.cpp)
 

@@ -2,9 +2,11 @@
 
 #include <bit>
 
+#include "core/text/invariant.h"
 #include "mpi/communicator/state.h"
 #include "mpi/interpose/native.h"
 #include "mpi/runtime.h"
+#include "mpi/tags.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -12,8 +14,7 @@ namespace {
 // Lengths in MPI calls are int, and a rank-invariant limit keeps all ranks on the same side of it.
 constexpr std::size_t longest_bytes = std::size_t{1} << 30;
 constexpr std::size_t most_plans = 128;
-constexpr int first_tag = 16;
-constexpr std::uint32_t tag_values = 16384;  // MPI guarantees tags up to 32767
+constexpr std::size_t most_decisions = 256;
 
 // A call that only the MPI library can answer, with data or with an error. What is asked here is
 // equal on all ranks of a correct program.
@@ -24,37 +25,42 @@ bool for_native(const BroadcastCall& call) {
 // One decision serves all lengths from a power of two to the next.
 int length_class(std::size_t length_bytes) { return std::bit_width(length_bytes) - 1; }
 
+// Decisions of networks that are no more are kept for the report, and the oldest of them given up.
+void make_room(State& state) {
+    std::vector<DecisionRecord>& decisions = state.record->decisions;
+    if (decisions.size() >= most_decisions) {
+        decisions.erase(decisions.begin(),
+                        decisions.begin() + static_cast<std::ptrdiff_t>(most_decisions / 2));
+        state.forget_decisions();
+    }
+}
+
 std::size_t decide(State& state, int root_host, std::size_t length_bytes) {
     const auto key = (static_cast<std::uint64_t>(root_host) << 8) |
                      static_cast<std::uint64_t>(length_class(length_bytes));
-    const auto [entry, fresh] =
-        state.decision_of.try_emplace(key, state.record->decisions.size());
-    if (fresh) {
-        DecisionRecord made;
-        made.root = root_host;
-        made.length_bytes = length_bytes;  // the first call's, equal on all ranks
-        made.decision = decide_broadcast(state.record->topology, runtime().settings, root_host,
-                                         made.length_bytes);
-        state.record->decisions.push_back(std::move(made));
+    const auto found = state.decision_of.find(key);
+    if (found != state.decision_of.end()) {
+        return found->second;
     }
-    return entry->second;
+    make_room(state);
+    DecisionRecord made;
+    made.root = root_host;
+    made.first_call = state.calls;
+    made.length_bytes = length_bytes;  // the first call's, equal on all ranks
+    made.decision = decide_broadcast(state.record->topology, runtime().settings, root_host,
+                                     made.length_bytes);
+    state.record->decisions.push_back(std::move(made));
+    return state.decision_of.emplace(key, state.record->decisions.size() - 1).first->second;
 }
 
-Plan make_plan(const State& state, const Candidate& candidate, int root_host,
-               std::size_t length_bytes) {
-    Request request;
-    request.rank = state.hosts.my_host();
-    request.size = state.hosts.count();
-    request.root = root_host;
-    request.length_bytes = length_bytes;
-    request.parameters = candidate.parameters;
-    std::optional<Tree> tree;
-    if (candidate.algorithm->needs_tree()) {
-        tree = make_tree(state.record->topology, candidate.parameters.tree, root_host,
-                         length_bytes);
-        request.tree = tree ? &*tree : nullptr;
+Plan make_plan(const State& state, const DecisionRecord& decided, std::size_t length_bytes) {
+    const auto schedule = build_one(decided.decision.chosen, state.record->topology, decided.root,
+                                    state.hosts.my_host(), length_bytes);
+    if (!schedule) {
+        broken_invariant("a chosen algorithm without schedule: root, bytes", decided.root,
+                         static_cast<long long>(length_bytes));
     }
-    return Plan(candidate.algorithm->build(request), state.record->topology.network.transport);
+    return Plan(*schedule, state.record->topology.network.transport);
 }
 
 Plan& plan_for(State& state, std::size_t decision, std::size_t length_bytes) {
@@ -66,10 +72,19 @@ Plan& plan_for(State& state, std::size_t decision, std::size_t length_bytes) {
     if (state.plans.size() >= most_plans) {
         state.plans.clear();
     }
-    const DecisionRecord& record = state.record->decisions[decision];
     auto plan = std::make_unique<Plan>(
-        make_plan(state, record.decision.chosen, record.root, length_bytes));
+        make_plan(state, state.record->decisions[decision], length_bytes));
     return *state.plans.emplace(key, std::move(plan)).first->second;
+}
+
+// Takes up what has become of the network, at the same calls on all ranks.
+void follow_network(State& state) {
+    const bool changed = state.follower  ? state.follower->enter(state.calls)
+                         : state.in_band ? state.in_band->enter(state.calls)
+                                         : false;
+    if (changed) {
+        state.forget_decisions();
+    }
 }
 
 // Between hosts, among one rank of each.
@@ -80,7 +95,7 @@ int across_hosts(State& state, const BroadcastCall& call, std::size_t decision,
         static_cast<std::size_t>(state.hosts.host_of_rank[static_cast<std::size_t>(call.root)]);
     speakers = state.hosts.leader_of_host;
     speakers[root_host] = call.root;
-    const int tag = first_tag + static_cast<int>(state.calls % tag_values);
+    const int tag = tag_of_call(state.calls);
     PackedMessage message(call.buffer, call.count, call.type, state.comm,
                           call.root == state.hosts.my_rank);
     return plan_for(state, decision, length_bytes)
@@ -122,14 +137,19 @@ int broadcast(const BroadcastCall& call, NativeBroadcast native) {
     if (length_bytes == 0 || length_bytes > longest_bytes) {
         return native(call);
     }
+    follow_network(state);
     const std::size_t decision = decide(
         state, state.hosts.host_of_rank[static_cast<std::size_t>(call.root)], length_bytes);
     DecisionRecord& record = state.record->decisions[decision];
     ++record.calls;
-    ++state.calls;
-    return record.decision.chosen.algorithm->native()
-               ? native(call)
-               : run(state, call, native, decision, length_bytes);
+    const std::uint64_t number = state.calls++;
+    const int result = record.decision.chosen.algorithm->native()
+                           ? native(call)
+                           : run(state, call, native, decision, length_bytes);
+    if (state.follower) {
+        state.follower->leave(number);
+    }
+    return result;
 }
 
 }  // namespace mutirao::mpi

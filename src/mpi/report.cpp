@@ -50,6 +50,7 @@ void put_topology(JsonWriter& json, const Topology& topology) {
 
 void put_decision(JsonWriter& json, const DecisionRecord& record) {
     json.begin_object().member("collective", "broadcast");
+    json.member("first_call", record.first_call);
     json.member("root_host", record.root).member("length_bytes", record.length_bytes);
     json.member("calls", record.calls);
     json.member("chosen", to_string(record.decision.chosen));
@@ -62,12 +63,34 @@ void put_decision(JsonWriter& json, const DecisionRecord& record) {
     json.end_array().end_object();
 }
 
+void put_taken_up(JsonWriter& json, const TakenUp& taken) {
+    json.begin_object().member("call", taken.call).member("links", taken.links);
+    json.member("new_tree", taken.new_tree).key("shown").begin_array();
+    for (const TakenUp::Link& link : taken.shown) {
+        json.begin_object().member("low", link.low).member("high", link.high);
+        json.member("before_us", link.before_us).member("after_us", link.after_us).end_object();
+    }
+    json.end_array().end_object();
+}
+
+void put_adaptation(JsonWriter& json, const AdaptationRecord& record) {
+    json.key("adaptation").begin_object().member("mode", record.mode);
+    json.member("epochs", record.epochs).member("checks", record.checks);
+    json.member("waits", record.waits).member("waited_ms", record.waited_ms);
+    json.member("adapting_ms", record.adapting_ms).key("taken_up").begin_array();
+    for (const TakenUp& each : record.taken_up) {
+        put_taken_up(json, each);
+    }
+    json.end_array().end_object();
+}
+
 void put_record(JsonWriter& json, const Record& record) {
     json.begin_object().member("name", record.name).member("ranks", record.ranks);
     json.member("hosts", record.hosts);
     json.member("state", record.native ? "native" : "mutirao").member("reason", record.reason);
     put_cost(json, record.cost);
     put_topology(json, record.topology);
+    put_adaptation(json, record.adaptation);
     json.key("decisions").begin_array();
     for (const DecisionRecord& decision : record.decisions) {
         put_decision(json, decision);

@@ -48,6 +48,36 @@ def test_says_what_ran_and_why(mutirao, tmp_path):
     assert json.loads(mutirao("explain", "--json", file).stdout) == REPORT
 
 
+def explained(mutirao, tmp_path, adaptation):
+    file = tmp_path / "report.json"
+    first, *others = REPORT["communicators"]
+    file.write_text(json.dumps({**REPORT, "communicators": [{**first, "adaptation": adaptation},
+                                                            *others]}))
+    answer = mutirao("explain", file)
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout
+
+
+def test_says_what_of_the_network_was_taken_up(mutirao, tmp_path):
+    told = explained(mutirao, tmp_path, {
+        "mode": "auto", "epochs": 12, "checks": 0, "waits": 1, "waited_ms": 2.5, "adapting_ms": 0,
+        "taken_up": [{"call": 8, "links": 3, "new_tree": True, "shown": [
+            {"low": 0, "high": 2, "before_us": 9000, "after_us": 90000},
+            {"low": 1, "high": 2, "before_us": 8000, "after_us": None}]}]})
+    for text in ["12 epochs", "waited 1 time for it, 2.50 ms in all", "from call 9 on:",
+                 "hosts 0-2 9.00 ms -> 90.0 ms", "hosts 1-2 8.00 ms -> unusable", "1 more link",
+                 "a new spanning tree"]:
+        assert text in told
+
+
+def test_says_what_adapting_inside_calls_cost(mutirao, tmp_path):
+    told = explained(mutirao, tmp_path, {
+        "mode": "every:4", "epochs": 0, "checks": 5, "waits": 0, "waited_ms": 0,
+        "adapting_ms": 1234, "taken_up": []})
+    assert "every 4. call: links measured 5 times, 1.23 s in all" in told
+    assert "no change of the network taken up" in told
+
+
 @pytest.mark.parametrize("edges", [
     [(0, 1), (1, 2), (2, 3)],
     [(0, 3), (1, 3), (2, 3)],

@@ -69,6 +69,7 @@ def _communicator(communicator: dict) -> Iterator[str]:
     state = communicator.get("state", "unknown")
     yield f"  {handled.get(state, state)}: {communicator.get('reason') or 'no reason given'}"
     yield from _set_up(communicator)
+    yield from _followed(communicator.get("adaptation") or {})
     if communicator.get("tree"):
         yield "  spanning tree, with the one-way latency of each link:"
         yield from (f"    {line}" for line in draw_tree(
@@ -90,6 +91,43 @@ def _set_up(communicator: dict) -> Iterator[str]:
         bound = ghs_message_bound(communicator["latency_us"])
         yield (f"  spanning tree agreed with {communicator['ghs_messages']} messages"
                f" (at most {bound})")
+
+
+def _followed(adaptation: dict) -> Iterator[str]:
+    """How the communicator followed its network while the program ran."""
+    mode = adaptation.get("mode", "off")
+    if mode == "off":
+        return
+    if mode.startswith("every:"):
+        yield (f"  adapted inside every {mode.removeprefix('every:')}. call: links measured"
+               f" {counted(adaptation['checks'], 'time')},"
+               f" {duration(adaptation['adapting_ms'] * 1000)} in all")
+    else:
+        waited = (f"waited {counted(adaptation['waits'], 'time')} for it,"
+                  f" {duration(adaptation['waited_ms'] * 1000)} in all"
+                  if adaptation["waits"] else "never waited for it")
+        yield (f"  follows its network beside the program: {counted(adaptation['epochs'], 'epoch')};"
+               f" this rank {waited}")
+    taken_up = adaptation.get("taken_up") or []
+    if not taken_up:
+        yield "  no change of the network taken up"
+    for change in taken_up:
+        yield f"  from call {change['call'] + 1} on: {_change(change)}"
+
+
+def _change(change: dict) -> str:
+    shown = change.get("shown") or []
+    parts = [f"hosts {link['low']}-{link['high']} {_latency(link['before_us'])} ->"
+             f" {_latency(link['after_us'])}" for link in shown]
+    if change["links"] > len(shown):
+        parts.append(counted(change["links"] - len(shown), "more link"))
+    if change["new_tree"]:
+        parts.append("a new spanning tree")
+    return ", ".join(parts)
+
+
+def _latency(latency_us: float | None) -> str:
+    return "unusable" if latency_us is None else duration(latency_us)
 
 
 def ghs_message_bound(latency_us: list) -> int:
@@ -131,8 +169,9 @@ def draw_tree(edges: list, latency_us: list | None, sites: list | None) -> Itera
 
 
 def _decision(decision: dict) -> Iterator[str]:
+    since = f" from call {decision['first_call'] + 1} on" if decision.get("first_call") else ""
     yield (f"  {decision['collective']} of {size(decision['length_bytes'])}"
-           f" from host {decision['root_host']}, {counted(decision['calls'], 'call')}:"
+           f" from host {decision['root_host']}, {counted(decision['calls'], 'call')}{since}:"
            f" {decision['chosen']}")
     if decision.get("reason"):
         yield f"    why: {decision['reason']}"

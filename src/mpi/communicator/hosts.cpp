@@ -6,10 +6,10 @@
 #include <map>
 #include <string>
 
+#include "mpi/tags.h"
+
 namespace mutirao::mpi {
 namespace {
-
-constexpr int host_tag = 2;
 
 // Ranks share a host if they run under the same boot of one kernel and the same host name (so that
 // containers with names of their own are hosts of their own). Asking MPI instead

@@ -37,6 +37,9 @@ struct Introduction {
     std::uint64_t settings_hash = 0;
     std::uint64_t universe_id = 0;  ///< 0: has measured no network yet
     std::int64_t universe_host = 0;
+    std::uint64_t warm_id = 0;      ///< 0: no agent that was there before the job
+    std::int64_t warm_host = 0;
+    double socket_buffer_bytes = 0;
     std::uint64_t host_identity = 0;
 };
 

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <span>
+#include <utility>
 
 #include "mpi/drivers/ghs_driver.h"
 #include "mpi/drivers/probe.h"
 #include "mpi/drivers/tree_gather.h"
 #include "mpi/interpose/native.h"
+#include "mpi/tags.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -28,80 +28,50 @@ class Stopwatch {
     std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 };
 
-// One host's row as doubles: its number, its messages, its socket buffer, whether letters are left,
-// then per host the latency and whether there is a tree link to it.
-using Row = std::vector<double>;
-constexpr std::size_t row_head = 4;
-
-// What the kernel takes from a sender at once, whatever the network: the middle value of tcp_wmem is
-// a new socket's buffer, about half of which is payload (tcp(7)). 0 where that cannot be told.
-double socket_buffer_bytes() {
-    double least = 0;
-    double initial = 0;
-    if (std::FILE* const file = std::fopen("/proc/sys/net/ipv4/tcp_wmem", "r")) {
-        if (std::fscanf(file, "%lf %lf", &least, &initial) != 2) {
-            initial = 0;
-        }
-        std::fclose(file);
-    }
-    return initial / 2;
-}
-
-Row make_row(int host, const std::vector<double>& latency_us, const TreePart& part,
-             bool letters_left) {
-    Row row{static_cast<double>(host), static_cast<double>(part.messages_sent),
-            socket_buffer_bytes(), letters_left ? 1.0 : 0.0};
+HostRow make_row(int host, const std::vector<double>& latency_us, const TreePart& part) {
+    HostRow row;
+    row.head.host = host;
+    row.head.ghs_messages = static_cast<int>(part.messages_sent);
+    row.head.socket_buffer_bytes = socket_buffer_bytes();
     for (std::size_t peer = 0; peer < latency_us.size(); ++peer) {
-        const bool branch = std::binary_search(part.branches.begin(), part.branches.end(),
-                                               static_cast<int>(peer));
-        row.insert(row.end(), {latency_us[peer], branch ? 1.0 : 0.0});
+        row.links.push_back({latency_us[peer],
+                             std::binary_search(part.branches.begin(), part.branches.end(),
+                                                static_cast<int>(peer))});
     }
     return row;
 }
 
-std::vector<std::byte> to_bytes(const Row& row) {
-    std::vector<std::byte> bytes(row.size() * sizeof(double));
-    std::memcpy(bytes.data(), row.data(), bytes.size());
-    return bytes;
+void add_agent(HostRow::Head& head, const std::optional<agent::Endpoint>& endpoint) {
+    const std::optional<agent::Key> key = agent::random_key();
+    if (endpoint && key) {
+        head.has_agent = 1;
+        head.contact = endpoint->contact();
+        head.key = *key;
+    }
 }
 
-// All hosts' rows in order of host, or nothing if some are missing.
-std::vector<double> sorted_rows(const std::vector<std::byte>& bytes, int hosts) {
-    const std::size_t width = row_head + 2 * static_cast<std::size_t>(hosts);
-    std::vector<double> rows(bytes.size() / sizeof(double));
-    std::memcpy(rows.data(), bytes.data(), rows.size() * sizeof(double));
-    if (rows.size() != width * static_cast<std::size_t>(hosts)) {
-        return {};
-    }
-    std::vector<double> sorted(rows.size());
-    for (std::size_t at = 0; at < rows.size(); at += width) {
-        std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(at), width,
-                    sorted.begin() + static_cast<std::ptrdiff_t>(rows[at] * static_cast<double>(width)));
-    }
-    return sorted;
-}
-
-// What the leaders find out: all rows, or nothing if the tree does not reach every host.
-std::vector<double> measure_as_leader(MPI_Comm comm, const Hosts& hosts, const Settings& settings,
-                                      SetupCost& cost) {
-    Mailbox mailbox(comm, hosts);
+// What the leaders find out: all rows as bytes, or nothing if the tree does not reach every host.
+std::vector<std::byte> measure_as_leader(MPI_Comm comm, const Hosts& hosts,
+                                         const Settings& settings, Measured& result) {
+    Mailbox mailbox(comm, hosts, setup_tag);
     Stopwatch watch;
     const std::vector<double> latency_us =
         probe_links(mailbox, hosts, {settings.probe_count, settings.probe_timeout_ms});
-    cost.probe_ms = watch.lap_ms();
+    result.cost.probe_ms = watch.lap_ms();
     const TreePart part = build_spanning_tree(mailbox, hosts, latency_us);
-    cost.ghs_ms = watch.lap_ms();
+    result.cost.ghs_ms = watch.lap_ms();
     if (part.hosts_in_tree < hosts.count()) {
         return {};
     }
-    const std::vector<std::byte> all = gather_over_tree(
-        mailbox, part.branches,
-        to_bytes(make_row(hosts.my_host(), latency_us, part, mailbox.letters_left())));
-    cost.gather_ms = watch.lap_ms();
-    return sorted_rows(all, hosts.count());
+    HostRow row = make_row(hosts.my_host(), latency_us, part);
+    row.head.letters_left = mailbox.letters_left() ? 1 : 0;
+    add_agent(row.head, result.endpoint);
+    std::vector<std::byte> all = gather_over_tree(mailbox, part.branches, to_bytes(row));
+    result.cost.gather_ms = watch.lap_ms();
+    return all;
 }
 
-void share_on_host(const Hosts& hosts, std::vector<double>& rows) {
+void share_on_host(const Hosts& hosts, std::vector<std::byte>& rows) {
     if (hosts.host_comm == MPI_COMM_NULL) {
         return;
     }
@@ -109,7 +79,7 @@ void share_on_host(const Hosts& hosts, std::vector<double>& rows) {
     const Handle host_comm = as_word(hosts.host_comm);
     native().bcast(&length, 1, as_word(MPI_INT), 0, host_comm);
     rows.resize(static_cast<std::size_t>(length));
-    native().bcast(rows.data(), length, as_word(MPI_DOUBLE), 0, host_comm);
+    native().bcast(rows.data(), length, as_word(MPI_BYTE), 0, host_comm);
 }
 
 // What the MPI libraries do over TCP by default, less their headers. Open MPI's ob1 asks the
@@ -135,46 +105,73 @@ Transport transport_of(const Settings& settings, [[maybe_unused]] double socket_
 // kernel's TCP has, so that one sender for all is not thought to be free.
 constexpr HostCosts assumed_costs{10.0, 10.0, 1000.0};
 
-void take_rows(const std::vector<double>& rows, int hosts, const Settings& settings,
-               Measured& result) {
-    const auto count = static_cast<std::size_t>(hosts);
-    const std::size_t width = row_head + 2 * count;
+void take_rows(const Settings& settings, Measured& result) {
+    const int hosts = static_cast<int>(result.rows.size());
     Topology& topology = result.topology;
     topology.network = Network(hosts);
-    double socket_buffer = rows[2];
-    for (std::size_t from = 0; from < count; ++from) {
-        const double* const row = &rows[from * width];
-        result.cost.ghs_messages += std::lround(row[1]);
-        socket_buffer = std::min(socket_buffer, row[2]);
-        result.letters_left = result.letters_left || row[3] != 0;
-        topology.network.set_host(static_cast<int>(from), assumed_costs);
-        for (std::size_t to = 0; to < count; ++to) {
-            const double* const cell = row + row_head + 2 * to;
+    double socket_buffer = result.rows.front().head.socket_buffer_bytes;
+    for (int from = 0; from < hosts; ++from) {
+        const HostRow& row = result.rows[static_cast<std::size_t>(from)];
+        result.cost.ghs_messages += row.head.ghs_messages;
+        socket_buffer = std::min(socket_buffer, row.head.socket_buffer_bytes);
+        result.letters_left = result.letters_left || row.head.letters_left != 0;
+        for (int to = 0; to < hosts; ++to) {
+            const HostRow::Link& told = row.links[static_cast<std::size_t>(to)];
             Link link;
-            link.latency_us = cell[0];
-            topology.network.set_link(static_cast<int>(from), static_cast<int>(to), link);
-            if (from < to && cell[1] != 0) {
-                topology.spanning_tree.emplace_back(static_cast<int>(from), static_cast<int>(to));
+            link.latency_us = told.latency_us;
+            topology.network.set_link(from, to, link);
+            if (from < to && told.in_tree) {
+                topology.spanning_tree.emplace_back(from, to);
             }
         }
     }
-    topology.network.transport = transport_of(settings, socket_buffer);
-    topology.site_of = discover_sites(topology.network);
+    complete_network(topology, settings, socket_buffer);
 }
 
 }  // namespace
 
-Measured measure(MPI_Comm comm, const Hosts& hosts, const Settings& settings) {
-    Measured result;
-    std::vector<double> rows;
-    if (hosts.leading()) {
-        rows = measure_as_leader(comm, hosts, settings, result.cost);
+void complete_network(Topology& topology, const Settings& settings, double socket_buffer_bytes) {
+    for (int host = 0; host < topology.network.host_count(); ++host) {
+        topology.network.set_host(host, assumed_costs);
     }
-    share_on_host(hosts, rows);
-    result.letters_left = rows.empty();
-    if (!rows.empty()) {
-        result.id = std::max<std::uint64_t>(fnv1a(std::as_bytes(std::span(rows))), 1);
-        take_rows(rows, hosts.count(), settings, result);
+    topology.network.transport = transport_of(settings, socket_buffer_bytes);
+    topology.site_of = discover_sites(topology.network);
+}
+
+double socket_buffer_bytes() {
+    double least = 0;
+    double initial = 0;
+    if (std::FILE* const file = std::fopen("/proc/sys/net/ipv4/tcp_wmem", "r")) {
+        if (std::fscanf(file, "%lf %lf", &least, &initial) != 2) {
+            initial = 0;
+        }
+        std::fclose(file);
+    }
+    return initial / 2;
+}
+
+Measured measure(MPI_Comm comm, const Hosts& hosts, const Settings& settings, bool with_endpoint) {
+    Measured result;
+    std::vector<std::byte> bytes;
+    if (hosts.leading()) {
+        if (with_endpoint) {
+            result.endpoint = agent::Endpoint::open();
+        }
+        bytes = measure_as_leader(comm, hosts, settings, result);
+    }
+    share_on_host(hosts, bytes);
+    auto rows = rows_of(bytes, hosts.count());
+    result.letters_left = !rows;
+    if (rows) {
+        result.rows = std::move(*rows);
+        // In the order of hosts, which on the wire differs from host to host.
+        std::vector<std::byte> ordered;
+        for (const HostRow& row : result.rows) {
+            const std::vector<std::byte> one = to_bytes(row);
+            ordered.insert(ordered.end(), one.begin(), one.end());
+        }
+        result.id = std::max<std::uint64_t>(fnv1a(ordered), 1);
+        take_rows(settings, result);
     }
     return result;
 }

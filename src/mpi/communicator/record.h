@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
+#include "core/epochs/network_change.h"
 #include "core/selection/selection.h"
 
 namespace mutirao::mpi {
@@ -22,9 +24,37 @@ struct SetupCost {
 
 struct DecisionRecord {
     int root = 0;  ///< host of the root
+    std::uint64_t first_call = 0;  ///< when it was made
     std::size_t length_bytes = 0;  ///< of the first call in its class of lengths
     Decision decision;
     std::uint64_t calls = 0;
+};
+
+/// A change of the network that a communicator took up.
+struct TakenUp {
+    static constexpr std::size_t most_shown = 8;
+
+    struct Link {
+        int low;
+        int high;
+        double before_us;
+        double after_us;
+    };
+    std::uint64_t call = 0;   ///< from which on it holds
+    std::size_t links = 0;    ///< whose latency changed
+    std::vector<Link> shown;  ///< the first of them
+    bool new_tree = false;
+};
+
+/// How a communicator followed its network, on this rank.
+struct AdaptationRecord {
+    std::string mode = "off";
+    std::uint64_t epochs = 0;  ///< agreements among the ranks, with or without a change
+    std::uint64_t checks = 0;  ///< synchronous: times that the links were measured
+    std::uint64_t waits = 0;   ///< times that this rank waited for an agreement
+    double waited_ms = 0;
+    double adapting_ms = 0;  ///< synchronous: measuring and adapting, while the program waited
+    std::deque<TakenUp> taken_up;  ///< the latest
 };
 
 struct Record {
@@ -34,8 +64,12 @@ struct Record {
     bool native = true;
     std::string reason;  ///< why native, or where the network came from
     SetupCost cost;
-    Topology topology;
+    Topology topology;  ///< the newest taken up
+    AdaptationRecord adaptation;
     std::vector<DecisionRecord> decisions;
 };
+
+/// record.topology becomes what it is from that call on; remembered for the report.
+void take_up(Record& record, std::uint64_t call, const NetworkChange& change);
 
 }  // namespace mutirao::mpi

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 
 #include "mpi/communicator/measure.h"
 #include "mpi/runtime.h"
@@ -38,9 +39,14 @@ int duplicate(MPI_Comm comm, MPI_Comm& copy) {
     return error;
 }
 
-Introduction introduce() {
+Introduction introduce(const std::optional<WarmAgent>& warm) {
     Introduction mine;
     mine.settings_hash = runtime().settings_hash;
+    mine.socket_buffer_bytes = socket_buffer_bytes();
+    if (warm) {
+        mine.warm_id = warm->id;
+        mine.warm_host = warm->host;
+    }
     const std::lock_guard lock(runtime().mutex);
     if (runtime().universe) {
         mine.universe_id = runtime().universe->id;
@@ -56,46 +62,160 @@ bool all_alike(const std::vector<Introduction>& introductions,
     });
 }
 
-Topology known_part(const Hosts& hosts, const std::vector<Introduction>& introductions) {
+std::vector<int> numbers_of(const Hosts& hosts, const std::vector<Introduction>& introductions,
+                            std::int64_t Introduction::*number) {
     std::vector<int> numbers;
     for (const int leader : hosts.leader_of_host) {
-        numbers.push_back(static_cast<int>(
-            introductions[static_cast<std::size_t>(leader)].universe_host));
+        numbers.push_back(
+            static_cast<int>(introductions[static_cast<std::size_t>(leader)].*number));
     }
-    const std::lock_guard lock(runtime().mutex);
-    return restrict(runtime().universe->topology, numbers);
+    return numbers;
 }
 
-void become_known(const Measured& measured, int my_host) {
+void become_known(const std::shared_ptr<const Universe>& universe) {
     const std::lock_guard lock(runtime().mutex);
     const auto& known = runtime().universe;
     if (!known ||
-        known->topology.network.host_count() < measured.topology.network.host_count()) {
-        runtime().universe =
-            std::make_shared<const Universe>(Universe{measured.id, my_host, measured.topology});
+        known->topology.network.host_count() < universe->topology.network.host_count()) {
+        runtime().universe = universe;
+    }
+}
+
+// Every host's number must be another: one daemon cannot stand for two hosts.
+bool all_different(std::vector<int> numbers) {
+    std::sort(numbers.begin(), numbers.end());
+    return std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end();
+}
+
+std::shared_ptr<const Universe> universe_of(const WarmAgent& warm,
+                                            const std::vector<Introduction>& introductions) {
+    auto universe = std::make_shared<Universe>();
+    universe->id = warm.id;
+    universe->my_host = warm.host;
+    const int hosts = static_cast<int>(warm.tree.size()) + 1;
+    universe->topology.network = Network(hosts);
+    for (int from = 0; from < hosts; ++from) {
+        for (int to = 0; to < hosts; ++to) {
+            Link link;
+            link.latency_us = warm.latency_us[static_cast<std::size_t>(from * hosts + to)];
+            universe->topology.network.set_link(from, to, link);
+        }
+    }
+    universe->topology.spanning_tree = warm.tree;
+    double socket_buffer = introductions.front().socket_buffer_bytes;
+    for (const Introduction& each : introductions) {
+        socket_buffer = std::min(socket_buffer, each.socket_buffer_bytes);
+    }
+    complete_network(universe->topology, runtime().settings, socket_buffer);
+    universe->agent = std::make_shared<const HostAgent>(warm.segment);
+    return universe;
+}
+
+// A thread of this process where it leads its host. On all ranks, or on none.
+std::shared_ptr<const HostAgent> start_agent(Measured& measured, const Hosts& hosts) {
+    const bool everywhere =
+        std::all_of(measured.rows.begin(), measured.rows.end(),
+                    [](const HostRow& row) { return row.head.has_agent != 0; });
+    if (measured.rows.empty() || !everywhere) {
+        return nullptr;
+    }
+    if (!hosts.leading()) {
+        return std::make_shared<const HostAgent>(
+            agent::segment_name(measured.id, hosts.my_host()));
+    }
+    return std::make_shared<const HostAgent>(
+        std::move(*measured.endpoint), make_job(measured.rows, measured.topology,
+                                                runtime().settings, measured.id, hosts.my_host()));
+}
+
+// Agents serve a whole job: only for a communicator of all its processes are they started.
+bool spans_the_job(const Record& record) {
+    int processes = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &processes);
+    return record.ranks == processes;
+}
+
+std::shared_ptr<const Universe> measured_universe(State& state) {
+    Record& record = *state.record;
+    Measured measured = measure(state.comm, state.hosts, runtime().settings,
+                                spans_the_job(record) && wants_agents(runtime().settings));
+    record.cost = measured.cost;
+    state.keep_comm = measured.letters_left;
+    auto universe = std::make_shared<Universe>();
+    universe->id = measured.id;
+    universe->my_host = state.hosts.my_host();
+    universe->agent = start_agent(measured, state.hosts);
+    universe->topology = std::move(measured.topology);
+    if (universe->id != 0) {
+        become_known(universe);
+    }
+    return universe;
+}
+
+// Where a communicator's network comes from, and its hosts' numbers there.
+struct Learned {
+    std::shared_ptr<const Universe> universe;
+    std::vector<int> numbers;
+};
+
+Learned learn(State& state, const std::vector<Introduction>& introductions,
+              const std::optional<WarmAgent>& warm) {
+    Learned learned;
+    if (introductions.front().universe_id != 0 &&
+        all_alike(introductions, &Introduction::universe_id)) {
+        learned.numbers = numbers_of(state.hosts, introductions, &Introduction::universe_host);
+        const std::lock_guard lock(runtime().mutex);
+        learned.universe = runtime().universe;
+        state.record->reason = "network known from an earlier communicator";
+        return learned;
+    }
+    learned.numbers = numbers_of(state.hosts, introductions, &Introduction::warm_host);
+    if (introductions.front().warm_id != 0 && all_alike(introductions, &Introduction::warm_id) &&
+        all_different(learned.numbers)) {
+        learned.universe = universe_of(*warm, introductions);
+        become_known(learned.universe);
+        state.record->reason = "network known to the hosts' agents";
+        return learned;
+    }
+    learned.numbers.resize(static_cast<std::size_t>(state.hosts.count()));
+    std::iota(learned.numbers.begin(), learned.numbers.end(), 0);
+    learned.universe = measured_universe(state);
+    state.record->reason = "network measured";
+    return learned;
+}
+
+// From now on the communicator follows its network, if the settings say so and anybody measures it.
+void follow(State& state, const Learned& learned) {
+    const Adaptation& adaptation = runtime().settings.adaptation;
+    AdaptationRecord& record = state.record->adaptation;
+    if (adaptation.mode == Adaptation::Mode::synchronous) {
+        record.mode = "every:" + std::to_string(adaptation.every);
+        state.in_band = std::make_unique<InBandAdaptation>(state.comm, state.hosts,
+                                                           *state.record, runtime().settings);
+    } else if (wants_agents(runtime().settings) && learned.universe->agent) {
+        record.mode = "auto";
+        std::optional<NetworkSource> source;
+        if (state.hosts.my_rank == 0) {
+            source.emplace(learned.universe->agent, learned.numbers);
+        }
+        state.follower = std::make_unique<NetworkFollower>(state.comm, state.hosts, *state.record,
+                                                           std::move(source));
     }
 }
 
 // Fills in the network; one line why not, or nothing.
-std::string learn_network(State& state, const std::vector<Introduction>& introductions) {
-    Record& record = *state.record;
-    if (introductions.front().universe_id != 0 &&
-        all_alike(introductions, &Introduction::universe_id)) {
-        record.topology = known_part(state.hosts, introductions);
-        record.reason = "network known from an earlier communicator";
-    } else {
-        Measured measured = measure(state.comm, state.hosts, runtime().settings);
-        record.cost = measured.cost;
-        state.keep_comm = measured.letters_left;
-        if (measured.id != 0) {
-            become_known(measured, state.hosts.my_host());
-        }
-        record.topology = std::move(measured.topology);
-        record.reason = "network measured";
+std::string learn_network(State& state, const std::vector<Introduction>& introductions,
+                          const std::optional<WarmAgent>& warm) {
+    const Learned learned = learn(state, introductions, warm);
+    if (learned.universe->topology.spanning_tree.empty()) {
+        return "some hosts cannot be reached: no spanning tree";
     }
-    return record.topology.complete() && record.topology.network.host_count() > 0
-               ? ""
-               : "some hosts cannot be reached: no spanning tree";
+    state.record->topology = restrict(learned.universe->topology, learned.numbers);
+    if (!state.record->topology.complete()) {
+        return "some hosts cannot reach each other: no spanning tree";
+    }
+    follow(state, learned);
+    return "";
 }
 
 // One line why the MPI library's own must take all calls; empty if mutirao can.
@@ -111,8 +231,9 @@ std::string prepare(MPI_Comm comm, State& state) {
     if (!runtime().settings.enabled) {
         return "switched off";
     }
+    const std::optional<WarmAgent> warm = find_warm_agent(runtime().settings);
     std::vector<Introduction> introductions;
-    if (introduce_ranks(comm, runtime().settings.ranks_per_host, introduce(), state.hosts,
+    if (introduce_ranks(comm, runtime().settings.ranks_per_host, introduce(warm), state.hosts,
                         introductions) != MPI_SUCCESS) {
         return "the ranks' hosts could not be found out";
     }
@@ -128,7 +249,7 @@ std::string prepare(MPI_Comm comm, State& state) {
         return "no private communicator could be made";
     }
     PMPI_Comm_set_errhandler(state.comm, MPI_ERRORS_RETURN);
-    return learn_network(state, introductions);
+    return learn_network(state, introductions, warm);
 }
 
 }  // namespace

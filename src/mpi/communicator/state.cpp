@@ -67,6 +67,11 @@ State::~State() { release(); }
 void State::release() {
     native = true;
     departures.wait();
+    if (follower) {
+        follower->finish();
+    }
+    follower.reset();
+    in_band.reset();
     if (keep_comm) {
         comm = MPI_COMM_NULL;
     }
@@ -75,6 +80,11 @@ void State::release() {
             PMPI_Comm_free(own);
         }
     }
+}
+
+void State::forget_decisions() {
+    decision_of.clear();
+    plans.clear();
 }
 
 int make_communicator_key() {

@@ -7,6 +7,8 @@
 #include <memory>
 #include <unordered_map>
 
+#include "mpi/adaptation/in_band.h"
+#include "mpi/adaptation/network_follower.h"
 #include "mpi/communicator/hosts.h"
 #include "mpi/communicator/record.h"
 #include "mpi/executor/plan.h"
@@ -22,13 +24,18 @@ struct State {
     /// Frees the private communicators; the MPI library takes every call from then on.
     void release();
 
+    /// The network has changed: what was decided and planned on it is void.
+    void forget_decisions();
+
     /// Every call of this communicator goes to the MPI library's own; what follows is empty then.
     bool native = true;
     MPI_Comm comm = MPI_COMM_NULL;  ///< private, of the same group
     bool keep_comm = false;         ///< never free it; see Measured::letters_left
     Hosts hosts;
-    std::uint32_t calls = 0;  ///< equal on all ranks: the tags carry it
+    std::uint64_t calls = 0;  ///< equal on all ranks: the tags carry it
     std::shared_ptr<Record> record;
+    std::unique_ptr<NetworkFollower> follower;  ///< null: nobody measures beside the program
+    std::unique_ptr<InBandAdaptation> in_band;  ///< null: not adapted inside calls
 
     std::vector<int> speakers;  ///< rank that speaks for each host in the current call
     /// Index into record->decisions by root host and length class.

@@ -1,11 +1,18 @@
 #include "mpi/communicator/universe.h"
 
+#include <numeric>
+
 #include "core/spanning_tree/kruskal.h"
 
 namespace mutirao::mpi {
 
 Topology restrict(const Topology& topology, const std::vector<int>& hosts) {
     const int count = static_cast<int>(hosts.size());
+    std::vector<int> all(static_cast<std::size_t>(topology.network.host_count()));
+    std::iota(all.begin(), all.end(), 0);
+    if (hosts == all) {
+        return topology;
+    }
     Topology part;
     part.network = Network(count);
     part.network.transport = topology.network.transport;

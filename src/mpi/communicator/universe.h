@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "core/selection/selection.h"
+#include "mpi/adaptation/host_agent.h"
 
 namespace mutirao::mpi {
 
@@ -12,10 +14,12 @@ struct Universe {
     std::uint64_t id = 0;  ///< equal on all processes that took part in the measurement
     int my_host = 0;       ///< this process' host in `topology`
     Topology topology;
+    std::shared_ptr<const HostAgent> agent;  ///< null, on all processes, if there are none
 };
 
 /// The part of a measured topology that concerns `hosts` (numbers in it), renumbered from 0. Its
-/// spanning tree is computed from the same weights, since a part of a tree need not be one.
+/// spanning tree is computed from the same weights, since a part of a tree need not be one. All
+/// hosts in their order: the topology itself.
 Topology restrict(const Topology& topology, const std::vector<int>& hosts);
 
 }  // namespace mutirao::mpi

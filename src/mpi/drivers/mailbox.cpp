@@ -6,14 +6,9 @@
 #include <memory>
 
 namespace mutirao::mpi {
-namespace {
 
-constexpr int setup_tag = 1;
-
-}  // namespace
-
-Mailbox::Mailbox(MPI_Comm comm, const Hosts& hosts)
-    : comm_(comm), hosts_(hosts), given_up_(static_cast<std::size_t>(hosts.count()), false) {}
+Mailbox::Mailbox(MPI_Comm comm, const Hosts& hosts, int tag)
+    : comm_(comm), hosts_(hosts), tag_(tag), given_up_(static_cast<std::size_t>(hosts.count()), false) {}
 
 Mailbox::~Mailbox() {
     for (Sending& sending : sending_) {
@@ -35,7 +30,7 @@ void Mailbox::send(int to, Phase phase, std::span<const std::byte> body) {
     bytes.insert(bytes.end(), body.begin(), body.end());
     Sending& sending = sending_.emplace_back(Sending{to, MPI_REQUEST_NULL, std::move(bytes)});
     PMPI_Isend(sending.body.data(), static_cast<int>(sending.body.size()), MPI_BYTE,
-               hosts_.leader_of_host[static_cast<std::size_t>(to)], setup_tag, comm_,
+               hosts_.leader_of_host[static_cast<std::size_t>(to)], tag_, comm_,
                &sending.request);
     reap();
 }
@@ -54,14 +49,14 @@ void Mailbox::reap() {
 bool Mailbox::fetch() {
     int here = 0;
     MPI_Status status;
-    PMPI_Iprobe(MPI_ANY_SOURCE, setup_tag, comm_, &here, &status);
+    PMPI_Iprobe(MPI_ANY_SOURCE, tag_, comm_, &here, &status);
     if (here == 0) {
         return false;
     }
     int length = 0;
     PMPI_Get_count(&status, MPI_BYTE, &length);
     std::vector<std::byte> bytes(static_cast<std::size_t>(length));
-    PMPI_Recv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, setup_tag, comm_,
+    PMPI_Recv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, tag_, comm_,
               MPI_STATUS_IGNORE);
     const auto phase = static_cast<std::size_t>(bytes.at(0));
     bytes.erase(bytes.begin());

@@ -1,6 +1,7 @@
-// Small messages between the leaders of hosts while a communicator is being set up. The phases of
-// the set-up follow each other at every host in its own time, so messages of a later phase wait
-// here until this host gets there. MPI keeps the order between two ranks, as GHS requires.
+// Small messages between the leaders of hosts while a communicator is being set up, or its network
+// measured anew inside a call. The phases follow each other at every host in its own time, so
+// messages of a later phase wait here until this host gets there. MPI keeps the order between two
+// ranks, as the spanning tree's algorithms require.
 #pragma once
 
 #include <mpi.h>
@@ -16,8 +17,8 @@
 
 namespace mutirao::mpi {
 
-enum class Phase : unsigned char { ping, pong, verdict, ghs, gather };
-constexpr int phase_count = 5;
+enum class Phase : unsigned char { ping, pong, verdict, ghs, gather, maintenance };
+constexpr int phase_count = 6;
 
 struct Letter {
     int from = -1;  ///< host
@@ -27,8 +28,9 @@ struct Letter {
 
 class Mailbox {
   public:
-    /// Both outlive the mailbox. Leaders only.
-    Mailbox(MPI_Comm comm, const Hosts& hosts);
+    /// `hosts` outlives the mailbox. Leaders only. Letters go to mailboxes of the same tag: while one
+    /// may still be open at one host, a next one opened at another needs a tag of its own.
+    Mailbox(MPI_Comm comm, const Hosts& hosts, int tag);
     /// Waits for the sends under way to hosts that answered; gives up the others.
     ~Mailbox();
     Mailbox(const Mailbox&) = delete;
@@ -58,6 +60,7 @@ class Mailbox {
 
     MPI_Comm comm_;
     const Hosts& hosts_;
+    int tag_;
     std::deque<Letter> waiting_[phase_count];
     std::deque<Sending> sending_;
     std::vector<bool> given_up_;

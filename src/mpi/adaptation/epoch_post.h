@@ -1,0 +1,44 @@
+// Carries the decider's words (core/epochs) to every rank of a communicator: from host to host along
+// the tree that the words name, and from each host's leader to the ranks beside it. Words move on
+// only while ranks are inside calls, but always before a rank needs them itself.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "core/epochs/epochs.h"
+#include "mpi/communicator/hosts.h"
+
+namespace mutirao::mpi {
+
+class EpochPost {
+  public:
+    /// `hosts` outlives the post.
+    EpochPost(MPI_Comm comm, const Hosts& hosts) : comm_(comm), hosts_(hosts) {}
+
+    /// The decider's words, to all others.
+    void send(const Epoch& epoch) { pass_on(epoch, encode(epoch)); }
+    /// Words that have arrived; they are passed on before they are returned. Does not block.
+    std::vector<Epoch> receive();
+    /// Waits for the sends under way.
+    void finish();
+
+  private:
+    struct Sending {
+        MPI_Request request;
+        std::shared_ptr<const std::vector<std::byte>> bytes;
+    };
+
+    void pass_on(const Epoch& epoch, std::vector<std::byte> bytes);
+    void reap();
+
+    MPI_Comm comm_;
+    const Hosts& hosts_;
+    std::deque<Sending> sending_;
+};
+
+}  // namespace mutirao::mpi

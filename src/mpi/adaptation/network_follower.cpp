@@ -1,0 +1,140 @@
+#include "mpi/adaptation/network_follower.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace mutirao::mpi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// So many looks for words in an epoch: calls are the faster the longer, in calls, an epoch is, and
+// a look costs about as much as a call inside one host.
+constexpr std::uint64_t looks_per_epoch = 32;
+
+double now_us() {
+    return std::chrono::duration<double, std::micro>(Clock::now().time_since_epoch()).count();
+}
+
+void rest(int& idle_polls) {
+    constexpr int spins = 200;
+    if (++idle_polls >= spins) {
+        const timespec pause{0, 20'000};
+        nanosleep(&pause, nullptr);
+    }
+}
+
+double depth_us(const Tree& tree, const Network& network) {
+    double deepest_us = 0;
+    std::vector<std::pair<int, double>> reached{{tree.root, 0.0}};
+    while (!reached.empty()) {
+        const auto [host, at_us] = reached.back();
+        reached.pop_back();
+        deepest_us = std::max(deepest_us, at_us);
+        for (const int child : tree.children[static_cast<std::size_t>(host)]) {
+            reached.emplace_back(child, at_us + network.link(host, child).latency_us);
+        }
+    }
+    return deepest_us;
+}
+
+}  // namespace
+
+NetworkFollower::NetworkFollower(MPI_Comm comm, const Hosts& hosts, Record& record,
+                                 std::optional<NetworkSource> source)
+    : post_(comm, hosts), hosts_(hosts), record_(record), source_(std::move(source)) {
+    if (source_) {
+        told_ = record_.topology;
+        choose_route();
+    }
+}
+
+bool NetworkFollower::look(std::uint64_t call) {
+    if (source_ && decider_.due(call)) {
+        decide(call);
+    }
+    receive();
+    bool changed = false;
+    while (!follower_.within(call)) {
+        std::optional<Epoch> epoch = follower_.advance();
+        if (!epoch) {
+            wait();
+            continue;
+        }
+        changed = begin(*epoch) || changed;
+    }
+    next_look_ = call + std::max<std::uint64_t>(follower_.calls_per_epoch() / looks_per_epoch, 1);
+    return changed;
+}
+
+void NetworkFollower::decide(std::uint64_t call) {
+    std::optional<Epoch> epoch = decider_.enter(call, now_us(), travel_us_);
+    if (!epoch) {
+        return;
+    }
+    if (const std::optional<Topology> newest = source_->look(told_)) {
+        epoch->change = difference(told_, *newest);
+        apply(epoch->change, told_);
+    }
+    epoch->parent_of_host = parent_of_host_;
+    post_.send(*epoch);
+    if (!epoch->change.empty()) {
+        choose_route();
+    }
+    follower_.hear(std::move(*epoch));
+}
+
+// The quickest way to every host; straight to each where some cannot be reached at all.
+void NetworkFollower::choose_route() {
+    const int here = hosts_.my_host();
+    const std::optional<Tree> tree = shortest_path_tree(told_.network, here, 0);
+    if (tree) {
+        parent_of_host_ = tree->parent;
+        travel_us_ = depth_us(*tree, told_.network);
+    } else {
+        parent_of_host_.assign(static_cast<std::size_t>(hosts_.count()), here);
+        parent_of_host_[static_cast<std::size_t>(here)] = -1;
+    }
+}
+
+void NetworkFollower::receive() {
+    for (Epoch& epoch : post_.receive()) {
+        follower_.hear(std::move(epoch));
+    }
+}
+
+void NetworkFollower::wait() {
+    const double begun_us = now_us();
+    int idle_polls = 0;
+    do {
+        receive();
+        rest(idle_polls);
+    } while (!follower_.knows_all_told());
+    ++record_.adaptation.waits;
+    record_.adaptation.waited_ms += (now_us() - begun_us) / 1000;
+}
+
+bool NetworkFollower::begin(const Epoch& epoch) {
+    ++record_.adaptation.epochs;
+    if (epoch.change.empty()) {
+        return false;
+    }
+    take_up(record_, epoch.first_call, epoch.change);
+    return true;
+}
+
+// The decider told an epoch ahead, and all ranks have entered the same calls: what was told and not
+// yet heard is on its way.
+void NetworkFollower::finish() {
+    int idle_polls = 0;
+    while (next_look_ > 0 && !follower_.knows_all_told()) {
+        receive();
+        rest(idle_polls);
+    }
+    post_.finish();
+}
+
+}  // namespace mutirao::mpi

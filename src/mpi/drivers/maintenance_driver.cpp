@@ -1,0 +1,86 @@
+#include "mpi/drivers/maintenance_driver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "core/spanning_tree/maintenance.h"
+#include "core/spanning_tree/maintenance_wire.h"
+
+namespace mutirao::mpi {
+namespace {
+
+maintenance::Round describe(const Topology& before, const std::vector<NetworkChange::Link>& changes,
+                            std::uint32_t number) {
+    maintenance::Round round;
+    round.number = number;
+    round.root = 0;
+    round.tree = before.spanning_tree;
+    for (const NetworkChange::Link& link : changes) {
+        round.changes.push_back({link.low, link.high,
+                                 before.network.link(link.low, link.high).latency_us,
+                                 link.latency_us});
+    }
+    for (int host = 0; host < before.network.host_count(); ++host) {
+        round.hosts.insert(host);
+    }
+    return round;
+}
+
+std::vector<ghs::Neighbour> usable_links(int me, const Network& network) {
+    std::vector<ghs::Neighbour> usable;
+    for (int other = 0; other < network.host_count(); ++other) {
+        const double value = network.link(me, other).latency_us;
+        if (other != me && std::isfinite(value)) {
+            usable.push_back({other, Weight{value, std::min(me, other), std::max(me, other)}});
+        }
+    }
+    return usable;
+}
+
+// A letter of a round that is over must not be taken for one of the next.
+std::vector<std::byte> with_round(std::uint32_t round, const std::vector<std::byte>& message) {
+    std::vector<std::byte> bytes(sizeof round);
+    std::memcpy(bytes.data(), &round, sizeof round);
+    bytes.insert(bytes.end(), message.begin(), message.end());
+    return bytes;
+}
+
+std::optional<maintenance::Message> message_in(const Letter& letter, std::uint32_t round) {
+    std::uint32_t number = 0;
+    if (letter.body.size() < sizeof number) {
+        return std::nullopt;
+    }
+    std::memcpy(&number, letter.body.data(), sizeof number);
+    if (number != round) {
+        return std::nullopt;
+    }
+    return maintenance::decode(std::span(letter.body).subspan(sizeof number));
+}
+
+}  // namespace
+
+EdgeList adapt_spanning_tree(Mailbox& mailbox, const Hosts& hosts, const Topology& before,
+                             const std::vector<NetworkChange::Link>& changes, std::uint32_t round) {
+    Topology now = before;
+    apply({changes, std::nullopt}, now);
+    maintenance::Node node(hosts.my_host(), usable_links(hosts.my_host(), now.network),
+                           describe(before, changes, round));
+    const auto post = [&](const maintenance::Output& output) {
+        for (const maintenance::Outgoing& outgoing : output) {
+            mailbox.send(outgoing.to, Phase::maintenance,
+                         with_round(round, maintenance::encode(outgoing.message)));
+        }
+    };
+    post(node.start());
+    while (!node.finished()) {
+        if (const auto letter = mailbox.poll(Phase::maintenance)) {
+            if (const auto message = message_in(*letter, round)) {
+                post(node.on(letter->from, *message));
+            }
+        }
+    }
+    return node.tree();
+}
+
+}  // namespace mutirao::mpi

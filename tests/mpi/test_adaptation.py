@@ -1,0 +1,53 @@
+"""A communicator follows its network while the program runs: the data stays right, whoever measures,
+and what happened is in the report. That changes are taken up is tested in the lab, where there are
+any."""
+
+import pytest
+
+
+def world_of(finished):
+    assert finished.returncode == 0, finished.errors
+    assert finished.errors == ""
+    assert finished.lines[-1].startswith("ok "), finished.lines
+    return finished.report["communicators"][0]
+
+
+@pytest.mark.parametrize("ranks_per_host,ranks", [(1, 5), (2, 5)])
+def test_epochs_pass_while_agents_measure(run, ranks_per_host, ranks):
+    world = world_of(run("broadcast_check", ranks=ranks, settings={
+        "broadcast": "tree:tree=shortest_path", "ranks_per_host": str(ranks_per_host)}))
+    assert world["adaptation"]["mode"] == "auto"
+    assert world["adaptation"]["epochs"] > 2
+
+
+@pytest.mark.parametrize("ranks_per_host,ranks", [(1, 4), (2, 5)])
+def test_links_are_measured_inside_every_few_calls(run, ranks_per_host, ranks):
+    world = world_of(run("broadcast_check", ranks=ranks, settings={
+        "adaptation": "every:64", "ranks_per_host": str(ranks_per_host),
+        "broadcast": "tree:tree=mst"}))
+    calls = sum(decision["calls"] for decision in world["decisions"])
+    assert world["adaptation"]["mode"] == "every:64"
+    assert world["adaptation"]["checks"] == -(-calls // 64)
+    assert world["adaptation"]["adapting_ms"] > 0
+
+
+# Noise alone then changes links and the tree in nearly every call: a hard test of the agreement.
+@pytest.mark.parametrize("settings", [
+    {"adaptation": "every:8", "change_threshold_percent": "0"},
+    {"agent_interval_ms": "20", "change_threshold_percent": "0"},
+], ids=["in band", "agents"])
+def test_ranks_agree_while_everything_changes(run, settings):
+    world = world_of(run("broadcast_check", ranks=4, settings={
+        "broadcast": "tree:tree=mst,segment_bytes=4096", "ranks_per_host": "1", **settings}))
+    if "adaptation" in settings:
+        assert len(world["adaptation"]["taken_up"]) > 5
+        assert any(change["new_tree"] for change in world["adaptation"]["taken_up"])
+
+
+@pytest.mark.parametrize("settings", [{"adaptation": "off"}, {"agent": "off"}],
+                         ids=["adaptation off", "agent off"])
+def test_nothing_is_followed_when_switched_off(run, settings):
+    world = world_of(run("broadcast_check", ranks=3, settings={
+        "broadcast": "chain", "ranks_per_host": "1", **settings}))
+    assert world["adaptation"]["mode"] == "off"
+    assert world["adaptation"]["epochs"] == 0
