@@ -52,10 +52,15 @@ def run_with(monkeypatch, contender, lines, pace, on_begin=None, bounds=(10.0, 1
 def test_stops_until_all_is_done(monkeypatch, contender):
     """Catches a program that goes on before its links have changed."""
     done = []
-    pace = Pace(1, 3, stops={1: lambda: done.append(1), 3: lambda: done.append(3)})
+
+    def do(call):
+        folder = Path(steady.launch.argv[-1]).parent
+        done.append((call, sorted(path.name for path in folder.iterdir())))
+
+    pace = Pace(1, 3, stops={1: lambda: do(1), 3: lambda: do(3)})
     run, launched = run_with(monkeypatch, contender("auto"),
                              ['{"stopped":1}', "noise", '{"stopped":3}', TIMES], pace)
-    assert done == [1, 3]
+    assert done == [(1, []), (3, ["go.1"])]
     assert launched.go == [["go.1"], ["go.1"], ["go.1", "go.3"], ["go.1", "go.3"]]
     assert launched.argv[:-1] == ["steady", "--bytes", "24", "--root", "1", "--count", "3",
                                   "--every-ms", "0", "--stop-before", "1,3", "--go"]
