@@ -24,6 +24,9 @@ namespace {
 
 constexpr double unusable = std::numeric_limits<double>::infinity();
 
+bool announced(const LinkState& state) { return state.breaks > 0 || state.sequence > 0; }
+bool there_from_the_start(const LinkState& state) { return !announced(state) && state.usable(); }
+
 LinkNews news_of(int a, int b, const LinkState& state) {
     return {std::min(a, b), std::max(a, b), state};
 }
@@ -59,6 +62,9 @@ Rounds::Rounds(int self, int host_count, const std::vector<double>& latency_us, 
       links_(table_of(host_count, latency_us)),
       channels_(static_cast<std::size_t>(host_count)) {
     if (self < 0 || self >= host_count) broken_invariant("host of how many", self, host_count);
+    links_.for_each([this](int, int, const LinkState& state) {
+        knows_start_ = knows_start_ || there_from_the_start(state);
+    });
     view_.host_count = host_count;
     view_.latency_us = view_.last_known_us = links_.latencies_us();
     take_version({}, links_, in_order(std::move(tree)));
@@ -74,13 +80,10 @@ Rounds::Output Rounds::announce(int other, double latency_us) {
 
 Rounds::Output Rounds::joined(int other) {
     Output out;
-    if (channel(other).state == ChannelState::works) break_channel(other, out);
-    channel(other).state = ChannelState::works;
-    std::vector<LinkNews> known;
-    links_.for_each([&](int low, int high, const LinkState& state) {
-        if (state.breaks > 0 || state.sequence > 0) known.push_back({low, high, state});
-    });
-    tell(other, known, out);
+    if (channel(other).works) break_channel(other, out);
+    channel(other).works = true;
+    tell_all(other, &announced, out);
+    if (!knows_start_) out.push_back({other, rounds::message_of(Kind::ask_start)});
     greet(other, out);
     for (Message& message : std::exchange(channel(other).outbox, {}))
         send(other, std::move(message), out);
@@ -97,15 +100,15 @@ Rounds::Output Rounds::lost(int other) {
 
 Rounds::Output Rounds::on(int from, const Message& message) {
     using Handler = void (Rounds::*)(int, const Message&, Output&);
-    static constexpr std::array<Handler, 6> handlers = {
-        &Rounds::on_news,        &Rounds::on_newest,  &Rounds::on_round,
-        &Rounds::on_ask_version, &Rounds::on_version, &Rounds::on_step,
+    static constexpr std::array<Handler, 7> handlers = {
+        &Rounds::on_news,        &Rounds::on_ask_start, &Rounds::on_newest, &Rounds::on_round,
+        &Rounds::on_ask_version, &Rounds::on_version,   &Rounds::on_step,
     };
     const auto kind = static_cast<std::size_t>(message.kind);
     if (kind >= handlers.size())
         broken_invariant("kind of message of how many", std::ssize(handlers), std::ssize(handlers));
     Output out;
-    if (channel(from).state != ChannelState::works) return out;
+    if (!channel(from).works) return out;
     (this->*handlers[kind])(from, message, out);
     settle(out);
     return out;
@@ -119,15 +122,14 @@ bool Rounds::leads() const {
 }
 
 void Rounds::break_channel(int other, Output& out) {
-    Channel& broken = channel(other);
-    broken = {ChannelState::broken, true, {}};
+    channel(other) = {false, true, {}};
     claim(other, unusable, out);
 }
 
 void Rounds::claim(int other, double latency_us, Output& out) {
     LinkState state = links_.at(self_, other);
     if (std::isfinite(latency_us)) {
-        const bool carries = state.usable() || channel(other).state == ChannelState::works;
+        const bool carries = state.usable() || channel(other).works;
         if (self_ > other || !carries || state.latency_us == latency_us) return;
         ++state.sequence;
         state.latency_us = latency_us + 0.0;
@@ -145,6 +147,7 @@ void Rounds::learn(const std::vector<LinkNews>& news, int from, Output& out) {
         if (each.high >= view_.host_count) continue;
         const LinkState& known = links_.at(each.low, each.high);
         if (!(each.state > known)) continue;
+        knows_start_ = knows_start_ || there_from_the_start(each.state);
         const bool own = each.low == self_ || each.high == self_;
         if (own && each.state.usable() && !known.usable())
             now_usable.push_back(each.low == self_ ? each.high : each.low);
@@ -155,12 +158,7 @@ void Rounds::learn(const std::vector<LinkNews>& news, int from, Output& out) {
     if (fresh.empty()) return;
     for (int other = 0; other < view_.host_count; ++other)
         if (other != self_ && other != from) tell(other, fresh, out);
-    for (const int other : now_usable) {
-        // Told by those who knew this host before it died: its channel to `other` is gone since.
-        if (self_ < other && channel(other).state == ChannelState::broken)
-            claim(other, unusable, out);
-        greet(other, out);
-    }
+    for (const int other : now_usable) greet(other, out);
 }
 
 void Rounds::show(const LinkNews& news) {
@@ -175,19 +173,25 @@ void Rounds::show(const LinkNews& news) {
 }
 
 void Rounds::tell(int other, const std::vector<LinkNews>& news, Output& out) const {
-    if (news.empty() || channel(other).state != ChannelState::works) return;
-    Message message;
+    if (news.empty() || !channel(other).works) return;
+    Message message = rounds::message_of(Kind::news);
     message.links = news;
     for (Message& piece : rounds::split(message)) out.push_back({other, std::move(piece)});
 }
 
+void Rounds::tell_all(int other, bool (*which)(const LinkState&), Output& out) const {
+    std::vector<LinkNews> news;
+    links_.for_each([&](int low, int high, const LinkState& state) {
+        if (which(state)) news.push_back({low, high, state});
+    });
+    tell(other, news, out);
+}
+
 /// So that whoever leads `other` starts no round under a number that was used here.
 void Rounds::greet(int other, Output& out) const {
-    const bool near =
-        channel(other).state == ChannelState::works && links_.at(self_, other).usable();
+    const bool near = channel(other).works && links_.at(self_, other).usable();
     if (!near || newest_ == RoundId{}) return;
-    Message message;
-    message.kind = Kind::newest;
+    Message message = rounds::message_of(Kind::newest);
     message.id = newest_;
     out.push_back({other, std::move(message)});
 }
@@ -195,8 +199,15 @@ void Rounds::greet(int other, Output& out) const {
 void Rounds::send(int other, Message message, Output& out) {
     Channel& to = channel(other);
     if (to.cut && message.kind == Kind::step) return;
-    if (to.state == ChannelState::works) out.push_back({other, std::move(message)});
-    if (to.state == ChannelState::untried) to.outbox.push_back(std::move(message));
+    if (to.works) {
+        out.push_back({other, std::move(message)});
+    } else {
+        to.outbox.push_back(std::move(message));
+    }
+}
+
+void Rounds::on_ask_start(int from, const Message&, Output& out) {
+    tell_all(from, &there_from_the_start, out);
 }
 
 void Rounds::on_news(int from, const Message& message, Output& out) {
@@ -226,7 +237,7 @@ std::string Rounds::fingerprint() const {
         append_number(bytes, std::bit_cast<std::uint64_t>(state.latency_us), 8);
     });
     for (const Channel& each : channels_) {
-        append_number(bytes, 2U * static_cast<unsigned>(each.state) + (each.cut ? 1U : 0U), 1);
+        append_number(bytes, (each.works ? 2U : 0U) + (each.cut ? 1U : 0U), 1);
         append_int(bytes, static_cast<int>(each.outbox.size()));
         for (const Message& message : each.outbox) add_bytes(rounds::encode(message));
     }
@@ -234,7 +245,7 @@ std::string Rounds::fingerprint() const {
     append_number(bytes, complete_.hash, 8);
     add_id(newest_);
     add_id(accepted_);
-    append_number(bytes, round_ ? 1 : 0, 1);
+    append_number(bytes, (round_ ? 1U : 0U) + (knows_start_ ? 2U : 0U), 1);
     if (!round_) return bytes;
     add_bytes(rounds::encode(round_->call));
     append_int(bytes, round_->told_by);

@@ -17,11 +17,13 @@
 // What the driver does:
 //   - carries messages over ordered channels, and says when one works (joined) and when it broke
 //     (lost: what was sent, or will come, over it may be missing). Both ends of a broken channel
-//     come to know it. A channel that never came to work is lost, too, when the driver gives it up;
-//     until then messages for it wait here. Nothing arrives over a channel before joined.
+//     come to know it. A channel that never came to work is lost, too, when the driver gives it up.
+//     Nothing arrives over a channel before joined.
 //   - measures the links of which this is the lower host, and announces the latency whenever it
 //     differs from view(): after a change, and also when the other end, or an agent that was here
 //     before, said something else. The higher host can only announce that nothing comes (infinite).
+//   - announces as infinite, at either end, a link that view() says is usable though its channel has
+//     not worked for so long that the driver gave it up (agents that died may have left such news).
 //   - calls restart() when a round has been running for much longer than it should.
 #pragma once
 
@@ -85,6 +87,8 @@ class Rounds {
 
     const NetworkView& view() const { return view_; }
     const Version& version() const { return version_; }
+    /// The round that made version().
+    const rounds::RoundId& version_id() const { return complete_.id; }
     /// This host has entered, or waits to enter, a round that has not ended here.
     bool running() const { return round_.has_value(); }
     /// This host is the lowest of those that usable links join to it.
@@ -100,11 +104,10 @@ class Rounds {
     using LinkNews = rounds::LinkNews;
     using LinkTable = rounds::LinkTable;
 
-    enum class ChannelState : std::uint8_t { untried, works, broken };
     struct Channel {
-        ChannelState state = ChannelState::untried;
+        bool works = false;
         bool cut = false;  ///< steps of this round may be missing, so none pass in either direction
-        std::vector<Message> outbox;  ///< untried: what waits for it to work
+        std::vector<Message> outbox;  ///< of the running round: waits for the channel to work
     };
     /// The last complete version as the hosts' protocol needs it.
     struct Complete {
@@ -122,6 +125,7 @@ class Rounds {
         int told_by = -1;   ///< who has the version from which it starts
         std::vector<Early> early;  ///< while that is not here
         rounds::Parts version_parts;
+        std::optional<LinkTable> before;  ///< of that version, if others had to tell it
         LinkTable links;    ///< of this round, once entered
         std::optional<maintenance::Node> node;  ///< once entered
     };
@@ -134,10 +138,12 @@ class Rounds {
     void learn(const std::vector<LinkNews>& news, int from, Output& out);
     void show(const LinkNews& news);
     void tell(int other, const std::vector<LinkNews>& news, Output& out) const;
+    void tell_all(int other, bool (*which)(const rounds::LinkState&), Output& out) const;
     void greet(int other, Output& out) const;
     void send(int other, Message message, Output& out);
 
     void on_news(int from, const Message& message, Output& out);
+    void on_ask_start(int from, const Message& message, Output& out);
     void on_newest(int from, const Message& message, Output& out);
     void on_round(int from, const Message& message, Output& out);
     void on_ask_version(int from, const Message& message, Output& out);
@@ -149,7 +155,8 @@ class Rounds {
     bool broken_since_start() const;
     void start_round(Output& out);
     void accept(Message call, int from, Output& out);
-    void enter(const Complete& base, Output& out);
+    void take_end_from(const Message& call);
+    void enter(const LinkTable& before, Output& out);
     void pass_on(int from, Output& out);
     void take_step(int from, const maintenance::Message& step, Output& out);
     void forward(const maintenance::Output& steps, Output& out);
@@ -159,6 +166,7 @@ class Rounds {
     int self_;
     std::uint64_t incarnation_;
     LinkTable links_;                ///< the newest known
+    bool knows_start_ = false;       ///< something of what the hosts started with, if they did
     std::vector<Channel> channels_;  ///< by host
     Complete complete_;
     RoundId newest_;

@@ -24,7 +24,14 @@ struct LinkState {
     double latency_us = std::numeric_limits<double>::infinity();  ///< infinite: unusable
 
     bool usable() const { return latency_us < std::numeric_limits<double>::infinity(); }
-    auto operator<=>(const LinkState&) const = default;
+    bool operator==(const LinkState&) const = default;
+    /// Newer is larger. Of one stamp there is only one value, but for hosts that start with nothing
+    /// among others that started with a network: any value is more than none.
+    std::partial_ordering operator<=>(const LinkState& other) const {
+        if (const auto order = breaks <=> other.breaks; order != 0) return order;
+        if (const auto order = sequence <=> other.sequence; order != 0) return order;
+        return other.latency_us <=> latency_us;
+    }
     /// Without what depends on how the value was reached.
     bool same_for_a_tree(const LinkState& other) const {
         return latency_us == other.latency_us && (!usable() || breaks == other.breaks);

@@ -30,6 +30,7 @@ struct RoundId {
 
 enum class Kind : std::uint8_t {
     news,         ///< of links; passed on by whoever did not know
+    ask_start,    ///< what the hosts started with is not known here
     newest,       ///< the newest round that the sender has heard of; passed on likewise
     round,        ///< enter this round; passed on to all who take part
     ask_version,  ///< the version from which a round starts is not at hand here
@@ -39,7 +40,7 @@ enum class Kind : std::uint8_t {
 
 struct Message {
     Kind kind = Kind::news;
-    RoundId id;     ///< all but news; ask_version, version: the round that made the version
+    RoundId id;     ///< all but the first two; ask_version, version: who made the version
     bool anew = false;            ///< round: no version to start from, `links` holds all usable
     RoundId base;                 ///< round: the version from which it starts
     std::uint64_t base_hash = 0;  ///< round
@@ -47,11 +48,17 @@ struct Message {
     int parts = 1;
     /// news; round: what differs from the version; version: the usable links. Ascending.
     std::vector<LinkNews> links;
-    EdgeList tree;                ///< version, part 0
+    EdgeList tree;                ///< round, part 0: of the version from which it starts
     maintenance::Message step;
 
     bool operator==(const Message&) const = default;
 };
+
+inline Message message_of(Kind kind) {
+    Message message;
+    message.kind = kind;
+    return message;
+}
 
 struct Outgoing {
     int to = -1;

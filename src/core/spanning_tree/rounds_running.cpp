@@ -114,13 +114,13 @@ bool Rounds::broken_since_start() const {
 
 void Rounds::start_round(Output& out) {
     const HostSet hosts = links_.component(self_);
-    Message call;
-    call.kind = Kind::round;
+    Message call = rounds::message_of(Kind::round);
     call.id = {newest_.number + 1, self_, incarnation_};
     call.anew = !contains_all(complete_.links.component(self_), hosts);
     if (!call.anew) {
         call.base = complete_.id;
         call.base_hash = complete_.hash;
+        call.tree = complete_.tree;
     }
     const LinkState never{};
     links_.for_each([&](int low, int high, const LinkState& state) {
@@ -132,36 +132,44 @@ void Rounds::start_round(Output& out) {
     accept(std::move(call), nobody, out);
 }
 
+/// A round is called as soon as its root knows the end of the one before, so the call may come
+/// ahead of that end. It tells the tree, and the latencies are known.
+void Rounds::take_end_from(const Message& call) {
+    if (!round_ || !round_->node || call.anew || round_->call.id != call.base) return;
+    if (hash_of(call.base, round_->links, call.tree) == call.base_hash)
+        take_version(call.base, std::move(round_->links), call.tree);
+}
+
 void Rounds::accept(Message call, int from, Output& out) {
+    take_end_from(call);
     newest_ = accepted_ = call.id;
     for (Channel& each : channels_) {
-        each.cut = each.state == ChannelState::broken;
+        each.cut = false;
         each.outbox.clear();
     }
-    Message question;
-    question.kind = Kind::ask_version;
+    Message question = rounds::message_of(Kind::ask_version);
     question.id = call.base;
     question.base_hash = call.base_hash;
     round_.emplace();
     round_->call = std::move(call);
     round_->told_by = from;
     if (round_->call.anew) {
-        enter({{}, LinkTable(view_.host_count), {}, 0}, out);
+        enter(LinkTable(view_.host_count), out);
     } else if (question.id == complete_.id && question.base_hash == complete_.hash) {
-        enter(complete_, out);
+        enter(complete_.links, out);
     } else {
         pass_on(from, out);
         send(from, std::move(question), out);
     }
 }
 
-void Rounds::enter(const Complete& base, Output& out) {
+void Rounds::enter(const LinkTable& before, Output& out) {
     const Message& call = round_->call;
     maintenance::Round about{call.id.number, call.id.root, {}, {}, {}};
-    LinkTable links = base.links;
+    LinkTable links = before;
     for (const LinkNews& each : call.links) {
         if (each.high >= view_.host_count) continue;
-        about.changes.push_back({each.low, each.high, links.at(each.low, each.high).latency_us,
+        about.changes.push_back({each.low, each.high, before.at(each.low, each.high).latency_us,
                                  each.state.latency_us});
         links.set(each.low, each.high, each.state);
     }
@@ -171,7 +179,7 @@ void Rounds::enter(const Complete& base, Output& out) {
         return;
     }
     links.keep_only(about.hosts);
-    about.tree = among(about.hosts, base.tree);
+    about.tree = among(about.hosts, call.tree);
     std::erase_if(about.changes, [&](const maintenance::Change& change) {
         return !about.hosts.contains(change.low) || !about.hosts.contains(change.high);
     });
@@ -210,12 +218,18 @@ void Rounds::on_round(int from, const Message& message, Output& out) {
 }
 
 void Rounds::on_ask_version(int from, const Message& message, Output& out) {
-    if (message.id != complete_.id || message.base_hash != complete_.hash) return;
-    Message answer;
-    answer.kind = Kind::version;
-    answer.id = complete_.id;
-    answer.tree = complete_.tree;
-    complete_.links.for_each([&](int low, int high, const LinkState& state) {
+    const LinkTable* links = nullptr;
+    if (message.id == complete_.id && message.base_hash == complete_.hash) {
+        links = &complete_.links;
+    } else if (round_ && round_->before && message.id == round_->call.base &&
+               message.base_hash == round_->call.base_hash) {
+        links = &*round_->before;
+    } else {
+        return;
+    }
+    Message answer = rounds::message_of(Kind::version);
+    answer.id = message.id;
+    links->for_each([&](int low, int high, const LinkState& state) {
         if (state.usable()) answer.links.push_back({low, high, state});
     });
     for (Message& piece : rounds::split(answer)) send(from, std::move(piece), out);
@@ -226,11 +240,12 @@ void Rounds::on_version(int from, const Message& message, Output& out) {
     if (message.id != round_->call.base) return;
     const auto whole = round_->version_parts.add(message);
     if (!whole) return;
-    Complete base{whole->id, LinkTable(view_.host_count), whole->tree, 0};
+    LinkTable before(view_.host_count);
     for (const LinkNews& each : whole->links)
-        if (each.high < view_.host_count) base.links.set(each.low, each.high, each.state);
-    base.hash = hash_of(base.id, base.links, base.tree);
-    if (base.hash == round_->call.base_hash) enter(base, out);
+        if (each.high < view_.host_count) before.set(each.low, each.high, each.state);
+    if (hash_of(whole->id, before, round_->call.tree) != round_->call.base_hash) return;
+    round_->before = std::move(before);
+    enter(*round_->before, out);
 }
 
 void Rounds::on_step(int from, const Message& message, Output& out) {
@@ -251,8 +266,7 @@ void Rounds::take_step(int from, const maintenance::Message& step, Output& out) 
 
 void Rounds::forward(const maintenance::Output& steps, Output& out) {
     for (const maintenance::Outgoing& each : steps) {
-        Message message;
-        message.kind = Kind::step;
+        Message message = rounds::message_of(Kind::step);
         message.id = round_->call.id;
         message.step = each.message;
         send(each.to, std::move(message), out);

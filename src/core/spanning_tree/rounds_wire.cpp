@@ -1,9 +1,9 @@
 // Layout, all little endian: kind (1 byte), then by kind, in this order,
-//   id of the round: number (4), root (4), incarnation (8)     all but news
+//   id of the round: number (4), root (4), incarnation (8)     all but the first two
 //   anew (1), id of the version to start from (16), hash (8)   round
 //   hash (8)                                                   ask_version
 //   part (2), of how many (2)                                  round, version
-//   links of the tree: how many (2), low (2), high (2) each    version
+//   links of the tree: how many (2), low (2), high (2) each    round
 //   links: how many (2), for each low (2), high (2), breaks (4), sequence (4), latency as IEEE 754
 //   bits (8)                                                   news, round, version
 //   a message of maintenance_wire.h                            step
@@ -136,25 +136,27 @@ struct Shape {
     bool id, id_may_be_none, base, hash, parts, tree, links, step;
 };
 
-constexpr std::array<Shape, 6> shapes = {{
+constexpr std::array<Shape, 7> shapes = {{
     {false, false, false, false, false, false, true, false},  // news
+    {false, false, false, false, false, false, false, false},  // ask_start
     {true, false, false, false, false, false, false, false},  // newest
-    {true, false, true, true, true, false, true, false},      // round
+    {true, false, true, true, true, true, true, false},       // round
     {true, true, false, true, false, false, false, false},    // ask_version
-    {true, true, false, false, true, true, true, false},      // version
+    {true, true, false, false, true, false, true, false},     // version
     {true, false, false, false, false, false, false, true},   // step
 }};
 
 bool usable(const LinkNews& link) { return link.state.usable(); }
-bool announced(const LinkNews& link) { return link.state.breaks > 0 || link.state.sequence > 0; }
+bool tells(const LinkNews& link) { return link.state != LinkState{}; }
 
 /// What fields must have to do with each other.
 bool makes_sense(const Message& message) {
     const bool only_usable = message.kind == Kind::version || message.anew;
     if (only_usable && !std::ranges::all_of(message.links, usable)) return false;
     if (message.kind == Kind::news)
-        return !message.links.empty() && std::ranges::all_of(message.links, announced);
-    if (message.anew && (message.base != RoundId{} || message.base_hash != 0)) return false;
+        return !message.links.empty() && std::ranges::all_of(message.links, tells);
+    const bool names_a_version = message.base != RoundId{} || message.base_hash != 0;
+    if (message.anew && (names_a_version || !message.tree.empty())) return false;
     return message.part == 0 || message.tree.empty();
 }
 
