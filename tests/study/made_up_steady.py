@@ -8,7 +8,10 @@ from mutirao.studies.steady import SteadyRun
 
 def adaptation(mode, adapting_ms=0.0, waited_ms=0.0, calls=()):
     return {"mode": mode, "adapting_ms": adapting_ms, "waited_ms": waited_ms, "checks": 4,
-            "waits": 1, "taken_up": [{"call": call, "version": 2, "changes": 1} for call in calls]}
+            "waits": 1, "epochs": 9, "taken_up": [
+                {"call": call, "links": 1, "new_tree": True, "shown": [
+                    {"low": 12, "high": 16, "before_us": 5.0, "after_us": 50.0}]}
+                for call in calls]}
 
 
 def steady_run(contender, begin_ms, completion_ms, bounds_ms=None, said=None, stopped_ms=712.5):

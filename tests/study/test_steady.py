@@ -148,6 +148,18 @@ class SwitchableLab(NoLab):
             self.both.set()
 
 
+@pytest.mark.parametrize("link, links, expected", [
+    (reaction.LabChange(12, 16, 1, 10), 1, 0.6), (reaction.LabChange(12, 20, 1, 10), 1, None),
+    (reaction.LabChange(12, 20, 1, 10), 9, 0.6)])
+def test_when_the_ranks_knew(contender, link, links, expected):
+    """Calls 0 and 1 were before the change. Catches counting the library's calls from 1."""
+    said = adaptation("auto", calls=(0, 1, 4, 5))
+    for each in said["taken_up"]:
+        each["links"] = links
+    run = steady_run(contender("auto"), [0.0, 500.0, 1000.0, 1500.0, 2000.0], [1.0] * 5, said=said)
+    assert reaction.taken_up_s(run, link, 900.0, 5000.0) == expected
+
+
 def test_reaction_study(monkeypatch, tmp_path, capsys):
     """Of a library that needs 100 ms for worse links and never notices better ones."""
     lab = SwitchableLab()
@@ -163,7 +175,8 @@ def test_reaction_study(monkeypatch, tmp_path, capsys):
         begins = [worse - 90 + 50 * number for number in range(pace.count)]
         each = [bounds_ms[0] * (50 if worse <= begin < worse + 100 or begin > better else 1)
                 for begin in begins]
-        return steady_run(contender, begins, each, said=adaptation("auto"))
+        call = next(i for i, begin in enumerate(begins, start=1) if begin > worse)
+        return steady_run(contender, begins, each, said=adaptation("auto", calls=(0, 1, call)))
 
     monkeypatch.setattr(reaction, "run_steady", job)
     monkeypatch.setattr(HostNetwork, "bound_from", lambda _network, _root: 1000.0)
@@ -175,10 +188,11 @@ def test_reaction_study(monkeypatch, tmp_path, capsys):
         assert (worse["kind"], better["kind"]) == (WORSENS, RECOVERS)
         assert worse["reaction_s"] == pytest.approx(0.11, abs=0.005)  # 10 ms past a call's begin
         assert worse["late_calls"] == 2 and worse["worst_ms"] == 50
-        assert better["reaction_s"] is None
+        assert better["reaction_s"] is None and better["taken_up_s"] is None
+        assert worse["taken_up_s"] == pytest.approx(0.01, abs=0.005)
     reaction.print_tables(result)
     lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) <= 80 and sum("never" in line for line in lines) == 4
+    assert max(map(len, lines)) <= 80 and sum("never" in line for line in lines) >= 4
 
 
 def test_overhead_study(monkeypatch, tmp_path, capsys):

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mutirao.compact_table import compact_table
+from mutirao.errors import Failure
 from mutirao.lab import Lab
 from mutirao.measure import Contender
 from mutirao.mpis import Mpi
@@ -73,6 +74,7 @@ class Switcher:
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         self.changed_ms: list[float] = []
+        self._failure: Failure | None = None
 
     def begin(self, began_ms: float) -> None:
         self._thread = threading.Thread(target=self._run, args=(began_ms,))
@@ -83,7 +85,18 @@ class Switcher:
         if self._thread:
             self._thread.join()
 
+    def check(self) -> None:
+        """Failure unless everything has been changed."""
+        if self._failure or len(self.changed_ms) < len(self._events):
+            raise self._failure or Failure("the program ended before the last link had changed")
+
     def _run(self, began_ms: float) -> None:
+        try:
+            self._change_all(began_ms)
+        except Failure as failure:
+            self._failure = failure
+
+    def _change_all(self, began_ms: float) -> None:
         for event in self._events:
             left_s = began_ms / 1000 + event.at_s - time.monotonic()
             if self._ended.wait(max(0.0, left_s)):
@@ -157,6 +170,7 @@ def _measure(lab: Lab, network: HostNetwork, mpi: Mpi, scenario: Scenario, trial
                          timeout_s=120 + 2 * count * EVERY_MS / 1000)
     finally:
         switcher.end()
+    switcher.check()
     return {"title": scenario.title, "link": scenario.worsens.name,
             "round_trip_ms": scenario.round_trip_ms, "bounds_ms": bounds_ms,
             "trials": judge(run, events, switcher.changed_ms, bounds_ms),
@@ -174,9 +188,24 @@ def judge(run: SteadyRun, events: Sequence[Event], changed_ms: Sequence[float],
         meant = [completion for begin, completion in calls if changed <= begin < until]
         trials.append({"kind": event.kind, "changed_ms": changed,
                        "reaction_s": reaction_s(calls, changed, until, limit_ms),
+                       "taken_up_s": taken_up_s(run, event.change, changed, until),
                        "late_calls": sum(completion > limit_ms for completion in meant),
                        "worst_ms": max(meant)})
     return trials
+
+
+def taken_up_s(run: SteadyRun, link: LabChange, changed_ms: float, until_ms: float) -> float | None:
+    """From the change until the first call for which the library knew of it. None: not told, or
+    never."""
+    begins = []
+    for each in (run.adaptation or {}).get("taken_up", ()):
+        about = {(shown["low"], shown["high"]) for shown in each["shown"]}
+        # The library counts the call that goes ahead as 0; of many links it tells only the first.
+        known = (link.low, link.high) in about or len(about) < each["links"]
+        if known and 0 < each["call"] <= len(run.begin_ms):
+            begins.append(run.begin_ms[each["call"] - 1])
+    return min(((begin - changed_ms) / 1000 for begin in begins if changed_ms <= begin < until_ms),
+               default=None)
 
 
 def summary(result: dict) -> list[dict]:
@@ -208,8 +237,13 @@ def print_tables(result: dict) -> None:
                         f" a broadcast every {result['every_ms']} ms, {result['mpi_title']};\n"
                         "late: broadcasts beyond that, median of the trials; worst ms: of them all"))
     for scenario in result["scenarios"]:
-        each = ", ".join(seconds(trial["reaction_s"]) for trial in scenario["trials"])
-        print(textwrap.fill(f"{scenario['title']}, link {scenario['link']} of"
-                            f" {scenario['round_trip_ms']:g} ms, in turn: {each}", 80))
+        for kind in BARS_S:
+            trials = [each for each in scenario["trials"] if each["kind"] == kind]
+            good, taken_up = (", ".join(seconds(each[key]) for each in trials)
+                              for key in ("reaction_s", "taken_up_s"))
+            print(textwrap.fill(f"{scenario['title']}, link {scenario['link']} of"
+                                f" {scenario['round_trip_ms']:g} ms {kind}: good after {good} s; "
+                                f" known to the ranks after {taken_up} s", 80,
+                                subsequent_indent="  "))
     for line in busy_remarks(result):
         print(textwrap.fill(line, 80))
