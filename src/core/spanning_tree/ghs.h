@@ -20,8 +20,8 @@
 // whose members and links hold. Such a fragment has no core yet: its leaves report at once, whoever
 // has heard all branches but one reports to that one, and the two that report to each other are the
 // core. Where hosts know who will be in the tree, whoever knows all of them for members ends the
-// search: the tree is complete when fragments have joined to include everybody. Messages of searches
-// that this cuts short are dropped.
+// search: the tree is complete when fragments have joined to include everybody. Messages of
+// searches that this cuts short are dropped.
 #pragma once
 
 #include <cstdint>

@@ -9,42 +9,74 @@ namespace {
 
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-using LinksByHost = std::vector<std::vector<std::size_t>>;
+/// A forest hung from one host of each of its trees, so that paths are found by climbing.
+class HungForest {
+  public:
+    explicit HungForest(std::vector<Weight> links) : links_(std::move(links)) { hang(); }
 
-LinksByHost links_by_host(const std::vector<Weight>& forest, int least_hosts) {
-    int hosts = least_hosts;
-    for (const Weight& link : forest) hosts = std::max(hosts, link.high + 1);
-    LinksByHost links(static_cast<std::size_t>(hosts));
-    for (std::size_t i = 0; i < forest.size(); ++i) {
-        links[static_cast<std::size_t>(forest[i].low)].push_back(i);
-        links[static_cast<std::size_t>(forest[i].high)].push_back(i);
+    const std::vector<Weight>& links() const { return links_; }
+
+    /// Where the worst link of the path between the ends of `closing` stands; none if there is no
+    /// path.
+    std::size_t worst_of_cycle(const Weight& closing) const {
+        std::size_t a = static_cast<std::size_t>(closing.low);
+        std::size_t b = static_cast<std::size_t>(closing.high);
+        if (std::max(a, b) >= places_.size()) return none;
+        std::size_t worst = none;
+        while (a != b) {
+            std::size_t& lower = places_[a].depth < places_[b].depth ? b : a;
+            const Place& place = places_[lower];
+            if (place.link == none) return none;
+            if (worst == none || links_[worst] < links_[place.link]) worst = place.link;
+            lower = place.above;
+        }
+        return worst;
     }
-    return links;
-}
 
-struct Reached {
-    int host = -1;
-    std::size_t over = none;   ///< the link that led there
-    std::size_t worst = none;  ///< of the path from the start
-};
+    void replace(std::size_t link, const Weight& by) {
+        links_[link] = by;
+        hang();
+    }
 
-/// The worst link of the path between the ends of `closing`; none if there is no path.
-std::size_t worst_of_cycle(const std::vector<Weight>& forest, const Weight& closing) {
-    const LinksByHost links = links_by_host(forest, closing.high + 1);
-    std::vector<Reached> reached{{closing.low, none, none}};
-    for (std::size_t next = 0; next < reached.size(); ++next) {
-        const Reached here = reached[next];
-        if (here.host == closing.high) return here.worst;
-        for (const std::size_t i : links[static_cast<std::size_t>(here.host)]) {
-            if (i == here.over) continue;
-            const Weight& link = forest[i];
-            const bool worse = here.worst == none || forest[here.worst] < link;
-            reached.push_back(
-                {link.low == here.host ? link.high : link.low, i, worse ? i : here.worst});
+  private:
+    struct Place {
+        int depth = -1;           ///< -1: not hung yet
+        std::size_t above = none;  ///< the host above
+        std::size_t link = none;   ///< and the link to it
+    };
+
+    void hang() {
+        int hosts = 0;
+        for (const Weight& link : links_) hosts = std::max(hosts, link.high + 1);
+        std::vector<std::vector<std::size_t>> links_of(static_cast<std::size_t>(hosts));
+        for (std::size_t i = 0; i < links_.size(); ++i) {
+            links_of[static_cast<std::size_t>(links_[i].low)].push_back(i);
+            links_of[static_cast<std::size_t>(links_[i].high)].push_back(i);
+        }
+        places_.assign(links_of.size(), Place{});
+        for (std::size_t top = 0; top < places_.size(); ++top)
+            if (places_[top].depth < 0) hang_from(top, links_of);
+    }
+
+    void hang_from(std::size_t top, const std::vector<std::vector<std::size_t>>& links_of) {
+        places_[top].depth = 0;
+        std::vector<std::size_t> hung{top};
+        for (std::size_t next = 0; next < hung.size(); ++next) {
+            const std::size_t host = hung[next];
+            for (const std::size_t i : links_of[host]) {
+                if (i == places_[host].link) continue;
+                const auto low = static_cast<std::size_t>(links_[i].low);
+                const std::size_t other =
+                    low == host ? static_cast<std::size_t>(links_[i].high) : low;
+                places_[other] = {places_[host].depth + 1, host, i};
+                hung.push_back(other);
+            }
         }
     }
-    return none;
-}
+
+    std::vector<Weight> links_;
+    std::vector<Place> places_;  ///< by host
+};
 
 }  // namespace
 
@@ -52,15 +84,18 @@ void sort_by_ends(std::vector<Weight>& links) {
     std::ranges::sort(links, {}, [](const Weight& link) { return std::pair(link.low, link.high); });
 }
 
+// A link that is in the tree already is the whole path between its ends, and no lighter than itself.
 std::vector<Weight> with_recoveries(std::vector<Weight> tree,
                                     const std::vector<Weight>& recovered) {
+    if (recovered.empty()) return tree;
+    HungForest forest(std::move(tree));
     for (const Weight& link : recovered) {
-        if (std::ranges::find(tree, link) != tree.end()) continue;
-        const std::size_t worst = worst_of_cycle(tree, link);
-        if (worst != none && link < tree[worst]) tree[worst] = link;
+        const std::size_t worst = forest.worst_of_cycle(link);
+        if (worst != none && link < forest.links()[worst]) forest.replace(worst, link);
     }
-    sort_by_ends(tree);
-    return tree;
+    std::vector<Weight> links = forest.links();
+    sort_by_ends(links);
+    return links;
 }
 
 }  // namespace mutirao::maintenance

@@ -8,7 +8,7 @@
 namespace mutirao::maintenance {
 
 /// Each recovered link in turn closes a cycle with the tree, and the worst link of the cycle goes.
-/// The result is a minimum spanning tree of all these links, sorted by ends.
+/// The result is a minimum spanning tree of all these links. Both trees are sorted by ends.
 std::vector<Weight> with_recoveries(std::vector<Weight> tree, const std::vector<Weight>& recovered);
 
 /// Sorted by ends.

@@ -6,6 +6,9 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <utility>
+
+#include "core/spanning_tree/maintenance_wire.h"
 
 namespace mutirao::maintenance {
 namespace {
@@ -16,7 +19,7 @@ Round round_of(EdgeList tree, std::vector<Change> changes, HostSet hosts) {
     return {1, 0, std::move(tree), std::move(changes), std::move(hosts)};
 }
 
-/// All messages in the order in which they were sent.
+/// All messages in the order in which they were sent, over the wire.
 void play(std::map<int, Node>& nodes) {
     struct Sent {
         int from;
@@ -30,6 +33,8 @@ void play(std::map<int, Node>& nodes) {
     while (!queue.empty()) {
         const Sent sent = queue.front();
         queue.pop_front();
+        const auto carried = decode(encode(sent.outgoing.message));
+        ASSERT_TRUE(carried && *carried == sent.outgoing.message);
         send(sent.outgoing.to, nodes.at(sent.outgoing.to).on(sent.from, sent.outgoing.message));
     }
 }
@@ -88,6 +93,17 @@ TEST(Maintenance, RecoveredLinksDoNotJoinFragmentsThatOthersCanJoin) {
         EXPECT_TRUE(node.finished()) << host;
         EXPECT_EQ(node.tree(), (EdgeList{{0, 2}, {1, 2}})) << host;
     }
+}
+
+TEST(Maintenance, RecoveredLinksJoinAHostThatTheTreeDidNotReach) {
+    const Round round = round_of({{0, 1}}, {{0, 2, never, 4}, {1, 2, never, 3}}, {0, 1, 2});
+    const Weight kept{5, 0, 1}, worse{4, 0, 2}, better{3, 1, 2};
+    std::map<int, Node> nodes;
+    nodes.emplace(0, Node(0, {{1, kept}, {2, worse}}, round));
+    nodes.emplace(1, Node(1, {{0, kept}, {2, better}}, round));
+    nodes.emplace(2, Node(2, {{0, worse}, {1, better}}, round));
+    play(nodes);
+    for (const auto& [host, node] : nodes) EXPECT_EQ(node.tree(), (EdgeList{{0, 2}, {1, 2}})) << host;
 }
 
 TEST(Maintenance, TheRootsPartEndsIfLinksDoNotJoinAllHosts) {
