@@ -19,17 +19,19 @@ void Connection::use(const Session& session) {
     counter_ = 0;
 }
 
-void Connection::send(int self, Kind kind, std::span<const std::byte> payload,
-                      Counters& counters) {
-    if (broken) return;
+std::optional<std::uint32_t> Connection::send(int self, Kind kind,
+                                              std::span<const std::byte> payload,
+                                              Counters& counters) {
+    if (broken) return std::nullopt;
     const std::size_t waiting = waiting_.size() - sent_;
     if (waiting + payload.size() > most_waiting_bytes || counter_ == UINT32_MAX) {
         broken = true;
-        return;
+        return std::nullopt;
     }
     append_frame(waiting_, {kind, self, peer, session_.number, ++counter_}, payload,
                  session_.key);
     if (waiting == 0) flush(counters);
+    return counter_;
 }
 
 void Connection::flush(Counters& counters) {

@@ -33,8 +33,9 @@ class Connection {
 
     int socket() const { return socket_.number(); }
 
-    /// Never writes twice in a row after a failure; a failure breaks the connection.
-    void send(int self, Kind kind, std::span<const std::byte> payload, Counters& counters);
+    /// Returns the frame's counter; nothing if the connection is broken, by this or before.
+    std::optional<std::uint32_t> send(int self, Kind kind, std::span<const std::byte> payload,
+                                      Counters& counters);
     void flush(Counters& counters);
     /// Takes in what has arrived, a bounded amount; an end or a failure breaks the connection.
     void receive(Counters& counters);

@@ -85,7 +85,8 @@ std::optional<Datagram> Datagrams::receive() {
         ++counters_[Count::frames_accepted];
         datagram.frame = std::get<Frame>(opened);
         const std::int64_t stamp = stamp_of(message);
-        if (stamp != 0) datagram.lag_ns = std::max<std::int64_t>(wall_ns() - stamp, 0);
+        const std::int64_t lag_ns = stamp == 0 ? 0 : wall_ns() - stamp;
+        datagram.arrived_ns = now_ns() - std::max<std::int64_t>(lag_ns, 0);
         return datagram;
     }
 }

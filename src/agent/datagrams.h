@@ -18,8 +18,7 @@ namespace mutirao::agent {
 struct Datagram {
     Frame frame;
     sockaddr_in from{};
-    /// How long ago it arrived.
-    std::int64_t lag_ns = 0;
+    std::int64_t arrived_ns = 0;  ///< by the clock of now_ns()
 };
 
 class Datagrams {

@@ -8,6 +8,8 @@ namespace mutirao::agent {
 namespace {
 
 constexpr int waiting_connections = 1024;
+/// For a port that is free for TCP and UDP alike.
+constexpr int most_tries = 32;
 
 std::optional<std::uint16_t> bind_to(int socket, std::uint16_t port) {
     sockaddr_in address{};
@@ -25,19 +27,22 @@ std::optional<std::uint16_t> bind_to(int socket, std::uint16_t port) {
 
 std::optional<Endpoint> Endpoint::open(std::uint16_t port) {
     constexpr int flags = SOCK_CLOEXEC | SOCK_NONBLOCK;
-    File tcp(socket(AF_INET, SOCK_STREAM | flags, 0));
-    File udp(socket(AF_INET, SOCK_DGRAM | flags, 0));
-    if (!tcp || !udp) return std::nullopt;
     const int yes = 1;
-    // The connections of an agent that ended a moment ago must not keep the next from its port.
-    setsockopt(tcp.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    setsockopt(udp.number(), SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof yes);
-    const auto tcp_port = bind_to(tcp.number(), port);
-    const auto udp_port = bind_to(udp.number(), port);
-    if (!tcp_port || !udp_port || listen(tcp.number(), waiting_connections) != 0)
-        return std::nullopt;
-    const Contact contact = contact_of_this_host(*tcp_port, *udp_port);
-    return Endpoint(std::move(tcp), std::move(udp), contact);
+    for (int tries = 0; tries < most_tries; ++tries) {
+        File tcp(socket(AF_INET, SOCK_STREAM | flags, 0));
+        File udp(socket(AF_INET, SOCK_DGRAM | flags, 0));
+        if (!tcp || !udp) return std::nullopt;
+        // The connections of an agent that ended a moment ago must not keep the next from its port.
+        setsockopt(tcp.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+        setsockopt(udp.number(), SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof yes);
+        const auto tcp_port = bind_to(tcp.number(), port);
+        if (!tcp_port || listen(tcp.number(), waiting_connections) != 0) return std::nullopt;
+        if (bind_to(udp.number(), *tcp_port))
+            return Endpoint(std::move(tcp), std::move(udp),
+                            contact_of_this_host(*tcp_port, *tcp_port));
+        if (port != 0) return std::nullopt;
+    }
+    return std::nullopt;
 }
 
 }  // namespace mutirao::agent

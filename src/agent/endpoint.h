@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "agent/contact.h"
 #include "agent/file.h"
@@ -12,9 +13,9 @@ namespace mutirao::agent {
 
 class Endpoint {
   public:
-    /// One UDP and one TCP socket on all IPv4 interfaces, of the same port unless that is 0; not
-    /// inherited by programs that this process starts. Nothing if the port is taken, or there are
-    /// no sockets to be had.
+    /// One UDP and one TCP socket of the same port (0: any) on all IPv4 interfaces, not inherited
+    /// by programs that this process starts. Nothing if the port is taken, or there are no sockets
+    /// to be had.
     static std::optional<Endpoint> open(std::uint16_t port = 0);
 
     const Contact& contact() const { return contact_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace mutirao::agent {
 namespace {
@@ -20,8 +21,8 @@ constexpr std::int64_t latest_ns = 1000 * ns_per_s;
 }  // namespace
 
 LinkProber::LinkProber(const ChangeRule& rule, std::optional<double> announced_us,
-                       std::int64_t dead_after_ns)
-    : detector_(rule, announced_us), dead_after_ns_(dead_after_ns) {}
+                       std::int64_t dead_after_ns, double phase)
+    : detector_(rule, announced_us), dead_after_ns_(dead_after_ns), phase_(phase) {}
 
 void LinkProber::start(std::int64_t first_probe_ns, std::int64_t now_ns) {
     active_ = true;
@@ -29,17 +30,28 @@ void LinkProber::start(std::int64_t first_probe_ns, std::int64_t now_ns) {
     next_probe_ns_ = first_probe_ns;
     waiting_.clear();
     hurried_ = false;
+    in_phase_ = false;
 }
 
 void LinkProber::stop() {
     active_ = false;
     next_probe_ns_ = never_ns;
     waiting_.clear();
+    if (detector_.announced()) detector_.unreachable();
 }
 
 void LinkProber::set_period(std::int64_t period_ns, std::int64_t now_ns) {
+    if (period_ns == period_ns_) return;
     period_ns_ = period_ns;
-    if (active_) next_probe_ns_ = std::min(next_probe_ns_, now_ns + period_ns);
+    in_phase_ = false;
+    if (active_) next_probe_ns_ = std::min(next_probe_ns_, now_ns + pause_ns());
+}
+
+/// Until the next probe.
+std::int64_t LinkProber::pause_ns() {
+    if (!detector_.announced()) return std::min(period_ns_, period_if_unknown_ns);
+    if (std::exchange(in_phase_, true)) return period_ns_;
+    return static_cast<std::int64_t>(phase_ * static_cast<double>(period_ns_));
 }
 
 void LinkProber::excuse(std::int64_t now_ns) {
@@ -71,8 +83,7 @@ ProbesDue LinkProber::advance(std::int64_t now_ns) {
     note_late(now_ns);
     note_dead(now_ns);
     if (now_ns < next_probe_ns_) return {};
-    const bool unknown = !detector_.announced();
-    next_probe_ns_ = now_ns + (unknown ? std::min(period_ns_, period_if_unknown_ns) : period_ns_);
+    next_probe_ns_ = now_ns + pause_ns();
     ProbesDue due{true, over_channel_ || late_of(Way::udp) >= late_before_channel};
     if (over_channel_) due.udp = probes_in_channel_ >= channel_probes_per_udp;
     return due;
@@ -118,26 +129,29 @@ void LinkProber::note_dead(std::int64_t now_ns) {
     detector_.unreachable();
 }
 
-bool LinkProber::answered(ProbeId probe, double round_trip_us, std::int64_t now_ns) {
+std::optional<double> LinkProber::answered(ProbeId probe, std::int64_t held_ns,
+                                          std::int64_t arrived_ns) {
     const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                     [&](const Waiting& each) { return each.probe == probe; });
-    if (found == waiting_.end()) return false;
+    if (found == waiting_.end()) return std::nullopt;
     const std::int64_t sent_ns = found->sent_ns;
     if (probe.way == Way::channel && !over_channel_) {
         const auto overtaken = std::count_if(waiting_.begin(), found, [](const Waiting& each) {
             return each.probe.way == Way::udp;
         });
         waiting_.erase(found);
-        if (overtaken >= late_before_channel) turn_to_channel(now_ns);
-        return true;
+        if (overtaken >= late_before_channel) turn_to_channel(arrived_ns);
+        return std::nullopt;
     }
     if (probe.way == Way::udp) over_channel_ = false;
     std::erase_if(waiting_, [&](const Waiting& each) { return each.sent_ns <= sent_ns; });
-    heard_ns_ = now_ns;
+    heard_ns_ = arrived_ns;
     dead_ = false;
     hurried_ = false;
-    detector_.measured(std::max(round_trip_us, 0.0) / 2);
-    return true;
+    const std::int64_t round_trip_ns = std::max<std::int64_t>(arrived_ns - sent_ns - held_ns, 0);
+    const double round_trip_us = static_cast<double>(round_trip_ns) / ns_per_us;
+    detector_.measured(round_trip_us / 2);
+    return round_trip_us;
 }
 
 /// This answer itself is not measured, nor are others under way: they may have waited for a link

@@ -33,14 +33,14 @@ struct ProbesDue {
 
 class LinkProber {
   public:
-    /// `announced_us`: what all hosts hold the link to be, if anything.
+    /// `announced_us`: what all hosts hold the link to be, if anything. `phase`, in 0..1: the part
+    /// of a period after which the second probe goes out, so that the links of a host take turns.
     LinkProber(const ChangeRule& rule, std::optional<double> announced_us,
-               std::int64_t dead_after_ns);
+               std::int64_t dead_after_ns, double phase = 1);
 
     /// Probes only between these two: while the channel is up.
     void start(std::int64_t first_probe_ns, std::int64_t now_ns);
     void stop();
-    /// From the probe after the next on; a much shorter period hurries the next one, too.
     void set_period(std::int64_t period_ns, std::int64_t now_ns);
     /// The caller itself did not run for so long: nothing that was due then says anything.
     void excuse(std::int64_t now_ns);
@@ -49,8 +49,9 @@ class LinkProber {
     std::int64_t next_ns() const;
     ProbesDue advance(std::int64_t now_ns);
     void sent(ProbeId probe, std::int64_t now_ns);
-    /// False: not a probe that is waited for.
-    bool answered(ProbeId probe, double round_trip_us, std::int64_t now_ns);
+    /// `held_ns`: by the other end. The round trip, if this answer was one to a probe that is
+    /// waited for, and is a measurement.
+    std::optional<double> answered(ProbeId probe, std::int64_t held_ns, std::int64_t arrived_ns);
 
     /// One way. Changes in advance() and answered().
     std::optional<double> announced_us() const { return detector_.announced(); }
@@ -67,6 +68,7 @@ class LinkProber {
     };
 
     std::int64_t late_after_ns() const;
+    std::int64_t pause_ns();
     void note_late(std::int64_t now_ns);
     void note_dead(std::int64_t now_ns);
     int late_of(Way way) const;
@@ -74,6 +76,8 @@ class LinkProber {
 
     ChangeDetector detector_;
     std::int64_t dead_after_ns_;
+    double phase_;
+    bool in_phase_ = false;
     bool active_ = false;
     bool dead_ = false;
     bool over_channel_ = false;

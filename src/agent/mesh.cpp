@@ -75,11 +75,12 @@ Expectation Mesh::expectation_of(std::optional<int> sender, const Session& sessi
     return {options_.self, host_count(), sender, session, most_payload};
 }
 
-void Mesh::send(int peer, Kind kind, std::span<const std::byte> payload) {
+std::optional<std::uint32_t> Mesh::send(int peer, Kind kind, std::span<const std::byte> payload) {
     Connection* channel = peers_[index(peer)].channel;
-    if (channel == nullptr) return;
-    channel->send(options_.self, kind, payload, counters_);
+    if (channel == nullptr) return std::nullopt;
+    const auto counter = channel->send(options_.self, kind, payload, counters_);
     poll_for_writing(*channel);
+    return counter;
 }
 
 std::optional<std::uint32_t> Mesh::make_datagram(int peer, Kind kind,

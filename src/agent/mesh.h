@@ -49,8 +49,11 @@ class Mesh {
          MeshListener& listener);
 
     bool up(int peer) const { return peers_[index(peer)].channel != nullptr; }
-    /// Dropped unless the channel is up. A failure shows as lost() at the next tick().
-    void send(int peer, Kind kind, std::span<const std::byte> payload);
+    /// At some time.
+    bool was_up(int peer) const { return datagram_peers_[index(peer)].session.number != 0; }
+    /// Returns the counter that names the frame; nothing, and it is dropped, unless the channel is
+    /// up. A failure shows as lost() at the next tick().
+    std::optional<std::uint32_t> send(int peer, Kind kind, std::span<const std::byte> payload);
 
     /// Makes the bytes of a datagram; its counter names it. Nothing unless a key is agreed.
     std::optional<std::uint32_t> make_datagram(int peer, Kind kind,

@@ -118,10 +118,12 @@ Segment::Outcome Segment::make(const SegmentIdentity& identity,
 Segment::~Segment() {
     const bool forked = mapping_->head().pid != getpid();
     if (forked) return;
-    mapping_->head().ended.store(1, std::memory_order_release);
+    end();
     if (!name_.empty() && is_same_file(lock_.number(), segment_path(name_)))
         unlink(segment_path(name_).c_str());
 }
+
+void Segment::end() { mapping_->head().ended.store(1, std::memory_order_release); }
 
 void Segment::publish(const NetworkView& view, const Version& version) {
     if (mapping_->network().write(encode(view, version)))

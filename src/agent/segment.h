@@ -33,6 +33,8 @@ class Segment {
 
     void publish(const NetworkView& view, const Version& version);
     void publish(const Status& status);
+    /// Readers see that no more will come.
+    void end();
     /// For this process: the same memory.
     ViewReader reader() const;
     bool named() const { return !name_.empty(); }

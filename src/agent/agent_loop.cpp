@@ -1,0 +1,257 @@
+#include "agent/agent_loop.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "agent/clock.h"
+#include "core/spanning_tree/rounds_wire.h"
+
+namespace mutirao::agent {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr std::int64_t status_period_ns = ns_per_s;
+constexpr int longest_wait_ms = 1000;
+/// When the thread got no processor for so long, silence was its own.
+constexpr std::int64_t excused_ns = 200 * ns_per_ms;
+/// Frames taken in before everything else gets its turn again.
+constexpr int most_datagrams_at_once = 256;
+/// Channels outlast a dead link for this many times dead_after: it may come back, and what was sent
+/// with it.
+constexpr int channel_patience = 4;
+constexpr int greeting_patience = 2;
+constexpr int longest_round_factor = 8;
+
+std::vector<double> latencies_or_unknown(const Job& job) {
+    const std::size_t hosts = job.contacts.size();
+    const bool known = job.latency_us.size() == hosts * hosts;
+    return known ? job.latency_us : std::vector<double>(hosts * hosts, infinite);
+}
+
+/// What all hosts hold the links of `self` to be.
+std::vector<double> own_row(const NetworkView& view, int self) {
+    const auto hosts = static_cast<std::size_t>(view.host_count);
+    const auto begin = view.latency_us.begin() +
+                       static_cast<std::ptrdiff_t>(static_cast<std::size_t>(self) * hosts);
+    return {begin, begin + static_cast<std::ptrdiff_t>(hosts)};
+}
+
+MeshOptions mesh_options(const Job& job) {
+    const Options& options = job.options;
+    return {job.self, job.contacts, job.key, job.id,
+            greeting_patience * options.dead_after_ms * ns_per_ms,
+            channel_patience * options.dead_after_ms};
+}
+
+}  // namespace
+
+AgentLoop::AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t incarnation)
+    : endpoint_(std::move(endpoint)),
+      job_(std::move(job)),
+      segment_(segment),
+      journal_(job_.options.series_file, job_.self, static_cast<int>(job_.contacts.size())),
+      rounds_(job_.self, static_cast<int>(job_.contacts.size()), latencies_or_unknown(job_),
+              job_.tree, incarnation),
+      mesh_(mesh_options(job_), endpoint_.tcp(), poller_, counters_, *this),
+      datagrams_(endpoint_.udp(), job_.self, mesh_, counters_),
+      links_(job_.self, own_row(rounds_.view(), job_.self), job_.options, mesh_, datagrams_,
+             counters_, journal_),
+      bandwidth_(host_count()),
+      connect_banks_(job_.contacts.size()),
+      began_ns_(now_ns()),
+      began_s_(static_cast<double>(wall_ns()) / ns_per_s),
+      status_timer_{status_period_ns, began_ns_},
+      sensor_timer_{job_.options.sensor_period_ms * ns_per_ms, began_ns_},
+      bandwidth_timer_{job_.options.bandwidth_period_ms * ns_per_ms,
+                       began_ns_ + job_.options.bandwidth_period_ms * ns_per_ms *
+                                       (job_.self + 1) / host_count()},
+      bandwidth_peer_(job_.self),
+      round_limit_ns_(job_.options.round_limit_ms * ns_per_ms) {
+    poller_.add(endpoint_.udp());
+    published_ = rounds_.view();
+    segment_.publish(published_, rounds_.version());
+    links_.use_tree(published_.tree, began_ns_);
+    publish_status();
+}
+
+void AgentLoop::run(int stop) {
+    const std::uint64_t stop_name = poller_.add(stop);
+    while (true) {
+        tick();
+        const int wait_ms = timeout_ms();
+        const std::int64_t before_ns = now_ns();
+        bool stopping = false;
+        for (const Ready& ready : poller_.wait(wait_ms)) {
+            stopping = stopping || ready.name == stop_name;
+            mesh_.on_ready(ready, now_ns());
+        }
+        if (stopping) break;
+        if (now_ns() - before_ns > wait_ms * ns_per_ms + excused_ns) {
+            read_datagrams();
+            links_.excuse(now_ns());
+        }
+    }
+    journal_.flush();
+}
+
+int AgentLoop::timeout_ms() const {
+    const std::int64_t next = std::min({links_.next_ns(), mesh_.next_ns(), status_timer_.next_ns,
+                                  sensor_timer_.next_ns, bandwidth_timer_.next_ns});
+    const std::int64_t wait_ns = next - now_ns();
+    if (wait_ns <= 0) return 0;
+    // Rounded up: waking a moment too early would mean waking twice.
+    return static_cast<int>(std::min<std::int64_t>(wait_ns / ns_per_ms + 1, longest_wait_ms));
+}
+
+bool AgentLoop::Timer::take(std::int64_t now_ns) {
+    if (now_ns < next_ns) return false;
+    next_ns = now_ns + period_ns;
+    return true;
+}
+
+void AgentLoop::read_datagrams() {
+    for (int count = 0; count < most_datagrams_at_once; ++count) {
+        const auto datagram = datagrams_.receive();
+        if (!datagram) return;
+        links_.on_datagram(*datagram);
+    }
+}
+
+void AgentLoop::tick() {
+    // Read after this moment, every answer that had come by then is known: none is called late.
+    const std::int64_t now = now_ns();
+    read_datagrams();
+    mesh_.tick(now);
+    give_up_silent_hosts(now);
+    links_.advance(now);
+    announce();
+    watch_round(now);
+    publish();
+    if (sensor_timer_.take(now)) read_sensors();
+    if (bandwidth_timer_.take(now)) probe_bandwidth(now);
+    if (status_timer_.take(now)) {
+        journal_.flush();
+        publish_status();
+    }
+}
+
+void AgentLoop::joined(int peer) {
+    journal_.event("channel to host " + std::to_string(peer) + " works");
+    carry(rounds_.joined(peer));
+    links_.joined(peer, now_ns());
+}
+
+void AgentLoop::lost(int peer) {
+    journal_.event("channel to host " + std::to_string(peer) + " lost");
+    links_.lost(peer);
+    bandwidth_.lost(peer);
+    carry(rounds_.lost(peer));
+}
+
+void AgentLoop::received(int peer, const Frame& frame) {
+    switch (frame.head.kind) {
+        case Kind::probe:
+        case Kind::echo: links_.on_frame(peer, frame); return;
+        case Kind::rounds: {
+            const auto message = rounds::decode(frame.payload);
+            if (message)
+                carry(rounds_.on(peer, *message));
+            else
+                ++counters_[Count::rejected_malformed];
+            return;
+        }
+        case Kind::bandwidth_ask:
+        case Kind::bandwidth_answer:
+        case Kind::bandwidth_data:
+        case Kind::bandwidth_result: {
+            carry(bandwidth_.on(peer, frame, now_ns()));
+            if (const auto result = bandwidth_.take_result(peer))
+                journal_.measured("bandwidth_bytes_per_us", peer, *result);
+            return;
+        }
+        case Kind::hello:
+        case Kind::welcome:
+        case Kind::confirm: ++counters_[Count::rejected_unexpected];
+    }
+}
+
+void AgentLoop::connected(int peer, double connect_us) {
+    connect_banks_[static_cast<std::size_t>(peer)].measured(connect_us);
+    journal_.measured("tcp_connect_us", peer, connect_us);
+}
+
+/// Hosts whose channel has not come up by now: the others shall not wait for them any longer.
+void AgentLoop::give_up_silent_hosts(std::int64_t now) {
+    const std::int64_t patience_ns =
+        greeting_patience * job_.options.dead_after_ms * ns_per_ms;
+    if (gave_up_ || now - began_ns_ < patience_ns) return;
+    gave_up_ = true;
+    for (int peer = 0; peer < host_count(); ++peer) {
+        if (peer == job_.self || mesh_.was_up(peer)) continue;
+        journal_.event("host " + std::to_string(peer) + " has not come");
+        carry(rounds_.lost(peer));
+    }
+}
+
+/// A round that takes too long has lost a message, whatever the links say.
+void AgentLoop::watch_round(std::int64_t now) {
+    if (!rounds_.running() || !rounds_.leads()) {
+        round_began_ns_ = never_ns;
+        if (!rounds_.running()) round_limit_ns_ = job_.options.round_limit_ms * ns_per_ms;
+        return;
+    }
+    if (round_began_ns_ == never_ns || watched_round_ != rounds_.newest()) {
+        watched_round_ = rounds_.newest();
+        round_began_ns_ = now;
+    }
+    if (now - round_began_ns_ < round_limit_ns_) return;
+    ++counters_[Count::rounds_restarted];
+    journal_.event("round " + std::to_string(watched_round_.number) + " started anew");
+    round_limit_ns_ = std::min(2 * round_limit_ns_, longest_round_factor *
+                                                        job_.options.round_limit_ms * ns_per_ms);
+    round_began_ns_ = never_ns;
+    carry(rounds_.restart());
+}
+
+void AgentLoop::probe_bandwidth(std::int64_t now) {
+    for (int tries = 0; tries < host_count(); ++tries) {
+        bandwidth_peer_ = (bandwidth_peer_ + 1) % host_count();
+        if (bandwidth_peer_ == job_.self || !mesh_.up(bandwidth_peer_)) continue;
+        carry(bandwidth_.ask(bandwidth_peer_, now));
+        return;
+    }
+}
+
+void AgentLoop::read_sensors() {
+    for (const HostReading& reading : sensors_.read())
+        journal_.measured(reading.sensor, -1, reading.value);
+}
+
+double AgentLoop::view_us(int peer) const {
+    const auto hosts = static_cast<std::size_t>(host_count());
+    return rounds_.view().latency_us[static_cast<std::size_t>(job_.self) * hosts +
+                                     static_cast<std::size_t>(peer)];
+}
+
+/// What this end has measured freshly and the others do not hold yet, or no more: the other end may
+/// have said something else.
+void AgentLoop::announce() {
+    for (const Links::Announcement& each : links_.take_announcements()) {
+        if (each.latency_us == view_us(each.peer) || !mesh_.up(each.peer)) continue;
+        ++counters_[Count::announcements];
+        carry(rounds_.announce(each.peer, each.latency_us));
+    }
+}
+
+void AgentLoop::carry(const Rounds::Output& output) {
+    for (const rounds::Outgoing& each : output)
+        mesh_.send(each.to, Kind::rounds, rounds::encode(each.message));
+}
+
+void AgentLoop::carry(const BandwidthSensor::Output& output) {
+    for (const BandwidthSensor::Outgoing& each : output)
+        mesh_.send(each.to, each.kind, each.payload);
+}
+
+}  // namespace mutirao::agent

@@ -1,0 +1,92 @@
+// An agent at work: one thread that waits for sockets and times, and in which everything meets: probes
+// and change detection (Links), the spread of news and the rounds of the tree (core Rounds), the
+// channels that carry both (Mesh), and what others get to see (Segment, Journal).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "agent/agent.h"
+#include "agent/datagrams.h"
+#include "agent/journal.h"
+#include "agent/links.h"
+#include "agent/mesh.h"
+#include "agent/poller.h"
+#include "agent/segment.h"
+#include "agent/sensors/bandwidth.h"
+#include "agent/sensors/host_sensors.h"
+#include "core/spanning_tree/rounds.h"
+
+namespace mutirao::agent {
+
+class AgentLoop final : private MeshListener {
+  public:
+    /// `incarnation`: a random number.
+    AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t incarnation);
+
+    bool usable() const { return poller_.usable(); }
+    /// Until `stop` (an eventfd) becomes readable.
+    void run(int stop);
+
+  private:
+    /// When something that is done now and then is due again.
+    struct Timer {
+        std::int64_t period_ns;
+        std::int64_t next_ns;
+
+        /// Period 0: never due.
+        Timer(std::int64_t period, std::int64_t first_ns)
+            : period_ns(period), next_ns(period == 0 ? never_ns : first_ns) {}
+        bool take(std::int64_t now_ns);
+    };
+
+    void joined(int peer) override;
+    void lost(int peer) override;
+    void received(int peer, const Frame& frame) override;
+    void connected(int peer, double connect_us) override;
+
+    int timeout_ms() const;
+    void read_datagrams();
+    void tick();
+    void give_up_silent_hosts(std::int64_t now_ns);
+    void watch_round(std::int64_t now_ns);
+    void probe_bandwidth(std::int64_t now_ns);
+    void read_sensors();
+    void announce();
+    void carry(const Rounds::Output& output);
+    void carry(const BandwidthSensor::Output& output);
+    void publish();
+    void note_changes(const NetworkView& view);
+    void publish_status();
+    LinkStatus status_of_link(int peer) const;
+    int host_count() const { return mesh_.host_count(); }
+    double view_us(int peer) const;
+
+    Endpoint endpoint_;
+    Job job_;
+    Segment& segment_;
+    Poller poller_;
+    Counters counters_;
+    Journal journal_;
+    Rounds rounds_;
+    Mesh mesh_;
+    Datagrams datagrams_;
+    Links links_;
+    HostSensors sensors_;
+    BandwidthSensor bandwidth_;
+    std::vector<Bank> connect_banks_;
+    NetworkView published_;
+    std::int64_t began_ns_;
+    double began_s_;
+    Timer status_timer_;
+    Timer sensor_timer_;
+    Timer bandwidth_timer_;
+    int bandwidth_peer_;
+    bool gave_up_ = false;  ///< on hosts that never came
+    rounds::RoundId watched_round_;
+    std::int64_t round_began_ns_ = never_ns;
+    std::int64_t round_limit_ns_;
+};
+
+}  // namespace mutirao::agent

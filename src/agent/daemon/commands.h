@@ -1,0 +1,20 @@
+// The commands of mutirao-agent. Each takes the words after its name and returns the exit code, or
+// throws tool::UsageError or tool::Failure.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace mutirao::agent {
+
+inline constexpr int another_agent_runs = 3;
+
+using Words = std::vector<std::string>;
+
+int run_agent(const Words& words, std::ostream& out);
+int show_status(const Words& words, std::ostream& out);
+int dump(const Words& words, std::ostream& out);
+int list(const Words& words, std::ostream& out);
+
+}  // namespace mutirao::agent

@@ -1,0 +1,186 @@
+#include "agent/links.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/text/bytes.h"
+
+namespace mutirao::agent {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+/// The traffic that a host causes is bounded: what it owns beyond these is probed less often.
+constexpr double links_at_full_rate = 23;
+constexpr double tree_links_at_full_rate = 3;
+
+std::int64_t stretched(std::int64_t period_ns, int count, double at_full_rate) {
+    return static_cast<std::int64_t>(static_cast<double>(period_ns) *
+                                     std::max(1.0, count / at_full_rate));
+}
+
+/// Spreads whole numbers evenly over 0..1, neighbours far apart: multiples of the golden ratio.
+double phase_of(int number) {
+    const double turns = 0.6180339887498949 * (number + 1);
+    return turns - std::floor(turns);
+}
+
+std::vector<std::byte> echo_of(std::uint32_t number, std::int64_t held_ns) {
+    ByteWriter writer;
+    writer.put(number, 4);
+    writer.put(static_cast<std::uint64_t>(std::clamp<std::int64_t>(held_ns, 0, UINT32_MAX)), 4);
+    return std::move(writer).take();
+}
+
+}  // namespace
+
+Links::Links(int self, const std::vector<double>& latency_us, const Options& options, Mesh& mesh,
+             Datagrams& datagrams, Counters& counters, Journal& journal)
+    : self_(self),
+      tree_period_ns_(options.tree_period_ms * ns_per_ms),
+      other_period_ns_(stretched(options.other_period_ms * ns_per_ms, mesh.host_count() - 1,
+                                 links_at_full_rate)),
+      dead_after_ns_(options.dead_after_ms * ns_per_ms),
+      mesh_(mesh),
+      datagrams_(datagrams),
+      counters_(counters),
+      journal_(journal),
+      watches_(latency_us.size()) {
+    for (int peer = 0; peer < mesh.host_count(); ++peer) {
+        const double known_us = latency_us[index(peer)];
+        const auto announced = std::isfinite(known_us) ? std::optional(known_us) : std::nullopt;
+        probers_.emplace_back(options.rule, announced, dead_after_ns_, phase_of(self + peer));
+        probers_.back().set_period(other_period_ns_, 0);
+    }
+}
+
+void Links::joined(int peer, std::int64_t now_ns) {
+    watches_[index(peer)] = {};
+    if (peer < self_) return;
+    // All channels come up at about the same time: the first probes must not go out all at once.
+    const auto spread_ns = static_cast<std::int64_t>(phase_of(peer) * 20 * ns_per_ms);
+    probers_[index(peer)].start(now_ns + spread_ns, now_ns);
+}
+
+void Links::lost(int peer) {
+    if (peer > self_) probers_[index(peer)].stop();
+}
+
+void Links::use_tree(const EdgeList& tree, std::int64_t now_ns) {
+    std::vector<bool> used(probers_.size());
+    int count = 0;
+    for (const auto& [low, high] : tree) {
+        if (low != self_) continue;
+        used[index(high)] = true;
+        ++count;
+    }
+    const std::int64_t tree_period_ns = stretched(tree_period_ns_, count, tree_links_at_full_rate);
+    for (int peer = self_ + 1; peer < host_count(); ++peer)
+        probers_[index(peer)].set_period(used[index(peer)] ? tree_period_ns : other_period_ns_,
+                                         now_ns);
+}
+
+void Links::on_datagram(const Datagram& datagram) {
+    const Head& head = datagram.frame.head;
+    if (head.kind == Kind::probe && head.sender < self_) {
+        datagrams_.answer(datagram, Kind::echo,
+                          echo_of(head.counter, now_ns() - datagram.arrived_ns));
+        heard_probe(head.sender, datagram.arrived_ns);
+    } else if (head.kind == Kind::echo && head.sender > self_) {
+        answered(head.sender, {Way::udp, 0}, datagram.frame.payload, datagram.arrived_ns);
+    } else {
+        ++counters_[Count::rejected_unexpected];
+    }
+}
+
+void Links::on_frame(int peer, const Frame& frame) {
+    const std::int64_t arrived_ns = now_ns();
+    if (frame.head.kind == Kind::probe && peer < self_) {
+        mesh_.send(peer, Kind::echo, echo_of(frame.head.counter, 0));
+        heard_probe(peer, arrived_ns);
+    } else if (frame.head.kind == Kind::echo && peer > self_) {
+        answered(peer, {Way::channel, 0}, frame.payload, arrived_ns);
+    } else {
+        ++counters_[Count::rejected_unexpected];
+    }
+}
+
+void Links::heard_probe(int peer, std::int64_t arrived_ns) {
+    watches_[index(peer)] = {arrived_ns, false};
+}
+
+void Links::answered(int peer, ProbeId probe, std::span<const std::byte> echo,
+                     std::int64_t arrived_ns) {
+    ByteReader reader(echo);
+    probe.number = static_cast<std::uint32_t>(reader.take(4));
+    const auto held_ns = static_cast<std::int64_t>(reader.take(4));
+    if (!reader.ended_well()) {
+        ++counters_[Count::rejected_malformed];
+        return;
+    }
+    LinkProber& prober = probers_[index(peer)];
+    const auto round_trip_us = prober.answered(probe, held_ns, arrived_ns);
+    if (!round_trip_us) return;
+    ++counters_[Count::probes_answered];
+    journal_.measured_latency(peer, *round_trip_us / 2);
+    if (const auto latency_us = prober.announced_us())
+        announcements_.push_back({peer, *latency_us});
+}
+
+void Links::excuse(std::int64_t now_ns) {
+    for (LinkProber& prober : probers_) prober.excuse(now_ns);
+    for (Watch& watch : watches_)
+        if (watch.heard_ns != 0) watch.heard_ns = now_ns;
+}
+
+void Links::advance(std::int64_t now_ns) {
+    for (int peer = self_ + 1; peer < host_count(); ++peer) {
+        LinkProber& prober = probers_[index(peer)];
+        if (now_ns < prober.next_ns()) continue;
+        const auto before = prober.announced_us();
+        const std::uint64_t late_before = prober.late_probes();
+        send_probes(peer, prober.advance(now_ns));
+        counters_[Count::probes_late] += prober.late_probes() - late_before;
+        if (const auto after = prober.announced_us(); after && after != before)
+            announcements_.push_back({peer, *after});
+    }
+    for (int peer = 0; peer < self_; ++peer) {
+        Watch& watch = watches_[index(peer)];
+        if (watch.heard_ns == 0 || watch.silent || now_ns - watch.heard_ns < silence_ns())
+            continue;
+        watch.silent = true;
+        announcements_.push_back({peer, infinite});
+    }
+}
+
+std::int64_t Links::next_ns() const {
+    std::int64_t next = never_ns;
+    for (int peer = self_ + 1; peer < host_count(); ++peer)
+        next = std::min(next, probers_[index(peer)].next_ns());
+    for (int peer = 0; peer < self_; ++peer) {
+        const Watch& watch = watches_[index(peer)];
+        if (watch.heard_ns != 0 && !watch.silent)
+            next = std::min(next, watch.heard_ns + silence_ns());
+    }
+    return next;
+}
+
+void Links::send_probes(int peer, const ProbesDue& due) {
+    LinkProber& prober = probers_[index(peer)];
+    if (due.udp) {
+        const std::int64_t sent_ns = now_ns();
+        if (const auto number = datagrams_.send(peer, Kind::probe, {})) {
+            ++counters_[Count::probes_sent];
+            prober.sent({Way::udp, *number}, sent_ns);
+        }
+    }
+    if (due.channel) {
+        const std::int64_t sent_ns = now_ns();
+        if (const auto number = mesh_.send(peer, Kind::probe, {})) {
+            ++counters_[Count::probes_sent];
+            prober.sent({Way::channel, *number}, sent_ns);
+        }
+    }
+}
+
+}  // namespace mutirao::agent

@@ -1,0 +1,76 @@
+// The links between this host and all others: probes those of which it is the lower end, answers and
+// watches the others, and says what all hosts should hold them to be.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "agent/counters.h"
+#include "agent/datagrams.h"
+#include "agent/journal.h"
+#include "agent/link_prober.h"
+#include "agent/mesh.h"
+#include "agent/options.h"
+#include "core/network/tree.h"
+
+namespace mutirao::agent {
+
+class Links {
+  public:
+    /// `latency_us`: what all hosts hold the links of this one to be, by host; infinite: nothing.
+    Links(int self, const std::vector<double>& latency_us, const Options& options, Mesh& mesh,
+          Datagrams& datagrams, Counters& counters, Journal& journal);
+
+    void joined(int peer, std::int64_t now_ns);
+    void lost(int peer);
+    void use_tree(const EdgeList& tree, std::int64_t now_ns);
+    void on_datagram(const Datagram& datagram);
+    void on_frame(int peer, const Frame& frame);
+    /// This agent did not run for a while: silence meanwhile was its own.
+    void excuse(std::int64_t now_ns);
+
+    void advance(std::int64_t now_ns);
+    std::int64_t next_ns() const;
+
+    struct Announcement {
+        int peer = -1;
+        double latency_us = 0;
+    };
+    /// What this host has found out of late that differs, perhaps, from what the others hold.
+    std::vector<Announcement> take_announcements() { return std::exchange(announcements_, {}); }
+
+    const LinkProber* prober(int peer) const {
+        return peer > self_ ? &probers_[index(peer)] : nullptr;
+    }
+
+  private:
+    /// The lower host's probes, as the higher one sees them.
+    struct Watch {
+        std::int64_t heard_ns = 0;  ///< 0: never
+        bool silent = false;        ///< said so
+    };
+
+    static std::size_t index(int peer) { return static_cast<std::size_t>(peer); }
+    int host_count() const { return static_cast<int>(probers_.size()); }
+
+    void send_probes(int peer, const ProbesDue& due);
+    void answered(int peer, ProbeId probe, std::span<const std::byte> echo,
+                  std::int64_t arrived_ns);
+    void heard_probe(int peer, std::int64_t arrived_ns);
+    std::int64_t silence_ns() const { return dead_after_ns_ + 2 * other_period_ns_; }
+
+    int self_;
+    std::int64_t tree_period_ns_;
+    std::int64_t other_period_ns_;
+    std::int64_t dead_after_ns_;
+    Mesh& mesh_;
+    Datagrams& datagrams_;
+    Counters& counters_;
+    Journal& journal_;
+    std::vector<LinkProber> probers_;  ///< by host; of those below this one never started
+    std::vector<Watch> watches_;       ///< by host; of those below this one
+    std::vector<Announcement> announcements_;
+};
+
+}  // namespace mutirao::agent

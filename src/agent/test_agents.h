@@ -1,0 +1,100 @@
+// Several agents in this process, on the loopback interface.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "agent/agent.h"
+#include "core/spanning_tree/kruskal.h"
+
+namespace mutirao::agent::test {
+
+/// Looks again and again: how long something takes is not what these tests are about.
+inline bool within_a_minute(const std::function<bool()>& condition) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() > end) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return true;
+}
+
+inline Options fast_options() {
+    Options options;
+    options.tree_period_ms = 50;
+    options.other_period_ms = 100;
+    options.dead_after_ms = 1500;
+    options.sensor_period_ms = 200;
+    return options;
+}
+
+/// Agents of one job that know nothing yet.
+class Agents {
+  public:
+    explicit Agents(int count, const Options& options = fast_options()) : threads_(index(count)) {
+        key = *random_key();
+        id = *random_number();
+        std::vector<Endpoint> endpoints;
+        for (int host = 0; host < count; ++host) {
+            endpoints.push_back(*Endpoint::open());
+            contacts.push_back(endpoints.back().contact());
+        }
+        for (int host = 0; host < count; ++host)
+            start(host, std::move(endpoints[index(host)]), options);
+    }
+
+    Job job(int host, const Options& options = fast_options()) const {
+        return {host, contacts, key, id, {}, {}, options};
+    }
+    void start(int host, Endpoint endpoint, const Options& options = fast_options()) {
+        threads_[index(host)] =
+            std::make_unique<Thread>(std::move(endpoint), job(host, options));
+    }
+    /// Again on the same port.
+    void restart(int host) { start(host, *Endpoint::open(contacts[index(host)].tcp_port)); }
+    void end(int host) { threads_[index(host)].reset(); }
+
+    Thread& operator[](int host) { return *threads_[index(host)]; }
+    int count() const { return static_cast<int>(threads_.size()); }
+
+    /// All that run hold the same complete version, whose tree joins exactly `hosts`, and it is the
+    /// newest that each of them sees.
+    bool agree_on(const std::vector<int>& hosts) {
+        std::optional<Version> first;
+        for (const int host : hosts) {
+            const auto version = (*this)[host].view()->complete();
+            if (!version || version->tree.size() + 1 != hosts.size()) return false;
+            if (!first) first = version;
+            if (*version != *first) return false;
+        }
+        return true;
+    }
+
+    Key key;
+    std::uint64_t id = 0;
+    std::vector<Contact> contacts;
+
+  private:
+    static std::size_t index(int host) { return static_cast<std::size_t>(host); }
+
+    std::vector<std::unique_ptr<Thread>> threads_;
+};
+
+inline EdgeList kruskal_of(const Version& version) {
+    std::vector<WeightedEdge> edges;
+    const auto hosts = static_cast<std::size_t>(version.host_count);
+    for (std::size_t low = 0; low < hosts; ++low) {
+        for (std::size_t high = low + 1; high < hosts; ++high) {
+            const double weight = version.latency_us[low * hosts + high];
+            const int a = static_cast<int>(low), b = static_cast<int>(high);
+            if (std::isfinite(weight)) edges.push_back({a, b, {weight, a, b}});
+        }
+    }
+    return kruskal(version.host_count, edges);
+}
+
+}  // namespace mutirao::agent::test
