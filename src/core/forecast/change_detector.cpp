@@ -98,7 +98,12 @@ std::optional<double> ChangeDetector::by_forecast(double value_us) {
     error_before_us_ *= error_kept;
     doubting_ = std::max(doubting_ - 1, 0);
     on_trial_ = std::max(on_trial_ - 1, 0);
-    const double band = band_us();
+    // While outside, the band stays as it was: the step that is to be confirmed is no error.
+    if (outside_ == 0) {
+        band_inside_us_ = band_us();
+        error_inside_us_ = error_us();
+    }
+    const double band = band_inside_us_;
     const double off_us = value_us - *announced_us_;
     // An outlier counts as an error of the forecast, but not by its full size: one would make the
     // band too wide to notice anything for a long time.
@@ -122,7 +127,7 @@ std::optional<double> ChangeDetector::outside(double value_us) {
     if (believed && on_trial_ > 0) doubting_ = doubtful_measurements;
     if (believed) on_trial_ = taken_back_within + 1;
     // Errors grow with the level.
-    error_before_us_ = error_us() * std::min(1.0, nearest_us_ / *announced_us_);
+    error_before_us_ = error_inside_us_ * std::min(1.0, nearest_us_ / *announced_us_);
     bank_ = {};
     bank_.measured(value_us);
     return announce(nearest_us_);

@@ -85,6 +85,8 @@ class ChangeDetector {
     double damping_ = 2;        ///< grows with each announcement, fades with each measurement; at
                                 ///< first nothing is known of the link's errors
     double error_before_us_ = 0;  ///< of the forecasts before the bank started afresh; fades
+    double band_inside_us_ = 0;   ///< before the measurements outside the band
+    double error_inside_us_ = 0;  ///< likewise
     int outside_ = 0;           ///< measurements in a row outside the band, negative: below it
     double nearest_us_ = 0;     ///< of these the nearest to what is announced
     int drifting_ = 0;          ///< measurements in a row with the forecast off the announced value
