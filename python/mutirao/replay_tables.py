@@ -10,23 +10,24 @@ USES = ("first", "adapting", "always")
 
 
 def print_run(trace: str, run: dict) -> None:
-    columns = ["slice", "changed", "news", "messages", "bound",
-               *(use for _ in FAMILIES for use in USES)]
-    title = (f"{trace}, {_rule(run)}: broadcasts of {size(run['length_bytes'])} from host"
-             f" {run['root']} of {run['hosts']}, predicted in ms\n"
-             "over the best tree, then over the minimum spanning tree")
+    columns = ["slice", "moved", "news", "msgs", "bound",
+               *(use for _ in FAMILIES for use in ("first", "adapt", "always"))]
+    title = (f"{trace}: {_rule(run)}\n"
+             f"broadcasts of {size(run['length_bytes'])} from host {run['root']} of"
+             f" {run['hosts']}, in ms: best tree, then spanning tree")
     print(compact_table(columns, [_slice_row(row) for row in run["slices"]], title))
     print()
     print("\n".join(_summary(run)))
 
 
 def print_comparison(trace: str, runs: list[dict]) -> None:
-    columns = ["threshold", "tolerance", "news", "messages", "near", "switches", "links",
-               "mst near", "switches", "links"]
+    columns = ["threshold", "keep", "news", "msgs", "near", "trees", "links",
+               "mst near", "trees", "links"]
     totals = runs[0]["totals"]
     title = (f"{trace}: {counted(totals['slices'], 'slice')} of {runs[0]['hosts']} hosts,"
              f" broadcasts of {size(runs[0]['length_bytes'])} from host {runs[0]['root']}\n"
-             f"near: slices within {totals['near_percent']:g}% of the bound; links: exchanged")
+             f"near: slices within {totals['near_percent']:g}% of the bound;"
+             " trees, links: exchanged")
     rows = []
     for run in runs:
         rows.append([_threshold(run), f"{run['tolerance_percent']:g}%",
@@ -50,7 +51,7 @@ def _slice_row(row: dict) -> list:
 
 
 def _ms(us: float | None) -> str:
-    return "never" if us is None else f"{us / 1000:.1f}"
+    return "never" if us is None else f"{us / 1000:.{1 if us < 1e6 else 0}f}"
 
 
 def _threshold(run: dict) -> str:
@@ -59,9 +60,9 @@ def _threshold(run: dict) -> str:
 
 
 def _rule(run: dict) -> str:
-    threshold = ("changes judged by forecast error" if run["threshold_percent"] is None
-                 else f"change threshold {_threshold(run)}")
-    return f"{threshold}, tolerance {run['tolerance_percent']:g}%"
+    change = ("judged by forecast error" if run["threshold_percent"] is None
+              else f"beyond {_threshold(run)}")
+    return f"changes {change}, trees kept within {run['tolerance_percent']:g}%"
 
 
 def _share(part: int, whole: int) -> str:
@@ -78,7 +79,7 @@ def _summary(run: dict) -> Iterator[str]:
                                                    totals["reachable_slices"]),
                          counts["switches"], counts["exchanged_links"]])
     yield compact_table(["", f"within {totals['near_percent']:g}% of the bound", "switches",
-                         "links exchanged"], rows)
+                         "exchanged links"], rows)
     yield ""
     yield (f"{counted(totals['announcements'], 'announcement')},"
            f" {counted(totals['rounds'], 'round')} of maintenance with"
