@@ -30,7 +30,7 @@ sys.exit(sys.version_info < (${least_python/./, }))" >/dev/null 2>&1; then
     done
 }
 
-has_gtest() { [[ -e /usr/include/gtest/gtest.h || -e /usr/local/include/gtest/gtest.h ]]; }
+has_header() { [[ -e /usr/include/$1 || -e /usr/local/include/$1 ]]; }
 has_python() { [[ -n $(find_python) ]]; }
 
 # Each row: the package, and a command that succeeds where it is not needed.
@@ -39,7 +39,12 @@ core_packages=(
     "make|command -v make"
     "cmake|command -v cmake"
     "ninja-build|command -v ninja"
-    "libgtest-dev|has_gtest"
+    "libgtest-dev|has_header gtest/gtest.h"
+)
+# What the agent links statically.
+agent_packages=(
+    "libsodium-dev|has_header sodium.h"
+    "libsqlite3-dev|has_header sqlite3.h"
 )
 python_packages=("python3-venv|has_python")
 # More MPI libraries, Fortran for the tests, and what the lab configures its hosts with.
@@ -159,7 +164,7 @@ main() {
     require_packages "${core_packages[@]}"
     check_cmake
     if [[ -n $core_only ]]; then return; fi
-    require_packages "${python_packages[@]}"
+    require_packages "${agent_packages[@]}" "${python_packages[@]}"
     want_packages "${wanted_packages[@]}"
     make_environments "${mpis[@]}"
 }

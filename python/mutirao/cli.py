@@ -22,6 +22,7 @@ COMMANDS = (
     "settings",
     "bench",
     "study",
+    "agent",
     "top",
     "replay",
     "doctor",

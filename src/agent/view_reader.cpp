@@ -32,6 +32,10 @@ std::string segment_prefix() { return "mutirao-" + std::to_string(geteuid()) + "
 std::string segment_path(const std::string& name) { return "/dev/shm/" + name; }
 std::string daemon_segment_name() { return segment_prefix() + "daemon"; }
 
+std::string full_segment_name(const std::string& given) {
+    return given.starts_with(segment_prefix()) ? given : segment_prefix() + given;
+}
+
 std::string segment_name(std::uint64_t job, int host) {
     char tail[40];
     std::snprintf(tail, sizeof tail, "%016llx-%d", static_cast<unsigned long long>(job), host);

@@ -18,6 +18,8 @@ namespace mutirao::agent {
 std::string segment_name(std::uint64_t job, int host);
 /// "mutirao-<uid>-daemon": where a job looks for a warm agent.
 std::string daemon_segment_name();
+/// Of a name that people give: what it lacks of the above is put before it.
+std::string full_segment_name(const std::string& given);
 
 class ViewReader {
   public:

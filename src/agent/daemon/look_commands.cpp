@@ -26,7 +26,8 @@ bool take_flag(Words& words, const std::string& flag) {
 std::string name_from(const Arguments& arguments) {
     if (arguments.positional().size() > 1)
         throw UsageError("unexpected '" + arguments.positional()[1] + "'");
-    return arguments.positional().empty() ? daemon_segment_name() : arguments.positional().front();
+    return arguments.positional().empty() ? daemon_segment_name()
+                                          : full_segment_name(arguments.positional().front());
 }
 
 ViewReader attach_or_fail(const std::string& name) {
