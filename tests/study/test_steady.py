@@ -87,20 +87,25 @@ def test_what_cannot_be_is_refused(monkeypatch, contender, lines, pace, bounds, 
         run_with(monkeypatch, contender("auto"), lines, pace, bounds=bounds)
 
 
-def calls(*completions, every=500.0):
-    return [(every * number, completion) for number, completion in enumerate(completions)]
+@pytest.mark.parametrize("good, changed, expected", [
+    ("..xxx" + "." * 10, 900, 1.6),  # calls of 1000, 1500 and 2000 are late
+    ("xx" + "." * 12, 900, 0.0),  # late before the change only
+    ("..x.x" + "." * 10, 900, 1.6),  # one good call is not enough
+    ("..x" + "." * 10 + "x..", 900, 0.6),  # a stray
+    ("..xxx" + "." * 9, 900, None)])
+def test_reaction(contender, good, changed, expected):
+    """Catches the first good call instead of the first of ten, and calls before the change."""
+    begins = [500.0 * number for number in range(len(good))]
+    run = steady_run(contender("auto"), begins, [900.0 if each == "x" else 100.0 for each in good])
+    calls = reaction.judged_calls(run, changed, 1e6, 110.0)
+    assert reaction_s(calls, changed) == expected
 
 
-@pytest.mark.parametrize("completions, changed, until, expected", [
-    ((100, 900, 900, 100, 100), 400, 2500, 1.1),  # calls of 500 and 1000 are late
-    ((900, 100, 100, 100, 100), 400, 2500, 0.0),  # late before the change only
-    ((100, 900, 100, 900, 100), 400, 2500, 1.6),  # for good is what counts
-    ((100, 900, 900, 900, 900), 400, 2500, None),
-    ((100, 100, 900, 100, 900), 400, 2000, 1.1),  # the last one belongs to the next change
-])
-def test_reaction(completions, changed, until, expected):
-    """Catches the first good call instead of the first after the last late one."""
-    assert reaction_s(calls(*completions), changed, until, 110) == expected
+def test_calls_that_meet_the_next_change_say_nothing(contender):
+    """The one of 2000 ms began before it, but a good call could still have been under way."""
+    run = steady_run(contender("auto"), [500.0 * number for number in range(6)], [900.0] * 6)
+    calls = reaction.judged_calls(run, 900.0, 2050.0, 110.0)
+    assert [begin for begin, _ in calls] == [1000.0, 1500.0]
 
 
 def test_changes_come_at_different_phases():
@@ -157,13 +162,13 @@ def test_when_the_ranks_knew(contender, link, links, expected):
     for each in said["taken_up"]:
         each["links"] = links
     run = steady_run(contender("auto"), [0.0, 500.0, 1000.0, 1500.0, 2000.0], [1.0] * 5, said=said)
-    assert reaction.taken_up_s(run, link, 900.0, 5000.0) == expected
+    assert reaction.known_s(run, link, 900.0, 5000.0) == expected
 
 
 def test_reaction_study(monkeypatch, tmp_path, capsys):
     """Of a library that needs 100 ms for worse links and never notices better ones."""
     lab = SwitchableLab()
-    for name, value in (("SETTLE_S", 0.05), ("WINDOW_S", 0.6), ("EVERY_MS", 50)):
+    for name, value in (("SETTLE_S", 0.05), ("WINDOW_S", 0.9), ("EVERY_MS", 50)):
         monkeypatch.setattr(reaction, name, value)
     monkeypatch.setattr(reaction.Lab, "up", lambda *_words, **_options: lab)
     monkeypatch.setattr(reaction.Lab, "attach", lambda _name: lab)
@@ -188,8 +193,8 @@ def test_reaction_study(monkeypatch, tmp_path, capsys):
         assert (worse["kind"], better["kind"]) == (WORSENS, RECOVERS)
         assert worse["reaction_s"] == pytest.approx(0.11, abs=0.005)  # 10 ms past a call's begin
         assert worse["late_calls"] == 2 and worse["worst_ms"] == 50
-        assert better["reaction_s"] is None and better["taken_up_s"] is None
-        assert worse["taken_up_s"] == pytest.approx(0.01, abs=0.005)
+        assert better["reaction_s"] is None and better["known_s"] is None
+        assert worse["known_s"] == pytest.approx(0.01, abs=0.005)
     reaction.print_tables(result)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80 and sum("never" in line for line in lines) >= 4
