@@ -99,6 +99,7 @@ TEST(Replay, FollowsASmallNetwork) {
           "\"slice\":2,\"changed_links\":1,\"announcements\":1",
           "\"slice\":3,\"changed_links\":1,\"announcements\":1",
           "\"slice\":4,\"changed_links\":2,\"announcements\":2",
+          "\"fastest\":{\"first\":{\"near_bound\":2,\"switches\":0,\"exchanged_links\":0}",
           "\"bound_us\":2000,", "\"bound_us\":4000,", "\"bound_us\":null,",
           "\"slices\":5,\"reachable_slices\":4,", "\"trees_unlike_kruskal\":0",
           "\"adapting\":{\"near_bound\":4,\"switches\":2,\"exchanged_links\":2}"}) {

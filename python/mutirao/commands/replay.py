@@ -58,7 +58,8 @@ def register(subparsers, common) -> None:
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write every slice to a file")
     parser.add_argument("--generate", type=Path, metavar="FILE",
                         help="write a small made-up trace and do nothing else")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of --generate; default: 1")
+    parser.add_argument("--seed", type=int, default=1, metavar="N",
+                        help="of --generate; default: 1")
     parser.set_defaults(run=run)
 
 

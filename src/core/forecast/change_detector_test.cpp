@@ -90,6 +90,14 @@ TEST(ChangeDetector, AModerateStepNeedsASecondMeasurement) {
     EXPECT_NEAR(detector.forecast()->value, 152 * ms, 1 * ms) << "forecasts begin at the new level";
 }
 
+// Caught when planted: a band that the step itself makes wider before it is confirmed.
+TEST(ChangeDetector, AStepSoonAfterTheStartIsSeen) {
+    ChangeDetector detector({}, 130 * ms);
+    EXPECT_TRUE(feed(detector, 4, 130 * ms).empty());
+    EXPECT_EQ(detector.measured(80 * ms), std::nullopt);
+    EXPECT_EQ(detector.measured(80 * ms), 80 * ms);
+}
+
 TEST(ChangeDetector, MeasurementsOnBothSidesDoNotConfirmEachOther) {
     ChangeDetector detector = steady();
     const auto news =
@@ -125,7 +133,6 @@ TEST(ChangeDetector, ALevelThatSwingsAboutTheBandsEdgeIsSoonLeftAlone) {
     EXPECT_LE(news.size(), 3U);
 }
 
-// Caught when planted: drift not looked at; the band then follows the errors, and 20% go unseen.
 TEST(ChangeDetector, ASlowDriftIsToldInSteps) {
     std::mt19937 random(4);
     std::normal_distribution<double> scatter(0, 8 * ms);
@@ -137,8 +144,22 @@ TEST(ChangeDetector, ASlowDriftIsToldInSteps) {
         detector.measured(level_us + scatter(random));
         worst = std::max(worst, std::abs(*detector.announced() - level_us) / level_us);
     }
-    EXPECT_LT(worst, 0.35);
-    EXPECT_NEAR(*detector.announced(), 200 * ms, 40 * ms);
+    EXPECT_LT(worst, 0.2);
+}
+
+// Caught when planted: forecasts not compared with what is announced; single measurements then
+// leave the band sooner or later, all on one side.
+TEST(ChangeDetector, ALevelThatMovesWithinTheScatterIsToldByTheForecast) {
+    double sum_us = 0;
+    for (unsigned seed = 0; seed < 40; ++seed) {
+        std::mt19937 random(seed);
+        std::normal_distribution<double> scatter(0, 12 * ms);
+        ChangeDetector detector({}, 100 * ms);
+        feed(detector, 300, [&](int) { return 100 * ms + scatter(random); });
+        feed(detector, 100, [&](int) { return 122 * ms + scatter(random); });
+        sum_us += std::abs(*detector.announced() - 122 * ms);
+    }
+    EXPECT_LT(sum_us / 40, 10 * ms);
 }
 
 TEST(ChangeDetector, AThresholdIsThePapersPlainRule) {

@@ -65,7 +65,7 @@ class Repair {
             open.pop_back();
             for (const int child : present_.children[index(from)]) {
                 const double child_us = time_us_[index(from)] + hop_us(from, child);
-                if (settled(child) || child_us > latest_us[index(child)]) continue;
+                if (settled(child) || child_us > latest_us[index(child)] * rounding) continue;
                 time_us_[index(child)] = child_us;
                 parent_[index(child)] = from;
                 open.push_back(child);

@@ -119,6 +119,9 @@ TEST(Renewal, ARepairedTreeMeetsAnyDeadlineThatCanBeMet) {
 TEST(Renewal, ARepairExchangesNoMoreThanItMust) {
     for (unsigned seed = 0; seed < 100; ++seed) {
         Network network = random_latencies(seed, 12);
+        const Tree any = random_tree(seed, 12);
+        EXPECT_EQ(repaired_tree(any, network, 24, last_arrival_us(any, network))->parent,
+                  any.parent);
         const Tree present = *shortest_path_tree(network, 0, 24);
         EXPECT_EQ(*repaired_tree(present, network, 24, bound_us(network, 0) * 1.001), present);
         // One leaf's link dies: that leaf alone must move.
