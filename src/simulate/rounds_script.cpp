@@ -55,7 +55,7 @@ class ScriptMaker {
         const auto a = random_.below(hosts);
         const auto b = (a + 1 + random_.below(hosts - 1)) % hosts;
         return {kinds[random_.below(kinds.size())], static_cast<int>(a), static_cast<int>(b),
-                latency_us()};
+                random_.below(6) == 0 ? never : latency_us()};
     }
 
     Random random_;
@@ -87,7 +87,7 @@ std::string describe(const rounds::Message& message) {
     std::string text(kinds[static_cast<std::size_t>(message.kind)]);
     if (message.id != rounds::RoundId{}) text += " " + name(message.id);
     if (message.kind == rounds::Kind::round)
-        text += message.anew ? " anew" : " from " + name(message.base);
+        text += " from " + name(message.base);
     for (const rounds::LinkNews& link : message.links)
         text += " " + std::to_string(link.low) + "-" + std::to_string(link.high) + "=" +
                 number(link.state.latency_us) + "(" + std::to_string(link.state.breaks) + "." +
@@ -116,7 +116,7 @@ std::string RoundsWorld::describe(const Choice& choice) const {
     constexpr std::array<std::string_view, 5> events = {"latency", "link", "host", "alarm",
                                                         "restart"};
     if (choice.kind == Choice::Kind::event) {
-        const RoundsEvent& event = events_[next_event_];
+        const RoundsEvent& event = script_.events[next_event_];
         return "event " + std::string(events[static_cast<std::size_t>(event.kind)]) + " " +
                std::to_string(event.a) + " " + std::to_string(event.b) + " " +
                number(event.latency_us);

@@ -19,10 +19,6 @@ std::size_t square(int hosts) {
     return static_cast<std::size_t>(hosts) * static_cast<std::size_t>(hosts);
 }
 
-Rounds knows_nothing(int self, int hosts, std::uint64_t birth) {
-    return Rounds(self, hosts, std::vector<double>(square(hosts), never), {}, birth);
-}
-
 }  // namespace
 
 EdgeList spanning_forest(int hosts, const std::vector<double>& latency_us) {
@@ -37,15 +33,9 @@ EdgeList spanning_forest(int hosts, const std::vector<double>& latency_us) {
 }
 
 RoundsWorld::RoundsWorld(const RoundsScript& script)
-    : links_(square(script.hosts)), ends_(square(script.hosts)), events_(script.events) {
-    const EdgeList tree = spanning_forest(script.hosts, script.latency_us);
-    for (int host = 0; host < script.hosts; ++host) {
-        ++births_;
-        hosts_.push_back({script.known
-                              ? Rounds(host, script.hosts, script.latency_us, tree, births_)
-                              : knows_nothing(host, script.hosts, births_),
-                          true});
-    }
+    : script_(script), links_(square(script.hosts)), ends_(square(script.hosts)) {
+    for (int host = 0; host < script.hosts; ++host)
+        hosts_.push_back({newborn(host, script.known), true});
     for (int low = 0; low < script.hosts; ++low) {
         for (int high = low + 1; high < script.hosts; ++high) {
             link(low, high).latency_us = script.latency_us[pair(low, high)];
@@ -73,7 +63,7 @@ bool RoundsWorld::to_be_given_up() const {
 
 RoundsWorld::Output RoundsWorld::apply(const Choice& choice) {
     Output sent;
-    if (choice.kind == Choice::Kind::event) sent = happen(events_[next_event_++]);
+    if (choice.kind == Choice::Kind::event) sent = happen(script_.events[next_event_++]);
     if (choice.kind == Choice::Kind::measure) sent = measure(choice.to, choice.from);
     if (choice.kind == Choice::Kind::deliver) sent = deliver(choice.from, choice.to);
     for (const rounds::Outgoing& outgoing : sent) {
@@ -86,6 +76,15 @@ RoundsWorld::Output RoundsWorld::apply(const Choice& choice) {
     if (choice.to >= 0) check_version(choice.to);
     renew_choices();
     return sent;
+}
+
+Rounds RoundsWorld::newborn(int host, bool knows_start) {
+    ++births_;
+    if (knows_start)
+        return Rounds(host, script_.hosts, script_.latency_us,
+                      spanning_forest(script_.hosts, script_.latency_us), births_);
+    return Rounds(host, script_.hosts, std::vector<double>(square(script_.hosts), never), {},
+                  births_);
 }
 
 RoundsWorld::Output RoundsWorld::happen(const RoundsEvent& event) {
@@ -110,7 +109,7 @@ void RoundsWorld::toggle_host(int host) {
         end(host, other) = {};
         renew_link(host, other);
     }
-    if (changed.alive) changed.machine = knows_nothing(host, host_count(), ++births_);
+    if (changed.alive) changed.machine = newborn(host, script_.known && births_ % 2 == 0);
 }
 
 void RoundsWorld::renew_link(int a, int b) {
@@ -175,8 +174,8 @@ void RoundsWorld::check_version(int host) {
 void RoundsWorld::renew_choices() {
     deliveries_.clear();
     outside_.clear();
-    if (next_event_ < events_.size()) {
-        const RoundsEvent& event = events_[next_event_];
+    if (next_event_ < script_.events.size()) {
+        const RoundsEvent& event = script_.events[next_event_];
         outside_.push_back({Choice::Kind::event, event.b, event.a});
     }
     for (int to = 0; to < host_count(); ++to) {

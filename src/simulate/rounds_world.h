@@ -22,9 +22,10 @@ namespace mutirao::simulate {
 /// Something that happens to the network, or a doubt of an agent.
 struct RoundsEvent {
     enum class Kind : std::uint8_t {
-        latency,  ///< the link between a and b takes latency_us from now on
+        latency,  ///< the link between a and b takes latency_us from now on; infinite: measuring
+                  ///< fails while the channel works
         link,     ///< the link between a and b dies, or comes back
-        host,     ///< the agent of a dies, or comes back and knows nothing
+        host,     ///< the agent of a dies, or comes back: as at the start, or knowing nothing
         alarm,    ///< a wrongly thinks that nothing comes from b
         restart,  ///< the watchdog of a
     };
@@ -121,6 +122,7 @@ class RoundsWorld {
         return index(a < b ? a : b) * hosts_.size() + index(a < b ? b : a);
     }
 
+    Rounds newborn(int host, bool knows_start);
     Output happen(const RoundsEvent& event);
     void toggle_host(int host);
     /// Makes channels work or break as links and hosts now are.
@@ -132,10 +134,10 @@ class RoundsWorld {
     bool will_measure(int at, int other) const;
     void renew_choices();
 
+    RoundsScript script_;
     std::vector<Host> hosts_;
     std::vector<Link> links_;
     std::vector<End> ends_;
-    std::vector<RoundsEvent> events_;
     std::size_t next_event_ = 0;
     std::uint64_t births_ = 0;
     std::vector<Choice> deliveries_;

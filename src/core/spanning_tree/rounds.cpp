@@ -84,7 +84,7 @@ Rounds::Output Rounds::joined(int other) {
     channel(other).works = true;
     tell_all(other, &announced, out);
     if (!knows_start_) out.push_back({other, rounds::message_of(Kind::ask_start)});
-    greet(other, out);
+    tell_newest(other, out);
     for (Message& message : std::exchange(channel(other).outbox, {}))
         send(other, std::move(message), out);
     settle(out);
@@ -142,15 +142,11 @@ void Rounds::claim(int other, double latency_us, Output& out) {
 
 void Rounds::learn(const std::vector<LinkNews>& news, int from, Output& out) {
     std::vector<LinkNews> fresh;
-    std::vector<int> now_usable;
     for (const LinkNews& each : news) {
         if (each.high >= view_.host_count) continue;
         const LinkState& known = links_.at(each.low, each.high);
         if (!(each.state > known)) continue;
         knows_start_ = knows_start_ || there_from_the_start(each.state);
-        const bool own = each.low == self_ || each.high == self_;
-        if (own && each.state.usable() && !known.usable())
-            now_usable.push_back(each.low == self_ ? each.high : each.low);
         links_.set(each.low, each.high, each.state);
         show(each);
         fresh.push_back(each);
@@ -158,7 +154,6 @@ void Rounds::learn(const std::vector<LinkNews>& news, int from, Output& out) {
     if (fresh.empty()) return;
     for (int other = 0; other < view_.host_count; ++other)
         if (other != self_ && other != from) tell(other, fresh, out);
-    for (const int other : now_usable) greet(other, out);
 }
 
 void Rounds::show(const LinkNews& news) {
@@ -187,10 +182,9 @@ void Rounds::tell_all(int other, bool (*which)(const LinkState&), Output& out) c
     tell(other, news, out);
 }
 
-/// So that whoever leads `other` starts no round under a number that was used here.
-void Rounds::greet(int other, Output& out) const {
-    const bool near = channel(other).works && links_.at(self_, other).usable();
-    if (!near || newest_ == RoundId{}) return;
+/// So that whoever leads starts no round under a number that was used before.
+void Rounds::tell_newest(int other, Output& out) const {
+    if (!channel(other).works || newest_ == RoundId{}) return;
     Message message = rounds::message_of(Kind::newest);
     message.id = newest_;
     out.push_back({other, std::move(message)});

@@ -12,7 +12,8 @@
 // messages may be lost: then the running round need not end. A host that missed the end of a round
 // did so by a broken link; the round that follows tells it so, and it asks for the version.
 //
-// A round starts from the leader's last version. If that does not span all hosts, from nothing.
+// A round starts from the leader's last version: hosts that this does not span join its tree, one
+// by one. The call of the round tells the tree and the links that differ.
 //
 // What the driver does:
 //   - carries messages over ordered channels, and says when one works (joined) and when it broke
@@ -139,7 +140,7 @@ class Rounds {
     void show(const LinkNews& news);
     void tell(int other, const std::vector<LinkNews>& news, Output& out) const;
     void tell_all(int other, bool (*which)(const rounds::LinkState&), Output& out) const;
-    void greet(int other, Output& out) const;
+    void tell_newest(int other, Output& out) const;
     void send(int other, Message message, Output& out);
 
     void on_news(int from, const Message& message, Output& out);

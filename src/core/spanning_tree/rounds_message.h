@@ -41,14 +41,13 @@ enum class Kind : std::uint8_t {
 struct Message {
     Kind kind = Kind::news;
     RoundId id;     ///< all but the first two; ask_version, version: who made the version
-    bool anew = false;            ///< round: no version to start from, `links` holds all usable
     RoundId base;                 ///< round: the version from which it starts
     std::uint64_t base_hash = 0;  ///< round
     int part = 0;                 ///< round, version: which of `parts` pieces
     int parts = 1;
     /// news; round: what differs from the version; version: the usable links. Ascending.
     std::vector<LinkNews> links;
-    EdgeList tree;                ///< round, part 0: of the version from which it starts
+    EdgeList tree;                ///< round, part 0: of that version
     maintenance::Message step;
 
     bool operator==(const Message&) const = default;

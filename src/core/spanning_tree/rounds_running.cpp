@@ -30,12 +30,6 @@ EdgeList among(const HostSet& hosts, EdgeList tree) {
     return tree;
 }
 
-bool contains_all(const HostSet& hosts, const HostSet& others) {
-    HostSet both = hosts;
-    both.unite(others);
-    return both == hosts;
-}
-
 std::uint64_t hash_of(const RoundId& id, const LinkTable& links, const EdgeList& tree) {
     std::vector<std::byte> bytes;
     const auto add = [&](std::uint64_t number) {
@@ -116,18 +110,13 @@ void Rounds::start_round(Output& out) {
     const HostSet hosts = links_.component(self_);
     Message call = rounds::message_of(Kind::round);
     call.id = {newest_.number + 1, self_, incarnation_};
-    call.anew = !contains_all(complete_.links.component(self_), hosts);
-    if (!call.anew) {
-        call.base = complete_.id;
-        call.base_hash = complete_.hash;
-        call.tree = complete_.tree;
-    }
-    const LinkState never{};
+    call.base = complete_.id;
+    call.base_hash = complete_.hash;
+    call.tree = complete_.tree;
     links_.for_each([&](int low, int high, const LinkState& state) {
         if (!hosts.contains(low) && !hosts.contains(high)) return;
-        const LinkState& before = call.anew ? never : complete_.links.at(low, high);
-        if (!before.same_for_a_tree(state))
-            call.links.push_back({low, high, state.usable() ? state : never});
+        if (!complete_.links.at(low, high).same_for_a_tree(state))
+            call.links.push_back({low, high, state.usable() ? state : LinkState{}});
     });
     accept(std::move(call), nobody, out);
 }
@@ -135,7 +124,7 @@ void Rounds::start_round(Output& out) {
 /// A round is called as soon as its root knows the end of the one before, so the call may come
 /// ahead of that end. It tells the tree, and the latencies are known.
 void Rounds::take_end_from(const Message& call) {
-    if (!round_ || !round_->node || call.anew || round_->call.id != call.base) return;
+    if (!round_ || !round_->node || round_->call.id != call.base) return;
     if (hash_of(call.base, round_->links, call.tree) == call.base_hash)
         take_version(call.base, std::move(round_->links), call.tree);
 }
@@ -147,17 +136,18 @@ void Rounds::accept(Message call, int from, Output& out) {
         each.cut = false;
         each.outbox.clear();
     }
-    Message question = rounds::message_of(Kind::ask_version);
-    question.id = call.base;
-    question.base_hash = call.base_hash;
     round_.emplace();
     round_->call = std::move(call);
     round_->told_by = from;
-    if (round_->call.anew) {
-        enter(LinkTable(view_.host_count), out);
-    } else if (question.id == complete_.id && question.base_hash == complete_.hash) {
+    const LinkTable nothing(view_.host_count);
+    if (round_->call.base_hash == complete_.hash) {
         enter(complete_.links, out);
+    } else if (round_->call.base_hash == hash_of({}, nothing, {})) {
+        enter(nothing, out);
     } else {
+        Message question = rounds::message_of(Kind::ask_version);
+        question.id = round_->call.base;
+        question.base_hash = round_->call.base_hash;
         pass_on(from, out);
         send(from, std::move(question), out);
     }
@@ -201,13 +191,13 @@ void Rounds::pass_on(int from, Output& out) {
         if (entered && round_->links.at(self_, other).usable()) {
             for (const Message& piece : pieces) send(other, piece, out);
         } else {
-            greet(other, out);
+            if (links_.at(self_, other).usable()) tell_newest(other, out);
         }
     }
 }
 
 void Rounds::on_round(int from, const Message& message, Output& out) {
-    if (message.id < newest_) greet(from, out);
+    if (message.id < newest_) tell_newest(from, out);
     if (message.id < newest_ || message.id <= accepted_) return;
     if (message.id.root < 0 || message.id.root >= view_.host_count) return;
     if (message.parts > 1 && message.id > newest_) {  // until all of it is here
@@ -219,10 +209,9 @@ void Rounds::on_round(int from, const Message& message, Output& out) {
 
 void Rounds::on_ask_version(int from, const Message& message, Output& out) {
     const LinkTable* links = nullptr;
-    if (message.id == complete_.id && message.base_hash == complete_.hash) {
+    if (message.base_hash == complete_.hash) {
         links = &complete_.links;
-    } else if (round_ && round_->before && message.id == round_->call.base &&
-               message.base_hash == round_->call.base_hash) {
+    } else if (round_ && round_->before && message.base_hash == round_->call.base_hash) {
         links = &*round_->before;
     } else {
         return;

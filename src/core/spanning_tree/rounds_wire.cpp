@@ -1,6 +1,6 @@
 // Layout, all little endian: kind (1 byte), then by kind, in this order,
 //   id of the round: number (4), root (4), incarnation (8)     all but the first two
-//   anew (1), id of the version to start from (16), hash (8)   round
+//   id of the version to start from (16), its hash (8)         round
 //   hash (8)                                                   ask_version
 //   part (2), of how many (2)                                  round, version
 //   links of the tree: how many (2), low (2), high (2) each    round
@@ -151,12 +151,9 @@ bool tells(const LinkNews& link) { return link.state != LinkState{}; }
 
 /// What fields must have to do with each other.
 bool makes_sense(const Message& message) {
-    const bool only_usable = message.kind == Kind::version || message.anew;
-    if (only_usable && !std::ranges::all_of(message.links, usable)) return false;
+    if (message.kind == Kind::version && !std::ranges::all_of(message.links, usable)) return false;
     if (message.kind == Kind::news)
         return !message.links.empty() && std::ranges::all_of(message.links, tells);
-    const bool names_a_version = message.base != RoundId{} || message.base_hash != 0;
-    if (message.anew && (names_a_version || !message.tree.empty())) return false;
     return message.part == 0 || message.tree.empty();
 }
 
@@ -167,10 +164,7 @@ std::vector<std::byte> encode(const Message& message) {
     const Shape& shape = shapes[static_cast<std::size_t>(message.kind)];
     writer.put(static_cast<std::uint64_t>(message.kind), 1);
     if (shape.id) put_id(writer, message.id);
-    if (shape.base) {
-        writer.put(message.anew ? 1 : 0, 1);
-        put_id(writer, message.base);
-    }
+    if (shape.base) put_id(writer, message.base);
     if (shape.hash) writer.put(message.base_hash, 8);
     if (shape.parts) {
         writer.put(static_cast<std::uint64_t>(message.part), 2);
@@ -190,12 +184,7 @@ std::optional<Message> decode(std::span<const std::byte> bytes) {
     Message message;
     message.kind = static_cast<Kind>(kind);
     if (shape.id) message.id = in.id(shape.id_may_be_none);
-    if (shape.base) {
-        const std::uint64_t anew = in.number(1);
-        in.require(anew <= 1);
-        message.anew = anew == 1;
-        message.base = in.id(true);
-    }
+    if (shape.base) message.base = in.id(true);
     if (shape.hash) message.base_hash = in.number(8);
     if (shape.parts) {
         message.part = in.small();
