@@ -51,6 +51,8 @@ const ParsedSettings& parsed_settings() {
 int at_finalize(MPI_Comm, int, void*, void*) {
     write_report(runtime());
     free_states();
+    const std::lock_guard lock(runtime().mutex);
+    runtime().universe.reset();  // ends this process' agent
     return MPI_SUCCESS;
 }
 

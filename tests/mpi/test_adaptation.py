@@ -17,7 +17,7 @@ def test_epochs_pass_while_agents_measure(run, ranks_per_host, ranks):
     world = world_of(run("broadcast_check", ranks=ranks, settings={
         "broadcast": "tree:tree=shortest_path", "ranks_per_host": str(ranks_per_host)}))
     assert world["adaptation"]["mode"] == "auto"
-    assert world["adaptation"]["epochs"] > 2
+    assert world["adaptation"]["epochs"] >= 2
 
 
 @pytest.mark.parametrize("ranks_per_host,ranks", [(1, 4), (2, 5)])
