@@ -106,6 +106,15 @@ TEST(Maintenance, RecoveredLinksJoinAHostThatTheTreeDidNotReach) {
     for (const auto& [host, node] : nodes) EXPECT_EQ(node.tree(), (EdgeList{{0, 2}, {1, 2}})) << host;
 }
 
+TEST(Maintenance, TreeLinksToHostsThatAreGoneAreGone) {
+    const Round round = round_of({{0, 1}, {1, 2}, {2, 3}}, {}, {0, 1});
+    std::map<int, Node> nodes;
+    nodes.emplace(0, Node(0, {{1, {5, 0, 1}}}, round));
+    nodes.emplace(1, Node(1, {{0, {5, 0, 1}}}, round));
+    play(nodes);
+    for (const auto& [host, node] : nodes) EXPECT_EQ(node.tree(), (EdgeList{{0, 1}})) << host;
+}
+
 TEST(Maintenance, TheRootsPartEndsIfLinksDoNotJoinAllHosts) {
     const Round round = round_of({{0, 1}, {1, 2}}, {{1, 2, 6, never}}, {0, 1, 2});
     std::map<int, Node> nodes;
