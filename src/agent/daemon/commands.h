@@ -2,6 +2,7 @@
 // throws tool::UsageError or tool::Failure.
 #pragma once
 
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -11,6 +12,9 @@ namespace mutirao::agent {
 inline constexpr int another_agent_runs = 3;
 
 using Words = std::vector<std::string>;
+
+/// The shared memory's full name; that of the usual daemon if none is given.
+std::string checked_segment_name(const std::optional<std::string>& given);
 
 int run_agent(const Words& words, std::ostream& out);
 int show_status(const Words& words, std::ostream& out);

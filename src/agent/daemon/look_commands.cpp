@@ -18,6 +18,8 @@ using tool::Arguments;
 using tool::Failure;
 using tool::UsageError;
 
+constexpr std::size_t longest_name = 100;
+
 bool take_flag(Words& words, const std::string& flag) {
     return std::erase(words, flag) > 0;
 }
@@ -26,8 +28,8 @@ bool take_flag(Words& words, const std::string& flag) {
 std::string name_from(const Arguments& arguments) {
     if (arguments.positional().size() > 1)
         throw UsageError("unexpected '" + arguments.positional()[1] + "'");
-    return arguments.positional().empty() ? daemon_segment_name()
-                                          : full_segment_name(arguments.positional().front());
+    if (arguments.positional().empty()) return checked_segment_name(std::nullopt);
+    return checked_segment_name(arguments.positional().front());
 }
 
 ViewReader attach_or_fail(const std::string& name) {
@@ -52,6 +54,13 @@ void print_summary(const std::string& name, const ViewReader& reader, std::ostre
 }
 
 }  // namespace
+
+std::string checked_segment_name(const std::optional<std::string>& given) {
+    if (!given) return daemon_segment_name();
+    if (given->empty() || given->size() > longest_name || given->find('/') != given->npos)
+        throw UsageError("'" + *given + "' is no name for an agent");
+    return full_segment_name(*given);
+}
 
 int show_status(const Words& given, std::ostream& out) {
     Words words = given;

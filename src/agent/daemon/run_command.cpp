@@ -17,7 +17,6 @@ using tool::Arguments;
 using tool::Failure;
 using tool::UsageError;
 
-constexpr std::size_t longest_name = 100;
 constexpr int longest_ms = 24 * 3600 * 1000;
 
 /// An option in milliseconds and where it goes.
@@ -83,14 +82,6 @@ Options options_from(const Arguments& arguments) {
     return options;
 }
 
-std::string name_from(const Arguments& arguments) {
-    const auto given = arguments.option("name");
-    if (!given) return daemon_segment_name();
-    if (given->empty() || given->size() > longest_name || given->find('/') != given->npos)
-        throw UsageError("--name '" + *given + "' is no name of a file");
-    return full_segment_name(*given);
-}
-
 std::vector<Contact> contacts_of(const HostFile& file) {
     std::vector<Contact> contacts;
     for (const HostLine& line : file.hosts) {
@@ -130,7 +121,7 @@ int run_agent(const Words& words, std::ostream& out) {
     const auto own_port = file.hosts[static_cast<std::size_t>(job.self)].port;
     const auto port = static_cast<std::uint16_t>(
         arguments.number("port", own_port, 1, std::numeric_limits<std::uint16_t>::max()));
-    const std::string name = name_from(arguments);
+    const std::string name = checked_segment_name(arguments.option("name"));
     job.contacts = contacts_of(file);
 
     // Blocked before there are threads, so that a signal waits until somebody asks for it.

@@ -1,0 +1,253 @@
+// Every kind of bad frame, over loopback sockets to a live agent: each is counted by its kind, none
+// does harm. The sender plays host 0 by hand, with and without the key.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <map>
+
+#include "agent/frame.h"
+#include "agent/test_agents.h"
+#include "core/text/bytes.h"
+
+namespace mutirao::agent {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+using test::within_a_minute;
+
+Bytes numbers(std::initializer_list<std::uint64_t> values) {
+    ByteWriter writer;
+    for (const std::uint64_t value : values) writer.put(value, 8);
+    return std::move(writer).take();
+}
+
+sockaddr_in loopback(std::uint16_t port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(port);
+    return address;
+}
+
+/// A socket connected to the agent.
+class Wire {
+  public:
+    Wire(int type, std::uint16_t port) : socket_(socket(AF_INET, type, 0)) {
+        const sockaddr_in to = loopback(port);
+        EXPECT_EQ(connect(socket_.number(), reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
+    }
+    void send(const Bytes& bytes) const {
+        EXPECT_EQ(::send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+                  static_cast<ssize_t>(bytes.size()));
+    }
+    /// What comes next, at most `most`; empty at the end of the stream.
+    Bytes receive(std::size_t most = 4096) const {
+        pollfd waiting{socket_.number(), POLLIN, 0};
+        Bytes bytes(most);
+        if (poll(&waiting, 1, 60'000) != 1) return {};
+        const ssize_t count = recv(socket_.number(), bytes.data(), bytes.size(), 0);
+        bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+        return bytes;
+    }
+
+  private:
+    File socket_;
+};
+
+/// One agent, host 1 of 3, of which the others never come.
+class BadFrames : public testing::Test {
+  protected:
+    BadFrames() : key(*random_key()) {
+        Endpoint endpoint = *Endpoint::open();
+        port = endpoint.contact().tcp_port;
+        Contact nowhere;
+        Job job{1, {nowhere, endpoint.contact(), nowhere}, key, job_id, {}, {},
+                test::fast_options()};
+        agent = std::make_unique<Thread>(std::move(endpoint), std::move(job));
+    }
+
+    Bytes frame(const Head& head, const Bytes& payload, const Key& with) const {
+        Bytes bytes;
+        append_frame(bytes, head, payload, with);
+        return bytes;
+    }
+    Bytes hello() const {
+        return frame({Kind::hello, 0, 1, 0, 1}, numbers({job_id, my_number}), key);
+    }
+    /// Greets; returns what is agreed.
+    Sessions greet(const Wire& wire) const {
+        wire.send(hello());
+        const Bytes welcome = wire.receive();
+        if (welcome.size() != frame_overhead_bytes + 24) {
+            ADD_FAILURE() << "no welcome";
+            return {};
+        }
+        const std::span<const std::byte> payload = std::span(welcome).subspan(head_bytes);
+        ByteReader reader(payload.subspan(8));
+        return agree_sessions(key, job_id, 0, 1, my_number, reader.take(8));
+    }
+    Bytes confirm(const Session& session) const {
+        return frame({Kind::confirm, 0, 1, session.number, 1}, {}, session.key);
+    }
+    /// A stranger sends this and is turned away.
+    void turned_away(const Bytes& bytes, Count why) {
+        const Wire wire(SOCK_STREAM, port);
+        wire.send(bytes);
+        EXPECT_TRUE(wire.receive().empty());
+        ++expected[why];
+    }
+    bool counted() const {
+        const auto status = agent->view()->status();
+        if (!status) return false;
+        for (const auto& [count, number] : expected)
+            if (status->counters[count] < number) return false;
+        return true;
+    }
+    /// The kinds that were sent were counted exactly so often, the others not at all.
+    void expect_counts() const {
+        ASSERT_TRUE(within_a_minute([&] { return counted(); }));
+        const Counters counters = agent->view()->status()->counters;
+        for (auto count = Count::rejected_junk; count <= Count::rejected_unexpected;
+             count = static_cast<Count>(static_cast<int>(count) + 1)) {
+            const auto found = expected.find(count);
+            EXPECT_EQ(counters[count], found == expected.end() ? 0 : found->second)
+                << count_names[static_cast<std::size_t>(count)];
+        }
+    }
+
+    static constexpr std::uint64_t job_id = 77;
+    static constexpr std::uint64_t my_number = 5;
+    Key key;
+    std::uint16_t port = 0;
+    std::unique_ptr<Thread> agent;
+    std::map<Count, std::uint64_t> expected;
+};
+
+TEST_F(BadFrames, OfStrangersOverTcp) {
+    Bytes bytes = hello();
+    bytes[0] ^= std::byte{1};
+    turned_away(bytes, Count::rejected_junk);
+    turned_away(Bytes(100), Count::rejected_junk);
+    turned_away(frame({Kind::hello, 0, 1, 0, 1}, Bytes(17), key), Count::rejected_oversized);
+    turned_away(frame({Kind::hello, 0, 1, 0, 1}, numbers({job_id, 1}), Key{}),
+                Count::rejected_forged);
+    turned_away(frame({Kind::hello, 1, 1, 0, 1}, numbers({job_id, 1}), key),
+                Count::rejected_from_self);
+    turned_away(frame({Kind::hello, 0, 2, 0, 1}, numbers({job_id, 1}), key),
+                Count::rejected_wrong_receiver);
+    turned_away(frame({Kind::hello, 3, 1, 0, 1}, numbers({job_id, 1}), key),
+                Count::rejected_unknown_sender);
+    turned_away(frame({Kind::hello, 0, 1, 9, 1}, numbers({job_id, 1}), key),
+                Count::rejected_wrong_session);
+    turned_away(frame({Kind::hello, 0, 1, 0, 1}, numbers({job_id}), key),
+                Count::rejected_malformed);
+    turned_away(frame({Kind::hello, 0, 1, 0, 1}, numbers({job_id + 1, 1}), key),
+                Count::rejected_unexpected);
+    turned_away(frame({Kind::hello, 2, 1, 0, 1}, numbers({job_id, 1}), key),
+                Count::rejected_unexpected);
+    turned_away(frame({Kind::rounds, 0, 1, 0, 1}, numbers({job_id, 1}), key),
+                Count::rejected_unexpected);
+    turned_away(frame({Kind::hello, 0, 1, 0, 0}, numbers({job_id, 1}), key),
+                Count::rejected_replayed);
+    {
+        const Wire wire(SOCK_STREAM, port);
+        const Bytes whole = hello();
+        wire.send(Bytes(whole.begin(), whole.end() - 1));
+        ++expected[Count::rejected_truncated];
+    }
+    expect_counts();
+    EXPECT_TRUE(agent->running());
+}
+
+TEST_F(BadFrames, ARecordedGreetingDoesNotReplaceAChannel) {
+    const Wire first(SOCK_STREAM, port);
+    const Session session = greet(first).channel;
+    first.send(confirm(session));
+    ASSERT_TRUE(within_a_minute([&] {
+        const auto status = agent->view()->status();
+        return status && status->links[0].channel_up;
+    }));
+    {
+        const Wire second(SOCK_STREAM, port);
+        second.send(hello());
+        EXPECT_FALSE(second.receive().empty());
+        second.send(confirm(session));
+        EXPECT_TRUE(second.receive().empty());
+        ++expected[Count::rejected_wrong_session];
+    }
+    expect_counts();
+    EXPECT_TRUE(agent->view()->status()->links[0].channel_up);
+    EXPECT_EQ(agent->view()->status()->counters[Count::channels_lost], 0U);
+}
+
+TEST_F(BadFrames, OnAChannel) {
+    const auto broken_by = [&](auto make, Count why) {
+        const Wire wire(SOCK_STREAM, port);
+        const Session session = greet(wire).channel;
+        wire.send(confirm(session));
+        wire.send(make(session));
+        while (!wire.receive().empty()) continue;
+        ++expected[why];
+    };
+    broken_by([&](const Session& session) { return confirm(session); }, Count::rejected_replayed);
+    broken_by(
+        [&](const Session& session) {
+            return frame({Kind::confirm, 0, 1, session.number, 2}, {}, session.key);
+        },
+        Count::rejected_unexpected);
+    broken_by(
+        [&](const Session& session) {
+            return frame({Kind::rounds, 0, 1, session.number, 2}, Bytes(30), Key{});
+        },
+        Count::rejected_forged);
+    const Wire wire(SOCK_STREAM, port);
+    const Session session = greet(wire).channel;
+    wire.send(confirm(session));
+    wire.send(frame({Kind::rounds, 0, 1, session.number, 2}, Bytes(30), session.key));
+    wire.send(frame({Kind::echo, 0, 1, session.number, 3}, Bytes(8), session.key));
+    ++expected[Count::rejected_malformed];
+    ++expected[Count::rejected_unexpected];
+    expect_counts();
+    EXPECT_TRUE(agent->view()->status()->links[0].channel_up);
+}
+
+TEST_F(BadFrames, OverUdpAndAGoodOneIsAnsweredAllTheSame) {
+    const Wire channel(SOCK_STREAM, port);
+    const Sessions sessions = greet(channel);
+    const Session& session = sessions.datagrams;
+    channel.send(confirm(sessions.channel));
+    ASSERT_TRUE(within_a_minute([&] { return agent->view()->status()->links[0].channel_up; }));
+    const Wire wire(SOCK_DGRAM, port);
+    const auto bad = [&](const Bytes& bytes, Count why) {
+        wire.send(bytes);
+        ++expected[why];
+    };
+    const auto probe = [&](const Head& head) { return frame(head, {}, session.key); };
+    const std::uint32_t number = session.number;
+    const Bytes good = probe({Kind::probe, 0, 1, number, 1});
+    wire.send(good);
+    EXPECT_EQ(wire.receive().size(), frame_overhead_bytes + 8);
+    bad(good, Count::rejected_replayed);
+    bad(Bytes(good.begin(), good.end() - 1), Count::rejected_truncated);
+    bad(Bytes(3), Count::rejected_truncated);
+    bad(Bytes(60), Count::rejected_junk);
+    bad(Bytes(3000), Count::rejected_oversized);
+    bad(frame({Kind::probe, 0, 1, number, 2}, {}, Key{}), Count::rejected_forged);
+    bad(frame({Kind::probe, 0, 1, number, 2}, {}, sessions.channel.key), Count::rejected_forged);
+    bad(probe({Kind::probe, 1, 1, number, 2}), Count::rejected_from_self);
+    bad(probe({Kind::probe, 0, 2, number, 2}), Count::rejected_wrong_receiver);
+    bad(probe({Kind::probe, 7, 1, number, 2}), Count::rejected_unknown_sender);
+    bad(probe({Kind::probe, 0, 1, number + 1, 2}), Count::rejected_wrong_session);
+    bad(probe({Kind::probe, 2, 1, number, 2}), Count::rejected_wrong_session);
+    bad(probe({Kind::rounds, 0, 1, number, 2}), Count::rejected_unexpected);
+    wire.send(probe({Kind::probe, 0, 1, number, 3}));
+    EXPECT_EQ(wire.receive().size(), frame_overhead_bytes + 8);
+    expect_counts();
+}
+
+}  // namespace
+}  // namespace mutirao::agent

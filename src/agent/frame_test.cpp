@@ -1,0 +1,293 @@
+// Every way in which a frame can be wrong, and a fuzzer over both decoders.
+#include "agent/frame.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "simulate/random.h"
+
+namespace mutirao::agent {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+using simulate::Random;
+
+constexpr int self = 4;
+constexpr int peer = 2;
+constexpr int host_count = 6;
+
+Session session() { return agree_sessions({}, 77, peer, self, 1, 2).channel; }
+
+Bytes payload_of(std::size_t size) {
+    Bytes payload(size);
+    for (std::size_t i = 0; i < size; ++i) payload[i] = static_cast<std::byte>(i * 7);
+    return payload;
+}
+
+Bytes frame_of(const Head& head, std::size_t payload_bytes = 5) {
+    Bytes bytes;
+    append_frame(bytes, head, payload_of(payload_bytes), session().key);
+    return bytes;
+}
+
+Head head(std::uint32_t counter, Kind kind = Kind::rounds) {
+    return {kind, peer, self, session().number, counter};
+}
+
+FrameDecoder decoder(std::size_t most_payload = most_payload_bytes) {
+    return FrameDecoder({self, host_count, peer, session(), most_payload});
+}
+
+std::vector<DatagramPeer> datagram_peers() {
+    std::vector<DatagramPeer> peers(host_count);
+    peers[peer].session = session();
+    return peers;
+}
+
+/// What both decoders make of it.
+std::pair<Count, Count> rejects_of(const Bytes& bytes) {
+    FrameDecoder stream = decoder();
+    stream.feed(bytes);
+    const auto from_stream = stream.next();
+    auto peers = datagram_peers();
+    const auto from_datagram = open_datagram(bytes, self, peers);
+    const Count* stream_reject = std::get_if<Reject>(&from_stream);
+    const Count* datagram_reject = std::get_if<Reject>(&from_datagram);
+    return {stream_reject != nullptr ? *stream_reject : Count::frames_accepted,
+            datagram_reject != nullptr ? *datagram_reject : Count::frames_accepted};
+}
+
+void expect_reject(const Bytes& bytes, Count why) {
+    EXPECT_EQ(rejects_of(bytes), std::pair(why, why));
+}
+
+Bytes with_byte(Bytes bytes, std::size_t at, int change) {
+    bytes[at] ^= static_cast<std::byte>(change);
+    return bytes;
+}
+
+TEST(Frame, AGoodOneComesThrough) {
+    for (const std::size_t size : {std::size_t{0}, std::size_t{5}, most_payload_bytes}) {
+        FrameDecoder stream = decoder();
+        stream.feed(frame_of(head(1), size));
+        const auto next = stream.next();
+        const Frame* frame = std::get_if<Frame>(&next);
+        ASSERT_NE(frame, nullptr);
+        EXPECT_EQ(frame->head, head(1));
+        EXPECT_EQ(Bytes(frame->payload.begin(), frame->payload.end()), payload_of(size));
+        EXPECT_TRUE(std::holds_alternative<std::monostate>(stream.next()));
+    }
+}
+
+TEST(Frame, AStreamMayBeCutAnywhere) {
+    Bytes bytes;
+    for (std::uint32_t counter = 1; counter <= 3; ++counter) {
+        const Bytes frame = frame_of(head(counter), 10 * counter);
+        bytes.insert(bytes.end(), frame.begin(), frame.end());
+    }
+    for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, bytes.size()}) {
+        FrameDecoder stream = decoder();
+        std::uint32_t seen = 0;
+        for (std::size_t at = 0; at < bytes.size(); at += piece) {
+            stream.feed(std::span(bytes).subspan(at, std::min(piece, bytes.size() - at)));
+            while (true) {
+                const auto next = stream.next();
+                ASSERT_FALSE(std::holds_alternative<Reject>(next));
+                if (std::holds_alternative<std::monostate>(next)) break;
+                EXPECT_EQ(std::get<Frame>(next).head.counter, ++seen);
+            }
+        }
+        EXPECT_EQ(seen, 3U);
+        EXPECT_EQ(stream.unfinished_bytes(), 0U);
+    }
+}
+
+TEST(Frame, EveryFlippedBitIsNoticed) {
+    const Bytes good = frame_of(head(1));
+    for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
+        const auto [stream, datagram] = rejects_of(with_byte(good, bit / 8, 1 << (bit % 8)));
+        // In a stream a larger length means that more must come; what comes then is no good either.
+        EXPECT_NE(datagram, Count::frames_accepted) << "bit " << bit;
+        FrameDecoder whole = decoder();
+        whole.feed(with_byte(good, bit / 8, 1 << (bit % 8)));
+        EXPECT_FALSE(std::holds_alternative<Frame>(whole.next())) << "bit " << bit;
+    }
+}
+
+TEST(Frame, WrongOnesAreToldApart) {
+    expect_reject(with_byte(frame_of(head(1)), 0, 1), Count::rejected_junk);
+    expect_reject(with_byte(frame_of(head(1)), 1, 1), Count::rejected_junk);
+    expect_reject(with_byte(frame_of(head(1)), 2, 0x80), Count::rejected_junk);
+    expect_reject(with_byte(frame_of(head(1)), 4, 0xff), Count::rejected_oversized);
+    expect_reject(with_byte(frame_of(head(1)), head_bytes, 1), Count::rejected_forged);
+    expect_reject(with_byte(frame_of(head(1)), head_bytes + 5, 1), Count::rejected_forged);
+    Head other = head(1);
+    other.sender = self;
+    expect_reject(frame_of(other), Count::rejected_from_self);
+    other.sender = host_count;
+    expect_reject(frame_of(other), Count::rejected_unknown_sender);
+    other = head(1);
+    other.receiver = self + 1;
+    expect_reject(frame_of(other), Count::rejected_wrong_receiver);
+    other = head(1);
+    other.session ^= 1;
+    expect_reject(frame_of(other), Count::rejected_wrong_session);
+}
+
+TEST(Frame, OfAnotherPeerOnThisChannel) {
+    Head other = head(1);
+    other.sender = peer + 1;
+    FrameDecoder stream = decoder();
+    stream.feed(frame_of(other));
+    EXPECT_EQ(std::get<Reject>(stream.next()), Count::rejected_unknown_sender);
+}
+
+TEST(Frame, LongerThanAGreetingBeforeOneIsGreeted) {
+    FrameDecoder stream = decoder(16);
+    stream.feed(Bytes(frame_of(head(1), 17)));
+    EXPECT_EQ(std::get<Reject>(stream.next()), Count::rejected_oversized);
+}
+
+TEST(Frame, CutShort) {
+    const Bytes good = frame_of(head(1));
+    for (std::size_t size = 0; size < good.size(); ++size) {
+        const Bytes cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
+        auto peers = datagram_peers();
+        EXPECT_EQ(std::get<Reject>(open_datagram(cut, self, peers)), Count::rejected_truncated);
+        FrameDecoder stream = decoder();
+        stream.feed(cut);
+        EXPECT_TRUE(std::holds_alternative<std::monostate>(stream.next()));
+        EXPECT_EQ(stream.unfinished_bytes(), size);
+    }
+    Bytes longer = good;
+    longer.push_back(std::byte{0});
+    auto peers = datagram_peers();
+    EXPECT_EQ(std::get<Reject>(open_datagram(longer, self, peers)), Count::rejected_oversized);
+}
+
+TEST(Frame, RepeatedInAStream) {
+    FrameDecoder stream = decoder();
+    stream.feed(frame_of(head(5)));
+    ASSERT_TRUE(std::holds_alternative<Frame>(stream.next()));
+    stream.feed(frame_of(head(5)));
+    EXPECT_EQ(std::get<Reject>(stream.next()), Count::rejected_replayed);
+}
+
+TEST(Frame, RepeatedDatagramsWhereOrderIsNotKept) {
+    auto peers = datagram_peers();
+    const auto taken = [&](std::uint32_t counter) {
+        return std::holds_alternative<Frame>(open_datagram(frame_of(head(counter)), self, peers));
+    };
+    EXPECT_FALSE(taken(0));
+    EXPECT_TRUE(taken(10));
+    EXPECT_TRUE(taken(7));
+    EXPECT_FALSE(taken(7));
+    EXPECT_FALSE(taken(10));
+    EXPECT_TRUE(taken(70));
+    EXPECT_TRUE(taken(8));
+    EXPECT_FALSE(taken(6));  // too old to tell
+    EXPECT_FALSE(taken(70));
+    EXPECT_TRUE(taken(UINT32_MAX));
+    EXPECT_FALSE(taken(70));
+}
+
+TEST(Frame, AForgedDatagramDoesNotSpoilTheWindow) {
+    auto peers = datagram_peers();
+    const Bytes forged = with_byte(frame_of(head(1000)), head_bytes, 1);
+    EXPECT_EQ(std::get<Reject>(open_datagram(forged, self, peers)), Count::rejected_forged);
+    EXPECT_TRUE(std::holds_alternative<Frame>(open_datagram(frame_of(head(1)), self, peers)));
+}
+
+TEST(Frame, NothingIsTakenBeforeASessionIsAgreed) {
+    std::vector<DatagramPeer> peers(host_count);
+    Head early = head(1);
+    early.session = 0;
+    Bytes bytes;
+    append_frame(bytes, early, {}, Key{});
+    EXPECT_EQ(std::get<Reject>(open_datagram(bytes, self, peers)), Count::rejected_wrong_session);
+}
+
+TEST(Frame, SessionsDifferInEveryPartOfWhatTheyAreMadeFrom) {
+    Key other_key;
+    other_key.bytes[31] = std::byte{1};
+    const Sessions first = agree_sessions({}, 1, 2, 3, 4, 5);
+    for (const Sessions& other :
+         {agree_sessions(other_key, 1, 2, 3, 4, 5), agree_sessions({}, 9, 2, 3, 4, 5),
+          agree_sessions({}, 1, 9, 3, 4, 5), agree_sessions({}, 1, 2, 9, 4, 5),
+          agree_sessions({}, 1, 2, 3, 9, 5), agree_sessions({}, 1, 2, 3, 4, 9)}) {
+        EXPECT_NE(other.channel.key, first.channel.key);
+        EXPECT_NE(other.datagrams.key, first.datagrams.key);
+    }
+    EXPECT_NE(first.channel.key, first.datagrams.key);
+}
+
+/// Changes a few bytes, cuts, repeats or joins: whatever a broken or hostile sender could make.
+Bytes mutated(Random& random, Bytes bytes) {
+    for (std::size_t changes = random.below(4) + 1; changes > 0; --changes) {
+        if (bytes.empty()) bytes.push_back(std::byte{0});
+        const std::size_t at = random.below(bytes.size());
+        const auto place = bytes.begin() + static_cast<std::ptrdiff_t>(at);
+        switch (random.below(5)) {
+            case 0: *place = static_cast<std::byte>(random.below(256)); break;
+            case 1: bytes.erase(place, bytes.end()); break;
+            case 2: bytes.insert(place, 1 + random.below(40), static_cast<std::byte>(at)); break;
+            case 3: *place ^= static_cast<std::byte>(1U << random.below(8)); break;
+            default: {
+                const Bytes copy(place, bytes.end());
+                bytes.insert(bytes.end(), copy.begin(), copy.end());
+            }
+        }
+    }
+    return bytes;
+}
+
+/// Only bytes that were signed may come out: anything else fails the test.
+void feed_both(Random& random, const Bytes& bytes) {
+    FrameDecoder stream = decoder(random.below(2) == 0 ? 16 : most_payload_bytes);
+    std::size_t at = 0;
+    bool open = true;
+    while (at < bytes.size() && open) {
+        const std::size_t piece = std::min(bytes.size() - at, 1 + random.below(64));
+        stream.feed(std::span(bytes).subspan(at, piece));
+        at += piece;
+        while (open) {
+            const auto next = stream.next();
+            open = !std::holds_alternative<Reject>(next);
+            const Frame* frame = std::get_if<Frame>(&next);
+            if (frame == nullptr) break;
+            ASSERT_EQ(frame_of(frame->head, frame->payload.size()).size(),
+                      frame->payload.size() + frame_overhead_bytes);
+            ASSERT_EQ(Bytes(frame->payload.begin(), frame->payload.end()),
+                      payload_of(frame->payload.size()));
+        }
+    }
+    ASSERT_LE(stream.unfinished_bytes(), bytes.size());
+    auto peers = datagram_peers();
+    const auto opened = open_datagram(bytes, self, peers);
+    if (const Frame* frame = std::get_if<Frame>(&opened)) {
+        ASSERT_EQ(bytes, frame_of(frame->head, frame->payload.size()));
+    }
+}
+
+TEST(Frame, Fuzzed) {
+    const char* asked = std::getenv("MUTIRAO_FUZZ_SECONDS");
+    const auto seconds = std::chrono::duration<double>(asked != nullptr ? std::atof(asked) : 3);
+    const auto end = std::chrono::steady_clock::now() + seconds;
+    for (std::uint64_t seed = 0; std::chrono::steady_clock::now() < end; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        Bytes bytes;
+        for (std::uint32_t counter = 1; counter <= 1 + random.below(3); ++counter) {
+            const Bytes frame = frame_of(head(counter, static_cast<Kind>(random.below(kind_count))),
+                                         random.below(200));
+            bytes.insert(bytes.end(), frame.begin(), frame.end());
+        }
+        feed_both(random, mutated(random, bytes));
+        if (HasFatalFailure()) return;
+    }
+}
+
+}  // namespace
+}  // namespace mutirao::agent

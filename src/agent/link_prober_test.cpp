@@ -1,0 +1,191 @@
+// One link, with a made-up clock and network: what is announced when it changes, dies, comes back, or
+// lets no UDP through.
+#include "agent/link_prober.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <vector>
+
+namespace mutirao::agent {
+namespace {
+
+constexpr std::int64_t dead_after = 5 * ns_per_s;
+constexpr std::int64_t period = ns_per_s / 4;
+
+/// Drives a prober in virtual time; answers come back after `one_way_us` twice.
+class World {
+  public:
+    explicit World(std::optional<double> announced_us = std::nullopt)
+        : prober(ChangeRule{}, announced_us, dead_after) {
+        prober.set_period(period, now);
+        prober.start(now, now);
+    }
+
+    void run_until(std::int64_t end) {
+        while (true) {
+            std::int64_t next = prober.next_ns();
+            if (!answers_.empty()) next = std::min(next, answers_.begin()->first);
+            if (next > end) break;
+            now = std::max(next, now);
+            ASSERT_LT(++steps_, 100'000) << "woken again and again";
+            step();
+        }
+        now = end;
+    }
+    void run_for(std::int64_t span) { run_until(now + span); }
+
+    LinkProber prober;
+    std::int64_t now = 1000 * ns_per_s;
+    double one_way_us = 20'000;
+    bool udp_passes = true;
+    bool channel_passes = true;
+    int sent_udp = 0;
+    int sent_channel = 0;
+    /// (time, value), whenever what is announced changes.
+    std::vector<std::pair<std::int64_t, double>> announced;
+
+  private:
+    void step() {
+        const auto before = prober.announced_us();
+        while (!answers_.empty() && answers_.begin()->first <= now) {
+            prober.answered(answers_.begin()->second, 0, answers_.begin()->first);
+            answers_.erase(answers_.begin());
+        }
+        const ProbesDue due = prober.advance(now);
+        if (due.udp) send({Way::udp, ++number_}, udp_passes, sent_udp);
+        if (due.channel) send({Way::channel, ++number_}, channel_passes, sent_channel);
+        if (prober.announced_us() != before) announced.emplace_back(now, *prober.announced_us());
+    }
+    void send(ProbeId probe, bool passes, int& count) {
+        prober.sent(probe, now);
+        ++count;
+        const auto back = now + static_cast<std::int64_t>(2 * one_way_us * ns_per_us);
+        if (passes) answers_.emplace(back, probe);
+    }
+
+    std::multimap<std::int64_t, ProbeId> answers_;
+    std::uint32_t number_ = 0;
+    int steps_ = 0;
+};
+
+TEST(LinkProber, ASteadyLinkIsAnnouncedOnceAndProbedOncePerPeriod) {
+    World world;
+    world.run_for(60 * ns_per_s);
+    ASSERT_EQ(world.announced.size(), 1U);
+    EXPECT_DOUBLE_EQ(world.announced[0].second, 20'000);
+    EXPECT_NEAR(world.sent_udp, 240, 2);
+    EXPECT_EQ(world.sent_channel, 0);
+    EXPECT_EQ(world.prober.late_probes(), 0U);
+}
+
+TEST(LinkProber, WhatTheHostsKnowAlreadyIsNotAnnounced) {
+    World world(20'000);
+    world.run_for(60 * ns_per_s);
+    EXPECT_TRUE(world.announced.empty());
+}
+
+// Ten times worse: news before the first slow answer is there, and then what it really is. Fails if
+// late probes are not noticed before they are answered.
+TEST(LinkProber, ALinkThatGetsWorseIsNewsBeforeTheReply) {
+    World world(20'000);
+    world.run_for(20 * ns_per_s);
+    const std::int64_t change = world.now;
+    world.one_way_us = 200'000;
+    world.run_for(20 * ns_per_s);
+    ASSERT_FALSE(world.announced.empty());
+    EXPECT_LT(world.announced.front().first - change, 600 * ns_per_ms);
+    EXPECT_GE(world.announced.front().second, 200'000);
+    EXPECT_DOUBLE_EQ(world.prober.announced_us().value_or(0), 200'000);
+    EXPECT_LE(world.announced.size(), 3U);
+}
+
+TEST(LinkProber, ALinkThatGetsBetterIsNewsAfterTwoAnswers) {
+    World world(200'000);
+    world.one_way_us = 200'000;
+    world.run_for(20 * ns_per_s);
+    const std::int64_t change = world.now;
+    world.one_way_us = 20'000;
+    world.run_for(20 * ns_per_s);
+    ASSERT_EQ(world.announced.size(), 1U);
+    EXPECT_DOUBLE_EQ(world.announced[0].second, 20'000);
+    EXPECT_LT(world.announced[0].first - change, ns_per_s);
+}
+
+TEST(LinkProber, OneLostProbeIsNoNews) {
+    World world(20'000);
+    world.run_for(20 * ns_per_s);
+    world.udp_passes = false;
+    world.run_for(period);
+    world.udp_passes = true;
+    world.run_for(20 * ns_per_s);
+    EXPECT_EQ(world.prober.late_probes(), 1U);
+    EXPECT_TRUE(world.announced.empty());
+}
+
+TEST(LinkProber, ADeadLinkBecomesInfiniteAndIsAnnouncedAgainWhenItIsBack) {
+    World world(20'000);
+    world.run_for(20 * ns_per_s);
+    const std::int64_t change = world.now;
+    world.udp_passes = world.channel_passes = false;
+    world.run_for(30 * ns_per_s);
+    ASSERT_FALSE(world.announced.empty());
+    EXPECT_TRUE(std::isinf(world.announced.back().second));
+    EXPECT_LT(world.announced.back().first - change, dead_after + 2 * period);
+    EXPECT_TRUE(world.prober.dead());
+    world.udp_passes = world.channel_passes = true;
+    world.run_for(2 * ns_per_s);
+    EXPECT_DOUBLE_EQ(world.announced.back().second, 20'000);
+    EXPECT_FALSE(world.prober.over_channel());
+}
+
+// Slower than dead_after: its answers come all the same, one after the other.
+TEST(LinkProber, AVerySlowLinkIsNotDead) {
+    World world(20'000);
+    world.run_for(20 * ns_per_s);
+    world.one_way_us = 3'500'000;
+    world.run_for(60 * ns_per_s);
+    EXPECT_FALSE(world.prober.dead());
+    EXPECT_DOUBLE_EQ(world.prober.announced_us().value_or(0), 3'500'000);
+}
+
+TEST(LinkProber, WhereUdpIsFilteredProbesGoThroughTheChannel) {
+    World world;
+    world.udp_passes = false;
+    world.run_for(20 * ns_per_s);
+    EXPECT_TRUE(world.prober.over_channel());
+    EXPECT_DOUBLE_EQ(world.prober.announced_us().value_or(0), 20'000);
+    const int udp_before = world.sent_udp;
+    world.run_for(20 * ns_per_s);
+    EXPECT_LT(world.sent_udp - udp_before, 20);
+    world.udp_passes = true;
+    world.run_for(10 * ns_per_s);
+    EXPECT_FALSE(world.prober.over_channel());
+    EXPECT_EQ(world.announced.size(), 1U);
+}
+
+TEST(LinkProber, AStoppedProberIsSilentAndAReturnIsMeasuredAnew) {
+    World world(20'000);
+    world.run_for(20 * ns_per_s);
+    world.prober.stop();
+    const int sent = world.sent_udp;
+    world.run_for(60 * ns_per_s);
+    EXPECT_EQ(world.sent_udp, sent);
+    world.one_way_us = 30'000;
+    world.prober.start(world.now, world.now);
+    world.run_for(ns_per_s);
+    EXPECT_DOUBLE_EQ(world.prober.announced_us().value_or(0), 30'000);
+}
+
+TEST(LinkProber, APauseOfTheProberItselfIsNoNews) {
+    World world(20'000);
+    world.run_for(20 * ns_per_s);
+    world.now += 30 * ns_per_s;
+    world.prober.excuse(world.now);
+    world.run_for(10 * ns_per_s);
+    EXPECT_TRUE(world.announced.empty());
+}
+
+}  // namespace
+}  // namespace mutirao::agent

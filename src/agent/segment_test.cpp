@@ -1,0 +1,201 @@
+// Shared memory as other processes meet it: while the agent lives, when another wants its name, and
+// after it died without a word.
+#include "agent/segment.h"
+
+#include <gtest/gtest.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <limits>
+#include <thread>
+
+#include "agent/mapping.h"
+
+namespace mutirao::agent {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+SegmentIdentity identity(const std::string& name, int host_count = 3) {
+    return {segment_prefix() + "test-" + std::to_string(getpid()) + "-" + name, 1, host_count, 42};
+}
+
+NetworkView view_of(int host_count, double latency_us) {
+    NetworkView view;
+    view.host_count = host_count;
+    const auto hosts = static_cast<std::size_t>(host_count);
+    view.latency_us.assign(hosts * hosts, latency_us);
+    view.last_known_us.assign(hosts * hosts, latency_us);
+    view.changes = static_cast<std::uint64_t>(latency_us);
+    view.version = static_cast<std::uint32_t>(latency_us);
+    view.tree = {{0, 1}, {1, 2}};
+    return view;
+}
+
+Version version_of(int host_count, double latency_us) {
+    const NetworkView view = view_of(host_count, latency_us);
+    return {view.version, 99, host_count, view.latency_us, view.tree};
+}
+
+/// A child that makes the segment, tells so, and waits to be killed.
+pid_t agent_in_a_child(const SegmentIdentity& what) {
+    int ready[2];
+    if (pipe(ready) != 0) return -1;
+    const pid_t child = fork();
+    if (child == 0) {
+        std::unique_ptr<Segment> segment;
+        const bool made = Segment::make(what, segment) == Segment::Outcome::made;
+        if (made) segment->publish(view_of(3, 7), version_of(3, 7));
+        const char told = made ? 'y' : 'n';
+        if (write(ready[1], &told, 1) != 1) _exit(1);
+        while (true) pause();
+    }
+    char told = 'n';
+    if (read(ready[0], &told, 1) != 1 || told != 'y') ADD_FAILURE() << "the child made no segment";
+    close(ready[0]);
+    close(ready[1]);
+    return child;
+}
+
+void kill_and_wait(pid_t child) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+}
+
+TEST(Segment, WhatIsPublishedIsRead) {
+    std::unique_ptr<Segment> segment;
+    const SegmentIdentity what = identity("read");
+    ASSERT_EQ(Segment::make(what, segment), Segment::Outcome::made);
+    const auto reader = ViewReader::attach(what.name);
+    ASSERT_TRUE(reader);
+    EXPECT_FALSE(reader->read());
+    NetworkView view = view_of(3, 5);
+    view.latency_us[1] = infinite;
+    const std::uint64_t before = reader->changes();
+    segment->publish(view, version_of(3, 4));
+    EXPECT_GT(reader->changes(), before);
+    EXPECT_EQ(reader->read(), view);
+    EXPECT_EQ(reader->complete(), version_of(3, 4));
+    EXPECT_EQ(reader->self(), 1);
+    EXPECT_EQ(reader->host_count(), 3);
+    EXPECT_EQ(reader->job(), 42U);
+    EXPECT_EQ(reader->pid(), getpid());
+    EXPECT_FALSE(reader->gone());
+    segment.reset();
+    EXPECT_TRUE(reader->gone());
+    EXPECT_EQ(reader->read(), view);
+    EXPECT_FALSE(ViewReader::attach(what.name));
+}
+
+TEST(Segment, AStatusComesBackAsItWas) {
+    Status status;
+    status.time_s = 1.5;
+    status.series_stopped = "disk full";
+    status.links.resize(3);
+    status.links[0] = {true, true, infinite, ForecastStatus{1, 2, "mean"}, {}, {}, {1, 2, 3}};
+    status.events = {{2.5, "something"}, {3.5, ""}};
+    status.sensors = {{"free_disk_bytes", 7, {}}};
+    status.counters[Count::versions] = 12;
+    const std::vector<std::byte> bytes = encode(status);
+    EXPECT_EQ(decode_status(bytes), status);
+    for (std::size_t size = 0; size < bytes.size(); ++size)
+        EXPECT_FALSE(decode_status(std::span(bytes).first(size)));
+}
+
+TEST(Segment, ASecondAgentStepsAside) {
+    std::unique_ptr<Segment> first, second;
+    const SegmentIdentity what = identity("rival");
+    ASSERT_EQ(Segment::make(what, first), Segment::Outcome::made);
+    EXPECT_EQ(Segment::make(what, second), Segment::Outcome::held_by_another);
+    EXPECT_FALSE(ViewReader::attach(what.name)->gone());
+    first.reset();
+    EXPECT_EQ(Segment::make(what, second), Segment::Outcome::made);
+}
+
+// Fails if a reader's test for life takes the lock itself, or a name is given before the lock.
+TEST(Segment, OfAnAgentThatWasKilledIsSeenToBeStaleAndReplaced) {
+    const SegmentIdentity what = identity("killed");
+    const pid_t child = agent_in_a_child(what);
+    const auto reader = ViewReader::attach(what.name);
+    ASSERT_TRUE(reader);
+    EXPECT_FALSE(reader->gone());
+    std::unique_ptr<Segment> next;
+    EXPECT_EQ(Segment::make(what, next), Segment::Outcome::held_by_another);
+    kill_and_wait(child);
+    EXPECT_TRUE(reader->gone());
+    EXPECT_EQ(Segment::make(what, next), Segment::Outcome::made);
+    EXPECT_TRUE(reader->gone());
+    EXPECT_EQ(reader->read(), view_of(3, 7));
+    EXPECT_FALSE(ViewReader::attach(what.name)->gone());
+}
+
+TEST(Segment, RemnantsAreClearedAwayAndTheLivingAreNot) {
+    const SegmentIdentity dead = identity("dead"), alive = identity("alive");
+    kill_and_wait(agent_in_a_child(dead));
+    std::unique_ptr<Segment> segment;
+    ASSERT_EQ(Segment::make(alive, segment), Segment::Outcome::made);
+    ASSERT_TRUE(ViewReader::attach(dead.name));
+    remove_stale_segments();
+    EXPECT_FALSE(ViewReader::attach(dead.name));
+    EXPECT_TRUE(ViewReader::attach(alive.name));
+}
+
+TEST(Segment, AForkedChildLeavesItAlone) {
+    std::unique_ptr<Segment> segment;
+    const SegmentIdentity what = identity("forked");
+    ASSERT_EQ(Segment::make(what, segment), Segment::Outcome::made);
+    const pid_t child = fork();
+    if (child == 0) {
+        segment.reset();
+        _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    const auto reader = ViewReader::attach(what.name);
+    ASSERT_TRUE(reader);
+    EXPECT_FALSE(reader->gone());
+}
+
+TEST(Segment, WhatIsNoSegmentIsNotAttachedTo) {
+    const std::string name = identity("junk").name;
+    for (const std::size_t size : {std::size_t{0}, std::size_t{10}, std::size_t{100'000}}) {
+        const File file(open(segment_path(name).c_str(), O_CREAT | O_RDWR | O_TRUNC, 0600));
+        ASSERT_EQ(ftruncate(file.number(), static_cast<off_t>(size)), 0);
+        EXPECT_FALSE(ViewReader::attach(name));
+    }
+    unlink(segment_path(name).c_str());
+    EXPECT_FALSE(ViewReader::attach(name));
+    EXPECT_FALSE(ViewReader::attach("../etc/passwd"));
+}
+
+// Every view has one value throughout: a mixture would show. Fails without the second look at the
+// sequence.
+TEST(Segment, ReadersNeverSeeAMixture) {
+    constexpr int host_count = 40;
+    std::unique_ptr<Segment> segment;
+    const SegmentIdentity what = identity("torn", host_count);
+    ASSERT_EQ(Segment::make(what, segment), Segment::Outcome::made);
+    segment->publish(view_of(host_count, 1), version_of(host_count, 1));
+    std::atomic<bool> ended{false};
+    std::thread writer([&] {
+        for (int i = 2; i < 20'000 && !ended; ++i)
+            segment->publish(view_of(host_count, i % 1000 + 1),
+                             version_of(host_count, i % 1000 + 1));
+        ended = true;
+    });
+    const auto reader = ViewReader::attach(what.name);
+    for (int reads = 0; reads < 2000 && !ended; ++reads) {
+        const auto view = reader->read();
+        if (view && *view != view_of(host_count, view->latency_us[0])) {
+            ADD_FAILURE() << "a view of several values";
+            break;
+        }
+    }
+    ended = true;
+    writer.join();
+}
+
+}  // namespace
+}  // namespace mutirao::agent

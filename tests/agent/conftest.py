@@ -1,0 +1,61 @@
+"""Agents as people run them: through the command line, under names and ports of their own."""
+
+import os
+import socket
+import subprocess
+
+import pytest
+
+from mutirao.paths import ROOT
+
+
+@pytest.fixture
+def mutirao(tmp_path):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MUTIRAO_")}
+    environment = {**kept, "XDG_STATE_HOME": str(tmp_path / "state")}
+
+    def run(*words):
+        return subprocess.run([ROOT / "mutirao", *map(str, words)], capture_output=True, text=True,
+                              env=environment, cwd=tmp_path, timeout=120, check=False)
+
+    return run
+
+
+@pytest.fixture
+def hosts(tmp_path):
+    """A host file of three hosts on this machine, on ports that are free now."""
+    sockets = [socket.socket() for _ in range(3)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    lines = [f"127.0.0.1 {each.getsockname()[1]}" for each in sockets]
+    for each in sockets:
+        each.close()
+    path = tmp_path / "hosts"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def key(mutirao, tmp_path):
+    answer = mutirao("agent", "key", tmp_path / "key")
+    assert answer.returncode == 0, answer.stderr
+    return tmp_path / "key"
+
+
+@pytest.fixture
+def agents(mutirao, hosts, key, tmp_path):
+    """Starts agents by their numbers; ends those that the test did not."""
+    started = []
+
+    def name(number):
+        return f"test-{os.getpid()}-{tmp_path.name}-{number}"
+
+    def start(number, *words):
+        started.append(number)
+        return mutirao("agent", "start", "--hosts", hosts, "--key", key, "--self", number,
+                       "--name", name(number), *words)
+
+    start.name = name
+    yield start
+    for number in started:
+        mutirao("agent", "stop", "--name", name(number))
