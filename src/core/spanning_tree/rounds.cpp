@@ -106,7 +106,8 @@ Rounds::Output Rounds::on(int from, const Message& message) {
     };
     const auto kind = static_cast<std::size_t>(message.kind);
     if (kind >= handlers.size())
-        broken_invariant("kind of message of how many", std::ssize(handlers), std::ssize(handlers));
+        broken_invariant("kind of message of how many", static_cast<int>(message.kind),
+                         std::ssize(handlers));
     Output out;
     if (!channel(from).works) return out;
     (this->*handlers[kind])(from, message, out);
@@ -152,6 +153,7 @@ void Rounds::learn(const std::vector<LinkNews>& news, int from, Output& out) {
         fresh.push_back(each);
     }
     if (fresh.empty()) return;
+    unsettled_ = true;
     for (int other = 0; other < view_.host_count; ++other)
         if (other != self_ && other != from) tell(other, fresh, out);
 }
@@ -211,6 +213,7 @@ void Rounds::on_news(int from, const Message& message, Output& out) {
 void Rounds::on_newest(int from, const Message& message, Output& out) {
     if (message.id <= newest_) return;
     newest_ = message.id;
+    unsettled_ = true;
     pass_on(from, out);
 }
 

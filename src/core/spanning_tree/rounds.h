@@ -174,6 +174,7 @@ class Rounds {
     RoundId accepted_;               ///< the last one that this host entered or waits to enter
     rounds::Parts call_parts_;
     std::optional<Running> round_;
+    bool unsettled_ = false;         ///< something on which should_start() depends has changed
     NetworkView view_;
     Version version_;
 };

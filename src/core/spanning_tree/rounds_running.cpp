@@ -74,7 +74,7 @@ Rounds::Output Rounds::restart() {
 
 void Rounds::settle(Output& out) {
     complete_if_finished();
-    while (leads() && should_start()) {
+    while (std::exchange(unsettled_, false) && leads() && should_start()) {
         start_round(out);
         complete_if_finished();
     }
@@ -132,6 +132,7 @@ void Rounds::take_end_from(const Message& call) {
 void Rounds::accept(Message call, int from, Output& out) {
     take_end_from(call);
     newest_ = accepted_ = call.id;
+    unsettled_ = true;
     for (Channel& each : channels_) {
         each.cut = false;
         each.outbox.clear();
@@ -202,6 +203,7 @@ void Rounds::on_round(int from, const Message& message, Output& out) {
     if (message.id.root < 0 || message.id.root >= view_.host_count) return;
     if (message.parts > 1 && message.id > newest_) {  // until all of it is here
         newest_ = message.id;
+        unsettled_ = true;
         pass_on(from, out);
     }
     if (auto whole = call_parts_.add(message)) accept(std::move(*whole), from, out);
@@ -276,6 +278,7 @@ void Rounds::take_version(const RoundId& id, LinkTable links, EdgeList tree) {
     view_.tree = tree;
     ++view_.changes;
     complete_ = {id, std::move(links), std::move(tree), hash};
+    unsettled_ = true;
 }
 
 }  // namespace mutirao

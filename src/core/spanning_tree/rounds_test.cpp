@@ -1,0 +1,279 @@
+// What single hosts do, message by message. That hosts agree in the end, whatever happens, is what
+// the walks in simulate/ show.
+#include "core/spanning_tree/rounds.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "core/spanning_tree/rounds_wire.h"
+
+namespace mutirao {
+namespace {
+
+using rounds::Kind;
+using rounds::Message;
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+Rounds knowing_nothing(int self, int hosts, std::uint64_t incarnation = 1) {
+    const auto count = static_cast<std::size_t>(hosts);
+    return Rounds(self, hosts, std::vector<double>(count * count, never), {}, incarnation);
+}
+
+/// 0-1 takes 1, 1-2 takes 2, 0-2 takes 3.
+Rounds of_triangle(int self) {
+    return Rounds(self, 3, {0, 1, 3, 1, 0, 2, 3, 2, 0}, {{1, 2}, {1, 0}}, 1);
+}
+
+Message news(int low, int high, std::uint32_t breaks, std::uint32_t sequence, double latency_us) {
+    Message message = rounds::message_of(Kind::news);
+    message.links = {{low, high, {breaks, sequence, latency_us}}};
+    return message;
+}
+
+std::vector<Message> to(int host, const rounds::Output& output) {
+    std::vector<Message> messages;
+    for (const rounds::Outgoing& outgoing : output)
+        if (outgoing.to == host) messages.push_back(outgoing.message);
+    return messages;
+}
+
+int count(const rounds::Output& output, Kind kind) {
+    return static_cast<int>(std::ranges::count_if(
+        output, [&](const rounds::Outgoing& each) { return each.message.kind == kind; }));
+}
+
+double latency_us(const Rounds& host, int a, int b) {
+    return host.view().latency_us[static_cast<std::size_t>(a * host.view().host_count + b)];
+}
+
+/// Hosts whose messages arrive in the order of sending, at once.
+struct Hosts {
+    std::vector<Rounds> machines;
+    struct Sent {
+        int from = -1;
+        rounds::Outgoing outgoing;
+    };
+    std::deque<Sent> under_way;
+
+    void send(int from, const rounds::Output& output) {
+        for (const rounds::Outgoing& each : output) under_way.push_back({from, each});
+    }
+    void join(int a, int b) {
+        send(a, at(a).joined(b));
+        send(b, at(b).joined(a));
+    }
+    void deliver_all() {
+        while (!under_way.empty()) {
+            const Sent next = std::move(under_way.front());
+            under_way.pop_front();
+            send(next.outgoing.to, at(next.outgoing.to).on(next.from, next.outgoing.message));
+        }
+    }
+    Rounds& at(int host) { return machines[static_cast<std::size_t>(host)]; }
+};
+
+Hosts joined_triangle() {
+    Hosts hosts{{of_triangle(0), of_triangle(1), of_triangle(2)}, {}};
+    hosts.join(0, 1);
+    hosts.join(1, 2);
+    hosts.join(0, 2);
+    hosts.deliver_all();
+    return hosts;
+}
+
+TEST(Rounds, TwoHostsThatKnowNothingBuildATree) {
+    Hosts hosts{{knowing_nothing(0, 2), knowing_nothing(1, 2, 2)}, {}};
+    hosts.join(0, 1);
+    hosts.send(0, hosts.at(0).announce(1, 25));
+    hosts.deliver_all();
+    for (const Rounds& host : hosts.machines) {
+        EXPECT_EQ(host.version().tree, (EdgeList{{0, 1}}));
+        EXPECT_EQ(host.version().latency_us, (std::vector<double>{0, 25, 25, 0}));
+        EXPECT_EQ(host.view().version, host.version().number);
+        EXPECT_FALSE(host.running());
+    }
+    EXPECT_EQ(hosts.at(0).version(), hosts.at(1).version());
+    EXPECT_TRUE(hosts.at(0).leads());
+    EXPECT_FALSE(hosts.at(1).leads());
+}
+
+TEST(Rounds, WhatHostsStartWithIsVersionZero) {
+    const Rounds host = of_triangle(2);
+    EXPECT_EQ(host.version().number, 0U);
+    EXPECT_EQ(host.version().tree, (EdgeList{{0, 1}, {1, 2}}));
+    EXPECT_EQ(host.version().hash, of_triangle(0).version().hash);
+    EXPECT_NE(host.version().hash, knowing_nothing(2, 3).version().hash);
+}
+
+TEST(Rounds, NewsArePassedOnOnceAndByWhoeverDidNotKnow) {
+    Rounds host = of_triangle(1);
+    host.joined(0);
+    host.joined(2);
+    const auto first = host.on(2, news(0, 2, 0, 1, 7));
+    EXPECT_EQ(to(0, first), (std::vector<Message>{news(0, 2, 0, 1, 7)}));
+    EXPECT_TRUE(to(2, first).empty());
+    EXPECT_EQ(latency_us(host, 2, 0), 7);
+    EXPECT_TRUE(host.on(0, news(0, 2, 0, 1, 7)).empty());
+    EXPECT_TRUE(host.on(0, news(0, 2, 0, 0, never)).empty());
+}
+
+// A break that the other end noticed is not hidden by however many measurements of the owner.
+TEST(Rounds, ABreakIsNewerThanLatencies) {
+    Rounds host = of_triangle(2);
+    host.joined(1);
+    host.on(1, news(0, 1, 0, 9, 5));
+    host.on(1, news(0, 1, 1, 0, never));
+    EXPECT_EQ(latency_us(host, 0, 1), never);
+    host.on(1, news(0, 1, 0, 10, 5));
+    EXPECT_EQ(latency_us(host, 0, 1), never);
+    host.on(1, news(0, 1, 1, 1, 6));
+    EXPECT_EQ(latency_us(host, 0, 1), 6);
+}
+
+TEST(Rounds, OnlyTheLowerHostAnnouncesLatencies) {
+    Rounds higher = of_triangle(1);
+    higher.joined(0);
+    EXPECT_TRUE(higher.announce(0, 5).empty());
+    EXPECT_EQ(higher.announce(0, never).size(), 1U);
+    EXPECT_EQ(latency_us(higher, 0, 1), never);
+    Rounds lower = of_triangle(0);
+    lower.announce(1, 5);
+    EXPECT_EQ(latency_us(lower, 0, 1), 5);
+}
+
+TEST(Rounds, ALinkCarriesNothingBeforeItsChannelWorks) {
+    Rounds host = knowing_nothing(0, 2);
+    host.announce(1, 5);
+    EXPECT_EQ(latency_us(host, 0, 1), never);
+    host.joined(1);
+    host.announce(1, 5);
+    EXPECT_EQ(latency_us(host, 0, 1), 5);
+    host.lost(1);
+    host.announce(1, 5);
+    EXPECT_EQ(latency_us(host, 0, 1), never);
+    EXPECT_EQ(host.view().last_known_us, (std::vector<double>{0, 5, 5, 0}));
+}
+
+TEST(Rounds, IgnoresWhatComesOverAChannelThatDoesNotWork) {
+    Rounds host = of_triangle(1);
+    EXPECT_TRUE(host.on(2, news(0, 2, 0, 1, 7)).empty());
+    EXPECT_EQ(latency_us(host, 0, 2), 3);
+}
+
+TEST(Rounds, TheViewCountsItsChanges) {
+    Hosts hosts = joined_triangle();
+    const std::uint64_t before = hosts.at(2).view().changes;
+    hosts.at(2).on(0, news(0, 1, 0, 1, 9));
+    EXPECT_GT(hosts.at(2).view().changes, before);
+    const NetworkView view = hosts.at(2).view();
+    hosts.at(2).on(1, news(0, 1, 0, 1, 9));
+    EXPECT_EQ(hosts.at(2).view(), view);
+}
+
+TEST(Rounds, AWorseTreeLinkLeadsToANewVersion) {
+    Hosts hosts = joined_triangle();
+    hosts.send(1, hosts.at(1).announce(2, 20));
+    hosts.deliver_all();
+    for (const Rounds& host : hosts.machines) {
+        EXPECT_EQ(host.version().tree, (EdgeList{{0, 1}, {0, 2}}));
+        EXPECT_EQ(host.view().tree, host.version().tree);
+        EXPECT_EQ(host.version(), hosts.at(0).version());
+        EXPECT_EQ(host.version().number, 1U);
+    }
+}
+
+TEST(Rounds, OnlyTheLeaderRestartsARound) {
+    Hosts hosts = joined_triangle();
+    EXPECT_TRUE(hosts.at(0).restart().empty());
+    const auto calls = hosts.at(0).announce(1, 9);
+    hosts.at(1).on(0, to(1, calls)[0]);
+    hosts.at(1).on(0, to(1, calls)[1]);
+    ASSERT_TRUE(hosts.at(1).running());
+    EXPECT_TRUE(hosts.at(1).restart().empty());
+    EXPECT_EQ(count(hosts.at(0).restart(), Kind::round), 2);
+    EXPECT_EQ(hosts.at(0).newest().number, 2U);
+}
+
+// Only the news of the break go over the new channel: a round's later messages make no sense to
+// whoever misses earlier ones.
+TEST(Rounds, AChannelThatBrokeCarriesNoMoreOfTheRound) {
+    Hosts hosts = joined_triangle();
+    const auto calls = hosts.at(0).announce(1, 9);
+    Rounds& host = hosts.at(1);
+    for (const Message& message : to(1, calls)) host.on(0, message);
+    ASSERT_TRUE(host.running());
+    host.lost(2);
+    host.joined(2);
+    Message step = rounds::message_of(Kind::step);
+    step.id = host.newest();
+    step.step.kind = maintenance::Kind::not_fail_ack;
+    step.step.tag = 1;
+    step.step.links = {{2, 1, 2}};
+    const std::string before = host.fingerprint();
+    EXPECT_TRUE(host.on(2, step).empty());
+    EXPECT_EQ(host.fingerprint(), before);
+}
+
+// The number was used before: host 0, which is new, cannot know, and is told.
+TEST(Rounds, AnOlderRoundIsAnsweredByTheNewest) {
+    Hosts hosts = joined_triangle();
+    Message call = rounds::message_of(Kind::round);
+    call.id = {5, 0, 1};
+    call.base_hash = hosts.at(1).version().hash;
+    call.tree = hosts.at(1).version().tree;
+    hosts.at(1).on(0, call);
+    call.id.number = 4;
+    const auto answer = to(2, hosts.at(1).on(2, call));
+    ASSERT_EQ(answer.size(), 1U);
+    EXPECT_EQ(answer[0].kind, Kind::newest);
+    EXPECT_EQ(answer[0].id, (rounds::RoundId{5, 0, 1}));
+}
+
+TEST(Rounds, NamesOfRoundsAreOrdered) {
+    using rounds::RoundId;
+    EXPECT_LT((RoundId{1, 0, 9}), (RoundId{2, 5, 1}));
+    EXPECT_LT((RoundId{1, 3, 9}), (RoundId{1, 2, 1}));  // the lower host's counts
+    EXPECT_LT((RoundId{1, 3, 1}), (RoundId{1, 3, 2}));
+    EXPECT_LT(RoundId{}, (RoundId{1, 1000, 0}));
+}
+
+// Everything that hosts of a large network tell each other fits a frame and means the same after it.
+TEST(Rounds, LargeNetworksSpeakInPieces) {
+    constexpr int hosts = 120;
+    Hosts pair{{knowing_nothing(0, hosts), knowing_nothing(1, hosts, 2)}, {}};
+    Message many = rounds::message_of(Kind::news);
+    for (int low = 1; low < hosts; ++low)
+        for (int high = low + 1; high < hosts; ++high)
+            many.links.push_back({low, high, {0, 1, static_cast<double>(low + high)}});
+    pair.at(1).joined(2);
+    for (const Message& piece : rounds::split(many)) pair.at(1).on(2, piece);
+    const auto told = pair.at(1).joined(0);
+    EXPECT_EQ(count(told, Kind::news), 3);
+    pair.at(0).joined(1);
+    for (const Message& message : to(0, told)) {
+        const auto bytes = rounds::encode(message);
+        EXPECT_LE(bytes.size(), rounds::most_message_bytes);
+        const auto decoded = rounds::decode(bytes);
+        ASSERT_TRUE(decoded);
+        pair.at(0).on(1, *decoded);
+    }
+    EXPECT_EQ(pair.at(0).view().latency_us, pair.at(1).view().latency_us);
+    const auto calls = pair.at(0).announce(1, 3);
+    ASSERT_EQ(count(calls, Kind::round), 3);
+    std::vector<int> steps;
+    for (const Message& message : to(1, calls)) {
+        const auto answers = pair.at(1).on(0, message);
+        if (message.kind == Kind::round) steps.push_back(count(answers, Kind::step));
+    }
+    EXPECT_EQ(steps[0] + steps[1], 0);
+    EXPECT_GT(steps[2], 0);
+}
+
+}  // namespace
+}  // namespace mutirao
