@@ -143,7 +143,7 @@ void Rounds::accept(Message call, int from, Output& out) {
     const LinkTable nothing(view_.host_count);
     if (round_->call.base_hash == complete_.hash) {
         enter(complete_.links, out);
-    } else if (round_->call.base_hash == hash_of({}, nothing, {})) {
+    } else if (round_->call.base_hash == hash_of(round_->call.base, nothing, {})) {
         enter(nothing, out);
     } else {
         Message question = rounds::message_of(Kind::ask_version);
