@@ -84,6 +84,8 @@ def _summary(run: dict) -> Iterator[str]:
     yield (f"{counted(totals['announcements'], 'announcement')},"
            f" {counted(totals['rounds'], 'round')} of maintenance with"
            f" {counted(totals['messages'], 'message')}")
+    yield (f"with foresight, {counted(totals['trees_with_foresight'], 'tree')} would have been"
+           f" within {totals['near_percent']:g}% of the bound all the time")
     wrong = totals["trees_unlike_kruskal"]
     yield ("the maintained tree equalled Kruskal's in every slice" if wrong == 0 else
            f"the maintained tree differed from Kruskal's in {counted(wrong, 'slice')}")

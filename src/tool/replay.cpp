@@ -9,6 +9,7 @@
 #include "core/text/json.h"
 #include "tool/arguments.h"
 #include "tool/commands.h"
+#include "tool/replay_foresight.h"
 #include "tool/replay_links.h"
 #include "tool/replay_trace.h"
 #include "tool/replay_tracks.h"
@@ -92,6 +93,7 @@ class Replay {
             topology_of(links_.actual(), minimum_spanning_tree(links_.actual()));
         const Topology announced = topology_of(links_.announced(), maintained_.tree());
         result.bound_us = tool::bound_us(actual.network, broadcasts_);
+        networks_.push_back(links_.actual());
         result.fastest = fastest_trees(fastest_, actual, announced, broadcasts_);
         result.spanning = spanning_trees(spanning_, actual, announced, broadcasts_);
         count(result);
@@ -131,6 +133,7 @@ class Replay {
     Family spanning_;
     NearCounts fastest_near_;
     NearCounts spanning_near_;
+    std::vector<Network> networks_;
     int slices_ = 0;
     int reachable_ = 0;
     int wrong_trees_ = 0;
@@ -196,7 +199,9 @@ void Replay::write_totals(JsonWriter& json) const {
         .member("announcements", announcements_)
         .member("rounds", rounds_)
         .member("messages", messages_)
-        .member("trees_unlike_kruskal", wrong_trees_);
+        .member("trees_unlike_kruskal", wrong_trees_)
+        .member("trees_with_foresight",
+                trees_with_foresight(networks_, broadcasts_, near_percent));
     write_family(json, "fastest", fastest_, fastest_near_);
     write_family(json, "mst", spanning_, spanning_near_);
     json.end_object();

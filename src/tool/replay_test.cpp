@@ -9,6 +9,7 @@
 #include "core/network/test_networks.h"
 #include "core/spanning_tree/kruskal.h"
 #include "tool/arguments.h"
+#include "tool/replay_foresight.h"
 #include "tool/replay_links.h"
 #include "tool/replay_trace.h"
 #include "tool/replay_tracks.h"
@@ -162,6 +163,66 @@ TEST(MaintainedTree, IsKruskalsAfterEveryRound) {
             ASSERT_EQ(maintained.tree(), tree_around(0, network)) << seed << ", round " << round;
             ASSERT_TRUE(maintained.equals_kruskals());
         }
+    }
+}
+
+// Three hosts; the way to the last one is direct or over the middle one.
+Network direct_or_over_one(double direct_us, double over_one_us) {
+    Network network(3);
+    network.set_both(0, 1, {over_one_us / 2});
+    network.set_both(1, 2, {over_one_us / 2});
+    network.set_both(0, 2, {direct_us});
+    return network;
+}
+
+// Caught when planted: slices taken as they are, so that the longest one alone counts.
+TEST(Foresight, ATreeLastsAsLongAsItIsNearTheBound) {
+    const Network direct = direct_or_over_one(1000, 4000);
+    const Network over_one = direct_or_over_one(4000, 1000);
+    const Network either = direct_or_over_one(4000, 4200);
+    const auto trees = [](const std::vector<Network>& slices, double near_percent) {
+        return trees_with_foresight(slices, {}, near_percent);
+    };
+    EXPECT_EQ(trees({direct, direct, direct}, 0), 1);
+    EXPECT_EQ(trees({direct, over_one, direct}, 10), 3);
+    EXPECT_EQ(trees({direct, over_one, direct}, 300), 1);
+    EXPECT_EQ(trees({over_one, either, over_one, direct}, 10), 2);
+    EXPECT_EQ(trees({over_one, either, over_one, direct}, 1), 4);
+    const Network slow = direct_or_over_one(400'000, 380'000);
+    EXPECT_EQ(trees({slow, direct}, 10), 1) << "each slice counts by its own bound";
+    const Network broken = direct_or_over_one(never, never);
+    EXPECT_EQ(trees({direct, broken, direct}, 10), 1) << "no tree reaches all in that slice";
+    EXPECT_EQ(trees({broken}, 10), 0);
+}
+
+// Nobody who cannot look ahead does with fewer.
+TEST(Foresight, IsNeverBeatenByATreeOutOfThePast) {
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        std::mt19937 random(seed);
+        Network network(8);
+        for (int a = 0; a < 8; ++a) {
+            for (int b = a + 1; b < 8; ++b) {
+                network.set_both(a, b, {1 + static_cast<double>(random() % 1000)});
+            }
+        }
+        std::vector<Network> slices;
+        int trees = 0;
+        std::optional<Tree> present;
+        for (int slice = 0; slice < 30; ++slice) {
+            for (int change = 0; change < 3; ++change) {
+                const int a = static_cast<int>(random() % 8);
+                const int b = (a + 1 + static_cast<int>(random() % 7)) % 8;
+                network.set_both(a, b, {1 + static_cast<double>(random() % 1000)});
+            }
+            slices.push_back(network);
+            const Tree best = *shortest_path_tree(network, 0, 1);
+            const double most_us = 1.1 * *predict_tree(best, network, 1);
+            if (present && *predict_tree(*present, network, 1) <= most_us) continue;
+            present = best;
+            ++trees;
+        }
+        EXPECT_LE(trees_with_foresight(slices, {}, 10), trees) << seed;
+        EXPECT_GE(trees, 2);
     }
 }
 
