@@ -7,9 +7,11 @@ measurement. Both may hold two round trips of a link in one slice, one measured 
 import csv
 import math
 import re
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 from mutirao.errors import Failure, UsageError, did_you_mean
 
@@ -58,7 +60,7 @@ def load_trace(name: str, array: str | None = None, round_trip: str = "least") -
             raise UsageError(f"unknown trace '{name}'{did_you_mean(name, known)}"
                              f" (known: {', '.join(known)}, or a .npz or .csv file)")
     if not path.is_file():
-        raise UsageError(f"{name}: no such file")
+        raise UsageError(f"{name}: {'not a file' if path.exists() else 'no such file'}")
     readers = {".npz": _read_npz, ".csv": _read_csv}
     if path.suffix not in readers:
         raise UsageError(f"{name}: a trace is a .npz or a .csv file")
@@ -91,14 +93,14 @@ def _read_npz(path: Path, wanted: str | None) -> tuple[list[str], list[list[list
     try:
         archive = numpy.load(path, allow_pickle=False)
         names = list(archive.files)
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, EOFError, BadZipFile):
         raise UsageError(f"{path}: is not a NumPy archive (.npz)") from None
     if wanted is not None and wanted not in names:
         raise UsageError(f"{path}: no array '{wanted}'{did_you_mean(wanted, names)}"
                          f" (known: {', '.join(names)})")
     try:
         arrays = {name: archive[name] for name in ([wanted] if wanted else names)}
-    except ValueError as error:
+    except (OSError, ValueError, EOFError, BadZipFile, zlib.error) as error:
         raise UsageError(f"{path}: {error}") from None
     for name, values in arrays.items():
         if values.ndim == 3 and values.shape[1] == values.shape[2] and values.dtype.kind in "iuf":

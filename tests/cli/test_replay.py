@@ -154,6 +154,9 @@ WRONG = [
     (["three-site"], ["'three-site'", "three-sites"]),
     (["none.npz"], ["none.npz"]),
     (["junk.npz"], ["junk.npz", "NumPy"]),
+    (["cut.npz"], ["cut.npz", "NumPy"]),
+    (["damaged.npz"], ["damaged.npz"]),
+    (["folder.csv"], ["folder.csv", "not a file"]),
     (["flat.npz"], ["flat.npz", "slices x hosts x hosts"]),
     (["unit.npz"], ["'latency'", "_ms"]),
     (["flat.npz", "--array", "rtt"], ["'rtt'", "rtt_ms"]),
@@ -184,6 +187,10 @@ def wrong_files(tmp_path):
         (tmp_path / name).write_text(text)
     numpy = pytest.importorskip("numpy")
     numpy.savez(tmp_path / "flat.npz", rtt_ms=numpy.ones((4, 4)))
+    whole = (tmp_path / "flat.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(whole[:150])
+    (tmp_path / "damaged.npz").write_bytes(whole[:140] + b"?" * 20 + whole[160:])
+    (tmp_path / "folder.csv").mkdir()
     numpy.savez(tmp_path / "unit.npz", latency=numpy.ones((2, 4, 4)))
 
 
