@@ -15,6 +15,8 @@ constexpr std::int64_t period_if_unknown_ns = ns_per_s / 2;
 constexpr int late_before_channel = 3;
 /// While the channel is used, one probe of so many goes over UDP, too.
 constexpr int channel_probes_per_udp = 8;
+/// No answer is overdue sooner, however short the link: a busy host takes as long.
+constexpr std::int64_t least_overdue_ns = 250 * ns_per_ms;
 /// Longer than any wait that is looked at.
 constexpr std::int64_t latest_ns = 1000 * ns_per_s;
 
@@ -22,7 +24,10 @@ constexpr std::int64_t latest_ns = 1000 * ns_per_s;
 
 LinkProber::LinkProber(const ChangeRule& rule, std::optional<double> announced_us,
                        std::int64_t dead_after_ns, double phase)
-    : detector_(rule, announced_us), dead_after_ns_(dead_after_ns), phase_(phase) {}
+    : rule_(rule),
+      detector_(rule, announced_us),
+      dead_after_ns_(dead_after_ns),
+      phase_(phase) {}
 
 void LinkProber::start(std::int64_t first_probe_ns, std::int64_t now_ns) {
     active_ = true;
@@ -31,6 +36,8 @@ void LinkProber::start(std::int64_t first_probe_ns, std::int64_t now_ns) {
     waiting_.clear();
     hurried_ = false;
     in_phase_ = false;
+    overdue_at_ns_ = never_ns;
+    suspected_us_.reset();
 }
 
 void LinkProber::stop() {
@@ -58,6 +65,8 @@ void LinkProber::excuse(std::int64_t now_ns) {
     heard_ns_ = now_ns;
     waiting_.clear();
     hurried_ = false;
+    overdue_at_ns_ = never_ns;
+    suspected_us_.reset();
 }
 
 std::int64_t LinkProber::late_after_ns() const {
@@ -69,7 +78,7 @@ std::int64_t LinkProber::late_after_ns() const {
 
 std::int64_t LinkProber::next_ns() const {
     if (!active_) return never_ns;
-    std::int64_t next = next_probe_ns_;
+    std::int64_t next = std::min(next_probe_ns_, overdue_at_ns_);
     const std::int64_t late_ns = late_after_ns();
     for (const Waiting& each : waiting_)
         if (!each.late) next = std::min(next, each.sent_ns + late_ns);
@@ -114,12 +123,17 @@ void LinkProber::note_late(std::int64_t now_ns) {
         hurried_ = true;
         next_probe_ns_ = now_ns;
     }
+    overdue_at_ns_ = never_ns;
     if (late < 2) return;
     const auto oldest = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
         return each.probe.way == way;
     });
-    const auto waited_ns = static_cast<double>(now_ns - oldest->sent_ns);
-    detector_.overdue(waited_ns / 2 / ns_per_us);
+    const std::int64_t waited_ns = now_ns - oldest->sent_ns;
+    if (waited_ns < least_overdue_ns) {
+        overdue_at_ns_ = oldest->sent_ns + least_overdue_ns;
+        return;
+    }
+    if (detector_.overdue(static_cast<double>(waited_ns) / 2 / ns_per_us)) suspected_us_.reset();
 }
 
 void LinkProber::note_dead(std::int64_t now_ns) {
@@ -150,8 +164,25 @@ std::optional<double> LinkProber::answered(ProbeId probe, std::int64_t held_ns,
     hurried_ = false;
     const std::int64_t round_trip_ns = std::max<std::int64_t>(arrived_ns - sent_ns - held_ns, 0);
     const double round_trip_us = static_cast<double>(round_trip_ns) / ns_per_us;
-    detector_.measured(round_trip_us / 2);
+    const double latency_us = round_trip_us / 2;
+    const bool again = suspected_us_.has_value();
+    if (suspicious(latency_us) && !again) {
+        suspected_us_ = latency_us;
+        next_probe_ns_ = arrived_ns;
+        return round_trip_us;
+    }
+    if (again && suspicious(latency_us)) detector_.measured(*suspected_us_);
+    suspected_us_.reset();
+    detector_.measured(latency_us);
     return round_trip_us;
+}
+
+/// The paper's plain rule wants every measurement, so it gets them all.
+bool LinkProber::suspicious(double latency_us) const {
+    const auto announced_us = detector_.announced();
+    return !rule_.threshold_percent && announced_us &&
+           latency_us >= rule_.large_factor * *announced_us &&
+           latency_us - *announced_us >= rule_.large_change_us;
 }
 
 /// This answer itself is not measured, nor are others under way: they may have waited for a link

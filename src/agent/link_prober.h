@@ -1,9 +1,11 @@
 // Measures one link from its lower host: when to probe, which probes are late, when the link counts as
 // dead, and what to announce. A pure machine: the caller sends, keeps time and tells what comes back.
 //
-// A first late probe brings out a second one at once; only when both are late is the link overdue
-// (ChangeDetector). Where UDP does not get through but the channel does, probes travel inside the
-// channel, with one over UDP now and then to see whether that has changed.
+// One probe proves little: it may be lost, or have met a host that was busy. A first late probe
+// therefore brings out a second one at once, and only when both are late is the link overdue
+// (ChangeDetector); likewise a first answer that is much too slow. Where UDP does not get through but
+// the channel does, probes travel inside the channel, with one over UDP now and then to see whether
+// that has changed.
 #pragma once
 
 #include <cstdint>
@@ -71,9 +73,11 @@ class LinkProber {
     std::int64_t pause_ns();
     void note_late(std::int64_t now_ns);
     void note_dead(std::int64_t now_ns);
+    bool suspicious(double latency_us) const;
     int late_of(Way way) const;
     void turn_to_channel(std::int64_t now_ns);
 
+    ChangeRule rule_;
     ChangeDetector detector_;
     std::int64_t dead_after_ns_;
     double phase_;
@@ -82,6 +86,8 @@ class LinkProber {
     bool dead_ = false;
     bool over_channel_ = false;
     bool hurried_ = false;      ///< a probe was sent early since one is late
+    std::int64_t overdue_at_ns_ = never_ns;  ///< when two late probes become overdue
+    std::optional<double> suspected_us_;     ///< measured, much too slow, not believed yet
     int probes_in_channel_ = 0;  ///< since the last over UDP
     std::int64_t period_ns_ = 2 * ns_per_s;
     std::int64_t next_probe_ns_ = never_ns;

@@ -124,6 +124,41 @@ TEST(LinkProber, OneLostProbeIsNoNews) {
     EXPECT_TRUE(world.announced.empty());
 }
 
+// Fails if a first slow answer is believed.
+TEST(LinkProber, OneSlowAnswerIsNoNewsAndIsLookedAtAgain) {
+    World world(100);
+    world.one_way_us = 100;
+    world.run_for(20 * ns_per_s);
+    world.one_way_us = 45'000;
+    world.run_for(period);
+    world.one_way_us = 100;
+    world.run_for(20 * ns_per_s);
+    EXPECT_TRUE(world.announced.empty());
+}
+
+TEST(LinkProber, AHostThatIsBusyForAMomentIsNoNews) {
+    World world(100);
+    world.one_way_us = 100;
+    world.run_for(20 * ns_per_s);
+    world.one_way_us = 110'000;
+    world.run_for(period / 2);
+    world.one_way_us = 100;
+    world.run_for(20 * ns_per_s);
+    EXPECT_TRUE(world.announced.empty());
+}
+
+TEST(LinkProber, AShortLinkThatGetsMuchWorseIsNews) {
+    World world(100);
+    world.one_way_us = 100;
+    world.run_for(20 * ns_per_s);
+    const std::int64_t change = world.now;
+    world.one_way_us = 20'000;
+    world.run_for(20 * ns_per_s);
+    ASSERT_EQ(world.announced.size(), 1U);
+    EXPECT_DOUBLE_EQ(world.announced[0].second, 20'000);
+    EXPECT_LT(world.announced[0].first - change, 600 * ns_per_ms);
+}
+
 TEST(LinkProber, ADeadLinkBecomesInfiniteAndIsAnnouncedAgainWhenItIsBack) {
     World world(20'000);
     world.run_for(20 * ns_per_s);
