@@ -31,7 +31,7 @@ void make_room(State& state) {
     if (decisions.size() >= most_decisions) {
         decisions.erase(decisions.begin(),
                         decisions.begin() + static_cast<std::ptrdiff_t>(most_decisions / 2));
-        state.forget_decisions();
+        state.forget_all();
     }
 }
 
@@ -43,18 +43,26 @@ std::size_t decide(State& state, int root_host, std::size_t length_bytes) {
         return found->second;
     }
     make_room(state);
+    std::vector<DecisionRecord>& records = state.record->decisions;
+    const auto before = state.decision_before.find(key);
+    DecisionRecord* const present =
+        before == state.decision_before.end() ? nullptr : &records[before->second];
     DecisionRecord made;
     made.root = root_host;
     made.first_call = state.calls;
     made.length_bytes = length_bytes;  // the first call's, equal on all ranks
     made.decision = decide_broadcast(state.record->topology, runtime().settings, root_host,
-                                     made.length_bytes);
-    state.record->decisions.push_back(std::move(made));
-    return state.decision_of.emplace(key, state.record->decisions.size() - 1).first->second;
+                                     made.length_bytes, present ? &present->decision : nullptr);
+    if (present && runs_alike(present->decision, made.decision)) {
+        present->decision = std::move(made.decision);  // and its plans go on to be used
+        return state.decision_of.emplace(key, before->second).first->second;
+    }
+    records.push_back(std::move(made));
+    return state.decision_of.emplace(key, records.size() - 1).first->second;
 }
 
 Plan make_plan(const State& state, const DecisionRecord& decided, std::size_t length_bytes) {
-    const auto schedule = build_one(decided.decision.chosen, state.record->topology, decided.root,
+    const auto schedule = build_one(decided.decision, state.hosts.count(), decided.root,
                                     state.hosts.my_host(), length_bytes);
     if (!schedule) {
         broken_invariant("a chosen algorithm without schedule: root, bytes", decided.root,
@@ -83,7 +91,7 @@ void follow_network(State& state) {
                          : state.in_band ? state.in_band->enter(state.calls)
                                          : false;
     if (changed) {
-        state.forget_decisions();
+        state.question_decisions();
     }
 }
 

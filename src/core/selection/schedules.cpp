@@ -87,12 +87,10 @@ std::optional<std::vector<Schedule>> build_all(const Candidate& candidate, const
     return shape.schedules(length_bytes);
 }
 
-std::optional<Schedule> build_one(const Candidate& candidate, const Topology& topology, int root,
-                                  int host, std::size_t length_bytes) {
-    if (candidate.algorithm->native()) return std::nullopt;
-    const Shape shape = shape_of(candidate, topology, root, length_bytes);
-    if (shape.lacks_tree()) return std::nullopt;
-    return shape.schedule(host, length_bytes);
+std::optional<Schedule> build_one(const Decision& decided, int host_count, int root, int host,
+                                  std::size_t length_bytes) {
+    if (decided.chosen.algorithm->native()) return std::nullopt;
+    return Shape{decided.chosen, host_count, root, decided.tree}.schedule(host, length_bytes);
 }
 
 std::optional<double> predict_broadcast(const Candidate& candidate, const Topology& topology,

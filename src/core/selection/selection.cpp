@@ -5,6 +5,7 @@
 
 #include "core/selection/candidates.h"
 #include "core/selection/estimate.h"
+#include "core/selection/renewal.h"
 #include "core/text/invariant.h"
 
 namespace mutirao {
@@ -102,16 +103,38 @@ class Contest {
 Decision forced(const Candidate& candidate, const Topology& topology, int root,
                 std::size_t length_bytes) {
     const std::string name(candidate.algorithm->name);
-    if (candidate.algorithm->needs_tree() &&
-        !make_tree(topology, candidate.parameters.tree, root, length_bytes)) {
-        return {native_candidate(), name + " has no tree: the hosts have no spanning tree", {}};
+    Decision decision{candidate, "asked for by the setting broadcast", {}, {}};
+    decision.tree = make_tree(topology, candidate.parameters.tree, root, length_bytes);
+    if (candidate.algorithm->needs_tree() && !decision.tree) {
+        return {native_candidate(), name + " has no tree: the hosts have no spanning tree", {}, {}};
     }
-    return {candidate, "asked for by the setting broadcast", {}};
+    return decision;
+}
+
+bool goes_over_a_tree_in_one_piece(const Decision& decision) {
+    return decision.tree && decision.chosen.parameters.segment_bytes == 0;
+}
+
+/// A fresh decision keeps or repairs the tree that broadcasts go over at present, if that is nearly
+/// as good. For messages in pieces nothing says how good a repaired tree is.
+void keep_tree(Decision& fresh, const Decision& present, const Topology& topology,
+               std::size_t length_bytes) {
+    if (!goes_over_a_tree_in_one_piece(fresh) || !goes_over_a_tree_in_one_piece(present)) return;
+    const auto renewal = renew(*present.tree, topology, length_bytes);
+    if (!renewal) return;
+    fresh.tree = renewal->tree;
+    fresh.chosen = present.chosen;
+    fresh.reason = (renewal->exchanged_links == 0
+                        ? std::string("the tree is kept: predicted ")
+                        : "the tree is repaired, " + std::to_string(renewal->exchanged_links) +
+                              " hosts get the message from another: predicted ") +
+                   milliseconds(renewal->predicted_us) + ", the best tree " +
+                   milliseconds(renewal->best_us);
 }
 
 Decision fastest(std::vector<Evaluated> considered) {
     const Candidate native = native_candidate();
-    if (considered.empty()) return {native, "no candidate reaches every host", {}};
+    if (considered.empty()) return {native, "no candidate reaches every host", {}, {}};
     const Evaluated best = considered.front();
     const auto native_row =
         std::find_if(considered.begin(), considered.end(), [](const Evaluated& evaluated) {
@@ -124,26 +147,29 @@ Decision fastest(std::vector<Evaluated> considered) {
         return {native,
                 "predicted " + native_time + ", and no other is clearly faster (" +
                     to_string(best.candidate) + " " + milliseconds(best.predicted_us) + ")",
-                std::move(considered)};
+                std::move(considered), {}};
     }
     return {best.candidate,
             "predicted " + milliseconds(best.predicted_us) + ", native " + native_time,
-            std::move(considered)};
+            std::move(considered), {}};
 }
 
 }  // namespace
 
 Decision decide_broadcast(const Topology& topology, const Settings& settings, int root,
-                          std::size_t length_bytes) {
+                          std::size_t length_bytes, const Decision* present) {
     const int hosts = topology.network.host_count();
     if (root < 0 || root >= std::max(hosts, 1)) broken_invariant("root among hosts", root, hosts);
     if (settings.broadcast) return forced(*settings.broadcast, topology, root, length_bytes);
-    if (hosts <= 1) return {native_candidate(), "one host", {}};
-    if (!topology.complete()) return {native_candidate(), "the hosts have no spanning tree", {}};
+    if (hosts <= 1) return {native_candidate(), "one host", {}, {}};
+    if (!topology.complete()) return {native_candidate(), "the hosts have no spanning tree", {}, {}};
     Contest contest(topology, root, length_bytes);
     contest.first_pass();
     contest.refine();
-    return fastest(contest.fastest_first());
+    Decision decision = fastest(contest.fastest_first());
+    decision.tree = make_tree(topology, decision.chosen.parameters.tree, root, length_bytes);
+    if (present) keep_tree(decision, *present, topology, length_bytes);
+    return decision;
 }
 
 }  // namespace mutirao

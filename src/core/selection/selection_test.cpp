@@ -7,6 +7,7 @@
 
 #include "core/network/test_networks.h"
 #include "core/schedule/checker.h"
+#include "core/schedule/predictor.h"
 #include "core/selection/estimate.h"
 #include "core/spanning_tree/kruskal.h"
 
@@ -221,6 +222,54 @@ TEST(Selection, LeavesOutWhatNeedsAnUnusableLink) {
     EXPECT_LT(chosen_us(decision), infinity) << decision.reason;
     for (const Evaluated& each : decision.considered) {
         EXPECT_NE(each.candidate.algorithm->name, "flat");
+    }
+}
+
+Topology with_link(Topology topology, int a, int b, double latency_us) {
+    Link link = topology.network.link(a, b);
+    link.latency_us = latency_us;
+    topology.network.set_both(a, b, link);
+    topology.spanning_tree = minimum_spanning_tree(topology.network);
+    return topology;
+}
+
+/// As the predictor times what was decided, tree and all.
+double decided_us(const Decision& decision, const Topology& topology, int root) {
+    std::vector<Schedule> schedules;
+    for (int host = 0; host < topology.network.host_count(); ++host) {
+        schedules.push_back(*build_one(decision, topology.network.host_count(), root, host, 24));
+    }
+    EXPECT_TRUE(check(schedules, broadcast_promise(topology.network.host_count(), root, 24)));
+    return predict(schedules, topology.network).completion_us;
+}
+
+TEST(Selection, KeepsATreeThatASmallChangeLeavesGood) {
+    const Topology before = six_sites();
+    const Decision present = decide_broadcast(before, {}, 12, 24);
+    ASSERT_TRUE(present.tree);
+    // Every other link gets a little shorter: the best tree is another one, by a hair.
+    Topology after = before;
+    for (int host = 1; host < 24; host += 2) {
+        after = with_link(after, 12, host, before.network.link(12, host).latency_us * 0.99);
+    }
+    EXPECT_FALSE(runs_alike(present, decide_broadcast(after, {}, 12, 24)));
+    const Decision kept = decide_broadcast(after, {}, 12, 24, &present);
+    EXPECT_TRUE(runs_alike(present, kept)) << kept.reason;
+}
+
+TEST(Selection, LeavesATreeThatAChangeMadeBad) {
+    const Topology before = six_sites();
+    const Decision present = decide_broadcast(before, {}, 12, 24);
+    ASSERT_TRUE(present.tree);
+    for (int child = 0; child < 24; ++child) {
+        const int parent = present.tree->parent[static_cast<std::size_t>(child)];
+        if (parent < 0) continue;
+        const Topology after =
+            with_link(before, parent, child, 10 * before.network.link(parent, child).latency_us);
+        const Decision fresh = decide_broadcast(after, {}, 12, 24);
+        const Decision renewed = decide_broadcast(after, {}, 12, 24, &present);
+        EXPECT_LE(decided_us(renewed, after, 12), 1.06 * chosen_us(fresh))
+            << parent << "-" << child << ": " << renewed.reason;
     }
 }
 

@@ -48,7 +48,7 @@ TEST(Settings, RowsAreCompleteAndNamedOnce) {
         EXPECT_TRUE(names.insert(row.name).second) << row.name;
         EXPECT_FALSE(row.type.empty()) << row.name;
         EXPECT_FALSE(row.help.empty()) << row.name;
-        EXPECT_EQ(row.type == "integer", !row.range.empty()) << row.name;
+        EXPECT_EQ(row.type == "integer" || row.type == "number", !row.range.empty()) << row.name;
     }
 }
 
@@ -72,6 +72,46 @@ TEST(Settings, IntegersKeepToTheirRange) {
             EXPECT_NE(error.find(row.name), error.npos) << error;
         }
     }
+}
+
+TEST(Settings, Adaptation) {
+    Settings settings;
+    EXPECT_EQ(assign_setting(settings, "adaptation", "every:4"), "");
+    EXPECT_EQ(settings.adaptation, (Adaptation{Adaptation::Mode::synchronous, 4}));
+    EXPECT_EQ(assign_setting(settings, "adaptation", "off"), "");
+    EXPECT_EQ(settings.adaptation, (Adaptation{Adaptation::Mode::off, 0}));
+    EXPECT_EQ(assign_setting(settings, "adaptation", "auto"), "");
+    EXPECT_EQ(settings.adaptation, Adaptation{});
+    for (const char* word : {"", "on", "every", "every:", "every:0", "every:x", "every:4 "}) {
+        EXPECT_NE(assign_setting(settings, "adaptation", word), "") << word;
+        EXPECT_EQ(settings.adaptation, Adaptation{}) << word;
+    }
+}
+
+TEST(Settings, ChangeThreshold) {
+    Settings settings;
+    EXPECT_EQ(assign_setting(settings, "change_threshold_percent", "12.5"), "");
+    EXPECT_EQ(settings.change_threshold_percent, 12.5);
+    EXPECT_EQ(assign_setting(settings, "change_threshold_percent", "0"), "");
+    EXPECT_EQ(settings.change_threshold_percent, 0.0);
+    for (const char* word : {"", "-1", "1e3", "nan", "inf", "10%", "1000001"}) {
+        EXPECT_NE(assign_setting(settings, "change_threshold_percent", word), "") << word;
+        EXPECT_EQ(settings.change_threshold_percent, 0.0) << word;
+    }
+    EXPECT_EQ(assign_setting(settings, "change_threshold_percent", "auto"), "");
+    EXPECT_FALSE(settings.change_threshold_percent);
+}
+
+TEST(Settings, Agent) {
+    Settings settings;
+    for (const auto& [word, place] : {std::pair("thread", AgentPlace::thread),
+                                      std::pair("daemon", AgentPlace::daemon),
+                                      std::pair("off", AgentPlace::none),
+                                      std::pair("auto", AgentPlace::automatic)}) {
+        EXPECT_EQ(assign_setting(settings, "agent", word), "");
+        EXPECT_EQ(settings.agent, place) << word;
+    }
+    EXPECT_NE(assign_setting(settings, "agent", "none"), "");
 }
 
 TEST(Settings, Switches) {

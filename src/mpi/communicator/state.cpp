@@ -82,8 +82,16 @@ void State::release() {
     }
 }
 
-void State::forget_decisions() {
+void State::question_decisions() {
+    for (const auto& [key, index] : decision_of) {
+        decision_before[key] = index;
+    }
     decision_of.clear();
+}
+
+void State::forget_all() {
+    decision_of.clear();
+    decision_before.clear();
     plans.clear();
 }
 

@@ -24,8 +24,9 @@ struct State {
     /// Frees the private communicators; the MPI library takes every call from then on.
     void release();
 
-    /// The network has changed: what was decided and planned on it is void.
-    void forget_decisions();
+    /// The network has changed: every decision is to be made anew, in view of the present one.
+    void question_decisions();
+    void forget_all();
 
     /// Every call of this communicator goes to the MPI library's own; what follows is empty then.
     bool native = true;
@@ -40,6 +41,8 @@ struct State {
     std::vector<int> speakers;  ///< rank that speaks for each host in the current call
     /// Index into record->decisions by root host and length class.
     std::unordered_map<std::uint64_t, std::size_t> decision_of;
+    /// The same, of those to be made anew.
+    std::unordered_map<std::uint64_t, std::size_t> decision_before;
     /// This rank's plans by decision and exact length; bounded.
     std::unordered_map<std::uint64_t, std::unique_ptr<Plan>> plans;
     Departures departures;
