@@ -1,5 +1,26 @@
 // Every order of messages, of hosts entering a round, and of links changing while rounds run, on
 // graphs small enough for that.
+//
+// Planted in a copy, these faults were caught, the simplest scenario named first:
+//   from nothing   channels that are not first-in-first-out; the end of the merging not passed on,
+//                  or told before the last connect has made its link a branch; messages of a search
+//                  cut short handled, or kept; a parent taken for a child; links of a subtree lost;
+//                  an acknowledgement before one knows the end, before the subtree's, twice, or
+//                  never; gosleep_rec not passed on
+//   triangle       recovered links treated as others while fragments merge; a host's own best link
+//                  forgotten in reiden; only dead links taken for failures, or none; the lightest
+//                  link of a cycle dropped; a recovered link taken whatever its weight; ties not
+//                  broken by host numbers; gosleep_fail not passed on; recoveries acknowledged
+//                  twice, with links counted at both ends, or not suspected to be over; branches
+//                  that stay what they were before the recoveries
+//   chorded cycle  reports in reiden not noted or not heeded; links inside a fragment taken for
+//                  outgoing ones; fellows unknown but for the nearest; the worst link of the tree
+//                  dropped instead of the cycle's; only one recovery treated
+//   five-cycle     a branch still counted as unreported after reiden
+//   not here       tags not compared, the root's last-resort links told as such, tree links to
+//                  hosts that are gone (maintenance_test.cpp); whatever only costs waves or
+//                  messages (maintenance_timed_test.cpp): an end that nobody knows early,
+//                  not_fail only after the merging, gosleep_fail where no recovery helps
 #include <gtest/gtest.h>
 
 #include <algorithm>
