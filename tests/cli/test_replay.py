@@ -139,8 +139,8 @@ def test_the_trace_that_comes_with_mutirao_is_what_it_generates(mutirao, tmp_pat
 def test_reads_numpy_archives_and_both_ends_measurements(mutirao, tmp_path):
     numpy = pytest.importorskip("numpy")
     # 1-2 is measured from one end alone, in each slice from the other one.
-    rtt_ms = numpy.array([[[0, 16, 40], [10, 0, 20], [50, -1, 0]],
-                          [[0, 16, 40], [10, 0, -1], [50, 20, 0]]], dtype="int16")
+    rtt_ms = numpy.array([[[0, 16, 40], [10, 0, -1], [50, 20, 0]],
+                          [[0, 16, 40], [10, 0, 20], [50, -1, 0]]], dtype="int16")
     numpy.savez(tmp_path / "t.npz", note=numpy.arange(3), rtt_ms=rtt_ms)
     # The farthest host is 2, by way of 1.
     for round_trip, bound in {"least": 15, "owner": 18, "mean": 16.5, "greatest": 18}.items():
