@@ -136,7 +136,7 @@ void Node::proceed(Output& out) {
 }
 
 /// A branch is in the tree for sure, so its far end is below this host and has not heard yet.
-void Node::suspect(Suspicion& suspicion, Kind kind, Output& out) const {
+void Node::suspect(Suspicion& suspicion, Kind kind, Output& out) {
     if (suspicion.tag == 0) return;
     for (const int host : below()) {
         if (suspicion.told.contains(host)) continue;
@@ -220,7 +220,7 @@ void Node::on_gosleep_rec(int from, const Message& message, Output& out) {
 }
 
 /// An acknowledgement of another suspicion counts for nothing.
-void Node::gather(Suspicion& suspicion, int from, const Message& message) const {
+void Node::gather(Suspicion& suspicion, int from, const Message& message) {
     if (message.tag != suspicion.tag) return;
     if (!suspicion.told.contains(from)) broken(self_, "acknowledges unasked", from, parent_);
     suspicion.acknowledged.insert(from);

@@ -136,8 +136,8 @@ class Node {
     void on_gosleep_rec(int from, const Message& message, Output& out);
 
     void proceed(Output& out);
-    void suspect(Suspicion& suspicion, Kind kind, Output& out) const;
-    void gather(Suspicion& suspicion, int from, const Message& message) const;
+    void suspect(Suspicion& suspicion, Kind kind, Output& out);
+    void gather(Suspicion& suspicion, int from, const Message& message);
     bool all_acknowledged(const Suspicion& suspicion) const;
     void acknowledge_failures(Output& out);
     void acknowledge_recoveries(Output& out);

@@ -84,7 +84,7 @@ void sort_by_ends(std::vector<Weight>& links) {
     std::ranges::sort(links, {}, [](const Weight& link) { return std::pair(link.low, link.high); });
 }
 
-// A link that is in the tree already is the whole path between its ends, and no lighter than itself.
+// A link that is in the tree already is the whole path between its ends: no lighter than itself.
 std::vector<Weight> with_recoveries(std::vector<Weight> tree,
                                     const std::vector<Weight>& recovered) {
     if (recovered.empty()) return tree;

@@ -103,7 +103,8 @@ TEST(Maintenance, RecoveredLinksJoinAHostThatTheTreeDidNotReach) {
     nodes.emplace(1, Node(1, {{0, kept}, {2, better}}, round));
     nodes.emplace(2, Node(2, {{0, worse}, {1, better}}, round));
     play(nodes);
-    for (const auto& [host, node] : nodes) EXPECT_EQ(node.tree(), (EdgeList{{0, 2}, {1, 2}})) << host;
+    for (const auto& [host, node] : nodes)
+        EXPECT_EQ(node.tree(), (EdgeList{{0, 2}, {1, 2}})) << host;
 }
 
 TEST(Maintenance, TreeLinksToHostsThatAreGoneAreGone) {

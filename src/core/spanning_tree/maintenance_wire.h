@@ -1,5 +1,6 @@
-// The messages of one round of tree maintenance as bytes, for drivers that carry them between hosts
-// (of any byte order): one encoding per message, so whatever else arrives is junk and is seen to be.
+// The messages of one round of tree maintenance as bytes, for drivers that carry them between
+// hosts (of any byte order): one encoding per message, so whatever else arrives is junk and is seen
+// to be.
 #pragma once
 
 #include <cstddef>
