@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/text/invariant.h"
+
 namespace mutirao::maintenance {
 namespace {
 
@@ -68,6 +70,8 @@ class HungForest {
                 const auto low = static_cast<std::size_t>(links_[i].low);
                 const std::size_t other =
                     low == host ? static_cast<std::size_t>(links_[i].high) : low;
+                if (places_[other].depth >= 0)
+                    broken_invariant("tree links close a cycle at", links_[i].low, links_[i].high);
                 places_[other] = {places_[host].depth + 1, host, i};
                 hung.push_back(other);
             }

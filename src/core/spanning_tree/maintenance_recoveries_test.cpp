@@ -1,6 +1,7 @@
 // Recovered links against Kruskal's algorithm over all links at once.
 // Planted and caught: the lightest link of the cycle goes; a recovered link taken whatever its
-// weight; the worst link of all instead of the cycle's; ties not broken by host numbers.
+// weight; the worst link of all instead of the cycle's; ties not broken by host numbers; only one
+// link treated; the tree not hung anew after a swap; the wrong end climbing.
 #include "core/spanning_tree/maintenance_recoveries.h"
 
 #include <gtest/gtest.h>
@@ -33,6 +34,11 @@ TEST(Recoveries, NothingIsTakenTwice) {
     const std::vector<Weight> tree = {{5, 0, 1}, {9, 1, 2}};
     EXPECT_EQ(with_recoveries(tree, {{5, 0, 1}}), tree);
     EXPECT_EQ(with_recoveries({}, {{5, 0, 1}}), std::vector<Weight>{});
+}
+
+TEST(RecoveriesDeathTest, LinksOfACycleAreNoTree) {
+    EXPECT_DEATH(with_recoveries({{1, 0, 1}, {1, 0, 2}, {1, 1, 2}}, {{2, 0, 3}}),
+                 "tree links close a cycle");
 }
 
 // Where `tree` is minimal among its own links, as any tree is, the result is among all links.
