@@ -4,8 +4,8 @@
  * With --every-ms the root broadcasts at that pace, whatever becomes of its calls, as a program that
  * computes in between; nothing else is sent. Without it a broadcast begins when the one before is
  * complete everywhere and all ranks are ready. A call's completion is the time from the root's entry
- * until the last rank has left. One broadcast goes ahead of the counted ones: in it a library sets up
- * what it sets up once.
+ * until the last rank has left. --ahead broadcasts go ahead of the counted ones, at least one: in it a
+ * library sets up what it sets up once.
  *
  * The root prints JSON lines: {"began_ms":...} on the common clock when the first counted call is
  * due; {"stopped":K} when everyone has stopped before call K (--stop-before, counted from 1), to go
@@ -15,15 +15,16 @@
 #include "measuring.h"
 
 const char program_name[] = "steady";
-const char program_usage[] = "[--bytes N] [--root R] [--count N] [--every-ms N]"
-                             " [--stop-before K,... --go PREFIX]";
+const char program_usage[] = "[--bytes N] [--root R] [--count N] [--ahead N]"
+                             " [--every-ms N] [--stop-before K,... --go PREFIX]";
 
-enum { go_tag = 4 };
+enum { go_tag = 4, begin_tag };
 
 struct options {
     int length;
     int root;
     int count;
+    int ahead;
     int every_ms; /* 0: as soon as all are ready */
     int stops[most_values];
     int stop_count;
@@ -32,13 +33,14 @@ struct options {
 
 struct times {
     double first_ms;
-    double* begin_ms; /* one for each call; known to the root */
+    double* begin_ms; /* one for each counted call; this rank's */
     double* end_ms;   /* this rank's; at the root, in the end, the latest of all ranks */
+    double* other_ms; /* of another rank, to gather */
     double stopped_ms;
 };
 
 static struct options parse(int argc, char** argv) {
-    struct options options = {.length = 24, .count = 20};
+    struct options options = {.length = 24, .count = 20, .ahead = 1};
     for (int i = 1; i < argc; i += 2) {
         const char* const value = i + 1 < argc ? argv[i + 1] : NULL;
         if (value == NULL) {
@@ -49,6 +51,8 @@ static struct options parse(int argc, char** argv) {
             options.root = parse_one(value, 0, size - 1);
         } else if (strcmp(argv[i], "--count") == 0) {
             options.count = parse_one(value, 1, 1000000);
+        } else if (strcmp(argv[i], "--ahead") == 0) {
+            options.ahead = parse_one(value, 1, 1000000);
         } else if (strcmp(argv[i], "--every-ms") == 0) {
             options.every_ms = parse_one(value, 0, 3600000);
         } else if (strcmp(argv[i], "--stop-before") == 0) {
@@ -125,25 +129,36 @@ static void say_when_it_began(const struct options* options, double begin_ms) {
     }
 }
 
+/* The calls that are not counted, each complete everywhere before the next. */
+static void go_ahead(const struct options* options, unsigned char* data, unsigned char* expected,
+                     struct times* times) {
+    double begin, end = 0;
+    for (int i = 0; i < options->ahead; ++i) {
+        latest_at(options->root, 0);
+        broadcast(options, data, expected, i, &begin, &end);
+        const double latest = latest_at(options->root, end);
+        if (i == 0) {
+            times->first_ms = latest - begin;
+        }
+    }
+}
+
 static void one_after_the_other(const struct options* options, unsigned char* data,
                                 unsigned char* expected, struct times* times) {
     double end = 0;
-    for (int call = 0; call <= options->count; ++call) {
+    say_when_it_began(options, now_ms());
+    for (int call = 1; call <= options->count; ++call) {
         const double latest = latest_at(options->root, end);
-        if (call == 1) {
-            times->first_ms = latest - times->first_ms;
-            say_when_it_began(options, now_ms());
-        } else if (call > 1) {
+        if (call > 1) {
             times->end_ms[call - 2] = latest;
         }
-        if (call > 0 && stops_before(options, call)) {
+        if (stops_before(options, call)) {
             times->stopped_ms += stop(options, call);
         }
         if (rank == options->root) {
             pause_ms(2); /* those who have just said that they are ready have yet to enter */
         }
-        broadcast(options, data, expected, call,
-                  call == 0 ? &times->first_ms : &times->begin_ms[call - 1], &end);
+        broadcast(options, data, expected, call, &times->begin_ms[call - 1], &end);
     }
     times->end_ms[options->count - 1] = latest_at(options->root, end);
 }
@@ -163,12 +178,20 @@ static void gather_ends(int root, double* end_ms, double* theirs, int count) {
     }
 }
 
+/* Rank 0 writes the library's report: what that says of a call began when rank 0 entered it. */
+static void bring_begins_of_rank_0(int root, struct times* times, int count) {
+    if (root == 0) {
+        times->other_ms = times->begin_ms;
+    } else if (rank == 0) {
+        MPI_Send(times->begin_ms, count, MPI_DOUBLE, root, begin_tag, MPI_COMM_WORLD);
+    } else if (rank == root) {
+        MPI_Recv(times->other_ms, count, MPI_DOUBLE, 0, begin_tag, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    }
+}
+
 static void at_a_pace(const struct options* options, unsigned char* data, unsigned char* expected,
                       struct times* times) {
-    double end;
-    latest_at(options->root, 0);
-    broadcast(options, data, expected, 0, &times->first_ms, &end);
-    times->first_ms = latest_at(options->root, end) - times->first_ms;
     const double began = now_ms() + options->every_ms;
     say_when_it_began(options, began);
     for (int call = 1; call <= options->count; ++call) {
@@ -195,6 +218,7 @@ static void print_times(const struct options* options, const struct times* times
                "\"first_ms\":%.3f", options->length, options->root, options->every_ms, whole_ms,
                times->stopped_ms, times->first_ms);
         print_list("begin_ms", times->begin_ms, NULL, options->count);
+        print_list("rank_0_begin_ms", times->other_ms, NULL, options->count);
         print_list("completion_ms", times->end_ms, times->begin_ms, options->count);
         printf("}\n");
         fflush(stdout);
@@ -214,7 +238,10 @@ int main(int argc, char** argv) {
     if (data == NULL || expected == NULL || lists == NULL) {
         out_of_memory(options.length);
     }
-    struct times times = {.begin_ms = lists, .end_ms = lists + options.count};
+    struct times times = {.begin_ms = lists,
+                          .end_ms = lists + options.count,
+                          .other_ms = lists + 2 * options.count};
+    go_ahead(&options, data, expected, &times);
     if (options.every_ms > 0) {
         at_a_pace(&options, data, expected, &times);
     } else {
@@ -222,8 +249,9 @@ int main(int argc, char** argv) {
     }
     const double whole_ms = now_ms() + clock_offset_ms - start;
     if (options.every_ms > 0) {
-        gather_ends(options.root, times.end_ms, lists + 2 * options.count, options.count);
+        gather_ends(options.root, times.end_ms, times.other_ms, options.count);
     }
+    bring_begins_of_rank_0(options.root, &times, options.count);
     print_times(&options, &times, whole_ms);
     free(data);
     free(expected);

@@ -6,9 +6,9 @@ from mutirao.measure import Measurement, Point
 from mutirao.studies.steady import SteadyRun
 
 
-def adaptation(mode, adapting_ms=0.0, waited_ms=0.0, calls=()):
-    return {"mode": mode, "adapting_ms": adapting_ms, "waited_ms": waited_ms, "checks": 4,
-            "waits": 1, "epochs": 9, "taken_up": [
+def adaptation(mode, check_ms=(), waited_ms=0.0, calls=()):
+    return {"mode": mode, "adapting_ms": sum(check_ms), "check_ms": list(check_ms),
+            "checks": len(check_ms), "waited_ms": waited_ms, "waits": 1, "epochs": 9, "taken_up": [
                 {"call": call, "links": 1, "new_tree": True, "shown": [
                     {"low": 12, "high": 16, "before_us": 5.0, "after_us": 50.0}]}
                 for call in calls]}
@@ -23,13 +23,15 @@ def steady_run(contender, begin_ms, completion_ms, bounds_ms=None, said=None, st
             given["communicators"][0]["adaptation"] = said
     points = tuple(Point(24, 12, 1, 99.0, (completion,), bound)
                    for completion, bound in zip(completion_ms, bounds_ms, strict=True))
-    return SteadyRun(Measurement(contender, points, given, 9.0, 99), tuple(begin_ms), stopped_ms,
+    # Rank 0 is in a call long before the root.
+    return SteadyRun(Measurement(contender, points, given, 9.0, 99), tuple(begin_ms),
+                     tuple(begin - 300 for begin in begin_ms), stopped_ms,
                      90_000.0 + sum(completion_ms))
 
 
 class MadeUpSteadyJobs:
-    """In the place of run_steady(): each call takes 1.25 times its bound and 200 ms more in
-    synchronous modes, a hundred times that in the static ones from the first change on."""
+    """In the place of run_steady(): each call takes 1.25 times its bound, a hundred times that in the
+    static modes from the first change on, and 200 ms more where the synchronous ones adapt."""
 
     def __init__(self, failing=()):
         self.failing = failing
@@ -43,10 +45,12 @@ class MadeUpSteadyJobs:
         mode = settings["adaptation"]
         first_change = min(pace.stops, default=pace.count + 1)
         each = []
+        every = int(mode.partition(":")[2] or 0)
         for call, bound in enumerate(bounds_ms, start=1):
             pace.stops.get(call, lambda: None)()
             late = 100 if mode == "off" and call >= first_change else 1
-            each.append(bound * 1.25 * late + 200 * mode.startswith("every"))
-        said = {"off": adaptation("off"), "auto": adaptation("auto", 1.5, 2.5, (2, 5))}.get(
-            mode, adaptation(mode, 200.0 * pace.count, 0.0, (1,)))
+            checks = every and (call + pace.ahead - 1) % every == 0
+            each.append(bound * 1.25 * late + 200 * checks)
+        check_ms = [500.0] * ((pace.count + pace.ahead - 1) // every + 1) if every else ()
+        said = adaptation(mode, check_ms, 4.0 * (mode == "auto"), (2, 5))
         return steady_run(contender, range(pace.count), each, bounds_ms, said)

@@ -20,7 +20,7 @@ from mutirao.studies.reaction import RECOVERS, WORSENS, reaction_s
 from mutirao.studies.steady import Pace, run_steady
 
 TIMES = ('{"bytes":24,"root":1,"every_ms":0,"whole_ms":900.5,"stopped_ms":12.5,"first_ms":50.0,'
-         '"begin_ms":[100.0,200.0,300.0],"completion_ms":[11.0,12.0,10.0]}')
+         '"begin_ms":[100.0,200.0,300.0],"rank_0_begin_ms":[90.0,190.0,290.0],"completion_ms":[11.0,12.0,10.0]}')
 
 
 class FourHosts:
@@ -63,7 +63,7 @@ def test_stops_until_all_is_done(monkeypatch, contender):
     assert done == [(1, []), (3, ["go.1"])]
     assert launched.go == [["go.1"], ["go.1"], ["go.1", "go.3"], ["go.1", "go.3"]]
     assert launched.argv[:-1] == ["steady", "--bytes", "24", "--root", "1", "--count", "3",
-                                  "--every-ms", "0", "--stop-before", "1,3", "--go"]
+                                  "--ahead", "1", "--every-ms", "0", "--stop-before", "1,3", "--go"]
     assert run.completion_ms == (11.0, 12.0, 10.0) and run.begin_ms == (100.0, 200.0, 300.0)
     assert (run.stopped_ms, run.whole_ms) == (12.5, 900.5)
     assert run.building_ms is None and run.adaptation is None

@@ -38,6 +38,9 @@ _MOST_SECONDS_OF_A_JOB = 900.0
 # Before which broadcast what changes; the paper does not say which links change in figure 7.
 _AT_ONCE = {1: tuple(CHANGES)}
 _IN_TURN = {4: ("4-6",), 8: ("12-16",), 12: ("12-20",), 16: ("0-2",)}
+# Broadcasts ahead of the counted ones: so that in each figure those at which every fourth one adapts
+# are the ones before which links change, as the paper's times of broadcasts say.
+AHEAD = {5: 4, 6: 4, 7: 1}
 SCHEDULES: Mapping[int, Mapping[int, tuple[str, ...]]] = {5: _AT_ONCE, 6: _AT_ONCE, 7: _IN_TURN}
 
 
@@ -77,12 +80,13 @@ class Job:
     arm: Arm
     settings: tuple[tuple[str, str], ...]
     broadcasts: int
+    ahead: int
     schedule: tuple[tuple[int, tuple[str, ...]], ...]
 
 
 def job_of(arm: Arm, figure: paper_000.Figure) -> Job:
     return Job(arm, tuple(arm.settings_at(figure.threshold_percent).items()), figure.broadcasts,
-               tuple(SCHEDULES[figure.number].items()))
+               AHEAD[figure.number], tuple(SCHEDULES[figure.number].items()))
 
 
 def run_study(mpi: Mpi, quick: bool = False) -> dict:
@@ -132,7 +136,7 @@ def _run(lab: Lab, network: HostNetwork, mpi: Mpi, job: Job, progress: Steps) ->
     lab.set_latencies(network.latency_us)
     stops = {call: _change(lab, names) for call, names in job.schedule}
     run = run_steady(Contender(job.arm.title, mpi, dict(job.settings)),
-                     Pace(ROOT, job.broadcasts, LENGTH_BYTES, stops=stops), lab,
+                     Pace(ROOT, job.broadcasts, LENGTH_BYTES, job.ahead, stops=stops), lab,
                      bounds_ms(network, job), timeout_s=_MOST_SECONDS_OF_A_JOB)
     progress.advance()
     if run.measurement.overruns:
@@ -170,7 +174,7 @@ def describe_figure(figure: paper_000.Figure, runs: Mapping[Job, Sequence[Steady
 
 
 def describe_arm(arm: Arm, job: Job, runs: Sequence[SteadyRun]) -> dict:
-    described = [describe_run(run) for run in runs]
+    described = [describe_run(run, job.ahead) for run in runs]
     columns = {name: [each["columns_s"][name] for each in described]
                for name in paper_000.COLUMNS}
     return {"key": arm.key, "title": arm.title, "in_paper": arm.in_paper,
@@ -179,12 +183,8 @@ def describe_arm(arm: Arm, job: Job, runs: Sequence[SteadyRun]) -> dict:
                           for name, values in columns.items()}}
 
 
-def describe_run(run: SteadyRun) -> dict:
-    adapting_ms = adapting(run.adaptation)
-    broadcasts_ms = sum(run.completion_ms)
-    if adapting_ms and is_synchronous(run.adaptation):
-        # Done inside the broadcasts, one after the other.
-        broadcasts_ms = max(0.0, broadcasts_ms - adapting_ms)
+def describe_run(run: SteadyRun, ahead: int) -> dict:
+    adapting_ms, broadcasts_ms = split(run, ahead)
     columns_ms = dict(zip(paper_000.COLUMNS, (
         run.building_ms, run.stopped_ms, broadcasts_ms, adapting_ms, run.whole_ms), strict=True))
     return {"columns_s": {name: None if value is None else round(value / 1000, 4)
@@ -194,16 +194,34 @@ def describe_run(run: SteadyRun) -> dict:
             "overruns": run.measurement.overruns}
 
 
-def adapting(adaptation: dict | None) -> float | None:
-    """What the program waited for, in ms: measuring and adapting where that is done in its calls,
-    and agreeing. None: not told."""
-    if adaptation is None:
-        return None
-    return adaptation["adapting_ms"] + adaptation["waited_ms"]
+def split(run: SteadyRun, ahead: int) -> tuple[float | None, float]:
+    """What the program waited for adapting, and for broadcasts, in ms. Adapting is None, and in the
+    broadcasts, where the library does not tell.
+
+    Adapting inside the calls comes before the message: until rank 0 is done with it a call adapts,
+    and from then on it broadcasts. Adapting beside the program costs it what it waits for agreements.
+    """
+    adaptation = run.adaptation
+    if adaptation is None or len(adaptation.get("check_ms", ())) < adaptation["checks"]:
+        return None, sum(run.completion_ms)
+    checks = checks_of(adaptation, ahead)
+    adapting_ms, broadcasts_ms = adaptation["waited_ms"], 0.0
+    for call, (begin, rank_0_begin, completion) in enumerate(
+            zip(run.begin_ms, run.rank_0_begin_ms, run.completion_ms, strict=True), start=1):
+        before_ms = rank_0_begin + checks[call] - begin if call in checks else 0.0
+        before_ms = min(max(before_ms, 0.0), completion)
+        adapting_ms += before_ms
+        broadcasts_ms += completion - before_ms
+    return adapting_ms, broadcasts_ms
 
 
-def is_synchronous(adaptation: dict) -> bool:
-    return adaptation["mode"].startswith("every")
+def checks_of(adaptation: dict, ahead: int) -> dict[int, float]:
+    """How long rank 0 measured and adapted inside a counted call, by that call's number. The library
+    counts its calls from 0, those that go ahead included."""
+    every = int(adaptation["mode"].partition(":")[2] or 0)
+    return {number * every - ahead + 1: check_ms
+            for number, check_ms in enumerate(adaptation.get("check_ms", ()))
+            if number * every >= ahead}
 
 
 def describe_network(network: HostNetwork) -> dict:

@@ -22,17 +22,19 @@ _BEGAN, _STOPPED, _TIMES = '{"began_ms":', '{"stopped":', '{"bytes":'
 
 @dataclass(frozen=True)
 class Pace:
-    """What the program is asked for; `stops`: what is to be done before a call, counted from 1."""
+    """What the program is asked for; `stops`: what is to be done before a call, counted from 1
+    after those that go `ahead` of the counted ones."""
 
     root: int
     count: int
     length_bytes: int = 24
+    ahead: int = 1
     every_ms: int = 0  # 0: a broadcast begins when the one before is complete everywhere
     stops: Mapping[int, Callable[[], None]] = field(default_factory=dict)
 
     def arguments(self, prefix: Path) -> list[str]:
         words = ["--bytes", str(self.length_bytes), "--root", str(self.root), "--count",
-                 str(self.count), "--every-ms", str(self.every_ms)]
+                 str(self.count), "--ahead", str(self.ahead), "--every-ms", str(self.every_ms)]
         if self.stops:
             words += ["--stop-before", ",".join(map(str, sorted(self.stops))), "--go", str(prefix)]
         return words
@@ -40,10 +42,11 @@ class Pace:
 
 @dataclass(frozen=True)
 class SteadyRun:
-    """Times in ms; `begin_ms` on the machine's monotonic clock."""
+    """Times in ms; when something was is on the machine's monotonic clock."""
 
     measurement: Measurement  # a point for each call
     begin_ms: tuple[float, ...]
+    rank_0_begin_ms: tuple[float, ...]
     stopped_ms: float
     whole_ms: float
 
@@ -53,7 +56,7 @@ class SteadyRun:
 
     @property
     def building_ms(self) -> float | None:
-        """What setting up took, in the broadcast that goes ahead of the others."""
+        """What setting up took, in the first of the broadcasts that go ahead of the others."""
         communicator = self.measurement.communicator
         return communicator["setup_ms"]["total"] if communicator else None
 
@@ -98,7 +101,9 @@ def run_steady(contender: Contender, pace: Pace, lab: Lab, bounds_ms: Sequence[f
     packets, overruns = check_points(what, points, lab.network.host_count, before, after)
     return SteadyRun(Measurement(contender, points, finished.report, finished.seconds, packets,
                                  overruns),
-                     tuple(measured["begin_ms"]), measured["stopped_ms"], measured["whole_ms"])
+                     tuple(measured["begin_ms"]), tuple(measured["rank_0_begin_ms"]),
+                     measured["stopped_ms"],
+                     measured["whole_ms"])
 
 
 def _read(line: str) -> dict:
