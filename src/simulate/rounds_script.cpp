@@ -45,9 +45,9 @@ class ScriptMaker {
 
     RoundsEvent event() {
         using Kind = RoundsEvent::Kind;
-        constexpr std::array<Kind, 10> kinds = {
-            Kind::latency, Kind::latency, Kind::latency, Kind::link, Kind::link,
-            Kind::link,    Kind::host,    Kind::host,    Kind::alarm, Kind::restart,
+        constexpr std::array<Kind, 12> kinds = {
+            Kind::latency, Kind::latency, Kind::latency, Kind::link, Kind::link,  Kind::link,
+            Kind::reset,   Kind::reset,   Kind::host,    Kind::host, Kind::alarm, Kind::restart,
         };
         // Often the same again: what is gone comes back.
         if (!script_.events.empty() && random_.below(3) == 0) return script_.events.back();
@@ -113,8 +113,8 @@ std::string RoundsWorld::describe(int host) const {
 }
 
 std::string RoundsWorld::describe(const Choice& choice) const {
-    constexpr std::array<std::string_view, 5> events = {"latency", "link", "host", "alarm",
-                                                        "restart"};
+    constexpr std::array<std::string_view, 6> events = {"latency", "link",  "reset",
+                                                        "host",    "alarm", "restart"};
     if (choice.kind == Choice::Kind::event) {
         const RoundsEvent& event = script_.events[next_event_];
         return "event " + std::string(events[static_cast<std::size_t>(event.kind)]) + " " +

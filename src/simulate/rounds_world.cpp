@@ -90,15 +90,18 @@ Rounds RoundsWorld::newborn(int host, bool knows_start) {
 RoundsWorld::Output RoundsWorld::happen(const RoundsEvent& event) {
     using Kind = RoundsEvent::Kind;
     if (event.kind == Kind::latency) link(event.a, event.b).latency_us = event.latency_us;
-    if (event.kind == Kind::link) {
-        link(event.a, event.b).up = !link(event.a, event.b).up;
-        renew_link(event.a, event.b);
-    }
+    if (event.kind == Kind::link || event.kind == Kind::reset) toggle_link(event.a, event.b);
+    if (event.kind == Kind::reset) toggle_link(event.a, event.b);
     if (event.kind == Kind::host) toggle_host(event.a);
     Rounds& machine = hosts_[index(event.a)].machine;
     if (event.kind == Kind::alarm && alive(event.a)) return machine.announce(event.b, never);
     if (event.kind == Kind::restart && alive(event.a)) return machine.restart();
     return {};
+}
+
+void RoundsWorld::toggle_link(int a, int b) {
+    link(a, b).up = !link(a, b).up;
+    renew_link(a, b);
 }
 
 void RoundsWorld::toggle_host(int host) {

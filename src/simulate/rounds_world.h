@@ -25,6 +25,7 @@ struct RoundsEvent {
         latency,  ///< the link between a and b takes latency_us from now on; infinite: measuring
                   ///< fails while the channel works
         link,     ///< the link between a and b dies, or comes back
+        reset,    ///< the channel between a and b breaks, and a new one takes its place at once
         host,     ///< the agent of a dies, or comes back: as at the start, or knowing nothing
         alarm,    ///< a wrongly thinks that nothing comes from b
         restart,  ///< the watchdog of a
@@ -124,6 +125,7 @@ class RoundsWorld {
 
     Rounds newborn(int host, bool knows_start);
     Output happen(const RoundsEvent& event);
+    void toggle_link(int a, int b);
     void toggle_host(int host);
     /// Makes channels work or break as links and hosts now are.
     void renew_link(int a, int b);

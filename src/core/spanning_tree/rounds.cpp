@@ -143,11 +143,12 @@ void Rounds::claim(int other, double latency_us, Output& out) {
 
 void Rounds::learn(const std::vector<LinkNews>& news, int from, Output& out) {
     std::vector<LinkNews> fresh;
+    bool told_start = false;
     for (const LinkNews& each : news) {
         if (each.high >= view_.host_count) continue;
         const LinkState& known = links_.at(each.low, each.high);
         if (!(each.state > known)) continue;
-        knows_start_ = knows_start_ || there_from_the_start(each.state);
+        told_start = told_start || there_from_the_start(each.state);
         links_.set(each.low, each.high, each.state);
         show(each);
         fresh.push_back(each);
@@ -156,6 +157,16 @@ void Rounds::learn(const std::vector<LinkNews>& news, int from, Output& out) {
     unsettled_ = true;
     for (int other = 0; other < view_.host_count; ++other)
         if (other != self_ && other != from) tell(other, fresh, out);
+    if (told_start) take_start_from(from, out);
+}
+
+/// The others' version 0 is not this host's. If they still have it, a round is due.
+void Rounds::take_start_from(int from, Output& out) {
+    knows_start_ = true;
+    if (newest_ != RoundId{}) return;
+    newest_ = {1, self_, incarnation_};
+    tell_newest(from, out);
+    pass_on(from, out);
 }
 
 void Rounds::show(const LinkNews& news) {

@@ -137,6 +137,7 @@ class Rounds {
     void break_channel(int other, Output& out);
     void claim(int other, double latency_us, Output& out);
     void learn(const std::vector<LinkNews>& news, int from, Output& out);
+    void take_start_from(int from, Output& out);
     void show(const LinkNews& news);
     void tell(int other, const std::vector<LinkNews>& news, Output& out) const;
     void tell_all(int other, bool (*which)(const rounds::LinkState&), Output& out) const;

@@ -23,13 +23,6 @@ constexpr int nobody = -1;
 /// A neighbour sends a few dozen at most before a host has entered a round.
 constexpr std::size_t most_early_per_host = 256;
 
-EdgeList among(const HostSet& hosts, EdgeList tree) {
-    std::erase_if(tree, [&](const std::pair<int, int>& edge) {
-        return !hosts.contains(edge.first) || !hosts.contains(edge.second);
-    });
-    return tree;
-}
-
 std::uint64_t hash_of(const RoundId& id, const LinkTable& links, const EdgeList& tree) {
     std::vector<std::byte> bytes;
     const auto add = [&](std::uint64_t number) {
@@ -156,7 +149,7 @@ void Rounds::accept(Message call, int from, Output& out) {
 
 void Rounds::enter(const LinkTable& before, Output& out) {
     const Message& call = round_->call;
-    maintenance::Round about{call.id.number, call.id.root, {}, {}, {}};
+    maintenance::Round about{call.id.number, call.id.root, call.tree, {}, {}};
     LinkTable links = before;
     for (const LinkNews& each : call.links) {
         if (each.high >= view_.host_count) continue;
@@ -170,10 +163,6 @@ void Rounds::enter(const LinkTable& before, Output& out) {
         return;
     }
     links.keep_only(about.hosts);
-    about.tree = among(about.hosts, call.tree);
-    std::erase_if(about.changes, [&](const maintenance::Change& change) {
-        return !about.hosts.contains(change.low) || !about.hosts.contains(change.high);
-    });
     round_->node.emplace(self_, usable_links(self_, links), about);
     round_->links = std::move(links);
     pass_on(round_->told_by, out);
