@@ -3,6 +3,13 @@
 #include "agent/agent.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
 
 #include "agent/test_agents.h"
 
@@ -40,6 +47,102 @@ TEST(Agent, OneOfTwoHostsAlone) {
     ASSERT_TRUE(within_a_minute([&] { return agents.agree_on({0, 1}); }));
     agents.end(0);
     EXPECT_TRUE(within_a_minute([&] { return agents.agree_on({1}); }));
+}
+
+TEST(Agent, WhatTheJobKnowsIsThereFromTheStart) {
+    const EdgeList tree = {{0, 1}, {1, 2}};
+    const std::vector<double> latency_us = {0, 1000, 3000, 1000, 0, 2000, 3000, 2000, 0};
+    Agents agents(3, [&](Job& job) {
+        job.latency_us = latency_us;
+        job.tree = tree;
+    });
+    for (int host = 0; host < agents.count(); ++host) {
+        const auto version = agents[host].view()->complete();
+        ASSERT_TRUE(version);
+        EXPECT_EQ(version->tree.size(), 2U);
+    }
+    // What they measure is another network: they adapt.
+    ASSERT_TRUE(within_a_minute([&] {
+        const auto version = agents[2].view()->complete();
+        return agents.agree_on({0, 1, 2}) && version->number > 0 && version->latency_us[1] < 1000;
+    }));
+    EXPECT_EQ(agents[2].view()->complete()->tree, kruskal_of(*agents[2].view()->complete()));
+}
+
+TEST(Agent, OneWithoutTheKeyIsLeftOut) {
+    Agents agents(3, [](Job& job) {
+        if (job.self == 1) job.key = *random_key();
+    });
+    ASSERT_TRUE(within_a_minute([&] { return agents.agree_on({0, 2}); }));
+    EXPECT_TRUE(within_a_minute([&] {
+        const auto status = agents[1].view()->status();
+        return status && status->counters[Count::rejected_forged] > 0;
+    }));
+    EXPECT_TRUE(agents[1].view()->complete()->tree.empty());
+}
+
+// Fails if probes never go through the channel.
+TEST(Agent, WhereNoUdpGetsThroughTheChannelsDo) {
+    const Endpoint silent = *Endpoint::open();
+    Agents agents(3, [&](Job& job) {
+        for (Contact& contact : job.contacts) contact.udp_port = silent.contact().udp_port;
+    });
+    ASSERT_TRUE(within_a_minute([&] { return agents.agree_on({0, 1, 2}); }));
+    EXPECT_TRUE(within_a_minute([&] { return agents[0].view()->status()->links[2].over_tcp; }));
+}
+
+TEST(Agent, ASecondOneForTheSameHostStepsAside) {
+    Agents agents(2);
+    ASSERT_TRUE(within_a_minute([&] { return agents.agree_on({0, 1}); }));
+    const Thread second(*Endpoint::open(), agents.job(0));
+    EXPECT_FALSE(second.running());
+    EXPECT_NE(second.why_not(), "");
+    ASSERT_NE(second.view(), nullptr);
+    EXPECT_EQ(second.view()->complete(), agents[0].view()->complete());
+    EXPECT_TRUE(agents[0].running());
+}
+
+/// The mask of blocked signals of each thread of this process.
+std::map<std::string, std::uint64_t> blocked_signals() {
+    std::map<std::string, std::uint64_t> masks;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::ifstream file(task.path() / "status");
+        for (std::string word; file >> word;)
+            if (word == "SigBlk:") file >> std::hex >> masks[task.path().filename()];
+    }
+    return masks;
+}
+
+TEST(Agent, TakesNoSignalsOfTheProgram) {
+    const auto before = blocked_signals();
+    const Agents agents(2);
+    int new_threads = 0;
+    for (const auto& [thread, mask] : blocked_signals()) {
+        if (before.contains(thread)) {
+            EXPECT_EQ(mask, before.at(thread));
+            continue;
+        }
+        ++new_threads;
+        for (const int signal : {SIGHUP, SIGINT, SIGTERM, SIGCHLD, SIGALRM, SIGUSR1, SIGPROF})
+            EXPECT_NE(mask >> (signal - 1) & 1, 0U) << signal;
+    }
+    EXPECT_EQ(new_threads, 2);
+}
+
+TEST(Agent, AChildOfTheProgramEndsWithoutIt) {
+    Agents agents(2);
+    ASSERT_TRUE(within_a_minute([&] { return agents.agree_on({0, 1}); }));
+    const pid_t child = fork();
+    if (child == 0) {
+        agents.end(0);
+        _exit(0);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_TRUE(agents[0].running());
+    EXPECT_FALSE(agents[0].view()->gone());
+    EXPECT_TRUE(ViewReader::attach(agents[0].segment()));
 }
 
 }  // namespace

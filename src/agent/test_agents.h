@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,10 +33,11 @@ inline Options fast_options() {
     return options;
 }
 
-/// Agents of one job that know nothing yet.
+/// Agents of one job that know nothing yet. `prepare` may change each one's job before it starts.
 class Agents {
   public:
-    explicit Agents(int count, const Options& options = fast_options()) : threads_(index(count)) {
+    explicit Agents(int count, const std::function<void(Job&)>& prepare = [](Job&) {})
+        : threads_(index(count)) {
         key = *random_key();
         id = *random_number();
         std::vector<Endpoint> endpoints;
@@ -43,19 +45,22 @@ class Agents {
             endpoints.push_back(*Endpoint::open());
             contacts.push_back(endpoints.back().contact());
         }
-        for (int host = 0; host < count; ++host)
-            start(host, std::move(endpoints[index(host)]), options);
+        for (int host = 0; host < count; ++host) {
+            Job its = job(host);
+            prepare(its);
+            start(std::move(endpoints[index(host)]), std::move(its));
+        }
     }
 
-    Job job(int host, const Options& options = fast_options()) const {
-        return {host, contacts, key, id, {}, {}, options};
-    }
-    void start(int host, Endpoint endpoint, const Options& options = fast_options()) {
-        threads_[index(host)] =
-            std::make_unique<Thread>(std::move(endpoint), job(host, options));
+    Job job(int host) const { return {host, contacts, key, id, {}, {}, fast_options()}; }
+    void start(Endpoint endpoint, Job job) {
+        const std::size_t host = index(job.self);
+        threads_[host] = std::make_unique<Thread>(std::move(endpoint), std::move(job));
     }
     /// Again on the same port.
-    void restart(int host) { start(host, *Endpoint::open(contacts[index(host)].tcp_port)); }
+    void restart(int host) {
+        start(*Endpoint::open(contacts[index(host)].tcp_port), job(host));
+    }
     void end(int host) { threads_[index(host)].reset(); }
 
     Thread& operator[](int host) { return *threads_[index(host)]; }

@@ -1,0 +1,58 @@
+// The sensors against what the system says by other means.
+#include "agent/sensors/host_sensors.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+
+namespace mutirao::agent {
+namespace {
+
+TEST(HostSensors, ProcessorIsAShareOnceTimeHasPassed) {
+    SensorMemory memory;
+    EXPECT_FALSE(available_processor(memory));
+    std::optional<double> share;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    // Busy meanwhile, so that less than all is available.
+    while (!share && std::chrono::steady_clock::now() < end) {
+        const auto look = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+        while (std::chrono::steady_clock::now() < look) continue;
+        share = available_processor(memory);
+    }
+    ASSERT_TRUE(share);
+    EXPECT_GE(*share, 0);
+    EXPECT_LT(*share, 1);
+}
+
+TEST(HostSensors, MemoryIsWithinWhatTheMachineHas) {
+    SensorMemory unused;
+    const auto free = free_memory(unused);
+    ASSERT_TRUE(free);
+    EXPECT_GT(*free, 1e6);
+    EXPECT_LT(*free, static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
+                         static_cast<double>(sysconf(_SC_PAGESIZE)));
+}
+
+TEST(HostSensors, DiskIsWhatTheFileSystemSays) {
+    SensorMemory unused;
+    const auto free = free_disk(unused);
+    ASSERT_TRUE(free);
+    const auto said = static_cast<double>(std::filesystem::space("/tmp").available);
+    EXPECT_NEAR(*free, said, 0.2 * said + 1e9);
+}
+
+TEST(HostSensors, AllAppearInTheStatusWithAForecast) {
+    HostSensors sensors;
+    EXPECT_TRUE(sensors.status().empty());
+    sensors.read();
+    EXPECT_GE(sensors.status().size(), 2U);
+    for (const SensorStatus& each : sensors.status()) {
+        ASSERT_TRUE(each.forecast);
+        EXPECT_DOUBLE_EQ(each.forecast->value, each.value);
+    }
+}
+
+}  // namespace
+}  // namespace mutirao::agent
