@@ -62,19 +62,20 @@ def frame(view: AgentView, past: Past, shown: Shown) -> list[Line]:
     foot = [_keys(shown)] if shown.keys else []
     left = max(0, shown.rows - len(head) - len(foot))
     tree = _tree(view)
-    if shown.columns >= _WIDE:
-        events = min(_events_wanted(view), max(3, left // 4))
+    beside_tree = shown.columns >= _WIDE
+    wanted = len(_within_reach(view)) + 1
+    wanted = max(wanted, len(tree) + 1) if beside_tree else wanted + len(tree) + 2
+    events = min(len(view.events) + 2, max(3, left // 4, left - wanted))
+    if beside_tree:
         right = [[Piece("spanning tree", BOLD)], *tree][:left - events]
         width = shown.columns - max(map(_width, right), default=0)
         links = _links(view, past, Shown(width - 2, left - events, shown.sort))
         body = beside(links, right, width)
-        body += _events(view, events)
     else:
-        events = min(_events_wanted(view), max(3, left // 5))
         trees = min(len(tree) + 2, (left - events) // 2)
         body = _links(view, past, Shown(shown.columns, left - events - trees, shown.sort))
         body += [[], [Piece("spanning tree", BOLD)], *tree][:max(0, trees)]
-        body += _events(view, events)
+    body += _events(view, events)
     return [cut(line, shown.columns) for line in [*head, *body[:left], *foot]]
 
 
@@ -266,10 +267,6 @@ def _parts(tree: Sequence[Link]) -> list[list[Link]]:
         links = [link, *(each for part in touched for each in part[1])]
         parts = [part for part in parts if part not in touched] + [(hosts, links)]
     return [links for _, links in sorted(parts, key=lambda part: min(part[0]))]
-
-
-def _events_wanted(view: AgentView) -> int:
-    return len(view.events) + 2
 
 
 def _events(view: AgentView, rows: int) -> list[Line]:

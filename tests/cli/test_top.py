@@ -8,6 +8,7 @@ import pty
 import re
 import select
 import signal
+import socket
 import sqlite3
 import struct
 import subprocess
@@ -19,7 +20,7 @@ import pytest
 from make_agent_dump import FAR_US, STARTED_S, WORSE_US, agent_dump
 from mutirao.commands.top import read_series
 from mutirao.errors import Failure
-from mutirao.paths import ROOT
+from mutirao.paths import BUILD, ROOT
 from mutirao.top_frame import Past, Shown, change_of, frame, ranked, sparkline
 from mutirao.top_view import read_view
 
@@ -262,3 +263,48 @@ def test_a_signal_leaves_a_usable_terminal(window, signal_number, code):
     window.wait_for(re.escape("\x1b[?1049l"))
     assert window.process.wait(20) == code
     assert termios.tcgetattr(window.slave) == window.before
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+@pytest.fixture
+def two_agents(mutirao, tmp_path):
+    """Real ones on loopback; gives the first one's name."""
+    program = BUILD / "bin" / "mutirao-agent"
+    if not program.is_file():
+        pytest.skip("the agent is not built")
+    assert mutirao("agent", "key", tmp_path / "key").returncode == 0
+    (tmp_path / "hosts").write_text("".join(f"127.0.0.1 {port}\n" for port in free_ports(2)))
+    names = [f"top-{os.getpid()}-{host}" for host in range(2)]
+    agents = [subprocess.Popen([program, "run", "--hosts", "hosts", "--self", str(host), "--key",
+                                "key", "--name", name, "--series", f"series{host}.db"],
+                               cwd=tmp_path, stdout=subprocess.DEVNULL)
+              for host, name in enumerate(names)]
+    yield names[0]
+    for agent in agents:
+        agent.terminate()
+        agent.wait()
+
+
+def test_of_a_real_agent(mutirao, two_agents, tmp_path):
+    """As soon as the two have found each other. Catches fields that go by other names."""
+    end = time.monotonic() + 60
+    text = ""
+    while not all(part in text for part in ("1 of 1 up", "recent changes", "└─ host 1", "▁")):
+        assert time.monotonic() < end, text
+        time.sleep(0.2)
+        answer = mutirao("top", "--once", two_agents, "--series", tmp_path / "series0.db",
+                         COLUMNS="120", LINES="40")
+        assert answer.returncode == 0 or "no agent" in answer.stderr or "series" in answer.stderr
+        text = answer.stdout
+    assert re.search(r"^0-1 +tree +[\d.]+ us", text, re.MULTILINE)
+    dumped = json.loads(mutirao("top", "--json", two_agents).stdout)
+    assert read_view(dumped).host_count == 2
