@@ -146,8 +146,9 @@ def _bytes(way: str) -> tuple[str, str]:
     return f"udp_bytes_{way}", f"tcp_bytes_{way}"
 
 
-def size_of(count_bytes: float) -> str:
-    return f"{count_bytes / (1 << 20):.1f} MiB" if count_bytes >= 1 << 20 else size(round(count_bytes))
+def size_of(count_bytes: int) -> str:
+    mebibyte = 1 << 20
+    return f"{count_bytes / mebibyte:.1f} MiB" if count_bytes >= mebibyte else size(count_bytes)
 
 
 def _sensor(name: str, value: float) -> str:

@@ -20,7 +20,8 @@ from mutirao.studies.reaction import RECOVERS, WORSENS, reaction_s
 from mutirao.studies.steady import Pace, run_steady
 
 TIMES = ('{"bytes":24,"root":1,"every_ms":0,"whole_ms":900.5,"stopped_ms":12.5,"first_ms":50.0,'
-         '"begin_ms":[100.0,200.0,300.0],"rank_0_begin_ms":[90.0,190.0,290.0],"completion_ms":[11.0,12.0,10.0]}')
+         '"begin_ms":[100.0,200.0,300.0],"rank_0_begin_ms":[90.0,190.0,290.0],'
+         '"completion_ms":[11.0,12.0,10.0]}')
 
 
 class FourHosts:

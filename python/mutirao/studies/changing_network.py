@@ -76,7 +76,8 @@ def six_gateways() -> HostNetwork:
     return HostNetwork(base.hosts, base.sites, latency_us, None, SITES, base.source)
 
 
-def with_links(network: HostNetwork, round_trips_ms: Mapping[tuple[int, int], float]) -> HostNetwork:
+def with_links(network: HostNetwork,
+               round_trips_ms: Mapping[tuple[int, int], float]) -> HostNetwork:
     """The same network with other latencies between some hosts, alike in both directions."""
     latency_us = [list(row) for row in network.latency_us]
     for (a, b), value in round_trips_ms.items():

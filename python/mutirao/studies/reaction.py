@@ -239,7 +239,8 @@ def print_tables(result: dict) -> None:
 
     rows = [(f"{row['scenario']}, {row['kind'].removeprefix('gets ')}", f"{row['bound_ms']:.1f}",
              seconds(row["median_s"]), seconds(row["worst_s"]), f"{row['bar_s']:g}",
-             f"{row['late_calls']:g}", row["strays"], f"{row['worst_ms']:.0f}") for row in summary(result)]
+             f"{row['late_calls']:g}", row["strays"], f"{row['worst_ms']:.0f}")
+            for row in summary(result)]
     print(compact_table(("", "bound ms", "median s", "worst s", "bar", "late", "stray", "worst ms"),
                         rows, f"Until broadcasts from host {result['root']} are within"
                         f" {result['good']:g} x the bound, {IN_A_ROW} in a row;\n"
