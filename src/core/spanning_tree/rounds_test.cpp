@@ -250,6 +250,40 @@ TEST(Rounds, NamesOfRoundsAreOrdered) {
     EXPECT_LT(RoundId{}, (RoundId{1, 1000, 0}));
 }
 
+TEST(Rounds, WhoJoinsHearsOfTheNewestRound) {
+    Hosts hosts = joined_triangle();
+    hosts.send(0, hosts.at(0).announce(1, 9));
+    hosts.deliver_all();
+    hosts.at(1).lost(0);
+    EXPECT_EQ(count(hosts.at(1).joined(0), Kind::newest), 1);
+}
+
+TEST(Rounds, ANewChannelInPlaceOfAnOldOneIsABreak) {
+    Hosts hosts = joined_triangle();
+    EXPECT_GT(count(hosts.at(1).joined(0), Kind::news), 0);
+    EXPECT_EQ(latency_us(hosts.at(1), 0, 1), never);
+}
+
+// What waits for a channel is of the newest round only.
+TEST(Rounds, MessagesOfARoundWaitForTheirChannel) {
+    Rounds host = of_triangle(0);
+    host.announce(1, 9);
+    host.restart();
+    const auto sent = host.joined(1);
+    EXPECT_EQ(count(sent, Kind::round), 1);
+    for (const Message& message : to(1, sent))
+        EXPECT_EQ(message.id, message.kind == Kind::news ? rounds::RoundId{} : host.newest());
+}
+
+// Both were born again, so nobody knows of anything that broke.
+TEST(Rounds, WhoKnowsNothingJoinsWhoHasTheFirstTree) {
+    Hosts hosts{{Rounds(0, 2, {0, 5, 5, 0}, {{0, 1}}, 1), knowing_nothing(1, 2, 2)}, {}};
+    hosts.join(0, 1);
+    hosts.deliver_all();
+    EXPECT_EQ(hosts.at(1).version(), hosts.at(0).version());
+    EXPECT_EQ(hosts.at(1).version().tree, (EdgeList{{0, 1}}));
+}
+
 // Everything that hosts of a large network tell each other fits a frame and means the same after it.
 TEST(Rounds, LargeNetworksSpeakInPieces) {
     constexpr int hosts = 120;
