@@ -127,14 +127,21 @@ bool NetworkFollower::begin(const Epoch& epoch) {
 }
 
 // The decider told an epoch ahead, and all ranks have entered the same calls: what was told and not
-// yet heard is on its way.
-void NetworkFollower::finish() {
+// yet heard is on its way. Unless a rank that had to hand it on has ended: MPICH over TCP may drop
+// what a rank sent just before its MPI_Finalize.
+bool NetworkFollower::finish() {
+    constexpr double longest_us = 10e6;
+    const double begun_us = now_us();
     int idle_polls = 0;
     while (next_look_ > 0 && !follower_.knows_all_told()) {
+        if (now_us() - begun_us > longest_us) {
+            return false;
+        }
         receive();
         rest(idle_polls);
     }
     post_.finish();
+    return true;
 }
 
 }  // namespace mutirao::mpi

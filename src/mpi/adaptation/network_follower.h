@@ -29,8 +29,9 @@ class NetworkFollower {
     void leave(std::uint64_t call) {
         if (call >= next_look_) receive();
     }
-    /// Before the communicator is freed: receives and sends all words that are still under way.
-    void finish();
+    /// Before the communicator is freed: receives and sends all words that are still under way. False
+    /// if some do not come: the communicator must not be freed then.
+    bool finish();
 
   private:
     bool look(std::uint64_t call);

@@ -67,8 +67,8 @@ State::~State() { release(); }
 void State::release() {
     native = true;
     departures.wait();
-    if (follower) {
-        follower->finish();
+    if (follower && !follower->finish()) {
+        keep_comm = true;
     }
     follower.reset();
     in_band.reset();
