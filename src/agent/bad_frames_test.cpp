@@ -40,6 +40,7 @@ class Wire {
         const sockaddr_in to = loopback(port);
         EXPECT_EQ(connect(socket_.number(), reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
     }
+    explicit Wire(File socket) : socket_(std::move(socket)) {}
     void send(const Bytes& bytes) const {
         EXPECT_EQ(::send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
                   static_cast<ssize_t>(bytes.size()));
@@ -204,6 +205,13 @@ TEST_F(BadFrames, OnAChannel) {
             return frame({Kind::rounds, 0, 1, session.number, 2}, Bytes(30), Key{});
         },
         Count::rejected_forged);
+    {
+        const Wire unconfirmed(SOCK_STREAM, port);
+        const Session session = greet(unconfirmed).channel;
+        unconfirmed.send(frame({Kind::rounds, 0, 1, session.number, 1}, Bytes(30), session.key));
+        EXPECT_TRUE(unconfirmed.receive().empty());
+        ++expected[Count::rejected_unexpected];
+    }
     const Wire wire(SOCK_STREAM, port);
     const Session session = greet(wire).channel;
     wire.send(confirm(session));
@@ -246,6 +254,24 @@ TEST_F(BadFrames, OverUdpAndAGoodOneIsAnsweredAllTheSame) {
     bad(probe({Kind::rounds, 0, 1, number, 2}), Count::rejected_unexpected);
     wire.send(probe({Kind::probe, 0, 1, number, 3}));
     EXPECT_EQ(wire.receive().size(), frame_overhead_bytes + 8);
+    expect_counts();
+}
+
+// The test plays host 2, to which host 1 connects. Fails if a welcome need not answer this hello.
+TEST_F(BadFrames, AWelcomeThatAnswersAnotherHello) {
+    const Endpoint higher = *Endpoint::open();
+    Endpoint endpoint = *Endpoint::open();
+    Contact nowhere;
+    Job job{1, {nowhere, endpoint.contact(), higher.contact()}, key, job_id + 1, {}, {},
+            test::fast_options()};
+    agent = std::make_unique<Thread>(std::move(endpoint), std::move(job));
+    pollfd waiting{higher.tcp(), POLLIN, 0};
+    ASSERT_EQ(poll(&waiting, 1, 60'000), 1);
+    const Wire wire{File(accept(higher.tcp(), nullptr, nullptr))};
+    EXPECT_EQ(wire.receive().size(), frame_overhead_bytes + 16);
+    wire.send(frame({Kind::welcome, 2, 1, 0, 1}, numbers({job_id + 1, 9, 9}), key));
+    EXPECT_TRUE(wire.receive().empty());
+    ++expected[Count::rejected_replayed];
     expect_counts();
 }
 

@@ -164,17 +164,24 @@ std::optional<double> LinkProber::answered(ProbeId probe, std::int64_t held_ns,
     hurried_ = false;
     const std::int64_t round_trip_ns = std::max<std::int64_t>(arrived_ns - sent_ns - held_ns, 0);
     const double round_trip_us = static_cast<double>(round_trip_ns) / ns_per_us;
-    const double latency_us = round_trip_us / 2;
-    const bool again = suspected_us_.has_value();
-    if (suspicious(latency_us) && !again) {
-        suspected_us_ = latency_us;
-        next_probe_ns_ = arrived_ns;
-        return round_trip_us;
+    measured(round_trip_us / 2, sent_ns, arrived_ns);
+    return round_trip_us;
+}
+
+/// A much too slow answer is believed when a probe that was sent after it came is as slow: those that
+/// were under way with it have met the same.
+void LinkProber::measured(double latency_us, std::int64_t sent_ns, std::int64_t arrived_ns) {
+    if (suspicious(latency_us)) {
+        if (!suspected_us_) {
+            suspected_us_ = latency_us;
+            suspected_at_ns_ = arrived_ns;
+            next_probe_ns_ = arrived_ns;
+        }
+        if (sent_ns < suspected_at_ns_) return;
+        detector_.measured(*suspected_us_);
     }
-    if (again && suspicious(latency_us)) detector_.measured(*suspected_us_);
     suspected_us_.reset();
     detector_.measured(latency_us);
-    return round_trip_us;
 }
 
 /// The paper's plain rule wants every measurement, so it gets them all.

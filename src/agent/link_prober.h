@@ -74,6 +74,7 @@ class LinkProber {
     void note_late(std::int64_t now_ns);
     void note_dead(std::int64_t now_ns);
     bool suspicious(double latency_us) const;
+    void measured(double latency_us, std::int64_t sent_ns, std::int64_t arrived_ns);
     int late_of(Way way) const;
     void turn_to_channel(std::int64_t now_ns);
 
@@ -88,6 +89,7 @@ class LinkProber {
     bool hurried_ = false;      ///< a probe was sent early since one is late
     std::int64_t overdue_at_ns_ = never_ns;  ///< when two late probes become overdue
     std::optional<double> suspected_us_;     ///< measured, much too slow, not believed yet
+    std::int64_t suspected_at_ns_ = 0;
     int probes_in_channel_ = 0;  ///< since the last over UDP
     std::int64_t period_ns_ = 2 * ns_per_s;
     std::int64_t next_probe_ns_ = never_ns;

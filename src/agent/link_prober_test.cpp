@@ -39,6 +39,7 @@ class World {
     LinkProber prober;
     std::int64_t now = 1000 * ns_per_s;
     double one_way_us = 20'000;
+    std::int64_t busy_until = 0;  ///< no answer before
     bool udp_passes = true;
     bool channel_passes = true;
     int sent_udp = 0;
@@ -62,7 +63,7 @@ class World {
         prober.sent(probe, now);
         ++count;
         const auto back = now + static_cast<std::int64_t>(2 * one_way_us * ns_per_us);
-        if (passes) answers_.emplace(back, probe);
+        if (passes) answers_.emplace(std::max(back, busy_until), probe);
     }
 
     std::multimap<std::int64_t, ProbeId> answers_;
@@ -113,11 +114,29 @@ TEST(LinkProber, ALinkThatGetsBetterIsNewsAfterTwoAnswers) {
     EXPECT_LT(world.announced[0].first - change, ns_per_s);
 }
 
-TEST(LinkProber, OneLostProbeIsNoNews) {
+// With a long period, the second probe must not wait for its turn. Fails if it does.
+TEST(LinkProber, ALinkThatIsProbedRarelyIsNewsSoonAfterTheFirstLateReply) {
     World world(20'000);
+    world.prober.set_period(10 * ns_per_s, world.now);
+    world.run_for(55 * ns_per_s);
+    world.one_way_us = 200'000;
+    const int sent = world.sent_udp;
+    while (world.sent_udp == sent) world.run_for(ns_per_ms);
+    const std::int64_t first_probe = world.now;
+    world.run_for(ns_per_s);
+    ASSERT_FALSE(world.announced.empty());
+    EXPECT_LT(world.announced.front().first - first_probe, 400 * ns_per_ms);
+}
+
+// Of a long link, since on a short one the second probe is back before anything is overdue. Fails if
+// one late probe is enough.
+TEST(LinkProber, OneLostProbeIsNoNews) {
+    World world(200'000);
+    world.one_way_us = 200'000;
+    world.prober.set_period(2 * ns_per_s, world.now);
     world.run_for(20 * ns_per_s);
     world.udp_passes = false;
-    world.run_for(period);
+    world.run_for(2 * ns_per_s);
     world.udp_passes = true;
     world.run_for(20 * ns_per_s);
     EXPECT_EQ(world.prober.late_probes(), 1U);
@@ -129,21 +148,22 @@ TEST(LinkProber, OneSlowAnswerIsNoNewsAndIsLookedAtAgain) {
     World world(100);
     world.one_way_us = 100;
     world.run_for(20 * ns_per_s);
-    world.one_way_us = 45'000;
+    world.one_way_us = 15'000;
     world.run_for(period);
     world.one_way_us = 100;
     world.run_for(20 * ns_per_s);
     EXPECT_TRUE(world.announced.empty());
 }
 
+// All probes of that moment come back late, together. Fails if nothing but the number of late probes
+// counts, or if probes that were under way at the same time confirm each other.
 TEST(LinkProber, AHostThatIsBusyForAMomentIsNoNews) {
     World world(100);
     world.one_way_us = 100;
+    world.run_for(20 * ns_per_s + period - 10 * ns_per_ms);
+    world.busy_until = world.now + 210 * ns_per_ms;
     world.run_for(20 * ns_per_s);
-    world.one_way_us = 110'000;
-    world.run_for(period / 2);
-    world.one_way_us = 100;
-    world.run_for(20 * ns_per_s);
+    EXPECT_GE(world.prober.late_probes(), 2U);
     EXPECT_TRUE(world.announced.empty());
 }
 

@@ -10,9 +10,10 @@ namespace mutirao::agent {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-/// The traffic that a host causes is bounded: what it owns beyond these is probed less often.
+/// The traffic at a host is bounded, about 20 kbit/s sent and received together with the usual
+/// periods: a host that has more links, or more of the tree's, sees each of them probed less often.
 constexpr double links_at_full_rate = 23;
-constexpr double tree_links_at_full_rate = 3;
+constexpr double tree_links_at_full_rate = 2;
 
 std::int64_t stretched(std::int64_t period_ns, int count, double at_full_rate) {
     return static_cast<std::int64_t>(static_cast<double>(period_ns) *
@@ -67,17 +68,20 @@ void Links::lost(int peer) {
 }
 
 void Links::use_tree(const EdgeList& tree, std::int64_t now_ns) {
-    std::vector<bool> used(probers_.size());
-    int count = 0;
+    std::vector<int> degree(probers_.size());
+    for (const auto& [low, high] : tree) {
+        ++degree[index(low)];
+        ++degree[index(high)];
+    }
+    std::vector<std::int64_t> period_ns(probers_.size(), other_period_ns_);
     for (const auto& [low, high] : tree) {
         if (low != self_) continue;
-        used[index(high)] = true;
-        ++count;
+        const int busier = std::max(degree[index(low)], degree[index(high)]);
+        const auto stretched_ns = stretched(tree_period_ns_, busier, tree_links_at_full_rate);
+        period_ns[index(high)] = std::min(stretched_ns, other_period_ns_);
     }
-    const std::int64_t tree_period_ns = stretched(tree_period_ns_, count, tree_links_at_full_rate);
     for (int peer = self_ + 1; peer < host_count(); ++peer)
-        probers_[index(peer)].set_period(used[index(peer)] ? tree_period_ns : other_period_ns_,
-                                         now_ns);
+        probers_[index(peer)].set_period(period_ns[index(peer)], now_ns);
 }
 
 void Links::on_datagram(const Datagram& datagram) {
