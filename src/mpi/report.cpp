@@ -77,7 +77,11 @@ void put_adaptation(JsonWriter& json, const AdaptationRecord& record) {
     json.key("adaptation").begin_object().member("mode", record.mode);
     json.member("epochs", record.epochs).member("checks", record.checks);
     json.member("waits", record.waits).member("waited_ms", record.waited_ms);
-    json.member("adapting_ms", record.adapting_ms).key("taken_up").begin_array();
+    json.member("adapting_ms", record.adapting_ms).key("check_ms").begin_array();
+    for (const double took_ms : record.check_ms) {
+        json.value(took_ms);
+    }
+    json.end_array().key("taken_up").begin_array();
     for (const TakenUp& each : record.taken_up) {
         put_taken_up(json, each);
     }

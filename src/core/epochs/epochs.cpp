@@ -9,10 +9,12 @@
 namespace mutirao {
 namespace {
 
-// Words take part of an epoch to travel, wait at hosts that are not inside a call, and must be
-// there in time.
-constexpr double epoch_per_travel = 2.0;
+// Words must be there in time, although they may wait at hosts that are not inside a call.
+constexpr double epoch_per_travel = 1.2;
 constexpr double least_epoch_us = 200'000;
+// A few quick calls, at the beginning above all, say little about the pace of those to come; and an
+// epoch that has become too long in calls cannot be cut short.
+constexpr double most_growth = 2;
 constexpr double most_calls = 100'000;
 // Before any two calls: so slow that one call makes an epoch.
 constexpr double no_pace_us = 1e300;
@@ -33,7 +35,8 @@ std::optional<Epoch> EpochDecider::enter(std::uint64_t call, double now_us, doub
     }
     const double epoch_us = std::max(least_epoch_us, epoch_per_travel * travel_us);
     const double calls = std::clamp(std::ceil(epoch_us / std::max(us_per_call(now_us), 1e-3)), 1.0,
-                                    most_calls);
+                                    std::min(most_growth * calls_, most_calls));
+    calls_ = calls;
     Epoch epoch;
     epoch.number = ++number_;
     epoch.first_call = told_until_;

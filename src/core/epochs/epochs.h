@@ -57,6 +57,7 @@ class EpochDecider {
     std::uint64_t wake_ = 0;
     std::uint64_t next_begin_ = 0;  ///< of the next epoch that the decider enters
     std::uint64_t told_until_ = first_decided_call;
+    double calls_ = 1;  ///< of the newest epoch
     // Since when the pace is measured: the present epoch's second call, as ranks may wait in the
     // first.
     std::uint64_t paced_call_ = 0;

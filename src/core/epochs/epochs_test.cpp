@@ -190,12 +190,26 @@ std::vector<std::uint64_t> begins(double us_per_call, std::uint64_t calls, doubl
 
 TEST(EpochDecider, makesEpochsAsLongAsItsWordsTravel) {
     const auto slow = begins(500'000, 40, 360'000);
-    EXPECT_EQ(slow.back() - slow[slow.size() - 2], 2u) << "0.72 s of calls of half a second";
+    EXPECT_EQ(slow.back() - slow[slow.size() - 2], 1u) << "0.43 s of calls of half a second";
     const auto fast = begins(10, 400'000, 360'000);
-    EXPECT_EQ(fast.back() - fast[fast.size() - 2], 72'000u);
-    EXPECT_LE(fast.size(), 9u) << "and it gets there at once";
+    EXPECT_EQ(fast.back() - fast[fast.size() - 2], 43'200u);
+    EXPECT_LE(fast.size(), 26u) << "and it gets there by doubling";
     const auto faster = begins(0.5, 1'000'000, 360'000);
     EXPECT_EQ(faster.back() - faster[faster.size() - 2], 100'000u) << "no longer than that";
+}
+
+// A receiver comes back from its first call at once and then waits inside the second.
+TEST(EpochDecider, isNotMisledByAQuickBeginning) {
+    EpochDecider decider;
+    std::uint64_t longest = 0;
+    for (std::uint64_t call = 0; call < 20; ++call) {
+        const double now_us = call == 0 ? 0 : 20'000 + 500'000 * static_cast<double>(call - 1);
+        if (!decider.due(call)) continue;
+        if (const auto epoch = decider.enter(call, now_us, 360'000)) {
+            longest = std::max(longest, epoch->next_first_call - epoch->first_call);
+        }
+    }
+    EXPECT_LE(longest, 2u);
 }
 
 TEST(EpochDecider, takesTheFirstCallOfAnEpochForWaitingNotForThePace) {
@@ -212,7 +226,7 @@ TEST(EpochDecider, takesTheFirstCallOfAnEpochForWaitingNotForThePace) {
         }
         now_us += call == begin ? 360'000 : 1'000;  // the others wait for the words
     }
-    EXPECT_EQ(length, 1000u) << "one second of calls of a millisecond";
+    EXPECT_EQ(length, 600u) << "0.6 s of calls of a millisecond";
 }
 
 TEST(EpochWire, refusesWhatIsCutOffOrTooLong) {

@@ -14,9 +14,10 @@
 namespace mutirao::mpi {
 namespace {
 
-// Without a threshold of the user's: what a single look at a link can tell from its noise.
+// What a single look at a link can tell from its noise. Only a threshold of 0, which asks for every
+// difference, gets more.
 constexpr double noticeable_percent = 10;
-constexpr double noticeable_us = 200;
+constexpr double noticeable_us = 500;
 
 class Stopwatch {
   public:
@@ -35,7 +36,7 @@ bool changed(double before_us, double after_us, const std::optional<double>& thr
     }
     const double by_us = std::abs(after_us - before_us);
     const double percent = threshold_percent.value_or(noticeable_percent);
-    return by_us > before_us * percent / 100 && (threshold_percent || by_us > noticeable_us);
+    return by_us > before_us * percent / 100 && (percent == 0 || by_us > noticeable_us);
 }
 
 std::vector<std::byte> to_bytes(const std::vector<NetworkChange::Link>& links) {
@@ -88,8 +89,7 @@ bool InBandAdaptation::enter(std::uint64_t call) {
         change = find_change();
     }
     change = share_on_host(std::move(change));
-    ++record_.adaptation.checks;
-    record_.adaptation.adapting_ms += watch.elapsed_ms();
+    record_.adaptation.checked(watch.elapsed_ms());
     if (!change.empty()) {
         take_up(record_, call, change);
     }
@@ -116,11 +116,11 @@ std::vector<NetworkChange::Link> InBandAdaptation::measure_changes() {
 
 NetworkChange InBandAdaptation::find_change() {
     NetworkChange change;
+    mailbox_->begin_round();
     change.links = measure_changes();
-    ++round_;
     if (!change.links.empty()) {
-        const EdgeList tree = adapt_spanning_tree(*mailbox_, hosts_, record_.topology,
-                                                  change.links, round_);
+        const EdgeList tree =
+            adapt_spanning_tree(*mailbox_, hosts_, record_.topology, change.links);
         if (tree != record_.topology.spanning_tree) {
             change.spanning_tree = tree;
         }

@@ -35,7 +35,6 @@ class InBandAdaptation {
     Record& record_;
     Settings settings_;
     std::optional<Mailbox> mailbox_;  ///< leaders only
-    std::uint32_t round_ = 0;
 };
 
 }  // namespace mutirao::mpi

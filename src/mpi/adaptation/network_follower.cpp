@@ -78,12 +78,10 @@ void NetworkFollower::decide(std::uint64_t call) {
     if (const std::optional<Topology> newest = source_->look(told_)) {
         epoch->change = difference(told_, *newest);
         apply(epoch->change, told_);
+        choose_route();  // already these words go round what got worse
     }
     epoch->parent_of_host = parent_of_host_;
     post_.send(*epoch);
-    if (!epoch->change.empty()) {
-        choose_route();
-    }
     follower_.hear(std::move(*epoch));
 }
 

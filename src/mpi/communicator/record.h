@@ -50,11 +50,23 @@ struct TakenUp {
 struct AdaptationRecord {
     std::string mode = "off";
     std::uint64_t epochs = 0;  ///< agreements among the ranks, with or without a change
-    std::uint64_t checks = 0;  ///< synchronous: times that the links were measured
     std::uint64_t waits = 0;   ///< times that this rank waited for an agreement
     double waited_ms = 0;
-    double adapting_ms = 0;  ///< synchronous: measuring and adapting, while the program waited
+    // Synchronous only: measuring and adapting, while the program waited.
+    std::uint64_t checks = 0;
+    double adapting_ms = 0;
+    std::deque<double> check_ms;  ///< each of the latest checks
     std::deque<TakenUp> taken_up;  ///< the latest
+
+    void checked(double took_ms) {
+        constexpr std::size_t most_checks = 1024;
+        ++checks;
+        adapting_ms += took_ms;
+        check_ms.push_back(took_ms);
+        if (check_ms.size() > most_checks) {
+            check_ms.pop_front();
+        }
+    }
 };
 
 struct Record {

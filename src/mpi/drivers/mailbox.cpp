@@ -3,9 +3,16 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 namespace mutirao::mpi {
+namespace {
+
+// Before a letter's body: its phase (1) and its round (4).
+constexpr std::size_t head_bytes = 1 + sizeof(Letter::round);
+
+}  // namespace
 
 Mailbox::Mailbox(MPI_Comm comm, const Hosts& hosts, int tag)
     : comm_(comm), hosts_(hosts), tag_(tag), given_up_(static_cast<std::size_t>(hosts.count()), false) {}
@@ -23,11 +30,18 @@ Mailbox::~Mailbox() {
     }
 }
 
+void Mailbox::begin_round() {
+    ++round_;
+    for (auto& queue : waiting_) {
+        std::erase_if(queue, [&](const Letter& each) { return each.round < round_; });
+    }
+}
+
 void Mailbox::send(int to, Phase phase, std::span<const std::byte> body) {
-    std::vector<std::byte> bytes;
-    bytes.reserve(body.size() + 1);
-    bytes.push_back(static_cast<std::byte>(phase));
-    bytes.insert(bytes.end(), body.begin(), body.end());
+    std::vector<std::byte> bytes(head_bytes + body.size());
+    bytes[0] = static_cast<std::byte>(phase);
+    std::memcpy(bytes.data() + 1, &round_, sizeof round_);
+    std::copy(body.begin(), body.end(), bytes.begin() + head_bytes);
     Sending& sending = sending_.emplace_back(Sending{to, MPI_REQUEST_NULL, std::move(bytes)});
     PMPI_Isend(sending.body.data(), static_cast<int>(sending.body.size()), MPI_BYTE,
                hosts_.leader_of_host[static_cast<std::size_t>(to)], tag_, comm_,
@@ -58,26 +72,32 @@ bool Mailbox::fetch() {
     std::vector<std::byte> bytes(static_cast<std::size_t>(length));
     PMPI_Recv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, tag_, comm_,
               MPI_STATUS_IGNORE);
-    const auto phase = static_cast<std::size_t>(bytes.at(0));
-    bytes.erase(bytes.begin());
-    Letter letter{hosts_.host_of_rank[static_cast<std::size_t>(status.MPI_SOURCE)],
-                  static_cast<Phase>(phase), std::move(bytes)};
-    waiting_[phase % phase_count].push_back(std::move(letter));
+    Letter letter;
+    letter.from = hosts_.host_of_rank[static_cast<std::size_t>(status.MPI_SOURCE)];
+    letter.phase = static_cast<Phase>(bytes.at(0));
+    std::memcpy(&letter.round, &bytes.at(1), sizeof letter.round);
+    letter.body.assign(bytes.begin() + head_bytes, bytes.end());
+    if (letter.round >= round_) {
+        waiting_[static_cast<std::size_t>(letter.phase) % phase_count].push_back(std::move(letter));
+    }
     return true;
 }
 
 std::optional<Letter> Mailbox::poll(Phase phase) {
     auto& queue = waiting_[static_cast<std::size_t>(phase)];
-    if (fetch()) {
+    const bool fetched = fetch();
+    const auto found = std::find_if(queue.begin(), queue.end(),
+                                    [&](const Letter& each) { return each.round == round_; });
+    if (fetched) {
         idle_polls_ = 0;
-    } else if (queue.empty()) {
+    } else if (found == queue.end()) {
         rest();
     }
-    if (queue.empty()) {
+    if (found == queue.end()) {
         return std::nullopt;
     }
-    Letter letter = std::move(queue.front());
-    queue.pop_front();
+    Letter letter = std::move(*found);
+    queue.erase(found);
     return letter;
 }
 

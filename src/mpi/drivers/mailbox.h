@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <span>
@@ -23,6 +24,7 @@ constexpr int phase_count = 6;
 struct Letter {
     int from = -1;  ///< host
     Phase phase = Phase::ping;
+    std::uint32_t round = 0;
     std::vector<std::byte> body;
 };
 
@@ -36,6 +38,9 @@ class Mailbox {
     Mailbox(const Mailbox&) = delete;
     Mailbox& operator=(const Mailbox&) = delete;
 
+    /// What is still under way of rounds before this one is dropped when it arrives; what others
+    /// send already of the next round waits for it.
+    void begin_round();
     void send(int to, Phase phase, std::span<const std::byte> body);
     /// The oldest waiting letter of that phase, if any. Does not block, but yields the processor
     /// when nothing has come for a while.
@@ -61,6 +66,7 @@ class Mailbox {
     MPI_Comm comm_;
     const Hosts& hosts_;
     int tag_;
+    std::uint32_t round_ = 0;
     std::deque<Letter> waiting_[phase_count];
     std::deque<Sending> sending_;
     std::vector<bool> given_up_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "core/spanning_tree/maintenance.h"
 #include "core/spanning_tree/maintenance_wire.h"
@@ -10,10 +9,8 @@
 namespace mutirao::mpi {
 namespace {
 
-maintenance::Round describe(const Topology& before, const std::vector<NetworkChange::Link>& changes,
-                            std::uint32_t number) {
+maintenance::Round describe(const Topology& before, const std::vector<NetworkChange::Link>& changes) {
     maintenance::Round round;
-    round.number = number;
     round.root = 0;
     round.tree = before.spanning_tree;
     for (const NetworkChange::Link& link : changes) {
@@ -38,44 +35,23 @@ std::vector<ghs::Neighbour> usable_links(int me, const Network& network) {
     return usable;
 }
 
-// A letter of a round that is over must not be taken for one of the next.
-std::vector<std::byte> with_round(std::uint32_t round, const std::vector<std::byte>& message) {
-    std::vector<std::byte> bytes(sizeof round);
-    std::memcpy(bytes.data(), &round, sizeof round);
-    bytes.insert(bytes.end(), message.begin(), message.end());
-    return bytes;
-}
-
-std::optional<maintenance::Message> message_in(const Letter& letter, std::uint32_t round) {
-    std::uint32_t number = 0;
-    if (letter.body.size() < sizeof number) {
-        return std::nullopt;
-    }
-    std::memcpy(&number, letter.body.data(), sizeof number);
-    if (number != round) {
-        return std::nullopt;
-    }
-    return maintenance::decode(std::span(letter.body).subspan(sizeof number));
-}
-
 }  // namespace
 
 EdgeList adapt_spanning_tree(Mailbox& mailbox, const Hosts& hosts, const Topology& before,
-                             const std::vector<NetworkChange::Link>& changes, std::uint32_t round) {
+                             const std::vector<NetworkChange::Link>& changes) {
     Topology now = before;
     apply({changes, std::nullopt}, now);
     maintenance::Node node(hosts.my_host(), usable_links(hosts.my_host(), now.network),
-                           describe(before, changes, round));
+                           describe(before, changes));
     const auto post = [&](const maintenance::Output& output) {
         for (const maintenance::Outgoing& outgoing : output) {
-            mailbox.send(outgoing.to, Phase::maintenance,
-                         with_round(round, maintenance::encode(outgoing.message)));
+            mailbox.send(outgoing.to, Phase::maintenance, maintenance::encode(outgoing.message));
         }
     };
     post(node.start());
     while (!node.finished()) {
         if (const auto letter = mailbox.poll(Phase::maintenance)) {
-            if (const auto message = message_in(*letter, round)) {
+            if (const auto message = maintenance::decode(letter->body)) {
                 post(node.on(letter->from, *message));
             }
         }
