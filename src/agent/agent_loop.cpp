@@ -71,7 +71,7 @@ AgentLoop::AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t
     poller_.add(endpoint_.udp());
     published_ = rounds_.view();
     segment_.publish(published_, rounds_.version());
-    links_.use_tree(published_.tree, began_ns_);
+    links_.use_tree(published_, began_ns_);
     publish_status();
 }
 

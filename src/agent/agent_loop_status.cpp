@@ -44,7 +44,7 @@ void AgentLoop::publish() {
     if (view.changes == published_.changes) return;
     segment_.publish(view, rounds_.version());
     note_changes(view);
-    if (view.tree != published_.tree) links_.use_tree(view.tree, now_ns());
+    links_.use_tree(view, now_ns());
     published_ = view;
 }
 

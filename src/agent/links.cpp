@@ -4,16 +4,15 @@
 #include <cmath>
 #include <limits>
 
+#include "agent/tree_shares.h"
 #include "core/text/bytes.h"
 
 namespace mutirao::agent {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-/// The traffic at a host is bounded, about 20 kbit/s sent and received together with the usual
-/// periods: a host that has more links, or more of the tree's, sees each of them probed less often.
+/// The traffic at a host is bounded: where there are more links, each is probed less often.
 constexpr double links_at_full_rate = 23;
-constexpr double tree_links_at_full_rate = 2;
 
 std::int64_t stretched(std::int64_t period_ns, int count, double at_full_rate) {
     return static_cast<std::int64_t>(static_cast<double>(period_ns) *
@@ -67,18 +66,15 @@ void Links::lost(int peer) {
     if (peer > self_) probers_[index(peer)].stop();
 }
 
-void Links::use_tree(const EdgeList& tree, std::int64_t now_ns) {
-    std::vector<int> degree(probers_.size());
-    for (const auto& [low, high] : tree) {
-        ++degree[index(low)];
-        ++degree[index(high)];
-    }
+void Links::use_tree(const NetworkView& view, std::int64_t now_ns) {
     std::vector<std::int64_t> period_ns(probers_.size(), other_period_ns_);
-    for (const auto& [low, high] : tree) {
+    const TreeShares shares(view, static_cast<double>(tree_period_ns_) / ns_per_us);
+    for (const auto& [low, high] : view.tree) {
         if (low != self_) continue;
-        const int busier = std::max(degree[index(low)], degree[index(high)]);
-        const auto stretched_ns = stretched(tree_period_ns_, busier, tree_links_at_full_rate);
-        period_ns[index(high)] = std::min(stretched_ns, other_period_ns_);
+        const double factor = shares.stretch(low, high);
+        const double stretched_ns = factor * static_cast<double>(tree_period_ns_);
+        if (stretched_ns < static_cast<double>(other_period_ns_))
+            period_ns[index(high)] = static_cast<std::int64_t>(stretched_ns);
     }
     for (int peer = self_ + 1; peer < host_count(); ++peer)
         probers_[index(peer)].set_period(period_ns[index(peer)], now_ns);

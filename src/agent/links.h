@@ -12,7 +12,7 @@
 #include "agent/link_prober.h"
 #include "agent/mesh.h"
 #include "agent/options.h"
-#include "core/network/tree.h"
+#include "core/spanning_tree/rounds.h"
 
 namespace mutirao::agent {
 
@@ -24,7 +24,8 @@ class Links {
 
     void joined(int peer, std::int64_t now_ns);
     void lost(int peer);
-    void use_tree(const EdgeList& tree, std::int64_t now_ns);
+    /// Links of the tree are probed more often than others.
+    void use_tree(const NetworkView& view, std::int64_t now_ns);
     void on_datagram(const Datagram& datagram);
     void on_frame(int peer, const Frame& frame);
     /// This agent did not run for a while: silence meanwhile was its own.
