@@ -3,6 +3,7 @@
 #include "agent/agent.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,6 +83,16 @@ TEST(Agent, OneWithoutTheKeyIsLeftOut) {
 }
 
 // Fails if probes never go through the channel.
+// Fails if only channels that broke count, and not those that never came up.
+TEST(Agent, TheOthersGoRoundOneThatNeverCame) {
+    Agents agents(3, [](Job& job) {
+        job.latency_us = {0, 10, 30, 10, 0, 20, 30, 20, 0};
+        job.tree = {{0, 1}, {1, 2}};
+        if (job.self == 1) job.key = *random_key();
+    });
+    EXPECT_TRUE(within_a_minute([&] { return agents.agree_on({0, 2}); }));
+}
+
 TEST(Agent, WhereNoUdpGetsThroughTheChannelsDo) {
     const Endpoint silent = *Endpoint::open();
     Agents agents(3, [&](Job& job) {
@@ -102,31 +113,51 @@ TEST(Agent, ASecondOneForTheSameHostStepsAside) {
     EXPECT_TRUE(agents[0].running());
 }
 
-/// The mask of blocked signals of each thread of this process.
-std::map<std::string, std::uint64_t> blocked_signals() {
-    std::map<std::string, std::uint64_t> masks;
+/// What the system says under that name of each thread of this process.
+std::map<std::string, std::string> of_threads(const std::string& name) {
+    std::map<std::string, std::string> values;
     for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
         std::ifstream file(task.path() / "status");
         for (std::string word; file >> word;)
-            if (word == "SigBlk:") file >> std::hex >> masks[task.path().filename()];
+            if (word == name) file >> values[task.path().filename()];
     }
-    return masks;
+    return values;
 }
 
 TEST(Agent, TakesNoSignalsOfTheProgram) {
-    const auto before = blocked_signals();
+    const auto before = of_threads("SigBlk:");
     const Agents agents(2);
     int new_threads = 0;
-    for (const auto& [thread, mask] : blocked_signals()) {
+    for (const auto& [thread, mask] : of_threads("SigBlk:")) {
         if (before.contains(thread)) {
             EXPECT_EQ(mask, before.at(thread));
             continue;
         }
         ++new_threads;
         for (const int signal : {SIGHUP, SIGINT, SIGTERM, SIGCHLD, SIGALRM, SIGUSR1, SIGPROF})
-            EXPECT_NE(mask >> (signal - 1) & 1, 0U) << signal;
+            EXPECT_NE(std::stoull(mask, nullptr, 16) >> (signal - 1) & 1, 0U) << signal;
     }
     EXPECT_EQ(new_threads, 2);
+}
+
+// As a launcher does with ranks. Shows nothing on a machine with one processor.
+TEST(Agent, IsNotTiedToTheProcessorOfItsRank) {
+    const std::string free = of_threads("Cpus_allowed:").begin()->second;
+    cpu_set_t before, first;
+    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&first);
+    for (int processor = 0; CPU_COUNT(&first) == 0; ++processor)
+        if (CPU_ISSET(processor, &before)) CPU_SET(processor, &first);
+    ASSERT_EQ(sched_setaffinity(0, sizeof first, &first), 0);
+    const Agents agents(2);
+    const auto at_large = [&] {
+        int threads = 0;
+        for (const auto& [thread, processors] : of_threads("Cpus_allowed:"))
+            if (processors == free) ++threads;
+        return threads;
+    };
+    EXPECT_TRUE(within_a_minute([&] { return at_large() >= 2; }));
+    sched_setaffinity(0, sizeof before, &before);
 }
 
 TEST(Agent, AChildOfTheProgramEndsWithoutIt) {
