@@ -1,5 +1,5 @@
-// What must hold in a world of rounds, whatever happens to links and hosts; Kruskal's algorithm says
-// which tree it must be.
+// What must hold in a world of rounds, whatever happens to links and hosts; Kruskal's algorithm
+// says which tree it must be.
 #pragma once
 
 #include <array>

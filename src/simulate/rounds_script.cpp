@@ -16,7 +16,8 @@ constexpr double never = std::numeric_limits<double>::infinity();
 class ScriptMaker {
   public:
     ScriptMaker(int most_hosts, std::uint64_t seed) : random_(seed) {
-        script_.hosts = 3 + static_cast<int>(random_.below(static_cast<std::size_t>(most_hosts) - 2));
+        const auto choices = static_cast<std::size_t>(most_hosts) - 2;
+        script_.hosts = 3 + static_cast<int>(random_.below(choices));
         few_values_ = random_.below(3) == 0;
         script_.known = random_.below(3) > 0;
     }

@@ -86,8 +86,8 @@ class Watch {
         return until_rest([](int) { return false; });
     }
 
-    /// The script's next event, an agent that dies or comes back. Channels break, or work, after one
-    /// latency; then the links are measured, and that is what the times count from.
+    /// The script's next event, an agent that dies or comes back. Channels break, or work, after
+    /// one latency; then the links are measured, and that is what the times count from.
     Times after_host(int host) {
         const double start_us = run_.now_us();
         run_.schedule(start_us, {RoundsWorld::Choice::Kind::event, 0, host});
@@ -201,8 +201,8 @@ TEST(RoundsTimedRun, EveryTreeLinkTenTimesWorseAndBack) {
     }
 }
 
-// The call of the second round overtakes the end of the first one, and tells it. The first one takes
-// long, for it counts on a link that becomes slow meanwhile.
+// The call of the second round overtakes the end of the first one, and tells it. The first one
+// takes long, for it counts on a link that becomes slow meanwhile.
 TEST(RoundsTimedRun, RoundsFollowEachOtherWithoutQuestions) {
     SixSites sites;
     const double latency_us = sites.latency_us(12, 16);

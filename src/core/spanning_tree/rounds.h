@@ -1,30 +1,31 @@
 // Keeps every host informed of every link, and starts the rounds in which the hosts adapt the tree
-// to what has changed (maintenance.h): a pure state machine. The hosts hold the same versions of the
-// tree in the end, however links and hosts come and go; see rounds_links.h for why news agree, and
-// below for why rounds end.
+// to what has changed (maintenance.h): a pure state machine. Hosts that reach each other hold the
+// same version of the tree in the end, however links and hosts come and go.
 //
-// News flood over all ordered channels. On each channel everything that the sender knew goes ahead
-// of what it sends next, so whoever hears of a round knows at least what its root knew.
+// News flood over all channels, and the newest of a link counts (rounds_links.h). On each channel
+// everything that the sender knew goes ahead of what it sends next, so whoever hears of a round
+// knows at least what its root knew.
 //
-// The lowest host that usable links join to the root's own host leads: it starts a round when links
-// differ from those of its last version, or have broken since, or when any host has heard of a
-// newer round than its own. It starts another at once when a link of the running round breaks, since
-// messages may be lost: then the running round need not end. A host that missed the end of a round
-// did so by a broken link; the round that follows tells it so, and it asks for the version.
+// Of the hosts that usable links join, the lowest leads. It starts a round when links differ from
+// those of its last version or have broken since, and when anyone has heard of a newer round than
+// its own: hosts that were apart may both have used a number. It starts another round at once when
+// a link of the running one breaks: messages may be lost, so that the running one need not end.
+// A host misses the end of a round only by a link that breaks: the round that follows names the
+// version from which it starts, and who does not have that asks for it.
 //
-// A round starts from the leader's last version: hosts that this does not span join its tree, one
-// by one. The call of the round tells the tree and the links that differ.
+// A round starts from the leader's last version. Its call tells the tree and the links that differ;
+// hosts that were out of reach join the tree like links that recover.
 //
 // What the driver does:
 //   - carries messages over ordered channels, and says when one works (joined) and when it broke
 //     (lost: what was sent, or will come, over it may be missing). Both ends of a broken channel
-//     come to know it. A channel that never came to work is lost, too, when the driver gives it up.
+//     come to know it. One that never came to work is lost, too, when the driver gives it up.
 //     Nothing arrives over a channel before joined.
 //   - measures the links of which this is the lower host, and announces the latency whenever it
 //     differs from view(): after a change, and also when the other end, or an agent that was here
-//     before, said something else. The higher host can only announce that nothing comes (infinite).
-//   - announces as infinite, at either end, a link that view() says is usable though its channel has
-//     not worked for so long that the driver gave it up (agents that died may have left such news).
+//     before, said something else. The higher host can only announce that nothing comes.
+//   - announces as infinite, at either end, a link that view() calls usable though its channel has
+//     not worked for so long that the driver gave it up: agents that died may leave such news.
 //   - calls restart() when a round has been running for much longer than it should.
 #pragma once
 
@@ -47,7 +48,7 @@ struct NetworkView {
     std::uint64_t changes = 0;  ///< grows whenever anything else here changes
     int host_count = 0;
     std::vector<double> latency_us;     ///< the newest
-    std::vector<double> last_known_us;  ///< the same, but the last finite one if that was ever known
+    std::vector<double> last_known_us;  ///< the same, but the last finite one if there ever was
     std::uint32_t version = 0;          ///< of the tree
     std::uint64_t version_hash = 0;
     EdgeList tree;  ///< of the last complete version, (low, high) ascending

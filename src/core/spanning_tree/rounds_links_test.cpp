@@ -45,7 +45,8 @@ TEST(LinkTable, FollowsUsableLinks) {
 }
 
 TEST(LinkState, GrowsByBreaksThenByAnnouncements) {
-    const LinkState nothing{}, start{0, 0, 5}, measured{0, 3, 9}, broken{1, 0, never}, back{1, 1, 2};
+    const LinkState nothing{}, start{0, 0, 5}, measured{0, 3, 9};
+    const LinkState broken{1, 0, never}, back{1, 1, 2};
     EXPECT_LT(nothing, start);
     EXPECT_LT(start, measured);
     EXPECT_LT(measured, broken);

@@ -284,7 +284,7 @@ TEST(Rounds, WhoKnowsNothingJoinsWhoHasTheFirstTree) {
     EXPECT_EQ(hosts.at(1).version().tree, (EdgeList{{0, 1}}));
 }
 
-// Everything that hosts of a large network tell each other fits a frame and means the same after it.
+// Everything that hosts of a large network tell each other fits a frame, and survives it.
 TEST(Rounds, LargeNetworksSpeakInPieces) {
     constexpr int hosts = 120;
     Hosts pair{{knowing_nothing(0, hosts), knowing_nothing(1, hosts, 2)}, {}};
