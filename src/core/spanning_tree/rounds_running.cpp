@@ -1,13 +1,11 @@
 // The rounds of Rounds: when the leading host starts one, how the others enter it, and how it ends.
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <utility>
 
 #include "core/spanning_tree/rounds.h"
 #include "core/text/hash.h"
-#include "core/text/invariant.h"
 
 namespace mutirao {
 
@@ -180,8 +178,8 @@ void Rounds::pass_on(int from, Output& out) {
         if (other == self_ || other == from) continue;
         if (entered && round_->links.at(self_, other).usable()) {
             for (const Message& piece : pieces) send(other, piece, out);
-        } else {
-            if (links_.at(self_, other).usable()) tell_newest(other, out);
+        } else if (links_.at(self_, other).usable()) {
+            tell_newest(other, out);
         }
     }
 }
@@ -239,7 +237,7 @@ void Rounds::on_step(int from, const Message& message, Output& out) {
 void Rounds::take_step(int from, const maintenance::Message& step, Output& out) {
     if (!round_->node) {
         round_->early.push_back({from, step});
-    } else if (!round_->node->finished()) {
+    } else if (!round_->node->finished() && round_->links.at(self_, from).usable()) {
         forward(round_->node->on(from, step), out);
     }
 }
