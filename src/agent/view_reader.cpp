@@ -1,5 +1,6 @@
 #include "agent/view_reader.h"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -30,7 +31,13 @@ bool is_whole(const SegmentHead& head, std::size_t size_bytes) {
 
 std::string segment_prefix() { return "mutirao-" + std::to_string(geteuid()) + "-"; }
 std::string segment_path(const std::string& name) { return "/dev/shm/" + name; }
-std::string daemon_segment_name() { return segment_prefix() + "daemon"; }
+std::string daemon_segment_name() {
+    char host[65] = {};
+    gethostname(host, sizeof host - 1);
+    std::string name = segment_prefix() + "daemon-" + host;
+    std::replace(name.begin(), name.end(), '/', '_');
+    return name;
+}
 
 std::string full_segment_name(const std::string& given) {
     return given.starts_with(segment_prefix()) ? given : segment_prefix() + given;

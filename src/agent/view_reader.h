@@ -16,7 +16,8 @@ namespace mutirao::agent {
 
 /// "mutirao-<uid>-<job as 16 hexadecimal digits>-<host>"
 std::string segment_name(std::uint64_t job, int host);
-/// "mutirao-<uid>-daemon": where a job looks for a warm agent.
+/// "mutirao-<uid>-daemon-<host name>": where a job looks for a warm agent. Hosts that share a kernel's
+/// shared memory, as containers and the lab's hosts may, have names of their own.
 std::string daemon_segment_name();
 /// Of a name that people give: what it lacks of the above is put before it.
 std::string full_segment_name(const std::string& given);

@@ -78,7 +78,7 @@ DYNAMIC_DIFFERENCES = (
     " numbers in its Figure 5 give 19 and 29.",
     "There it took 240 s (Figure 7: 480 s) to put new latencies into the measuring tool, and the"
     " program stood still for so long. Here the lab changes its links within some ms, and the program"
-    " goes on at once: nothing has had time to notice before the next broadcast.",
+    " stands still for 5 s for each of them, a twelfth of the paper's 60 s.",
     "For Figure 7 the paper says when links failed and recovered, but not which. Here it is the four"
     " links of Figures 5 and 6, one before each of the 4th, 8th, 12th and 16th broadcast.",
     "The paper's latencies are read as round trips, as everywhere in this study: a link of 9999 ms"

@@ -18,6 +18,8 @@ namespace {
 // difference, gets more.
 constexpr double noticeable_percent = 10;
 constexpr double noticeable_us = 500;
+// The first round trip also waits for the other host to enter the call.
+constexpr int looks = 2;
 
 class Stopwatch {
   public:
@@ -101,7 +103,7 @@ bool InBandAdaptation::enter(std::uint64_t call) {
 std::vector<NetworkChange::Link> InBandAdaptation::measure_changes() {
     const int me = hosts_.my_host();
     const std::vector<double> latency_us =
-        probe_links(*mailbox_, hosts_, {1, settings_.probe_timeout_ms});
+        probe_links(*mailbox_, hosts_, {looks, settings_.probe_timeout_ms});
     std::vector<NetworkChange::Link> mine;
     for (int other = me + 1; other < hosts_.count(); ++other) {
         const double now_us = latency_us[static_cast<std::size_t>(other)];

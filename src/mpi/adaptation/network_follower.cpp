@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
 namespace mutirao::mpi {
 namespace {
@@ -14,6 +13,10 @@ using Clock = std::chrono::steady_clock;
 // So many looks for words in an epoch: calls are the faster the longer, in calls, an epoch is, and
 // a look costs about as much as a call inside one host.
 constexpr std::uint64_t looks_per_epoch = 32;
+
+// The decider sends its words to so many hosts itself, unless a detour is so many times shorter.
+constexpr int most_told_straight = 128;
+constexpr double detour_worth = 1.5;
 
 double now_us() {
     return std::chrono::duration<double, std::micro>(Clock::now().time_since_epoch()).count();
@@ -27,18 +30,19 @@ void rest(int& idle_polls) {
     }
 }
 
-double depth_us(const Tree& tree, const Network& network) {
-    double deepest_us = 0;
-    std::vector<std::pair<int, double>> reached{{tree.root, 0.0}};
-    while (!reached.empty()) {
-        const auto [host, at_us] = reached.back();
-        reached.pop_back();
-        deepest_us = std::max(deepest_us, at_us);
+// When what leaves the root now is at each host.
+std::vector<double> arrival_us(const Tree& tree, const Network& network) {
+    std::vector<double> at_us(static_cast<std::size_t>(tree.size()), 0.0);
+    std::vector<int> reached{tree.root};
+    for (std::size_t next = 0; next < reached.size(); ++next) {
+        const int host = reached[next];
         for (const int child : tree.children[static_cast<std::size_t>(host)]) {
-            reached.emplace_back(child, at_us + network.link(host, child).latency_us);
+            at_us[static_cast<std::size_t>(child)] =
+                at_us[static_cast<std::size_t>(host)] + network.link(host, child).latency_us;
+            reached.push_back(child);
         }
     }
-    return deepest_us;
+    return at_us;
 }
 
 }  // namespace
@@ -85,17 +89,28 @@ void NetworkFollower::decide(std::uint64_t call) {
     follower_.hear(std::move(*epoch));
 }
 
-// The quickest way to every host; straight to each where some cannot be reached at all.
+// The quickest way to every host, but straight to it where that takes little longer: whoever hands
+// words on must be inside a call to do so. Straight to all where some cannot be reached at all.
 void NetworkFollower::choose_route() {
     const int here = hosts_.my_host();
-    const std::optional<Tree> tree = shortest_path_tree(told_.network, here, 0);
-    if (tree) {
-        parent_of_host_ = tree->parent;
-        travel_us_ = depth_us(*tree, told_.network);
-    } else {
+    std::optional<Tree> tree = shortest_path_tree(told_.network, here, 0);
+    if (!tree) {
         parent_of_host_.assign(static_cast<std::size_t>(hosts_.count()), here);
         parent_of_host_[static_cast<std::size_t>(here)] = -1;
+        return;
     }
+    const std::vector<double> shortest_us = arrival_us(*tree, told_.network);
+    double slowest_us = 0;
+    for (int host = 0; host < hosts_.count() && hosts_.count() <= most_told_straight; ++host) {
+        const double straight_us = told_.network.link(here, host).latency_us;
+        const auto index = static_cast<std::size_t>(host);
+        if (host != here && straight_us <= detour_worth * shortest_us[index]) {
+            tree->parent[index] = here;
+            slowest_us = std::max(slowest_us, straight_us);
+        }
+    }
+    travel_us_ = std::max(slowest_us, *std::max_element(shortest_us.begin(), shortest_us.end()));
+    parent_of_host_ = std::move(tree->parent);
 }
 
 void NetworkFollower::receive() {
