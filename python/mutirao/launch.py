@@ -31,12 +31,13 @@ class CompletedRun(Finished):
 def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
            settings: Mapping[str, str] | None = None, native: bool = False, capture: bool = False,
            on_line: Callable[[str], None] | None = None,
-           timeout_s: float | None = None) -> CompletedRun:
+           timeout_s: float | None = None, hold: bool = True) -> CompletedRun:
     """Runs `argv` on `ranks` ranks to its end; interrupted, it leaves nothing running.
 
     In a lab the first hosts get one rank each, or blocks of ranks where there are more ranks than
     hosts. `native` runs without mutirao. With `capture`, standard output comes line by line to
-    `on_line` and into the result, and standard error into the result; else both go through.
+    `on_line` and into the result, and standard error into the result; else both go through. Without
+    `hold` the lab's delays stay while the ranks connect: for where others would take that for news.
     """
     if not native and not mpi.built:
         raise Failure(f"mutirao is not built for {mpi.name}: run make build")
@@ -57,7 +58,7 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
             command = _lab_command(mpi, argv, ranks, native, variables, lab, Path(folder))
             start = functools.partial(lab.exec, CONTROL_HOST, command,
                                       env={**os.environ, **surroundings})
-            _prepare(lab, mpi)
+            _prepare(lab, mpi, hold)
         try:
             finished = run_marked(start, mark, capture, on_line, timeout_s)
         finally:
@@ -73,9 +74,9 @@ def spread(ranks: int, hosts: int) -> list[int]:
     return [each + (host < more) for host in range(hosts)]
 
 
-def _prepare(lab: Lab, mpi: Mpi) -> None:
+def _prepare(lab: Lab, mpi: Mpi, hold: bool) -> None:
     """With the start library, ranks connect while there are no delays; it releases them itself."""
-    if mpi.labstart.is_file():
+    if hold and mpi.labstart.is_file():
         lab.hold()
     else:
         lab.release()

@@ -68,6 +68,7 @@ AgentLoop::AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t
                                        (job_.self + 1) / host_count()},
       bandwidth_peer_(job_.self),
       round_limit_ns_(job_.options.round_limit_ms * ns_per_ms) {
+    missing_since_ns_.assign(job_.contacts.size(), began_ns_);
     poller_.add(endpoint_.udp());
     published_ = rounds_.view();
     segment_.publish(published_, rounds_.version());
@@ -137,12 +138,14 @@ void AgentLoop::tick() {
 }
 
 void AgentLoop::joined(int peer) {
+    missing_since_ns_[static_cast<std::size_t>(peer)] = never_ns;
     journal_.event("channel to host " + std::to_string(peer) + " works");
     carry(rounds_.joined(peer));
     links_.joined(peer, now_ns());
 }
 
 void AgentLoop::lost(int peer) {
+    missing_since_ns_[static_cast<std::size_t>(peer)] = now_ns();
     journal_.event("channel to host " + std::to_string(peer) + " lost");
     links_.lost(peer);
     bandwidth_.lost(peer);
@@ -181,16 +184,18 @@ void AgentLoop::connected(int peer, double connect_us) {
     journal_.measured("tcp_connect_us", peer, connect_us);
 }
 
-/// Hosts whose channel has not come up by now: the others shall not wait for them any longer.
+/// Hosts whose channel has been missing for too long: the others shall not wait for them. Also later,
+/// when an agent that came back hears from others what held before: nobody else can take that back.
 void AgentLoop::give_up_silent_hosts(std::int64_t now) {
     const std::int64_t patience_ns =
         greeting_patience * job_.options.dead_after_ms * ns_per_ms;
-    if (gave_up_ || now - began_ns_ < patience_ns) return;
-    gave_up_ = true;
     for (int peer = 0; peer < host_count(); ++peer) {
-        if (peer == job_.self || mesh_.was_up(peer)) continue;
+        const std::int64_t since_ns = missing_since_ns_[static_cast<std::size_t>(peer)];
+        if (peer == job_.self || since_ns == never_ns || now - since_ns < patience_ns) continue;
+        if (!std::isfinite(view_us(peer))) continue;
         journal_.event("host " + std::to_string(peer) + " has not come");
-        carry(rounds_.lost(peer));
+        if (!mesh_.was_up(peer)) carry(rounds_.lost(peer));
+        carry(rounds_.announce(peer, infinite));
     }
 }
 

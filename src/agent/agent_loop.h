@@ -83,7 +83,7 @@ class AgentLoop final : private MeshListener {
     Timer sensor_timer_;
     Timer bandwidth_timer_;
     int bandwidth_peer_;
-    bool gave_up_ = false;  ///< on hosts that never came
+    std::vector<std::int64_t> missing_since_ns_;  ///< by host; never_ns: its channel works
     rounds::RoundId watched_round_;
     std::int64_t round_began_ns_ = never_ns;
     std::int64_t round_limit_ns_;

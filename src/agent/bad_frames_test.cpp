@@ -120,7 +120,8 @@ class BadFrames : public testing::Test {
         }
     }
 
-    static constexpr std::uint64_t job_id = 77;
+    /// Agents of the same job and host meet in shared memory, also those of two tests at a time.
+    const std::uint64_t job_id = *random_number();
     static constexpr std::uint64_t my_number = 5;
     Key key;
     std::uint16_t port = 0;

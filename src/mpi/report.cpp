@@ -21,6 +21,7 @@ std::string library_version() {
 
 void put_cost(JsonWriter& json, const SetupCost& cost) {
     json.key("setup_ms").begin_object();
+    json.member("attach", cost.attach_ms);
     json.member("hosts", cost.hosts_ms).member("probe", cost.probe_ms);
     json.member("ghs", cost.ghs_ms).member("gather", cost.gather_ms);
     json.member("total", cost.total_ms()).end_object();

@@ -81,8 +81,8 @@ def _communicator(communicator: dict) -> Iterator[str]:
 
 def _set_up(communicator: dict) -> Iterator[str]:
     spent = communicator.get("setup_ms") or {}
-    titles = {"hosts": "finding hosts", "probe": "measuring links", "ghs": "spanning tree",
-              "gather": "sharing"}
+    titles = {"attach": "attaching to the agent", "hosts": "finding hosts",
+              "probe": "measuring links", "ghs": "spanning tree", "gather": "sharing"}
     parts = [f"{title} {duration(spent[key] * 1000)}"
              for key, title in titles.items() if spent.get(key)]
     if parts:

@@ -1,7 +1,6 @@
 #include "mpi/adaptation/in_band.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 
@@ -9,6 +8,7 @@
 #include "mpi/drivers/probe.h"
 #include "mpi/drivers/tree_gather.h"
 #include "mpi/interpose/native.h"
+#include "mpi/stopwatch.h"
 #include "mpi/tags.h"
 
 namespace mutirao::mpi {
@@ -20,17 +20,6 @@ constexpr double noticeable_percent = 10;
 constexpr double noticeable_us = 500;
 // The first round trip also waits for the other host to enter the call.
 constexpr int looks = 2;
-
-class Stopwatch {
-  public:
-    double elapsed_ms() const {
-        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin_)
-            .count();
-    }
-
-  private:
-    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 bool changed(double before_us, double after_us, const std::optional<double>& threshold_percent) {
     if (!std::isfinite(before_us) || !std::isfinite(after_us)) {

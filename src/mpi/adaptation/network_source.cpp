@@ -21,10 +21,10 @@ class Latencies {
         }
     }
 
+    bool silent(int host) const { return silent_[static_cast<std::size_t>(host)]; }
     double between(int a, int b) const {
         const double latency_us = view_.latency_us[index(a, b)];
-        const bool measured = !silent_[static_cast<std::size_t>(a)] && !silent_[static_cast<std::size_t>(b)];
-        return std::isfinite(latency_us) || measured
+        return std::isfinite(latency_us) || (!silent(a) && !silent(b))
                    ? latency_us
                    : view_.last_known_us[index(a, b)] + without_agent_us;
     }
@@ -86,6 +86,9 @@ std::optional<Topology> NetworkSource::look(const Topology& agreed) {
     }
     seen_ = changes;
     const Latencies latencies(*view);
+    if (latencies.silent(hosts_.front())) {
+        return std::nullopt;  // this host's own agent reaches nobody: it knows nothing
+    }
     Topology newest = agreed;
     const int hosts = static_cast<int>(hosts_.size());
     for (int from = 0; from < hosts; ++from) {

@@ -14,7 +14,7 @@ namespace mutirao::mpi {
 /// The agent of this host, as a communicator sees it.
 class NetworkSource {
   public:
-    /// hosts[h]: the agents' number of the communicator's host h.
+    /// hosts[h]: the agents' number of the communicator's host h. This rank is on the first.
     NetworkSource(std::shared_ptr<const HostAgent> agent, std::vector<int> hosts)
         : agent_(std::move(agent)), hosts_(std::move(hosts)) {}
 

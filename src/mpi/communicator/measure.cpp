@@ -1,7 +1,6 @@
 #include "mpi/communicator/measure.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <span>
 #include <utility>
@@ -10,23 +9,11 @@
 #include "mpi/drivers/probe.h"
 #include "mpi/drivers/tree_gather.h"
 #include "mpi/interpose/native.h"
+#include "mpi/stopwatch.h"
 #include "mpi/tags.h"
 
 namespace mutirao::mpi {
 namespace {
-
-class Stopwatch {
-  public:
-    double lap_ms() {
-        const auto now = std::chrono::steady_clock::now();
-        const std::chrono::duration<double, std::milli> lap = now - since_;
-        since_ = now;
-        return lap.count();
-    }
-
-  private:
-    std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
-};
 
 HostRow make_row(int host, const std::vector<double>& latency_us, const TreePart& part) {
     HostRow row;

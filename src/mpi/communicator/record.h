@@ -13,13 +13,14 @@ namespace mutirao::mpi {
 
 /// Where the time of a communicator's set-up went, on this rank.
 struct SetupCost {
+    double attach_ms = 0;  ///< reading the tree of an agent that was there before the job
     double hosts_ms = 0;   ///< finding out who shares a host, agreeing on settings
     double probe_ms = 0;   ///< measuring the links
     double ghs_ms = 0;     ///< building the spanning tree
     double gather_ms = 0;  ///< telling every host what all measured
     long ghs_messages = 0;  ///< of all hosts together
 
-    double total_ms() const { return hosts_ms + probe_ms + ghs_ms + gather_ms; }
+    double total_ms() const { return attach_ms + hosts_ms + probe_ms + ghs_ms + gather_ms; }
 };
 
 struct DecisionRecord {

@@ -1,11 +1,11 @@
 #include "mpi/communicator/setup.h"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 
 #include "mpi/communicator/measure.h"
 #include "mpi/runtime.h"
+#include "mpi/stopwatch.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -231,7 +231,9 @@ std::string prepare(MPI_Comm comm, State& state) {
     if (!runtime().settings.enabled) {
         return "switched off";
     }
+    const Stopwatch watch;
     const std::optional<WarmAgent> warm = find_warm_agent(runtime().settings);
+    state.record->cost.attach_ms = watch.elapsed_ms();
     std::vector<Introduction> introductions;
     if (introduce_ranks(comm, runtime().settings.ranks_per_host, introduce(warm), state.hosts,
                         introductions) != MPI_SUCCESS) {
@@ -255,7 +257,7 @@ std::string prepare(MPI_Comm comm, State& state) {
 }  // namespace
 
 std::unique_ptr<State> set_up(MPI_Comm comm) {
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     auto state = std::make_unique<State>();
     state->record = new_record(comm);
     remember(state->record);
@@ -266,10 +268,8 @@ std::unique_ptr<State> set_up(MPI_Comm comm) {
     }
     state->native = !obstacle.empty();
     state->record->native = state->native;
-    const std::chrono::duration<double, std::milli> took =
-        std::chrono::steady_clock::now() - begin;
     SetupCost& cost = state->record->cost;
-    cost.hosts_ms = took.count() - cost.probe_ms - cost.ghs_ms - cost.gather_ms;
+    cost.hosts_ms += watch.elapsed_ms() - cost.total_ms();
     return state;
 }
 

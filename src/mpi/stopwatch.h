@@ -1,0 +1,28 @@
+// How long something took, by a clock that nobody sets.
+#pragma once
+
+#include <chrono>
+
+namespace mutirao::mpi {
+
+class Stopwatch {
+  public:
+    double elapsed_ms() const { return since(begin_); }
+    /// Since the last lap, or the start.
+    double lap_ms() {
+        const double lap = since(lap_);
+        lap_ = Clock::now();
+        return lap;
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    static double since(Clock::time_point begin) {
+        return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+    }
+
+    Clock::time_point begin_ = Clock::now();
+    Clock::time_point lap_ = begin_;
+};
+
+}  // namespace mutirao::mpi
