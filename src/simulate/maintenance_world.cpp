@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/spanning_tree/byte_stream.h"
+#include "core/text/bytes.h"
 #include "core/spanning_tree/state_bytes.h"
 
 namespace mutirao::simulate {
@@ -40,7 +40,7 @@ std::vector<std::byte> encode(const RoundMessage& message) {
     ByteWriter writer(4 + inner.size());
     writer.put(message.round, 4);
     writer.put_bytes(inner);
-    return std::move(writer).bytes();
+    return std::move(writer).take();
 }
 
 void RoundHost::open(const maintenance::Node& node, std::uint32_t round) {

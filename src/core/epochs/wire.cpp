@@ -10,13 +10,7 @@ namespace {
 
 constexpr std::uint32_t absent = 0xffff'ffff;
 
-void put_int(ByteWriter& out, int number) { out.put(static_cast<std::uint32_t>(number), 4); }
-
 void put_count(ByteWriter& out, std::size_t count) { out.put(count, 4); }
-
-int take_int(ByteReader& in) {
-    return static_cast<int>(static_cast<std::int32_t>(static_cast<std::uint32_t>(in.take(4))));
-}
 
 bool is_pair(int low, int high, int host_count) { return low >= 0 && low < high && high < host_count; }
 
@@ -29,7 +23,7 @@ bool take_parents(ByteReader& in, int host_count, Epoch& epoch) {
     const std::uint64_t count = in.take(4);
     if (count != static_cast<std::uint64_t>(host_count) || !fits(count, 4, in)) return false;
     for (std::uint64_t i = 0; i < count; ++i) {
-        const int parent = take_int(in);
+        const int parent = in.take_int();
         if (parent < -1 || parent >= host_count) return false;
         epoch.parent_of_host.push_back(parent);
     }
@@ -41,8 +35,8 @@ bool take_links(ByteReader& in, int host_count, NetworkChange& change) {
     if (count > most_changed_links || !fits(count, 16, in)) return false;
     for (std::uint64_t i = 0; i < count; ++i) {
         NetworkChange::Link link;
-        link.low = take_int(in);
-        link.high = take_int(in);
+        link.low = in.take_int();
+        link.high = in.take_int();
         link.latency_us = in.take_double();
         if (!is_pair(link.low, link.high, host_count) || !(link.latency_us >= 0)) return false;
         change.links.push_back(link);
@@ -56,8 +50,8 @@ bool take_tree(ByteReader& in, int host_count, NetworkChange& change) {
     if (count >= static_cast<std::uint64_t>(host_count) || !fits(count, 8, in)) return false;
     EdgeList edges;
     for (std::uint64_t i = 0; i < count; ++i) {
-        const int low = take_int(in);
-        const int high = take_int(in);
+        const int low = in.take_int();
+        const int high = in.take_int();
         if (!is_pair(low, high, host_count)) return false;
         edges.emplace_back(low, high);
     }
@@ -68,14 +62,14 @@ bool take_tree(ByteReader& in, int host_count, NetworkChange& change) {
 void put_change(ByteWriter& out, const NetworkChange& change) {
     put_count(out, change.links.size());
     for (const NetworkChange::Link& link : change.links) {
-        put_int(out, link.low);
-        put_int(out, link.high);
+        out.put_int(link.low);
+        out.put_int(link.high);
         out.put_double(link.latency_us);
     }
     put_count(out, change.spanning_tree ? change.spanning_tree->size() : absent);
     for (const auto& [low, high] : change.spanning_tree.value_or(EdgeList{})) {
-        put_int(out, low);
-        put_int(out, high);
+        out.put_int(low);
+        out.put_int(high);
     }
 }
 
@@ -104,7 +98,7 @@ std::vector<std::byte> encode(const Epoch& epoch) {
     out.put(epoch.first_call, 8);
     out.put(epoch.next_first_call, 8);
     put_count(out, epoch.parent_of_host.size());
-    for (const int parent : epoch.parent_of_host) put_int(out, parent);
+    for (const int parent : epoch.parent_of_host) out.put_int(parent);
     put_change(out, epoch.change);
     return std::move(out).take();
 }

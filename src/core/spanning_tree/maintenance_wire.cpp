@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/spanning_tree/byte_stream.h"
+#include "core/text/bytes.h"
 #include "core/spanning_tree/wire.h"
 
 namespace mutirao::maintenance {
@@ -59,7 +59,7 @@ std::vector<std::byte> encode(const Message& message) {
         writer.put_int(link.low);
         writer.put_int(link.high);
     }
-    return std::move(writer).bytes();
+    return std::move(writer).take();
 }
 
 std::optional<Message> decode(std::span<const std::byte> bytes) {

@@ -15,7 +15,7 @@
 #include <functional>
 #include <utility>
 
-#include "core/spanning_tree/byte_stream.h"
+#include "core/text/bytes.h"
 #include "core/spanning_tree/maintenance_wire.h"
 #include "core/spanning_tree/rounds_parts.h"
 
@@ -173,7 +173,7 @@ std::vector<std::byte> encode(const Message& message) {
     if (shape.tree) put_tree(writer, message.tree);
     if (shape.links) put_links(writer, message.links);
     if (shape.step) writer.put_bytes(maintenance::encode(message.step));
-    return std::move(writer).bytes();
+    return std::move(writer).take();
 }
 
 std::optional<Message> decode(std::span<const std::byte> bytes) {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/spanning_tree/byte_stream.h"
+#include "core/text/bytes.h"
 
 namespace mutirao::ghs {
 namespace {
@@ -69,7 +69,7 @@ std::vector<std::byte> encode(const Message& message) {
     writer.put(message.fragment.last_resort ? 1 : 0, 1);
     writer.put(words.size(), 2);
     for (const std::uint64_t word : words) writer.put(word, 8);
-    return std::move(writer).bytes();
+    return std::move(writer).take();
 }
 
 namespace {
