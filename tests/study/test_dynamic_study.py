@@ -37,6 +37,7 @@ def dynamic_with(monkeypatch, tmp_path):
         run.jobs = MadeUpSteadyJobs(failing)
         monkeypatch.setattr(six_sites_dynamic.Lab, "up", lambda *_words, **_options: run.lab)
         monkeypatch.setattr(six_sites_dynamic, "run_steady", run.jobs)
+        monkeypatch.setattr(six_sites_dynamic, "STANDS_PER_LINK_S", 0)
         return six_sites_dynamic.run_study(mpi_named("openmpi-5", tmp_path), quick)
 
     return run
