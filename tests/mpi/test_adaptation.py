@@ -4,6 +4,16 @@ any."""
 
 import pytest
 
+from mutirao.mpis import found_mpis
+
+# Debian's follow their networks in all other tests, as every program does by default.
+WHEELS = [mpi for mpi in found_mpis() if mpi.built and mpi.known.environment]
+
+
+@pytest.fixture(params=WHEELS, ids=lambda mpi: mpi.name)
+def mpi(request):
+    return request.param
+
 
 def world_of(finished):
     assert finished.returncode == 0, finished.errors
