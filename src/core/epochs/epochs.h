@@ -82,7 +82,6 @@ class EpochFollower {
 
     std::uint32_t number() const { return number_; }
     std::uint64_t calls_per_epoch() const { return next_begin_ - begin_; }
-    std::uint64_t begin() const { return begin_; }
 
   private:
     std::map<std::uint32_t, Epoch> told_;  ///< of epochs to come: two at most, or the decider is wrong

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <random>
 #include <vector>
+
+#include "core/spanning_tree/test_wire.h"
 
 namespace mutirao::maintenance {
 namespace {
@@ -86,20 +87,8 @@ TEST(MaintenanceWire, RefusesWrongLengths) {
     }
 }
 
-// One encoding per message: whatever is accepted encodes to the very bytes that came.
 TEST(MaintenanceWire, AcceptsOnlyItsOwnEncodings) {
-    std::mt19937 random(7);
-    int accepted = 0;
-    for (int round = 0; round < 100'000; ++round) {
-        auto bytes = encode(messages[random() % messages.size()]);
-        for (std::uint32_t flips = random() % 4; flips > 0; --flips)
-            bytes[random() % bytes.size()] ^= static_cast<std::byte>(1U << random() % 8);
-        const auto decoded = decode(bytes);
-        if (!decoded) continue;
-        ++accepted;
-        EXPECT_TRUE(encode(*decoded) == bytes);
-    }
-    EXPECT_GT(accepted, 25'000);
+    test::expect_only_own_encodings(messages, decode, 100'000, 25'000);
 }
 
 }  // namespace

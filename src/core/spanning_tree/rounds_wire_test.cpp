@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <random>
 #include <vector>
+
+#include "core/spanning_tree/test_wire.h"
 
 namespace mutirao::rounds {
 namespace {
@@ -116,21 +117,8 @@ TEST(RoundsWire, RefusesWrongLengths) {
     }
 }
 
-// One encoding per message: whatever is accepted encodes to the very bytes that came.
 TEST(RoundsWire, AcceptsOnlyItsOwnEncodings) {
-    std::mt19937 random(7);
-    const auto all = messages();
-    int accepted = 0;
-    for (int round = 0; round < 200'000; ++round) {
-        auto bytes = encode(all[random() % all.size()]);
-        for (std::uint32_t flips = random() % 4; flips > 0; --flips)
-            bytes[random() % bytes.size()] ^= static_cast<std::byte>(1U << random() % 8);
-        const auto decoded = decode(bytes);
-        if (!decoded) continue;
-        ++accepted;
-        EXPECT_TRUE(encode(*decoded) == bytes);
-    }
-    EXPECT_GT(accepted, 50'000);
+    test::expect_only_own_encodings(messages(), decode, 200'000, 50'000);
 }
 
 }  // namespace

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <random>
 #include <vector>
+
+#include "core/spanning_tree/test_wire.h"
 
 namespace mutirao::ghs {
 namespace {
@@ -112,20 +113,8 @@ TEST(Wire, RefusesSetsThatNoHostMakes) {
     EXPECT_FALSE(with_words(most_words + 1, false));
 }
 
-// One encoding per message: whatever is accepted encodes to the very bytes that came.
 TEST(Wire, AcceptsOnlyItsOwnEncodings) {
-    std::mt19937 random(7);
-    int accepted = 0;
-    for (int round = 0; round < 200'000; ++round) {
-        auto bytes = encode(messages[random() % messages.size()]);
-        for (std::uint32_t flips = random() % 4; flips > 0; --flips)
-            bytes[random() % bytes.size()] ^= static_cast<std::byte>(1U << random() % 8);
-        const auto decoded = decode(bytes);
-        if (!decoded) continue;
-        ++accepted;
-        EXPECT_TRUE(encode(*decoded) == bytes);
-    }
-    EXPECT_GT(accepted, 50'000);
+    test::expect_only_own_encodings(messages, decode, 200'000, 50'000);
 }
 
 }  // namespace

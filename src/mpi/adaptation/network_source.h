@@ -20,6 +20,7 @@ class NetworkSource {
 
     /// What has become of `agreed`; nothing if nothing has changed since the last look.
     std::optional<Topology> look(const Topology& agreed);
+
   private:
     std::shared_ptr<const HostAgent> agent_;
     std::vector<int> hosts_;
