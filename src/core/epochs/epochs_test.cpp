@@ -229,6 +229,25 @@ TEST(EpochDecider, takesTheFirstCallOfAnEpochForWaitingNotForThePace) {
     EXPECT_EQ(length, 600u) << "0.6 s of calls of a millisecond";
 }
 
+// 50 hosts have 1225 links: what does not fit into one message is still there for the next.
+TEST(NetworkChange, leavesForLaterWhatDoesNotFit) {
+    constexpr int hosts = 50;
+    Topology agreed = topology_of(Network(hosts));
+    Topology newest = agreed;
+    for (int low = 0; low < hosts; ++low) {
+        for (int high = low + 1; high < hosts; ++high) {
+            newest.network.set_both(low, high, {.latency_us = 1.0 + low + high});
+        }
+    }
+    const NetworkChange first = difference(agreed, newest);
+    EXPECT_EQ(first.links.size(), most_changed_links);
+    EXPECT_EQ(decode_change(encode(first), hosts), first);
+    apply(first, agreed);
+    apply(difference(agreed, newest), agreed);
+    EXPECT_TRUE(difference(agreed, newest).empty());
+    EXPECT_TRUE(agreed.network == newest.network);
+}
+
 TEST(EpochWire, refusesWhatIsCutOffOrTooLong) {
     Epoch epoch{3, 10, 20, {}, {-1, 0, 0}};
     epoch.change.links = {{0, 2, 5.5}, {1, 2, std::numeric_limits<double>::infinity()}};

@@ -46,6 +46,8 @@ std::vector<NetworkChange::Link> links_of(const std::vector<std::byte>& bytes) {
     std::sort(links.begin(), links.end(), [](const auto& a, const auto& b) {
         return std::pair(a.low, a.high) < std::pair(b.low, b.high);
     });
+    // What does not fit into a message to the ranks beside waits for the next check.
+    links.resize(std::min(links.size(), most_changed_links));
     return links;
 }
 

@@ -79,10 +79,16 @@ void NetworkFollower::decide(std::uint64_t call) {
     if (!epoch) {
         return;
     }
-    if (const std::optional<Topology> newest = source_->look(told_)) {
-        epoch->change = difference(told_, *newest);
+    if (std::optional<Topology> looked = source_->look(told_)) {
+        untold_ = std::move(looked);
+    }
+    if (untold_) {
+        epoch->change = difference(told_, *untold_);
         apply(epoch->change, told_);
         choose_route();  // already these words go round what got worse
+        if (epoch->change.links.size() < most_changed_links) {
+            untold_.reset();
+        }
     }
     epoch->parent_of_host = parent_of_host_;
     post_.send(*epoch);

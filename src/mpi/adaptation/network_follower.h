@@ -51,6 +51,7 @@ class NetworkFollower {
     std::optional<NetworkSource> source_;
     EpochDecider decider_;
     Topology told_;  ///< what holds once all words are taken up
+    std::optional<Topology> untold_;  ///< the newest, while not all of it has fitted into words
     std::vector<int> parent_of_host_;
     double travel_us_ = 0;
 };
