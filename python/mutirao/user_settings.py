@@ -32,6 +32,13 @@ def gather_settings(assignments: Sequence[str], file: Path = Path(SETTINGS_FILE)
     return given
 
 
+def checked_settings(assignments: Sequence[str]) -> dict[str, str]:
+    """Those of --set alone, by name."""
+    given = _from_assignments(assignments)
+    core_tool.check_settings(given)
+    return given
+
+
 def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {name.removeprefix(PREFIX).lower(): value
             for name, value in environment.items() if name.startswith(PREFIX)}

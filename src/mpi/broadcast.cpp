@@ -88,7 +88,7 @@ Plan& plan_for(State& state, std::size_t decision, std::size_t length_bytes) {
 // Takes up what has become of the network, at the same calls on all ranks.
 void follow_network(State& state) {
     const bool changed = state.follower  ? state.follower->enter(state.calls)
-                         : state.in_band ? state.in_band->enter(state.calls)
+                         : state.synchronous ? state.synchronous->enter(state.calls)
                                          : false;
     if (changed) {
         state.question_decisions();
@@ -107,7 +107,7 @@ int across_hosts(State& state, const BroadcastCall& call, std::size_t decision,
     PackedMessage message(call.buffer, call.count, call.type, state.comm,
                           call.root == state.hosts.my_rank);
     return plan_for(state, decision, length_bytes)
-        .execute(message, {state.comm, tag, speakers}, state.departures);
+        .execute(message, {state.comm, tag, speakers, state.background}, state.departures);
 }
 
 // From the host's speaker to the ranks beside it, by the MPI library's own shared memory.
@@ -144,6 +144,9 @@ int broadcast(const BroadcastCall& call, NativeBroadcast native) {
         static_cast<std::size_t>(call.count) * shape_of(call.type).packed_bytes;
     if (length_bytes == 0 || length_bytes > longest_bytes) {
         return native(call);
+    }
+    if (state.background != nullptr) {
+        state.background->progress();
     }
     follow_network(state);
     const std::size_t decision = decide(

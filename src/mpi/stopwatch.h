@@ -5,6 +5,12 @@
 
 namespace mutirao::mpi {
 
+/// Since some moment that is the same for all threads of this process.
+inline double now_us() {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double, std::micro>(now).count();
+}
+
 class Stopwatch {
   public:
     double elapsed_ms() const { return since(begin_); }

@@ -30,6 +30,8 @@ WRONG = [
     (["show", "broadcast/flat", "--ranks", "4", "--root", "4"], ["root", "3"]),
     (["show", "broadcast/flat", "--format", "pdf"], ["'pdf'", "svg"]),
     (["show", "broadcast/flat", "--format", "svg", "--json"], ["--json", "svg"]),
+    (["study", "six-sites", "--set", "agent=off"], ["six-sites", "--set"]),
+    (["study", "reaction", "--set", "agent=inband"], ["inband", "in-band"]),
 ]
 
 

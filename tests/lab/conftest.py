@@ -1,7 +1,4 @@
-"""Labs for the tests, in a runtime folder of their own so that they never meet a user's."""
-
-import shutil
-import tempfile
+"""Labs for the tests."""
 
 import pytest
 
@@ -10,16 +7,6 @@ from mutirao.lab import Lab
 from mutirao.network import HostNetwork
 
 NOT_HERE = "cannot make network namespaces"
-
-
-@pytest.fixture(scope="session", autouse=True)
-def own_runtime_folder():
-    """Short, since the path of a socket may have 107 characters only."""
-    folder = tempfile.mkdtemp(prefix="mutirao-test-")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_RUNTIME_DIR", folder)
-        yield folder
-    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")

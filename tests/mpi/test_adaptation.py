@@ -23,10 +23,12 @@ def world_of(finished):
 
 
 @pytest.mark.parametrize("ranks_per_host,ranks", [(1, 5), (2, 5)])
-def test_epochs_pass_while_agents_measure(run, ranks_per_host, ranks):
+@pytest.mark.parametrize("agent,mode", [("auto", "auto"), ("in-band", "in-band")])
+def test_epochs_pass_while_the_network_is_watched(run, agent, mode, ranks_per_host, ranks):
     world = world_of(run("broadcast_check", ranks=ranks, settings={
-        "broadcast": "tree:tree=shortest_path", "ranks_per_host": str(ranks_per_host)}))
-    assert world["adaptation"]["mode"] == "auto"
+        "broadcast": "tree:tree=shortest_path", "ranks_per_host": str(ranks_per_host),
+        "agent": agent}))
+    assert world["adaptation"]["mode"] == mode
     assert world["adaptation"]["epochs"] >= 2
 
 
@@ -45,7 +47,8 @@ def test_links_are_measured_inside_every_few_calls(run, ranks_per_host, ranks):
 @pytest.mark.parametrize("settings", [
     {"adaptation": "every:8", "change_threshold_percent": "0"},
     {"agent_interval_ms": "20", "change_threshold_percent": "0"},
-], ids=["in band", "agents"])
+    {"agent": "in-band", "agent_interval_ms": "20", "change_threshold_percent": "0"},
+], ids=["inside", "agents", "in band"])
 def test_ranks_agree_while_everything_changes(run, settings):
     world = world_of(run("broadcast_check", ranks=4, settings={
         "broadcast": "tree:tree=mst,segment_bytes=4096", "ranks_per_host": "1", **settings}))

@@ -1,7 +1,4 @@
-"""Labs of the tests' own, and studies without any."""
-
-import shutil
-import tempfile
+"""Studies without any lab."""
 
 import pytest
 
@@ -9,16 +6,6 @@ from made_up import MadeUpJobs, NoLab, mpi_named
 from mutirao.measure import Contender
 from mutirao.mpis import Mpi
 from mutirao.studies import six_sites
-
-
-@pytest.fixture(scope="session", autouse=True)
-def own_runtime_folder():
-    """Short, since the path of a socket may have 107 characters only."""
-    folder = tempfile.mkdtemp(prefix="mutirao-test-")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_RUNTIME_DIR", folder)
-        yield folder
-    shutil.rmtree(folder)
 
 
 @pytest.fixture

@@ -208,6 +208,7 @@ def test_overhead_study(monkeypatch, tmp_path, capsys):
 
     def job(contender, pace, _lab, bounds_ms, timeout_s):
         mode = contender.settings["adaptation"]
+        assert contender.settings["agent"] == "in-band"
         asked.append(mode)
         slow = 100 if len(asked) > 4 else 1
         return steady_run(contender, range(pace.count),
@@ -215,11 +216,12 @@ def test_overhead_study(monkeypatch, tmp_path, capsys):
 
     monkeypatch.setattr(overhead.Lab, "up", lambda *_words, **_options: NoLab())
     monkeypatch.setattr(overhead, "run_steady", job)
-    result = overhead.run_study(mpi_named("openmpi-5", tmp_path))
+    result = overhead.run_study(mpi_named("openmpi-5", tmp_path), settings={"agent": "in-band"})
     assert asked == ["auto", "off", "off", "auto"] * 2 + ["auto", "off"]
     assert result["ratio"] == pytest.approx(1.02)
     overhead.print_tables(result)
-    assert "median of the ratios: 1.0200 (bar: 1.01)" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "median of the ratios: 1.0200 (bar: 1.01)" in shown and "agent=in-band" in shown
 
 
 @pytest.fixture

@@ -106,7 +106,8 @@ def _followed(adaptation: dict) -> Iterator[str]:
         waited = (f"waited {counted(adaptation['waits'], 'time')} for it,"
                   f" {duration(adaptation['waited_ms'] * 1000)} in all"
                   if adaptation["waits"] else "never waited for it")
-        yield (f"  follows its network beside the program: {counted(adaptation['epochs'], 'epoch')};"
+        where = "inside its own calls" if mode == "in-band" else "beside the program"
+        yield (f"  follows its network {where}: {counted(adaptation['epochs'], 'epoch')};"
                f" this rank {waited}")
     taken_up = adaptation.get("taken_up") or []
     if not taken_up:

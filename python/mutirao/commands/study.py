@@ -1,13 +1,14 @@
 """`mutirao study`: a paper's experiments run again, as tables, a page to show and raw values."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mutirao.errors import Failure
+from mutirao.errors import Failure, UsageError
 from mutirao.mpis import KNOWN, Mpi, find_mpi, found_mpis
 from mutirao.output import print_json
 from mutirao.studies import (
+    agents,
     dynamic_page,
     dynamic_tables,
     overhead,
@@ -18,14 +19,17 @@ from mutirao.studies import (
     tables,
 )
 from mutirao.studies.html import write_values
+from mutirao.user_settings import checked_settings
 
 
 @dataclass(frozen=True)
 class Study:
     help: str
-    measure: Callable[[Sequence[str], bool], dict]  # by names of MPI libraries; quickly or not
+    # By names of MPI libraries; quickly or not; with settings of the library.
+    measure: Callable[[Sequence[str], bool, Mapping[str, str]], dict]
     write: Callable[[dict, Path], list[Path]]  # the files that it leaves
     print: Callable[[dict], None]
+    takes_settings: bool = False  # or it compares settings of its own
 
 
 def _first_built(names: Sequence[str]) -> Mpi:
@@ -33,8 +37,12 @@ def _first_built(names: Sequence[str]) -> Mpi:
     return min(built, key=lambda mpi: names.index(mpi.name), default=None) or find_mpi(names[0])
 
 
-def _with_one(run_study: Callable[[Mpi, bool], dict]) -> Callable[[Sequence[str], bool], dict]:
-    return lambda names, quick: run_study(_first_built(names), quick)
+def _with_one(run_study: Callable[[Mpi, bool], dict]):
+    return lambda names, quick, _settings: run_study(_first_built(names), quick)
+
+
+def _with_settings(run_study: Callable[[Mpi, bool, Mapping[str, str]], dict]):
+    return lambda names, quick, settings: run_study(_first_built(names), quick, settings)
 
 
 def _values_alone(result: dict, folder: Path) -> list[Path]:
@@ -43,7 +51,8 @@ def _values_alone(result: dict, folder: Path) -> list[Path]:
 
 STUDIES = {
     six_sites.NETWORK: Study(
-        "paper 000 while nothing changes: Table 2 and Figure 4", six_sites.run_study,
+        "paper 000 while nothing changes: Table 2 and Figure 4",
+        lambda names, quick, _settings: six_sites.run_study(names, quick),
         lambda result, folder: page.write_page(result, six_sites.pictures(result), folder),
         tables.print_tables),
     six_sites_dynamic.STUDY: Study(
@@ -52,11 +61,15 @@ STUDIES = {
         dynamic_tables.print_tables),
     reaction.STUDY: Study(
         "a link of the tree gets worse and recovers under a program that goes on: until"
-        " broadcasts are good again", _with_one(reaction.run_study), _values_alone,
-        reaction.print_tables),
+        " broadcasts are good again", _with_settings(reaction.run_study), _values_alone,
+        reaction.print_tables, takes_settings=True),
     overhead.STUDY: Study(
-        "what following the network costs while nothing changes", _with_one(overhead.run_study),
-        _values_alone, overhead.print_tables),
+        "what following the network costs while nothing changes",
+        _with_settings(overhead.run_study), _values_alone, overhead.print_tables,
+        takes_settings=True),
+    agents.STUDY: Study(
+        "what standing agents cost, and what a job gains that finds them",
+        _with_one(agents.run_study), _values_alone, agents.print_tables),
 }
 
 
@@ -71,6 +84,10 @@ def register(subparsers, common) -> None:
     parser.add_argument("--output", type=Path, default=Path("results"), metavar="DIR",
                         help="for the page and the raw values; default: %(default)s")
     parser.add_argument("--quick", action="store_true", help="measure everything once only")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
+                        help="a setting of the library under study, for "
+                        + " and ".join(name for name, study in STUDIES.items()
+                                       if study.takes_settings))
     parser.set_defaults(run=run)
 
 
@@ -78,12 +95,15 @@ def run(arguments) -> int:
     names = arguments.mpi.split(",")
     for name in {*names} - {known.name for known in KNOWN}:
         find_mpi(name)  # says which there are
+    study = STUDIES[arguments.study]
+    if arguments.set and not study.takes_settings:
+        raise UsageError(f"{arguments.study} compares settings of its own: it takes no --set")
+    settings = checked_settings(arguments.set)
     try:
         arguments.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Failure(f"cannot write to {arguments.output}: {error.strerror}") from None
-    study = STUDIES[arguments.study]
-    result = study.measure(names, arguments.quick)
+    result = study.measure(names, arguments.quick, settings)
     files = study.write(result, arguments.output)
     if arguments.json:
         print_json(result)

@@ -32,3 +32,9 @@ def busy_remarks(result: dict) -> list[str]:
         return []
     return [f"The machine was busy before the study began (load {load:g} on {processors}"
             " processors): times may be longer than on a quiet one"]
+
+
+def with_settings(result: dict) -> str:
+    """The MPI library of a study, and the settings that it was asked to use."""
+    return ", ".join([result["mpi_title"],
+                      *(f"{name}={value}" for name, value in result["settings"].items())])

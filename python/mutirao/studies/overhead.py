@@ -3,6 +3,7 @@ off in turn, twice a second, each pair of jobs one right after the other."""
 
 import statistics
 import textwrap
+from collections.abc import Mapping
 
 from mutirao.compact_table import compact_table
 from mutirao.lab import Lab
@@ -11,7 +12,7 @@ from mutirao.mpis import Mpi
 from mutirao.output import working
 from mutirao.progress import steps
 from mutirao.studies.changing_network import six_gateways
-from mutirao.studies.circumstances import Circumstances, busy_remarks
+from mutirao.studies.circumstances import Circumstances, busy_remarks, with_settings
 from mutirao.studies.steady import Pace, run_steady
 
 STUDY = "overhead"
@@ -24,7 +25,7 @@ MODES = ("auto", "off")
 _MOST_SECONDS_OF_A_JOB = 300.0
 
 
-def run_study(mpi: Mpi, quick: bool = False) -> dict:
+def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None = None) -> dict:
     pairs = QUICK_PAIRS if quick else PAIRS
     circumstances = Circumstances(STUDY, quick, [mpi.name])
     network = six_gateways()
@@ -37,7 +38,8 @@ def run_study(mpi: Mpi, quick: bool = False) -> dict:
             both = {}
             for mode in MODES if pair % 2 == 0 else MODES[::-1]:
                 progress.begin(f"pair {pair + 1}, adaptation {mode}")
-                run = run_steady(Contender(f"adaptation {mode}", mpi, {"adaptation": mode}),
+                asked = {**(settings or {}), "adaptation": mode}
+                run = run_steady(Contender(f"adaptation {mode}", mpi, asked),
                                  Pace(ROOT, CALLS, every_ms=EVERY_MS), lab, bounds_ms,
                                  timeout_s=_MOST_SECONDS_OF_A_JOB)
                 both[mode] = {"completion_ms": list(run.completion_ms),
@@ -45,7 +47,8 @@ def run_study(mpi: Mpi, quick: bool = False) -> dict:
                               "adaptation": run.adaptation, "overruns": run.measurement.overruns}
                 progress.advance()
             measured.append(both)
-    return {**circumstances.to_dict(), "mpi_title": mpi.title, "root": ROOT, "calls": CALLS,
+    return {**circumstances.to_dict(), "mpi_title": mpi.title, "settings": dict(settings or {}),
+            "root": ROOT, "calls": CALLS,
             "every_ms": EVERY_MS, "bound_ms": bounds_ms[0], "bar": BAR, "pairs": measured,
             "ratio": median_ratio(measured)}
 
@@ -63,7 +66,7 @@ def print_tables(result: dict) -> None:
              f"{ratio(pair):.4f}") for number, pair in enumerate(result["pairs"], start=1)]
     print(compact_table(("median of a job, ms", "on", "off", "on / off"), rows,
                         f"{result['calls']} broadcasts from host {result['root']} on a network that"
-                        f" does not change,\n{result['mpi_title']}; the bound is"
+                        f" does not change,\n{with_settings(result)}; the bound is"
                         f" {result['bound_ms']:.1f} ms"))
     print(f"median of the ratios: {result['ratio']:.4f} (bar: {result['bar']:g})")
     for line in busy_remarks(result):

@@ -14,7 +14,7 @@ import statistics
 import textwrap
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mutirao.compact_table import compact_table
@@ -26,7 +26,7 @@ from mutirao.network import HostNetwork
 from mutirao.output import working
 from mutirao.progress import steps
 from mutirao.studies.changing_network import LabChange, after, before, make, six_gateways
-from mutirao.studies.circumstances import Circumstances, busy_remarks
+from mutirao.studies.circumstances import Circumstances, busy_remarks, with_settings
 from mutirao.studies.steady import Pace, SteadyRun, run_steady
 
 STUDY = "reaction"
@@ -142,10 +142,11 @@ def reaction_s(calls: Calls, changed_ms: float) -> float | None:
     return None
 
 
-def run_study(mpi: Mpi, quick: bool = False) -> dict:
+def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None = None) -> dict:
     trials = QUICK_TRIALS if quick else TRIALS
     circumstances = Circumstances(STUDY, quick, [mpi.name])
     network = six_gateways()
+    contender = Contender("mutirao", mpi, dict(settings or {}))
     with working(f"bringing up {network.host_count} hosts"):
         lab = Lab.up(network, hold=mpi.labstart.is_file())
     described = []
@@ -153,13 +154,15 @@ def run_study(mpi: Mpi, quick: bool = False) -> dict:
         for scenario in SCENARIOS:
             progress.begin(f"{scenario.title}: link {scenario.worsens.name} gets {WORSE:g} times"
                            f" worse and recovers, {trials} times")
-            described.append(_measure(lab, network, mpi, scenario, trials))
+            described.append(_measure(lab, network, contender, scenario, trials))
             progress.advance()
-    return {**circumstances.to_dict(), "mpi_title": mpi.title, "root": ROOT, "every_ms": EVERY_MS,
-            "good": GOOD, "trials": trials, "scenarios": described}
+    return {**circumstances.to_dict(), "mpi_title": mpi.title, "settings": dict(settings or {}),
+            "root": ROOT, "every_ms": EVERY_MS, "good": GOOD, "trials": trials,
+            "scenarios": described}
 
 
-def _measure(lab: Lab, network: HostNetwork, mpi: Mpi, scenario: Scenario, trials: int) -> dict:
+def _measure(lab: Lab, network: HostNetwork, contender: Contender, scenario: Scenario,
+             trials: int) -> dict:
     good = before(network, [scenario.worsens])
     bounds_ms = {WORSENS: after(network, [scenario.worsens]).bound_from(ROOT) / 1000,
                  RECOVERS: good.bound_from(ROOT) / 1000}
@@ -168,8 +171,7 @@ def _measure(lab: Lab, network: HostNetwork, mpi: Mpi, scenario: Scenario, trial
     count = calls_for(trials)
     switcher = Switcher(Lab.attach(lab.name), events)  # a connection is not for two threads
     try:
-        run = run_steady(Contender("mutirao's default", mpi, {}),
-                         Pace(ROOT, count, every_ms=EVERY_MS), lab,
+        run = run_steady(contender, Pace(ROOT, count, every_ms=EVERY_MS), lab,
                          [min(bounds_ms.values())] * count, switcher.begin,
                          timeout_s=120 + 2 * count * EVERY_MS / 1000)
     finally:
@@ -245,7 +247,7 @@ def print_tables(result: dict) -> None:
                         rows, f"Until broadcasts from host {result['root']} are within"
                         f" {result['good']:g} x the bound, {IN_A_ROW} in a row;\n"
                         f"{result['trials']} trials, a broadcast every {result['every_ms']} ms,"
-                        f" {result['mpi_title']}.\nLate until then, median of the trials; stray:"
+                        f" {with_settings(result)}.\nLate until then, median of the trials; stray:"
                         " late after that, of all trials"))
     for scenario in result["scenarios"]:
         for kind in BARS_S:

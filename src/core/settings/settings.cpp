@@ -115,9 +115,10 @@ std::string assign_agent(Settings& settings, std::string_view text) {
         {automatic, AgentPlace::automatic},
         {"thread", AgentPlace::thread},
         {"daemon", AgentPlace::daemon},
+        {"in-band", AgentPlace::in_band},
         {"off", AgentPlace::none}};
     const auto word = words.find(text);
-    if (word == words.end()) return quoted(text) + " is not auto, thread, daemon or off";
+    if (word == words.end()) return quoted(text) + " is not auto, thread, daemon, in-band or off";
     settings.agent = word->second;
     return {};
 }
@@ -152,7 +153,8 @@ std::vector<SettingRow> make_rows() {
          assign_threshold},
         {"agent", "word", automatic, "",
          "Who measures the links while the program runs: a thread in one rank of each host, the "
-         "hosts' daemons (mutirao agent), auto (daemons where every host has one), or off (nobody).",
+         "hosts' daemons (mutirao agent), auto (daemons where every host has one), in-band (the "
+         "ranks themselves, by MPI messages while they are inside calls), or off (nobody).",
          assign_agent},
         integer_row(&Settings::agent_interval_ms, "agent_interval_ms", "250", "20..60000",
                     "Time between two probes of a link in use; other links are probed eight times "

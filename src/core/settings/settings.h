@@ -33,6 +33,7 @@ enum class AgentPlace : unsigned char {
     automatic,  ///< daemons where every host has one of the same group, otherwise threads
     thread,     ///< a thread in one rank of each host
     daemon,
+    in_band,    ///< no agent: the ranks themselves, by MPI messages while they are inside calls
     none
 };
 

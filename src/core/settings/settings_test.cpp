@@ -106,6 +106,7 @@ TEST(Settings, Agent) {
     Settings settings;
     for (const auto& [word, place] : {std::pair("thread", AgentPlace::thread),
                                       std::pair("daemon", AgentPlace::daemon),
+                                      std::pair("in-band", AgentPlace::in_band),
                                       std::pair("off", AgentPlace::none),
                                       std::pair("auto", AgentPlace::automatic)}) {
         EXPECT_EQ(assign_setting(settings, "agent", word), "");

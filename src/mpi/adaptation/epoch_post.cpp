@@ -1,7 +1,9 @@
 #include "mpi/adaptation/epoch_post.h"
 
+#include <memory>
+#include <utility>
+
 #include "core/text/invariant.h"
-#include "mpi/tags.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -28,53 +30,25 @@ std::vector<int> listeners(const Hosts& hosts, const Epoch& epoch) {
 
 }  // namespace
 
-void EpochPost::pass_on(const Epoch& epoch, std::vector<std::byte> bytes) {
-    const auto shared = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+void EpochPost::pass_on(const Epoch& epoch, Post::Bytes bytes) {
+    const auto shared = std::make_shared<const Post::Bytes>(std::move(bytes));
     for (const int rank : listeners(hosts_, epoch)) {
-        Sending& sending = sending_.emplace_back(Sending{MPI_REQUEST_NULL, shared});
-        PMPI_Isend(shared->data(), static_cast<int>(shared->size()), MPI_BYTE, rank, epoch_tag,
-                   comm_, &sending.request);
+        post_.send(rank, shared);
     }
-    reap();
 }
 
 std::vector<Epoch> EpochPost::receive() {
     std::vector<Epoch> heard;
-    while (true) {
-        int here = 0;
-        MPI_Message letter = MPI_MESSAGE_NULL;
-        MPI_Status status;
-        PMPI_Improbe(MPI_ANY_SOURCE, epoch_tag, comm_, &here, &letter, &status);
-        if (here == 0) {
-            reap();
-            return heard;
-        }
-        int length = 0;
-        PMPI_Get_count(&status, MPI_BYTE, &length);
-        std::vector<std::byte> bytes(static_cast<std::size_t>(length));
-        PMPI_Mrecv(bytes.data(), length, MPI_BYTE, &letter, MPI_STATUS_IGNORE);
-        auto epoch = decode_epoch(bytes, hosts_.count());
+    while (auto letter = post_.receive()) {
+        auto epoch = decode_epoch(letter->bytes, hosts_.count());
         if (!epoch) {
-            broken_invariant("words that are no epoch, from rank", status.MPI_SOURCE, length);
+            broken_invariant("words that are no epoch, from rank", letter->from,
+                             static_cast<long long>(letter->bytes.size()));
         }
-        pass_on(*epoch, std::move(bytes));
+        pass_on(*epoch, std::move(letter->bytes));
         heard.push_back(std::move(*epoch));
     }
-}
-
-void EpochPost::reap() {
-    std::erase_if(sending_, [](Sending& sending) {
-        int done = 0;
-        PMPI_Test(&sending.request, &done, MPI_STATUS_IGNORE);
-        return done != 0;
-    });
-}
-
-void EpochPost::finish() {
-    for (Sending& sending : sending_) {
-        PMPI_Wait(&sending.request, MPI_STATUS_IGNORE);
-    }
-    sending_.clear();
+    return heard;
 }
 
 }  // namespace mutirao::mpi

@@ -5,40 +5,32 @@
 
 #include <mpi.h>
 
-#include <cstddef>
-#include <deque>
-#include <memory>
 #include <vector>
 
 #include "core/epochs/epochs.h"
 #include "mpi/communicator/hosts.h"
+#include "mpi/drivers/post.h"
+#include "mpi/tags.h"
 
 namespace mutirao::mpi {
 
 class EpochPost {
   public:
     /// `hosts` outlives the post.
-    EpochPost(MPI_Comm comm, const Hosts& hosts) : comm_(comm), hosts_(hosts) {}
+    EpochPost(MPI_Comm comm, const Hosts& hosts) : hosts_(hosts), post_(comm, epoch_tag) {}
 
     /// The decider's words, to all others.
     void send(const Epoch& epoch) { pass_on(epoch, encode(epoch)); }
     /// Words that have arrived; they are passed on before they are returned. Does not block.
     std::vector<Epoch> receive();
     /// Waits for the sends under way.
-    void finish();
+    void finish() { post_.finish(); }
 
   private:
-    struct Sending {
-        MPI_Request request;
-        std::shared_ptr<const std::vector<std::byte>> bytes;
-    };
+    void pass_on(const Epoch& epoch, Post::Bytes bytes);
 
-    void pass_on(const Epoch& epoch, std::vector<std::byte> bytes);
-    void reap();
-
-    MPI_Comm comm_;
     const Hosts& hosts_;
-    std::deque<Sending> sending_;
+    Post post_;
 };
 
 }  // namespace mutirao::mpi

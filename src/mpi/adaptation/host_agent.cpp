@@ -6,12 +6,28 @@ namespace mutirao::mpi {
 
 bool wants_agents(const Settings& settings) {
     return settings.adaptation.mode == Adaptation::Mode::automatic &&
-           settings.agent != AgentPlace::none;
+           settings.agent != AgentPlace::none && settings.agent != AgentPlace::in_band;
 }
 
 HostAgent::HostAgent(agent::Endpoint endpoint, agent::Job job)
     : thread_(std::make_unique<agent::Thread>(std::move(endpoint), std::move(job))),
       segment_(thread_->segment()) {}
+
+std::optional<NetworkView> HostAgent::newer_than(std::uint64_t seen) {
+    const std::lock_guard lock(mutex_);
+    if (!view_) {
+        view_ = agent::ViewReader::attach(segment_);
+    }
+    const std::uint64_t changes = view_ ? view_->changes() : seen;
+    if (changes == seen) {
+        return std::nullopt;
+    }
+    std::optional<NetworkView> view = view_->read();
+    if (view) {
+        view->changes = changes;
+    }
+    return view;
+}
 
 agent::Job make_job(const std::vector<HostRow>& rows, const Topology& topology,
                     const Settings& settings, std::uint64_t id, int self) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "agent/agent.h"
 #include "core/selection/selection.h"
 #include "core/settings/settings.h"
+#include "mpi/adaptation/network_source.h"
 #include "mpi/communicator/host_row.h"
 
 namespace mutirao::mpi {
@@ -19,19 +21,20 @@ namespace mutirao::mpi {
 bool wants_agents(const Settings& settings);
 
 /// How every process of a host finds the agent; the leader's also keeps it running.
-class HostAgent {
+class HostAgent final : public NetworkSource {
   public:
     /// Starts the agent's thread in this process.
     HostAgent(agent::Endpoint endpoint, agent::Job job);
     /// An agent that another process of this host runs, or will run.
     explicit HostAgent(std::string segment) : segment_(std::move(segment)) {}
 
-    /// Nothing while there is none.
-    std::optional<agent::ViewReader> view() const { return agent::ViewReader::attach(segment_); }
+    std::optional<NetworkView> newer_than(std::uint64_t seen) override;
 
   private:
     std::unique_ptr<agent::Thread> thread_;
     std::string segment_;
+    std::mutex mutex_;
+    std::optional<agent::ViewReader> view_;  ///< nothing until the agent is there
 };
 
 /// What the agents are to work on, from all hosts' rows; equal on all hosts but for `self`.

@@ -2,136 +2,178 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <limits>
+#include <memory>
 
-#include "mpi/drivers/maintenance_driver.h"
-#include "mpi/drivers/probe.h"
-#include "mpi/drivers/tree_gather.h"
-#include "mpi/interpose/native.h"
+#include "core/spanning_tree/rounds_wire.h"
+#include "core/text/bytes.h"
+#include "core/text/invariant.h"
 #include "mpi/stopwatch.h"
 #include "mpi/tags.h"
 
 namespace mutirao::mpi {
 namespace {
 
-// What a single look at a link can tell from its noise. Only a threshold of 0, which asks for every
-// difference, gets more.
-constexpr double noticeable_percent = 10;
-constexpr double noticeable_us = 500;
-// The first round trip also waits for the other host to enter the call.
-constexpr int looks = 2;
+constexpr double infinite = std::numeric_limits<double>::infinity();
+// Links outside the tree are probed so many times more rarely.
+constexpr double rarer = 8;
+// MPI libraries may need several looks until they show a message that has come.
+constexpr int looks_in_vain = 4;
 
-bool changed(double before_us, double after_us, const std::optional<double>& threshold_percent) {
-    if (!std::isfinite(before_us) || !std::isfinite(after_us)) {
-        return before_us != after_us;
-    }
-    const double by_us = std::abs(after_us - before_us);
-    const double percent = threshold_percent.value_or(noticeable_percent);
-    return by_us > before_us * percent / 100 && (percent == 0 || by_us > noticeable_us);
-}
-
-std::vector<std::byte> to_bytes(const std::vector<NetworkChange::Link>& links) {
-    std::vector<std::byte> bytes(links.size() * sizeof(NetworkChange::Link));
-    if (!links.empty()) {
-        std::memcpy(bytes.data(), links.data(), bytes.size());
-    }
-    return bytes;
-}
-
-std::vector<NetworkChange::Link> links_of(const std::vector<std::byte>& bytes) {
-    std::vector<NetworkChange::Link> links(bytes.size() / sizeof(NetworkChange::Link));
-    if (!links.empty()) {
-        std::memcpy(links.data(), bytes.data(), links.size() * sizeof(NetworkChange::Link));
-    }
-    std::sort(links.begin(), links.end(), [](const auto& a, const auto& b) {
-        return std::pair(a.low, a.high) < std::pair(b.low, b.high);
-    });
-    // What does not fit into a message to the ranks beside waits for the next check.
-    links.resize(std::min(links.size(), most_changed_links));
-    return links;
-}
-
-std::vector<int> branches_of(int host, const EdgeList& tree) {
-    std::vector<int> branches;
-    for (const auto& [low, high] : tree) {
-        if (low == host || high == host) {
-            branches.push_back(low == host ? high : low);
+std::vector<double> latencies(const Network& network) {
+    std::vector<double> latency_us;
+    for (int from = 0; from < network.host_count(); ++from) {
+        for (int to = 0; to < network.host_count(); ++to) {
+            latency_us.push_back(network.link(from, to).latency_us);
         }
     }
-    std::sort(branches.begin(), branches.end());
-    return branches;
+    return latency_us;
 }
 
 }  // namespace
 
-InBandAdaptation::InBandAdaptation(MPI_Comm comm, const Hosts& hosts, Record& record,
-                                   const Settings& settings)
-    : hosts_(hosts), record_(record), settings_(settings) {
-    if (hosts.leading()) {
-        mailbox_.emplace(comm, hosts, in_band_tag);
+bool wants_in_band(const Settings& settings) {
+    return settings.adaptation.mode == Adaptation::Mode::automatic &&
+           settings.agent == AgentPlace::in_band;
+}
+
+InBandSource::InBandSource(MPI_Comm comm, const Hosts& hosts, const Topology& topology,
+                           const Settings& settings)
+    : leading_(hosts.leading()),
+      hosts_(hosts),
+      tree_period_us_(settings.agent_interval_ms * 1000.0),
+      post_(comm, in_band_tag),
+      rounds_(hosts.my_host(), hosts.count(), latencies(topology.network), topology.spanning_tree, 1),
+      looked_us_(-infinite) {
+    const ChangeRule rule{.threshold_percent = settings.change_threshold_percent};
+    for (int host = 0; host < hosts_.count(); ++host) {
+        links_.push_back({BracketDetector(rule, believed_us(host)), rarer * tree_period_us_, 0});
+    }
+    if (leading_) {
+        join();
     }
 }
 
-bool InBandAdaptation::enter(std::uint64_t call) {
-    if (call % static_cast<std::uint64_t>(settings_.adaptation.every) != 0) {
-        return false;
-    }
-    const Stopwatch watch;
-    NetworkChange change;
-    if (mailbox_) {
-        change = find_change();
-    }
-    change = share_on_host(std::move(change));
-    record_.adaptation.checked(watch.elapsed_ms());
-    if (!change.empty()) {
-        take_up(record_, call, change);
-    }
-    return !change.empty();
+double InBandSource::believed_us(int host) const {
+    const auto hosts = static_cast<std::size_t>(hosts_.count());
+    return rounds_.view().latency_us[static_cast<std::size_t>(me()) * hosts +
+                                     static_cast<std::size_t>(host)];
 }
 
-// Both ends of a link hold the same old and the same new latency, so they agree whether it changed;
-// the lower one tells the others, over the tree as it is.
-std::vector<NetworkChange::Link> InBandAdaptation::measure_changes() {
-    const int me = hosts_.my_host();
-    const std::vector<double> latency_us =
-        probe_links(*mailbox_, hosts_, {looks, settings_.probe_timeout_ms});
-    std::vector<NetworkChange::Link> mine;
-    for (int other = me + 1; other < hosts_.count(); ++other) {
-        const double now_us = latency_us[static_cast<std::size_t>(other)];
-        const double before_us = record_.topology.network.link(me, other).latency_us;
-        if (changed(before_us, now_us, settings_.change_threshold_percent)) {
-            mine.push_back({me, other, now_us});
+// MPI's messages are the channels; where nothing got through at set-up there is none.
+void InBandSource::join() {
+    for (int host = 0; host < hosts_.count(); ++host) {
+        if (host != me()) {
+            carry(std::isfinite(believed_us(host)) ? rounds_.joined(host) : rounds_.lost(host));
         }
     }
-    return links_of(gather_over_tree(*mailbox_, branches_of(me, record_.topology.spanning_tree),
-                                     to_bytes(mine)));
+    use_tree();
 }
 
-NetworkChange InBandAdaptation::find_change() {
-    NetworkChange change;
-    mailbox_->begin_round();
-    change.links = measure_changes();
-    if (!change.links.empty()) {
-        const EdgeList tree =
-            adapt_spanning_tree(*mailbox_, hosts_, record_.topology, change.links);
-        if (tree != record_.topology.spanning_tree) {
-            change.spanning_tree = tree;
+void InBandSource::use_tree() {
+    tree_of_ = rounds_.view().changes;
+    for (Probed& each : links_) {
+        each.period_us = rarer * tree_period_us_;
+    }
+    for (const auto& [low, high] : rounds_.view().tree) {
+        if (low == me()) {
+            link(high).period_us = tree_period_us_;
         }
     }
-    return change;
 }
 
-NetworkChange InBandAdaptation::share_on_host(NetworkChange change) const {
-    if (hosts_.host_comm == MPI_COMM_NULL) {
-        return change;
+std::optional<NetworkView> InBandSource::newer_than(std::uint64_t seen) {
+    const std::lock_guard lock(mutex_);
+    if (!leading_ || rounds_.view().changes == seen) {
+        return std::nullopt;
     }
-    std::vector<std::byte> bytes = encode(change);
-    int length = static_cast<int>(bytes.size());
-    const Handle host_comm = as_word(hosts_.host_comm);
-    native().bcast(&length, 1, as_word(MPI_INT), 0, host_comm);
-    bytes.resize(static_cast<std::size_t>(length));
-    native().bcast(bytes.data(), length, as_word(MPI_BYTE), 0, host_comm);
-    return decode_change(bytes, hosts_.count()).value_or(NetworkChange{});
+    return rounds_.view();
+}
+
+void InBandSource::progress() {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) {
+        return;
+    }
+    const double began_us = now_us();
+    for (int in_vain = 0; in_vain < looks_in_vain; ++in_vain) {
+        while (const auto letter = post_.receive()) {
+            take(*letter, now_us());
+            in_vain = 0;
+        }
+    }
+    looked_us_ = began_us;
+    if (tree_of_ != rounds_.view().changes) {
+        use_tree();
+    }
+    if (began_us >= next_ping_us_) {
+        ping_who_is_due(began_us);
+    }
+}
+
+void InBandSource::ping_who_is_due(double now_us) {
+    next_ping_us_ = infinite;
+    for (int host = me() + 1; host < hosts_.count(); ++host) {
+        Probed& each = link(host);
+        if (each.waiting || !std::isfinite(believed_us(host))) {
+            continue;
+        }
+        if (now_us >= each.next_ping_us) {
+            each.waiting = true;
+            each.sent_us = mpi::now_us();
+            send(host, Kind::ping, {});
+        } else {
+            next_ping_us_ = std::min(next_ping_us_, each.next_ping_us);
+        }
+    }
+}
+
+void InBandSource::take(const Post::Letter& letter, double arrived_us) {
+    const int from = hosts_.host_of_rank[static_cast<std::size_t>(letter.from)];
+    ByteReader reader(letter.bytes);
+    const auto kind = static_cast<Kind>(reader.take(1));
+    if (kind == Kind::ping) {
+        ByteWriter unnoticed;
+        unnoticed.put_double(arrived_us - looked_us_);
+        send(from, Kind::pong, std::move(unnoticed).take());
+        return;
+    }
+    if (kind == Kind::pong) {
+        take_pong(from, arrived_us, reader.take_double());
+        return;
+    }
+    const auto message = rounds::decode(reader.rest());
+    if (!message) {
+        broken_invariant("a letter that says nothing, from host", from,
+                         static_cast<long long>(letter.bytes.size()));
+    }
+    carry(rounds_.on(from, *message));
+}
+
+void InBandSource::take_pong(int host, double arrived_us, double unnoticed_us) {
+    Probed& probed = link(host);
+    probed.waiting = false;
+    probed.next_ping_us = std::max(arrived_us, probed.sent_us + probed.period_us);
+    next_ping_us_ = std::min(next_ping_us_, probed.next_ping_us);
+    const auto latency_us = probed.detector.answered(arrived_us - probed.sent_us,
+                                                     unnoticed_us + arrived_us - looked_us_);
+    if (latency_us && *latency_us != believed_us(host)) {
+        carry(rounds_.announce(host, *latency_us));
+    }
+}
+
+void InBandSource::carry(const Rounds::Output& output) {
+    for (const rounds::Outgoing& each : output) {
+        send(each.to, Kind::news, rounds::encode(each.message));
+    }
+}
+
+void InBandSource::send(int host, Kind kind, std::span<const std::byte> body) {
+    ByteWriter letter(1 + body.size());
+    letter.put(static_cast<std::uint8_t>(kind), 1);
+    letter.put_bytes(body);
+    post_.send(hosts_.leader_of_host[static_cast<std::size_t>(host)],
+               std::make_shared<const Post::Bytes>(std::move(letter).take()));
 }
 
 }  // namespace mutirao::mpi

@@ -1,40 +1,75 @@
-// The network followed as in paper 000 (Thome and Drummond): inside every K-th broadcast the links
-// are measured and the tree is adapted, by MPI messages between the hosts, while the program waits.
-// Kept for comparison and for where agents cannot run; agents do better beside the program.
+// The network watched by MPI messages between the leaders of hosts, while the program is inside calls
+// and without making it wait: for where agents cannot run, as in a simulator or behind a firewall.
+// The lower host of each link measures it. What a host finds spreads, and the tree is adapted, by the
+// same rounds as between agents (core/spanning_tree/rounds.h). How well a link is known depends on
+// how much of their time its ends spend inside calls (core/forecast/bracket_detector.h); a link that
+// carries nothing any more cannot be told from a program that is busy.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <vector>
 
-#include "core/epochs/network_change.h"
+#include "core/forecast/bracket_detector.h"
+#include "core/selection/selection.h"
 #include "core/settings/settings.h"
-#include "mpi/communicator/record.h"
-#include "mpi/drivers/mailbox.h"
+#include "core/spanning_tree/rounds.h"
+#include "mpi/adaptation/network_source.h"
+#include "mpi/communicator/hosts.h"
+#include "mpi/drivers/post.h"
 
 namespace mutirao::mpi {
 
-class InBandAdaptation {
-  public:
-    /// All but `settings` outlive it.
-    InBandAdaptation(MPI_Comm comm, const Hosts& hosts, Record& record, const Settings& settings);
+/// True if the settings ask for it.
+bool wants_in_band(const Settings& settings);
 
-    /// Before every call, numbered from 0; collective at every K-th. True if record.topology has
-    /// changed, on all ranks alike.
-    bool enter(std::uint64_t call);
+class InBandSource final : public NetworkSource, public Background {
+  public:
+    /// `comm` is never freed: letters may still come when this has ended. Ranks that lead no host
+    /// take no part, and learn nothing.
+    InBandSource(MPI_Comm comm, const Hosts& hosts, const Topology& topology,
+                 const Settings& settings);
+
+    std::optional<NetworkView> newer_than(std::uint64_t seen) override;
+    Background* background() override { return leading_ ? this : nullptr; }
+    void progress() override;
 
   private:
-    /// What became of the links, in the eyes of all leaders alike.
-    std::vector<NetworkChange::Link> measure_changes();
-    NetworkChange find_change();
-    NetworkChange share_on_host(NetworkChange change) const;
+    enum class Kind : std::uint8_t { ping, pong, news };
 
-    const Hosts& hosts_;
-    Record& record_;
-    Settings settings_;
-    std::optional<Mailbox> mailbox_;  ///< leaders only
+    /// A link of which this host is the lower end.
+    struct Probed {
+        BracketDetector detector;
+        double period_us;
+        double next_ping_us;
+        double sent_us = 0;
+        bool waiting = false;  ///< for a pong
+    };
+
+    int me() const { return hosts_.my_host(); }
+    Probed& link(int host) { return links_[static_cast<std::size_t>(host)]; }
+    double believed_us(int host) const;
+    void join();
+    void use_tree();
+    void ping_who_is_due(double now_us);
+    void take(const Post::Letter& letter, double arrived_us);
+    void take_pong(int host, double arrived_us, double unnoticed_us);
+    void carry(const Rounds::Output& output);
+    void send(int host, Kind kind, std::span<const std::byte> body);
+
+    const bool leading_;
+    const Hosts hosts_;
+    const double tree_period_us_;
+    std::mutex mutex_;
+    Post post_;
+    Rounds rounds_;
+    std::vector<Probed> links_;  ///< by host; of those up to this one unused
+    std::uint64_t tree_of_ = 0;  ///< view().changes whose tree the periods fit
+    double next_ping_us_ = 0;    ///< the earliest
+    double looked_us_;           ///< when the last complete look began: what came before was seen
 };
 
 }  // namespace mutirao::mpi

@@ -3,12 +3,11 @@
 #include <time.h>
 
 #include <algorithm>
-#include <chrono>
+
+#include "mpi/stopwatch.h"
 
 namespace mutirao::mpi {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // So many looks for words in an epoch: calls are the faster the longer, in calls, an epoch is, and
 // a look costs about as much as a call inside one host.
@@ -17,10 +16,6 @@ constexpr std::uint64_t looks_per_epoch = 32;
 // The decider sends its words to so many hosts itself, unless a detour is so many times shorter.
 constexpr int most_told_straight = 128;
 constexpr double detour_worth = 1.5;
-
-double now_us() {
-    return std::chrono::duration<double, std::micro>(Clock::now().time_since_epoch()).count();
-}
 
 void rest(int& idle_polls) {
     constexpr int spins = 200;
@@ -48,16 +43,16 @@ std::vector<double> arrival_us(const Tree& tree, const Network& network) {
 }  // namespace
 
 NetworkFollower::NetworkFollower(MPI_Comm comm, const Hosts& hosts, Record& record,
-                                 std::optional<NetworkSource> source)
-    : post_(comm, hosts), hosts_(hosts), record_(record), source_(std::move(source)) {
-    if (source_) {
+                                 std::optional<Outlook> outlook)
+    : post_(comm, hosts), hosts_(hosts), record_(record), outlook_(std::move(outlook)) {
+    if (outlook_) {
         told_ = record_.topology;
         choose_route();
     }
 }
 
 bool NetworkFollower::look(std::uint64_t call) {
-    if (source_ && decider_.due(call)) {
+    if (outlook_ && decider_.due(call)) {
         decide(call);
     }
     receive();
@@ -79,7 +74,7 @@ void NetworkFollower::decide(std::uint64_t call) {
     if (!epoch) {
         return;
     }
-    if (std::optional<Topology> looked = source_->look(told_)) {
+    if (std::optional<Topology> looked = outlook_->look(told_)) {
         untold_ = std::move(looked);
     }
     if (untold_) {

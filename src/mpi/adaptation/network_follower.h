@@ -9,16 +9,16 @@
 
 #include "core/epochs/epochs.h"
 #include "mpi/adaptation/epoch_post.h"
-#include "mpi/adaptation/network_source.h"
+#include "mpi/adaptation/outlook.h"
 #include "mpi/communicator/record.h"
 
 namespace mutirao::mpi {
 
 class NetworkFollower {
   public:
-    /// `hosts` and `record` outlive the follower. `source`: on the decider only, rank 0 of `comm`.
+    /// `hosts` and `record` outlive the follower. `outlook`: on the decider only, rank 0 of `comm`.
     NetworkFollower(MPI_Comm comm, const Hosts& hosts, Record& record,
-                    std::optional<NetworkSource> source);
+                    std::optional<Outlook> outlook);
 
     /// Before every call, numbered from 0. True if record.topology has changed: decisions made
     /// before are void. May wait for the decider's words at an epoch's first call.
@@ -48,7 +48,7 @@ class NetworkFollower {
     std::uint64_t next_look_ = 0;
 
     // The decider's.
-    std::optional<NetworkSource> source_;
+    std::optional<Outlook> outlook_;
     EpochDecider decider_;
     Topology told_;  ///< what holds once all words are taken up
     std::optional<Topology> untold_;  ///< the newest, while not all of it has fitted into words

@@ -1,31 +1,25 @@
-// Where the decider of a communicator learns what became of the network.
+// Where a process learns what becomes of the network: from its host's agent (host_agent.h), or by
+// messages inside the program's own calls (in_band.h).
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <vector>
 
-#include "core/selection/selection.h"
-#include "mpi/adaptation/host_agent.h"
+#include "core/spanning_tree/rounds.h"
+#include "mpi/executor/background.h"
 
 namespace mutirao::mpi {
 
-/// The agent of this host, as a communicator sees it.
 class NetworkSource {
   public:
-    /// hosts[h]: the agents' number of the communicator's host h. This rank is on the first.
-    NetworkSource(std::shared_ptr<const HostAgent> agent, std::vector<int> hosts)
-        : agent_(std::move(agent)), hosts_(std::move(hosts)) {}
+    virtual ~NetworkSource() = default;
 
-    /// What has become of `agreed`; nothing if nothing has changed since the last look.
-    std::optional<Topology> look(const Topology& agreed);
+    /// What this host knows, if that is more than it knew when NetworkView::changes was `seen`.
+    /// Nothing, too, while there is nobody to ask.
+    virtual std::optional<NetworkView> newer_than(std::uint64_t seen) = 0;
 
-  private:
-    std::shared_ptr<const HostAgent> agent_;
-    std::vector<int> hosts_;
-    std::optional<agent::ViewReader> view_;  ///< nothing until the agent is there
-    std::uint64_t seen_ = 0;
+    /// What needs to run while this process is inside calls; null: nothing.
+    virtual Background* background() { return nullptr; }
 };
 
 }  // namespace mutirao::mpi

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "mpi/adaptation/host_agent.h"
+#include "mpi/adaptation/in_band.h"
 #include "mpi/communicator/measure.h"
 #include "mpi/runtime.h"
 #include "mpi/stopwatch.h"
@@ -107,32 +109,47 @@ std::shared_ptr<const Universe> universe_of(const WarmAgent& warm,
         socket_buffer = std::min(socket_buffer, each.socket_buffer_bytes);
     }
     complete_network(universe->topology, runtime().settings, socket_buffer);
-    universe->agent = std::make_shared<const HostAgent>(warm.segment);
+    universe->source = std::make_shared<HostAgent>(warm.segment);
     return universe;
 }
 
-// A thread of this process where it leads its host. On all ranks, or on none.
-std::shared_ptr<const HostAgent> start_agent(Measured& measured, const Hosts& hosts) {
-    const bool everywhere =
-        std::all_of(measured.rows.begin(), measured.rows.end(),
-                    [](const HostRow& row) { return row.head.has_agent != 0; });
-    if (measured.rows.empty() || !everywhere) {
-        return nullptr;
-    }
-    if (!hosts.leading()) {
-        return std::make_shared<const HostAgent>(
-            agent::segment_name(measured.id, hosts.my_host()));
-    }
-    return std::make_shared<const HostAgent>(
-        std::move(*measured.endpoint), make_job(measured.rows, measured.topology,
-                                                runtime().settings, measured.id, hosts.my_host()));
-}
-
-// Agents serve a whole job: only for a communicator of all its processes are they started.
+// The network is watched for a whole job: only from a communicator of all its processes on.
 bool spans_the_job(const Record& record) {
     int processes = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &processes);
     return record.ranks == processes;
+}
+
+// A thread of this process where it leads its host. On all ranks, or on none.
+std::shared_ptr<NetworkSource> start_agent(Measured& measured, const Hosts& hosts) {
+    const bool everywhere =
+        std::all_of(measured.rows.begin(), measured.rows.end(),
+                    [](const HostRow& row) { return row.head.has_agent != 0; });
+    if (!everywhere) {
+        return nullptr;
+    }
+    if (!hosts.leading()) {
+        return std::make_shared<HostAgent>(agent::segment_name(measured.id, hosts.my_host()));
+    }
+    return std::make_shared<HostAgent>(std::move(*measured.endpoint),
+                                       make_job(measured.rows, measured.topology,
+                                                runtime().settings, measured.id, hosts.my_host()));
+}
+
+// Who watches the network from here on. On all ranks, or on none.
+std::shared_ptr<NetworkSource> start_source(State& state, Measured& measured) {
+    const Settings& settings = runtime().settings;
+    if (measured.rows.empty() || !spans_the_job(*state.record)) {
+        return nullptr;
+    }
+    if (wants_agents(settings)) {
+        return start_agent(measured, state.hosts);
+    }
+    if (!wants_in_band(settings)) {
+        return nullptr;
+    }
+    state.keep_comm = true;  // its letters outlive it
+    return std::make_shared<InBandSource>(state.comm, state.hosts, measured.topology, settings);
 }
 
 std::shared_ptr<const Universe> measured_universe(State& state) {
@@ -144,7 +161,7 @@ std::shared_ptr<const Universe> measured_universe(State& state) {
     auto universe = std::make_shared<Universe>();
     universe->id = measured.id;
     universe->my_host = state.hosts.my_host();
-    universe->agent = start_agent(measured, state.hosts);
+    universe->source = start_source(state, measured);
     universe->topology = std::move(measured.topology);
     if (universe->id != 0) {
         become_known(universe);
@@ -190,16 +207,18 @@ void follow(State& state, const Learned& learned) {
     AdaptationRecord& record = state.record->adaptation;
     if (adaptation.mode == Adaptation::Mode::synchronous) {
         record.mode = "every:" + std::to_string(adaptation.every);
-        state.in_band = std::make_unique<InBandAdaptation>(state.comm, state.hosts,
+        state.synchronous = std::make_unique<SynchronousAdaptation>(state.comm, state.hosts,
                                                            *state.record, runtime().settings);
-    } else if (wants_agents(runtime().settings) && learned.universe->agent) {
-        record.mode = "auto";
-        std::optional<NetworkSource> source;
+    } else if (learned.universe->source) {
+        record.mode = wants_in_band(runtime().settings) ? "in-band" : "auto";
+        state.source = learned.universe->source;
+        state.background = state.source->background();
+        std::optional<Outlook> outlook;
         if (state.hosts.my_rank == 0) {
-            source.emplace(learned.universe->agent, learned.numbers);
+            outlook.emplace(state.source, learned.numbers);
         }
         state.follower = std::make_unique<NetworkFollower>(state.comm, state.hosts, *state.record,
-                                                           std::move(source));
+                                                           std::move(outlook));
     }
 }
 

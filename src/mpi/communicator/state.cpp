@@ -71,7 +71,9 @@ void State::release() {
         keep_comm = true;
     }
     follower.reset();
-    in_band.reset();
+    background = nullptr;
+    source.reset();
+    synchronous.reset();
     if (keep_comm) {
         comm = MPI_COMM_NULL;
     }

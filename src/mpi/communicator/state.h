@@ -7,7 +7,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "mpi/adaptation/in_band.h"
+#include "mpi/adaptation/synchronous.h"
 #include "mpi/adaptation/network_follower.h"
 #include "mpi/communicator/hosts.h"
 #include "mpi/communicator/record.h"
@@ -35,8 +35,10 @@ struct State {
     Hosts hosts;
     std::uint64_t calls = 0;  ///< equal on all ranks: the tags carry it
     std::shared_ptr<Record> record;
-    std::unique_ptr<NetworkFollower> follower;  ///< null: nobody measures beside the program
-    std::unique_ptr<InBandAdaptation> in_band;  ///< null: not adapted inside calls
+    std::shared_ptr<NetworkSource> source;      ///< null: nobody measures beside the program
+    Background* background = nullptr;           ///< the source's
+    std::unique_ptr<NetworkFollower> follower;  ///< null: there is no source
+    std::unique_ptr<SynchronousAdaptation> synchronous;  ///< null: not adapted inside calls
 
     std::vector<int> speakers;  ///< rank that speaks for each host in the current call
     /// Index into record->decisions by root host and length class.

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "core/selection/selection.h"
-#include "mpi/adaptation/host_agent.h"
+#include "mpi/adaptation/network_source.h"
 
 namespace mutirao::mpi {
 
@@ -14,7 +14,7 @@ struct Universe {
     std::uint64_t id = 0;  ///< equal on all processes that took part in the measurement
     int my_host = 0;       ///< this process' host in `topology`
     Topology topology;
-    std::shared_ptr<const HostAgent> agent;  ///< null, on all processes, if there are none
+    std::shared_ptr<NetworkSource> source;  ///< null, on all processes: what was measured stays
 };
 
 /// The part of a measured topology that concerns `hosts` (numbers in it), renumbered from 0. Its

@@ -1,5 +1,7 @@
 #include "mpi/executor/plan.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -135,11 +137,27 @@ int Plan::start_ready(PackedMessage& message, const Route& route) {
     return error;
 }
 
-int Plan::complete_some() {
+int Plan::wait_for_some(Background* background, int& count) {
+    const int requests = static_cast<int>(requests_.size());
+    if (background == nullptr) {
+        return PMPI_Waitsome(requests, requests_.data(), &count, completed_.data(),
+                             MPI_STATUSES_IGNORE);
+    }
+    while (true) {
+        const int error = PMPI_Testsome(requests, requests_.data(), &count, completed_.data(),
+                                        MPI_STATUSES_IGNORE);
+        if (error != MPI_SUCCESS || count != 0) {
+            return error;
+        }
+        background->progress();
+        sched_yield();
+    }
+}
+
+int Plan::complete_some(Background* background) {
     completed_.resize(requests_.size());
     int count = 0;
-    const int error = PMPI_Waitsome(static_cast<int>(requests_.size()), requests_.data(), &count,
-                                    completed_.data(), MPI_STATUSES_IGNORE);
+    const int error = wait_for_some(background, count);
     if (error != MPI_SUCCESS) {
         return error;
     }
@@ -161,7 +179,7 @@ int Plan::execute(PackedMessage& message, const Route& route, Departures& depart
     while (to_start_ > 0 || to_complete_ > 0) {
         int error = start_ready(message, route);
         if (error == MPI_SUCCESS && (to_start_ > 0 || to_complete_ > 0)) {
-            error = complete_some();
+            error = complete_some(route.background);
         }
         if (error != MPI_SUCCESS) {
             return error;

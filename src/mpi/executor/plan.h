@@ -9,6 +9,7 @@
 
 #include "core/network/network.h"
 #include "core/schedule/schedule.h"
+#include "mpi/executor/background.h"
 #include "mpi/executor/datatype.h"
 #include "mpi/executor/departures.h"
 
@@ -26,6 +27,7 @@ class Plan {
         MPI_Comm comm;
         int tag;
         std::span<const int> rank_of;
+        Background* background;  ///< goes on while this waits; null: nothing
     };
 
     /// Schedules with copy or reduce steps are not for this executor: it aborts on them.
@@ -53,7 +55,8 @@ class Plan {
     int start_ready(PackedMessage& message, const Route& route);
     int start(StepId step, PackedMessage& message, const Route& route);
     std::byte* data_of(const Compiled& step, PackedMessage& message);
-    int complete_some();
+    int complete_some(Background* background);
+    int wait_for_some(Background* background, int& count);
     void enable(StepId step);
     void drop_completed();
 

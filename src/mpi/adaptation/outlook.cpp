@@ -1,4 +1,4 @@
-#include "mpi/adaptation/network_source.h"
+#include "mpi/adaptation/outlook.h"
 
 #include <algorithm>
 #include <cmath>
@@ -72,22 +72,15 @@ EdgeList spanning_tree(const NetworkView& view, const std::vector<int>& hosts,
 
 }  // namespace
 
-std::optional<Topology> NetworkSource::look(const Topology& agreed) {
-    if (!view_) {
-        view_ = agent_->view();
-    }
-    const std::uint64_t changes = view_ ? view_->changes() : seen_;
-    if (changes == seen_) {
-        return std::nullopt;
-    }
-    const std::optional<NetworkView> view = view_->read();
+std::optional<Topology> Outlook::look(const Topology& agreed) {
+    const std::optional<NetworkView> view = source_->newer_than(seen_);
     if (!view) {
         return std::nullopt;
     }
-    seen_ = changes;
+    seen_ = view->changes;
     const Latencies latencies(*view);
     if (latencies.silent(hosts_.front())) {
-        return std::nullopt;  // this host's own agent reaches nobody: it knows nothing
+        return std::nullopt;  // this host itself reaches nobody: it knows nothing
     }
     Topology newest = agreed;
     const int hosts = static_cast<int>(hosts_.size());

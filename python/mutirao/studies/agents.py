@@ -1,0 +1,117 @@
+"""What standing agents cost on 24 hosts, and what a job gains that finds them."""
+
+import statistics
+import textwrap
+import time
+
+from mutirao.compact_table import compact_table
+from mutirao.errors import Failure
+from mutirao.lab import Lab
+from mutirao.launch import launch
+from mutirao.mpis import Mpi
+from mutirao.output import working
+from mutirao.processes import failure_of
+from mutirao.progress import Steps, steps
+from mutirao.standing_agents import StandingAgents
+from mutirao.studies.changing_network import six_gateways
+from mutirao.studies.circumstances import Circumstances, busy_remarks
+
+STUDY = "agents"
+SETTLE_S, WINDOW_S, QUICK_WINDOW_S = 15.0, 60.0, 10.0
+JOBS, QUICK_JOBS = 3, 1
+# Of one host, as a median and at most: what is measured, its unit and what it may be.
+COSTS = {"processor_percent": ("processor, % of a core", 0.5),
+         "resident_mib": ("memory, MiB", 20.0),
+         "udp_kbit_s": ("UDP sent and received, kbit/s", None),
+         "tcp_kbit_s": ("TCP sent and received, kbit/s", None),
+         "kbit_s": ("both, kbit/s", 20.0),
+         "sent_kbit_s": ("both, sent only, kbit/s", None)}
+TREE_READY_BAR_MS = 100.0
+_MOST_SECONDS_OF_A_JOB = 120.0
+
+
+def run_study(mpi: Mpi, quick: bool = False) -> dict:
+    circumstances = Circumstances(STUDY, quick, [mpi.name])
+    network = six_gateways()
+    window_s, jobs = (QUICK_WINDOW_S, QUICK_JOBS) if quick else (WINDOW_S, JOBS)
+    with working(f"bringing up {network.host_count} hosts"):
+        lab = Lab.up(network)
+    with lab, steps(2 + jobs) as progress:
+        progress.begin(f"agents on {network.host_count} hosts, until they have a tree")
+        began_s = time.monotonic()
+        with StandingAgents(lab) as agents:
+            agents.wait_for_tree()
+            cold_start_s = time.monotonic() - began_s
+            progress.advance()
+            progress.begin(f"what they cost in {window_s:g} s")
+            hosts = _costs(agents, window_s)
+            progress.advance()
+            found = [_job(mpi, lab, progress) for _ in range(jobs)]
+    return {**circumstances.to_dict(), "mpi_title": mpi.title, "window_s": window_s,
+            "cold_start_s": cold_start_s, "hosts": hosts, "jobs": found}
+
+
+def _costs(agents: StandingAgents, window_s: float) -> list[dict]:
+    time.sleep(SETTLE_S)
+    before = _statuses(agents)
+    time.sleep(window_s)
+    return [cost_between(*both) for both in zip(before, _statuses(agents), strict=True)]
+
+
+def _statuses(agents: StandingAgents) -> list[dict]:
+    dumps = agents.dumps()
+    if not all(dumps):
+        raise Failure("an agent has ended while it was watched")
+    return [dump["status"] for dump in dumps if dump]
+
+
+def cost_between(before: dict, after: dict) -> dict:
+    """Of one agent, from two of its statuses."""
+    seconds = after["time_s"] - before["time_s"]
+
+    def kbit_s(*names: str) -> float:
+        return sum(after["counters"][name] - before["counters"][name]
+                   for name in names) * 8 / 1000 / seconds
+
+    udp = ("udp_bytes_sent", "udp_bytes_received")
+    tcp = ("tcp_bytes_sent", "tcp_bytes_received")
+    return {"processor_percent": 100 * (after["processor_s"] - before["processor_s"]) / seconds,
+            "resident_mib": after["resident_bytes"] / 2**20,
+            "udp_kbit_s": kbit_s(*udp), "tcp_kbit_s": kbit_s(*tcp), "kbit_s": kbit_s(*udp, *tcp),
+            "sent_kbit_s": kbit_s(udp[0], tcp[0])}
+
+
+def _job(mpi: Mpi, lab: Lab, progress: Steps) -> dict:
+    progress.begin(f"a job on {mpi.title} that finds them")
+    finished = launch(mpi, [str(mpi.program("broadcast")), "--repeat", "2"],
+                      lab.network.host_count, lab=lab, settings={}, capture=True, hold=False,
+                      timeout_s=_MOST_SECONDS_OF_A_JOB)
+    if finished.returncode != 0:
+        raise failure_of(finished, "the job")
+    world = finished.report["communicators"][0]
+    progress.advance()
+    return {"reason": world["reason"], "setup_ms": world["setup_ms"]}
+
+
+def print_tables(result: dict) -> None:
+    rows = []
+    for key, (what, bar) in COSTS.items():
+        values = [host[key] for host in result["hosts"]]
+        rows.append((what, f"{statistics.median(values):.2f}", f"{max(values):.2f}",
+                     "" if bar is None else f"{bar:g}"))
+    print(compact_table(("of one host's agent", "median", "most", "bar"), rows,
+                        f"Standing agents on {len(result['hosts'])} hosts in"
+                        f" {result['window_s']:g} s while nothing changes;\nbytes with the headers"
+                        " of UDP and IP, without those of TCP"))
+    print(f"from their start to a tree of all hosts: {result['cold_start_s']:.1f} s")
+    setups = [job["setup_ms"] for job in result["jobs"]]
+    rows = [(what, *(f"{setup[key]:.2f}" for setup in setups)) for key, what in (
+        ("attach", "tree ready on rank 0 after"), ("hosts", "the ranks' agreement on it"),
+        ("probe", "measuring"), ("ghs", "building a tree"))]
+    print(compact_table((f"jobs on {result['mpi_title']}, ms",
+                         *(str(number) for number in range(1, len(setups) + 1))), rows,
+                        f"What they find; bar: a tree after {TREE_READY_BAR_MS:g} ms"))
+    for reason in sorted({job["reason"] for job in result["jobs"]}):
+        print(reason)
+    for line in busy_remarks(result):
+        print(textwrap.fill(line, 80))

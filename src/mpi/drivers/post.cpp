@@ -1,0 +1,54 @@
+#include "mpi/drivers/post.h"
+
+#include <algorithm>
+
+namespace mutirao::mpi {
+
+Post::~Post() {
+    for (Sending& sending : sending_) {
+        PMPI_Request_free(&sending.request);
+        // MPI may still read the few bytes, so they are left to it.
+        auto kept = std::make_unique<std::shared_ptr<const Bytes>>(std::move(sending.bytes));
+        static_cast<void>(kept.release());
+    }
+}
+
+void Post::send(int rank, std::shared_ptr<const Bytes> bytes) {
+    Sending& sending = sending_.emplace_back(Sending{MPI_REQUEST_NULL, std::move(bytes)});
+    PMPI_Isend(sending.bytes->data(), static_cast<int>(sending.bytes->size()), MPI_BYTE, rank, tag_,
+               comm_, &sending.request);
+    reap();
+}
+
+std::optional<Post::Letter> Post::receive() {
+    int here = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    PMPI_Improbe(MPI_ANY_SOURCE, tag_, comm_, &here, &message, &status);
+    if (here == 0) {
+        reap();
+        return std::nullopt;
+    }
+    int length = 0;
+    PMPI_Get_count(&status, MPI_BYTE, &length);
+    Letter letter{status.MPI_SOURCE, Bytes(static_cast<std::size_t>(length))};
+    PMPI_Mrecv(letter.bytes.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+    return letter;
+}
+
+void Post::reap() {
+    std::erase_if(sending_, [](Sending& sending) {
+        int done = 0;
+        PMPI_Test(&sending.request, &done, MPI_STATUS_IGNORE);
+        return done != 0;
+    });
+}
+
+void Post::finish() {
+    for (Sending& sending : sending_) {
+        PMPI_Wait(&sending.request, MPI_STATUS_IGNORE);
+    }
+    sending_.clear();
+}
+
+}  // namespace mutirao::mpi
