@@ -7,7 +7,7 @@ namespace mutirao::mpi {
 namespace {
 
 static_assert(std::is_trivially_copyable_v<HostRow::Head>);
-static_assert(sizeof(HostRow::Head) == 2 * sizeof(int) + sizeof(double) + 2 * sizeof(std::uint32_t) +
+static_assert(sizeof(HostRow::Head) == 2 * sizeof(int) + 2 * sizeof(std::uint32_t) +
                                            sizeof(agent::Contact) + sizeof(agent::Key));
 
 struct PackedLink {

@@ -17,7 +17,6 @@ struct HostRow {
     struct Head {
         int host = 0;
         int ghs_messages = 0;    ///< sent by this host
-        double socket_buffer_bytes = 0;
         std::uint32_t letters_left = 0;  ///< 1: yes
         std::uint32_t has_agent = 0;     ///< 1: sockets are open for one
         agent::Contact contact;

@@ -19,7 +19,6 @@ HostRow make_row(int host, const std::vector<double>& latency_us, const TreePart
     HostRow row;
     row.head.host = host;
     row.head.ghs_messages = static_cast<int>(part.messages_sent);
-    row.head.socket_buffer_bytes = socket_buffer_bytes();
     for (std::size_t peer = 0; peer < latency_us.size(); ++peer) {
         row.links.push_back({latency_us[peer],
                              std::binary_search(part.branches.begin(), part.branches.end(),
@@ -92,15 +91,13 @@ Transport transport_of(const Settings& settings, [[maybe_unused]] double socket_
 // kernel's TCP has, so that one sender for all is not thought to be free.
 constexpr HostCosts assumed_costs{10.0, 10.0, 1000.0};
 
-void take_rows(const Settings& settings, Measured& result) {
+void take_rows(Measured& result) {
     const int hosts = static_cast<int>(result.rows.size());
     Topology& topology = result.topology;
     topology.network = Network(hosts);
-    double socket_buffer = result.rows.front().head.socket_buffer_bytes;
     for (int from = 0; from < hosts; ++from) {
         const HostRow& row = result.rows[static_cast<std::size_t>(from)];
         result.cost.ghs_messages += row.head.ghs_messages;
-        socket_buffer = std::min(socket_buffer, row.head.socket_buffer_bytes);
         result.letters_left = result.letters_left || row.head.letters_left != 0;
         for (int to = 0; to < hosts; ++to) {
             const HostRow::Link& told = row.links[static_cast<std::size_t>(to)];
@@ -112,7 +109,6 @@ void take_rows(const Settings& settings, Measured& result) {
             }
         }
     }
-    complete_network(topology, settings, socket_buffer);
 }
 
 }  // namespace
@@ -158,7 +154,7 @@ Measured measure(MPI_Comm comm, const Hosts& hosts, const Settings& settings, bo
             ordered.insert(ordered.end(), one.begin(), one.end());
         }
         result.id = std::max<std::uint64_t>(fnv1a(ordered), 1);
-        take_rows(settings, result);
+        take_rows(result);
     }
     return result;
 }

@@ -15,7 +15,7 @@
 namespace mutirao::mpi {
 
 struct Measured {
-    Topology topology;          ///< without a tree if some hosts cannot be reached
+    Topology topology;          ///< latencies alone; without a tree if some hosts cannot be reached
     std::uint64_t id = 0;       ///< equal on all ranks, different from any other measurement's
     /// The communicator may hold messages that nobody will receive, and must not be freed: MPICH
     /// aborts on that.

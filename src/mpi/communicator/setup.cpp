@@ -89,6 +89,14 @@ bool all_different(std::vector<int> numbers) {
     return std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end();
 }
 
+double least_socket_buffer(const std::vector<Introduction>& introductions) {
+    double least_bytes = introductions.front().socket_buffer_bytes;
+    for (const Introduction& each : introductions) {
+        least_bytes = std::min(least_bytes, each.socket_buffer_bytes);
+    }
+    return least_bytes;
+}
+
 std::shared_ptr<const Universe> universe_of(const WarmAgent& warm,
                                             const std::vector<Introduction>& introductions) {
     auto universe = std::make_shared<Universe>();
@@ -104,11 +112,7 @@ std::shared_ptr<const Universe> universe_of(const WarmAgent& warm,
         }
     }
     universe->topology.spanning_tree = warm.tree;
-    double socket_buffer = introductions.front().socket_buffer_bytes;
-    for (const Introduction& each : introductions) {
-        socket_buffer = std::min(socket_buffer, each.socket_buffer_bytes);
-    }
-    complete_network(universe->topology, runtime().settings, socket_buffer);
+    complete_network(universe->topology, runtime().settings, least_socket_buffer(introductions));
     universe->source = std::make_shared<HostAgent>(warm.segment);
     return universe;
 }
@@ -152,7 +156,8 @@ std::shared_ptr<NetworkSource> start_source(State& state, Measured& measured) {
     return std::make_shared<InBandSource>(state.comm, state.hosts, measured.topology, settings);
 }
 
-std::shared_ptr<const Universe> measured_universe(State& state) {
+std::shared_ptr<const Universe> measured_universe(State& state,
+                                                  const std::vector<Introduction>& introductions) {
     Record& record = *state.record;
     Measured measured = measure(state.comm, state.hosts, runtime().settings,
                                 spans_the_job(record) && wants_agents(runtime().settings));
@@ -163,6 +168,7 @@ std::shared_ptr<const Universe> measured_universe(State& state) {
     universe->my_host = state.hosts.my_host();
     universe->source = start_source(state, measured);
     universe->topology = std::move(measured.topology);
+    complete_network(universe->topology, runtime().settings, least_socket_buffer(introductions));
     if (universe->id != 0) {
         become_known(universe);
     }
@@ -196,7 +202,7 @@ Learned learn(State& state, const std::vector<Introduction>& introductions,
     }
     learned.numbers.resize(static_cast<std::size_t>(state.hosts.count()));
     std::iota(learned.numbers.begin(), learned.numbers.end(), 0);
-    learned.universe = measured_universe(state);
+    learned.universe = measured_universe(state, introductions);
     state.record->reason = "network measured";
     return learned;
 }
