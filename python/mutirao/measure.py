@@ -170,6 +170,7 @@ def measure(contender: Contender, workloads: Sequence[Workload], ranks: int,
     if lab:
         after = lab.counters()
         packets, overruns = check_points(what, points, lab.network.host_count, before, after)
+        check_taken_part(what, contender, finished.report)
     return Measurement(contender, tuple(points), finished.report, finished.seconds, packets,
                        overruns)
 
@@ -195,6 +196,17 @@ def bound_us(network: HostNetwork, ranks: int, root: int) -> float:
     """Before this no broadcast from rank `root` can have reached every host that has a rank."""
     hosts = hosts_of_ranks(ranks, network.host_count)
     return max(network.shortest_us[hosts[root]][host] for host in hosts)
+
+
+def check_taken_part(what: str, contender: Contender, report: dict | None) -> None:
+    """Failure where mutirao was to run, but left every call to the MPI library: that would pass the
+    library's times for ours. For a job on several hosts."""
+    if contender.native or report is None:
+        return
+    communicators = report.get("communicators", ())
+    if not any(each.get("state") == "mutirao" for each in communicators):
+        reasons = "; ".join(each.get("reason", "") for each in communicators) or "no broadcast"
+        raise Failure(f"{what}: mutirao left every call to the MPI library: {reasons}")
 
 
 def check_points(what: str, points: Sequence[Point], hosts: int, before: Counters,

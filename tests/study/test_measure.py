@@ -8,7 +8,15 @@ from made_up import counters, decision, report
 from mutirao import measure
 from mutirao.errors import Failure
 from mutirao.launch import CompletedRun
-from mutirao.measure import Measurement, Point, Workload, bound_us, check_points, read_point
+from mutirao.measure import (
+    Measurement,
+    Point,
+    Workload,
+    bound_us,
+    check_points,
+    check_taken_part,
+    read_point,
+)
 from mutirao.network import HostNetwork
 
 LINE = ('{"bytes":24,"root":1,"consecutive":4,"first_ms":90.5,'
@@ -155,3 +163,12 @@ def test_nothing_is_known_of_a_native_run(contender):
     done = Measurement(contender("native"), (), None, 1.0)
     assert done.communicator is None
     assert done.chosen(24, 0) is None
+
+
+def test_native_times_do_not_pass_for_ours(contender):
+    """Catches a communicator that fell back to the MPI library, which no time tells."""
+    fallen_back = {"communicators": [{"state": "native", "reason": "some hosts cannot be reached"}]}
+    with pytest.raises(Failure, match="some hosts cannot be reached"):
+        check_taken_part("chain", contender("chain"), fallen_back)
+    check_taken_part("native", contender("native"), None)
+    check_taken_part("chain", contender("chain"), report(4, []))

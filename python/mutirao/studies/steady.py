@@ -13,7 +13,13 @@ from pathlib import Path
 from mutirao.errors import Failure
 from mutirao.lab import Lab
 from mutirao.launch import launch
-from mutirao.measure import Contender, Measurement, Point, check_points
+from mutirao.measure import (
+    Contender,
+    Measurement,
+    Point,
+    check_points,
+    check_taken_part,
+)
 from mutirao.processes import failure_of
 
 PROGRAM = "steady"
@@ -99,6 +105,7 @@ def run_steady(contender: Contender, pace: Pace, lab: Lab, bounds_ms: Sequence[f
     points = tuple(Point(pace.length_bytes, pace.root, 1, measured["first_ms"], (completion,), bound)
                    for completion, bound in zip(measured["completion_ms"], bounds_ms, strict=True))
     packets, overruns = check_points(what, points, lab.network.host_count, before, after)
+    check_taken_part(what, contender, finished.report)
     return SteadyRun(Measurement(contender, points, finished.report, finished.seconds, packets,
                                  overruns),
                      tuple(measured["begin_ms"]), tuple(measured["rank_0_begin_ms"]),
