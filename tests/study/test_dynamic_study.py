@@ -187,7 +187,7 @@ def test_tables_fit_a_terminal(dynamic_with, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     text = "\n".join(lines)
-    for value in ("170.79", "393.83", "741.69", "9999", "0.71", "from these calls on: 2, 5"):
+    for value in ("170.79", "393.83", "741.69", "9999", "0.71", "took up changes at broadcast 2\n"):
         assert value in text
 
 

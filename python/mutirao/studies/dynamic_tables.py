@@ -97,13 +97,15 @@ def _share(columns: dict) -> str:
 
 
 def taken_up_lines(figure: dict) -> list[str]:
-    """From which calls on each arm's first run used a changed network."""
+    """From which broadcasts on each arm's first run used a changed network, those ahead left out."""
     lines = []
     for arm in figure["arms"]:
-        adaptation = arm["runs"][0]["adaptation"]
-        if adaptation and adaptation.get("taken_up"):
-            calls = ", ".join(str(each["call"]) for each in adaptation["taken_up"])
-            lines.append(f"{arm['title']} took up changes from these calls on: {calls}")
+        taken_up = (arm["runs"][0]["adaptation"] or {}).get("taken_up", ())
+        # The library counts its calls from 0, those ahead of the counted ones included.
+        broadcasts = [each["call"] - figure["ahead"] + 1 for each in taken_up]
+        if counted := [str(number) for number in broadcasts if number >= 1]:
+            lines.append(f"{arm['title']} took up changes at broadcast{'s' * (len(counted) > 1)}"
+                         f" {', '.join(counted)}")
     return lines
 
 

@@ -170,7 +170,7 @@ def describe_figure(figure: paper_000.Figure, runs: Mapping[Job, Sequence[Steady
                     network: HostNetwork) -> dict:
     jobs = [(arm, job_of(arm, figure)) for arm in ARMS]
     return {"number": figure.number, "threshold_percent": figure.threshold_percent,
-            "broadcasts": figure.broadcasts,
+            "broadcasts": figure.broadcasts, "ahead": AHEAD[figure.number],
             "changes": [{"call": call, "link": name, **CHANGES[name].to_dict()}
                         for call, names in SCHEDULES[figure.number].items() for name in names],
             "bound_ms": bounds_ms(network, jobs[0][1]),
