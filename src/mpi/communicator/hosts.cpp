@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <string>
@@ -42,6 +43,13 @@ void number_hosts(const std::vector<Introduction>& introductions, Hosts& hosts) 
 }
 
 }  // namespace
+
+bool all_alike(const std::vector<Introduction>& introductions,
+               std::uint64_t Introduction::*field) {
+    return std::all_of(introductions.begin(), introductions.end(), [&](const Introduction& each) {
+        return each.*field == introductions.front().*field;
+    });
+}
 
 int introduce_ranks(MPI_Comm comm, int ranks_per_host, Introduction mine, Hosts& hosts,
                     std::vector<Introduction>& introductions) {

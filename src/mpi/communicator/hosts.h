@@ -43,6 +43,9 @@ struct Introduction {
     std::uint64_t host_identity = 0;
 };
 
+/// All ranks said the same there.
+bool all_alike(const std::vector<Introduction>& introductions, std::uint64_t Introduction::*field);
+
 /// Collective over `comm`: one allgather, from which every rank knows who shares a host: ranks under
 /// the same kernel and host name or, with ranks_per_host > 0, so many consecutive ranks.
 /// introductions[r] is what rank r said. Returns an MPI error code.
