@@ -7,9 +7,12 @@
 
 namespace mutirao::agent {
 
+/// Links outside the tree are probed so many times more rarely.
+constexpr int rarer_outside_tree = 10;
+
 struct Options {
     int tree_period_ms = 250;     ///< between probes of a link that the tree uses
-    int other_period_ms = 2000;   ///< between probes of another link, on up to 24 hosts
+    int other_period_ms = rarer_outside_tree * tree_period_ms;  ///< of others, on up to 24 hosts
     int dead_after_ms = 5000;     ///< a link that was silent for so long carries nothing
     int sensor_period_ms = 10'000;   ///< between readings of processor, memory and disk
     int bandwidth_period_ms = 0;  ///< between bandwidth probes of one host; 0: never

@@ -14,7 +14,7 @@ _HANDED_ON = (
     ("--threshold-percent", "P", "announce every change by more than that; default: what the"
      " forecast's error does not explain"),
     ("--tree-period-ms", "T", "between probes of a link that the tree uses; default: 250"),
-    ("--other-period-ms", "T", "between probes of another link; default: 2000"),
+    ("--other-period-ms", "T", "between probes of another link; default: 2500"),
     ("--dead-after-ms", "T", "a link that is silent for so long carries nothing; default: 5000"),
     ("--bandwidth-period-ms", "T", "between bandwidth probes of this host, at least 300000;"
      " default: 0 (none)"),

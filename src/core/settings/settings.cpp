@@ -158,7 +158,7 @@ std::vector<SettingRow> make_rows() {
          "ranks themselves, by MPI messages while they are inside calls), or off (nobody).",
          assign_agent},
         integer_row(&Settings::agent_interval_ms, "agent_interval_ms", "250", "20..60000",
-                    "Time between two probes of a link in use; other links are probed eight times "
+                    "Time between two probes of a link in use; other links are probed ten times "
                     "more rarely."),
         file_row(&Settings::series, "series",
                  "SQLite file that each host's agent adds its measurements to, for mutirao top. "

@@ -44,7 +44,7 @@ agent::Job make_job(const std::vector<HostRow>& rows, const Topology& topology,
     }
     job.tree = topology.spanning_tree;
     job.options.tree_period_ms = settings.agent_interval_ms;
-    job.options.other_period_ms = 8 * settings.agent_interval_ms;
+    job.options.other_period_ms = agent::rarer_outside_tree * settings.agent_interval_ms;
     job.options.dead_after_ms = settings.probe_timeout_ms;
     job.options.rule.threshold_percent = settings.change_threshold_percent;
     job.options.series_file = settings.series;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "agent/options.h"
 #include "core/spanning_tree/rounds_wire.h"
 #include "core/text/bytes.h"
 #include "core/text/invariant.h"
@@ -15,8 +16,6 @@ namespace mutirao::mpi {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-// Links outside the tree are probed so many times more rarely.
-constexpr double rarer = 8;
 // MPI libraries may need several looks until they show a message that has come.
 constexpr int looks_in_vain = 4;
 
@@ -47,7 +46,7 @@ InBandSource::InBandSource(MPI_Comm comm, const Hosts& hosts, const Topology& to
       looked_us_(-infinite) {
     const ChangeRule rule{.threshold_percent = settings.change_threshold_percent};
     for (int host = 0; host < hosts_.count(); ++host) {
-        links_.push_back({BracketDetector(rule, believed_us(host)), rarer * tree_period_us_, 0});
+        links_.push_back({BracketDetector(rule, believed_us(host)), agent::rarer_outside_tree * tree_period_us_, 0});
     }
     if (leading_) {
         join();
@@ -73,7 +72,7 @@ void InBandSource::join() {
 void InBandSource::use_tree() {
     tree_of_ = rounds_.view().changes;
     for (Probed& each : links_) {
-        each.period_us = rarer * tree_period_us_;
+        each.period_us = agent::rarer_outside_tree * tree_period_us_;
     }
     for (const auto& [low, high] : rounds_.view().tree) {
         if (low == me()) {
