@@ -1,6 +1,6 @@
 """A communicator follows its network while the program runs: the data stays right, whoever measures,
-and what happened is in the report. That changes are taken up is tested in the lab, where there are
-any."""
+and what happened is in the report. That changes are taken up is tested where there are any: in
+test_changes_in_the_lab.py."""
 
 import pytest
 
