@@ -39,3 +39,7 @@ def test_a_job_finds_the_tree(mpi, warm_lab):
         for b in range(6):
             if asked[a][b] > 10_000:
                 assert asked[a][b] * 0.99 < world["latency_us"][a][b] < asked[a][b] + 5_000
+    # What was decided at the first call, before anything could be taken up.
+    [decision, *_] = world["decisions"]
+    bound_us = warm_lab.network.bound_from(decision["root_host"])
+    assert bound_us * 0.99 < decision["considered"][0]["predicted_us"] < bound_us * 1.25
