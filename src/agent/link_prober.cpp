@@ -182,6 +182,7 @@ void LinkProber::measured(double latency_us, std::int64_t sent_ns, std::int64_t 
     }
     suspected_us_.reset();
     detector_.measured(latency_us);
+    if (detector_.better_unconfirmed()) next_probe_ns_ = std::min(next_probe_ns_, arrived_ns);
 }
 
 /// The paper's plain rule wants every measurement, so it gets them all.

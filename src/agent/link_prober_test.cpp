@@ -102,6 +102,23 @@ TEST(LinkProber, ALinkThatGetsWorseIsNewsBeforeTheReply) {
     EXPECT_LE(world.announced.size(), 3U);
 }
 
+// Of a link that is probed rarely, a better answer is confirmed by a probe that follows at once.
+TEST(LinkProber, ARarelyProbedLinkThatGetsBetterIsNewsAfterOnePeriod) {
+    constexpr std::int64_t long_period = 2 * ns_per_s;
+    World world(50'000);
+    world.prober.set_period(long_period, world.now);
+    world.one_way_us = 50'000;
+    world.run_for(60 * ns_per_s);
+    ASSERT_TRUE(world.announced.empty());
+    const std::int64_t change = world.now;
+    const int sent_before = world.sent_udp;
+    world.one_way_us = 40'000;
+    world.run_for(20 * ns_per_s);
+    ASSERT_EQ(world.announced.size(), 1U);
+    EXPECT_LE(world.announced.front().first - change, long_period + 200 * ns_per_ms);
+    EXPECT_LE(world.sent_udp - sent_before, 12);
+}
+
 TEST(LinkProber, ALinkThatGetsBetterIsNewsAfterTwoAnswers) {
     World world(200'000);
     world.one_way_us = 200'000;

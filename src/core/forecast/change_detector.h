@@ -61,6 +61,10 @@ class ChangeDetector {
     void unreachable();
 
     std::optional<double> announced() const { return announced_us_; }
+    /// The last measurement was better than what is announced, by more than noise, and waits for
+    /// another one to confirm it. Nothing makes a link look better than it is, so a second one may
+    /// follow at once; of worse ones both could have met the same burst.
+    bool better_unconfirmed() const { return outside_ < 0; }
     std::optional<Forecast> forecast() const { return bank_.forecast(); }
     const Bank& bank() const { return bank_; }
     /// By how much a measurement may differ from the announced value without being a change.
