@@ -15,15 +15,6 @@ FOUND = found_mpis()
 SECONDS = 20
 
 
-@pytest.fixture(autouse=True)
-def interruptible():
-    """What is started can be interrupted, also where the tests run in the background of a shell,
-    which lets its children ignore that."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 def processes_with(token):
     """Ids of the processes that have the token among their arguments."""
     ids = []
