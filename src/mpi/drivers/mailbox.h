@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "mpi/communicator/hosts.h"
+#include "mpi/drivers/post.h"
 
 namespace mutirao::mpi {
 
@@ -32,9 +33,9 @@ class Mailbox {
   public:
     /// `hosts` outlives the mailbox. Leaders only. Letters go to mailboxes of the same tag: while one
     /// may still be open at one host, a next one opened at another needs a tag of its own.
-    Mailbox(MPI_Comm comm, const Hosts& hosts, int tag);
+    Mailbox(MPI_Comm comm, const Hosts& hosts, int tag) : hosts_(hosts), post_(comm, tag) {}
     /// Waits for the sends under way to hosts that answered; gives up the others.
-    ~Mailbox();
+    ~Mailbox() { post_.finish(); }
     Mailbox(const Mailbox&) = delete;
     Mailbox& operator=(const Mailbox&) = delete;
 
@@ -46,30 +47,21 @@ class Mailbox {
     /// when nothing has come for a while.
     std::optional<Letter> poll(Phase phase);
     /// Sends to this host may never complete: do not wait for them.
-    void give_up(int host);
+    void give_up(int host) { post_.give_up(leader_of(host)); }
     /// Letters may still come that nobody waits for any more.
     void leave_letters() { letters_left_ = true; }
     /// True if the communicator may hold messages that nobody will receive.
     bool letters_left() const { return letters_left_; }
 
   private:
-    struct Sending {
-        int to;
-        MPI_Request request;
-        std::vector<std::byte> body;
-    };
-
+    int leader_of(int host) const { return hosts_.leader_of_host[static_cast<std::size_t>(host)]; }
     bool fetch();
-    void reap();
     void rest();
 
-    MPI_Comm comm_;
     const Hosts& hosts_;
-    int tag_;
+    Post post_;
     std::uint32_t round_ = 0;
     std::deque<Letter> waiting_[phase_count];
-    std::deque<Sending> sending_;
-    std::vector<bool> given_up_;
     bool letters_left_ = false;
     int idle_polls_ = 0;
 };

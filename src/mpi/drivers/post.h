@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace mutirao::mpi {
@@ -29,11 +30,14 @@ class Post {
     /// Letters to one rank arrive in their order.
     void send(int rank, std::shared_ptr<const Bytes> bytes);
     std::optional<Letter> receive();
-    /// Waits for the sends under way.
+    /// Sends to this rank may never complete: do not wait for them.
+    void give_up(int rank) { given_up_.insert(rank); }
+    /// Waits for the sends under way, but for those to ranks given up.
     void finish();
 
   private:
     struct Sending {
+        int to;
         MPI_Request request;
         std::shared_ptr<const Bytes> bytes;
     };
@@ -43,6 +47,7 @@ class Post {
     MPI_Comm comm_;
     int tag_;
     std::deque<Sending> sending_;
+    std::set<int> given_up_;
 };
 
 }  // namespace mutirao::mpi
