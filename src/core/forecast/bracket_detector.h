@@ -13,15 +13,15 @@ namespace mutirao {
 
 class BracketDetector {
   public:
-    explicit BracketDetector(const ChangeRule& rule, std::optional<double> announced = std::nullopt)
-        : detector_(rule, announced) {}
+    /// `announced_us`: what all hosts already hold this link to be, one way.
+    BracketDetector(const ChangeRule& rule, double announced_us) : detector_(rule, announced_us) {}
 
     /// A reply came after `round_trip_us`; for up to `unnoticed_us` of them it, or what it answers,
     /// may have lain unnoticed. Returns the latency to announce, one way, if any.
     std::optional<double> answered(double round_trip_us, double unnoticed_us);
 
     /// One way.
-    std::optional<double> announced() const { return detector_.announced(); }
+    double announced_us() const { return *detector_.announced(); }
 
   private:
     ChangeDetector detector_;

@@ -69,6 +69,8 @@ class ChangeDetector {
     const Bank& bank() const { return bank_; }
     /// By how much a measurement may differ from the announced value without being a change.
     double band_us() const;
+    /// What is never a change at that level, however steady the link (ChangeRule::least_change_*).
+    double noise_of(double level_us) const;
 
     bool operator==(const ChangeDetector&) const = default;
 
@@ -77,7 +79,6 @@ class ChangeDetector {
     std::optional<double> by_forecast(double value_us);
     std::optional<double> outside(double value_us);
     std::optional<double> drifted();
-    double noise_of(double level_us) const;
     double error_us() const;
     bool large(double value_us) const;
     double announce(double value_us);
