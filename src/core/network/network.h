@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace mutirao {
@@ -50,6 +51,10 @@ class Network {
         : host_count_(host_count),
           links_(static_cast<std::size_t>(host_count) * static_cast<std::size_t>(host_count)),
           hosts_(static_cast<std::size_t>(host_count)) {}
+    /// Links of these latencies and of no other limit: host_count^2 of them, those from a host in a row.
+    Network(int host_count, std::span<const double> latency_us) : Network(host_count) {
+        for (std::size_t i = 0; i < links_.size(); ++i) links_[i].latency_us = latency_us[i];
+    }
 
     int host_count() const { return host_count_; }
 
@@ -58,6 +63,14 @@ class Network {
     void set_both(int a, int b, Link link) {
         set_link(a, b, link);
         set_link(b, a, link);
+    }
+
+    /// As the constructor takes them.
+    std::vector<double> latency_us() const {
+        std::vector<double> all;
+        all.reserve(links_.size());
+        for (const Link& each : links_) all.push_back(each.latency_us);
+        return all;
     }
 
     const HostCosts& host(int host) const { return hosts_[static_cast<std::size_t>(host)]; }

@@ -35,13 +35,10 @@ agent::Job make_job(const std::vector<HostRow>& rows, const Topology& topology,
     job.self = self;
     job.key = rows.front().head.key;
     job.id = id;
-    const int hosts = topology.network.host_count();
-    for (int from = 0; from < hosts; ++from) {
-        job.contacts.push_back(rows[static_cast<std::size_t>(from)].head.contact);
-        for (int to = 0; to < hosts; ++to) {
-            job.latency_us.push_back(topology.network.link(from, to).latency_us);
-        }
+    for (const HostRow& row : rows) {
+        job.contacts.push_back(row.head.contact);
     }
+    job.latency_us = topology.network.latency_us();
     job.tree = topology.spanning_tree;
     job.options.tree_period_ms = settings.agent_interval_ms;
     job.options.other_period_ms = agent::rarer_outside_tree * settings.agent_interval_ms;

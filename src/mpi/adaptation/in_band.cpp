@@ -19,16 +19,6 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 // MPI libraries may need several looks until they show a message that has come.
 constexpr int looks_in_vain = 4;
 
-std::vector<double> latencies(const Network& network) {
-    std::vector<double> latency_us;
-    for (int from = 0; from < network.host_count(); ++from) {
-        for (int to = 0; to < network.host_count(); ++to) {
-            latency_us.push_back(network.link(from, to).latency_us);
-        }
-    }
-    return latency_us;
-}
-
 }  // namespace
 
 bool wants_in_band(const Settings& settings) {
@@ -42,11 +32,12 @@ InBandSource::InBandSource(MPI_Comm comm, const Hosts& hosts, const Topology& to
       hosts_(hosts),
       tree_period_us_(settings.agent_interval_ms * 1000.0),
       post_(comm, in_band_tag),
-      rounds_(hosts.my_host(), hosts.count(), latencies(topology.network), topology.spanning_tree, 1),
+      rounds_(hosts.my_host(), hosts.count(), topology.network.latency_us(), topology.spanning_tree, 1),
       looked_us_(-infinite) {
     const ChangeRule rule{.threshold_percent = settings.change_threshold_percent};
     for (int host = 0; host < hosts_.count(); ++host) {
-        links_.push_back({BracketDetector(rule, believed_us(host)), agent::rarer_outside_tree * tree_period_us_, 0});
+        links_.push_back({BracketDetector(rule, believed_us(host)),
+                          agent::rarer_outside_tree * tree_period_us_, 0});
     }
     if (leading_) {
         join();
@@ -110,16 +101,16 @@ void InBandSource::progress() {
     }
 }
 
-void InBandSource::ping_who_is_due(double now_us) {
+void InBandSource::ping_who_is_due(double at_us) {
     next_ping_us_ = infinite;
     for (int host = me() + 1; host < hosts_.count(); ++host) {
         Probed& each = link(host);
         if (each.waiting || !std::isfinite(believed_us(host))) {
             continue;
         }
-        if (now_us >= each.next_ping_us) {
+        if (at_us >= each.next_ping_us) {
             each.waiting = true;
-            each.sent_us = mpi::now_us();
+            each.sent_us = now_us();
             send(host, Kind::ping, {});
         } else {
             next_ping_us_ = std::min(next_ping_us_, each.next_ping_us);

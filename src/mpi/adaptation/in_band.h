@@ -54,7 +54,7 @@ class InBandSource final : public NetworkSource, public Background {
     double believed_us(int host) const;
     void join();
     void use_tree();
-    void ping_who_is_due(double now_us);
+    void ping_who_is_due(double at_us);
     void take(const Post::Letter& letter, double arrived_us);
     void take_pong(int host, double arrived_us, double unnoticed_us);
     void carry(const Rounds::Output& output);

@@ -49,14 +49,7 @@ std::shared_ptr<const Universe> universe_of(const WarmAgent& warm,
     universe->id = warm.id;
     universe->my_host = warm.host;
     const int hosts = static_cast<int>(warm.tree.size()) + 1;
-    universe->topology.network = Network(hosts);
-    for (int from = 0; from < hosts; ++from) {
-        for (int to = 0; to < hosts; ++to) {
-            Link link;
-            link.latency_us = warm.latency_us[static_cast<std::size_t>(from * hosts + to)];
-            universe->topology.network.set_link(from, to, link);
-        }
-    }
+    universe->topology.network = Network(hosts, warm.latency_us);
     universe->topology.spanning_tree = warm.tree;
     complete_network(universe->topology, runtime().settings, least_socket_buffer(introductions));
     universe->source = std::make_shared<HostAgent>(warm.segment);
