@@ -87,9 +87,9 @@ Plan& plan_for(State& state, std::size_t decision, std::size_t length_bytes) {
 
 // Takes up what has become of the network, at the same calls on all ranks.
 void follow_network(State& state) {
-    const bool changed = state.follower  ? state.follower->enter(state.calls)
+    const bool changed = state.follower      ? state.follower->enter(state.calls)
                          : state.synchronous ? state.synchronous->enter(state.calls)
-                                         : false;
+                                             : false;
     if (changed) {
         state.question_decisions();
     }

@@ -65,7 +65,7 @@ std::vector<int> branches_of(int host, const EdgeList& tree) {
 }  // namespace
 
 SynchronousAdaptation::SynchronousAdaptation(MPI_Comm comm, const Hosts& hosts, Record& record,
-                                   const Settings& settings)
+                                             const Settings& settings)
     : hosts_(hosts), record_(record), settings_(settings) {
     if (hosts.leading()) {
         mailbox_.emplace(comm, hosts, synchronous_tag);

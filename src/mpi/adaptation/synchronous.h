@@ -1,6 +1,6 @@
 // The network followed as in paper 000 (Thome and Drummond): inside every K-th broadcast the links
 // are measured and the tree is adapted, by MPI messages between the hosts, while the program waits.
-// Kept for comparison and for where agents cannot run; agents do better beside the program.
+// Kept for comparison: agents and in_band.h do the same beside the program.
 #pragma once
 
 #include <mpi.h>
@@ -19,7 +19,8 @@ namespace mutirao::mpi {
 class SynchronousAdaptation {
   public:
     /// All but `settings` outlive it.
-    SynchronousAdaptation(MPI_Comm comm, const Hosts& hosts, Record& record, const Settings& settings);
+    SynchronousAdaptation(MPI_Comm comm, const Hosts& hosts, Record& record,
+                          const Settings& settings);
 
     /// Before every call, numbered from 0; collective at every K-th. True if record.topology has
     /// changed, on all ranks alike.

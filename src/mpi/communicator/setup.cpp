@@ -61,8 +61,8 @@ void follow(State& state, const Learned& learned) {
     AdaptationRecord& record = state.record->adaptation;
     if (adaptation.mode == Adaptation::Mode::synchronous) {
         record.mode = "every:" + std::to_string(adaptation.every);
-        state.synchronous = std::make_unique<SynchronousAdaptation>(state.comm, state.hosts,
-                                                           *state.record, runtime().settings);
+        state.synchronous = std::make_unique<SynchronousAdaptation>(
+            state.comm, state.hosts, *state.record, runtime().settings);
     } else if (learned.universe->source) {
         record.mode = wants_in_band(runtime().settings) ? "in-band" : "auto";
         state.source = learned.universe->source;
