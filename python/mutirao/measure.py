@@ -32,6 +32,10 @@ class Contender:
     def native(self) -> bool:
         return self.settings is None
 
+    @property
+    def title(self) -> str:
+        return f"{self.name} on {self.mpi.title}"
+
 
 @dataclass(frozen=True)
 class Workload:
@@ -160,7 +164,7 @@ def measure(contender: Contender, workloads: Sequence[Workload], ranks: int,
     before = lab.counters() if lab else None
     finished = launch(contender.mpi, argv, ranks, lab=lab, settings=contender.settings,
                       native=contender.native, capture=True, on_line=take, timeout_s=timeout_s)
-    what = f"{contender.name} on {contender.mpi.title}"
+    what = contender.title
     if finished.returncode != 0:
         raise failure_of(finished, what)
     asked = sum(workload.points for workload in workloads)
@@ -170,9 +174,11 @@ def measure(contender: Contender, workloads: Sequence[Workload], ranks: int,
     if lab:
         after = lab.counters()
         packets, overruns = check_points(what, points, lab.network.host_count, before, after)
-        check_taken_part(what, contender, finished.report)
-    return Measurement(contender, tuple(points), finished.report, finished.seconds, packets,
-                       overruns)
+    measurement = Measurement(contender, tuple(points), finished.report, finished.seconds, packets,
+                              overruns)
+    if lab:
+        check_taken_part(measurement)
+    return measurement
 
 
 def read_point(line: str, network: HostNetwork | None, ranks: int) -> Point | None:
@@ -198,15 +204,15 @@ def bound_us(network: HostNetwork, ranks: int, root: int) -> float:
     return max(network.shortest_us[hosts[root]][host] for host in hosts)
 
 
-def check_taken_part(what: str, contender: Contender, report: dict | None) -> None:
+def check_taken_part(measurement: Measurement) -> None:
     """Failure where mutirao was to run, but left every call to the MPI library: that would pass the
     library's times for ours. For a job on several hosts."""
-    if contender.native or report is None:
+    contender, report = measurement.contender, measurement.report
+    if contender.native or report is None or measurement.communicator:
         return
-    communicators = report.get("communicators", ())
-    if not any(each.get("state") == "mutirao" for each in communicators):
-        reasons = "; ".join(each.get("reason", "") for each in communicators) or "no broadcast"
-        raise Failure(f"{what}: mutirao left every call to the MPI library: {reasons}")
+    reasons = "; ".join(each.get("reason", "") for each in report.get("communicators", ()))
+    raise Failure(f"{contender.title}: mutirao left every call to the MPI library:"
+                  f" {reasons or 'no broadcast'}")
 
 
 def check_points(what: str, points: Sequence[Point], hosts: int, before: Counters,

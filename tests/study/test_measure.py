@@ -169,6 +169,6 @@ def test_native_times_do_not_pass_for_ours(contender):
     """Catches a communicator that fell back to the MPI library, which no time tells."""
     fallen_back = {"communicators": [{"state": "native", "reason": "some hosts cannot be reached"}]}
     with pytest.raises(Failure, match="some hosts cannot be reached"):
-        check_taken_part("chain", contender("chain"), fallen_back)
-    check_taken_part("native", contender("native"), None)
-    check_taken_part("chain", contender("chain"), report(4, []))
+        check_taken_part(Measurement(contender("chain"), (), fallen_back, 1.0))
+    check_taken_part(Measurement(contender("native"), (), None, 1.0))
+    check_taken_part(Measurement(contender("chain"), (), report(4, []), 1.0))

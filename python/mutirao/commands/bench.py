@@ -172,7 +172,7 @@ def _measure_all(arguments, contenders: Sequence[Contender], workload: Workload,
     with lab as running, steps(len(contenders) * workload.points) as progress:
         described = {"network": network.name, "tcp": running.tcp} if running else {}
         for done, contender in enumerate(contenders, start=1):
-            progress.begin(f"{contender.name} on {contender.mpi.title}")
+            progress.begin(contender.title)
             try:
                 measurements.append(measure(contender, (workload,), ranks, running,
                                             lambda _point: progress.advance()))

@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from mutirao.errors import Failure, UsageError, did_you_mean
+from mutirao.errors import Failure, UsageError
 from mutirao.output import print_json
 from mutirao.paths import BUILD
 from mutirao.top_frame import SORTS, History, Line, Past, Shown, frame

@@ -27,6 +27,7 @@ _MOST_SECONDS_OF_A_JOB = 300.0
 
 def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None = None) -> dict:
     pairs = QUICK_PAIRS if quick else PAIRS
+    settings = dict(settings or {})
     circumstances = Circumstances(STUDY, quick, [mpi.name])
     network = six_gateways()
     bounds_ms = [network.bound_from(ROOT) / 1000] * CALLS
@@ -38,7 +39,7 @@ def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None 
             both = {}
             for mode in MODES if pair % 2 == 0 else MODES[::-1]:
                 progress.begin(f"pair {pair + 1}, adaptation {mode}")
-                asked = {**(settings or {}), "adaptation": mode}
+                asked = {**settings, "adaptation": mode}
                 run = run_steady(Contender(f"adaptation {mode}", mpi, asked),
                                  Pace(ROOT, CALLS, every_ms=EVERY_MS), lab, bounds_ms,
                                  timeout_s=_MOST_SECONDS_OF_A_JOB)
@@ -47,9 +48,9 @@ def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None 
                               "adaptation": run.adaptation, "overruns": run.measurement.overruns}
                 progress.advance()
             measured.append(both)
-    return {**circumstances.to_dict(), "mpi_title": mpi.title, "settings": dict(settings or {}),
-            "root": ROOT, "calls": CALLS,
-            "every_ms": EVERY_MS, "bound_ms": bounds_ms[0], "bar": BAR, "pairs": measured,
+    return {**circumstances.to_dict(), "mpi_title": mpi.title, "settings": settings,
+            "root": ROOT, "calls": CALLS, "every_ms": EVERY_MS,
+            "bound_ms": bounds_ms[0], "bar": BAR, "pairs": measured,
             "ratio": median_ratio(measured)}
 
 

@@ -144,9 +144,10 @@ def reaction_s(calls: Calls, changed_ms: float) -> float | None:
 
 def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None = None) -> dict:
     trials = QUICK_TRIALS if quick else TRIALS
+    settings = dict(settings or {})
     circumstances = Circumstances(STUDY, quick, [mpi.name])
     network = six_gateways()
-    contender = Contender("mutirao", mpi, dict(settings or {}))
+    contender = Contender("mutirao", mpi, settings)
     with working(f"bringing up {network.host_count} hosts"):
         lab = Lab.up(network, hold=mpi.labstart.is_file())
     described = []
@@ -156,7 +157,7 @@ def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None 
                            f" worse and recovers, {trials} times")
             described.append(_measure(lab, network, contender, scenario, trials))
             progress.advance()
-    return {**circumstances.to_dict(), "mpi_title": mpi.title, "settings": dict(settings or {}),
+    return {**circumstances.to_dict(), "mpi_title": mpi.title, "settings": settings,
             "root": ROOT, "every_ms": EVERY_MS, "good": GOOD, "trials": trials,
             "scenarios": described}
 

@@ -77,7 +77,7 @@ def run_steady(contender: Contender, pace: Pace, lab: Lab, bounds_ms: Sequence[f
                timeout_s: float | None = None) -> SteadyRun:
     """One job; Failure if it fails, or cannot be true by the bound of each of its calls."""
     times: list[dict] = []
-    what = f"{contender.name} on {contender.mpi.title}"
+    what = contender.title
     with tempfile.TemporaryDirectory(prefix="mutirao-") as folder:
         prefix = Path(folder) / "go"
 
@@ -105,12 +105,11 @@ def run_steady(contender: Contender, pace: Pace, lab: Lab, bounds_ms: Sequence[f
     points = tuple(Point(pace.length_bytes, pace.root, 1, measured["first_ms"], (completion,), bound)
                    for completion, bound in zip(measured["completion_ms"], bounds_ms, strict=True))
     packets, overruns = check_points(what, points, lab.network.host_count, before, after)
-    check_taken_part(what, contender, finished.report)
-    return SteadyRun(Measurement(contender, points, finished.report, finished.seconds, packets,
-                                 overruns),
-                     tuple(measured["begin_ms"]), tuple(measured["rank_0_begin_ms"]),
-                     measured["stopped_ms"],
-                     measured["whole_ms"])
+    measurement = Measurement(contender, points, finished.report, finished.seconds, packets,
+                              overruns)
+    check_taken_part(measurement)
+    return SteadyRun(measurement, tuple(measured["begin_ms"]), tuple(measured["rank_0_begin_ms"]),
+                     measured["stopped_ms"], measured["whole_ms"])
 
 
 def _read(line: str) -> dict:
