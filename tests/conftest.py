@@ -7,6 +7,11 @@ import tempfile
 
 import pytest
 
+from labs import NOT_HERE
+from mutirao.errors import Failure
+from mutirao.lab import Lab
+from mutirao.network import HostNetwork
+
 
 @pytest.fixture(scope="session", autouse=True)
 def own_runtime_folder():
@@ -24,3 +29,14 @@ def interruptible():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="session")
+def lab_possible(own_runtime_folder):
+    """Skips where the kernel forbids namespaces; any other trouble is a failure."""
+    try:
+        Lab.up(HostNetwork.from_sites(["A", "B"], [[0, 0], [0, 0]])).down()
+    except Failure as failure:
+        if NOT_HERE in str(failure):
+            pytest.skip(str(failure))
+        raise

@@ -2,23 +2,8 @@
 
 import pytest
 
-from mutirao.errors import Failure
 from mutirao.lab import Lab
 from mutirao.network import HostNetwork
-
-NOT_HERE = "cannot make network namespaces"
-
-
-@pytest.fixture(scope="session")
-def lab_possible(own_runtime_folder):
-    """Skips where the kernel forbids namespaces; any other trouble is a failure."""
-    try:
-        Lab.up(HostNetwork.from_sites(["A", "B"], [[0, 0], [0, 0]])).down()
-    except Failure as failure:
-        if NOT_HERE in str(failure):
-            pytest.skip(str(failure))
-        raise
-
 
 @pytest.fixture
 def three_sites():

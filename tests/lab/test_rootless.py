@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import mutirao
-from conftest import NOT_HERE
+from labs import NOT_HERE
 from mutirao.lab import lab_file
 
 NOBODY = 65534
@@ -20,7 +20,7 @@ import json, subprocess, sys
 from mutirao.lab import Lab
 from mutirao.network import HostNetwork
 sys.path.insert(0, sys.argv[1])
-from probes import output_of, round_trip_ms
+from probes import least_round_trip_ms, output_of
 
 with Lab.up(HostNetwork.from_sites(["A", "B"], [[0, 40], [40, 0]], 2), tcp="tuned") as lab:
     print(json.dumps({
@@ -28,7 +28,7 @@ with Lab.up(HostNetwork.from_sites(["A", "B"], [[0, 40], [40, 0]], 2), tcp="tune
         "interfaces": output_of(lab, "h01", ["ls", "/sys/class/net"]).split(),
         "window": output_of(lab, "h01", ["cat", "/proc/sys/net/ipv4/tcp_rmem"]).split()[1],
         "onward": output_of(lab, "control", [str(lab.agent), "h03", "hostname"]).strip(),
-        "round_trip_ms": round_trip_ms(lab, "h00", "h03")}))
+        "round_trip_ms": least_round_trip_ms(lab, "h00", "h03", 40)}))
 """
 
 

@@ -6,11 +6,28 @@ from mutirao.launch import launch
 from mutirao.mpis import found_mpis
 
 BUILT = [mpi for mpi in found_mpis() if mpi.built]
+# From PyPI, always of the same version; those that tests of other things than MPI libraries use.
+WHEELS = {mpi.name: mpi for mpi in BUILT if mpi.known.environment}
 
 
 @pytest.fixture(params=BUILT, ids=lambda mpi: mpi.name)
 def mpi(request):
     return request.param
+
+
+@pytest.fixture(params=WHEELS.values(), ids=WHEELS)
+def wheel(request):
+    return request.param
+
+
+@pytest.fixture
+def wheel_named():
+    def find(name):
+        if name not in WHEELS:
+            pytest.skip(f"{name} is not built: make build")
+        return WHEELS[name]
+
+    return find
 
 
 @pytest.fixture

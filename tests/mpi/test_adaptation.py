@@ -4,15 +4,12 @@ test_changes_in_the_lab.py."""
 
 import pytest
 
-from mutirao.mpis import found_mpis
-
 # Debian's follow their networks in all other tests, as every program does by default.
-WHEELS = [mpi for mpi in found_mpis() if mpi.built and mpi.known.environment]
 
 
-@pytest.fixture(params=WHEELS, ids=lambda mpi: mpi.name)
-def mpi(request):
-    return request.param
+@pytest.fixture
+def mpi(wheel):
+    return wheel
 
 
 def world_of(finished):

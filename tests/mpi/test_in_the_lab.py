@@ -5,18 +5,10 @@ import random
 
 import pytest
 
+from labs import network_of
 from mutirao.lab import Lab, verify_run
 from mutirao.launch import launch
-from mutirao.mpis import found_mpis
-from mutirao.network import HostNetwork
-
-WHEELS = [mpi for mpi in found_mpis() if mpi.built and mpi.known.environment]
-
-
-def matrix_network(round_trip_ms):
-    hosts = [f"h{host}" for host in range(len(round_trip_ms))]
-    one_way_us = [[value * 500.0 for value in row] for row in round_trip_ms]
-    return HostNetwork(hosts, hosts, one_way_us, None, "test", "made up")
+from noise import in_time
 
 
 def random_network(seed, hosts=6):
@@ -24,17 +16,17 @@ def random_network(seed, hosts=6):
     matrix = [[0.0] * hosts for _ in range(hosts)]
     for a in range(hosts):
         for b in range(a):
-            matrix[a][b] = matrix[b][a] = float(chosen.randint(10, 60))
-    return matrix_network(matrix)
-
-
-@pytest.fixture(params=WHEELS, ids=lambda mpi: mpi.name)
-def mpi(request):
-    return request.param
+            matrix[a][b] = matrix[b][a] = chosen.randint(10, 60) / 2
+    return network_of(matrix)
 
 
 @pytest.fixture
-def lab():
+def mpi(wheel):
+    return wheel
+
+
+@pytest.fixture
+def lab(lab_possible):
     with Lab.up(random_network(1), hold=True) as up:
         yield up
 
@@ -53,21 +45,28 @@ def broadcast(mpi, lab, *words, **settings):
 
 def test_measured_latencies_are_the_labs(mpi, lab):
     """Of the lab's asked delays, an independent truth; the probe may only measure longer ones."""
-    _, world = broadcast(mpi, lab, "--repeat", 1)
+    def trial():
+        _, world = broadcast(mpi, lab, "--repeat", 1)
+        measured = world["latency_us"]
+        assert all(measured[a][b] >= asked[a][b] for a, b in pairs)
+        return [(a, b) for a, b in pairs if measured[a][b] >= asked[a][b] + 20_000]
+
     asked = lab.network.latency_us
-    for a in range(6):
-        for b in range(6):
-            if a != b:
-                assert asked[a][b] <= world["latency_us"][a][b] < asked[a][b] + 20_000
+    pairs = [(a, b) for a in range(6) for b in range(6) if a != b]
+    in_time(trial)
 
 
 def test_the_choice_follows_the_shortest_paths(mpi, lab):
     """The choice is one that the predictor expects within a few percent of the physical bound."""
-    results, world = broadcast(mpi, lab, "--roots", "0,3,5", "--repeat", 3)
-    assert world["state"] == "mutirao" and len(results) == 3
-    for decision in world["decisions"]:
-        bound_us = lab.network.bound_from(decision["root_host"])
-        assert decision["considered"][0]["predicted_us"] < 1.25 * bound_us
+    def trial():
+        results, world = broadcast(mpi, lab, "--roots", "0,3,5", "--repeat", 3)
+        assert world["state"] == "mutirao" and len(results) == 3
+        predicted_us = {decision["root_host"]: decision["considered"][0]["predicted_us"]
+                        for decision in world["decisions"]}
+        return {root: value for root, value in predicted_us.items()
+                if value >= 1.25 * lab.network.bound_from(root)}
+
+    in_time(trial)
 
 
 def test_the_tree_goes_round_a_dead_link(mpi, lab):

@@ -5,21 +5,20 @@ import pytest
 
 from mutirao.lab import Lab
 from mutirao.launch import launch
-from mutirao.mpis import found_mpis
 from mutirao.network import HostNetwork
 from mutirao.standing_agents import StandingAgents
+from noise import in_time
 
-WHEELS = [mpi for mpi in found_mpis() if mpi.built and mpi.known.environment]
 SITES = [[0, 30, 80], [30, 0, 50], [80, 50, 0]]
 
 
-@pytest.fixture(params=WHEELS, ids=lambda mpi: mpi.name)
-def mpi(request):
-    return request.param
+@pytest.fixture
+def mpi(wheel):
+    return wheel
 
 
 @pytest.fixture
-def warm_lab():
+def warm_lab(lab_possible):
     with Lab.up(HostNetwork.from_sites(["A", "B", "C"], SITES, 2)) as lab:
         with StandingAgents(lab) as agents:
             agents.wait_for_tree()
@@ -27,19 +26,24 @@ def warm_lab():
 
 
 def test_a_job_finds_the_tree(mpi, warm_lab):
-    finished = launch(mpi, [str(mpi.program("broadcast")), "--repeat", "2"], 6, lab=warm_lab,
-                      capture=True, timeout_s=60, settings={}, hold=False)
-    assert finished.returncode == 0, finished.errors
-    world = finished.report["communicators"][0]
-    assert world["reason"] == "network known to the hosts' agents", finished.report
-    assert world["adaptation"]["mode"] == "auto"
-    assert world["ghs_messages"] == 0 and world["setup_ms"]["probe"] == 0
+    def trial():
+        finished = launch(mpi, [str(mpi.program("broadcast")), "--repeat", "2"], 6, lab=warm_lab,
+                          capture=True, timeout_s=60, settings={}, hold=False)
+        assert finished.returncode == 0, finished.errors
+        world = finished.report["communicators"][0]
+        assert world["reason"] == "network known to the hosts' agents", finished.report
+        assert world["adaptation"]["mode"] == "auto"
+        assert world["ghs_messages"] == 0 and world["setup_ms"]["probe"] == 0
+        measured = world["latency_us"]
+        assert all(measured[a][b] > asked[a][b] * 0.99 for a, b in long_links)
+        # What was decided at the first call, before anything could be taken up.
+        [decision, *_] = world["decisions"]
+        bound_us = warm_lab.network.bound_from(decision["root_host"])
+        predicted_us = decision["considered"][0]["predicted_us"]
+        assert predicted_us > bound_us * 0.99
+        late = [(a, b) for a, b in long_links if measured[a][b] >= asked[a][b] + 5_000]
+        return late or predicted_us >= bound_us * 1.25
+
     asked = warm_lab.network.latency_us
-    for a in range(6):
-        for b in range(6):
-            if asked[a][b] > 10_000:
-                assert asked[a][b] * 0.99 < world["latency_us"][a][b] < asked[a][b] + 5_000
-    # What was decided at the first call, before anything could be taken up.
-    [decision, *_] = world["decisions"]
-    bound_us = warm_lab.network.bound_from(decision["root_host"])
-    assert bound_us * 0.99 < decision["considered"][0]["predicted_us"] < bound_us * 1.25
+    long_links = [(a, b) for a in range(6) for b in range(6) if asked[a][b] > 10_000]
+    in_time(trial)

@@ -8,8 +8,7 @@ import pytest
 
 from made_up import decision, report
 from mutirao.commands.bench import NATIVE, Bench, parse_only, parse_roots, parse_sizes
-from mutirao.errors import Failure, UsageError
-from mutirao.lab import Lab
+from mutirao.errors import UsageError
 from mutirao.measure import Measurement, Point, Workload
 from mutirao.mpis import found_mpis
 from mutirao.network import HostNetwork
@@ -107,14 +106,8 @@ def test_without_a_choice_nothing_is_ranked(contender):
 
 
 @pytest.fixture
-def four_hosts(own_runtime_folder, tmp_path):
-    """The path of a CSV file; skips where there can be no lab."""
-    try:
-        Lab.up(HostNetwork.from_sites(["A", "B"], [[0, 0], [0, 0]])).down()
-    except Failure as failure:
-        if "cannot make network namespaces" in str(failure):
-            pytest.skip(str(failure))
-        raise
+def four_hosts(lab_possible, tmp_path):
+    """The path of a CSV file."""
     path = tmp_path / "four.csv"
     path.write_text("0,4,20,30\n4,0,22,26\n20,22,0,6\n30,26,6,0\n")
     return path

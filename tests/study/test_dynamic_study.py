@@ -14,6 +14,7 @@ from mutirao.studies.changing_network import CHANGES, after, before, six_gateway
 from mutirao.studies.dynamic_page import make_page, write_page
 from mutirao.studies.dynamic_tables import comparisons, print_tables
 from mutirao.studies.steady import PROGRAM
+from reference import kruskal
 from test_page import checked
 
 PAPER = {f"{each.low}-{each.high}": each for each in (*paper_000.FAILURES, *paper_000.RECOVERIES)}
@@ -41,18 +42,6 @@ def dynamic_with(monkeypatch, tmp_path):
         return six_sites_dynamic.run_study(mpi_named("openmpi-5", tmp_path), quick)
 
     return run
-
-
-def kruskal(weights):
-    """By itself: sorted links and labels of parts."""
-    hosts = range(len(weights))
-    part = list(hosts)
-    chosen = set()
-    for _, a, b in sorted((weights[a][b], a, b) for a in hosts for b in hosts if a < b):
-        if part[a] != part[b]:
-            chosen.add((a, b))
-            part = [part[a] if its == part[b] else its for its in part]
-    return chosen
 
 
 def states(scaled):
@@ -83,7 +72,7 @@ def test_thresholds_see_the_same_changes():
 
 def test_the_tree_is_the_papers_figure_3():
     """Sites as stars; the sites' first hosts joined. The changed links are in it when good."""
-    tree = kruskal(six_gateways().latency_us)
+    tree = set(kruskal(six_gateways().latency_us))
     gateways = range(0, 24, 4)
     assert {(a, b) for a in gateways for b in range(a + 1, a + 4)} < tree
     assert {(a, b) for a, b in tree if a // 4 != b // 4} == {
