@@ -137,20 +137,24 @@ int Plan::start_ready(PackedMessage& message, const Route& route) {
     return error;
 }
 
+// MPI libraries may spin while they wait: where a host has more ranks than processors, the rank that
+// is waited for then runs only when the time slices of the others are over. So this polls, and after
+// a while lets others run.
 int Plan::wait_for_some(Background* background, int& count) {
+    constexpr int patience = 100;
     const int requests = static_cast<int>(requests_.size());
-    if (background == nullptr) {
-        return PMPI_Waitsome(requests, requests_.data(), &count, completed_.data(),
-                             MPI_STATUSES_IGNORE);
-    }
-    while (true) {
+    for (int polls = 0;; ++polls) {
         const int error = PMPI_Testsome(requests, requests_.data(), &count, completed_.data(),
                                         MPI_STATUSES_IGNORE);
         if (error != MPI_SUCCESS || count != 0) {
             return error;
         }
-        background->progress();
-        sched_yield();
+        if (background != nullptr) {
+            background->progress();
+        }
+        if (polls >= patience) {
+            sched_yield();
+        }
     }
 }
 
