@@ -32,7 +32,6 @@ constexpr std::array<std::string_view, 8> hop_colours{"#0072b2", "#d55e00", "#00
                                                       "#e69f00", "#56b4e9", "#7a4fbf", "#555555"};
 
 constexpr std::string_view root_colour = "#ffedc9";
-constexpr std::string_view activity_stroke = "stroke=\"#b8c4d0\" stroke-linecap=\"round\"";
 
 std::string escaped(std::string_view text) {
     std::string out;
@@ -60,6 +59,11 @@ std::string counted(std::size_t count, std::string_view what) {
 
 /// Coordinates: a tenth of a pixel is enough.
 std::string px(double value) { return fixed(value, 1); }
+
+/// Of the bar from a rank's first step to its last.
+std::string activity_stroke(const std::string& width) {
+    return "stroke=\"#b8c4d0\" stroke-linecap=\"round\" stroke-width=\"" + width + "\"";
+}
 
 /// 1, 2 or 5 times a power of ten, so that about eight of them make `span`.
 double tick_step(double span) {
@@ -243,7 +247,7 @@ class Picture {
                   std::to_string(hops) + (hops == 1 ? " hop" : " hops") +
                       (hops == last && most > last ? " or more" : ""));
         if (most > 0)
-            entry(std::string(activity_stroke) + " stroke-width=\"4\"", "first to last step");
+            entry(activity_stroke("4"), "first to last step");
         if (root_ < rank_count_)
             entry("stroke=\"" + std::string(root_colour) + "\" stroke-width=\"12\"", "root");
     }
@@ -281,8 +285,7 @@ class Picture {
                 line(x(0), y(rank), x(span_us_), y(rank), "stroke=\"#e3e8ed\"");
             if (first_us[rank] < end)
                 line(x(first_us[rank]), y(rank), x(end), y(rank),
-                     std::string(activity_stroke) + " stroke-width=\"" +
-                         px(std::min(4.0, row_px_ / 4)) + "\"");
+                     activity_stroke(px(std::min(4.0, row_px_ / 4))));
             if (rank % stride == 0 || is_root) row_labels(rank, is_root);
         }
     }
