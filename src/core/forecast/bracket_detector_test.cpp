@@ -62,6 +62,11 @@ TEST(BracketDetector, TakesAPromptReplyForAMeasurement) {
     EXPECT_EQ(detector.answered(2000 * ms, 0), 1000 * ms);
 }
 
+TEST(BracketDetector, TakesTheMiddleOfWhatIsNarrowerThanNoise) {
+    BracketDetector detector({}, 100 * ms);
+    EXPECT_EQ(detector.answered(2000 * ms, 100 * ms), 975 * ms);
+}
+
 TEST(BracketDetector, KeepsWhatALateReplyAllows) {
     BracketDetector detector({}, 100 * ms);
     for (int i = 0; i < 100; ++i) {
