@@ -21,16 +21,22 @@ def mpi(wheel):
 def warm_lab(lab_possible):
     with Lab.up(HostNetwork.from_sites(["A", "B", "C"], SITES, 2)) as lab:
         with StandingAgents(lab) as agents:
-            agents.wait_for_tree()
-            yield lab
+            yield lab, agents
 
 
 def test_a_job_finds_the_tree(mpi, warm_lab):
+    """While a new version of the tree is on its way to some hosts, a job measures by itself: noise may
+    bring that about, so it is tried again."""
+    lab, agents = warm_lab
+
     def trial():
-        finished = launch(mpi, [str(mpi.program("broadcast")), "--repeat", "2"], 6, lab=warm_lab,
+        agents.wait_for_tree()
+        finished = launch(mpi, [str(mpi.program("broadcast")), "--repeat", "2"], 6, lab=lab,
                           capture=True, timeout_s=60, settings={}, hold=False)
         assert finished.returncode == 0, finished.errors
         world = finished.report["communicators"][0]
+        if world["reason"] == "network measured":
+            return world["reason"]
         assert world["reason"] == "network known to the hosts' agents", finished.report
         assert world["adaptation"]["mode"] == "auto"
         assert world["ghs_messages"] == 0 and world["setup_ms"]["probe"] == 0
@@ -38,12 +44,12 @@ def test_a_job_finds_the_tree(mpi, warm_lab):
         assert all(measured[a][b] > asked[a][b] * 0.99 for a, b in long_links)
         # What was decided at the first call, before anything could be taken up.
         [decision, *_] = world["decisions"]
-        bound_us = warm_lab.network.bound_from(decision["root_host"])
+        bound_us = lab.network.bound_from(decision["root_host"])
         predicted_us = decision["considered"][0]["predicted_us"]
         assert predicted_us > bound_us * 0.99
         late = [(a, b) for a, b in long_links if measured[a][b] >= asked[a][b] + 5_000]
         return late or predicted_us >= bound_us * 1.25
 
-    asked = warm_lab.network.latency_us
+    asked = lab.network.latency_us
     long_links = [(a, b) for a in range(6) for b in range(6) if asked[a][b] > 10_000]
     in_time(trial)
