@@ -42,7 +42,11 @@ def test_a_job_finds_the_tree(mpi, warm_lab):
         assert world["ghs_messages"] == 0 and world["setup_ms"]["probe"] == 0
         measured = world["latency_us"]
         assert all(measured[a][b] > asked[a][b] * 0.99 for a, b in long_links)
-        # What was decided at the first call, before anything could be taken up.
+        # Also what was known before anything was taken up, and the first decision.
+        assert all(not link["before_us"] or
+                   link["before_us"] > asked[link["low"]][link["high"]] * 0.99
+                   for taken_up in world["adaptation"]["taken_up"] for link in taken_up["shown"]
+                   if (link["low"], link["high"]) in long_links)
         [decision, *_] = world["decisions"]
         bound_us = lab.network.bound_from(decision["root_host"])
         predicted_us = decision["considered"][0]["predicted_us"]
