@@ -141,9 +141,9 @@ int Plan::start_ready(PackedMessage& message, const Route& route) {
 // is waited for then runs only when the time slices of the others are over. So this polls, and after
 // a while lets others run.
 int Plan::wait_for_some(Background* background, int& count) {
-    constexpr int patience = 100;
     const int requests = static_cast<int>(requests_.size());
-    for (int polls = 0;; ++polls) {
+    int patience = 100;
+    while (true) {
         const int error = PMPI_Testsome(requests, requests_.data(), &count, completed_.data(),
                                         MPI_STATUSES_IGNORE);
         if (error != MPI_SUCCESS || count != 0) {
@@ -152,7 +152,9 @@ int Plan::wait_for_some(Background* background, int& count) {
         if (background != nullptr) {
             background->progress();
         }
-        if (polls >= patience) {
+        if (patience > 0) {
+            --patience;
+        } else {
             sched_yield();
         }
     }
