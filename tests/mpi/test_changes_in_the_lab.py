@@ -52,7 +52,7 @@ def lab(lab_possible):
 def test_a_worse_link_leaves_the_tree(lab, wheel_named, name, settings):
     def trial():
         lab.set_latencies(lab.network.latency_us)
-        world = communicator_of(steady_run(lab, contender))
+        world = steady_run(lab, contender).measurement.communicator
         changes = shown(world)
         if not changes:
             return "nothing taken up"
@@ -60,12 +60,13 @@ def test_a_worse_link_leaves_the_tree(lab, wheel_named, name, settings):
                   if (b, a) != LINK}
         late = {link: value for link, value in others.items()
                 if value > MATRIX[link[0]][link[1]] + NOISE_MS}
-        before, after = changes[0]["before_us"] / 1000, changes[-1]["after_us"] / 1000
-        if late or before > link_ms(MATRIX) + NOISE_MS or after > WORSE_MS * 1.1:
+        before = min(change["before_us"] for change in changes) / 1000
+        after = max(change["after_us"] for change in changes) / 1000
+        if late or before > link_ms(MATRIX) + NOISE_MS or after > WORSE_MS + 10:
             return late or (before, after)
         assert before >= link_ms(MATRIX) - 1
         # In band the least that it can be is known, or more.
-        assert after >= (2 * link_ms(MATRIX) if settings.get("agent") == "in-band" else WORSE_MS - 1)
+        assert after > (2 * link_ms(MATRIX) if settings.get("agent") == "in-band" else WORSE_MS - 1)
         assert list(map(tuple, world["tree"])) == kruskal(with_link(WORSE_MS))
         return None
 
@@ -83,10 +84,6 @@ def steady_run(lab, contender):
 
     return run_steady(contender, Pace(0, 24, stops={3: worsen}), lab,
                       [float(max(MATRIX[0]))] * 24, timeout_s=120)
-
-
-def communicator_of(run):
-    return run.measurement.communicator
 
 
 def shown(world):
