@@ -1,21 +1,40 @@
-// What messages on a communicator's private twin are about. The calls' own data comes above.
+// How the tags of the twin are shared out. Every communicator that mutirao handles has a slot of its own:
+// a few tags for what its ranks tell each other, the others for the data of its calls.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace mutirao::mpi {
 
-constexpr int setup_tag = 1;    ///< measuring the network for the first time
-constexpr int host_tag = 2;     ///< making the communicator of a host
-constexpr int epoch_tag = 3;    ///< what the decider tells
-constexpr int synchronous_tag = 4;  ///< measuring and adapting while a call waits for it
-constexpr int in_band_tag = 5;  ///< the same beside the calls
+/// A communicator's tags. Slot 0 is MPI_COMM_WORLD's.
+class Slot {
+  public:
+    static constexpr int tags = 256;
 
-/// Of the data of one call. Others may be under way at the same time, but never so many.
-constexpr int tag_of_call(std::uint64_t call) {
-    constexpr int first_tag = 16;
-    constexpr std::uint64_t tag_values = 16384;  // MPI guarantees tags up to 32767
-    return first_tag + static_cast<int>(call % tag_values);
+    explicit Slot(int number) : first_tag_(number * tags) {}
+
+    int number() const { return first_tag_ / tags; }
+    int announcements() const { return first_tag_; }  ///< from the decider to all
+    int leads() const { return first_tag_ + 1; }      ///< from all to the decider
+    int synchronous() const { return first_tag_ + 2; }  ///< measuring and adapting while calls wait
+    int in_band() const { return first_tag_ + 3; }      ///< the same beside the calls
+    /// Of the data of one call. MPI keeps the order between two ranks, so a tag may be used again.
+    int of_call(std::uint64_t call) const {
+        constexpr std::uint64_t of_calls = tags - reserved;
+        return first_tag_ + reserved + static_cast<int>(call % of_calls);
+    }
+
+  private:
+    static constexpr int reserved = 4;
+    int first_tag_;
+};
+
+/// How many slots there are below the largest tag that the MPI library allows (at least 32767 by MPI
+/// 4.0, section 9.1.2), and not more than any program needs.
+constexpr int slot_count(int largest_tag) {
+    constexpr int most_slots = 8192;
+    return std::min((largest_tag - Slot::tags + 1) / Slot::tags + 1, most_slots);
 }
 
 }  // namespace mutirao::mpi

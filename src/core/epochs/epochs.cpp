@@ -9,62 +9,100 @@
 namespace mutirao {
 namespace {
 
-// Words must be there in time, although they may wait at hosts that are not inside a call.
-constexpr double epoch_per_travel = 1.2;
 constexpr double least_epoch_us = 200'000;
-// A few quick calls, at the beginning above all, say little about the pace of those to come; and an
-// epoch that has become too long in calls cannot be cut short.
-constexpr double most_growth = 2;
-constexpr double most_calls = 100'000;
-// Before any two calls: so slow that one call makes an epoch.
-constexpr double no_pace_us = 1e300;
+// A few quick calls say little about the pace of those to come, and an epoch cannot be cut short.
+constexpr std::uint64_t most_growth = 2;
+constexpr std::uint64_t most_calls = 100'000;
+/// So many epochs go by until the ranks are asked again how far they are ahead.
+constexpr std::uint32_t epochs_per_question = 4;
+constexpr std::uint32_t most_keep_epochs = 1024;
+
+/// With a quarter to spare.
+std::uint64_t horizon_for(std::uint64_t lead_calls) {
+    return std::clamp<std::uint64_t>(lead_calls + lead_calls / 4, 1, most_calls);
+}
 
 }  // namespace
 
-double EpochDecider::us_per_call(double now_us) const {
-    const std::uint64_t calls = next_begin_ - paced_call_;
-    return calls == 0 ? no_pace_us : (now_us - paced_us_) / static_cast<double>(calls);
-}
-
-std::optional<Epoch> EpochDecider::enter(std::uint64_t call, double now_us, double travel_us) {
-    if (call < next_begin_) {
-        paced_call_ = call;
-        paced_us_ = now_us;
-        wake_ = next_begin_;
-        return std::nullopt;
+std::uint64_t EpochDecider::epoch_calls(std::uint64_t call, double now_us) {
+    if (!paced_us_ || call == paced_call_) {
+        if (!paced_us_) {
+            paced_us_ = now_us;
+            paced_call_ = call;
+        }
+        return epoch_calls_;
     }
-    const double epoch_us = std::max(least_epoch_us, epoch_per_travel * travel_us);
-    const double calls = std::clamp(std::ceil(epoch_us / std::max(us_per_call(now_us), 1e-3)), 1.0,
-                                    std::min(most_growth * calls_, most_calls));
-    calls_ = calls;
-    Epoch epoch;
-    epoch.number = ++number_;
-    epoch.first_call = told_until_;
-    epoch.next_first_call = told_until_ + static_cast<std::uint64_t>(calls);
-    paced_call_ = call;
+    const double us_per_call = (now_us - *paced_us_) / static_cast<double>(call - paced_call_);
     paced_us_ = now_us;
-    wake_ = call + 1;
-    next_begin_ = std::exchange(told_until_, epoch.next_first_call);
-    return epoch;
+    paced_call_ = call;
+    const double wanted = std::ceil(least_epoch_us / std::max(us_per_call, 1e-3));
+    const std::uint64_t most = std::min(most_growth * epoch_calls_, most_calls);
+    // A call or two of rounding must not make an epoch of two calls where one would do.
+    return wanted <= 1 ? 1 : static_cast<std::uint64_t>(std::min(wanted, static_cast<double>(most)));
 }
 
-void EpochFollower::hear(Epoch epoch) {
-    if (epoch.number > number_) told_.emplace(epoch.number, std::move(epoch));
+void EpochDecider::adapt_horizon() {
+    if (!heard_ || number_ < keep_horizon_until_) return;
+    horizon_calls_ = horizon_for(largest_lead_);
 }
 
-std::optional<Epoch> EpochFollower::advance() {
-    auto told = told_.extract(number_ + 1);
-    if (told.empty()) return std::nullopt;
-    const Epoch& epoch = told.mapped();
-    if (epoch.first_call != next_begin_) {
+Announcement EpochDecider::enter(std::uint64_t call, double now_us) {
+    epoch_calls_ = epoch_calls(call, now_us);
+    Announcement made;
+    made.number = ++number_;
+    made.first_call = announced_until_;
+    made.next_first_call = announced_until_ + epoch_calls_;
+    made.sent_in_call = call;
+    if (number_ >= asked_in_ + epochs_per_question || number_ == 1) {
+        adapt_horizon();
+        asked_in_ = number_;
+        largest_lead_ = 0;
+        heard_ = false;
+        made.asks_for_lead = true;
+    }
+    made.horizon_calls = horizon_calls_;
+    announced_until_ = made.next_first_call;
+    return made;
+}
+
+void EpochDecider::hear(const LeadReport& report) {
+    heard_ = true;
+    largest_lead_ = std::max(largest_lead_, report.lead_calls);
+    const std::uint64_t wanted =
+        std::max(horizon_for(report.lead_calls), report.waited ? horizon_calls_ + 1 : 1);
+    if (wanted <= horizon_calls_) return;
+    horizon_calls_ = std::min(wanted, most_calls);
+    if (report.waited) {
+        keep_horizon_until_ = number_ + keep_epochs_;
+        keep_epochs_ = std::min(2 * keep_epochs_, most_keep_epochs);
+    }
+}
+
+void EpochFollower::hear(Announcement announcement) {
+    if (announcement.number > number_)
+        announced_.emplace(announcement.number, std::move(announcement));
+}
+
+std::optional<Announcement> EpochFollower::advance() {
+    auto announced = announced_.extract(number_ + 1);
+    if (announced.empty()) return std::nullopt;
+    const Announcement& epoch = announced.mapped();
+    if (epoch.first_call != end_) {
         broken_invariant("an epoch begins where the one before ends",
-                         static_cast<long long>(epoch.first_call),
-                         static_cast<long long>(next_begin_));
+                         static_cast<long long>(epoch.first_call), static_cast<long long>(end_));
     }
     number_ = epoch.number;
-    begin_ = epoch.first_call;
-    next_begin_ = epoch.next_first_call;
-    return std::move(told.mapped());
+    calls_ = epoch.next_first_call - epoch.first_call;
+    end_ = epoch.next_first_call;
+    return std::move(announced.mapped());
+}
+
+bool EpochFollower::worth_reporting(const Announcement& heard, std::uint64_t lead_calls) {
+    constexpr std::uint64_t least_with_a_margin = 4;
+    const std::uint64_t margin = heard.horizon_calls / 8;
+    const bool close = heard.horizon_calls >= least_with_a_margin &&
+                       lead_calls + margin > heard.horizon_calls;
+    return heard.asks_for_lead || close || lead_calls > heard.horizon_calls;
 }
 
 }  // namespace mutirao

@@ -1,118 +1,194 @@
-// An epoch as bytes: number (4), first call (8), next epoch's first call (8), the parents of hosts
-// after their number (4 each, all ones for the decider's), the change. A change: changed links after
-// their number (low 4, high 4, latency as IEEE 754 bits 8), tree links after their number (low 4,
-// high 4; all ones for the number: no new tree).
-#include "core/epochs/epochs.h"
+// An announcement as bytes: the route's kind (1), kind (1), number (4), first call, next epoch's first
+// call, call that it was sent in, horizon (8 each), asks for the lead (1), why native for good (2 for
+// its length, text), the rulings after their number (4), the route's parents of hosts after their
+// number (4 each).
+// A ruling: root (4), class of lengths (4), the candidate as users write it (2 for its length, text),
+// and its tree (4 for the number of hosts, 0: none): the root and then each host with its parent (4
+// each), brothers in the order in which they are served.
+#include <algorithm>
+
+#include "core/epochs/announcement.h"
 #include "core/text/bytes.h"
 
 namespace mutirao {
 namespace {
 
-constexpr std::uint32_t absent = 0xffff'ffff;
+constexpr std::size_t longest_text_bytes = 1024;
+constexpr std::size_t most_rulings = 4096;
 
-void put_count(ByteWriter& out, std::size_t count) { out.put(count, 4); }
+void put_text(ByteWriter& out, std::string_view text) {
+    const std::string_view kept = text.substr(0, longest_text_bytes);
+    out.put(kept.size(), 2);
+    out.put_bytes(std::as_bytes(std::span(kept)));
+}
 
-bool is_pair(int low, int high, int host_count) { return low >= 0 && low < high && high < host_count; }
-
-// Lists are no longer than what is left of the message, whatever they claim.
+/// Lists are no longer than what is left of the message, whatever they claim.
 bool fits(std::uint64_t count, std::size_t item_bytes, const ByteReader& in) {
     return count * item_bytes <= in.left();
 }
 
-bool take_parents(ByteReader& in, int host_count, Epoch& epoch) {
+bool take_text(ByteReader& in, std::string& text) {
+    const std::uint64_t length = in.take(2);
+    if (length > longest_text_bytes || !fits(length, 1, in)) return false;
+    for (std::uint64_t i = 0; i < length; ++i) text += static_cast<char>(in.take(1));
+    return true;
+}
+
+/// The hosts below `tree.root`, parents before their children, brothers in order.
+std::vector<int> order_of(const Tree& tree) {
+    std::vector<int> order{tree.root};
+    for (std::size_t next = 0; next < order.size(); ++next) {
+        const auto& children = tree.children[static_cast<std::size_t>(order[next])];
+        order.insert(order.end(), children.begin(), children.end());
+    }
+    return order;
+}
+
+void put_tree(ByteWriter& out, const std::optional<Tree>& tree) {
+    out.put_int(tree ? tree->size() : 0);
+    if (!tree) return;
+    for (const int host : order_of(*tree)) {
+        out.put_int(host);
+        if (host != tree->root) out.put_int(tree->parent[static_cast<std::size_t>(host)]);
+    }
+}
+
+bool take_tree(ByteReader& in, int host_count, std::optional<Tree>& taken) {
+    const int hosts = in.take_int();
+    if (hosts == 0) return true;
+    if (hosts != host_count || !fits(static_cast<std::uint64_t>(hosts), 4, in)) return false;
+    Tree tree;
+    const auto count = static_cast<std::size_t>(hosts);
+    tree.parent.assign(count, -1);
+    tree.children.resize(count);
+    tree.root = in.take_int();
+    const auto is_host = [hosts](int host) { return host >= 0 && host < hosts; };
+    std::vector<bool> reached(count, false);
+    if (!is_host(tree.root)) return false;
+    reached[static_cast<std::size_t>(tree.root)] = true;
+    for (int i = 1; i < hosts; ++i) {
+        const int host = in.take_int();
+        const int parent = in.take_int();
+        if (!is_host(host) || !is_host(parent)) return false;
+        if (reached[static_cast<std::size_t>(host)] || !reached[static_cast<std::size_t>(parent)])
+            return false;
+        reached[static_cast<std::size_t>(host)] = true;
+        tree.parent[static_cast<std::size_t>(host)] = parent;
+        tree.children[static_cast<std::size_t>(parent)].push_back(host);
+    }
+    taken = std::move(tree);
+    return true;
+}
+
+void put_ruling(ByteWriter& out, const Ruling& ruling) {
+    out.put(static_cast<std::uint64_t>(ruling.shapes.collective), 1);
+    out.put_int(ruling.shapes.root);
+    out.put_int(ruling.shapes.length_class);
+    put_text(out, to_string(ruling.candidate));
+    put_tree(out, ruling.tree);
+}
+
+bool take_ruling(ByteReader& in, int rank_count, int host_count, Ruling& ruling) {
+    const auto collective = in.take(1);
+    if (collective >= collectives.size()) return false;
+    ruling.shapes.collective = static_cast<Collective>(collective);
+    ruling.shapes.root = in.take_int();
+    ruling.shapes.length_class = in.take_int();
+    std::string text;
+    if (ruling.shapes.root < any_root || ruling.shapes.root >= rank_count || !take_text(in, text))
+        return false;
+    const ParsedCandidate parsed = parse_candidate(ruling.shapes.collective, text);
+    if (!parsed.candidate) return false;
+    ruling.candidate = *parsed.candidate;
+    return take_tree(in, host_count, ruling.tree);
+}
+
+bool take_rulings(ByteReader& in, int rank_count, int host_count, std::vector<Ruling>& rulings) {
     const std::uint64_t count = in.take(4);
-    if (count != static_cast<std::uint64_t>(host_count) || !fits(count, 4, in)) return false;
+    if (count > most_rulings || !fits(count, 1, in)) return false;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        if (!take_ruling(in, rank_count, host_count, rulings.emplace_back())) return false;
+    }
+    return true;
+}
+
+bool take_parents(ByteReader& in, int host_count, Route& route) {
+    const std::uint64_t count = in.take(4);
+    const int expected = route.kind == Route::Kind::hosts ? host_count : 0;
+    if (count != static_cast<std::uint64_t>(expected) || !fits(count, 4, in)) return false;
     for (std::uint64_t i = 0; i < count; ++i) {
         const int parent = in.take_int();
         if (parent < -1 || parent >= host_count) return false;
-        epoch.parent_of_host.push_back(parent);
+        route.parent_of_host.push_back(parent);
     }
     return true;
-}
-
-bool take_links(ByteReader& in, int host_count, NetworkChange& change) {
-    const std::uint64_t count = in.take(4);
-    if (count > most_changed_links || !fits(count, 16, in)) return false;
-    for (std::uint64_t i = 0; i < count; ++i) {
-        NetworkChange::Link link;
-        link.low = in.take_int();
-        link.high = in.take_int();
-        link.latency_us = in.take_double();
-        if (!is_pair(link.low, link.high, host_count) || !(link.latency_us >= 0)) return false;
-        change.links.push_back(link);
-    }
-    return true;
-}
-
-bool take_tree(ByteReader& in, int host_count, NetworkChange& change) {
-    const std::uint64_t count = in.take(4);
-    if (count == absent) return true;
-    if (count >= static_cast<std::uint64_t>(host_count) || !fits(count, 8, in)) return false;
-    EdgeList edges;
-    for (std::uint64_t i = 0; i < count; ++i) {
-        const int low = in.take_int();
-        const int high = in.take_int();
-        if (!is_pair(low, high, host_count)) return false;
-        edges.emplace_back(low, high);
-    }
-    change.spanning_tree = std::move(edges);
-    return true;
-}
-
-void put_change(ByteWriter& out, const NetworkChange& change) {
-    put_count(out, change.links.size());
-    for (const NetworkChange::Link& link : change.links) {
-        out.put_int(link.low);
-        out.put_int(link.high);
-        out.put_double(link.latency_us);
-    }
-    put_count(out, change.spanning_tree ? change.spanning_tree->size() : absent);
-    for (const auto& [low, high] : change.spanning_tree.value_or(EdgeList{})) {
-        out.put_int(low);
-        out.put_int(high);
-    }
-}
-
-bool take_change(ByteReader& in, int host_count, NetworkChange& change) {
-    return take_links(in, host_count, change) && take_tree(in, host_count, change);
 }
 
 }  // namespace
 
-std::vector<std::byte> encode(const NetworkChange& change) {
+bool needs_hosts(std::span<const std::byte> announcement) {
+    return !announcement.empty() &&
+           announcement.front() == static_cast<std::byte>(Route::Kind::hosts);
+}
+
+std::vector<std::byte> encode(const Announcement& announcement) {
     ByteWriter out;
-    put_change(out, change);
+    out.put(static_cast<std::uint64_t>(announcement.route.kind), 1);
+    out.put(static_cast<std::uint64_t>(announcement.kind), 1);
+    out.put(announcement.number, 4);
+    out.put(announcement.first_call, 8);
+    out.put(announcement.next_first_call, 8);
+    out.put(announcement.sent_in_call, 8);
+    out.put(announcement.horizon_calls, 8);
+    out.put(announcement.asks_for_lead ? 1 : 0, 1);
+    put_text(out, announcement.native_for_good);
+    out.put(announcement.rulings.size(), 4);
+    for (const Ruling& ruling : announcement.rulings) put_ruling(out, ruling);
+    out.put(announcement.route.parent_of_host.size(), 4);
+    for (const int parent : announcement.route.parent_of_host) out.put_int(parent);
     return std::move(out).take();
 }
 
-std::optional<NetworkChange> decode_change(std::span<const std::byte> bytes, int host_count) {
+std::optional<Announcement> decode_announcement(std::span<const std::byte> bytes, int rank_count,
+                                                int host_count) {
     ByteReader in(bytes);
-    NetworkChange change;
-    if (!take_change(in, host_count, change) || !in.ended_well()) return std::nullopt;
-    return change;
+    Announcement made;
+    const std::uint64_t route = in.take(1);
+    if (route > static_cast<std::uint64_t>(Route::Kind::hosts)) return std::nullopt;
+    made.route.kind = static_cast<Route::Kind>(route);
+    const std::uint64_t kind = in.take(1);
+    if (kind > static_cast<std::uint64_t>(Announcement::Kind::last)) return std::nullopt;
+    made.kind = static_cast<Announcement::Kind>(kind);
+    made.number = static_cast<std::uint32_t>(in.take(4));
+    made.first_call = in.take(8);
+    made.next_first_call = in.take(8);
+    made.sent_in_call = in.take(8);
+    made.horizon_calls = in.take(8);
+    made.asks_for_lead = in.take(1) != 0;
+    const bool well = take_text(in, made.native_for_good) &&
+                      take_rulings(in, rank_count, host_count, made.rulings) &&
+                      take_parents(in, host_count, made.route);
+    const bool empty_epoch =
+        made.kind == Announcement::Kind::epoch && made.next_first_call <= made.first_call;
+    if (!well || !in.ended_well() || empty_epoch) return std::nullopt;
+    return made;
 }
 
-std::vector<std::byte> encode(const Epoch& epoch) {
+std::vector<std::byte> encode(const LeadReport& report) {
     ByteWriter out;
-    out.put(epoch.number, 4);
-    out.put(epoch.first_call, 8);
-    out.put(epoch.next_first_call, 8);
-    put_count(out, epoch.parent_of_host.size());
-    for (const int parent : epoch.parent_of_host) out.put_int(parent);
-    put_change(out, epoch.change);
+    out.put(report.number, 4);
+    out.put(report.lead_calls, 8);
+    out.put(report.waited ? 1 : 0, 1);
     return std::move(out).take();
 }
 
-std::optional<Epoch> decode_epoch(std::span<const std::byte> bytes, int host_count) {
+std::optional<LeadReport> decode_lead_report(std::span<const std::byte> bytes) {
     ByteReader in(bytes);
-    Epoch epoch;
-    epoch.number = static_cast<std::uint32_t>(in.take(4));
-    epoch.first_call = in.take(8);
-    epoch.next_first_call = in.take(8);
-    const bool well =
-        take_parents(in, host_count, epoch) && take_change(in, host_count, epoch.change);
-    if (!well || !in.ended_well() || epoch.next_first_call <= epoch.first_call) return std::nullopt;
-    return epoch;
+    LeadReport report;
+    report.number = static_cast<std::uint32_t>(in.take(4));
+    report.lead_calls = in.take(8);
+    report.waited = in.take(1) != 0;
+    return in.ended_well() ? std::optional(report) : std::nullopt;
 }
 
 }  // namespace mutirao

@@ -123,6 +123,15 @@ std::string assign_agent(Settings& settings, std::string_view text) {
     return {};
 }
 
+std::string assign_start(Settings& settings, std::string_view text) {
+    static const std::map<std::string_view, Start> words = {{"beside", Start::beside},
+                                                           {"wait", Start::wait}};
+    const auto word = words.find(text);
+    if (word == words.end()) return quoted(text) + " is neither beside nor wait";
+    settings.start = word->second;
+    return {};
+}
+
 SettingRow file_row(std::string Settings::* member, std::string_view name, std::string_view help) {
     return {name, "file", "", "", help, [member](Settings& settings, std::string_view text) {
                 settings.*member = text;
@@ -135,6 +144,11 @@ std::vector<SettingRow> make_rows() {
         {"enabled", "on/off", "on", "",
          "Off: every call goes to the MPI library untouched, and nothing is measured.",
          [](Settings& s, std::string_view text) { return assign_switch(s.enabled, text); }},
+        {"start", "word", "beside", "",
+         "beside: the program never waits; its calls run natively until there is a ruling for them. "
+         "wait: MPI_Init waits until the network is known, and the first call of each kind for its "
+         "ruling (for studies, benchmarks and tests of what is settled).",
+         assign_start},
         {"broadcast", "algorithm", automatic, "",
          "The broadcast algorithm for every call, as NAME[:KEY=VALUE,...] (see `mutirao "
          "algorithms`); auto: the one predicted to be the fastest on the measured network.",
@@ -167,7 +181,7 @@ std::vector<SettingRow> make_rows() {
                     "Treat every so many consecutive ranks as one host, to try mutirao on a single "
                     "machine. 0: ranks that share memory share a host."),
         integer_row(&Settings::probe_count, "probe_count", "3", "1..100",
-                    "Round trips measured on each link between hosts."),
+                    "Round trips measured on each link when calls wait for that (adaptation=every:K)."),
         integer_row(&Settings::probe_timeout_ms, "probe_timeout_ms", "5000", "1..600000",
                     "A link whose probe has no answer after this time counts as unusable."),
         integer_row(&Settings::eager_limit_bytes, "eager_limit_bytes", "0", "0..1073741824",

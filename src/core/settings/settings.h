@@ -28,6 +28,12 @@ struct Adaptation {
     bool operator==(const Adaptation&) const = default;
 };
 
+/// What MPI_Init and a communicator's first calls wait for.
+enum class Start : unsigned char {
+    beside,  ///< nothing: calls run natively until there is a ruling
+    wait     ///< the network, and a ruling for each kind of call
+};
+
 /// Who measures beside the program.
 enum class AgentPlace : unsigned char {
     automatic,  ///< daemons where every host has one of the same group, otherwise threads
@@ -39,6 +45,7 @@ enum class AgentPlace : unsigned char {
 
 struct Settings {
     bool enabled = true;
+    Start start = Start::beside;
     std::optional<Candidate> broadcast;  ///< forced algorithm; nothing: mutirao chooses
     std::string report;                  ///< file that rank 0 writes at the end; empty: none
     int ranks_per_host = 0;              ///< 0: found out
@@ -51,6 +58,11 @@ struct Settings {
     AgentPlace agent = AgentPlace::automatic;
     int agent_interval_ms = 250;  ///< between two probes of a link in use
     std::string series;           ///< SQLite file that agents add their measurements to; empty: none
+
+    /// Adapting inside the calls needs what start=wait needs.
+    bool waits_at_start() const {
+        return start == Start::wait || adaptation.mode == Adaptation::Mode::synchronous;
+    }
 
     bool operator==(const Settings&) const = default;
 };

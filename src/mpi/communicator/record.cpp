@@ -1,26 +1,34 @@
 #include "mpi/communicator/record.h"
 
+#include <cmath>
+
 namespace mutirao::mpi {
-namespace {
 
-constexpr std::size_t most_taken_up = 256;
-
-}  // namespace
-
-void take_up(Record& record, std::uint64_t call, const NetworkChange& change) {
+void take_up(Record& record, std::uint64_t call, const Topology& newest) {
+    constexpr std::size_t most_taken_up = 256;
     TakenUp taken;
     taken.call = call;
-    taken.links = change.links.size();
-    taken.new_tree = change.spanning_tree.has_value();
-    for (const NetworkChange::Link& link : change.links) {
-        if (taken.shown.size() == TakenUp::most_shown) {
-            break;
+    taken.new_tree = newest.spanning_tree != record.topology.spanning_tree;
+    const Network& before = record.topology.network;
+    const int hosts = newest.network.host_count();
+    for (int low = 0; low < hosts; ++low) {
+        for (int high = low + 1; high < hosts && before.host_count() == hosts; ++high) {
+            const double before_us = before.link(low, high).latency_us;
+            const double after_us = newest.network.link(low, high).latency_us;
+            if (before_us == after_us) {
+                continue;
+            }
+            ++taken.links;
+            if (taken.shown.size() < TakenUp::most_shown) {
+                taken.shown.push_back({low, high, before_us, after_us});
+            }
         }
-        taken.shown.push_back({link.low, link.high,
-                               record.topology.network.link(link.low, link.high).latency_us,
-                               link.latency_us});
     }
-    apply(change, record.topology);
+    const bool first = before.host_count() != hosts;
+    record.topology = newest;
+    if (first || (taken.links == 0 && !taken.new_tree)) {
+        return;
+    }
     std::deque<TakenUp>& all = record.adaptation.taken_up;
     all.push_back(std::move(taken));
     if (all.size() > most_taken_up) {

@@ -3,35 +3,38 @@
 
 #include <cstdint>
 #include <deque>
+#include <list>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/epochs/network_change.h"
+#include "core/selection/ruling.h"
 #include "core/selection/selection.h"
 
 namespace mutirao::mpi {
 
-/// Where the time of a communicator's set-up went, on this rank.
-struct SetupCost {
-    double attach_ms = 0;  ///< reading the tree of an agent that was there before the job
-    double hosts_ms = 0;   ///< finding out who shares a host, agreeing on settings
-    double probe_ms = 0;   ///< measuring the links
-    double ghs_ms = 0;     ///< building the spanning tree
-    double gather_ms = 0;  ///< telling every host what all measured
-    long ghs_messages = 0;  ///< of all hosts together
-
-    double total_ms() const { return attach_ms + hosts_ms + probe_ms + ghs_ms + gather_ms; }
-};
-
-struct DecisionRecord {
-    int root = 0;  ///< host of the root
-    std::uint64_t first_call = 0;  ///< when it was made
-    std::size_t length_bytes = 0;  ///< of the first call in its class of lengths
-    Decision decision;
+/// One ruling, as long as it held.
+struct RulingRecord {
+    std::uint64_t first_call = 0;
+    std::string chosen;
     std::uint64_t calls = 0;
+    // The decider's.
+    std::string reason;
+    std::vector<Evaluated> considered;
 };
 
-/// A change of the network that a communicator took up.
+/// All calls of one class of shapes.
+struct ClassRecord {
+    ShapeClass shapes;
+    std::size_t length_bytes = 0;  ///< of the first call
+    std::uint64_t first_call = 0;
+    std::uint64_t native_calls = 0;  ///< by the MPI library, for want of a ruling or by one
+    std::list<RulingRecord> rulings;  ///< that named an algorithm of ours; the latest
+};
+
+/// A change of the network that the decider took up.
 struct TakenUp {
     static constexpr std::size_t most_shown = 8;
 
@@ -41,7 +44,7 @@ struct TakenUp {
         double before_us;
         double after_us;
     };
-    std::uint64_t call = 0;   ///< from which on it holds
+    std::uint64_t call = 0;   ///< during which it became known
     std::size_t links = 0;    ///< whose latency changed
     std::vector<Link> shown;  ///< the first of them
     bool new_tree = false;
@@ -50,12 +53,16 @@ struct TakenUp {
 /// How a communicator followed its network, on this rank.
 struct AdaptationRecord {
     std::string mode = "off";
-    std::uint64_t epochs = 0;  ///< agreements among the ranks, with or without a change
-    std::uint64_t waits = 0;   ///< times that this rank waited for an agreement
+    std::uint64_t epochs = 0;  ///< announcements that this rank obeyed
+    std::uint64_t waits = 0;   ///< times that this rank waited for one, once settled
     double waited_ms = 0;
+    std::uint64_t early_waits = 0;  ///< before anything was settled
+    double early_waited_ms = 0;
+    std::uint64_t horizon_calls = 0;  ///< so far ahead the decider announces
     // Synchronous only: measuring and adapting, while the program waited.
     std::uint64_t checks = 0;
     double adapting_ms = 0;
+    long ghs_messages = 0;        ///< of building the first tree inside a call
     std::deque<double> check_ms;  ///< each of the latest checks
     std::deque<TakenUp> taken_up;  ///< the latest
 
@@ -71,18 +78,21 @@ struct AdaptationRecord {
 };
 
 struct Record {
+    std::mutex mutex;  ///< the decider's thread writes topology, reasons and what was taken up
     std::string name;
     int ranks = 0;
     int hosts = 0;
-    bool native = true;
+    bool native = false;
     std::string reason;  ///< why native, or where the network came from
-    SetupCost cost;
-    Topology topology;  ///< the newest taken up
+    std::uint64_t calls = 0;
+    std::optional<std::uint64_t> first_ruled_call;
+    double first_ruled_ms = 0;  ///< after MPI_Init returned
+    Topology topology;          ///< the newest that the decider knows
     AdaptationRecord adaptation;
-    std::vector<DecisionRecord> decisions;
+    std::map<ShapeClass, ClassRecord> classes;
 };
 
-/// record.topology becomes what it is from that call on; remembered for the report.
-void take_up(Record& record, std::uint64_t call, const NetworkChange& change);
+/// topology becomes `newest`; remembered for the report. `record` is locked.
+void take_up(Record& record, std::uint64_t call, const Topology& newest);
 
 }  // namespace mutirao::mpi

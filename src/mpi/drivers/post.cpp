@@ -20,7 +20,7 @@ void Post::send(int rank, std::shared_ptr<const Bytes> bytes) {
     reap();
 }
 
-std::optional<Post::Letter> Post::receive() {
+std::optional<Post::Received> Post::receive() {
     int here = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
@@ -31,9 +31,9 @@ std::optional<Post::Letter> Post::receive() {
     }
     int length = 0;
     PMPI_Get_count(&status, MPI_BYTE, &length);
-    Letter letter{status.MPI_SOURCE, Bytes(static_cast<std::size_t>(length))};
-    PMPI_Mrecv(letter.bytes.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-    return letter;
+    Received received{status.MPI_SOURCE, Bytes(static_cast<std::size_t>(length))};
+    PMPI_Mrecv(received.bytes.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+    return received;
 }
 
 // In order, which leaves few to look at: sends complete much in the order in which they began.

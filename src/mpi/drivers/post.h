@@ -1,5 +1,5 @@
-// Small messages between ranks of a private communicator, under a tag of their own, while calls go on:
-// nothing here blocks but finish().
+// Small messages between ranks of the twin, under a tag of their own, while calls go on: nothing here
+// blocks but finish().
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,7 @@ namespace mutirao::mpi {
 class Post {
   public:
     using Bytes = std::vector<std::byte>;
-    struct Letter {
+    struct Received {
         int from = -1;  ///< rank
         Bytes bytes;
     };
@@ -27,11 +27,16 @@ class Post {
     Post(const Post&) = delete;
     Post& operator=(const Post&) = delete;
 
-    /// Letters to one rank arrive in their order.
+    /// Messages to one rank arrive in their order.
     void send(int rank, std::shared_ptr<const Bytes> bytes);
-    std::optional<Letter> receive();
+    std::optional<Received> receive();
     /// Sends to this rank may never complete: do not wait for them.
     void give_up(int rank) { given_up_.insert(rank); }
+    /// No sends are under way.
+    bool idle() {
+        reap();
+        return sending_.empty();
+    }
     /// Waits for the sends under way, but for those to ranks given up.
     void finish();
 

@@ -1,49 +1,94 @@
 #include "mpi/executor/datatype.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 
+#include "mpi/interpose/native.h"
 #include "mpi/runtime.h"
 
 namespace mutirao::mpi {
 namespace {
 
+// What a derived type was made of.
+struct Contents {
+    int combiner = MPI_COMBINER_NAMED;
+    MPI_Datatype only_type = MPI_DATATYPE_NULL;  ///< null unless it was made of exactly one
+
+    ~Contents() {
+        if (only_type != MPI_DATATYPE_NULL && combiner_of(only_type) != MPI_COMBINER_NAMED) {
+            PMPI_Type_free(&only_type);
+        }
+    }
+    Contents() = default;
+    Contents(const Contents&) = delete;
+    Contents& operator=(const Contents&) = delete;
+
+    static int combiner_of(MPI_Datatype type);
+    void read(MPI_Datatype type);
+};
+
+// Types made with large counts (MPI 4.0, section 5.1.13) must not be asked by the functions without _c.
+#if MPI_VERSION >= 4
+struct Envelope {
+    MPI_Count integers = 0, addresses = 0, counts = 0, types = 0;
+    int combiner = 0;
+    explicit Envelope(MPI_Datatype type) {
+        PMPI_Type_get_envelope_c(type, &integers, &addresses, &counts, &types, &combiner);
+    }
+};
+#else
+struct Envelope {
+    int integers = 0, addresses = 0, types = 0, combiner = 0;
+    explicit Envelope(MPI_Datatype type) {
+        PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    }
+};
+#endif
+
+int Contents::combiner_of(MPI_Datatype type) { return Envelope(type).combiner; }
+
+void Contents::read(MPI_Datatype type) {
+    const Envelope envelope(type);
+    combiner = envelope.combiner;
+    if (combiner == MPI_COMBINER_NAMED || envelope.types != 1) {
+        return;
+    }
+    std::vector<int> integers(static_cast<std::size_t>(envelope.integers) + 1);
+    std::vector<MPI_Aint> addresses(static_cast<std::size_t>(envelope.addresses) + 1);
+#if MPI_VERSION >= 4
+    std::vector<MPI_Count> counts(static_cast<std::size_t>(envelope.counts) + 1);
+    PMPI_Type_get_contents_c(type, envelope.integers, envelope.addresses, envelope.counts, 1,
+                             integers.data(), addresses.data(), counts.data(), &only_type);
+#else
+    PMPI_Type_get_contents(type, envelope.integers, envelope.addresses, 1, integers.data(),
+                           addresses.data(), &only_type);
+#endif
+}
+
 // Only types whose bytes surely lie in order: a derived type may have no gaps and still permute
 // its parts, which MPI_Type_get_extent does not show.
 bool bytes_in_order(MPI_Datatype type) {
-    int integers = 0;
-    int addresses = 0;
-    int types = 0;
-    int combiner = 0;
-    PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-    if (combiner == MPI_COMBINER_NAMED) {
+    Contents contents;
+    contents.read(type);
+    if (contents.combiner == MPI_COMBINER_NAMED) {
         return true;
     }
-    if ((combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) || types != 1) {
-        return false;
-    }
-    std::vector<int> integer_values(static_cast<std::size_t>(std::max(integers, 1)));
-    std::vector<MPI_Aint> address_values(static_cast<std::size_t>(std::max(addresses, 1)));
-    MPI_Datatype inner = MPI_DATATYPE_NULL;
-    PMPI_Type_get_contents(type, integers, addresses, 1, integer_values.data(),
-                           address_values.data(), &inner);
-    const bool in_order = bytes_in_order(inner);
-    PMPI_Type_get_envelope(inner, &integers, &addresses, &types, &combiner);
-    if (combiner != MPI_COMBINER_NAMED) {
-        PMPI_Type_free(&inner);
-    }
-    return in_order;
+    const bool keeps_order = contents.combiner == MPI_COMBINER_CONTIGUOUS ||
+                             contents.combiner == MPI_COMBINER_DUP;
+    return keeps_order && contents.only_type != MPI_DATATYPE_NULL &&
+           bytes_in_order(contents.only_type);
 }
 
 TypeShape examine(MPI_Datatype type) {
     MPI_Count size = 0;
-    MPI_Aint lower = 0;
-    MPI_Aint extent = 0;
+    MPI_Count lower = 0;
+    MPI_Count extent = 0;
     PMPI_Type_size_x(type, &size);
-    PMPI_Type_get_extent(type, &lower, &extent);
+    PMPI_Type_get_extent_x(type, &lower, &extent);
     return {static_cast<std::size_t>(size),
-            lower == 0 && extent == static_cast<MPI_Aint>(size) && bytes_in_order(type)};
+            lower == 0 && extent == size && bytes_in_order(type)};
 }
 
 // A shape fits into the attribute's pointer itself, so that nothing is allocated or freed and two
@@ -58,15 +103,35 @@ TypeShape unpacked_shape(void* attribute) {
     return {bits / 2, bits % 2 != 0};
 }
 
-}  // namespace
+// The types of this thread's last calls, to spare repeated calls the attribute look-up. A handle may
+// be used again for another type, so every freed type ends all of these.
+struct Known {
+    MPI_Datatype type;
+    TypeShape shape;
+    std::uint64_t generation;  ///< 0: none
+};
+constexpr std::size_t most_known = 4;
+thread_local Known known[most_known] __attribute__((tls_model("initial-exec"))) = {};
+std::atomic<std::uint64_t> generation{1};
 
-int make_datatype_key() {
-    int key = MPI_KEYVAL_INVALID;
-    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &key, nullptr);
-    return key;
+Known& place_of(MPI_Datatype type) {
+    const auto word = static_cast<std::uint64_t>(as_word(type));
+    return known[(word ^ (word >> 6) ^ (word >> 12)) % most_known];
 }
 
-TypeShape shape_of(MPI_Datatype type) {
+int forget_type(MPI_Datatype, int, void*, void*) {
+    ++generation;
+    return MPI_SUCCESS;
+}
+
+// MPI offers no question whether a type is committed, nor all that it takes for a wrong buffer; so it
+// is asked to send such a message to nobody.
+bool refused(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
+    const int some = count > 0 ? 1 : 0;
+    return PMPI_Send(buffer, some, type, MPI_PROC_NULL, 0, comm) != MPI_SUCCESS;
+}
+
+TypeShape look_up(MPI_Datatype type) {
     void* attribute = nullptr;
     int found = 0;
     PMPI_Type_get_attr(type, runtime().datatype_key, &attribute, &found);
@@ -78,16 +143,37 @@ TypeShape shape_of(MPI_Datatype type) {
     return shape;
 }
 
-PackedMessage::PackedMessage(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm,
-                             bool full)
+}  // namespace
+
+int make_datatype_key() {
+    int key = MPI_KEYVAL_INVALID;
+    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget_type, &key, nullptr);
+    return key;
+}
+
+std::optional<TypeShape> shape_of(const void* buffer, MPI_Count count, MPI_Datatype type,
+                                  MPI_Comm twin) {
+    Known& place = place_of(type);
+    const std::uint64_t now = generation.load(std::memory_order_relaxed);
+    const bool seen = place.generation == now && place.type == type;
+    if ((!seen || buffer == nullptr) && refused(buffer, count, type, twin)) {
+        return std::nullopt;
+    }
+    if (!seen) {
+        place = {type, look_up(type), now};
+    }
+    return place.shape;
+}
+
+PackedMessage::PackedMessage(void* buffer, MPI_Count count, MPI_Datatype type, TypeShape shape,
+                             MPI_Comm comm, bool full)
     : user_(static_cast<std::byte*>(buffer)),
       count_(static_cast<std::size_t>(count)),
       type_(type),
       comm_(comm),
-      full_(full) {
-    const TypeShape shape = shape_of(type);
-    in_place_ = shape.in_place;
-    element_bytes_ = shape.packed_bytes;
+      full_(full),
+      in_place_(shape.in_place),
+      element_bytes_(shape.packed_bytes) {
     if (!in_place_) {
         MPI_Aint lower = 0;
         PMPI_Type_get_extent(type, &lower, &extent_);

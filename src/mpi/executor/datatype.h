@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace mutirao::mpi {
@@ -16,15 +17,19 @@ struct TypeShape {
 
 int make_datatype_key();
 
-/// Cached on the datatype, so that repeated calls cost one attribute look-up.
-TypeShape shape_of(MPI_Datatype type);
+/// Of the type of a message. Nothing where the MPI library refuses such a message: a type that is not
+/// committed, a buffer that may not be null. `twin` returns errors. Remembered per thread, so that
+/// repeated calls cost a comparison.
+std::optional<TypeShape> shape_of(const void* buffer, MPI_Count count, MPI_Datatype type,
+                                  MPI_Comm twin);
 
 /// The message as contiguous packed bytes. For types that are not in place the root packs ahead of
 /// what it sends so that packing overlaps with transfer; the others unpack at the end.
 class PackedMessage {
   public:
     /// `comm` is any communicator of the job; `full`: this rank holds the data already.
-    PackedMessage(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm, bool full);
+    PackedMessage(void* buffer, MPI_Count count, MPI_Datatype type, TypeShape shape, MPI_Comm comm,
+                  bool full);
     ~PackedMessage();
     PackedMessage(const PackedMessage&) = delete;
     PackedMessage& operator=(const PackedMessage&) = delete;

@@ -1,43 +1,44 @@
 #include "mpi/executor/plan.h"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <cstring>
-#include <map>
 
 #include "core/schedule/detached.h"
-#include "core/text/invariant.h"
 
 namespace mutirao::mpi {
+namespace {
 
-Plan::Plan(const Schedule& schedule, const Transport& transport) {
-    const std::vector<bool> detached = detached_sends(schedule, transport);
-    std::vector<std::vector<StepId>> dependents(schedule.size());
+bool is_message(const mutirao::Step& step) {
+    return step.kind == StepKind::send || step.kind == StepKind::receive;
+}
+
+// A receive first, if there is one, and all sends after it and after nothing else.
+bool looks_like_a_place_in_a_tree(const Schedule& schedule) {
+    const std::vector<mutirao::Step>& steps = schedule.steps();
+    if (steps.empty()) return false;
+    const bool receives = steps.front().kind == StepKind::receive;
+    const auto waits_as_a_parent = [&](const mutirao::Step& step) {
+        return step.kind == StepKind::send &&
+               (receives ? step.dependency_count == 1 && schedule.dependencies(step)[0] == 0
+                         : step.dependency_count == 0);
+    };
+    return std::all_of(steps.begin() + (receives ? 1 : 0), steps.end(), waits_as_a_parent);
+}
+
+}  // namespace
+
+Plan::Plan(const Schedule& schedule, const Transport& transport, std::span<const int> twin_rank_of)
+    : scratch_bytes_(schedule.scratch_bytes()),
+      place_in_tree_(looks_like_a_place_in_a_tree(schedule)) {
+    add_steps(schedule, detached_sends(schedule, transport), twin_rank_of);
+    std::vector<std::vector<StepId>> dependents(steps_.size());
     StepId id = 0;
-    for (const Step& step : schedule.steps()) {
-        const bool send = step.kind == StepKind::send;
-        if (!send && step.kind != StepKind::receive) {
-            broken_invariant("step of a kind that has no executor", id,
-                             static_cast<int>(step.kind));
-        }
-        const Region& region = send ? step.source : step.target;
-        steps_.push_back({send, detached[static_cast<std::size_t>(id)], step.peer, region.offset_bytes,
-                          static_cast<int>(region.length_bytes),
-                          static_cast<int>(step.dependency_count), 0, 0, -1});
-        if (steps_.back().detached) {
-            detached_begin_bytes_ = detached_count_ == 0
-                                        ? region.offset_bytes
-                                        : std::min(detached_begin_bytes_, region.offset_bytes);
-            detached_end_bytes_ = std::max(detached_end_bytes_, region.end_bytes());
-            ++detached_count_;
-        }
+    for (const mutirao::Step& step : schedule.steps()) {
         for (const StepId before : schedule.dependencies(step)) {
             dependents[static_cast<std::size_t>(before)].push_back(id);
         }
         ++id;
     }
-    add_window_edges(dependents);
+    add_order_and_window(dependents);
     for (std::size_t i = 0; i < steps_.size(); ++i) {
         steps_[i].first_dependent = static_cast<std::uint32_t>(dependents_.size());
         steps_[i].dependent_count = static_cast<std::uint32_t>(dependents[i].size());
@@ -48,13 +49,42 @@ Plan::Plan(const Schedule& schedule, const Transport& transport) {
     }
 }
 
-// Chains the steps of each kind and peer: one starts after its predecessor started, and after the
+void Plan::add_steps(const Schedule& schedule, const std::vector<bool>& detached,
+                     std::span<const int> twin_rank_of) {
+    steps_.reserve(schedule.size());
+    for (const mutirao::Step& step : schedule.steps()) {
+        // Only the output outlives the call's own memory as a copy.
+        const bool left_behind = detached[steps_.size()] && step.source.buffer == Buffer::output;
+        const int rank = is_message(step) ? twin_rank_of[static_cast<std::size_t>(step.peer)] : -1;
+        const Region& region = step.kind == StepKind::receive ? step.target : step.source;
+        steps_.push_back({step.kind, left_behind, step.source.buffer, step.target.buffer, rank,
+                          static_cast<int>(region.length_bytes), step.source.offset_bytes,
+                          step.target.offset_bytes, static_cast<int>(step.dependency_count), 0, 0,
+                          -1});
+        if (left_behind) {
+            note_left_behind(region);
+        }
+    }
+}
+
+void Plan::note_left_behind(const Region& region) {
+    left_behind_begin_bytes_ =
+        left_behind_count_ == 0 ? region.offset_bytes
+                                : std::min(left_behind_begin_bytes_, region.offset_bytes);
+    left_behind_end_bytes_ = std::max(left_behind_end_bytes_, region.end_bytes());
+    ++left_behind_count_;
+}
+
+// Chains the messages of each kind and peer: one starts after its predecessor started, and after the
 // one `window` places before it is complete.
-void Plan::add_window_edges(std::vector<std::vector<StepId>>& dependents) {
-    std::map<std::pair<bool, int>, std::vector<StepId>> chains;
+void Plan::add_order_and_window(std::vector<std::vector<StepId>>& dependents) {
+    std::map<std::pair<StepKind, int>, std::vector<StepId>> chains;
     for (std::size_t i = 0; i < steps_.size(); ++i) {
-        Compiled& step = steps_[i];
-        std::vector<StepId>& chain = chains[{step.send, step.peer}];
+        Step& step = steps_[i];
+        if (step.rank < 0) {
+            continue;
+        }
+        std::vector<StepId>& chain = chains[{step.kind, step.rank}];
         if (!chain.empty()) {
             steps_[static_cast<std::size_t>(chain.back())].next_to_peer = static_cast<StepId>(i);
             ++step.waits_for;
@@ -66,149 +96,6 @@ void Plan::add_window_edges(std::vector<std::vector<StepId>>& dependents) {
         }
         chain.push_back(static_cast<StepId>(i));
     }
-}
-
-void Plan::enable(StepId step) {
-    if (--waits_for_[static_cast<std::size_t>(step)] == 0) {
-        startable_.push_back(step);
-    }
-}
-
-// A detached send goes from the copy that outlives the call. Several may share bytes, which are then
-// copied again: the same bytes to the same place.
-std::byte* Plan::data_of(const Compiled& step, PackedMessage& message) {
-    std::byte* const data = message.data() + step.offset_bytes;
-    if (!step.detached) {
-        return data;
-    }
-    std::byte* const kept = copy_.get() + (step.offset_bytes - detached_begin_bytes_);
-    std::memcpy(kept, data, static_cast<std::size_t>(step.length_bytes));
-    return kept;
-}
-
-int Plan::start(StepId id, PackedMessage& message, const Route& route) {
-    const Compiled& step = steps_[static_cast<std::size_t>(id)];
-    const int rank = route.rank_of[static_cast<std::size_t>(step.peer)];
-    MPI_Request request = MPI_REQUEST_NULL;
-    int error = MPI_SUCCESS;
-    if (step.send) {
-        error = message.prepare(step.offset_bytes + static_cast<std::size_t>(step.length_bytes));
-        if (error != MPI_SUCCESS) {
-            return error;
-        }
-        error = PMPI_Isend(data_of(step, message), step.length_bytes, MPI_BYTE, rank, route.tag,
-                           route.comm, &request);
-    } else {
-        error = PMPI_Irecv(message.data() + step.offset_bytes, step.length_bytes, MPI_BYTE, rank,
-                           route.tag, route.comm, &request);
-    }
-    requests_.push_back(request);
-    step_of_request_.push_back(id);
-    --to_start_;
-    if (step.next_to_peer >= 0) {
-        enable(step.next_to_peer);
-    }
-    return error;
-}
-
-void Plan::begin() {
-    waits_for_.resize(steps_.size());
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-        waits_for_[i] = steps_[i].waits_for;
-    }
-    startable_ = first_;
-    requests_.clear();
-    step_of_request_.clear();
-    to_start_ = steps_.size();
-    to_complete_ = steps_.size() - detached_count_;
-    if (detached_count_ > 0) {
-        copy_ = std::make_unique_for_overwrite<std::byte[]>(detached_end_bytes_ -
-                                                            detached_begin_bytes_);
-    }
-}
-
-// First in, first out: the order of the schedule is the order that was predicted.
-int Plan::start_ready(PackedMessage& message, const Route& route) {
-    int error = MPI_SUCCESS;
-    for (std::size_t i = 0; i < startable_.size() && error == MPI_SUCCESS; ++i) {
-        error = start(startable_[i], message, route);
-    }
-    startable_.clear();
-    return error;
-}
-
-// MPI libraries may spin while they wait: where a host has more ranks than processors, the rank that
-// is waited for then runs only when the time slices of the others are over. So this polls, and after
-// a while lets others run.
-int Plan::wait_for_some(Background* background, int& count) {
-    const int requests = static_cast<int>(requests_.size());
-    int patience = 100;
-    while (true) {
-        const int error = PMPI_Testsome(requests, requests_.data(), &count, completed_.data(),
-                                        MPI_STATUSES_IGNORE);
-        if (error != MPI_SUCCESS || count != 0) {
-            return error;
-        }
-        if (background != nullptr) {
-            background->progress();
-        }
-        if (patience > 0) {
-            --patience;
-        } else {
-            sched_yield();
-        }
-    }
-}
-
-int Plan::complete_some(Background* background) {
-    completed_.resize(requests_.size());
-    int count = 0;
-    const int error = wait_for_some(background, count);
-    if (error != MPI_SUCCESS) {
-        return error;
-    }
-    for (int i = 0; i < count; ++i) {
-        const auto position = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);
-        const Compiled& step = steps_[static_cast<std::size_t>(step_of_request_[position])];
-        to_complete_ -= step.detached ? 0 : 1;
-        for (std::uint32_t k = 0; k < step.dependent_count; ++k) {
-            enable(dependents_[step.first_dependent + k]);
-        }
-    }
-    drop_completed();
-    return MPI_SUCCESS;
-}
-
-int Plan::execute(PackedMessage& message, const Route& route, Departures& departures) {
-    departures.reap();
-    begin();
-    while (to_start_ > 0 || to_complete_ > 0) {
-        int error = start_ready(message, route);
-        if (error == MPI_SUCCESS && (to_start_ > 0 || to_complete_ > 0)) {
-            error = complete_some(route.background);
-        }
-        if (error != MPI_SUCCESS) {
-            return error;
-        }
-    }
-    if (!requests_.empty()) {
-        departures.add(requests_, std::move(copy_), detached_end_bytes_ - detached_begin_bytes_);
-    }
-    return message.finish();
-}
-
-// Keeps the order of the rest: MPI libraries look at requests from the front.
-void Plan::drop_completed() {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < requests_.size(); ++i) {
-        if (requests_[i] != MPI_REQUEST_NULL) {
-            requests_[kept] = requests_[i];
-            step_of_request_[kept] = step_of_request_[i];
-            ++kept;
-        }
-    }
-    requests_.resize(kept);
-    step_of_request_.resize(kept);
 }
 
 }  // namespace mutirao::mpi

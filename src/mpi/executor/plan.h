@@ -1,17 +1,14 @@
-// A schedule compiled for repeated execution over MPI point-to-point.
+// A schedule compiled for repeated execution over MPI point-to-point: immutable, with ranks of the twin
+// bound in, and shared by all its executions (execution.h).
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
 #include "core/network/network.h"
 #include "core/schedule/schedule.h"
-#include "mpi/executor/background.h"
-#include "mpi/executor/datatype.h"
-#include "mpi/executor/departures.h"
 
 namespace mutirao::mpi {
 
@@ -22,60 +19,60 @@ class Plan {
   public:
     static constexpr int window = 256;
 
-    /// Where one execution goes: rank_of[p] is the rank in `comm` of the schedule's peer p.
-    struct Route {
-        MPI_Comm comm;
-        int tag;
-        std::span<const int> rank_of;
-        Background* background;  ///< goes on while this waits; null: nothing
-    };
-
-    /// Schedules with copy or reduce steps are not for this executor: it aborts on them.
-    Plan(const Schedule& schedule, const Transport& transport);
-
-    /// Returns when this rank's part is done, but for sends that `departures` takes over. Returns an
-    /// MPI error code; requests still under way after an error are left to MPI.
-    int execute(PackedMessage& message, const Route& route, Departures& departures);
-
-  private:
-    struct Compiled {
-        bool send;
-        bool detached;  ///< a send that is not waited for
-        int peer;
-        std::size_t offset_bytes;
+    struct Step {
+        StepKind kind;
+        bool left_behind;  ///< a send that is not waited for
+        Buffer source_buffer;
+        Buffer target_buffer;
+        int rank;  ///< of the peer in the twin
         int length_bytes;
+        std::size_t source_bytes;  ///< offsets
+        std::size_t target_bytes;
         int waits_for;  ///< completions and one start before it
         std::uint32_t first_dependent;
         std::uint32_t dependent_count;
         StepId next_to_peer;  ///< may start once this one has started; -1: none
     };
 
-    void add_window_edges(std::vector<std::vector<StepId>>& dependents);
-    void begin();
-    int start_ready(PackedMessage& message, const Route& route);
-    int start(StepId step, PackedMessage& message, const Route& route);
-    std::byte* data_of(const Compiled& step, PackedMessage& message);
-    int complete_some(Background* background);
-    int wait_for_some(Background* background, int& count);
-    void enable(StepId step);
-    void drop_completed();
+    /// twin_rank_of[p]: the rank in the twin of the schedule's peer p. `transport` tells which sends
+    /// need not be waited for.
+    Plan(const Schedule& schedule, const Transport& transport, std::span<const int> twin_rank_of);
 
-    std::vector<Compiled> steps_;
+    std::span<const Step> steps() const { return steps_; }
+    std::span<const StepId> dependents(const Step& step) const {
+        return std::span(dependents_).subspan(step.first_dependent, step.dependent_count);
+    }
+    /// Steps that wait for nothing.
+    std::span<const StepId> first() const { return first_; }
+    std::size_t scratch_bytes() const { return scratch_bytes_; }
+    /// At most one receive, and then sends that wait for nothing but it: a place in a tree, of a
+    /// message in one piece. The receive is the first step.
+    bool is_place_in_tree() const { return place_in_tree_; }
+
+    std::size_t left_behind_count() const { return left_behind_count_; }
+    /// The part of the output that sends left behind read.
+    std::size_t left_behind_begin_bytes() const { return left_behind_begin_bytes_; }
+    std::size_t left_behind_end_bytes() const { return left_behind_end_bytes_; }
+
+    std::size_t memory_bytes() const {
+        return sizeof *this + steps_.capacity() * sizeof(Step) +
+               (dependents_.capacity() + first_.capacity()) * sizeof(StepId);
+    }
+
+  private:
+    void add_steps(const Schedule& schedule, const std::vector<bool>& detached,
+                   std::span<const int> twin_rank_of);
+    void add_order_and_window(std::vector<std::vector<StepId>>& dependents);
+    void note_left_behind(const Region& region);
+
+    std::vector<Step> steps_;
     std::vector<StepId> dependents_;
-    std::vector<StepId> first_;  ///< steps that wait for nothing
-    std::size_t detached_count_ = 0;
-    std::size_t detached_begin_bytes_ = 0;  ///< the part of the message that detached sends need
-    std::size_t detached_end_bytes_ = 0;
-
-    // Working memory of one execution, kept to spare the allocator.
-    std::vector<int> waits_for_;
-    std::vector<StepId> startable_;
-    std::vector<MPI_Request> requests_;
-    std::vector<StepId> step_of_request_;
-    std::vector<int> completed_;
-    std::size_t to_start_ = 0;
-    std::size_t to_complete_ = 0;  ///< without detached sends
-    std::unique_ptr<std::byte[]> copy_;
+    std::vector<StepId> first_;
+    std::size_t scratch_bytes_;
+    bool place_in_tree_ = false;
+    std::size_t left_behind_count_ = 0;
+    std::size_t left_behind_begin_bytes_ = 0;
+    std::size_t left_behind_end_bytes_ = 0;
 };
 
 }  // namespace mutirao::mpi

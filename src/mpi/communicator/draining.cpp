@@ -1,0 +1,58 @@
+// What a freed communicator leaves: announcements that are still on their way. Its slot of the twin's
+// tags is free for others when this rank has heard the last one.
+#include <list>
+#include <mutex>
+
+#include "mpi/communicator/communicator.h"
+
+namespace mutirao::mpi {
+namespace {
+
+std::mutex draining_mutex;
+
+}  // namespace
+
+// Ruled communicators are few and live long, so this list is short.
+std::list<std::unique_ptr<Communicator::Ruled>>& Communicator::draining() {
+    static auto* const list = new std::list<std::unique_ptr<Ruled>>;
+    return *list;
+}
+
+void Communicator::drain(std::unique_ptr<Ruled> ruled) {
+    const bool decides = ruled->members.my_rank == ruled->decider;
+    if (decides) {
+        Announcement last;
+        last.kind = Announcement::Kind::last;
+        last.route = ruled->docket ? ruled->docket->route()
+                                   : route_without_network(ruled->members.rank_count());
+        ruled->post.send(last);
+        ruled->ended = true;
+    }
+    ruled->docket.reset();
+    const std::lock_guard lock(draining_mutex);
+    draining().push_back(std::move(ruled));
+}
+
+void Communicator::drain_all(Job& job) {
+    const std::unique_lock lock(draining_mutex, std::try_to_lock);
+    if (!lock) {
+        return;
+    }
+    draining().remove_if([&job](const std::unique_ptr<Ruled>& each) {
+        for (const Announcement& heard : each->post.receive()) {
+            each->ended = each->ended || heard.kind == Announcement::Kind::last;
+        }
+        const bool over = each->ended && each->post.idle();
+        if (over) {
+            job.slots().give_back(each->slot.number());
+        }
+        return over;
+    });
+}
+
+void Communicator::stop_draining() {
+    const std::lock_guard lock(draining_mutex);
+    draining().clear();
+}
+
+}  // namespace mutirao::mpi

@@ -1,0 +1,31 @@
+// The ranks of a communicator: where they are in the twin, and which of them share a host.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/network/placement.h"
+#include "mpi/job/world.h"
+
+namespace mutirao::mpi {
+
+struct Members {
+    int my_rank = 0;
+    std::vector<int> twin_rank_of;  ///< by rank of the communicator
+    // Known once all ranks of the job have introduced themselves; hosts are numbered by their
+    // lowest rank in the communicator.
+    std::shared_ptr<const Placement> placement;
+    std::vector<int> world_host_of;  ///< by host of the communicator
+
+    int rank_count() const { return static_cast<int>(twin_rank_of.size()); }
+    int host_count() const { return placement ? placement->host_count() : 0; }
+    void place(const World& world);
+};
+
+/// Nothing if some rank is not in `world_group`.
+std::optional<Members> members_of(MPI_Comm comm, MPI_Group world_group);
+
+}  // namespace mutirao::mpi

@@ -1,0 +1,91 @@
+// Which rulings hold on a communicator, and the plans made of them. A repeated shape costs a comparison:
+// no hash, no allocation.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "core/collectives/call_shape.h"
+#include "core/network/network.h"
+#include "core/selection/ruling.h"
+#include "mpi/communicator/members.h"
+#include "mpi/communicator/record.h"
+#include "mpi/executor/execution.h"
+
+namespace mutirao::mpi {
+
+class RulingTable {
+  public:
+    /// Both outlive the table; members' placement is known when the first ruling is taken.
+    RulingTable(const Members& members, Record& record) : members_(members), record_(record) {}
+
+    /// What one shape is run by.
+    struct Way {
+        CallShape shape;
+        Execution* execution = nullptr;  ///< null: the MPI library's own
+        std::uint64_t* calls = nullptr;  ///< to be counted in
+        bool ruled = false;              ///< somebody has decided on it, be it for the MPI library
+    };
+
+    const Way& find(const CallShape& shape, std::uint64_t call) {
+        Way& recent = recent_[place_of(shape)];
+        return recent.calls != nullptr && recent.shape == shape ? recent
+                                                                : look_up(shape, call, recent);
+    }
+
+    /// A ruling holds from `call` on, in place of an earlier one for the same calls.
+    void take(const Ruling& ruling, std::uint64_t call, RulingRecord explained,
+              const Transport& transport);
+
+  private:
+    static constexpr std::size_t recent_shapes = 8;
+    static constexpr std::size_t most_plans = 512;
+    static constexpr std::size_t most_plan_bytes = std::size_t{1} << 18;
+
+    struct Entry {
+        Ruling ruling;
+        RulingRecord* record;
+        Transport transport;
+        std::uint32_t number;  ///< different for each ruling
+    };
+    struct PlanKey {
+        std::uint32_t ruling;
+        int root;
+        std::size_t length_bytes;
+        bool operator==(const PlanKey&) const = default;
+    };
+    struct PlanHash {
+        std::size_t operator()(const PlanKey& key) const {
+            return (key.length_bytes * 31 + static_cast<std::size_t>(key.root)) * 31 + key.ruling;
+        }
+    };
+    struct Planned {
+        PlanKey key;
+        Execution execution;
+    };
+
+    static std::size_t place_of(const CallShape& shape) {
+        return (shape.length_bytes ^ (shape.length_bytes >> 3) ^ static_cast<std::size_t>(shape.root)) %
+               recent_shapes;
+    }
+    const Way& look_up(const CallShape& shape, std::uint64_t call, Way& recent);
+    const Entry* entry_for(const CallShape& shape) const;
+    ClassRecord& class_record(const CallShape& shape, std::uint64_t call);
+    Execution& execution_for(const Entry& entry, const CallShape& shape);
+    void make_room(std::size_t bytes);
+
+    const Members& members_;
+    Record& record_;
+    std::map<ShapeClass, Entry> entries_;
+    std::uint32_t number_ = 0;
+    Way recent_[recent_shapes];
+    std::list<Planned> plans_;  ///< the latest used first
+    std::unordered_map<PlanKey, std::list<Planned>::iterator, PlanHash> plan_of_;
+    std::size_t plan_bytes_ = 0;
+};
+
+}  // namespace mutirao::mpi

@@ -1,0 +1,31 @@
+#include "mpi/communicator/slot_agreement.h"
+
+namespace mutirao::mpi {
+
+SlotAgreement::SlotAgreement(MPI_Comm comm, std::uint64_t who, Slots& slots, bool ready,
+                             bool hopeless)
+    : who_(who), slots_(slots) {
+    Contribution& mine = memory_->mine;
+    mine.flags = (ready ? ready_flag : 0) | (hopeless ? 0 : hopeful_flag);
+    mine.offered = ready ? slots_.offer(who_) : 0;
+    static_assert(sizeof(Contribution) == 2 * sizeof(std::uint64_t));
+    PMPI_Iallreduce(&memory_->mine, &memory_->all, 2, MPI_UINT64_T, MPI_BAND, comm, &request_);
+}
+
+bool SlotAgreement::complete() {
+    int done = 0;
+    return PMPI_Test(&request_, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
+}
+
+SlotAgreement::Result SlotAgreement::result() const {
+    if ((memory_->all.flags & hopeful_flag) == 0) {
+        return Result::never;
+    }
+    return memory_->all.offered != 0 ? Result::agreed : Result::not_yet;
+}
+
+int SlotAgreement::settle() {
+    return slots_.settle(who_, memory_->mine.offered, memory_->all.offered);
+}
+
+}  // namespace mutirao::mpi

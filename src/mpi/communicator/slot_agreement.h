@@ -1,0 +1,55 @@
+// How the ranks of a communicator agree that mutirao handles it, and under which slot of the twin's tags:
+// a nonblocking allreduce on the communicator itself, started inside a call whose number all know
+// beforehand and completed in a later one. "Not yet" is a result like any other.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "mpi/job/slots.h"
+
+namespace mutirao::mpi {
+
+class SlotAgreement {
+  public:
+    enum class Result : unsigned char { not_yet, never, agreed };
+
+    /// Collective over `comm`. `who`: equal on its ranks, different for other groups of ranks.
+    /// `ready`: this rank knows all others, and nothing stands against mutirao; `hopeless`:
+    /// something does, for good.
+    SlotAgreement(MPI_Comm comm, std::uint64_t who, Slots& slots, bool ready, bool hopeless);
+
+    /// Does not block.
+    bool complete();
+    /// Once complete.
+    Result result() const;
+    /// Takes the slot that was agreed on, gives back the others; -1 unless agreed.
+    int settle();
+
+    /// The communicator is freed before the end: gives up everything. The request and what it
+    /// reads and writes must live on.
+    MPI_Request request() const { return request_; }
+    std::shared_ptr<void> memory() const { return memory_; }
+
+  private:
+    struct Contribution {
+        std::uint64_t offered = 0;
+        std::uint64_t flags = 0;
+    };
+    struct Memory {
+        Contribution mine;
+        Contribution all;
+    };
+    static constexpr std::uint64_t ready_flag = 1;
+    static constexpr std::uint64_t hopeful_flag = 2;
+
+    std::uint64_t who_;
+    Slots& slots_;
+    std::shared_ptr<Memory> memory_ = std::make_shared<Memory>();
+    MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+}  // namespace mutirao::mpi

@@ -1,0 +1,354 @@
+#include "mpi/executor/execution.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "mpi/executor/patience.h"
+
+namespace mutirao::mpi {
+namespace {
+
+int class_of(int error) {
+    int error_class = error;
+    return PMPI_Error_class(error, &error_class) == MPI_SUCCESS ? error_class : error;
+}
+
+}  // namespace
+
+void Execution::fail(int error) {
+    if (error_ == MPI_SUCCESS) {
+        error_ = class_of(error);
+    }
+}
+
+// Too long a message is this call's error only: what follows comes all the same.
+void Execution::take_status(const Plan::Step& step, const MPI_Status& status, int error) {
+    if (error != MPI_SUCCESS) {
+        fail(error);
+        stopped_ = stopped_ || class_of(error) != MPI_ERR_TRUNCATE;
+        return;
+    }
+    if (step.kind != StepKind::receive) {
+        return;
+    }
+    int received_bytes = 0;
+    PMPI_Get_count(&status, MPI_BYTE, &received_bytes);
+    if (received_bytes != step.length_bytes) {
+        fail(MPI_ERR_TRUNCATE);
+    }
+}
+
+int Execution::run(Memory memory, int tag, const Surroundings& surroundings) {
+    memory_ = memory;
+    tag_ = tag;
+    surroundings_ = surroundings;
+    if (plan_->is_place_in_tree() && plan_->left_behind_count() == 0) {
+        return run_place_in_tree();
+    }
+    begin(memory, tag, surroundings);
+    Patience patience;
+    while (!advance()) {
+        if (surroundings_.background != nullptr) {
+            surroundings_.background->progress();
+        }
+        patience.look_again();
+    }
+    return error_;
+}
+
+// --- a place in a tree, in straight lines --------------------------------------------------------
+
+int Execution::run_place_in_tree() {
+    error_ = MPI_SUCCESS;
+    stopped_ = false;
+    first_message_waited_here_ = false;
+    const auto steps = plan_->steps();
+    if (steps.front().kind == StepKind::receive) {
+        receive_first();
+    }
+    if (!stopped_) {
+        send_to_children();
+    }
+    if (error_ == MPI_SUCCESS) {
+        fail(memory_.output->finish());
+    }
+    return error_;
+}
+
+int Execution::receive_first() {
+    const Plan::Step& step = plan_->steps().front();
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Status status;
+    int done = 0;
+    int error = start_receive(step, request);
+    if (error == MPI_SUCCESS) {
+        error = PMPI_Test(&request, &done, &status);
+    }
+    first_message_waited_here_ = done != 0;
+    Patience patience;
+    while (error == MPI_SUCCESS && done == 0) {
+        if (surroundings_.background != nullptr) {
+            surroundings_.background->progress();
+        }
+        patience.look_again();
+        error = PMPI_Test(&request, &done, &status);
+    }
+    take_status(step, status, error);
+    return error_;
+}
+
+void Execution::send_to_children() {
+    const auto steps = plan_->steps();
+    requests_.clear();
+    for (const Plan::Step& step : steps) {
+        if (step.kind == StepKind::send) {
+            MPI_Request request = MPI_REQUEST_NULL;
+            if (const int error = start_send(step, request); error != MPI_SUCCESS) {
+                fail(error);
+                break;
+            }
+            requests_.push_back(request);
+        }
+    }
+    int done = requests_.empty() ? 1 : 0;
+    Patience patience;
+    while (done == 0) {
+        const int error = PMPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done,
+                                       MPI_STATUSES_IGNORE);
+        if (error != MPI_SUCCESS) {
+            fail(error);
+            withdraw();
+            return;
+        }
+        if (done == 0) {
+            if (surroundings_.background != nullptr) {
+                surroundings_.background->progress();
+            }
+            patience.look_again();
+        }
+    }
+    requests_.clear();
+}
+
+// --- any schedule --------------------------------------------------------------------------------
+
+void Execution::begin(Memory memory, int tag, const Surroundings& surroundings) {
+    memory_ = memory;
+    tag_ = tag;
+    surroundings_ = surroundings;
+    error_ = MPI_SUCCESS;
+    stopped_ = false;
+    first_message_waited_here_ = false;
+    if (surroundings_.left_behind != nullptr) {
+        surroundings_.left_behind->reap();
+    }
+    if (plan_->scratch_bytes() > 0 && scratch_ == nullptr) {
+        scratch_ = std::make_unique_for_overwrite<std::byte[]>(plan_->scratch_bytes());
+    }
+    memory_.scratch = scratch_.get();
+    const auto steps = plan_->steps();
+    waits_for_.resize(steps.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        waits_for_[i] = steps[i].waits_for;
+    }
+    startable_.assign(plan_->first().begin(), plan_->first().end());
+    requests_.clear();
+    step_of_request_.clear();
+    left_.clear();
+    to_start_ = steps.size();
+    to_complete_ = steps.size() - plan_->left_behind_count();
+    if (plan_->left_behind_count() > 0) {
+        copy_ = std::make_unique_for_overwrite<std::byte[]>(plan_->left_behind_end_bytes() -
+                                                            plan_->left_behind_begin_bytes());
+    }
+}
+
+bool Execution::advance() {
+    start_ready();
+    if (!stopped_ && !ended()) {
+        if (!complete_some()) {
+            return false;
+        }
+        start_ready();
+    }
+    if (!stopped_ && !ended()) {
+        return false;
+    }
+    withdraw();
+    leave_behind();
+    if (error_ == MPI_SUCCESS) {
+        fail(memory_.output->finish());
+    }
+    return true;
+}
+
+// First in, first out: the order of the schedule is the order that was predicted.
+void Execution::start_ready() {
+    for (std::size_t i = 0; i < startable_.size() && !stopped_; ++i) {
+        start(startable_[i]);
+    }
+    startable_.clear();
+}
+
+void Execution::start(StepId id) {
+    const Plan::Step& step = plan_->steps()[static_cast<std::size_t>(id)];
+    --to_start_;
+    if (step.next_to_peer >= 0) {
+        enable(step.next_to_peer);
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    int error = MPI_SUCCESS;
+    switch (step.kind) {
+        case StepKind::send: error = start_send(step, request); break;
+        case StepKind::receive: error = start_receive(step, request); break;
+        case StepKind::copy:
+        case StepKind::reduce:
+            error = do_locally(step);
+            complete(id);
+            break;
+    }
+    if (error != MPI_SUCCESS) {
+        fail(error);
+        stopped_ = true;
+    } else if (step.left_behind) {
+        left_.push_back({request, step.rank, static_cast<std::size_t>(step.length_bytes)});
+        for (const StepId dependent : plan_->dependents(step)) {
+            enable(dependent);
+        }
+    } else if (request != MPI_REQUEST_NULL) {
+        requests_.push_back(request);
+        step_of_request_.push_back(id);
+    } else if (step.rank >= 0) {
+        complete(id);
+    }
+}
+
+int Execution::start_send(const Plan::Step& step, MPI_Request& request) {
+    if (step.source_buffer != Buffer::scratch) {
+        PackedMessage& message =
+            step.source_buffer == Buffer::output ? *memory_.output : *memory_.input;
+        const int error =
+            message.prepare(step.source_bytes + static_cast<std::size_t>(step.length_bytes));
+        if (error != MPI_SUCCESS) {
+            return error;
+        }
+    }
+    return PMPI_Isend(data_to_send(step), step.length_bytes, MPI_BYTE, step.rank, tag_,
+                      surroundings_.twin, &request);
+}
+
+int Execution::start_receive(const Plan::Step& step, MPI_Request& request) {
+    return PMPI_Irecv(memory_.at(step.target_buffer, step.target_bytes), step.length_bytes,
+                      MPI_BYTE, step.rank, tag_, surroundings_.twin, &request);
+}
+
+int Execution::do_locally(const Plan::Step& step) {
+    const std::byte* const from = memory_.at(step.source_buffer, step.source_bytes);
+    std::byte* const to = memory_.at(step.target_buffer, step.target_bytes);
+    const auto length_bytes = static_cast<std::size_t>(step.length_bytes);
+    if (step.kind == StepKind::copy) {
+        std::memcpy(to, from, length_bytes);
+        return MPI_SUCCESS;
+    }
+    const Reduction& reduction = memory_.reduction;
+    return PMPI_Reduce_local(from, to, static_cast<int>(length_bytes / reduction.unit_bytes),
+                             reduction.type, reduction.op);
+}
+
+// What is left behind goes from the copy that outlives the call. Several sends may share bytes, which
+// are then copied again: the same bytes to the same place.
+const std::byte* Execution::data_to_send(const Plan::Step& step) {
+    const std::byte* const data = memory_.at(step.source_buffer, step.source_bytes);
+    if (!step.left_behind) {
+        return data;
+    }
+    std::byte* const kept = copy_.get() + (step.source_bytes - plan_->left_behind_begin_bytes());
+    std::memcpy(kept, data, static_cast<std::size_t>(step.length_bytes));
+    return kept;
+}
+
+void Execution::enable(StepId step) {
+    if (--waits_for_[static_cast<std::size_t>(step)] == 0) {
+        startable_.push_back(step);
+    }
+}
+
+void Execution::complete(StepId id) {
+    const Plan::Step& step = plan_->steps()[static_cast<std::size_t>(id)];
+    --to_complete_;
+    for (const StepId dependent : plan_->dependents(step)) {
+        enable(dependent);
+    }
+}
+
+bool Execution::complete_some() {
+    completed_.resize(requests_.size());
+    statuses_.resize(requests_.size());
+    int count = 0;
+    const int result = PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
+                                     completed_.data(), statuses_.data());
+    if (result != MPI_SUCCESS && class_of(result) != MPI_ERR_IN_STATUS) {
+        fail(result);
+        stopped_ = true;
+        return true;
+    }
+    if (count == 0 || count == MPI_UNDEFINED) {
+        return false;
+    }
+    for (int i = 0; i < count; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const StepId id = step_of_request_[static_cast<std::size_t>(completed_[at])];
+        const int error = result == MPI_SUCCESS ? MPI_SUCCESS : statuses_[at].MPI_ERROR;
+        if (error == MPI_ERR_PENDING) {
+            continue;
+        }
+        take_status(plan_->steps()[static_cast<std::size_t>(id)], statuses_[at], error);
+        complete(id);
+    }
+    drop_completed();
+    return true;
+}
+
+// Keeps the order of the rest: MPI libraries look at requests from the front.
+void Execution::drop_completed() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+        if (requests_[i] != MPI_REQUEST_NULL) {
+            requests_[kept] = requests_[i];
+            step_of_request_[kept] = step_of_request_[i];
+            ++kept;
+        }
+    }
+    requests_.resize(kept);
+    step_of_request_.resize(kept);
+}
+
+// Only after an error is anything still posted. Nothing may be written into the program's memory once
+// the call has returned, so receives are cancelled; sends only read, and end by themselves.
+void Execution::withdraw() {
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+        MPI_Request& request = requests_[i];
+        if (request == MPI_REQUEST_NULL) {
+            continue;
+        }
+        const bool receives =
+            i < step_of_request_.size() &&
+            plan_->steps()[static_cast<std::size_t>(step_of_request_[i])].kind == StepKind::receive;
+        if (receives) {
+            PMPI_Cancel(&request);
+            PMPI_Wait(&request, MPI_STATUS_IGNORE);
+        } else {
+            PMPI_Request_free(&request);
+        }
+    }
+    requests_.clear();
+    step_of_request_.clear();
+}
+
+void Execution::leave_behind() {
+    if (!left_.empty()) {
+        surroundings_.left_behind->add(std::exchange(left_, {}), std::move(copy_));
+    }
+}
+
+}  // namespace mutirao::mpi

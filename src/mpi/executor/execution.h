@@ -1,0 +1,90 @@
+// One run of a plan: resumable, with its own counters, requests, scratch memory and tag. Where a step
+// becomes a message is here and nowhere else.
+//
+// Errors. A message that is longer than this rank expects is reported as MPI does, in the class
+// MPI_ERR_TRUNCATE, but the run goes on, so that no other rank waits in vain. After any other error
+// nothing is left posted: receives are withdrawn before advance() returns.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "mpi/executor/background.h"
+#include "mpi/executor/left_behind.h"
+#include "mpi/executor/memory.h"
+#include "mpi/executor/plan.h"
+
+namespace mutirao::mpi {
+
+class Execution {
+  public:
+    /// What is the same for all executions of one communicator.
+    struct Surroundings {
+        MPI_Comm twin = MPI_COMM_NULL;
+        LeftBehind* left_behind = nullptr;
+        Background* background = nullptr;  ///< goes on while a call waits; null: nothing
+    };
+
+    explicit Execution(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
+
+    const Plan& plan() const { return *plan_; }
+
+    /// Until this rank's part is done, but for sends that are left behind. Returns MPI_SUCCESS or the
+    /// class of the first error.
+    int run(Memory memory, int tag, const Surroundings& surroundings);
+
+    /// The same in pieces: begin once, then advance until it returns true; the result is error().
+    void begin(Memory memory, int tag, const Surroundings& surroundings);
+    bool advance();
+    int error() const { return error_; }
+
+    /// The first message was there as soon as this rank looked for it: it may have come late.
+    bool first_message_waited_here() const { return first_message_waited_here_; }
+
+  private:
+    int run_place_in_tree();
+    int receive_first();
+    void send_to_children();
+    void start_ready();
+    void start(StepId step);
+    int start_send(const Plan::Step& step, MPI_Request& request);
+    int start_receive(const Plan::Step& step, MPI_Request& request);
+    int do_locally(const Plan::Step& step);
+    const std::byte* data_to_send(const Plan::Step& step);
+    void complete(StepId step);
+    void enable(StepId step);
+    bool complete_some();
+    void take_status(const Plan::Step& step, const MPI_Status& status, int error);
+    void fail(int error);
+    void withdraw();
+    void drop_completed();
+    void leave_behind();
+    bool ended() const { return to_start_ == 0 && to_complete_ == 0; }
+
+    std::shared_ptr<const Plan> plan_;
+    Memory memory_;
+    int tag_ = 0;
+    Surroundings surroundings_;
+
+    // Kept from run to run, to spare the allocator.
+    std::vector<int> waits_for_;
+    std::vector<StepId> startable_;
+    std::vector<MPI_Request> requests_;
+    std::vector<StepId> step_of_request_;
+    std::vector<int> completed_;
+    std::vector<MPI_Status> statuses_;
+    std::unique_ptr<std::byte[]> scratch_;
+    std::unique_ptr<std::byte[]> copy_;  ///< of what is left behind
+    std::vector<LeftBehind::Send> left_;
+    std::size_t to_start_ = 0;
+    std::size_t to_complete_ = 0;  ///< without sends left behind
+    int error_ = MPI_SUCCESS;
+    bool stopped_ = false;  ///< by an error after which nothing more can be expected
+    bool first_message_waited_here_ = false;
+};
+
+}  // namespace mutirao::mpi

@@ -1,0 +1,273 @@
+#include "mpi/job/job.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "core/text/hash.h"
+#include "mpi/executor/patience.h"
+#include "mpi/job/surroundings.h"
+#include "mpi/job/watch.h"
+#include "mpi/rulings/host_agent.h"
+#include "mpi/rulings/in_band.h"
+#include "mpi/runtime.h"
+#include "mpi/stopwatch.h"
+
+namespace mutirao::mpi {
+namespace {
+
+std::string& reason() {
+    static std::string why = "MPI_Init was not seen: a program of sessions only, or an initialisation "
+                             "that bypassed preloading";
+    return why;
+}
+
+// Asked before any communication; equal on all ranks.
+std::string obstacle() {
+    int ranks = 1;
+    MPI_Comm parent = MPI_COMM_NULL;
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    PMPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL) {
+        return "spawned processes";
+    }
+    if (is_fault_tolerant()) {
+        return "fault tolerance is switched on";
+    }
+    return ranks == 1 ? "one rank" : "";
+}
+
+int rank_in(MPI_Comm comm) {
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+int largest_tag(MPI_Comm comm) {
+    int* value = nullptr;
+    int found = 0;
+    PMPI_Comm_get_attr(comm, MPI_TAG_UB, &value, &found);
+    constexpr int guaranteed = 32767;
+    return found != 0 ? *value : guaranteed;
+}
+
+// Where the memory of a GPU may be meant, nothing is copied by the processor.
+bool may_copy_messages() {
+    return !gpu_runtime_loaded();
+}
+
+std::size_t left_behind_limit() {
+    return may_copy_messages() ? std::min(runtime().settings.detached_bytes,
+                                          static_cast<std::size_t>(socket_buffer_bytes()))
+                               : 0;
+}
+
+bool complete(const NetworkView& view) {
+    const auto hosts = static_cast<std::size_t>(view.host_count);
+    const auto known = static_cast<std::size_t>(
+        std::count_if(view.latency_us.begin(), view.latency_us.end(),
+                      [](double latency_us) { return std::isfinite(latency_us); }));
+    return view.tree.size() + 1 == hosts && known >= hosts * (hosts - 1);
+}
+
+}  // namespace
+
+Job::Job(MPI_Comm twin)
+    : twin_(twin),
+      my_rank_(rank_in(twin)),
+      slots_(slot_count(largest_tag(MPI_COMM_WORLD))),
+      left_behind_(left_behind_limit()) {
+    PMPI_Comm_set_errhandler(twin_, MPI_ERRORS_RETURN);
+    PMPI_Comm_group(twin_, &world_group_);
+    PMPI_Comm_size(twin_, &rank_count_);
+}
+
+const std::string& Job::why_native() { return reason(); }
+
+void Job::begin() {
+    reason() = obstacle();
+    if (!reason().empty()) {
+        return;
+    }
+    const Stopwatch stopwatch;
+    MPI_Comm twin = MPI_COMM_NULL;
+    {
+        const Watch watch(missing_preload_line(rank_in(MPI_COMM_WORLD)));
+        if (PMPI_Comm_dup(MPI_COMM_WORLD, &twin) != MPI_SUCCESS) {
+            reason() = "MPI_COMM_WORLD could not be duplicated";
+            return;
+        }
+    }
+    auto* const made = new Job(twin);  // lives as long as the process: MPI may call back very late
+    made->cost_.twin_ms = stopwatch.elapsed_ms();
+    made->start_introductions();
+    if (runtime().settings.waits_at_start()) {
+        const Stopwatch waiting;
+        made->wait_for_introductions();
+        if (made->world_.native_reason.empty()) {
+            made->wait_for_network();
+        }
+        made->cost_.waited_ms = waiting.elapsed_ms();
+    }
+    made->begun_us_ = now_us();
+    current_.store(made, std::memory_order_release);
+}
+
+// The twin itself is left to MPI_Finalize: announcements may still be under way on it.
+void Job::end() {
+    Job* const job = current();
+    if (job == nullptr) {
+        return;
+    }
+    job->left_behind_.wait();
+    const std::lock_guard lock(job->mutex_);
+    job->source_.reset();  // ends this process' agent
+    reason() = "MPI has been finalised";
+    current_.store(nullptr, std::memory_order_release);
+}
+
+void Job::start_introductions() {
+    const Settings& settings = runtime().settings;
+    mine_ = introduce(settings, runtime().settings_hash, my_rank_);
+    if (wants_agents(settings)) {
+        endpoint_ = agent::Endpoint::open();
+        const std::optional<agent::Key> key = agent::random_key();
+        if (endpoint_ && key) {
+            mine_.has_agent = 1;
+            mine_.contact = endpoint_->contact();
+            mine_.key = *key;
+        }
+        if (const auto daemon = find_daemon(settings)) {
+            mine_.daemon_job = daemon->job;
+            mine_.daemon_host = daemon->host;
+        }
+    }
+    introductions_.resize(static_cast<std::size_t>(rank_count_));
+    PMPI_Iallgather(&mine_, sizeof mine_, MPI_BYTE, introductions_.data(), sizeof mine_, MPI_BYTE,
+                    twin_, &introductions_request_);
+}
+
+bool Job::look_for_introductions() {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || world_ready_) {
+        return world_ready_;
+    }
+    int done = 0;
+    PMPI_Test(&introductions_request_, &done, MPI_STATUS_IGNORE);
+    if (done != 0) {
+        take_introductions();
+    }
+    return world_ready_;
+}
+
+void Job::wait_for_introductions() {
+    Patience patience;
+    const double begun = now_us();
+    bool said = false;
+    while (!introduced()) {
+        patience.rest();
+        if (!said && now_us() - begun > patience_s * 1e6) {
+            std::fprintf(stderr, "%s\n", missing_preload_line(my_rank_).c_str());
+            said = true;
+        }
+    }
+}
+
+void Job::take_introductions() {
+    world_ = world_of(introductions_, my_rank_);
+    if (world_.native_reason.empty()) {
+        start_source();
+    } else if (my_rank_ == 0 && !mine_.enabled) {
+        // Nobody asked for mutirao here, so nobody needs to hear of it.
+    }
+    endpoint_.reset();
+    introductions_ = {};
+    cost_.introduced_ms = begun_us_ == 0 ? 0 : (now_us() - begun_us_) / 1000;
+    world_ready_.store(true, std::memory_order_release);
+}
+
+void Job::start_source() {
+    const Settings& settings = runtime().settings;
+    if (wants_in_band(settings)) {
+        source_ = std::make_shared<InBandSource>(twin_, Slot(0).in_band(), world_, settings);
+        return;
+    }
+    if (!wants_agents(settings)) {
+        return;
+    }
+    if (!world_.daemon_host.empty()) {
+        source_ = std::make_shared<HostAgent>(agent::daemon_segment_name());
+        return;
+    }
+    const bool everywhere = std::all_of(
+        world_.leader_of_host.begin(), world_.leader_of_host.end(), [this](int leader) {
+            return introductions_[static_cast<std::size_t>(leader)].has_agent != 0;
+        });
+    if (!everywhere) {
+        return;
+    }
+    const std::uint64_t id =
+        std::max<std::uint64_t>(fnv1a(std::as_bytes(std::span(introductions_))), 1);
+    const int host = world_.my_host();
+    source_ = world_.leads(my_rank_)
+                  ? std::make_shared<HostAgent>(std::move(*endpoint_),
+                                                make_job(introductions_, world_, settings, id))
+                  : std::make_shared<HostAgent>(agent::segment_name(id, host));
+}
+
+std::shared_ptr<NetworkSource> Job::source() const {
+    return world_ready_.load(std::memory_order_acquire) ? source_ : nullptr;
+}
+
+// Until this host knows every link and the tree, and so do all the others; but no longer than silent
+// links are waited for.
+void Job::wait_for_network() {
+    const Settings& settings = runtime().settings;
+    const double until_us = now_us() + 2e3 * settings.probe_timeout_ms + 5e6;
+    Background* const background = source_ ? source_->background() : nullptr;
+    const auto go_on = [&](Patience& patience) {
+        if (background != nullptr) {
+            background->progress();
+        }
+        patience.rest();
+    };
+    Patience patience;
+    const bool watches = source_ && (background != nullptr || source_->readable_here());
+    std::uint64_t seen = 0;
+    while (watches && now_us() < until_us) {
+        if (const auto view = source_->newer_than(seen)) {
+            seen = view->changes;
+            if (complete(*view)) {
+                break;
+            }
+        }
+        go_on(patience);
+    }
+    MPI_Request everybody = MPI_REQUEST_NULL;
+    PMPI_Ibarrier(twin_, &everybody);
+    for (int done = 0; done == 0; PMPI_Test(&everybody, &done, MPI_STATUS_IGNORE)) {
+        go_on(patience);
+    }
+}
+
+void Job::adopt(MPI_Request request, std::shared_ptr<void> memory) {
+    const std::lock_guard lock(adopted_mutex_);
+    adopted_.push_back({request, std::move(memory)});
+}
+
+void Job::progress() {
+    const std::unique_lock lock(adopted_mutex_, std::try_to_lock);
+    if (!lock || adopted_.empty()) {
+        return;
+    }
+    adopted_.remove_if([](Adopted& each) {
+        int done = 0;
+        PMPI_Test(&each.request, &done, MPI_STATUS_IGNORE);
+        return done != 0;
+    });
+}
+
+}  // namespace mutirao::mpi

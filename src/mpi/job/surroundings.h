@@ -1,0 +1,13 @@
+// What the process runs under, as far as mutirao must know of it.
+#pragma once
+
+namespace mutirao::mpi {
+
+/// Fault tolerance is switched on: communicators may be revoked, and nothing of ours may then wait on
+/// the twin for a rank that is gone.
+bool is_fault_tolerant();
+
+/// A GPU's run time is in the process, so that a buffer may be memory that the processor cannot read.
+bool gpu_runtime_loaded();
+
+}  // namespace mutirao::mpi

@@ -1,0 +1,120 @@
+#include "mpi/job/world.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <span>
+#include <type_traits>
+
+#include "core/text/hash.h"
+
+namespace mutirao::mpi {
+namespace {
+
+static_assert(std::is_trivially_copyable_v<Introduction>);
+static_assert(sizeof(Introduction) ==
+              8 * sizeof(std::uint64_t) + sizeof(agent::Contact) + sizeof(agent::Key));
+
+std::uint64_t hash_of(const std::string& text) { return fnv1a(std::as_bytes(std::span(text))); }
+
+// Ranks share a host if they run under the same boot of one kernel and the same host name (so that
+// containers with names of their own are hosts of their own). Asking MPI instead
+// (MPI_Comm_split_type) costs several collectives over the slow network.
+std::string host_identity() {
+    std::string identity(256, '\0');
+    gethostname(identity.data(), identity.size() - 1);
+    if (std::FILE* const file = std::fopen("/proc/sys/kernel/random/boot_id", "r")) {
+        char boot[64] = {};
+        identity.append(boot, std::fread(boot, 1, sizeof boot - 1, file));
+        std::fclose(file);
+    }
+    return identity;
+}
+
+bool all_alike(const std::vector<Introduction>& all, std::uint64_t Introduction::*field) {
+    return std::all_of(all.begin(), all.end(), [&](const Introduction& each) {
+        return each.*field == all.front().*field;
+    });
+}
+
+std::string obstacle(const std::vector<Introduction>& all, int hosts) {
+    const auto off = std::find_if(all.begin(), all.end(),
+                                  [](const Introduction& each) { return each.enabled == 0; });
+    if (off != all.end()) {
+        return all_alike(all, &Introduction::enabled)
+                   ? "switched off"
+                   : "switched off on rank " + std::to_string(off - all.begin());
+    }
+    if (!all_alike(all, &Introduction::version)) {
+        return "the ranks run different versions of mutirao";
+    }
+    if (!all_alike(all, &Introduction::settings)) {
+        return "the ranks run with different settings";
+    }
+    return hosts == 1 ? "one host" : "";
+}
+
+// One standing agent cannot stand for two hosts, and all must belong together.
+std::vector<int> daemon_hosts(const std::vector<Introduction>& all, const World& world) {
+    if (all.front().daemon_job == 0 || !all_alike(all, &Introduction::daemon_job)) {
+        return {};
+    }
+    std::vector<int> numbers;
+    for (const int leader : world.leader_of_host) {
+        numbers.push_back(static_cast<int>(all[static_cast<std::size_t>(leader)].daemon_host));
+    }
+    std::vector<int> sorted = numbers;
+    std::sort(sorted.begin(), sorted.end());
+    return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end() ? numbers
+                                                                            : std::vector<int>{};
+}
+
+}  // namespace
+
+Introduction introduce(const Settings& settings, std::uint64_t settings_hash, int my_rank) {
+    Introduction mine;
+    mine.version = hash_of(MUTIRAO_VERSION);
+    mine.settings = settings_hash;
+    mine.host_identity = hash_of(settings.ranks_per_host > 0
+                                     ? std::to_string(my_rank / settings.ranks_per_host)
+                                     : host_identity());
+    mine.enabled = settings.enabled ? 1 : 0;
+    mine.socket_buffer_bytes = socket_buffer_bytes();
+    return mine;
+}
+
+World world_of(const std::vector<Introduction>& introductions, int my_rank) {
+    World world;
+    world.my_rank = my_rank;
+    world.least_socket_buffer_bytes = introductions.front().socket_buffer_bytes;
+    std::map<std::uint64_t, int> host_of_identity;
+    for (std::size_t rank = 0; rank < introductions.size(); ++rank) {
+        const auto [entry, fresh] =
+            host_of_identity.try_emplace(introductions[rank].host_identity, world.host_count());
+        if (fresh) {
+            world.leader_of_host.push_back(static_cast<int>(rank));
+        }
+        world.host_of_rank.push_back(entry->second);
+        world.least_socket_buffer_bytes = std::min(world.least_socket_buffer_bytes,
+                                                   introductions[rank].socket_buffer_bytes);
+    }
+    world.native_reason = obstacle(introductions, world.host_count());
+    world.daemon_host = daemon_hosts(introductions, world);
+    return world;
+}
+
+double socket_buffer_bytes() {
+    double least = 0;
+    double initial = 0;
+    if (std::FILE* const file = std::fopen("/proc/sys/net/ipv4/tcp_wmem", "r")) {
+        if (std::fscanf(file, "%lf %lf", &least, &initial) != 2) {
+            initial = 0;
+        }
+        std::fclose(file);
+    }
+    return initial / 2;
+}
+
+}  // namespace mutirao::mpi

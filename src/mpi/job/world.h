@@ -1,0 +1,60 @@
+// What every rank of the job tells every other once, and what all know from it: who shares a host, and
+// whether anything stands against mutirao.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/contact.h"
+#include "agent/key.h"
+#include "core/settings/settings.h"
+
+namespace mutirao::mpi {
+
+/// What one rank says. Plain values without gaps; the hosts of one job have one order of bytes.
+struct Introduction {
+    std::uint64_t version = 0;        ///< of mutirao, as a hash
+    std::uint64_t settings = 0;       ///< as a hash
+    std::uint64_t host_identity = 0;  ///< equal on ranks that share a host
+    std::uint64_t enabled = 0;        ///< 1: yes
+    std::uint64_t has_agent = 0;      ///< 1: sockets are open for one
+    std::uint64_t daemon_job = 0;     ///< of the standing agent on this host; 0: there is none
+    std::int64_t daemon_host = 0;     ///< this host's number for it
+    double socket_buffer_bytes = 0;
+    agent::Contact contact;
+    agent::Key key;  ///< of the rank's own making; rank 0's is used
+};
+
+/// Of this rank, but for the agent's part.
+Introduction introduce(const Settings& settings, std::uint64_t settings_hash, int my_rank);
+
+/// All ranks and their hosts. Hosts are numbered by their lowest rank; that rank leads the host.
+struct World {
+    int my_rank = 0;
+    std::vector<int> host_of_rank;
+    std::vector<int> leader_of_host;
+    /// Why all calls of the whole job go to the MPI library; empty: they need not.
+    std::string native_reason;
+    double least_socket_buffer_bytes = 0;
+    /// The standing agents' number of each host; empty unless every host has one of the same group.
+    std::vector<int> daemon_host;
+
+    int rank_count() const { return static_cast<int>(host_of_rank.size()); }
+    int host_count() const { return static_cast<int>(leader_of_host.size()); }
+    int my_host() const { return host_of_rank[static_cast<std::size_t>(my_rank)]; }
+    bool leads(int rank) const {
+        const int host = host_of_rank[static_cast<std::size_t>(rank)];
+        return leader_of_host[static_cast<std::size_t>(host)] == rank;
+    }
+};
+
+/// Equal on all ranks but for my_rank.
+World world_of(const std::vector<Introduction>& introductions, int my_rank);
+
+/// What the kernel takes from a sender at once, whatever the network: the middle value of tcp_wmem
+/// is a new socket's buffer, about half of which is payload (tcp(7)). 0 where that cannot be told.
+double socket_buffer_bytes();
+
+}  // namespace mutirao::mpi

@@ -1,0 +1,51 @@
+// Carries the decider's announcements to every rank of a communicator along the route that they name,
+// and the ranks' reports of their lead to the decider. Announcements move on only while ranks are
+// inside calls, but always before a rank needs them itself.
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <vector>
+
+#include "core/epochs/announcement.h"
+#include "mpi/communicator/members.h"
+#include "mpi/drivers/post.h"
+#include "mpi/tags.h"
+
+namespace mutirao::mpi {
+
+class AnnouncementPost {
+  public:
+    /// `members` outlives the post; `know_hosts` makes sure that its placement is known, and is
+    /// called only where all ranks have told where they are.
+    AnnouncementPost(MPI_Comm twin, Slot slot, const Members& members,
+                     std::function<void()> know_hosts);
+
+    /// The decider's, to all others.
+    void send(const Announcement& announcement);
+    /// What has arrived; it is passed on before it is returned. Does not block.
+    std::vector<Announcement> receive();
+
+    void report(const LeadReport& report);
+    /// The decider's: what ranks have reported.
+    std::vector<LeadReport> receive_reports();
+
+    /// No sends are under way.
+    bool idle() { return announcements_.idle() && leads_.idle(); }
+    /// Before the first announcement: rank 0, unless told otherwise.
+    void set_decider(int rank) { decider_ = rank; }
+
+  private:
+    void pass_on(const Announcement& announcement, std::shared_ptr<const Post::Bytes> bytes);
+    std::vector<int> listeners(const Route& route) const;
+    int leader(int host) const;
+
+    const Members& members_;
+    int decider_ = 0;
+    std::function<void()> know_hosts_;
+    Post announcements_;
+    Post leads_;
+};
+
+}  // namespace mutirao::mpi

@@ -1,0 +1,198 @@
+#include "mpi/rulings/docket.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/epochs/route.h"
+#include "mpi/rulings/topology.h"
+#include "mpi/stopwatch.h"
+
+namespace mutirao::mpi {
+namespace {
+
+/// More classes than this are left to the MPI library; a ruling costs every rank a little memory.
+constexpr std::size_t most_cases = 1024;
+
+Topology unknown_topology(int hosts) {
+    Topology topology;
+    topology.network = Network(hosts);
+    topology.site_of.assign(static_cast<std::size_t>(hosts), 0);
+    return topology;
+}
+
+}  // namespace
+
+Docket::Docket(Subject subject)
+    : subject_(std::move(subject)), first_looked_us_(now_us()) {
+    route_ = route_without_network(subject_.placement->rank_count());
+    const auto& forced = subject_.settings.broadcast;
+    if (forced && !forced->algorithm->needs_tree()) {
+        take_network(unknown_topology(subject_.placement->host_count()));
+        route_ = route_without_network(subject_.placement->rank_count());
+    }
+}
+
+void Docket::want(const CallShape& shape, std::uint64_t call) {
+    const std::lock_guard lock(mutex_);
+    call_ = call;
+    if (cases_.size() >= most_cases) {
+        return;
+    }
+    const ShapeClass shapes = class_of(shape);
+    const auto [entry, fresh] = cases_.try_emplace(shapes, Case{shape, std::nullopt, true});
+    if (fresh) {
+        queue_.push_back(shapes);
+    }
+}
+
+std::vector<Ruling> Docket::take_fresh() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(fresh_, {});
+}
+
+Route Docket::route() {
+    const std::lock_guard lock(mutex_);
+    return route_;
+}
+
+void Docket::look_at_network() {
+    if (!subject_.source || frozen_) {
+        return;
+    }
+    const auto view = subject_.source->newer_than(seen_);
+    if (view) {
+        seen_ = view->changes;
+    }
+    if (!view && network_) {
+        return;
+    }
+    std::optional<Topology> newest;
+    if (view && !subject_.source_host_of.empty()) {
+        newest = topology_of(*view, subject_.source_host_of);
+    }
+    if (!newest) {
+        return;
+    }
+    // What was never measured may yet be; what is silent for long will not be.
+    const bool patient =
+        now_us() - first_looked_us_ < 1e3 * subject_.settings.probe_timeout_ms;
+    if (!network_ && patient && !all_known(*newest)) {
+        seen_ = 0;
+        return;
+    }
+    take_network(std::move(*newest));
+    question_all();
+}
+
+void Docket::take_network(Topology newest) {
+    complete_network(newest, subject_.settings, subject_.socket_buffer_bytes);
+    {
+        const std::lock_guard record_lock(subject_.record->mutex);
+        take_up(*subject_.record, call_, newest);
+    }
+    const int here = subject_.placement->host_of(subject_.decider);
+    Route route = quickest_route(newest.network, here);
+    auto network = std::make_shared<RankNetwork>();
+    network->topology = std::move(newest);
+    network->placement = *subject_.placement;
+    network_ = std::move(network);
+    frozen_ = subject_.settings.adaptation.mode == Adaptation::Mode::off && subject_.source;
+    const std::lock_guard lock(mutex_);
+    route_ = std::move(route);
+}
+
+void Docket::question_all() {
+    const std::lock_guard lock(mutex_);
+    for (auto& [shapes, each] : cases_) {
+        if (!each.waiting) {
+            each.waiting = true;
+            queue_.push_back(shapes);
+        }
+    }
+}
+
+bool Docket::may_decide() const { return network_ != nullptr; }
+
+// With the work's lock held, and without the other: deciding takes time.
+std::optional<Ruling> Docket::decide(Case& each) {
+    Decision made = mutirao::decide(each.shape, network_, subject_.settings, each.decision);
+    const bool was_native = !each.decision || each.decision->chosen.algorithm->native();
+    const bool alike = each.decision ? runs_alike(*each.decision, made)
+                                     : made.chosen.algorithm->native();
+    const bool is_native = made.chosen.algorithm->native();
+    each.decision = std::move(made);
+    if (alike || (was_native && is_native)) {
+        return std::nullopt;
+    }
+    return Ruling{class_of(each.shape), each.decision->chosen, each.decision->tree};
+}
+
+bool Docket::work() {
+    const std::lock_guard work_lock(work_mutex_);
+    look_at_network();
+    if (!may_decide()) {
+        return false;
+    }
+    Case now;
+    ShapeClass shapes;
+    {
+        const std::lock_guard lock(mutex_);
+        if (queue_.empty()) {
+            return false;
+        }
+        shapes = queue_.front();
+        queue_.pop_front();
+        now = cases_.at(shapes);
+    }
+    now.waiting = false;
+    std::optional<Ruling> ruling = decide(now);
+    const std::lock_guard lock(mutex_);
+    cases_.at(shapes) = std::move(now);
+    if (ruling) {
+        fresh_.push_back(std::move(*ruling));
+    }
+    return true;
+}
+
+Ruling Docket::decide_now(const CallShape& shape, std::uint64_t call) {
+    const std::lock_guard work_lock(work_mutex_);
+    look_at_network();
+    const ShapeClass shapes = class_of(shape);
+    Case now{shape, std::nullopt, false};
+    std::optional<Ruling> ruling;
+    if (may_decide()) {
+        ruling = decide(now);
+    }
+    const std::lock_guard lock(mutex_);
+    call_ = call;
+    std::erase(queue_, shapes);
+    cases_[shapes] = std::move(now);
+    return ruling ? std::move(*ruling)
+                  : Ruling{shapes, {find_algorithm(shape.collective, "native"), {}}, std::nullopt};
+}
+
+std::vector<Ruling> Docket::use(Topology topology, std::uint64_t call) {
+    const std::lock_guard work_lock(work_mutex_);
+    call_ = call;
+    take_network(std::move(topology));
+    std::vector<Ruling> rulings;
+    for (auto& [shapes, each] : cases_) {
+        if (auto ruling = decide(each)) {
+            rulings.push_back(std::move(*ruling));
+        }
+    }
+    return rulings;
+}
+
+void Docket::explain(const Ruling& ruling, RulingRecord& record) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = cases_.find(ruling.shapes);
+    if (found == cases_.end() || !found->second.decision) {
+        record.reason = "the network is not known";
+        return;
+    }
+    record.reason = found->second.decision->reason;
+    record.considered = found->second.decision->considered;
+}
+
+}  // namespace mutirao::mpi

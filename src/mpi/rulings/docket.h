@@ -1,0 +1,81 @@
+// What the decider of one communicator has to decide, beside the program: for which classes of shapes
+// the communicator was called, what the network is now, what was decided and is still to be announced.
+// No MPI here: a thread of its own works it off (deciding_thread.h), or the decider in slices.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "core/epochs/announcement.h"
+#include "core/selection/ruling.h"
+#include "core/selection/selection.h"
+#include "core/settings/settings.h"
+#include "mpi/communicator/record.h"
+#include "mpi/rulings/network_source.h"
+
+namespace mutirao::mpi {
+
+class Docket {
+  public:
+    struct Subject {
+        std::shared_ptr<const Placement> placement;
+        std::vector<int> source_host_of;  ///< the source's number of each host; the first looks
+        int decider = 0;                  ///< rank
+        std::shared_ptr<NetworkSource> source;  ///< null: nobody measures beside the program
+        double socket_buffer_bytes = 0;
+        Settings settings;
+        std::shared_ptr<Record> record;
+    };
+
+    explicit Docket(Subject subject);
+
+    /// The communicator was called with a shape of a class that has no ruling.
+    void want(const CallShape& shape, std::uint64_t call);
+    /// Decided and not yet taken. The route as the network is now.
+    std::vector<Ruling> take_fresh();
+    Route route();
+
+    /// Some of the work; false when there is nothing to do at present.
+    bool work();
+    /// Decides on this very shape, and on nothing else, whatever is known.
+    Ruling decide_now(const CallShape& shape, std::uint64_t call);
+    /// The network as someone else measured it; all that was decided is decided anew, at once.
+    std::vector<Ruling> use(Topology topology, std::uint64_t call);
+
+    /// Why a class is run as it is, for the report.
+    void explain(const Ruling& ruling, RulingRecord& record) const;
+
+  private:
+    struct Case {
+        CallShape shape;
+        std::optional<Decision> decision;
+        bool waiting = false;  ///< in queue_
+    };
+
+    void look_at_network();
+    void take_network(Topology newest);
+    bool may_decide() const;
+    void question_all();
+    std::optional<Ruling> decide(Case& each);
+
+    const Subject subject_;
+    mutable std::mutex work_mutex_;  ///< of what the work goes on with
+    std::shared_ptr<const RankNetwork> network_;  ///< null: not known yet
+    std::uint64_t seen_ = 0;
+    double first_looked_us_ = 0;
+    bool frozen_ = false;  ///< adaptation=off, and the network is known
+
+    mutable std::mutex mutex_;  ///< of what the calls see; never held while deciding
+    std::map<ShapeClass, Case> cases_;
+    std::deque<ShapeClass> queue_;
+    std::vector<Ruling> fresh_;
+    Route route_;
+    std::uint64_t call_ = 0;  ///< the newest that is known here
+};
+
+}  // namespace mutirao::mpi

@@ -1,0 +1,58 @@
+#include "mpi/rulings/host_agent.h"
+
+namespace mutirao::mpi {
+
+bool wants_agents(const Settings& settings) {
+    return settings.adaptation.mode != Adaptation::Mode::synchronous &&
+           settings.agent != AgentPlace::none && settings.agent != AgentPlace::in_band;
+}
+
+HostAgent::HostAgent(agent::Endpoint endpoint, agent::Job job)
+    : thread_(std::make_unique<agent::Thread>(std::move(endpoint), std::move(job))),
+      segment_(thread_->segment()) {}
+
+std::optional<NetworkView> HostAgent::newer_than(std::uint64_t seen) {
+    const std::lock_guard lock(mutex_);
+    if (!view_) {
+        view_ = agent::ViewReader::attach(segment_);
+    }
+    const std::uint64_t changes = view_ ? view_->changes() : seen;
+    if (changes == seen) {
+        return std::nullopt;
+    }
+    std::optional<NetworkView> view = view_->read();
+    if (view) {
+        view->changes = changes;
+    }
+    return view;
+}
+
+agent::Job make_job(const std::vector<Introduction>& introductions, const World& world,
+                    const Settings& settings, std::uint64_t id) {
+    agent::Job job;
+    job.self = world.my_host();
+    job.key = introductions.front().key;
+    job.id = id;
+    for (const int leader : world.leader_of_host) {
+        job.contacts.push_back(introductions[static_cast<std::size_t>(leader)].contact);
+    }
+    job.options.tree_period_ms = settings.agent_interval_ms;
+    job.options.other_period_ms = agent::rarer_outside_tree * settings.agent_interval_ms;
+    job.options.dead_after_ms = settings.probe_timeout_ms;
+    job.options.rule.threshold_percent = settings.change_threshold_percent;
+    job.options.series_file = settings.series;
+    return job;
+}
+
+std::optional<Daemon> find_daemon(const Settings& settings) {
+    if (!wants_agents(settings) || settings.agent == AgentPlace::thread) {
+        return std::nullopt;
+    }
+    const auto view = agent::ViewReader::attach(agent::daemon_segment_name());
+    if (!view || view->gone() || view->job() == 0) {
+        return std::nullopt;
+    }
+    return Daemon{view->job(), view->self()};
+}
+
+}  // namespace mutirao::mpi

@@ -1,0 +1,74 @@
+// The network watched by MPI messages between the leaders of hosts, while the program is inside calls
+// and without making it wait: for where agents cannot run, as in a simulator or behind a firewall.
+// The lower host of each link measures it. What a host finds spreads, and the tree is adapted, by the
+// same rounds as between agents (core/spanning_tree/rounds.h). How well a link is known depends on
+// how much of their time its ends spend inside calls (core/forecast/bracket_detector.h); a link that
+// carries nothing any more cannot be told from a program that is busy.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "core/forecast/bracket_detector.h"
+#include "core/settings/settings.h"
+#include "core/spanning_tree/rounds.h"
+#include "mpi/drivers/post.h"
+#include "mpi/job/world.h"
+#include "mpi/rulings/network_source.h"
+
+namespace mutirao::mpi {
+
+/// True if the settings ask for it.
+bool wants_in_band(const Settings& settings);
+
+class InBandSource final : public NetworkSource, public Background {
+  public:
+    /// Nothing is known yet. `world` outlives this. Ranks that lead no host take no part, and learn
+    /// nothing.
+    InBandSource(MPI_Comm twin, int tag, const World& world, const Settings& settings);
+
+    std::optional<NetworkView> newer_than(std::uint64_t seen) override;
+    bool readable_here() const override { return leading_; }
+    Background* background() override { return leading_ ? this : nullptr; }
+    void progress() override;
+
+  private:
+    enum class Kind : std::uint8_t { ping, pong, news };
+
+    /// A link of which this host is the lower end.
+    struct Probed {
+        BracketDetector detector;
+        double period_us;
+        double next_ping_us;
+        double sent_us = 0;
+        bool waiting = false;  ///< for a pong
+    };
+
+    int me() const { return world_.my_host(); }
+    Probed& link(int host) { return links_[static_cast<std::size_t>(host)]; }
+    double believed_us(int host) const;
+    void join();
+    void use_tree();
+    void ping_who_is_due(double at_us);
+    void take(const Post::Received& letter, double arrived_us);
+    void take_pong(int host, double arrived_us, double unnoticed_us);
+    void carry(const Rounds::Output& output);
+    void send(int host, Kind kind, std::span<const std::byte> body);
+
+    const bool leading_;
+    const World& world_;
+    const double tree_period_us_;
+    std::mutex mutex_;
+    Post post_;
+    Rounds rounds_;
+    std::vector<Probed> links_;  ///< by host; of those up to this one unused
+    std::uint64_t tree_of_ = 0;  ///< view().changes whose tree the periods fit
+    double next_ping_us_ = 0;    ///< the earliest
+    double looked_us_;           ///< when the last complete look began: what came before was seen
+};
+
+}  // namespace mutirao::mpi

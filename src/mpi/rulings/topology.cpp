@@ -1,0 +1,139 @@
+#include "mpi/rulings/topology.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/spanning_tree/kruskal.h"
+#include "mpi/job/surroundings.h"
+
+namespace mutirao::mpi {
+namespace {
+
+// Nobody measures the links of a host without an agent, but its ranks may be there all the same: it
+// is thought to be farther away than it was, so that nothing goes through it.
+constexpr double without_agent_us = 1e6;
+
+// The view's numbers of hosts, in both directions alike.
+class Latencies {
+  public:
+    explicit Latencies(const NetworkView& view) : view_(view) {
+        for (int host = 0; host < view.host_count; ++host) {
+            silent_.push_back(is_silent(host));
+        }
+    }
+
+    bool silent(int host) const { return silent_[static_cast<std::size_t>(host)]; }
+    double between(int a, int b) const {
+        const double latency_us = view_.latency_us[index(a, b)];
+        return std::isfinite(latency_us) || (!silent(a) && !silent(b))
+                   ? latency_us
+                   : view_.last_known_us[index(a, b)] + without_agent_us;
+    }
+
+  private:
+    std::size_t index(int a, int b) const {
+        return static_cast<std::size_t>(a) * static_cast<std::size_t>(view_.host_count) +
+               static_cast<std::size_t>(b);
+    }
+    bool is_silent(int host) const {
+        for (int other = 0; other < view_.host_count; ++other) {
+            if (other != host && std::isfinite(view_.latency_us[index(host, other)])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    const NetworkView& view_;
+    std::vector<bool> silent_;
+};
+
+// The agents' tree, where it spans the communicator's hosts and only those; otherwise one from the
+// same weights.
+EdgeList spanning_tree(const NetworkView& view, const std::vector<int>& hosts,
+                       const Network& network) {
+    std::vector<int> place(static_cast<std::size_t>(view.host_count), -1);
+    for (std::size_t host = 0; host < hosts.size(); ++host) {
+        place[static_cast<std::size_t>(hosts[host])] = static_cast<int>(host);
+    }
+    EdgeList edges;
+    for (const auto& [a, b] : view.tree) {
+        const int low = std::min(place[static_cast<std::size_t>(a)], place[static_cast<std::size_t>(b)]);
+        const int high = std::max(place[static_cast<std::size_t>(a)], place[static_cast<std::size_t>(b)]);
+        if (low >= 0) {
+            edges.emplace_back(low, high);
+        }
+    }
+    std::sort(edges.begin(), edges.end());
+    if (edges.size() + 1 != hosts.size()) {
+        edges = minimum_spanning_tree(network);
+    }
+    return edges.size() + 1 == hosts.size() ? edges : EdgeList{};
+}
+
+// Not measured: what a message and a byte cost a host is taken from the order of magnitude that a
+// kernel's TCP has, so that one sender for all is not thought to be free.
+constexpr HostCosts assumed_costs{10.0, 10.0, 1000.0};
+
+}  // namespace
+
+// What the MPI libraries do over TCP by default, less their headers. Open MPI's ob1 asks the
+// receiver beyond btl_tcp_eager_limit (64 KiB) and buffers what is shorter. MPICH over libfabric's
+// tcp provider never asks, but completes what is longer than an injected message only when the
+// receiver has acknowledged it.
+Transport transport_of(const Settings& settings, [[maybe_unused]] double socket_buffer_bytes) {
+    Transport transport;
+#if defined(OPEN_MPI)
+    transport.eager_limit_bytes = 65536 - 128;
+#else
+    transport.buffered_limit_bytes = 128;
+    transport.detached_bytes = gpu_runtime_loaded()
+                                   ? 0
+                                   : std::min(settings.detached_bytes,
+                                              static_cast<std::size_t>(socket_buffer_bytes));
+#endif
+    if (settings.eager_limit_bytes != 0) {
+        transport.eager_limit_bytes = settings.eager_limit_bytes;
+    }
+    return transport;
+}
+
+std::optional<Topology> topology_of(const NetworkView& view, const std::vector<int>& hosts) {
+    const Latencies latencies(view);
+    if (latencies.silent(hosts.front())) {
+        return std::nullopt;
+    }
+    Topology topology;
+    const int count = static_cast<int>(hosts.size());
+    topology.network = Network(count);
+    for (int from = 0; from < count; ++from) {
+        for (int to = 0; to < count; ++to) {
+            if (from != to) {
+                topology.network.set_link(
+                    from, to,
+                    {.latency_us = latencies.between(hosts[static_cast<std::size_t>(from)],
+                                                     hosts[static_cast<std::size_t>(to)])});
+            }
+        }
+    }
+    topology.spanning_tree = spanning_tree(view, hosts, topology.network);
+    return topology;
+}
+
+bool all_known(const Topology& topology) {
+    const std::vector<double> latency_us = topology.network.latency_us();
+    return std::all_of(latency_us.begin(), latency_us.end(),
+                       [](double each) { return std::isfinite(each); });
+}
+
+void complete_network(Topology& topology, const Settings& settings, double socket_buffer_bytes) {
+    for (int host = 0; host < topology.network.host_count(); ++host) {
+        topology.network.set_host(host, assumed_costs);
+    }
+    topology.network.transport = transport_of(settings, socket_buffer_bytes);
+    topology.site_of = discover_sites(topology.network);
+}
+
+}  // namespace mutirao::mpi

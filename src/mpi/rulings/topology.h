@@ -1,0 +1,27 @@
+// From what an agent sees of the whole job to the network of one communicator's hosts.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/selection/selection.h"
+#include "core/settings/settings.h"
+#include "core/spanning_tree/rounds.h"
+
+namespace mutirao::mpi {
+
+/// hosts[h]: the view's number of the communicator's host h. Nothing if the first of them, which looks,
+/// reaches nobody itself.
+std::optional<Topology> topology_of(const NetworkView& view, const std::vector<int>& hosts);
+
+/// Every link between those hosts has been measured.
+bool all_known(const Topology& topology);
+
+/// How this rank's MPI library carries messages.
+Transport transport_of(const Settings& settings, double socket_buffer_bytes);
+
+/// What the MPI library and the settings make of a network of latencies, so that it can be
+/// predicted on: transport, host costs, sites.
+void complete_network(Topology& topology, const Settings& settings, double socket_buffer_bytes);
+
+}  // namespace mutirao::mpi
