@@ -1,11 +1,15 @@
 #include "mpi/report.h"
 
-#include <cstdio>
-#include <cstring>
+#include <atomic>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "core/text/json.h"
+#include "mpi/interpose/launch_rank.h"
+#include "mpi/job/job.h"
 #include "mpi/runtime.h"
 
 namespace mutirao::mpi {
@@ -19,13 +23,15 @@ std::string library_version() {
     return whole.substr(0, whole.find_first_of(",\n"));
 }
 
-void put_cost(JsonWriter& json, const SetupCost& cost) {
-    json.key("setup_ms").begin_object();
-    json.member("attach", cost.attach_ms);
-    json.member("hosts", cost.hosts_ms).member("probe", cost.probe_ms);
-    json.member("ghs", cost.ghs_ms).member("gather", cost.gather_ms);
-    json.member("total", cost.total_ms()).end_object();
-    json.member("ghs_messages", cost.ghs_messages);
+void put_start(JsonWriter& json, const Job* job) {
+    json.key("start").begin_object();
+    json.member("native_reason", job == nullptr ? Job::why_native() : std::string());
+    if (job != nullptr) {
+        const StartCost& cost = job->start_cost();
+        json.member("twin_ms", cost.twin_ms).member("waited_ms", cost.waited_ms);
+        json.member("introduced_ms", cost.introduced_ms);
+    }
+    json.end_object();
 }
 
 void put_topology(JsonWriter& json, const Topology& topology) {
@@ -49,17 +55,24 @@ void put_topology(JsonWriter& json, const Topology& topology) {
     json.end_array();
 }
 
-void put_decision(JsonWriter& json, const DecisionRecord& record) {
-    json.begin_object().member("collective", "broadcast");
-    json.member("first_call", record.first_call);
-    json.member("root_host", record.root).member("length_bytes", record.length_bytes);
-    json.member("calls", record.calls);
-    json.member("chosen", to_string(record.decision.chosen));
-    json.member("reason", record.decision.reason);
-    json.key("considered").begin_array();
-    for (const Evaluated& each : record.decision.considered) {
+void put_ruling(JsonWriter& json, const RulingRecord& ruling) {
+    json.begin_object().member("first_call", ruling.first_call);
+    json.member("calls", ruling.calls).member("chosen", ruling.chosen);
+    json.member("reason", ruling.reason).key("considered").begin_array();
+    for (const Evaluated& each : ruling.considered) {
         json.begin_object().member("candidate", to_string(each.candidate));
         json.member("predicted_us", each.predicted_us).end_object();
+    }
+    json.end_array().end_object();
+}
+
+void put_class(JsonWriter& json, const ClassRecord& record) {
+    json.begin_object().member("collective", to_string(record.shapes.collective));
+    json.member("root", record.shapes.root).member("length_bytes", record.length_bytes);
+    json.member("first_call", record.first_call).member("native_calls", record.native_calls);
+    json.key("rulings").begin_array();
+    for (const RulingRecord& ruling : record.rulings) {
+        put_ruling(json, ruling);
     }
     json.end_array().end_object();
 }
@@ -76,9 +89,12 @@ void put_taken_up(JsonWriter& json, const TakenUp& taken) {
 
 void put_adaptation(JsonWriter& json, const AdaptationRecord& record) {
     json.key("adaptation").begin_object().member("mode", record.mode);
-    json.member("epochs", record.epochs).member("checks", record.checks);
+    json.member("epochs", record.epochs).member("horizon_calls", record.horizon_calls);
     json.member("waits", record.waits).member("waited_ms", record.waited_ms);
-    json.member("adapting_ms", record.adapting_ms).key("check_ms").begin_array();
+    json.member("early_waits", record.early_waits);
+    json.member("early_waited_ms", record.early_waited_ms);
+    json.member("checks", record.checks).member("adapting_ms", record.adapting_ms);
+    json.member("ghs_messages", record.ghs_messages).key("check_ms").begin_array();
     for (const double took_ms : record.check_ms) {
         json.value(took_ms);
     }
@@ -89,48 +105,79 @@ void put_adaptation(JsonWriter& json, const AdaptationRecord& record) {
     json.end_array().end_object();
 }
 
-void put_record(JsonWriter& json, const Record& record) {
+void put_record(JsonWriter& json, Record& record) {
+    const std::lock_guard lock(record.mutex);
     json.begin_object().member("name", record.name).member("ranks", record.ranks);
-    json.member("hosts", record.hosts);
+    json.member("hosts", record.hosts).member("calls", record.calls);
     json.member("state", record.native ? "native" : "mutirao").member("reason", record.reason);
-    put_cost(json, record.cost);
+    if (record.first_ruled_call) {
+        json.member("first_ruled_call", *record.first_ruled_call);
+        json.member("first_ruled_ms", record.first_ruled_ms);
+    }
     put_topology(json, record.topology);
     put_adaptation(json, record.adaptation);
-    json.key("decisions").begin_array();
-    for (const DecisionRecord& decision : record.decisions) {
-        put_decision(json, decision);
+    json.key("classes").begin_array();
+    for (const auto& [shapes, each] : record.classes) {
+        put_class(json, each);
     }
     json.end_array().end_object();
 }
 
-std::string to_json(const Runtime& runtime) {
+std::string to_json(const Runtime* runtime, const Job* job) {
     JsonWriter json(1);
     json.begin_object().member("mutirao", MUTIRAO_VERSION).member("mpi", library_version());
+    put_start(json, job);
+    json.member("forgotten_communicators", runtime ? runtime->forgotten_records : 0);
     json.key("communicators").begin_array();
-    for (const auto& record : runtime.records) {
-        put_record(json, *record);
+    if (runtime != nullptr) {
+        for (const auto& record : runtime->records) {
+            put_record(json, *record);
+        }
     }
     json.end_array().end_object();
     return json.take() + '\n';
 }
 
-}  // namespace
-
-void write_report(Runtime& runtime) {
-    const std::string& path = runtime.settings.report;
-    int rank = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (path.empty() || rank != 0) {
-        return;
-    }
-    const std::lock_guard lock(runtime.mutex);
-    const std::string text = to_json(runtime);
+void write_to(const std::string& path, const std::string& text) {
     std::FILE* const file = std::fopen(path.c_str(), "w");
-    const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    const bool written =
+        file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
     const bool closed = file != nullptr && std::fclose(file) == 0;
     if (!written || !closed) {
         std::fprintf(stderr, "mutirao: cannot write the report %s: %s\n", path.c_str(),
                      std::strerror(errno));
+    }
+}
+
+// At the end of a process without MPI_Init; its launcher knows its rank.
+void write_without_job() {
+    write_to(settings_of_environment().report, to_json(nullptr, nullptr));
+}
+
+std::atomic<bool> written{false};
+
+}  // namespace
+
+void write_report(Runtime& runtime, const Job* job) {
+    const std::string& path = runtime.settings.report;
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (path.empty() || rank != 0 || written.exchange(true)) {
+        return;
+    }
+    const std::lock_guard lock(runtime.mutex);
+    write_to(path, to_json(&runtime, job));
+}
+
+void note_native_call() {
+    static std::atomic<bool> noted{false};
+    if (noted.load(std::memory_order_relaxed) || noted.exchange(true)) {
+        return;
+    }
+    int initialised = 0;
+    PMPI_Initialized(&initialised);
+    if (initialised == 0 && !settings_of_environment().report.empty() && speaks_for_job()) {
+        std::atexit(write_without_job);
     }
 }
 

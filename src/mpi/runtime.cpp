@@ -6,15 +6,18 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/text/hash.h"
-#include "mpi/communicator/state.h"
+#include "mpi/communicator/registry.h"
 #include "mpi/executor/datatype.h"
 #include "mpi/interpose/launch_rank.h"
+#include "mpi/job/job.h"
 #include "mpi/report.h"
+#include "mpi/rulings/deciding_thread.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -31,11 +34,11 @@ std::vector<std::string> own_environment() {
 }
 
 // Equal settings in another spelling hash differently, which only costs the speed-up. Where the
-// report goes concerns rank 0 alone.
+// report goes concerns rank 0 alone, and whether a rank is switched off is told apart.
 std::uint64_t hash_of(const std::vector<std::string>& entries) {
     std::string text;
     for (const std::string& entry : entries) {
-        if (!entry.starts_with("MUTIRAO_REPORT=")) {
+        if (!entry.starts_with("MUTIRAO_REPORT=") && !entry.starts_with("MUTIRAO_ENABLED=")) {
             text += entry + '\n';
         }
     }
@@ -49,10 +52,13 @@ const ParsedSettings& parsed_settings() {
 
 // Runs at the beginning of MPI_Finalize, wherever that is called from (MPI 4.0, 11.2.4).
 int at_finalize(MPI_Comm, int, void*, void*) {
-    write_report(runtime());
-    free_states();
-    const std::lock_guard lock(runtime().mutex);
-    runtime().universe.reset();  // ends this process' agent
+    DecidingThread::end();
+    Job* const job = Job::retire();
+    end_communicators();
+    if (job != nullptr) {
+        job->finish();
+    }
+    write_report(runtime(), job);
     return MPI_SUCCESS;
 }
 
@@ -88,6 +94,20 @@ void check_settings() {
     const timespec until_printed{0, 300'000'000};
     nanosleep(&until_printed, nullptr);
     std::_Exit(2);
+}
+
+const Settings& settings_of_environment() { return parsed_settings().settings; }
+
+void remember(const std::shared_ptr<Record>& record) {
+    constexpr std::size_t most_records = 64;
+    constexpr std::size_t always_kept = 8;  // the first ones matter most: MPI_COMM_WORLD's among them
+    Runtime& all = runtime();
+    const std::lock_guard lock(all.mutex);
+    all.records.push_back(record);
+    if (all.records.size() > most_records) {
+        all.records.erase(std::next(all.records.begin(), always_kept));
+        ++all.forgotten_records;
+    }
 }
 
 int raise_on(MPI_Comm comm, int error) {

@@ -1,5 +1,5 @@
-// What one process holds of mutirao, whatever the communicator: its settings, its attribute keys,
-// the network that it has measured, and the records that the report is written from.
+// What one process holds of mutirao, whatever the communicator: its settings, its attribute keys, and
+// the records that the report is written from.
 #pragma once
 
 #include <mpi.h>
@@ -10,7 +10,6 @@
 
 #include "core/settings/settings.h"
 #include "mpi/communicator/record.h"
-#include "mpi/communicator/universe.h"
 
 namespace mutirao::mpi {
 
@@ -20,13 +19,19 @@ struct Runtime {
     int communicator_key = MPI_KEYVAL_INVALID;
     int datatype_key = MPI_KEYVAL_INVALID;
 
-    std::mutex mutex;  ///< guards what follows: threads may set up different communicators at once
-    std::shared_ptr<const Universe> universe;
-    std::list<std::shared_ptr<Record>> records;  ///< bounded, oldest first
+    std::mutex mutex;  ///< guards what follows: threads may make communicators at once
+    std::list<std::shared_ptr<Record>> records;  ///< bounded; the first ones and the newest
+    std::uint64_t forgotten_records = 0;
 };
 
-/// The process' runtime; made at the first call after MPI_Init, whoever called that.
+/// The process' runtime, made when MPI_Init has returned.
 Runtime& runtime();
+
+/// What the environment says; needs no MPI.
+const Settings& settings_of_environment();
+
+/// Keeps a communicator's record for the report.
+void remember(const std::shared_ptr<Record>& record);
 
 /// Ends the process with exit code 2 and one line if the environment holds a wrong setting. Needs
 /// no MPI, so that it can speak before any communication.

@@ -45,11 +45,15 @@ def read_report(file: Path | None) -> dict:
 
 def explain(report: dict) -> Iterator[str]:
     yield f"mutirao {report.get('mutirao', '?')} over {_first_line(report.get('mpi', '?'))}"
+    yield from _start(report.get("start") or {})
     if not report["communicators"]:
         yield "No communicator had a collective call that mutirao handles."
     for communicator in report["communicators"]:
         yield ""
         yield from _communicator(communicator)
+    if report.get("forgotten_communicators"):
+        yield ""
+        yield f"{counted(report['forgotten_communicators'], 'more communicator')} not remembered"
 
 
 def _first_line(text: str) -> str:
@@ -57,40 +61,47 @@ def _first_line(text: str) -> str:
     return " ".join(text.splitlines()[0].split(",")[0].split()) if text else "an unknown MPI"
 
 
+def _start(start: dict) -> Iterator[str]:
+    """What MPI_Init cost the program, or why the MPI library takes every call."""
+    if start.get("native_reason"):
+        yield f"All calls are left to the MPI library: {start['native_reason']}"
+    elif start:
+        line = (f"start: MPI_Init took {duration(start['twin_ms'] * 1000)} longer, for a private"
+                " duplicate of MPI_COMM_WORLD")
+        if start.get("waited_ms"):
+            line += f", and waited {duration(start['waited_ms'] * 1000)} for the network (start=wait)"
+        yield line
+
+
 def _communicator(communicator: dict) -> Iterator[str]:
     ranks, hosts = communicator.get("ranks", 0), communicator.get("hosts", 0)
-    line = (f"{communicator.get('name') or 'communicator'}: {counted(ranks, 'rank')}"
-            f" on {counted(hosts, 'host')}")
+    line = f"{communicator.get('name') or 'communicator'}: {counted(ranks, 'rank')}"
+    if hosts:
+        line += f" on {counted(hosts, 'host')}"
     sites = len(set(communicator.get("sites") or ()))
     if sites > 1:
         line += f" in {sites} sites"
     yield line
     handled = {"mutirao": "handled by mutirao", "native": "left to the MPI library"}
     state = communicator.get("state", "unknown")
-    yield f"  {handled.get(state, state)}: {communicator.get('reason') or 'no reason given'}"
-    yield from _set_up(communicator)
+    yield f"  {handled.get(state, state)}: {communicator.get('reason') or _not_yet(communicator)}"
+    if communicator.get("first_ruled_call") is not None:
+        yield (f"  first ruling from call {communicator['first_ruled_call'] + 1} on,"
+               f" {duration(communicator['first_ruled_ms'] * 1000)} after MPI_Init; until then the"
+               " MPI library's own")
     yield from _followed(communicator.get("adaptation") or {})
     if communicator.get("tree"):
         yield "  spanning tree, with the one-way latency of each link:"
         yield from (f"    {line}" for line in draw_tree(
             communicator["tree"], communicator.get("latency_us"), communicator.get("sites")))
-    for decision in communicator.get("decisions", ()):
+    for of_class in communicator.get("classes", ()):
         yield ""
-        yield from _decision(decision)
+        yield from _class(of_class)
 
 
-def _set_up(communicator: dict) -> Iterator[str]:
-    spent = communicator.get("setup_ms") or {}
-    titles = {"attach": "attaching to the agent", "hosts": "finding hosts",
-              "probe": "measuring links", "ghs": "spanning tree", "gather": "sharing"}
-    parts = [f"{title} {duration(spent[key] * 1000)}"
-             for key, title in titles.items() if spent.get(key)]
-    if parts:
-        yield f"  set up in {duration(spent['total'] * 1000)} ({', '.join(parts)})"
-    if communicator.get("ghs_messages"):
-        bound = ghs_message_bound(communicator["latency_us"])
-        yield (f"  spanning tree agreed with {communicator['ghs_messages']} messages"
-               f" (at most {bound})")
+def _not_yet(communicator: dict) -> str:
+    calls = counted(communicator.get("calls", 0), "call")
+    return f"{calls} before its ranks had agreed; the MPI library took them"
 
 
 def _followed(adaptation: dict) -> Iterator[str]:
@@ -103,17 +114,22 @@ def _followed(adaptation: dict) -> Iterator[str]:
                f" {counted(adaptation['checks'], 'time')},"
                f" {duration(adaptation['adapting_ms'] * 1000)} in all")
     else:
-        waited = (f"waited {counted(adaptation['waits'], 'time')} for it,"
-                  f" {duration(adaptation['waited_ms'] * 1000)} in all"
-                  if adaptation["waits"] else "never waited for it")
         where = "inside its own calls" if mode == "in-band" else "beside the program"
         yield (f"  follows its network {where}: {counted(adaptation['epochs'], 'epoch')};"
-               f" this rank {waited}")
+               f" this rank {_waited(adaptation, 'waits', 'waited_ms')}"
+               f" (while it started: {_waited(adaptation, 'early_waits', 'early_waited_ms')})")
     taken_up = adaptation.get("taken_up") or []
     if not taken_up:
         yield "  no change of the network taken up"
     for change in taken_up:
-        yield f"  from call {change['call'] + 1} on: {_change(change)}"
+        yield f"  known in call {change['call'] + 1}: {_change(change)}"
+
+
+def _waited(adaptation: dict, times: str, total_ms: str) -> str:
+    if not adaptation[times]:
+        return "never waited for it"
+    return (f"waited {counted(adaptation[times], 'time')} for it,"
+            f" {duration(adaptation[total_ms] * 1000)} in all")
 
 
 def _change(change: dict) -> str:
@@ -129,13 +145,6 @@ def _change(change: dict) -> str:
 
 def _latency(latency_us: float | None) -> str:
     return "unusable" if latency_us is None else duration(latency_us)
-
-
-def ghs_message_bound(latency_us: list) -> int:
-    """2 E + 5 N log2 N, over the links that let something through (null: nothing does)."""
-    hosts = len(latency_us)
-    links = sum(latency_us[a][b] is not None for a in range(hosts) for b in range(a))
-    return int(2 * links + 5 * hosts * math.log2(hosts)) if hosts else 0
 
 
 def draw_tree(edges: list, latency_us: list | None, sites: list | None) -> Iterator[str]:
@@ -169,14 +178,25 @@ def draw_tree(edges: list, latency_us: list | None, sites: list | None) -> Itera
                            for child, branch in zip(children, branches)])
 
 
-def _decision(decision: dict) -> Iterator[str]:
-    since = f" from call {decision['first_call'] + 1} on" if decision.get("first_call") else ""
-    yield (f"  {decision['collective']} of {size(decision['length_bytes'])}"
-           f" from host {decision['root_host']}, {counted(decision['calls'], 'call')}{since}:"
-           f" {decision['chosen']}")
-    if decision.get("reason"):
-        yield f"    why: {decision['reason']}"
-    considered = decision.get("considered") or []
+def _class(of_class: dict) -> Iterator[str]:
+    """All calls of one collective from one root, of lengths up to twice the least."""
+    title = (f"  {of_class['collective']} of {size(of_class['length_bytes'])} from rank"
+             f" {of_class['root']}")
+    if of_class["native_calls"]:
+        yield f"{title}, {counted(of_class['native_calls'], 'call')} by the MPI library"
+    for ruling in of_class["rulings"]:
+        if ruling["chosen"] == "native":
+            yield f"{title}, from call {ruling['first_call'] + 1} on: native"
+        else:
+            yield (f"{title}, {counted(ruling['calls'], 'call')} from call"
+                   f" {ruling['first_call'] + 1} on: {ruling['chosen']}")
+        yield from _why(ruling)
+
+
+def _why(ruling: dict) -> Iterator[str]:
+    if ruling.get("reason"):
+        yield f"    why: {ruling['reason']}"
+    considered = ruling.get("considered") or []
     native_us = next((row["predicted_us"] for row in considered
                       if row["candidate"] == "native"), None)
     width = max((len(row["candidate"]) for row in considered), default=0)

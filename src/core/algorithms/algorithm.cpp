@@ -148,11 +148,6 @@ std::string unknown_algorithm(Collective collective, std::string_view name) {
 
 }  // namespace
 
-std::string_view to_string(Collective collective) {
-    constexpr std::array<std::string_view, 1> names{"broadcast"};
-    return names[static_cast<std::size_t>(collective)];
-}
-
 const Algorithm* find_algorithm(Collective collective, std::string_view name) {
     for (const Algorithm& row : catalogue()) {
         if (row.collective == collective && row.name == name) return &row;

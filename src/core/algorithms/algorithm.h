@@ -10,14 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/collectives/collective.h"
 #include "core/network/tree.h"
 #include "core/schedule/schedule.h"
 
 namespace mutirao {
-
-enum class Collective : unsigned char { broadcast };
-
-std::string_view to_string(Collective collective);
 
 /// What varies within one algorithm. A row of the catalogue says which fields it reads.
 struct Parameters {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/algorithms/test_requests.h"
+#include "core/collectives/promise.h"
 #include "core/schedule/checker.h"
 
 namespace mutirao {
@@ -43,7 +44,8 @@ class EveryAlgorithm : public testing::TestWithParam<Candidate> {
     void prove(const Candidate& candidate, int size, int root, std::size_t length_bytes,
                const Tree& tree) {
         const auto schedules = test::build_all(candidate, size, root, length_bytes, tree);
-        const CheckResult result = check(schedules, broadcast_promise(size, root, length_bytes));
+        const CheckResult result =
+            check(schedules, promise({.root = root, .length_bytes = length_bytes}, size));
         ASSERT_TRUE(result) << label(candidate, size, root, length_bytes) << ": " << result.reason;
         ASSERT_EQ(received_amounts(schedules, root, length_bytes), "")
             << label(candidate, size, root, length_bytes);

@@ -328,15 +328,6 @@ class Check {
 
 }  // namespace
 
-Promise broadcast_promise(int size, int root, std::size_t length_bytes) {
-    const Piece message{{Buffer::output, 0, length_bytes}, {root}, 0};
-    Promise promise;
-    promise.before.resize(static_cast<std::size_t>(size));
-    promise.before[static_cast<std::size_t>(root)].push_back(message);
-    promise.after.assign(static_cast<std::size_t>(size), {message});
-    return promise;
-}
-
 CheckResult check(const std::vector<Schedule>& schedules, const Promise& promise) {
     for (const auto* side : {&promise.before, &promise.after})
         if (side->size() != schedules.size())

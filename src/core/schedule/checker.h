@@ -32,8 +32,6 @@ struct Promise {
     std::vector<std::vector<Piece>> after;
 };
 
-Promise broadcast_promise(int size, int root, std::size_t length_bytes);
-
 struct CheckResult {
     bool ok = true;
     std::string reason;  ///< first fault found, with rank and step

@@ -209,6 +209,7 @@ void expect_useful(const Tally& tally) {
 }
 
 TEST(CheckerAgainstRandomRuns, Broadcasts) {
+    using testing::broadcast_promise;
     expect_useful(compare(testing::binomial_broadcast(6, 4), broadcast_promise(6, 0, 4), 1));
     expect_useful(compare(testing::chain_broadcast(4, 3, 4), broadcast_promise(4, 0, 12), 2));
 }

@@ -11,6 +11,7 @@
 namespace mutirao {
 namespace {
 
+using testing::broadcast_promise;
 using testing::input;
 using testing::output;
 using testing::scratch;

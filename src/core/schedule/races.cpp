@@ -1,13 +1,13 @@
-// Memory is cut into cells at the boundaries of all regions; each cell remembers its last writer
-// and the readers since. Since dependencies point backwards, "ordered" always means "the earlier
-// step is an ancestor of the later", and as long as no race was found the last writer has every
-// earlier user of the cell as its ancestor, so looking that far back is enough.
+// Since dependencies point backwards, "ordered" always means "the earlier step is an ancestor of the
+// later", and as long as no race was found the last writer of some bytes has every earlier user of
+// them as its ancestor, so looking that far back is enough.
 #include "core/schedule/races.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "core/schedule/byte_users.h"
 #include "core/schedule/describe.h"
 
 namespace mutirao {
@@ -16,90 +16,25 @@ namespace {
 class RaceSearch {
   public:
     explicit RaceSearch(const Schedule& schedule)
-        : schedule_(schedule), visited_by_(schedule.size(), -1) {
-        cut();
-        last_writer_.assign(cuts_.size(), -1);
-        readers_.assign(cuts_.size(), -1);
-    }
+        : schedule_(schedule), users_(schedule.steps()), visited_by_(schedule.size(), -1) {}
 
     /// The earlier and the later step of a race; both -1 if there is none.
     std::pair<StepId, StepId> run() {
         for (StepId step = 0; step < static_cast<StepId>(schedule_.size()); ++step) {
             const Step& content = schedule_.steps()[static_cast<std::size_t>(step)];
             needed_.clear();
-            if (reads_source(content)) collect(content.source, false);
-            if (writes_target(content)) collect(content.target, true);
+            const Uses uses(content);
+            users_.collect(uses.read, needed_);
+            users_.collect(uses.written, needed_);
             if (const StepId other = first_unordered(step, content); other >= 0)
                 return {other, step};
-            if (reads_source(content)) remember(content.source, step, false);
-            if (writes_target(content)) remember(content.target, step, true);
+            users_.remember(uses.read, step);
+            users_.remember(uses.written, step);
         }
         return {-1, -1};
     }
 
   private:
-    using Cut = std::pair<Buffer, std::size_t>;
-    struct Reader {
-        StepId step;
-        int next;  ///< in reader_pool_, -1 at the end
-    };
-
-    static bool reads_source(const Step& step) { return step.kind != StepKind::receive; }
-    static bool writes_target(const Step& step) { return step.kind != StepKind::send; }
-
-    void cut() {
-        const auto add = [&](const Region& region) {
-            if (region.length_bytes == 0) return;
-            const Cut begin{region.buffer, region.offset_bytes};
-            const Cut end{region.buffer, region.end_bytes()};
-            if (cuts_.size() >= 2 && cuts_[cuts_.size() - 2] == begin && cuts_.back() == end)
-                return;
-            cuts_.push_back(begin);
-            cuts_.push_back(end);
-        };
-        for (const Step& step : schedule_.steps()) {
-            if (reads_source(step)) add(step.source);
-            if (writes_target(step)) add(step.target);
-        }
-        std::sort(cuts_.begin(), cuts_.end());
-        cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
-    }
-
-    template <class Visit>
-    void each_cell(const Region& region, Visit visit) const {
-        const Cut begin{region.buffer, region.offset_bytes};
-        auto cell = std::lower_bound(cuts_.begin(), cuts_.end(), begin);
-        for (; cell != cuts_.end() && cell->first == region.buffer &&
-               cell->second < region.end_bytes();
-             ++cell)
-            visit(static_cast<std::size_t>(cell - cuts_.begin()));
-    }
-
-    /// Adds to needed_ the steps that must be ordered before one that uses the region.
-    void collect(const Region& region, bool writes) {
-        each_cell(region, [&](std::size_t cell) {
-            if (last_writer_[cell] >= 0) needed_.push_back(last_writer_[cell]);
-            if (!writes) return;
-            for (int at = readers_[cell]; at >= 0;) {
-                const Reader& reader = reader_pool_[static_cast<std::size_t>(at)];
-                needed_.push_back(reader.step);
-                at = reader.next;
-            }
-        });
-    }
-
-    void remember(const Region& region, StepId step, bool writes) {
-        each_cell(region, [&](std::size_t cell) {
-            if (writes) {
-                last_writer_[cell] = step;
-                readers_[cell] = -1;
-            } else {
-                reader_pool_.push_back({step, readers_[cell]});
-                readers_[cell] = static_cast<int>(reader_pool_.size()) - 1;
-            }
-        });
-    }
-
     StepId first_unordered(StepId step, const Step& content) {
         const Schedule::After direct = schedule_.dependencies(content);
         std::erase_if(needed_, [&](StepId other) {
@@ -130,10 +65,7 @@ class RaceSearch {
     }
 
     const Schedule& schedule_;
-    std::vector<Cut> cuts_;  ///< cell i lies between cuts i and i + 1
-    std::vector<StepId> last_writer_;
-    std::vector<int> readers_;  ///< per cell: its first entry in reader_pool_
-    std::vector<Reader> reader_pool_;
+    ByteUsers users_;
     std::vector<StepId> needed_;
     std::vector<StepId> visited_by_;  ///< per step: the last step whose ancestor it was found to be
     std::vector<StepId> pending_;

@@ -4,9 +4,23 @@
 
 #include <algorithm>
 
+#include "core/schedule/byte_users.h"
 #include "core/text/invariant.h"
 
 namespace mutirao {
+namespace {
+
+/// Where a part's scratch memory may begin: at a cache line, which is aligned for every datatype.
+constexpr std::size_t scratch_alignment_bytes = 64;
+
+int rank_in(std::span<const int> group, int participant) {
+    if (static_cast<std::size_t>(participant) >= group.size())
+        broken_invariant("peer is not in the group (peer, participants)", participant,
+                         static_cast<long long>(group.size()));
+    return group[static_cast<std::size_t>(participant)];
+}
+
+}  // namespace
 
 StepId Schedule::send(int peer, Region data, After after) {
     return add(StepKind::send, peer, data, {}, after);
@@ -44,6 +58,39 @@ StepId Schedule::add(StepKind kind, int peer, Region source, Region target, Afte
         if (region.buffer == Buffer::scratch)
             scratch_bytes_ = std::max(scratch_bytes_, region.end_bytes());
     return id;
+}
+
+void Schedule::append(const Schedule& part, std::span<const int> group) {
+    const auto base = static_cast<StepId>(steps_.size());
+    const std::size_t scratch_base = (scratch_bytes_ + scratch_alignment_bytes - 1) /
+                                     scratch_alignment_bytes * scratch_alignment_bytes;
+    std::vector<Step> joined = part.steps_;
+    for (Step& step : joined) {
+        if (step.peer >= 0) step.peer = rank_in(group, step.peer);
+        for (Region* region : {&step.source, &step.target})
+            if (region->buffer == Buffer::scratch) region->offset_bytes += scratch_base;
+    }
+
+    ByteUsers users(steps_, joined);
+    for (StepId id = 0; id < base; ++id) {
+        const Uses uses(steps_[static_cast<std::size_t>(id)]);
+        users.remember(uses.read, id);
+        users.remember(uses.written, id);
+    }
+    std::vector<StepId> after;
+    for (std::size_t i = 0; i < joined.size(); ++i) {
+        const Step& step = joined[i];
+        const Uses uses(step);
+        after.clear();
+        users.collect(uses.read, after);
+        users.collect(uses.written, after);
+        std::sort(after.begin(), after.end());
+        after.erase(std::unique(after.begin(), after.end()), after.end());
+        for (const StepId own : part.dependencies(part.steps_[i])) after.push_back(base + own);
+        add(step.kind, step.peer, step.source, step.target, after);
+        // The part itself orders its further uses of these bytes after this step.
+        users.forget(uses.written.region);
+    }
 }
 
 }  // namespace mutirao

@@ -52,6 +52,18 @@ class Schedule {
     StepId copy(Region from, Region into, After after = {});
     StepId reduce(Region from, Region into, After after = {});
 
+    /// Joins the schedule of an algorithm that was written for participants 0 .. group.size() - 1;
+    /// participant i is rank group[i]. Among themselves the joined steps keep their dependencies,
+    /// and each also comes after those steps of the whole whose bytes it uses (unless both only
+    /// read), so data flow from one part into the next piece by piece, without a barrier between.
+    /// The part's scratch memory lies behind the whole's. Neither may have a race.
+    ///
+    /// All ranks must append the parts that they have in common in the same order: the messages
+    /// between two ranks match in step order, those of all parts together.
+    ///
+    /// Cost: n log n for n steps of both, and the dependencies that are added.
+    void append(const Schedule& part, std::span<const int> group);
+
     const std::vector<Step>& steps() const { return steps_; }
     std::size_t size() const { return steps_.size(); }
     After dependencies(const Step& step) const {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/schedule/checker.h"
 #include "core/schedule/schedule.h"
 
 namespace mutirao::testing {
@@ -19,6 +20,14 @@ inline Region input(std::size_t offset, std::size_t length) {
 }
 inline Region scratch(std::size_t offset, std::size_t length) {
     return {Buffer::scratch, offset, length};
+}
+
+inline Promise broadcast_promise(int size, int root, std::size_t length) {
+    const Piece message{output(0, length), {root}, 0};
+    Promise promise{std::vector<std::vector<Piece>>(static_cast<std::size_t>(size)),
+                    std::vector<std::vector<Piece>>(static_cast<std::size_t>(size), {message})};
+    promise.before[static_cast<std::size_t>(root)] = {message};
+    return promise;
 }
 
 /// Rank 0 sends to everyone else in turn.

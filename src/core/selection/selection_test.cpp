@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/network/test_networks.h"
+#include "core/collectives/promise.h"
 #include "core/schedule/checker.h"
 #include "core/schedule/predictor.h"
 #include "core/selection/estimate.h"
@@ -239,7 +240,8 @@ double decided_us(const Decision& decision, const Topology& topology, int root) 
     for (int host = 0; host < topology.network.host_count(); ++host) {
         schedules.push_back(*build_one(decision, topology.network.host_count(), root, host, 24));
     }
-    EXPECT_TRUE(check(schedules, broadcast_promise(topology.network.host_count(), root, 24)));
+    EXPECT_TRUE(check(schedules, promise({.root = root, .length_bytes = 24},
+                                         topology.network.host_count())));
     return predict(schedules, topology.network).completion_us;
 }
 
@@ -308,7 +310,8 @@ TEST(Candidates, BuildSchedulesThatKeepTheirPromise) {
         const auto schedules = build_all(candidate, topology, 4, length_bytes);
         ASSERT_EQ(schedules.has_value(), !candidate.algorithm->native()) << to_string(candidate);
         if (!schedules) continue;
-        const CheckResult result = check(*schedules, broadcast_promise(9, 4, length_bytes));
+        const CheckResult result =
+            check(*schedules, promise({.root = 4, .length_bytes = length_bytes}, 9));
         EXPECT_TRUE(result) << to_string(candidate) << ": " << result.reason;
     }
 }

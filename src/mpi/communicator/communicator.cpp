@@ -49,6 +49,17 @@ bool is_synchronous() {
     return settings().adaptation.mode == Adaptation::Mode::synchronous;
 }
 
+std::string mode_of(bool watched) {
+    const Adaptation& adaptation = settings().adaptation;
+    if (is_synchronous()) {
+        return "every:" + std::to_string(adaptation.every);
+    }
+    if (adaptation.mode == Adaptation::Mode::off || !watched) {
+        return "off";
+    }
+    return settings().agent == AgentPlace::in_band ? "in-band" : "auto";
+}
+
 // The rank that decides. Where only the leaders of hosts see the network, one of them.
 int choose_decider(const Members& members, const World& world) {
     if (settings().agent != AgentPlace::in_band) {
@@ -67,6 +78,7 @@ int choose_decider(const Members& members, const World& world) {
 Communicator::Communicator(MPI_Comm comm, Job& job)
     : comm_(comm), job_(job), phase_(Phase::counting), record_(new_record(comm)) {
     remember(record_);
+    PMPI_Comm_rank(comm, &my_rank_);
     surroundings_ = {job.twin(), &job.left_behind(), nullptr};
     if (is_between_groups(comm)) {
         be_native("intercommunicator");
@@ -136,6 +148,9 @@ void Communicator::agree(std::uint64_t call) {
     }
     if (phase_ != Phase::counting) {
         return;
+    }
+    if (agrees_no_more_) {
+        return be_native("the program duplicates it without blocking");
     }
     begin_agreement(call);
     if (settings().waits_at_start() && phase_ == Phase::counting) {
@@ -246,7 +261,7 @@ void Communicator::start_deciding() {
     const World& world = job_.world();
     {
         const std::lock_guard lock(record_->mutex);
-        record_->adaptation.mode = mode_of(settings(), job_.source() != nullptr);
+        record_->adaptation.mode = mode_of(job_.source() != nullptr);
         record_->reason = world.daemon_host.empty() ? "network measured"
                                                     : "network known to the hosts' agents";
     }

@@ -39,6 +39,10 @@ class Communicator final : private Background {
     Communicator(const Communicator&) = delete;
     Communicator& operator=(const Communicator&) = delete;
 
+    bool is_native() const { return phase_ == Phase::native; }
+    int rank_count() const { return record_->ranks; }
+    int my_rank() const { return my_rank_; }
+
     /// How the next call, of that shape, is run.
     struct Turn {
         Execution* execution = nullptr;  ///< null: by the MPI library
@@ -53,6 +57,9 @@ class Communicator final : private Background {
 
     /// For the end of the job: nothing more is passed on for freed communicators.
     static void stop_draining();
+
+    /// The program duplicates it without blocking: nothing more is started on it.
+    void agree_no_more() { agrees_no_more_ = true; }
 
     const Execution::Surroundings& surroundings() const { return surroundings_; }
 
@@ -113,11 +120,13 @@ class Communicator final : private Background {
     MPI_Comm comm_;
     Job& job_;
     Phase phase_;
+    int my_rank_ = 0;
     std::uint64_t calls_ = 0;       ///< entered so far
     std::uint64_t next_event_ = 0;  ///< the call at which there is more to do than to look up
     std::shared_ptr<Record> record_;
     Execution::Surroundings surroundings_;
     // Counting.
+    bool agrees_no_more_ = false;
     std::optional<SlotAgreement> agreement_;
     std::optional<Members> candidates_;
     // Ruled.

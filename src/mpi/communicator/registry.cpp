@@ -90,6 +90,7 @@ void end_communicators() {
     ++generation;
     const std::lock_guard lock(living().mutex);
     living().all.clear();
+    Communicator::stop_draining();
 }
 
 }  // namespace mutirao::mpi

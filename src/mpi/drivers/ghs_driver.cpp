@@ -22,9 +22,9 @@ std::vector<ghs::Neighbour> neighbours(int me, const std::vector<double>& latenc
 
 }  // namespace
 
-TreePart build_spanning_tree(Mailbox& mailbox, const Hosts& hosts,
-                             const std::vector<double>& latency_us) {
-    ghs::Node node(hosts.my_host(), neighbours(hosts.my_host(), latency_us));
+TreePart build_spanning_tree(Mailbox& mailbox, const std::vector<double>& latency_us) {
+    const int me = mailbox.leaders().my_host;
+    ghs::Node node(me, neighbours(me, latency_us));
     TreePart part;
     const auto post = [&](const ghs::Output& output) {
         for (const ghs::Outgoing& outgoing : output) {
@@ -35,9 +35,9 @@ TreePart build_spanning_tree(Mailbox& mailbox, const Hosts& hosts,
     };
     post(node.wake());
     while (!node.finished()) {
-        if (const auto letter = mailbox.poll(Phase::ghs)) {
-            if (const auto message = ghs::decode(letter->body)) {
-                post(node.on(letter->from, *message));
+        if (const auto received = mailbox.poll(Phase::ghs)) {
+            if (const auto message = ghs::decode(received->body)) {
+                post(node.on(received->from, *message));
             }
         }
     }

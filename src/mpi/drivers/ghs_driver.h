@@ -14,7 +14,6 @@ struct TreePart {
 };
 
 /// latency_us[h] is the agreed latency to host h; infinite ones are no links.
-TreePart build_spanning_tree(Mailbox& mailbox, const Hosts& hosts,
-                             const std::vector<double>& latency_us);
+TreePart build_spanning_tree(Mailbox& mailbox, const std::vector<double>& latency_us);
 
 }  // namespace mutirao::mpi

@@ -9,15 +9,15 @@
 namespace mutirao::mpi {
 namespace {
 
-// Before a letter's body: its phase (1) and its round (4).
-constexpr std::size_t head_bytes = 1 + sizeof(Letter::round);
+// Before a received's body: its phase (1) and its round (4).
+constexpr std::size_t head_bytes = 1 + sizeof(Message::round);
 
 }  // namespace
 
 void Mailbox::begin_round() {
     ++round_;
     for (auto& queue : waiting_) {
-        std::erase_if(queue, [&](const Letter& each) { return each.round < round_; });
+        std::erase_if(queue, [&](const Message& each) { return each.round < round_; });
     }
 }
 
@@ -35,22 +35,22 @@ bool Mailbox::fetch() {
         return false;
     }
     const Post::Bytes& bytes = received->bytes;
-    Letter letter;
-    letter.from = hosts_.host_of_rank[static_cast<std::size_t>(received->from)];
-    letter.phase = static_cast<Phase>(bytes.at(0));
-    std::memcpy(&letter.round, &bytes.at(1), sizeof letter.round);
-    letter.body.assign(bytes.begin() + head_bytes, bytes.end());
-    if (letter.round >= round_) {
-        waiting_[static_cast<std::size_t>(letter.phase) % phase_count].push_back(std::move(letter));
+    Message message;
+    message.from = leaders_.host_of(received->from);
+    message.phase = static_cast<Phase>(bytes.at(0));
+    std::memcpy(&message.round, &bytes.at(1), sizeof message.round);
+    message.body.assign(bytes.begin() + head_bytes, bytes.end());
+    if (message.round >= round_) {
+        waiting_[static_cast<std::size_t>(message.phase) % phase_count].push_back(std::move(message));
     }
     return true;
 }
 
-std::optional<Letter> Mailbox::poll(Phase phase) {
+std::optional<Message> Mailbox::poll(Phase phase) {
     auto& queue = waiting_[static_cast<std::size_t>(phase)];
     const bool fetched = fetch();
     const auto found = std::find_if(queue.begin(), queue.end(),
-                                    [&](const Letter& each) { return each.round == round_; });
+                                    [&](const Message& each) { return each.round == round_; });
     if (fetched) {
         idle_polls_ = 0;
     } else if (found == queue.end()) {
@@ -59,9 +59,9 @@ std::optional<Letter> Mailbox::poll(Phase phase) {
     if (found == queue.end()) {
         return std::nullopt;
     }
-    Letter letter = std::move(*found);
+    Message message = std::move(*found);
     queue.erase(found);
-    return letter;
+    return message;
 }
 
 // Spinning measures small latencies best, but with more ranks than processors it keeps the very

@@ -1,28 +1,41 @@
-// Small messages between the leaders of hosts while a communicator is being set up, or its network
-// measured anew inside a call. The phases follow each other at every host in its own time, so
+// Small messages between the leaders of a communicator's hosts while its network is measured inside a
+// call that waits for that. The phases follow each other at every host in its own time, so
 // messages of a later phase wait here until this host gets there. MPI keeps the order between two
 // ranks, as the spanning tree's algorithms require.
 #pragma once
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "mpi/communicator/hosts.h"
 #include "mpi/drivers/post.h"
 
 namespace mutirao::mpi {
 
+/// One rank of each host.
+struct Leaders {
+    int my_host = 0;
+    std::vector<int> twin_rank_of_host;
+
+    int count() const { return static_cast<int>(twin_rank_of_host.size()); }
+    int host_of(int twin_rank) const {
+        const auto found = std::find(twin_rank_of_host.begin(), twin_rank_of_host.end(), twin_rank);
+        return static_cast<int>(found - twin_rank_of_host.begin());
+    }
+};
+
 enum class Phase : unsigned char { ping, pong, verdict, ghs, gather, maintenance };
 constexpr int phase_count = 6;
 
-struct Letter {
+struct Message {
     int from = -1;  ///< host
     Phase phase = Phase::ping;
     std::uint32_t round = 0;
@@ -31,9 +44,8 @@ struct Letter {
 
 class Mailbox {
   public:
-    /// `hosts` outlives the mailbox. Leaders only. Letters go to mailboxes of the same tag: while one
-    /// may still be open at one host, a next one opened at another needs a tag of its own.
-    Mailbox(MPI_Comm comm, const Hosts& hosts, int tag) : hosts_(hosts), post_(comm, tag) {}
+    /// For leaders only.
+    Mailbox(MPI_Comm twin, Leaders leaders, int tag) : leaders_(std::move(leaders)), post_(twin, tag) {}
     /// Waits for the sends under way to hosts that answered; gives up the others.
     ~Mailbox() { post_.finish(); }
     Mailbox(const Mailbox&) = delete;
@@ -43,26 +55,24 @@ class Mailbox {
     /// send already of the next round waits for it.
     void begin_round();
     void send(int to, Phase phase, std::span<const std::byte> body);
-    /// The oldest waiting letter of that phase, if any. Does not block, but yields the processor
+    /// The oldest waiting message of that phase, if any. Does not block, but yields the processor
     /// when nothing has come for a while.
-    std::optional<Letter> poll(Phase phase);
+    std::optional<Message> poll(Phase phase);
     /// Sends to this host may never complete: do not wait for them.
     void give_up(int host) { post_.give_up(leader_of(host)); }
-    /// Letters may still come that nobody waits for any more.
-    void leave_letters() { letters_left_ = true; }
-    /// True if the communicator may hold messages that nobody will receive.
-    bool letters_left() const { return letters_left_; }
+    const Leaders& leaders() const { return leaders_; }
 
   private:
-    int leader_of(int host) const { return hosts_.leader_of_host[static_cast<std::size_t>(host)]; }
+    int leader_of(int host) const {
+        return leaders_.twin_rank_of_host[static_cast<std::size_t>(host)];
+    }
     bool fetch();
     void rest();
 
-    const Hosts& hosts_;
+    const Leaders leaders_;
     Post post_;
     std::uint32_t round_ = 0;
-    std::deque<Letter> waiting_[phase_count];
-    bool letters_left_ = false;
+    std::deque<Message> waiting_[phase_count];
     int idle_polls_ = 0;
 };
 

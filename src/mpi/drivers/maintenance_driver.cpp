@@ -9,11 +9,11 @@
 namespace mutirao::mpi {
 namespace {
 
-maintenance::Round describe(const Topology& before, const std::vector<NetworkChange::Link>& changes) {
+maintenance::Round describe(const Topology& before, const std::vector<ChangedLink>& changes) {
     maintenance::Round round;
     round.root = 0;
     round.tree = before.spanning_tree;
-    for (const NetworkChange::Link& link : changes) {
+    for (const ChangedLink& link : changes) {
         round.changes.push_back({link.low, link.high,
                                  before.network.link(link.low, link.high).latency_us,
                                  link.latency_us});
@@ -37,12 +37,20 @@ std::vector<ghs::Neighbour> usable_links(int me, const Network& network) {
 
 }  // namespace
 
-EdgeList adapt_spanning_tree(Mailbox& mailbox, const Hosts& hosts, const Topology& before,
-                             const std::vector<NetworkChange::Link>& changes) {
-    Topology now = before;
-    apply({changes, std::nullopt}, now);
-    maintenance::Node node(hosts.my_host(), usable_links(hosts.my_host(), now.network),
-                           describe(before, changes));
+Topology with_changes(Topology before, const std::vector<ChangedLink>& changes) {
+    for (const ChangedLink& each : changes) {
+        Link link = before.network.link(each.low, each.high);
+        link.latency_us = each.latency_us;
+        before.network.set_both(each.low, each.high, link);
+    }
+    return before;
+}
+
+EdgeList adapt_spanning_tree(Mailbox& mailbox, const Topology& before,
+                             const std::vector<ChangedLink>& changes) {
+    const Topology now = with_changes(before, changes);
+    const int me = mailbox.leaders().my_host;
+    maintenance::Node node(me, usable_links(me, now.network), describe(before, changes));
     const auto post = [&](const maintenance::Output& output) {
         for (const maintenance::Outgoing& outgoing : output) {
             mailbox.send(outgoing.to, Phase::maintenance, maintenance::encode(outgoing.message));
@@ -50,9 +58,9 @@ EdgeList adapt_spanning_tree(Mailbox& mailbox, const Hosts& hosts, const Topolog
     };
     post(node.start());
     while (!node.finished()) {
-        if (const auto letter = mailbox.poll(Phase::maintenance)) {
-            if (const auto message = maintenance::decode(letter->body)) {
-                post(node.on(letter->from, *message));
+        if (const auto received = mailbox.poll(Phase::maintenance)) {
+            if (const auto message = maintenance::decode(received->body)) {
+                post(node.on(received->from, *message));
             }
         }
     }

@@ -16,7 +16,6 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Peer {
     int pings_left = 0;
-    int pongs_due = 0;
     Clock::time_point sent_at;
     double round_trip_us = infinity;
     bool told = false;          ///< our verdict went out
@@ -28,13 +27,13 @@ struct Peer {
 
 class Prober {
   public:
-    Prober(Mailbox& mailbox, const Hosts& hosts, const ProbeOptions& options)
+    Prober(Mailbox& mailbox, const ProbeOptions& options)
         : mailbox_(mailbox),
-          me_(hosts.my_host()),
+          me_(mailbox.leaders().my_host),
           count_(options.count),
-          peers_(static_cast<std::size_t>(hosts.count())),
+          peers_(static_cast<std::size_t>(mailbox.leaders().count())),
           deadline_(Clock::now() + std::chrono::milliseconds(options.timeout_ms)) {
-        for (int host = 0; host < hosts.count(); ++host) {
+        for (int host = 0; host < host_count(); ++host) {
             if (host != me_) {
                 peer(host).pings_left = options.count;
                 ping(host);
@@ -60,21 +59,19 @@ class Prober {
 
     void ping(int host) {
         --peer(host).pings_left;
-        ++peer(host).pongs_due;
         peer(host).sent_at = Clock::now();
         mailbox_.send(host, Phase::ping, {});
     }
 
     void answer_pings() {
-        while (const auto letter = mailbox_.poll(Phase::ping)) {
-            mailbox_.send(letter->from, Phase::pong, {});
+        while (const auto received = mailbox_.poll(Phase::ping)) {
+            mailbox_.send(received->from, Phase::pong, {});
         }
     }
 
     void take_pongs() {
-        while (const auto letter = mailbox_.poll(Phase::pong)) {
-            Peer& from = peer(letter->from);
-            --from.pongs_due;
+        while (const auto received = mailbox_.poll(Phase::pong)) {
+            Peer& from = peer(received->from);
             if (from.told) {
                 continue;  // too late: the verdict stands
             }
@@ -84,19 +81,19 @@ class Prober {
             }
             from.round_trip_us = std::min(from.round_trip_us, took.count());
             if (from.pings_left > 0) {
-                ping(letter->from);
+                ping(received->from);
             } else {
-                tell(letter->from);
+                tell(received->from);
             }
         }
     }
 
     void take_verdicts() {
-        while (const auto letter = mailbox_.poll(Phase::verdict)) {
-            Peer& from = peer(letter->from);
+        while (const auto received = mailbox_.poll(Phase::verdict)) {
+            Peer& from = peer(received->from);
             from.heard = true;
-            if (letter->body.size() == sizeof(double)) {
-                std::memcpy(&from.their_round_trip_us, letter->body.data(), sizeof(double));
+            if (received->body.size() == sizeof(double)) {
+                std::memcpy(&from.their_round_trip_us, received->body.data(), sizeof(double));
             }
         }
     }
@@ -105,9 +102,6 @@ class Prober {
         peer(host).told = true;
         if (!peer(host).answered()) {
             mailbox_.give_up(host);
-        }
-        if (peer(host).pongs_due > 0) {
-            mailbox_.leave_letters();
         }
         mailbox_.send(host, Phase::verdict, bytes_of(peer(host).round_trip_us));
     }
@@ -153,9 +147,8 @@ class Prober {
 
 }  // namespace
 
-std::vector<double> probe_links(Mailbox& mailbox, const Hosts& hosts,
-                                const ProbeOptions& options) {
-    return Prober(mailbox, hosts, options).run();
+std::vector<double> probe_links(Mailbox& mailbox, const ProbeOptions& options) {
+    return Prober(mailbox, options).run();
 }
 
 }  // namespace mutirao::mpi

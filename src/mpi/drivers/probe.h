@@ -16,6 +16,6 @@ struct ProbeOptions {
 
 /// One-way latency in us to every host (0 to itself, infinite where the link is unusable): half
 /// the larger of the two round trips that the ends measured.
-std::vector<double> probe_links(Mailbox& mailbox, const Hosts& hosts, const ProbeOptions& options);
+std::vector<double> probe_links(Mailbox& mailbox, const ProbeOptions& options);
 
 }  // namespace mutirao::mpi

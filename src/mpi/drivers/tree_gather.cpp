@@ -5,10 +5,10 @@
 namespace mutirao::mpi {
 namespace {
 
-Letter wait_for_letter(Mailbox& mailbox) {
+Message wait_for_letter(Mailbox& mailbox) {
     while (true) {
-        if (auto letter = mailbox.poll(Phase::gather)) {
-            return std::move(*letter);
+        if (auto received = mailbox.poll(Phase::gather)) {
+            return std::move(*received);
         }
     }
 }
@@ -17,12 +17,12 @@ Letter wait_for_letter(Mailbox& mailbox) {
 
 std::vector<std::byte> gather_over_tree(Mailbox& mailbox, const std::vector<int>& branches,
                                         std::vector<std::byte> mine) {
-    std::vector<Letter> heard;
+    std::vector<Message> heard;
     const auto all_but = [&](int host) {
         std::vector<std::byte> bytes = mine;
-        for (const Letter& letter : heard) {
-            if (letter.from != host) {
-                bytes.insert(bytes.end(), letter.body.begin(), letter.body.end());
+        for (const Message& received : heard) {
+            if (received.from != host) {
+                bytes.insert(bytes.end(), received.body.begin(), received.body.end());
             }
         }
         return bytes;

@@ -3,104 +3,157 @@
 // before us calls PMPI_ too. No exception leaves this file.
 #include <mpi.h>
 
+#include <cstdint>
 #include <exception>
+#include <type_traits>
 
-#include "mpi/broadcast.h"
+#include "mpi/collectives/collectives.h"
+#include "mpi/interpose/functions.h"
 #include "mpi/interpose/guard.h"
 #include "mpi/interpose/native.h"
+#include "mpi/job/job.h"
+#include "mpi/report.h"
 #include "mpi/runtime.h"
 
 namespace mutirao::mpi {
 namespace {
 
-int init(int* argc, char*** argv) {
-    if (native().right_abi) {
+using Comm = Foreign<MPI_Comm>;
+using Type = Foreign<MPI_Datatype>;
+using Word = std::uintptr_t;
+
+template <typename Native>
+int initialise(Native native) {
+    const bool ours = right_abi();
+    if (ours) {
         check_settings();
     }
     const Guard guard;
-    return native().init(argc, argv);
+    const int error = native();
+    if (ours && error == MPI_SUCCESS) {
+        try {
+            Job::begin();
+        } catch (const std::exception&) {
+            // Without memory for a job there is none, and the MPI library takes all calls.
+        }
+    }
+    return error;
 }
 
-int init_thread(int* argc, char*** argv, int required, int* provided) {
-    if (native().right_abi) {
-        check_settings();
-    }
+int init(int (*native)(int*, char***), int* argc, char*** argv) {
+    return initialise([&] { return native(argc, argv); });
+}
+
+int init_thread(int (*native)(int*, char***, int, int*), int* argc, char*** argv, int required,
+                int* provided) {
+    return initialise([&] { return native(argc, argv, required, provided); });
+}
+
+int finalize(int (*native)()) {
     const Guard guard;
-    return native().init_thread(argc, argv, required, provided);
+    return native();
 }
 
-int finalize() {
+// MPI libraries go on with collectives on the parent while they duplicate it without blocking, and mix
+// them up with others that are started there meanwhile (open-mpi/ompi 2025). So ours are not.
+template <typename Native, typename... Arguments>
+int duplicate_nonblocking(Native native, Comm comm, Arguments... arguments) {
     const Guard guard;
-    return native().finalize();
-}
-
-int bcast_natively(const BroadcastCall& call) {
-    const Handle type = as_word(call.type);
-    const Handle comm = as_word(call.comm);
-#if MPI_VERSION >= 4
-    if (call.large_count) {
-        return native().bcast_c(call.buffer, call.count, type, call.root, comm);
+    Job* const job = Job::current();
+    if (guard.outermost() && job != nullptr && MPI_Comm(comm) != MPI_COMM_NULL) {
+        try {
+            communicator_of(comm, *job).agree_no_more();
+        } catch (const std::exception&) {
+            return raise_on(comm, MPI_ERR_NO_MEM);
+        }
     }
-#endif
-    return native().bcast(call.buffer, static_cast<int>(call.count), type, call.root, comm);
+    return native(comm, arguments...);
 }
 
-int bcast_by_us(const BroadcastCall& call) {
-    try {
-        return broadcast(call, bcast_natively);
-    } catch (const std::exception&) {
-        return raise_on(call.comm, MPI_ERR_NO_MEM);
+inline MPI_Comm comm_among() { return MPI_COMM_NULL; }
+template <typename First, typename... Others>
+MPI_Comm comm_among(First first, Others... others) {
+    if constexpr (std::is_same_v<First, Comm>) {
+        return first;
+    } else {
+        return comm_among(others...);
     }
 }
 
-BroadcastCall call_of(void* buffer, MPI_Count count, Handle type, int root, Handle comm,
-                      bool large_count) {
-    return {buffer, count, own_handle<MPI_Datatype>(type), root, own_handle<MPI_Comm>(comm),
-            large_count};
-}
+/// An entry point of a collective: `ours` takes the call if there is a job and it is the program's own.
+template <auto ours, typename Native>
+struct Collective {
+    Native native;
 
-int bcast(void* buffer, int count, Handle type, int root, Handle comm) {
-    const Guard guard;
-    if (!guard.outermost() || !native().right_abi) {
-        return native().bcast(buffer, count, type, root, comm);
+    template <typename... Arguments>
+    int operator()(Arguments... arguments) const {
+        Outcome outcome;
+        {
+            const Guard guard;
+            Job* const job = Job::current();
+            if (!guard.outermost() || job == nullptr) {
+                if (guard.outermost() && right_abi()) {
+                    note_native_call();
+                }
+                return native(arguments...);
+            }
+            auto natively = [&] { return native(arguments...); };
+            try {
+                outcome = ours(*job, NativeCall(natively), arguments...);
+            } catch (const std::exception&) {
+                outcome = {MPI_ERR_NO_MEM, true};
+            }
+        }
+        return outcome.to_be_raised ? raise_on(comm_among(arguments...), outcome.error)
+                                    : outcome.error;
     }
-    return bcast_by_us(call_of(buffer, count, type, root, comm, false));
-}
-
-#if MPI_VERSION >= 4
-int bcast_c(void* buffer, MPI_Count count, Handle type, int root, Handle comm) {
-    const Guard guard;
-    if (!guard.outermost() || !native().right_abi) {
-        return native().bcast_c(buffer, count, type, root, comm);
-    }
-    return bcast_by_us(call_of(buffer, count, type, root, comm, true));
-}
-#endif
+};
 
 }  // namespace
 }  // namespace mutirao::mpi
 
-// The names are given to the linker only, since mpi.h declares them with handles of its own types.
-#define MUTIRAO_INTERPOSE(name, function, parameters, arguments)                              \
-    extern "C" __attribute__((visibility("default"))) int mutirao_##name parameters           \
-        __asm__("MPI_" #name);                                                                \
-    extern "C" __attribute__((visibility("default"))) int mutirao_p##name parameters          \
-        __asm__("PMPI_" #name);                                                               \
-    int mutirao_##name parameters { return mutirao::mpi::function arguments; }                \
-    int mutirao_p##name parameters { return mutirao::mpi::function arguments; }
+using namespace mutirao::mpi;  // for the tables
 
-MUTIRAO_INTERPOSE(Init, init, (int* argc, char*** argv), (argc, argv))
-MUTIRAO_INTERPOSE(Init_thread, init_thread,
-                  (int* argc, char*** argv, int required, int* provided),
-                  (argc, argv, required, provided))
-MUTIRAO_INTERPOSE(Finalize, finalize, (), ())
-MUTIRAO_INTERPOSE(Bcast, bcast,
-                  (void* buffer, int count, mutirao::mpi::Handle type, int root,
-                   mutirao::mpi::Handle comm),
-                  (buffer, count, type, root, comm))
+// The names are given to the linker only, since mpi.h declares them with handles of its own types.
+#define MUTIRAO_DEFINE(symbol, parameters, body)                                              \
+    extern "C" __attribute__((visibility("default"))) int mutirao_##symbol parameters         \
+        __asm__(#symbol);                                                                     \
+    int mutirao_##symbol parameters {                                                         \
+        static const auto native = next<int(*) parameters>(#symbol);                          \
+        body                                                                                  \
+    }
+#define MUTIRAO_DEFINE_BOTH(name, parameters, body)                                           \
+    MUTIRAO_DEFINE(MPI_##name, parameters, body)                                              \
+    MUTIRAO_DEFINE(PMPI_##name, parameters, body)
+
+MUTIRAO_DEFINE_BOTH(Init, (int* argc, char*** argv), { return init(native, argc, argv); })
+MUTIRAO_DEFINE_BOTH(Init_thread, (int* argc, char*** argv, int required, int* provided),
+                    { return init_thread(native, argc, argv, required, provided); })
+MUTIRAO_DEFINE_BOTH(Finalize, (), { return finalize(native); })
+
+MUTIRAO_DEFINE_BOTH(Comm_idup, (Comm comm, Word copy, Word request),
+                    { return duplicate_nonblocking(native, comm, copy, request); })
+MUTIRAO_DEFINE_BOTH(Comm_idup_with_info, (Comm comm, Word info, Word copy, Word request),
+                    { return duplicate_nonblocking(native, comm, info, copy, request); })
+
+#define MUTIRAO_COLLECTIVE(name, ours, parameters, arguments)                                 \
+    MUTIRAO_DEFINE_BOTH(name, parameters, {                                                   \
+        return Collective<&ours, decltype(native)>{native} arguments;                         \
+    })
+MUTIRAO_COLLECTIVES(MUTIRAO_COLLECTIVE, int)
 #if MPI_VERSION >= 4
-MUTIRAO_INTERPOSE(Bcast_c, bcast_c,
-                  (void* buffer, MPI_Count count, mutirao::mpi::Handle type, int root,
-                   mutirao::mpi::Handle comm),
-                  (buffer, count, type, root, comm))
+#define MUTIRAO_LARGE_COLLECTIVE(name, ours, parameters, arguments)                           \
+    MUTIRAO_COLLECTIVE(name##_c, ours, parameters, arguments)
+MUTIRAO_COLLECTIVES(MUTIRAO_LARGE_COLLECTIVE, MPI_Count)
 #endif
+
+#define MUTIRAO_GUARD(name)                                                                   \
+    MUTIRAO_DEFINE_BOTH(name, (Word a, Word b, Word c, Word d, Word e, Word f), {             \
+        const Guard guard;                                                                    \
+        return native(a, b, c, d, e, f);                                                      \
+    })                                                                                        \
+    MUTIRAO_DEFINE_BOTH(name##_c, (Word a, Word b, Word c, Word d, Word e, Word f), {         \
+        const Guard guard;                                                                    \
+        return native(a, b, c, d, e, f);                                                      \
+    })
+MUTIRAO_GUARDED(MUTIRAO_GUARD)

@@ -3,78 +3,78 @@
 #include <dlfcn.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <string>
+#include <string_view>
 
 #include "mpi/interpose/launch_rank.h"
 
 namespace mutirao::mpi {
 namespace {
 
-// The next definition after ours in the search order is the MPI library's, or that of a tool that
-// was preloaded behind us. PMPI_ is asked for, because we define both names.
-template <typename Function>
-void find(Function& function, const char* name) {
-    void* const address = dlsym(RTLD_NEXT, name);
-    static_assert(sizeof address == sizeof function);
-    std::memcpy(&function, &address, sizeof address);
-}
-
 #if defined(OPEN_MPI)
-constexpr const char* built_for = "Open MPI";
-bool same_family(const std::string& version) { return version.find("Open MPI") == 0; }
+constexpr std::string_view built_for = "Open MPI";
 #else
-constexpr const char* built_for = "MPICH";
-bool same_family(const std::string& version) { return version.find("Open MPI") != 0; }
+constexpr std::string_view built_for = "MPICH";
 #endif
 
-// MPI_Get_library_version touches no handle and may be called before MPI_Init.
-std::string loaded_version() {
-    int (*get_version)(char*, int*) = nullptr;
-    find(get_version, "PMPI_Get_library_version");
+struct LoadedMpi {
+    std::string version = "an unknown MPI library";
+    std::string object;  ///< the shared object, without its folder
+};
+
+// MPI_Get_library_version touches no handle, may be called before MPI_Init, and is nothing that tools
+// put something of their own before.
+LoadedMpi loaded_mpi() {
+    LoadedMpi loaded;
+    constexpr const char* name = "PMPI_Get_library_version";
+    const auto get_version = next<int (*)(char*, int*)>(name);
     if (get_version == nullptr) {
-        return "an unknown MPI library";
+        return loaded;
     }
+    // The longest of any binary interface.
     char text[MPI_MAX_LIBRARY_VERSION_STRING > 8192 ? MPI_MAX_LIBRARY_VERSION_STRING : 8192] = {};
     int length = 0;
     get_version(text, &length);
     const std::string whole(text);
-    return whole.substr(0, whole.find_first_of(",\n"));
+    loaded.version = whole.substr(0, whole.find_first_of(",\n"));
+    Dl_info info{};
+    if (dladdr(next_function(name), &info) != 0 && info.dli_fname != nullptr) {
+        const std::string_view path(info.dli_fname);
+        loaded.object = path.substr(path.find_last_of('/') + 1);
+    }
+    return loaded;
+}
+
+// Both families say who they are; the standard ABI, which MPICH offers beside its own, does not, but has
+// a library of its own.
+bool fits(const LoadedMpi& loaded) {
+    const bool open_mpi = loaded.version.starts_with("Open MPI");
+    const bool standard_abi = loaded.object.starts_with("libmpi_abi");
+    return !standard_abi && open_mpi == (built_for == "Open MPI");
 }
 
 bool check_abi() {
-    const std::string version = loaded_version();
-    if (same_family(version)) {
+    const LoadedMpi loaded = loaded_mpi();
+    if (fits(loaded)) {
         return true;
     }
     if (speaks_for_job()) {
         std::fprintf(stderr,
-                     "mutirao: this library was built for %s but the program runs on %s; "
+                     "mutirao: this library was built for %s but the program runs on %s (%s); "
                      "passing every call through; preload the library of that MPI\n",
-                     built_for, version.c_str());
+                     std::string(built_for).c_str(), loaded.version.c_str(),
+                     loaded.object.c_str());
     }
     return false;
 }
 
-Native look_up() {
-    Native found{};
-    find(found.init, "PMPI_Init");
-    find(found.init_thread, "PMPI_Init_thread");
-    find(found.finalize, "PMPI_Finalize");
-    find(found.bcast, "PMPI_Bcast");
-#if MPI_VERSION >= 4
-    find(found.bcast_c, "PMPI_Bcast_c");
-#endif
-    found.right_abi = check_abi();
-    return found;
-}
-
 }  // namespace
 
-const Native& native() {
-    static const Native functions = look_up();
-    return functions;
+void* next_function(const char* name) { return dlsym(RTLD_NEXT, name); }
+
+bool right_abi() {
+    static const bool right = check_abi();
+    return right;
 }
 
 }  // namespace mutirao::mpi

@@ -1,51 +1,55 @@
-// The MPI library's own versions of the functions that we define in its place. They take handles as
-// whole machine words: what passes through unread may be a handle of another binary interface, an
-// int where ours is a pointer or the reverse, and must arrive as it came.
+// The functions behind ours: the MPI library's, or those of a tool that was preloaded after us. They
+// take handles as whole machine words: what passes through unread may be a handle of another binary
+// interface, an int where ours is a pointer or the reverse, and must arrive as it came.
 #pragma once
 
 #include <mpi.h>
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 namespace mutirao::mpi {
 
-using Handle = std::uintptr_t;
-
-/// A handle of our own binary interface from the word that it came in.
+/// A machine word in which a handle came in, whatever its binary interface; it becomes a handle of our
+/// own where one is wanted. Passed in a register like the handle itself.
 template <typename Own>
-Own own_handle(Handle word) {
-    if constexpr (std::is_pointer_v<Own>) {
-        return std::bit_cast<Own>(word);
-    } else {
-        return static_cast<Own>(word);
-    }
-}
+struct Foreign {
+    std::uintptr_t word;
 
-template <typename Own>
-Handle as_word(Own handle) {
-    if constexpr (std::is_pointer_v<Own>) {
-        return std::bit_cast<Handle>(handle);
-    } else {
-        return static_cast<Handle>(handle);
+    operator Own() const {
+        if constexpr (std::is_pointer_v<Own>) {
+            return std::bit_cast<Own>(word);
+        } else {
+            return static_cast<Own>(word);
+        }
     }
-}
-
-struct Native {
-    int (*init)(int*, char***);
-    int (*init_thread)(int*, char***, int, int*);
-    int (*finalize)();
-    int (*bcast)(void*, int, Handle, int, Handle);
-#if MPI_VERSION >= 4
-    int (*bcast_c)(void*, MPI_Count, Handle, int, Handle);
-#endif
-    /// True if the loaded MPI has the binary interface that this library was built for. Otherwise
-    /// no handle may be touched: every call must pass through.
-    bool right_abi;
 };
 
-/// Looked up once, at the first call.
-const Native& native();
+template <typename Own>
+std::uintptr_t as_word(Own handle) {
+    if constexpr (std::is_pointer_v<Own>) {
+        return std::bit_cast<std::uintptr_t>(handle);
+    } else {
+        return static_cast<std::uintptr_t>(handle);
+    }
+}
+
+/// The next definition of `name` after ours in the search order; null if there is none.
+void* next_function(const char* name);
+
+template <typename Function>
+Function next(const char* name) {
+    void* const address = next_function(name);
+    Function function = nullptr;
+    static_assert(sizeof address == sizeof function);
+    std::memcpy(&function, &address, sizeof address);
+    return function;
+}
+
+/// True if the loaded MPI has the binary interface that this library was built for. Otherwise no handle
+/// may be touched: every call must pass through. Looked up once; one line on stderr says so.
+bool right_abi();
 
 }  // namespace mutirao::mpi

@@ -1,9 +1,8 @@
 #include "mpi/job/job.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <span>
 #include <utility>
 
@@ -116,17 +115,26 @@ void Job::begin() {
     current_.store(made, std::memory_order_release);
 }
 
-// The twin itself is left to MPI_Finalize: announcements may still be under way on it.
-void Job::end() {
-    Job* const job = current();
-    if (job == nullptr) {
-        return;
+Job* Job::retire() {
+    Job* const job = current_.exchange(nullptr);
+    if (job != nullptr) {
+        reason() = "MPI has been finalised";
     }
-    job->left_behind_.wait();
-    const std::lock_guard lock(job->mutex_);
-    job->source_.reset();  // ends this process' agent
-    reason() = "MPI has been finalised";
-    current_.store(nullptr, std::memory_order_release);
+    return job;
+}
+
+// All ranks have started the collectives that are still under way, and all come to MPI_Finalize. The
+// twin itself is left to it: announcements may still be on their way.
+void Job::finish() {
+    left_behind_.wait();
+    if (!world_ready_) {
+        PMPI_Wait(&introductions_request_, MPI_STATUS_IGNORE);
+    }
+    for (Adopted& each : adopted_) {
+        PMPI_Wait(&each.request, MPI_STATUS_IGNORE);
+    }
+    adopted_.clear();
+    source_.reset();
 }
 
 void Job::start_introductions() {
@@ -180,8 +188,9 @@ void Job::take_introductions() {
     world_ = world_of(introductions_, my_rank_);
     if (world_.native_reason.empty()) {
         start_source();
-    } else if (my_rank_ == 0 && !mine_.enabled) {
-        // Nobody asked for mutirao here, so nobody needs to hear of it.
+    } else if (world_.at_odds && my_rank_ == 0) {
+        std::fprintf(stderr, "mutirao: %s; the MPI library takes all calls\n",
+                     world_.native_reason.c_str());
     }
     endpoint_.reset();
     introductions_ = {};

@@ -41,8 +41,11 @@ class Job {
     static Job* current() { return current_.load(std::memory_order_acquire); }
     /// Why there is no job; empty if there is one.
     static const std::string& why_native();
-    /// At the beginning of MPI_Finalize.
-    static void end();
+    /// At the beginning of MPI_Finalize: from now on the MPI library takes all calls. The job, if there
+    /// was one; to be finished when no communicator uses it any more.
+    static Job* retire();
+    /// Completes what would otherwise be left to MPI_Finalize, and ends this process' agent.
+    void finish();
 
     MPI_Comm twin() const { return twin_; }
     MPI_Group world_group() const { return world_group_; }

@@ -101,6 +101,9 @@ World world_of(const std::vector<Introduction>& introductions, int my_rank) {
                                                    introductions[rank].socket_buffer_bytes);
     }
     world.native_reason = obstacle(introductions, world.host_count());
+    world.at_odds = !all_alike(introductions, &Introduction::enabled) ||
+                    !all_alike(introductions, &Introduction::version) ||
+                    !all_alike(introductions, &Introduction::settings);
     world.daemon_host = daemon_hosts(introductions, world);
     return world;
 }

@@ -37,6 +37,7 @@ struct World {
     std::vector<int> leader_of_host;
     /// Why all calls of the whole job go to the MPI library; empty: they need not.
     std::string native_reason;
+    bool at_odds = false;  ///< because the ranks do not agree
     double least_socket_buffer_bytes = 0;
     /// The standing agents' number of each host; empty unless every host has one of the same group.
     std::vector<int> daemon_host;

@@ -1,15 +1,14 @@
-#include "mpi/adaptation/synchronous.h"
+#include "mpi/rulings/synchronous.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
-#include "mpi/drivers/maintenance_driver.h"
+#include "mpi/drivers/ghs_driver.h"
 #include "mpi/drivers/probe.h"
 #include "mpi/drivers/tree_gather.h"
-#include "mpi/interpose/native.h"
 #include "mpi/stopwatch.h"
-#include "mpi/tags.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -30,26 +29,33 @@ bool changed(double before_us, double after_us, const std::optional<double>& thr
     return by_us > before_us * percent / 100 && (percent == 0 || by_us > noticeable_us);
 }
 
-std::vector<std::byte> to_bytes(const std::vector<NetworkChange::Link>& links) {
-    std::vector<std::byte> bytes(links.size() * sizeof(NetworkChange::Link));
-    if (!links.empty()) {
-        std::memcpy(bytes.data(), links.data(), bytes.size());
+template <typename Plain>
+std::vector<std::byte> to_bytes(const std::vector<Plain>& values) {
+    static_assert(std::is_trivially_copyable_v<Plain>);
+    std::vector<std::byte> bytes(values.size() * sizeof(Plain));
+    if (!values.empty()) {
+        std::memcpy(bytes.data(), values.data(), bytes.size());
     }
     return bytes;
 }
 
-std::vector<NetworkChange::Link> links_of(const std::vector<std::byte>& bytes) {
-    std::vector<NetworkChange::Link> links(bytes.size() / sizeof(NetworkChange::Link));
-    if (!links.empty()) {
-        std::memcpy(links.data(), bytes.data(), links.size() * sizeof(NetworkChange::Link));
+template <typename Plain>
+std::vector<Plain> values_of(const std::vector<std::byte>& bytes) {
+    std::vector<Plain> values(bytes.size() / sizeof(Plain));
+    if (!values.empty()) {
+        std::memcpy(values.data(), bytes.data(), values.size() * sizeof(Plain));
     }
-    std::sort(links.begin(), links.end(), [](const auto& a, const auto& b) {
-        return std::pair(a.low, a.high) < std::pair(b.low, b.high);
-    });
-    // What does not fit into a message to the ranks beside waits for the next check.
-    links.resize(std::min(links.size(), most_changed_links));
-    return links;
+    return values;
 }
+
+/// A link as its lower end tells it to all when the tree is built.
+struct KnownLink {
+    std::int32_t low;
+    std::int32_t high;
+    double latency_us;
+    std::int64_t in_tree;
+    std::int64_t messages;  ///< of building the tree, by the lower end; in its first link
+};
 
 std::vector<int> branches_of(int host, const EdgeList& tree) {
     std::vector<int> branches;
@@ -62,76 +68,105 @@ std::vector<int> branches_of(int host, const EdgeList& tree) {
     return branches;
 }
 
+Leaders leaders_of(const Members& members) {
+    Leaders leaders;
+    leaders.my_host = members.placement->host_of(members.my_rank);
+    for (int host = 0; host < members.host_count(); ++host) {
+        const int leader = members.placement->ranks_of(host).front();
+        leaders.twin_rank_of_host.push_back(
+            members.twin_rank_of[static_cast<std::size_t>(leader)]);
+    }
+    return leaders;
+}
+
 }  // namespace
 
-SynchronousAdaptation::SynchronousAdaptation(MPI_Comm comm, const Hosts& hosts, Record& record,
+SynchronousAdaptation::SynchronousAdaptation(MPI_Comm twin, int tag, const Members& members,
                                              const Settings& settings)
-    : hosts_(hosts), record_(record), settings_(settings) {
-    if (hosts.leading()) {
-        mailbox_.emplace(comm, hosts, synchronous_tag);
+    : settings_(settings) {
+    if (members.placement->position_of(members.my_rank) == 0) {
+        mailbox_.emplace(twin, leaders_of(members), tag);
     }
 }
 
-bool SynchronousAdaptation::enter(std::uint64_t call) {
-    if (call % static_cast<std::uint64_t>(settings_.adaptation.every) != 0) {
-        return false;
-    }
+std::optional<Topology> SynchronousAdaptation::check(AdaptationRecord& record) {
     const Stopwatch watch;
-    NetworkChange change;
     if (mailbox_) {
-        change = find_change();
+        mailbox_->begin_round();
+        if (topology_) {
+            adapt();
+        } else {
+            build(record);
+        }
     }
-    change = share_on_host(std::move(change));
-    record_.adaptation.checked(watch.elapsed_ms());
-    if (!change.empty()) {
-        take_up(record_, call, change);
+    record.checked(watch.elapsed_ms());
+    return topology_ && topology_->complete() ? topology_ : std::nullopt;
+}
+
+void SynchronousAdaptation::build(AdaptationRecord& record) {
+    const int me = mailbox_->leaders().my_host;
+    const int hosts = mailbox_->leaders().count();
+    const std::vector<double> latency_us =
+        probe_links(*mailbox_, {settings_.probe_count, settings_.probe_timeout_ms});
+    const TreePart part = build_spanning_tree(*mailbox_, latency_us);
+    topology_.emplace();
+    topology_->network = Network(hosts);
+    if (part.hosts_in_tree < hosts) {
+        return;
     }
-    return !change.empty();
+    std::vector<KnownLink> mine;
+    for (int other = 0; other < hosts; ++other) {
+        if (other == me) {
+            continue;
+        }
+        const bool in_tree = std::binary_search(part.branches.begin(), part.branches.end(), other);
+        mine.push_back({me, other, latency_us[static_cast<std::size_t>(other)], in_tree ? 1 : 0,
+                        mine.empty() ? part.messages_sent : 0});
+    }
+    for (const KnownLink& each :
+         values_of<KnownLink>(gather_over_tree(*mailbox_, part.branches, to_bytes(mine)))) {
+        topology_->network.set_link(each.low, each.high, {.latency_us = each.latency_us});
+        if (each.in_tree != 0 && each.low < each.high) {
+            topology_->spanning_tree.emplace_back(each.low, each.high);
+        }
+        record.ghs_messages += each.messages;
+    }
+    std::sort(topology_->spanning_tree.begin(), topology_->spanning_tree.end());
 }
 
 // Both ends of a link hold the same old and the same new latency, so they agree whether it changed;
 // the lower one tells the others, over the tree as it is.
-std::vector<NetworkChange::Link> SynchronousAdaptation::measure_changes() {
-    const int me = hosts_.my_host();
+std::vector<ChangedLink> SynchronousAdaptation::measure_changes() {
+    const int me = mailbox_->leaders().my_host;
     const std::vector<double> latency_us =
-        probe_links(*mailbox_, hosts_, {looks, settings_.probe_timeout_ms});
-    std::vector<NetworkChange::Link> mine;
-    for (int other = me + 1; other < hosts_.count(); ++other) {
+        probe_links(*mailbox_, {looks, settings_.probe_timeout_ms});
+    std::vector<ChangedLink> mine;
+    for (int other = me + 1; other < mailbox_->leaders().count(); ++other) {
         const double now_us = latency_us[static_cast<std::size_t>(other)];
-        const double before_us = record_.topology.network.link(me, other).latency_us;
+        const double before_us = topology_->network.link(me, other).latency_us;
         if (changed(before_us, now_us, settings_.change_threshold_percent)) {
             mine.push_back({me, other, now_us});
         }
     }
-    return links_of(gather_over_tree(*mailbox_, branches_of(me, record_.topology.spanning_tree),
-                                     to_bytes(mine)));
+    auto links = values_of<ChangedLink>(gather_over_tree(
+        *mailbox_, branches_of(me, topology_->spanning_tree), to_bytes(mine)));
+    std::sort(links.begin(), links.end(), [](const auto& a, const auto& b) {
+        return std::pair(a.low, a.high) < std::pair(b.low, b.high);
+    });
+    return links;
 }
 
-NetworkChange SynchronousAdaptation::find_change() {
-    NetworkChange change;
-    mailbox_->begin_round();
-    change.links = measure_changes();
-    if (!change.links.empty()) {
-        const EdgeList tree =
-            adapt_spanning_tree(*mailbox_, hosts_, record_.topology, change.links);
-        if (tree != record_.topology.spanning_tree) {
-            change.spanning_tree = tree;
-        }
+void SynchronousAdaptation::adapt() {
+    if (!topology_->complete()) {
+        return;
     }
-    return change;
-}
-
-NetworkChange SynchronousAdaptation::share_on_host(NetworkChange change) const {
-    if (hosts_.host_comm == MPI_COMM_NULL) {
-        return change;
+    const std::vector<ChangedLink> changes = measure_changes();
+    if (changes.empty()) {
+        return;
     }
-    std::vector<std::byte> bytes = encode(change);
-    int length = static_cast<int>(bytes.size());
-    const Handle host_comm = as_word(hosts_.host_comm);
-    native().bcast(&length, 1, as_word(MPI_INT), 0, host_comm);
-    bytes.resize(static_cast<std::size_t>(length));
-    native().bcast(bytes.data(), length, as_word(MPI_BYTE), 0, host_comm);
-    return decode_change(bytes, hosts_.count()).value_or(NetworkChange{});
+    EdgeList tree = adapt_spanning_tree(*mailbox_, *topology_, changes);
+    topology_ = with_changes(std::move(*topology_), changes);
+    topology_->spanning_tree = std::move(tree);
 }
 
 }  // namespace mutirao::mpi

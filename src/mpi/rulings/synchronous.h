@@ -1,41 +1,39 @@
-// The network followed as in paper 000 (Thome and Drummond): inside every K-th broadcast the links
-// are measured and the tree is adapted, by MPI messages between the hosts, while the program waits.
-// Kept for comparison: agents and in_band.h do the same beside the program.
+// The network followed as in paper 000 (Thome and Drummond): inside every K-th call the links are
+// measured and the tree is adapted, by MPI messages between the hosts, while the program waits. The
+// first time the tree is built (Gallager, Humblet and Spira 1983). Kept for comparison: agents and
+// in_band.h do the same beside the program.
 #pragma once
 
 #include <mpi.h>
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "core/epochs/network_change.h"
+#include "core/selection/selection.h"
 #include "core/settings/settings.h"
+#include "mpi/communicator/members.h"
 #include "mpi/communicator/record.h"
 #include "mpi/drivers/mailbox.h"
+#include "mpi/drivers/maintenance_driver.h"
 
 namespace mutirao::mpi {
 
 class SynchronousAdaptation {
   public:
-    /// All but `settings` outlive it.
-    SynchronousAdaptation(MPI_Comm comm, const Hosts& hosts, Record& record,
-                          const Settings& settings);
+    SynchronousAdaptation(MPI_Comm twin, int tag, const Members& members, const Settings& settings);
 
-    /// Before every call, numbered from 0; collective at every K-th. True if record.topology has
-    /// changed, on all ranks alike.
-    bool enter(std::uint64_t call);
+    /// Collective over the ranks that lead a host: the network as it is now, the same on all of them.
+    /// Nothing on the other ranks, and where some hosts cannot be reached.
+    std::optional<Topology> check(AdaptationRecord& record);
 
   private:
-    /// What became of the links, in the eyes of all leaders alike.
-    std::vector<NetworkChange::Link> measure_changes();
-    NetworkChange find_change();
-    NetworkChange share_on_host(NetworkChange change) const;
+    void build(AdaptationRecord& record);
+    void adapt();
+    std::vector<ChangedLink> measure_changes();
 
-    const Hosts& hosts_;
-    Record& record_;
     Settings settings_;
-    std::optional<Mailbox> mailbox_;  ///< leaders only
+    std::optional<Mailbox> mailbox_;    ///< leaders only
+    std::optional<Topology> topology_;  ///< since the first check; without a tree if there is none
 };
 
 }  // namespace mutirao::mpi

@@ -1,0 +1,285 @@
+// Ranks in memory that enter their calls in any order and at any pace, with announcements that overtake
+// each other: whatever happens, every rank must run the same call by the same ruling.
+#include "core/epochs/epochs.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+namespace mutirao {
+namespace {
+
+constexpr std::uint64_t free_calls = 4;
+
+Ruling ruling_of(int number) {
+    const char* const names[] = {"flat", "binomial", "chain", "native"};
+    Ruling ruling;
+    ruling.shapes = {Collective::broadcast, 0, 5};
+    ruling.candidate = *parse_candidate(Collective::broadcast, names[number % 4]).candidate;
+    return ruling;
+}
+
+// One communicator; rank 0 decides, and its announcements go straight to the others.
+class Walk {
+  public:
+    Walk(unsigned seed, int ranks, std::uint64_t calls) : random_(seed), calls_(calls) {
+        for (int rank = 0; rank < ranks; ++rank) ranks_.push_back({});
+    }
+
+    /// `may_enter(rank, call)`: whether the program lets a rank go on, beside the announcements.
+    template <typename MayEnter>
+    void run(MayEnter may_enter) {
+        while (step(may_enter)) {
+        }
+    }
+
+    bool all_done() const {
+        for (const Rank& rank : ranks_) {
+            if (rank.used.size() < calls_) return false;
+        }
+        return true;
+    }
+    const std::vector<std::string>& used(int rank) const {
+        return ranks_[static_cast<std::size_t>(rank)].used;
+    }
+    std::uint64_t next_call(int rank) const {
+        return ranks_[static_cast<std::size_t>(rank)].used.size();
+    }
+    long waits() const { return waits_; }
+    void forget_waits() { waits_ = 0; }
+    std::uint64_t horizon() const { return decider_.horizon_calls(); }
+    std::size_t rulings() const { return rulings_; }
+    double call_us = 400'000;  ///< how long each entry takes, on the decider's clock
+
+  private:
+    struct Rank {
+        EpochFollower follower{0, free_calls};
+        std::string ruling = "none";
+        std::vector<std::string> used;  ///< by call
+        bool waiting = false;
+    };
+    struct Message {
+        std::size_t to;
+        std::vector<std::byte> bytes;
+    };
+
+    template <typename MayEnter>
+    bool step(MayEnter may_enter) {
+        const std::size_t choices = messages_.size() + ranks_.size();
+        const std::size_t first = random_() % choices;
+        for (std::size_t i = 0; i < choices; ++i) {
+            const std::size_t choice = (first + i) % choices;
+            if (choice < messages_.size()) {
+                deliver(choice);
+                return true;
+            }
+            const std::size_t rank = choice - messages_.size();
+            if (ranks_[rank].used.size() < calls_ && may_enter(*this, static_cast<int>(rank)) &&
+                enter(rank)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void deliver(std::size_t index) {
+        const Message message = messages_[index];
+        messages_.erase(messages_.begin() + static_cast<std::ptrdiff_t>(index));
+        const auto heard =
+            decode_announcement(message.bytes, static_cast<int>(ranks_.size()), 0);
+        ASSERT_TRUE(heard);
+        Rank& rank = ranks_[message.to];
+        const std::uint64_t lead =
+            rank.used.size() - std::min<std::uint64_t>(rank.used.size(), heard->sent_in_call);
+        if (EpochFollower::worth_reporting(*heard, lead) || rank.waiting) {
+            const auto report =
+                decode_lead_report(encode(LeadReport{heard->number, lead, rank.waiting}));
+            ASSERT_TRUE(report);
+            decider_.hear(*report);
+        }
+        rank.follower.hear(*heard);
+    }
+
+    bool enter(std::size_t index) {
+        Rank& rank = ranks_[index];
+        const std::uint64_t call = rank.used.size();
+        if (index == 0) decide(call);
+        while (!rank.follower.within(call)) {
+            const auto epoch = rank.follower.advance();
+            if (!epoch) {
+                waits_ += rank.waiting ? 0 : 1;
+                rank.waiting = true;
+                return false;
+            }
+            for (const Ruling& each : epoch->rulings) rank.ruling = to_string(each.candidate);
+        }
+        rank.waiting = false;
+        rank.used.push_back(rank.ruling);
+        return true;
+    }
+
+    void decide(std::uint64_t call) {
+        now_us_ += call_us;
+        while (decider_.due(call)) {
+            Announcement made = decider_.enter(call, now_us_);
+            if (random_() % 2 == 0) {
+                made.rulings.push_back(ruling_of(static_cast<int>(random_() % 4)));
+                ++rulings_;
+            }
+            for (std::size_t to = 1; to < ranks_.size(); ++to) {
+                messages_.push_back({to, encode(made)});
+            }
+            ranks_[0].follower.hear(made);
+        }
+    }
+
+    std::mt19937 random_;
+    std::uint64_t calls_;
+    std::vector<Rank> ranks_;
+    std::vector<Message> messages_;
+    EpochDecider decider_{0, free_calls};
+    double now_us_ = 0;
+    long waits_ = 0;
+    std::size_t rulings_ = 0;
+};
+
+constexpr auto always = [](const Walk&, int) { return true; };
+
+TEST(Epochs, AllRanksRunEveryCallByTheSameRuling) {
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        Walk walk(seed, 2 + static_cast<int>(seed % 5), 200);
+        walk.call_us = seed % 3 == 0 ? 400'000 : 3'000;
+        walk.run(always);
+        ASSERT_TRUE(walk.all_done()) << "seed " << seed;
+        for (int rank = 1; rank < 2 + static_cast<int>(seed % 5); ++rank) {
+            ASSERT_EQ(walk.used(rank), walk.used(0)) << "seed " << seed << ", rank " << rank;
+        }
+        EXPECT_GT(walk.rulings(), 2U);
+    }
+}
+
+TEST(Epochs, FirstCallsNeedNoAnnouncement) {
+    EpochFollower follower(10, free_calls);
+    EXPECT_TRUE(follower.within(10 + free_calls - 1));
+    EXPECT_FALSE(follower.within(10 + free_calls));
+    EXPECT_FALSE(follower.advance());
+}
+
+// Every call ends everywhere before the next begins, and messages arrive while a call lasts.
+TEST(Epochs, OneCallAheadIsEnoughForASynchronousProgram) {
+    EpochDecider decider(0, free_calls);
+    EpochFollower follower(0, free_calls);
+    double now_us = 0;
+    std::uint64_t news_in_call = 0;
+    for (std::uint64_t call = 0; call < 60; ++call, now_us += 350'000) {
+        while (decider.due(call)) {
+            const Announcement made = decider.enter(call, now_us);
+            news_in_call = made.first_call;
+            // Heard in time for the next call: its number less the sender's is the lead.
+            if (EpochFollower::worth_reporting(made, 1)) decider.hear({made.number, 1, false});
+            follower.hear(made);
+        }
+        if (!follower.within(call)) ASSERT_TRUE(follower.advance()) << "call " << call;
+    }
+    EXPECT_EQ(decider.horizon_calls(), 1U);
+    EXPECT_EQ(news_in_call, 60U);  // what was known in call 59 held from call 60 on
+}
+
+// Rank 0 lags behind by up to so many calls, and nobody waits for it once that is known.
+TEST(Epochs, HorizonCoversHowFarRanksRunAhead) {
+    constexpr std::uint64_t ahead = 100;
+    const auto lagging = [](const Walk& walk, int rank) {
+        return rank == 0 ? walk.next_call(1) >= walk.next_call(0) + ahead || walk.next_call(1) == 6000
+                         : walk.next_call(rank) <= walk.next_call(0) + ahead;
+    };
+    Walk walk(1, 3, 6000);
+    walk.call_us = 1000;
+    const auto until = [&](std::uint64_t call) {
+        walk.run([&](const Walk& now, int rank) {
+            return now.next_call(rank) < call && lagging(now, rank);
+        });
+    };
+    until(3000);
+    walk.forget_waits();
+    until(5800);
+    EXPECT_EQ(walk.waits(), 0);
+    EXPECT_GE(walk.horizon(), ahead);
+    EXPECT_LT(walk.horizon(), 4 * ahead);
+}
+
+TEST(Epochs, HorizonFallsAgainWhenNobodyIsAhead) {
+    EpochDecider decider(0, free_calls);
+    std::uint64_t call = 0;
+    const auto go_on = [&](std::uint64_t calls, std::uint64_t lead) {
+        for (const std::uint64_t end = call + calls; call < end; ++call) {
+            while (decider.due(call)) {
+                const Announcement made = decider.enter(call, 1e6 * static_cast<double>(call));
+                if (EpochFollower::worth_reporting(made, lead)) {
+                    decider.hear({made.number, lead, false});
+                }
+            }
+        }
+    };
+    go_on(50, 40);
+    EXPECT_GE(decider.horizon_calls(), 40U);
+    go_on(200, 1);
+    EXPECT_EQ(decider.horizon_calls(), 1U);
+}
+
+TEST(Epochs, WhoWaitedIsAnnouncedToEarlierForAWhile) {
+    EpochDecider decider(0, free_calls);
+    std::uint64_t call = 0;
+    const auto go_on = [&](std::uint64_t calls, bool waited) {
+        for (const std::uint64_t end = call + calls; call < end; ++call) {
+            while (decider.due(call)) {
+                const Announcement made = decider.enter(call, 1e6 * static_cast<double>(call));
+                decider.hear({made.number, 1, waited && made.horizon_calls == 1});
+            }
+        }
+    };
+    go_on(40, true);
+    EXPECT_EQ(decider.horizon_calls(), 2U);
+    go_on(100, false);
+    EXPECT_EQ(decider.horizon_calls(), 1U);
+}
+
+TEST(Announcement, SurvivesItsBytes) {
+    Announcement made;
+    made.number = 7;
+    made.first_call = 12;
+    made.next_first_call = 13;
+    made.sent_in_call = 11;
+    made.horizon_calls = 1;
+    made.asks_for_lead = true;
+    made.rulings = {ruling_of(1), ruling_of(3)};
+    Tree tree;
+    tree.root = 2;
+    tree.parent = {2, 2, -1};
+    tree.children = {{}, {}, {1, 0}};
+    made.rulings[0].candidate =
+        *parse_candidate(Collective::broadcast, "tree:tree=mst,segment_bytes=4096").candidate;
+    made.rulings[0].tree = tree;
+    made.route = {Route::Kind::hosts, {-1, 0, 0}};
+    EXPECT_TRUE(needs_hosts(encode(made)));
+    EXPECT_EQ(decode_announcement(encode(made), 5, 3), made);
+    EXPECT_FALSE(decode_announcement(encode(made), 5, 4));  // of another communicator
+}
+
+TEST(Announcement, OfWrongBytesIsNone) {
+    Announcement made;
+    made.next_first_call = 1;
+    made.rulings = {ruling_of(0)};
+    std::vector<std::byte> bytes = encode(made);
+    ASSERT_TRUE(decode_announcement(bytes, 2, 1));
+    for (std::size_t length = 0; length < bytes.size(); ++length) {
+        EXPECT_FALSE(decode_announcement(std::span(bytes).first(length), 2, 1)) << length;
+    }
+    bytes.push_back(std::byte{0});
+    EXPECT_FALSE(decode_announcement(bytes, 2, 1));
+    made.next_first_call = 0;
+    EXPECT_FALSE(decode_announcement(encode(made), 2, 1));
+}
+
+}  // namespace
+}  // namespace mutirao

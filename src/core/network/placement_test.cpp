@@ -1,0 +1,51 @@
+#include "core/network/placement.h"
+
+#include <gtest/gtest.h>
+
+namespace mutirao {
+namespace {
+
+std::vector<int> ranks_of(const Placement& placement, int host) {
+    const auto ranks = placement.ranks_of(host);
+    return {ranks.begin(), ranks.end()};
+}
+
+TEST(Placement, KnowsTheRanksOfEachHostAscending) {
+    const Placement placement({1, 0, 1, 2, 0, 1});
+    EXPECT_EQ(placement.rank_count(), 6);
+    EXPECT_EQ(placement.host_count(), 3);
+    EXPECT_EQ(ranks_of(placement, 0), (std::vector<int>{1, 4}));
+    EXPECT_EQ(ranks_of(placement, 1), (std::vector<int>{0, 2, 5}));
+    EXPECT_EQ(ranks_of(placement, 2), (std::vector<int>{3}));
+    EXPECT_EQ(placement.most_ranks_on_a_host(), 3);
+    for (int rank = 0; rank < 6; ++rank) {
+        const auto beside = placement.ranks_of(placement.host_of(rank));
+        EXPECT_EQ(beside[static_cast<std::size_t>(placement.position_of(rank))], rank);
+    }
+}
+
+TEST(Placement, TheRootLeadsItsOwnHostAndTheLowestRankAnyOther) {
+    const Placement placement({1, 0, 1, 2, 0, 1});
+    EXPECT_EQ(placement.leader(0, 5), 1);
+    EXPECT_EQ(placement.leader(1, 5), 5);
+    EXPECT_EQ(placement.leader(1, 4), 0);
+    EXPECT_EQ(placement.leader(0, 4), 4);
+    EXPECT_EQ(placement.leader(2, 4), 3);
+}
+
+TEST(Placement, OfOneRankAHostIsTheRankItself) {
+    const Placement placement = Placement::one_rank_per_host(4);
+    EXPECT_EQ(placement, Placement({0, 1, 2, 3}));
+    for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(placement.leader(rank, 2), rank);
+    EXPECT_EQ(Placement::in_blocks(2, 2), Placement({0, 0, 1, 1}));
+    EXPECT_EQ(Placement().host_count(), 0);
+    EXPECT_EQ(Placement().rank_count(), 0);
+}
+
+TEST(PlacementDeathTest, RefusesAHostWithoutRanks) {
+    EXPECT_DEATH(Placement({0, 2}), "a host has no rank .*1 against 3");
+    EXPECT_DEATH(Placement({0, -1}), "negative .*-1 against 2");
+}
+
+}  // namespace
+}  // namespace mutirao
