@@ -115,16 +115,16 @@ struct Collective {
 using namespace mutirao::mpi;  // for the tables
 
 // The names are given to the linker only, since mpi.h declares them with handles of its own types.
-#define MUTIRAO_DEFINE(symbol, parameters, body)                                              \
+#define MUTIRAO_DEFINE(symbol, parameters, ...)                                               \
     extern "C" __attribute__((visibility("default"))) int mutirao_##symbol parameters         \
         __asm__(#symbol);                                                                     \
     int mutirao_##symbol parameters {                                                         \
         static const auto native = next<int(*) parameters>(#symbol);                          \
-        body                                                                                  \
+        __VA_ARGS__                                                                           \
     }
-#define MUTIRAO_DEFINE_BOTH(name, parameters, body)                                           \
-    MUTIRAO_DEFINE(MPI_##name, parameters, body)                                              \
-    MUTIRAO_DEFINE(PMPI_##name, parameters, body)
+#define MUTIRAO_DEFINE_BOTH(name, parameters, ...)                                            \
+    MUTIRAO_DEFINE(MPI_##name, parameters, __VA_ARGS__)                                       \
+    MUTIRAO_DEFINE(PMPI_##name, parameters, __VA_ARGS__)
 
 MUTIRAO_DEFINE_BOTH(Init, (int* argc, char*** argv), { return init(native, argc, argv); })
 MUTIRAO_DEFINE_BOTH(Init_thread, (int* argc, char*** argv, int required, int* provided),
