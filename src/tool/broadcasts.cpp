@@ -6,6 +6,7 @@
 
 #include "core/schedule/predictor.h"
 #include "core/schedule/printer.h"
+#include "core/selection/estimate.h"
 #include "core/selection/selection.h"
 #include "core/spanning_tree/kruskal.h"
 #include "core/text/json.h"
@@ -22,15 +23,16 @@ constexpr long long most_length_bytes = 1LL << 40;
 /// Beyond this the schedules would not fit into memory.
 constexpr double most_steps = 2e7;
 
-const std::vector<std::string> network_options = {"ranks", "root", "bytes", "network"};
+const std::vector<std::string> network_options = {"ranks", "root", "bytes", "network",
+                                                  "ranks-per-host"};
 
 /// What is to be broadcast where.
 struct Scene {
-    Topology topology;
-    int root = 0;
-    std::size_t length_bytes = 0;
+    std::shared_ptr<const RankNetwork> network;
+    CallShape shape;
 
-    int hosts() const { return topology.network.host_count(); }
+    const Topology& topology() const { return network->topology; }
+    int ranks() const { return network->rank_count(); }
 };
 
 Topology read_topology(const std::string& path) {
@@ -44,24 +46,47 @@ Topology read_topology(const std::string& path) {
     return topology;
 }
 
-Scene read_scene(const Arguments& arguments) {
-    Scene scene;
-    const auto ranks = static_cast<int>(arguments.number("ranks", default_ranks, 1, most_ranks));
+/// Consecutive ranks share a host; the last host may have fewer.
+Placement in_blocks(int ranks, int per_host) {
+    std::vector<int> host_of_rank;
+    for (int rank = 0; rank < ranks; ++rank) host_of_rank.push_back(rank / per_host);
+    return Placement(std::move(host_of_rank));
+}
+
+RankNetwork read_ranks(const Arguments& arguments) {
+    const auto per_host = static_cast<int>(arguments.number("ranks-per-host", 1, 1, most_ranks));
+    auto ranks = static_cast<int>(arguments.number("ranks", default_ranks, 1, most_ranks));
+    RankNetwork network;
+    Topology& topology = network.topology;
     if (const auto path = arguments.option("network")) {
-        scene.topology = read_topology(*path);
-        if (arguments.option("ranks") && ranks != scene.hosts()) {
-            throw UsageError("--ranks " + std::to_string(ranks) + ", but " + *path + " has " +
-                             std::to_string(scene.hosts()) + " hosts");
+        topology = read_topology(*path);
+        const int hosts = topology.network.host_count();
+        if (!arguments.option("ranks")) ranks = hosts * per_host;
+        if ((ranks + per_host - 1) / per_host != hosts) {
+            throw UsageError("--ranks " + std::to_string(ranks) + " with " +
+                             std::to_string(per_host) + " per host, but " + *path + " has " +
+                             std::to_string(hosts) + " hosts");
+        }
+        if (ranks > most_ranks) {
+            throw UsageError("more than " + std::to_string(most_ranks) + " ranks");
         }
     } else {
-        scene.topology.network = uniform_network(ranks);
+        topology.network = uniform_network((ranks + per_host - 1) / per_host);
     }
-    const Network& network = scene.topology.network;
-    const EdgeList edges = minimum_spanning_tree(network);
-    if (static_cast<int>(edges.size()) + 1 == scene.hosts()) scene.topology.spanning_tree = edges;
-    if (scene.topology.site_of.empty()) scene.topology.site_of = discover_sites(network);
-    scene.root = static_cast<int>(arguments.number("root", 0, 0, scene.hosts() - 1));
-    scene.length_bytes =
+    network.placement = in_blocks(ranks, per_host);
+    const EdgeList edges = minimum_spanning_tree(topology.network);
+    if (static_cast<int>(edges.size()) + 1 == network.host_count()) {
+        topology.spanning_tree = edges;
+    }
+    if (topology.site_of.empty()) topology.site_of = discover_sites(topology.network);
+    return network;
+}
+
+Scene read_scene(const Arguments& arguments) {
+    Scene scene;
+    scene.network = std::make_shared<const RankNetwork>(read_ranks(arguments));
+    scene.shape.root = static_cast<int>(arguments.number("root", 0, 0, scene.ranks() - 1));
+    scene.shape.length_bytes =
         static_cast<std::size_t>(arguments.number("bytes", 24, 0, most_length_bytes));
     return scene;
 }
@@ -71,10 +96,10 @@ Candidate read_candidate(std::string_view text, const Scene& scene) {
     if (!parsed.candidate) throw UsageError(parsed.error);
     const std::size_t segment_bytes = parsed.candidate->parameters.segment_bytes;
     const double segments =
-        segment_bytes == 0 ? 1 : static_cast<double>(scene.length_bytes / segment_bytes);
-    if (segments * scene.hosts() > most_steps) {
+        segment_bytes == 0 ? 1 : static_cast<double>(scene.shape.length_bytes / segment_bytes);
+    if (segments * scene.ranks() > most_steps) {
         throw UsageError(to_string(*parsed.candidate) + " cuts " +
-                         std::to_string(scene.length_bytes) + " bytes into too many segments");
+                         std::to_string(scene.shape.length_bytes) + " bytes into too many segments");
     }
     return *parsed.candidate;
 }
@@ -83,18 +108,24 @@ std::vector<Schedule> schedules_of(const Candidate& candidate, const Scene& scen
     if (candidate.algorithm->native()) {
         throw UsageError("native has no schedule: it is the MPI library's own");
     }
-    auto schedules = build_all(candidate, scene.topology, scene.root, scene.length_bytes);
-    if (!schedules) {
+    const auto ruling =
+        ruling_for(candidate, scene.shape, scene.topology(), scene.network->placement);
+    if (!ruling) {
         throw Failure(to_string(candidate) + " has no tree: the links do not reach every host");
     }
-    return *schedules;
+    return *build_all(*ruling, scene.shape, scene.network->placement);
 }
 
 void write_scene(JsonWriter& json, const Scene& scene) {
     json.member("collective", "broadcast");
-    json.member("ranks", scene.hosts());
-    json.member("root", scene.root);
-    json.member("length_bytes", scene.length_bytes);
+    json.member("ranks", scene.ranks());
+    json.member("root", scene.shape.root);
+    json.member("length_bytes", scene.shape.length_bytes);
+    json.key("host_of").begin_array();
+    for (int rank = 0; rank < scene.ranks(); ++rank) {
+        json.value(scene.network->placement.host_of(rank));
+    }
+    json.end_array();
 }
 
 void write_prediction(JsonWriter& json, const Prediction& prediction) {
@@ -126,19 +157,19 @@ struct Picture {
 };
 
 void picture_text(const Picture& picture, std::ostream& out) {
-    const Prediction prediction = predict(picture.schedules, picture.scene.topology.network);
+    const Prediction prediction = predict(picture.schedules, *picture.scene.network);
     out << picture.title << "\n";
     if (prediction.stuck) {
         out << "never ends: it uses a link that lets nothing through\n";
     } else {
         out << "predicted " << json_number(prediction.completion_us) << " us\n";
     }
-    out << to_text(picture.schedules);
+    out << to_text(picture.schedules, picture.scene.network->placement);
 }
 
 void picture_json(const Picture& picture, std::ostream& out) {
     const Prediction prediction =
-        predict(picture.schedules, picture.scene.topology.network, {.record_messages = true});
+        predict(picture.schedules, *picture.scene.network, {.record_messages = true});
     JsonWriter json;
     json.begin_object();
     json.member("title", picture.title);
@@ -151,7 +182,7 @@ void picture_json(const Picture& picture, std::ostream& out) {
 }
 
 void picture_svg(const Picture& picture, std::ostream& out) {
-    out << to_svg(picture.schedules, picture.scene.topology.network, picture.title);
+    out << to_svg(picture.schedules, *picture.scene.network, picture.title);
 }
 
 void require_words(const Arguments& arguments, std::size_t least, const std::string& what) {
@@ -167,14 +198,15 @@ void require_collective(const std::string& name) {
     require_one_of("collective", name, {std::string(to_string(Collective::broadcast))});
 }
 
-void write_evaluated(JsonWriter& json, const Candidate& candidate, std::optional<double> time_us) {
+void write_evaluated(JsonWriter& json, const Candidate& candidate, std::optional<double> time_us,
+                     bool in_full) {
     json.begin_object().member("candidate", to_string(candidate));
     if (time_us) {
         json.member("predicted_us", *time_us);
     } else {
         json.key("predicted_us").null();
     }
-    json.end_object();
+    json.member("in_full", in_full).end_object();
 }
 
 /// Hosts from the root down, each parent's children in the order in which it serves them.
@@ -195,12 +227,12 @@ void write_tree(JsonWriter& json, const Tree& tree, const Scene& scene) {
         json.begin_object()
             .member("parent", parent)
             .member("child", host)
-            .member("latency_us", scene.topology.network.link(parent, host).latency_us)
+            .member("latency_us", scene.topology().network.link(parent, host).latency_us)
             .end_object();
     }
     json.end_array();
     json.key("site_of").begin_array();
-    for (int site : scene.topology.site_of) json.value(site);
+    for (int site : scene.topology().site_of) json.value(site);
     json.end_array();
 }
 
@@ -225,9 +257,12 @@ void show_schedule(const Words& words, std::ostream& out) {
 
     const Scene scene = read_scene(arguments);
     const Candidate candidate = read_candidate(std::string_view(name).substr(slash + 1), scene);
-    const std::string title = "broadcast/" + to_string(candidate) + ", " +
-                              std::to_string(scene.length_bytes) + " bytes from rank " +
-                              std::to_string(scene.root) + " of " + std::to_string(scene.hosts());
+    std::string title = "broadcast/" + to_string(candidate) + ", " +
+                        std::to_string(scene.shape.length_bytes) + " bytes from rank " +
+                        std::to_string(scene.shape.root) + " of " + std::to_string(scene.ranks());
+    if (scene.network->placement.most_ranks_on_a_host() > 1) {
+        title += " on " + std::to_string(scene.network->host_count()) + " hosts";
+    }
     formats.at(format)({scene, title, schedules_of(candidate, scene)}, out);
 }
 
@@ -240,8 +275,7 @@ void predict_candidates(const Words& words, std::ostream& out) {
     std::vector<Candidate> asked;
     for (std::size_t i = 1; i < names.size(); ++i) asked.push_back(read_candidate(names[i], scene));
 
-    const Decision decision =
-        decide_broadcast(scene.topology, Settings{}, scene.root, scene.length_bytes);
+    const Decision decision = decide(scene.shape, scene.network, Settings{});
     JsonWriter json(2);
     json.begin_object();
     write_scene(json, scene);
@@ -250,12 +284,12 @@ void predict_candidates(const Words& words, std::ostream& out) {
     json.end_object();
     json.key("candidates").begin_array();
     for (const Candidate& candidate : asked) {
-        write_evaluated(json, candidate, predict_broadcast(candidate, scene.topology, scene.root,
-                                                           scene.length_bytes));
+        write_evaluated(json, candidate,
+                        predict_candidate(candidate, scene.shape, *scene.network), true);
     }
     if (asked.empty()) {
         for (const Evaluated& each : decision.considered) {
-            write_evaluated(json, each.candidate, each.predicted_us);
+            write_evaluated(json, each.candidate, each.predicted_us, each.in_full);
         }
     }
     json.end_array().end_object();
@@ -274,12 +308,14 @@ void show_tree(const Words& words, std::ostream& out) {
     }
     require_one_of("tree", name, kinds);
     const Scene scene = read_scene(arguments);
-    const auto tree =
-        make_tree(scene.topology, *tree_kind_from(name), scene.root, scene.length_bytes);
+    const int root_host = scene.network->placement.host_of(scene.shape.root);
+    const auto tree = make_tree(scene.topology(), *tree_kind_from(name), root_host,
+                                scene.shape.length_bytes);
     if (!tree) throw Failure("there is no tree: the links do not reach every host");
     JsonWriter json(2);
     json.begin_object();
-    json.member("kind", name).member("ranks", scene.hosts()).member("root", scene.root);
+    json.member("kind", name).member("hosts", scene.network->host_count());
+    json.member("root", root_host);
     write_tree(json, *tree, scene);
     json.end_object();
     out << json.take() << "\n";

@@ -21,13 +21,14 @@ const std::vector<Command>& commands() {
         {"check-settings", "NAME=VALUE...", check_settings},
         {"markdown", "algorithms|settings", write_markdown},
         {"show",
-         "broadcast/NAME[:KEY=VALUE,...] [--ranks N] [--root R] [--bytes B] [--network FILE] "
-         "[--format text|json|svg]",
+         "broadcast/NAME[:KEY=VALUE,...] [--ranks N] [--ranks-per-host N] [--root R] [--bytes B] "
+         "[--network FILE] [--format text|json|svg]",
          show_schedule},
         {"predict",
-         "broadcast [CANDIDATE...] [--ranks N] [--root R] [--bytes B] [--network FILE]",
+         "broadcast [CANDIDATE...] [--ranks N] [--ranks-per-host N] [--root R] [--bytes B] "
+         "[--network FILE]",
          predict_candidates},
-        {"tree", "KIND [--ranks N] [--root R] [--bytes B] [--network FILE]", show_tree},
+        {"tree", "KIND [--ranks N] [--ranks-per-host N] [--root R] [--bytes B] [--network FILE]", show_tree},
         {"replay",
          "FILE|- [--threshold auto|PERCENT] [--tolerance PERCENT] [--root R] [--bytes B] "
          "[--measurements N]",

@@ -32,6 +32,12 @@ std::string wrong_value(const Algorithm& algorithm, std::string_view key, std::s
            std::string(algorithm.name) + ": " + std::string(valid);
 }
 
+std::string one_of(const std::vector<std::string>& names) {
+    std::string valid = "one of " + names.front();
+    for (std::size_t i = 1; i < names.size(); ++i) valid += ", " + names[i];
+    return valid;
+}
+
 /// One parameter as text. `assign` returns one line of error, or nothing.
 struct ParameterRow {
     std::string_view key;
@@ -49,9 +55,7 @@ std::string assign_tree(const Algorithm& algorithm, Parameters& parameters,
         parameters.tree = *tree_kind_from(text);
         return {};
     }
-    std::string valid = "one of " + names.front();
-    for (std::size_t i = 1; i < names.size(); ++i) valid += ", " + names[i];
-    return wrong_value(algorithm, "tree", text, valid) + did_you_mean(text, names);
+    return wrong_value(algorithm, "tree", text, one_of(names)) + did_you_mean(text, names);
 }
 
 std::string assign_radix(const Algorithm& algorithm, Parameters& parameters,
@@ -78,7 +82,21 @@ std::string assign_segment(const Algorithm& algorithm, Parameters& parameters,
     return {};
 }
 
-constexpr std::array<ParameterRow, 3> parameter_rows{{
+std::string assign_inside(const Algorithm& algorithm, Parameters& parameters,
+                          std::string_view text) {
+    std::vector<std::string> names;
+    for (const Algorithm& row : catalogue()) {
+        if (row.collective != algorithm.collective || !row.inside_a_host) continue;
+        if (row.name == text) {
+            parameters.inside = row.name;
+            return {};
+        }
+        names.emplace_back(row.name);
+    }
+    return wrong_value(algorithm, "inside", text, one_of(names)) + did_you_mean(text, names);
+}
+
+constexpr std::array<ParameterRow, 4> parameter_rows{{
     {"tree", [](const Algorithm& algorithm) { return algorithm.trees.size() > 1; }, assign_tree,
      [](const Parameters& parameters) { return std::string(to_string(parameters.tree)); }},
     {"radix", [](const Algorithm& algorithm) { return !algorithm.radices.empty(); }, assign_radix,
@@ -88,6 +106,11 @@ constexpr std::array<ParameterRow, 3> parameter_rows{{
      [](const Parameters& parameters) {
          return parameters.segment_bytes == 0 ? std::string()
                                               : std::to_string(parameters.segment_bytes);
+     }},
+    {"inside", [](const Algorithm& algorithm) { return !algorithm.native(); }, assign_inside,
+     [](const Parameters& parameters) {
+         return parameters.inside == Parameters{}.inside ? std::string()
+                                                         : std::string(parameters.inside);
      }},
 }};
 
@@ -153,6 +176,10 @@ const Algorithm* find_algorithm(Collective collective, std::string_view name) {
         if (row.collective == collective && row.name == name) return &row;
     }
     return nullptr;
+}
+
+Candidate native_candidate(Collective collective) {
+    return {find_algorithm(collective, "native"), {}};
 }
 
 std::string to_string(const Candidate& candidate) {

@@ -21,11 +21,15 @@ struct Parameters {
     std::size_t segment_bytes = 0;  ///< 0: the message in one piece
     int radix = 2;
     TreeKind tree = TreeKind::none;
+    /// The row by which the message goes on inside a host with several ranks. An algorithm's own
+    /// function does not read it: see composition.h.
+    std::string_view inside = "binomial";
 
     bool operator==(const Parameters&) const = default;
 };
 
-/// All that a schedule may depend on; equal on every rank but for `rank`.
+/// All that a schedule may depend on; equal on every rank but for `rank`. Ranks are those of the
+/// group that an algorithm runs in, which need not be a whole communicator.
 struct Request {
     int rank = 0;
     int size = 1;
@@ -44,6 +48,7 @@ struct Algorithm {
     std::vector<int> radices;  ///< values of Parameters::radix worth trying; empty: not read
     std::vector<TreeKind> trees;  ///< kinds of Request::tree that it takes; empty: none
     Schedule (*build)(const Request&);  ///< null: the MPI library's own
+    bool inside_a_host = false;         ///< may be another's Parameters::inside
 
     bool native() const { return build == nullptr; }
     bool needs_tree() const { return !trees.empty(); }
@@ -60,8 +65,11 @@ struct Candidate {
     const Algorithm* algorithm = nullptr;
     Parameters parameters{};
 
+    bool native() const { return algorithm->native(); }
     bool operator==(const Candidate&) const = default;
 };
+
+Candidate native_candidate(Collective collective);
 
 /// "NAME[:KEY=VALUE[,KEY=VALUE]]", e.g. "tree:tree=mst,segment_bytes=65536".
 std::string to_string(const Candidate& candidate);

@@ -14,7 +14,8 @@ TEST(Candidate, IsReadAndWrittenAlike) {
          {"native", "flat", "binomial", "binomial:segment_bytes=4096", "k_nomial:radix=2",
           "k_nomial:radix=64,segment_bytes=256", "scatter_ring_allgather",
           "two_level:segment_bytes=1073741824", "tree:tree=mst",
-          "tree:tree=greedy,segment_bytes=65536"}) {
+          "tree:tree=greedy,segment_bytes=65536", "flat:inside=flat",
+          "k_nomial:radix=4,segment_bytes=512,inside=chain"}) {
         const ParsedCandidate parsed = parse(text);
         ASSERT_TRUE(parsed.candidate) << text << ": " << parsed.error;
         EXPECT_EQ(to_string(*parsed.candidate), text);
@@ -26,7 +27,8 @@ TEST(Candidate, LeftOutParametersAreTheRowsFirst) {
     EXPECT_EQ(to_string(*parse("tree").candidate), "tree:tree=mst");
     EXPECT_EQ(to_string(*parse("k_nomial").candidate), "k_nomial:radix=3");
     EXPECT_EQ(parse("two_level").candidate->parameters.tree, TreeKind::two_level);
-    EXPECT_EQ(parse("chain:segment_bytes=0").candidate->parameters, Parameters{});
+    EXPECT_EQ(parse("chain:segment_bytes=0,inside=binomial").candidate->parameters,
+              Parameters{});
     EXPECT_EQ(to_string(*parse("tree:segment_bytes=512,tree=shortest_path").candidate),
               "tree:tree=shortest_path,segment_bytes=512");
 }
@@ -38,11 +40,14 @@ TEST(Candidate, NamesWhatIsWrongAndTheNearestValid) {
         {"tree:tre=mst", "tree has no parameter 'tre'; did you mean tree?"},
         {"tree:radix=3", "tree has no parameter 'radix'; it takes tree, segment_bytes"},
         {"native:radix=2", "native has no parameter 'radix'; it takes none"},
-        {"flat:segment_bytes=512", "flat has no parameter 'segment_bytes'; it takes none"},
+        {"flat:segment_bytes=512", "flat has no parameter 'segment_bytes'; it takes inside"},
         {"tree:tree=mts",
          "tree 'mts' is not valid for tree: one of mst, shortest_path, greedy; did you mean mst?"},
         {"tree:tree=two_level",
          "tree 'two_level' is not valid for tree: one of mst, shortest_path, greedy"},
+        {"chain:inside=tree",
+         "inside 'tree' is not valid for chain: one of flat, binomial, k_nomial, chain"},
+        {"native:inside=flat", "native has no parameter 'inside'; it takes none"},
         {"k_nomial:radix=1", "radix '1' is not valid for k_nomial: 2..64"},
         {"k_nomial:radix=65", "radix '65' is not valid for k_nomial: 2..64"},
         {"k_nomial:radix=", "radix '' is not valid for k_nomial: 2..64"},

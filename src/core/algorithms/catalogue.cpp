@@ -22,6 +22,7 @@ namespace {
 
 constexpr bool segmented = true;
 constexpr bool whole = false;
+constexpr bool inside_a_host = true;
 
 std::vector<Algorithm> rows() {
     using enum TreeKind;
@@ -31,16 +32,16 @@ std::vector<Algorithm> rows() {
          whole, {}, {}, nullptr},
         {collective, "flat", "the root sends to every rank itself",
          "Kielmann et al. 1999, doi:10.1145/301104.301116",
-         whole, {}, {}, broadcast::flat},
+         whole, {}, {}, broadcast::flat, inside_a_host},
         {collective, "binomial", "binomial tree over the ranks, as MPICH",
          "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-         segmented, {}, {}, broadcast::binomial},
+         segmented, {}, {}, broadcast::binomial, inside_a_host},
         {collective, "k_nomial", "k-nomial tree over the ranks: shallower, with busier ranks",
          "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
-         segmented, {3, 4, 8}, {}, broadcast::k_nomial},
+         segmented, {3, 4, 8}, {}, broadcast::k_nomial, inside_a_host},
         {collective, "chain", "each rank passes the message on to the next: a pipeline",
          "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
-         segmented, {}, {}, broadcast::chain},
+         segmented, {}, {}, broadcast::chain, inside_a_host},
         {collective, "split_binary", "a half down each of two binary trees, then exchanged",
          "Open MPI; Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
          segmented, {}, {}, broadcast::split_binary},

@@ -72,6 +72,20 @@ Tree tree_from_parents(std::vector<int> parent, int root) {
     return tree;
 }
 
+std::vector<double> arrivals_us(const Tree& tree, const Network& network,
+                                std::size_t length_bytes) {
+    std::vector<double> times_us(tree.parent.size(), 0);
+    for (const int host : from_root_down(tree)) {
+        const int parent = tree.parent[static_cast<std::size_t>(host)];
+        if (parent < 0) continue;
+        const Link& link = network.link(parent, host);
+        times_us[static_cast<std::size_t>(host)] =
+            times_us[static_cast<std::size_t>(parent)] + link.latency_us +
+            transmission_us(length_bytes, link.bandwidth_bytes_per_us);
+    }
+    return times_us;
+}
+
 double serve_longest_first(Tree& tree, const ServingCosts& costs) {
     struct Served {
         double rest_us;  // from the start of the send until all below the child have the message

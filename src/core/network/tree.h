@@ -27,6 +27,10 @@ struct Tree {
     bool operator==(const Tree&) const = default;
 };
 
+/// When each host has a message over `tree`, as far as latency and transmission go.
+std::vector<double> arrivals_us(const Tree& tree, const Network& network,
+                                std::size_t length_bytes);
+
 using EdgeList = std::vector<std::pair<int, int>>;
 
 /// Hangs an undirected spanning tree from `root`; every parent serves first the child below which

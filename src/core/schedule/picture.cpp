@@ -32,6 +32,8 @@ constexpr std::array<std::string_view, 8> hop_colours{"#0072b2", "#d55e00", "#00
                                                       "#e69f00", "#56b4e9", "#7a4fbf", "#555555"};
 
 constexpr std::string_view root_colour = "#ffedc9";
+/// Behind the ranks of every other host.
+constexpr std::string_view band_colour = "#f1f4f7";
 
 std::string escaped(std::string_view text) {
     std::string out;
@@ -120,16 +122,23 @@ std::vector<std::size_t> worth_drawing(const std::vector<TimedMessage>& messages
 
 class Picture {
   public:
-    Picture(std::size_t rank_count, Prediction prediction, const std::vector<std::string>& labels)
-        : rank_count_(rank_count),
+    Picture(const Placement& placement, Prediction prediction,
+            const std::vector<std::string>& labels)
+        : placement_(placement),
+          rank_count_(static_cast<std::size_t>(placement.rank_count())),
+          row_of_(rank_count_),
           prediction_(std::move(prediction)),
           labels_(labels),
-          hops_(hops_of(prediction_.messages, rank_count)),
+          hops_(hops_of(prediction_.messages, rank_count_)),
           drawn_(worth_drawing(prediction_.messages)) {
-        const double count = static_cast<double>(std::max<std::size_t>(rank_count, 1));
+        std::size_t next_row = 0;
+        for (int host = 0; host < placement.host_count(); ++host)
+            for (const int rank : placement.ranks_of(host))
+                row_of_[static_cast<std::size_t>(rank)] = next_row++;
+        const double count = static_cast<double>(std::max<std::size_t>(rank_count_, 1));
         row_px_ = std::min(std::clamp(700 / count, 14.0, 44.0), 2000 / count);
         std::size_t longest = 0;
-        for (std::size_t rank = 0; rank < rank_count; ++rank)
+        for (std::size_t rank = 0; rank < rank_count_; ++rank)
             longest = std::max(longest, label(rank).size());
         left_px_ = 28 + 7.0 * static_cast<double>(longest);
         span_us_ = 0;
@@ -143,6 +152,7 @@ class Picture {
     std::string draw(const std::string& title) {
         open();
         heading(title);
+        if (has_bands()) bands();
         axis();
         rows();
         arrows();
@@ -155,14 +165,34 @@ class Picture {
         return left_px_ + time_us / span_us_ * (width_px - left_px_ - right_px);
     }
     double y(std::size_t rank) const {
-        return top_px + (static_cast<double>(rank) + 0.5) * row_px_;
+        return top_px + (static_cast<double>(row_of_[rank]) + 0.5) * row_px_;
     }
     double plot_end_px() const { return top_px + static_cast<double>(rank_count_) * row_px_; }
     std::string ms(double time_us) const { return fixed(time_us / 1000, decimals_); }
 
+    bool has_bands() const { return placement_.most_ranks_on_a_host() > 1; }
+
+    void bands() {
+        for (int host = 1; host < placement_.host_count(); host += 2) {
+            const auto ranks = placement_.ranks_of(host);
+            const double top = y(static_cast<std::size_t>(ranks.front())) - row_px_ / 2;
+            band(top, row_px_ * static_cast<double>(ranks.size()), band_colour);
+        }
+    }
+
+    void band(double top, double height, std::string_view colour) {
+        out_ += "<rect x=\"8\" y=\"" + px(top) + "\" width=\"" + px(width_px - 16) +
+                "\" height=\"" + px(height) + "\" rx=\"4\" fill=\"";
+        out_ += colour;
+        out_ += "\"/>\n";
+    }
+
     std::string label(std::size_t rank) const {
         std::string text = std::to_string(rank);
         if (rank < labels_.size() && !labels_[rank].empty()) text = labels_[rank] + " " + text;
+        const auto number = static_cast<int>(rank);
+        if (has_bands() && placement_.position_of(number) == 0)
+            text = "host " + std::to_string(placement_.host_of(number)) + ", " + text;
         return text;
     }
 
@@ -277,16 +307,13 @@ class Picture {
             const double complete_us = prediction_.rank_complete_us[rank];
             const bool is_root = rank == root_;
             const double end = std::isfinite(complete_us) ? complete_us : span_us_;
-            if (is_root)
-                out_ += "<rect x=\"8\" y=\"" + px(y(rank) - row_px_ / 2) + "\" width=\"" +
-                        px(width_px - 16) + "\" height=\"" + px(row_px_) +
-                        "\" rx=\"4\" fill=\"" + std::string(root_colour) + "\"/>\n";
+            if (is_root) band(y(rank) - row_px_ / 2, row_px_, root_colour);
             if (row_px_ >= least_row_line_px)
                 line(x(0), y(rank), x(span_us_), y(rank), "stroke=\"#e3e8ed\"");
             if (first_us[rank] < end)
                 line(x(first_us[rank]), y(rank), x(end), y(rank),
                      activity_stroke(px(std::min(4.0, row_px_ / 4))));
-            if (rank % stride == 0 || is_root) row_labels(rank, is_root);
+            if (row_of_[rank] % stride == 0 || is_root) row_labels(rank, is_root);
         }
     }
 
@@ -345,7 +372,9 @@ class Picture {
         }
     }
 
+    const Placement& placement_;
     std::size_t rank_count_;
+    std::vector<std::size_t> row_of_;  ///< per rank
     Prediction prediction_;
     const std::vector<std::string>& labels_;
     std::vector<int> hops_;
@@ -360,10 +389,17 @@ class Picture {
 
 }  // namespace
 
+std::string to_svg(const std::vector<Schedule>& schedules, const RankNetwork& network,
+                   const std::string& title, const std::vector<std::string>& labels) {
+    Prediction prediction = predict(schedules, network, {.record_messages = true});
+    return Picture(network.placement, std::move(prediction), labels).draw(title);
+}
+
 std::string to_svg(const std::vector<Schedule>& schedules, const Network& network,
                    const std::string& title, const std::vector<std::string>& labels) {
     Prediction prediction = predict(schedules, network, {.record_messages = true});
-    return Picture(schedules.size(), std::move(prediction), labels).draw(title);
+    const Placement placement = Placement::one_rank_per_host(network.host_count());
+    return Picture(placement, std::move(prediction), labels).draw(title);
 }
 
 }  // namespace mutirao

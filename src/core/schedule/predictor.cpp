@@ -7,8 +7,10 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <unordered_map>
 
 #include "core/schedule/detached.h"
+#include "core/schedule/event_queue.h"
 #include "core/schedule/step_graph.h"
 #include "core/text/invariant.h"
 
@@ -16,53 +18,6 @@ namespace mutirao {
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
-
-/// What happens to the message of one send; events of the receive name its send, too.
-enum class Happening : std::uint8_t {
-    injected,         ///< the sender's processor is done
-    request_arrived,  ///< rendezvous: the receiver knows of it
-    consent_arrived,  ///< rendezvous: the sender may begin
-    first_byte,       ///< at the receiver's port
-    last_byte,        ///< at the receiver's memory
-    send_complete,
-    receive_complete,
-};
-
-struct Event {
-    double time_us;
-    std::uint32_t sequence;
-    StepIndex send;
-    Happening happening;
-};
-
-/// A binary heap; the earliest event first, of equal ones the first made.
-class EventQueue {
-  public:
-    bool empty() const { return events_.empty(); }
-
-    void push(double time_us, StepIndex send, Happening happening) {
-        events_.push_back({time_us, next_sequence_++, send, happening});
-        std::push_heap(events_.begin(), events_.end(), Later());
-    }
-
-    Event pop() {
-        std::pop_heap(events_.begin(), events_.end(), Later());
-        const Event event = events_.back();
-        events_.pop_back();
-        return event;
-    }
-
-  private:
-    struct Later {
-        bool operator()(const Event& left, const Event& right) const {
-            return left.time_us > right.time_us ||
-                   (left.time_us == right.time_us && left.sequence > right.sequence);
-        }
-    };
-
-    std::vector<Event> events_;
-    std::uint32_t next_sequence_ = 0;
-};
 
 double transfer_us(std::size_t length_bytes, double bytes_per_us) {
     return length_bytes == 0 ? 0 : static_cast<double>(length_bytes) / bytes_per_us;
@@ -77,13 +32,18 @@ double occupy(double& free_from_us, double now_us, double duration_us) {
 
 class Walk {
   public:
-    Walk(const std::vector<Schedule>& schedules, const Network& network, PredictOptions options)
+    Walk(const std::vector<Schedule>& schedules, const Network& network,
+         const Placement& placement, const MemoryCosts& memory, PredictOptions options)
         : network_(network),
+          placement_(placement),
+          memory_(memory),
           options_(options),
           graph_(schedules),
-          hosts_(schedules.size()),
+          processor_free_us_(schedules.size(), 0),
+          ports_(static_cast<std::size_t>(network.host_count())),
           link_free_us_(graph_.node_count(), 0),
           state_(graph_.node_count()) {
+        join_channels();
         prediction_.rank_complete_us.assign(schedules.size(), 0);
         for (StepIndex index = 0; index < graph_.node_count(); ++index)
             state_[index].waits = graph_.nodes[index].waits;
@@ -113,8 +73,7 @@ class Walk {
   private:
     using Node = StepGraph::Node;
 
-    struct Host {
-        double processor_free_us = 0;
+    struct Ports {
         double outgoing_free_us = 0;
         double incoming_free_us = 0;
     };
@@ -129,13 +88,48 @@ class Walk {
         bool waits_for_receive = false;  ///< sends: arrived, or requested, before the receive began
     };
 
-    Host& host(int rank) { return hosts_[static_cast<std::size_t>(rank)]; }
+    /// Channels of ranks on the same two hosts share a link: the first of them stands for it.
+    void join_channels() {
+        if (placement_.most_ranks_on_a_host() <= 1) return;
+        link_of_channel_.resize(graph_.node_count());
+        std::unordered_map<std::uint64_t, StepIndex> links;
+        StepIndex last = no_step;
+        for (StepIndex index = 0; index < graph_.node_count(); ++index) {
+            const Node& node = graph_.nodes[index];
+            if (node.channel == no_step || node.channel == last) continue;
+            last = node.channel;
+            const auto from = static_cast<std::uint64_t>(placement_.host_of(node.rank));
+            const auto to = static_cast<std::uint32_t>(placement_.host_of(node.step->peer));
+            link_of_channel_[last] = links.try_emplace(from << 32 | to, last).first->second;
+        }
+    }
+
+    double& processor(int rank) { return processor_free_us_[static_cast<std::size_t>(rank)]; }
+    Ports& ports(int rank) {
+        return ports_[static_cast<std::size_t>(placement_.host_of(rank))];
+    }
+    double& link_free_us(StepIndex send) {
+        const StepIndex channel = graph_.nodes[send].channel;
+        return link_free_us_[link_of_channel_.empty() ? channel : link_of_channel_[channel]];
+    }
+    const HostCosts& costs(int rank) const { return network_.host(placement_.host_of(rank)); }
+    const Link& link(int from, int to) const {
+        return network_.link(placement_.host_of(from), placement_.host_of(to));
+    }
+    bool stays_inside(StepIndex send) const {
+        return placement_.host_of(sender(send)) == placement_.host_of(receiver(send));
+    }
+    double copy_us(StepIndex send) const {
+        return transfer_us(length(send), memory_.copy_bytes_per_us);
+    }
     int sender(StepIndex send) const { return graph_.nodes[send].rank; }
     int receiver(StepIndex send) const { return graph_.nodes[send].step->peer; }
     std::size_t length(StepIndex send) const {
         return graph_.nodes[send].step->source.length_bytes;
     }
-    bool is_rendezvous(StepIndex send) const { return length(send) > network_.transport.eager_limit_bytes; }
+    bool is_rendezvous(StepIndex send) const {
+        return length(send) > network_.transport.eager_limit_bytes && !stays_inside(send);
+    }
 
     /// What would happen at an infinite time never happens.
     void schedule(double time_us, StepIndex send, Happening happening) {
@@ -162,21 +156,32 @@ class Walk {
         switch (node.step->kind) {
             case StepKind::send: return start_send(index);
             case StepKind::receive: return start_receive(index);
-            case StepKind::copy:
-            case StepKind::reduce: return complete(index, now_us_);
+            case StepKind::copy: return work(index, memory_.copy_bytes_per_us);
+            case StepKind::reduce: return work(index, memory_.reduce_bytes_per_us);
         }
     }
 
     void start_send(StepIndex send) {
         if (graph_.nodes[send].partner == no_step) return;
         state_[send].start_us = now_us_;
-        const double overhead_us = network_.host(sender(send)).send_overhead_us;
-        const double begin_us =
-            occupy(host(sender(send)).processor_free_us, now_us_, overhead_us);
+        const bool inside = stays_inside(send);
+        const double overhead_us =
+            inside ? memory_.message_overhead_us : costs(sender(send)).send_overhead_us;
+        const double begin_us = occupy(processor(sender(send)), now_us_,
+                                       overhead_us + (inside ? copy_us(send) : 0));
         if (begin_us + overhead_us > now_us_)
             schedule(begin_us + overhead_us, send, Happening::injected);
         else
             inject(send);
+    }
+
+    /// A copy or a reduction.
+    void work(StepIndex index, double bytes_per_us) {
+        const Node& node = graph_.nodes[index];
+        const double busy_us = transfer_us(node.step->target.length_bytes, bytes_per_us);
+        if (busy_us == 0) return complete(index, now_us_);
+        const double begin_us = occupy(processor(node.rank), now_us_, busy_us);
+        complete(index, begin_us + busy_us, Happening::step_complete, index);
     }
 
     void start_receive(StepIndex receive) {
@@ -228,16 +233,25 @@ class Walk {
             case Happening::consent_arrived: return transmit(event.send);
             case Happening::first_byte: return enter_port(event.send);
             case Happening::last_byte: return meet_receive(event.send, &Walk::take_in);
-            case Happening::send_complete: return complete(event.send, now_us_);
+            case Happening::step_complete: return complete(event.send, now_us_);
             case Happening::receive_complete:
                 return complete(graph_.nodes[event.send].partner, now_us_);
         }
     }
 
     void inject(StepIndex send) {
+        if (stays_inside(send)) return hand_over(send);
         if (!is_rendezvous(send)) return transmit(send);
-        const double latency_us = network_.link(sender(send), receiver(send)).latency_us;
+        const double latency_us = link(sender(send), receiver(send)).latency_us;
         schedule(now_us_ + latency_us, send, Happening::request_arrived);
+    }
+
+    /// Inside a host, after the overhead: the sender's processor moves the bytes meanwhile.
+    void hand_over(StepIndex send) {
+        const double sent_us = now_us_ + copy_us(send);
+        state_[send].last_byte_us = sent_us + memory_.message_latency_us;
+        complete(send, sent_us, Happening::step_complete, send);
+        schedule(now_us_ + memory_.message_latency_us, send, Happening::last_byte);
     }
 
     /// The message, or the request for it, has reached the receiver and goes on if it can.
@@ -249,25 +263,24 @@ class Walk {
     }
 
     void send_consent(StepIndex send) {
-        const double latency_us = network_.link(receiver(send), sender(send)).latency_us;
+        const double latency_us = link(receiver(send), sender(send)).latency_us;
         schedule(now_us_ + latency_us, send, Happening::consent_arrived);
     }
 
     void transmit(StepIndex send) {
-        const Link& link = network_.link(sender(send), receiver(send));
-        if (!link.usable()) return;
-        const double port_us =
-            transfer_us(length(send), network_.host(sender(send)).port_bytes_per_us);
-        const double link_us = transfer_us(length(send), link.bandwidth_bytes_per_us);
-        const double port_begin_us = occupy(host(sender(send)).outgoing_free_us, now_us_, port_us);
-        double& link_free_us = link_free_us_[graph_.nodes[send].channel];
-        const double link_begin_us = occupy(link_free_us, port_begin_us, link_us);
-        link_free_us = std::max(link_free_us, port_begin_us + port_us);
+        const Link& way = link(sender(send), receiver(send));
+        if (!way.usable()) return;
+        const double port_us = transfer_us(length(send), costs(sender(send)).port_bytes_per_us);
+        const double link_us = transfer_us(length(send), way.bandwidth_bytes_per_us);
+        const double port_begin_us = occupy(ports(sender(send)).outgoing_free_us, now_us_, port_us);
+        double& free_us = link_free_us(send);
+        const double link_begin_us = occupy(free_us, port_begin_us, link_us);
+        free_us = std::max(free_us, port_begin_us + port_us);
 
-        state_[send].last_byte_us = link_free_us + link.latency_us;
-        complete(send, send_complete_us(send, link_free_us), Happening::send_complete, send);
-        if (std::isfinite(network_.host(receiver(send)).port_bytes_per_us))
-            schedule(link_begin_us + link.latency_us, send, Happening::first_byte);
+        state_[send].last_byte_us = free_us + way.latency_us;
+        complete(send, send_complete_us(send, free_us), Happening::step_complete, send);
+        if (std::isfinite(costs(receiver(send)).port_bytes_per_us))
+            schedule(link_begin_us + way.latency_us, send, Happening::first_byte);
         else
             schedule(state_[send].last_byte_us, send, Happening::last_byte);
     }
@@ -275,27 +288,27 @@ class Walk {
     double send_complete_us(StepIndex send, double sent_us) {
         if (length(send) <= network_.transport.buffered_limit_bytes || state_[send].detached)
             return sent_us;
-        const double port_us =
-            transfer_us(length(send), network_.host(receiver(send)).port_bytes_per_us);
+        const double port_us = transfer_us(length(send), costs(receiver(send)).port_bytes_per_us);
         return state_[send].last_byte_us + port_us +
-               network_.link(receiver(send), sender(send)).latency_us;
+               link(receiver(send), sender(send)).latency_us;
     }
 
     void enter_port(StepIndex send) {
-        const double port_us =
-            transfer_us(length(send), network_.host(receiver(send)).port_bytes_per_us);
-        const double begin_us = occupy(host(receiver(send)).incoming_free_us, now_us_, port_us);
+        const double port_us = transfer_us(length(send), costs(receiver(send)).port_bytes_per_us);
+        const double begin_us = occupy(ports(receiver(send)).incoming_free_us, now_us_, port_us);
         schedule(std::max(begin_us + port_us, state_[send].last_byte_us), send,
                  Happening::last_byte);
     }
 
     /// The receiver's processor completes the receive.
     void take_in(StepIndex send) {
-        const double overhead_us = network_.host(receiver(send)).receive_overhead_us;
-        const double begin_us =
-            occupy(host(receiver(send)).processor_free_us, now_us_, overhead_us);
-        complete(graph_.nodes[send].partner, begin_us + overhead_us, Happening::receive_complete,
-                 send);
+        const bool inside = stays_inside(send);
+        const double busy_us = inside ? memory_.message_overhead_us + copy_us(send)
+                                      : costs(receiver(send)).receive_overhead_us;
+        double taken_us = occupy(processor(receiver(send)), now_us_, busy_us) + busy_us;
+        if (inside)
+            taken_us = std::max(taken_us, state_[send].last_byte_us + memory_.message_overhead_us);
+        complete(graph_.nodes[send].partner, taken_us, Happening::receive_complete, send);
     }
 
     void finish() {
@@ -315,10 +328,14 @@ class Walk {
     }
 
     const Network& network_;
+    const Placement& placement_;
+    const MemoryCosts& memory_;
     const PredictOptions options_;
     StepGraph graph_;
-    std::vector<Host> hosts_;
-    std::vector<double> link_free_us_;  ///< per channel
+    std::vector<double> processor_free_us_;  ///< per rank
+    std::vector<Ports> ports_;               ///< per host
+    std::vector<StepIndex> link_of_channel_;  ///< empty: one rank per host, so each is its own
+    std::vector<double> link_free_us_;        ///< by channel
     std::vector<State> state_;          ///< per step
     std::vector<StepIndex> ready_;      ///< a heap, the first step on top
     EventQueue queue_;
@@ -328,12 +345,22 @@ class Walk {
 
 }  // namespace
 
+Prediction predict(const std::vector<Schedule>& schedules, const RankNetwork& network,
+                   PredictOptions options) {
+    if (schedules.size() != static_cast<std::size_t>(network.rank_count()))
+        broken_invariant("schedules and ranks differ in number",
+                         static_cast<long long>(schedules.size()), network.rank_count());
+    return Walk(schedules, network.topology.network, network.placement, network.memory, options)
+        .run();
+}
+
 Prediction predict(const std::vector<Schedule>& schedules, const Network& network,
                    PredictOptions options) {
     if (schedules.size() != static_cast<std::size_t>(network.host_count()))
         broken_invariant("schedules and hosts differ in number",
                          static_cast<long long>(schedules.size()), network.host_count());
-    return Walk(schedules, network, options).run();
+    const Placement placement = Placement::one_rank_per_host(network.host_count());
+    return Walk(schedules, network, placement, free_memory, options).run();
 }
 
 }  // namespace mutirao

@@ -1,26 +1,33 @@
 // Predicts how long a collective takes on a network: a discrete-event walk of all ranks'
 // schedules. No cost formula per algorithm; whatever can be written as a schedule can be timed.
 //
-// Model of a message of n bytes from a to b (after LogGP, Alexandrov et al. 1995,
-// doi:10.1145/215399.215427, with finite ports):
+// Every rank has one processor. The ranks of a host share its port, one per direction, and all pairs
+// of ranks on the same two hosts share the link between these, again one per direction.
+//
+// Model of a message of n bytes from rank a to rank b on another host (after LogGP, Alexandrov et
+// al. 1995, doi:10.1145/215399.215427, with finite ports):
 //   - a's processor is busy send_overhead_us; it does one send or receive at a time;
-//   - a's outgoing port is busy n / port, and the link n / link bandwidth; both work at once, and a
-//     slow link does not keep the port from serving other links meanwhile;
-//   - the first byte arrives latency_us after it left, and b's incoming port is busy n / port,
-//     overlapping with the link (cut-through);
+//   - the outgoing port of a's host is busy n / port, and the link n / link bandwidth; both work at
+//     once, and a slow link does not keep the port from serving other links meanwhile;
+//   - the first byte arrives latency_us after it left, and the incoming port of b's host is busy
+//     n / port, overlapping with the link (cut-through);
 //   - b's processor is busy receive_overhead_us once the last byte is there and the receive has
 //     been started; then the receive is complete.
 // A send is complete when its last byte has entered the link, whether the receive was started or
 // not; beyond buffered_limit_bytes only when its last byte has arrived and the acknowledgement is
-// back, unless the rank need not wait for it (detached.h). Beyond eager_limit_bytes the data do not move at once (rendezvous): a request travels
-// latency_us, waits until the receive has been started, and the consent travels back latency_us.
-// Copies and reductions take no time: no measured cost of memory is among the inputs yet.
+// back, unless the rank need not wait for it (detached.h). Beyond eager_limit_bytes the data do not
+// move at once (rendezvous): a request travels latency_us, waits until the receive has been started,
+// and the consent travels back latency_us.
+//
+// Inside a host a message costs each side's processor message_overhead_us and n / copy, as through
+// shared memory: the sender is then done, and the receiver can follow message_latency_us behind it.
+// A copy or a reduction keeps its rank's processor busy for n / copy or n / reduce.
 #pragma once
 
 #include <functional>
 #include <vector>
 
-#include "core/network/network.h"
+#include "core/network/rank_network.h"
 #include "core/schedule/schedule.h"
 
 namespace mutirao {
@@ -45,8 +52,12 @@ struct PredictOptions {
     bool record_messages = false;
 };
 
-/// schedules[r] runs on host r; schedules.size() == network.host_count().
-/// All ranks enter at time 0. Deterministic: the same inputs give the same bits on every rank.
+/// schedules[r] is rank r's. All ranks enter at time 0. Deterministic: the same inputs give the same
+/// bits everywhere.
+Prediction predict(const std::vector<Schedule>& schedules, const RankNetwork& network,
+                   PredictOptions options = {});
+
+/// One rank per host, of the same number, with memory that costs nothing.
 Prediction predict(const std::vector<Schedule>& schedules, const Network& network,
                    PredictOptions options = {});
 

@@ -18,6 +18,21 @@ std::size_t digits_of_last(std::size_t count) {
     return std::to_string(count == 0 ? 0 : count - 1).size();
 }
 
+std::string steps_of(const std::string& head, const Schedule& schedule) {
+    if (schedule.size() == 0) return head + "  nothing to do\n";
+    std::string text;
+    const std::size_t step_width = digits_of_last(schedule.size());
+    for (std::size_t id = 0; id < schedule.size(); ++id) {
+        const Step& step = schedule.steps()[id];
+        text += head + "  step " + padded(id, step_width) + "  " + describe(step);
+        const Schedule::After after = schedule.dependencies(step);
+        for (std::size_t i = 0; i < after.size(); ++i)
+            text += (i == 0 ? "  after " : ", ") + std::to_string(after[i]);
+        text += '\n';
+    }
+    return text;
+}
+
 void write_region(JsonWriter& json, const Region& region) {
     json.member("buffer", to_string(region.buffer))
         .member("offset_bytes", region.offset_bytes)
@@ -41,21 +56,19 @@ void write_step(JsonWriter& json, StepId id, const Step& step, Schedule::After a
 
 }  // namespace
 
-std::string to_text(const std::vector<Schedule>& schedules) {
+std::string to_text(const std::vector<Schedule>& schedules, const Placement& placement) {
     const std::size_t rank_width = digits_of_last(schedules.size());
     std::string text;
-    for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
-        const Schedule& schedule = schedules[rank];
-        const std::string head = "rank " + padded(rank, rank_width);
-        if (schedule.size() == 0) text += head + "  nothing to do\n";
-        const std::size_t step_width = digits_of_last(schedule.size());
-        for (std::size_t id = 0; id < schedule.size(); ++id) {
-            const Step& step = schedule.steps()[id];
-            text += head + "  step " + padded(id, step_width) + "  " + describe(step);
-            const Schedule::After after = schedule.dependencies(step);
-            for (std::size_t i = 0; i < after.size(); ++i)
-                text += (i == 0 ? "  after " : ", ") + std::to_string(after[i]);
-            text += '\n';
+    if (placement.most_ranks_on_a_host() <= 1) {
+        for (std::size_t rank = 0; rank < schedules.size(); ++rank)
+            text += steps_of("rank " + padded(rank, rank_width), schedules[rank]);
+        return text;
+    }
+    for (int host = 0; host < placement.host_count(); ++host) {
+        text += "host " + std::to_string(host) + '\n';
+        for (const int number : placement.ranks_of(host)) {
+            const auto rank = static_cast<std::size_t>(number);
+            text += steps_of("  rank " + padded(rank, rank_width), schedules[rank]);
         }
     }
     return text;

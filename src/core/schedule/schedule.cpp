@@ -61,12 +61,16 @@ StepId Schedule::add(StepKind kind, int peer, Region source, Region target, Afte
 }
 
 void Schedule::append(const Schedule& part, std::span<const int> group) {
+    append(part, [&](int participant) { return rank_in(group, participant); });
+}
+
+void Schedule::append(const Schedule& part, const std::function<int(int)>& rank_of) {
     const auto base = static_cast<StepId>(steps_.size());
     const std::size_t scratch_base = (scratch_bytes_ + scratch_alignment_bytes - 1) /
                                      scratch_alignment_bytes * scratch_alignment_bytes;
     std::vector<Step> joined = part.steps_;
     for (Step& step : joined) {
-        if (step.peer >= 0) step.peer = rank_in(group, step.peer);
+        if (step.peer >= 0) step.peer = rank_of(step.peer);
         for (Region* region : {&step.source, &step.target})
             if (region->buffer == Buffer::scratch) region->offset_bytes += scratch_base;
     }

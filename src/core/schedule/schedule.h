@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <vector>
@@ -63,6 +64,9 @@ class Schedule {
     ///
     /// Cost: n log n for n steps of both, and the dependencies that are added.
     void append(const Schedule& part, std::span<const int> group);
+
+    /// The same where the whole group need not be known: participant i is rank_of(i).
+    void append(const Schedule& part, const std::function<int(int participant)>& rank_of);
 
     const std::vector<Step>& steps() const { return steps_; }
     std::size_t size() const { return steps_.size(); }

@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "core/selection/selection.h"
-
 namespace mutirao {
 namespace {
 
@@ -35,10 +33,10 @@ std::vector<std::size_t> segment_choices(const Algorithm& algorithm, std::size_t
     return result;
 }
 
-std::vector<Candidate> broadcast_shapes() {
+std::vector<Candidate> candidates_in_one_piece(Collective collective) {
     std::vector<Candidate> result;
     for (const Algorithm& algorithm : catalogue()) {
-        if (algorithm.collective != Collective::broadcast) continue;
+        if (algorithm.collective != collective) continue;
         for (int radix : or_default(algorithm.radices, Parameters{}.radix)) {
             for (TreeKind tree : or_default(algorithm.trees, TreeKind::none)) {
                 result.push_back({&algorithm, {.segment_bytes = 0, .radix = radix, .tree = tree}});
@@ -48,9 +46,9 @@ std::vector<Candidate> broadcast_shapes() {
     return result;
 }
 
-std::vector<Candidate> broadcast_candidates(std::size_t length_bytes) {
+std::vector<Candidate> all_candidates(Collective collective, std::size_t length_bytes) {
     std::vector<Candidate> result;
-    for (Candidate candidate : broadcast_shapes()) {
+    for (Candidate candidate : candidates_in_one_piece(collective)) {
         for (std::size_t segment_bytes : segment_choices(*candidate.algorithm, length_bytes)) {
             candidate.parameters.segment_bytes = segment_bytes;
             result.push_back(candidate);

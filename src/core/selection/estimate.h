@@ -1,18 +1,34 @@
-// A prediction at a price that does not grow with the message: a decision needs dozens of them.
+// How long a candidate takes, at a price that is bounded: a decision needs dozens of predictions,
+// and neither a long message nor many ranks may make one of them long.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 
-#include "core/selection/selection.h"
+#include "core/network/rank_network.h"
+#include "core/selection/ruling.h"
 
 namespace mutirao {
 
-/// As predict_broadcast, but of a long pipeline only the beginning is walked. From then on every
-/// host receives at a steady pace, each at its own, so its last segment's time is extrapolated and
-/// the last host counts. A host whose pace is set far upstream may not show it yet: a slight
+/// No prediction of a decision walks through more messages than this: some 30 ms of one processor.
+/// A candidate that would need more even of a pipeline's beginning is not considered; one in p^2
+/// messages is that from 363 hosts on.
+inline constexpr std::size_t most_messages_predicted = std::size_t{1} << 17;
+
+struct Estimate {
+    std::optional<double> time_us;  ///< nothing: no tree, without end, or too many messages
+    std::size_t messages = 0;       ///< that were walked through
+};
+
+/// As predict_candidate, but of a long pipeline only the beginning is walked. From then on every
+/// rank receives at a steady pace, each at its own, so its last segment's time is extrapolated and
+/// the last rank counts. A rank whose pace is set far upstream may not show it yet: a slight
 /// error, to the candidate's favour.
-std::optional<double> estimate_broadcast(const Candidate& candidate, const Topology& topology,
-                                         int root, std::size_t length_bytes);
+Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network);
+
+/// Completion time; nothing where the candidate's tree cannot be had or it would never end. Native
+/// is timed as the algorithm that MPI libraries run for short messages, host by host.
+std::optional<double> predict_candidate(const Candidate& candidate, const CallShape& shape,
+                                        const RankNetwork& network);
 
 }  // namespace mutirao

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/algorithms/algorithm.h"
 #include "core/network/tree_order.h"
 #include "core/schedule/predictor.h"
 #include "core/text/invariant.h"
@@ -92,22 +93,6 @@ class Repair {
     std::vector<int> nearest_;
 };
 
-/// When each host can have the message at the earliest.
-std::vector<double> earliest_us(const Tree& shortest, const Network& network,
-                                std::size_t length_bytes) {
-    std::vector<double> result(index(shortest.size()), 0);
-    std::vector<int> order = {shortest.root};
-    for (std::size_t next = 0; next < order.size(); ++next) {
-        for (const int child : shortest.children[index(order[next])]) {
-            const Link& link = network.link(order[next], child);
-            result[index(child)] = result[index(order[next])] + link.latency_us +
-                                   transmission_us(length_bytes, link.bandwidth_bytes_per_us);
-            order.push_back(child);
-        }
-    }
-    return result;
-}
-
 int exchanged(const Tree& before, const Tree& after) {
     int count = 0;
     for (std::size_t host = 0; host < before.parent.size(); ++host) {
@@ -156,7 +141,7 @@ std::optional<Tree> repaired_tree(const Tree& present, const Network& network,
                                   std::size_t length_bytes, double deadline_us) {
     const auto shortest = shortest_path_tree(network, present.root, length_bytes);
     if (!shortest) return std::nullopt;
-    std::vector<double> latest_us = earliest_us(*shortest, network, length_bytes);
+    std::vector<double> latest_us = arrivals_us(*shortest, network, length_bytes);
     const double farthest_us = *std::max_element(latest_us.begin(), latest_us.end());
     for (double& host_us : latest_us) host_us += deadline_us - farthest_us;
     for (const auto& limits : {std::vector(latest_us.size(), deadline_us), latest_us}) {

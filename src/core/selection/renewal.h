@@ -8,8 +8,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "core/network/tree.h"
-#include "core/selection/selection.h"
+#include "core/network/topology.h"
 
 namespace mutirao {
 

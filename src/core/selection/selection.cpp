@@ -21,7 +21,8 @@ constexpr std::size_t refined_shapes = 3;
 /// A pipeline shows what it is worth from about so many segments.
 constexpr std::size_t least_segments_of_a_pipeline = 8;
 
-Candidate native_candidate() { return {find_algorithm(Collective::broadcast, "native"), {}}; }
+/// Of the candidates that were predicted between hosts, so many are predicted over all ranks.
+constexpr std::size_t most_in_full = 4;
 
 std::string milliseconds(double us) {
     char text[40];
@@ -42,71 +43,16 @@ std::vector<std::size_t> first_choices(const Algorithm& algorithm, std::size_t l
     return result;
 }
 
-/// Estimates for one message on one topology, kept in the order in which they were asked for.
-class Contest {
-  public:
-    Contest(const Topology& topology, int root, std::size_t length_bytes)
-        : topology_(topology), root_(root), length_bytes_(length_bytes) {}
-
-    void first_pass() {
-        for (const Candidate& shape : broadcast_shapes()) {
-            enter(shape, first_choices(*shape.algorithm, length_bytes_,
-                                       topology_.network.transport.eager_limit_bytes));
-        }
-    }
-
-    /// Every segment size for the best shapes.
-    void refine() {
-        std::vector<Candidate> best;
-        for (const Evaluated& each : fastest_first()) {
-            Candidate shape = each.candidate;
-            shape.parameters.segment_bytes = 0;
-            if (!shape.algorithm->segmented) continue;
-            if (std::find(best.begin(), best.end(), shape) == best.end()) best.push_back(shape);
-            if (best.size() == refined_shapes) break;
-        }
-        for (const Candidate& shape : best) {
-            enter(shape, segment_choices(*shape.algorithm, length_bytes_));
-        }
-    }
-
-    std::vector<Evaluated> fastest_first() const {
-        std::vector<Evaluated> result = entered_;
-        std::stable_sort(result.begin(), result.end(), [](const Evaluated& a, const Evaluated& b) {
-            return a.predicted_us < b.predicted_us;
-        });
-        return result;
-    }
-
-  private:
-    void enter(Candidate candidate, const std::vector<std::size_t>& segments_bytes) {
-        for (const std::size_t segment_bytes : segments_bytes) {
-            candidate.parameters.segment_bytes = segment_bytes;
-            if (entered(candidate)) continue;
-            const auto time_us = estimate_broadcast(candidate, topology_, root_, length_bytes_);
-            if (time_us) entered_.push_back({candidate, *time_us});
-        }
-    }
-
-    bool entered(const Candidate& candidate) const {
-        return std::any_of(entered_.begin(), entered_.end(), [&](const Evaluated& each) {
-            return each.candidate == candidate;
-        });
-    }
-
-    const Topology& topology_;
-    int root_;
-    std::size_t length_bytes_;
-    std::vector<Evaluated> entered_;
-};
-
-Decision forced(const Candidate& candidate, const Topology& topology, int root,
-                std::size_t length_bytes) {
+Decision forced(const Candidate& candidate, const Topology& topology, int root_host,
+                const CallShape& shape) {
     const std::string name(candidate.algorithm->name);
-    Decision decision{candidate, "asked for by the setting broadcast", {}, {}};
-    decision.tree = make_tree(topology, candidate.parameters.tree, root, length_bytes);
+    Decision decision{candidate, "asked for by the setting " +
+                                     std::string(to_string(shape.collective))};
+    decision.tree =
+        make_tree(topology, candidate.parameters.tree, root_host, shape.length_bytes);
     if (candidate.algorithm->needs_tree() && !decision.tree) {
-        return {native_candidate(), name + " has no tree: the hosts have no spanning tree", {}, {}};
+        return {native_candidate(shape.collective),
+                name + " has no tree: the hosts have no spanning tree"};
     }
     return decision;
 }
@@ -115,61 +61,245 @@ bool goes_over_a_tree_in_one_piece(const Decision& decision) {
     return decision.tree && decision.chosen.parameters.segment_bytes == 0;
 }
 
-/// A fresh decision keeps or repairs the tree that broadcasts go over at present, if that is nearly
-/// as good. For messages in pieces nothing says how good a repaired tree is.
-void keep_tree(Decision& fresh, const Decision& present, const Topology& topology,
-               std::size_t length_bytes) {
-    if (!goes_over_a_tree_in_one_piece(fresh) || !goes_over_a_tree_in_one_piece(present)) return;
-    const auto renewal = renew(*present.tree, topology, length_bytes);
-    if (!renewal) return;
-    fresh.tree = renewal->tree;
-    fresh.chosen = present.chosen;
-    fresh.reason = (renewal->exchanged_links == 0
-                        ? std::string("the tree is kept: predicted ")
-                        : "the tree is repaired, " + std::to_string(renewal->exchanged_links) +
-                              " hosts get the message from another: predicted ") +
-                   milliseconds(renewal->predicted_us) + ", the best tree " +
-                   milliseconds(renewal->best_us);
+std::optional<double> time_of_native(const std::vector<Evaluated>& considered) {
+    for (const Evaluated& each : considered) {
+        if (each.candidate.native()) return each.predicted_us;
+    }
+    return std::nullopt;
 }
 
-Decision fastest(std::vector<Evaluated> considered) {
-    const Candidate native = native_candidate();
-    if (considered.empty()) return {native, "no candidate reaches every host", {}, {}};
+Decision fastest(Collective collective, std::vector<Evaluated> considered) {
+    const Candidate native = native_candidate(collective);
+    if (considered.empty()) return {native, "no candidate reaches every host"};
     const Evaluated best = considered.front();
-    const auto native_row =
-        std::find_if(considered.begin(), considered.end(), [](const Evaluated& evaluated) {
-            return evaluated.candidate.algorithm->native();
-        });
-    const bool native_ends = native_row != considered.end();
-    const std::string native_time =
-        native_ends ? milliseconds(native_row->predicted_us) : "without end";
-    if (native_ends && native_row->predicted_us <= best.predicted_us * tie_ratio) {
-        return {native,
-                "predicted " + native_time + ", and no other is clearly faster (" +
-                    to_string(best.candidate) + " " + milliseconds(best.predicted_us) + ")",
-                std::move(considered), {}};
+    const std::optional<double> native_us = time_of_native(considered);
+    const std::string native_time = native_us ? milliseconds(*native_us) : "without end";
+    Decision decision{best.candidate,
+                      "predicted " + milliseconds(best.predicted_us) + ", native " + native_time};
+    if (native_us && *native_us <= best.predicted_us * tie_ratio) {
+        decision = {native, "predicted " + native_time + ", and no other is clearly faster (" +
+                                to_string(best.candidate) + " " +
+                                milliseconds(best.predicted_us) + ")"};
     }
-    return {best.candidate,
-            "predicted " + milliseconds(best.predicted_us) + ", native " + native_time,
-            std::move(considered), {}};
+    decision.considered = std::move(considered);
+    decision.native_us = native_us;
+    return decision;
 }
 
 }  // namespace
 
-Decision decide_broadcast(const Topology& topology, const Settings& settings, int root,
-                          std::size_t length_bytes, const Decision* present) {
-    const int hosts = topology.network.host_count();
-    if (root < 0 || root >= std::max(hosts, 1)) broken_invariant("root among hosts", root, hosts);
-    if (settings.broadcast) return forced(*settings.broadcast, topology, root, length_bytes);
-    if (hosts <= 1) return {native_candidate(), "one host", {}, {}};
-    if (!topology.complete()) return {native_candidate(), "the hosts have no spanning tree", {}, {}};
-    Contest contest(topology, root, length_bytes);
-    contest.first_pass();
-    contest.refine();
-    Decision decision = fastest(contest.fastest_first());
-    decision.tree = make_tree(topology, decision.chosen.parameters.tree, root, length_bytes);
-    if (present) keep_tree(decision, *present, topology, length_bytes);
-    return decision;
+Deliberation::Deliberation(const CallShape& shape, std::shared_ptr<const RankNetwork> network,
+                           const Settings& settings, std::optional<Decision> present)
+    : shape_(shape), network_(std::move(network)), present_(std::move(present)),
+      host_shape_(shape) {
+    const int ranks = network_->rank_count();
+    if (shape.root < 0 || shape.root >= std::max(ranks, 1)) {
+        broken_invariant("root among ranks (root, ranks)", shape.root, ranks);
+    }
+    if (network_->placement.host_count() != network_->host_count()) {
+        broken_invariant("hosts of ranks and of the network",
+                         network_->placement.host_count(), network_->host_count());
+    }
+    decide_without_choice(settings);
+    if (pass_ == Pass::done) return;
+    host_shape_.root = network_->placement.host_of(shape.root);
+    hosts_ = one_rank_per_host(network_->topology, network_->memory);
+    plan();
+}
+
+void Deliberation::decide_without_choice(const Settings& settings) {
+    const Topology& topology = network_->topology;
+    const Candidate native = native_candidate(shape_.collective);
+    pass_ = Pass::done;
+    if (settings.broadcast) {
+        const int host = network_->rank_count() > 0 ? network_->placement.host_of(shape_.root) : 0;
+        decision_ = forced(*settings.broadcast, topology, host, shape_);
+    } else if (topology.network.host_count() <= 1) {
+        decision_ = {native, "one host"};
+    } else if (!topology.complete()) {
+        decision_ = {native, "the hosts have no spanning tree"};
+    } else {
+        pass_ = Pass::begin;
+    }
+}
+
+bool Deliberation::advance() {
+    if (pass_ == Pass::done) return false;
+    const Candidate candidate = queue_[next_++];
+    if (pass_ == Pass::ranks || pass_ == Pass::insides) {
+        predict_in_full(candidate);
+    } else {
+        predict_between_hosts(candidate);
+    }
+    if (next_ == queue_.size()) plan();
+    return pass_ != Pass::done;
+}
+
+Decision Deliberation::take() {
+    if (pass_ != Pass::done) {
+        broken_invariant("decision taken before its time (pass, last pass)",
+                         static_cast<int>(pass_), static_cast<int>(Pass::done));
+    }
+    return std::move(decision_);
+}
+
+/// Goes on to the next pass that has anything to predict.
+void Deliberation::plan() {
+    queue_.clear();
+    next_ = 0;
+    while (queue_.empty() && pass_ != Pass::done) {
+        pass_ = static_cast<Pass>(static_cast<int>(pass_) + 1);
+        switch (pass_) {
+            case Pass::begin: break;
+            case Pass::shapes: plan_shapes(); break;
+            case Pass::segments: plan_segments(); break;
+            case Pass::ranks: plan_ranks(); break;
+            case Pass::insides: plan_insides(); break;
+            case Pass::done: decide(); break;
+        }
+    }
+}
+
+void Deliberation::queue(const Candidate& candidate) {
+    const bool known =
+        std::any_of(evaluated_.begin(), evaluated_.end(), [&](const Evaluated& each) {
+            return each.candidate == candidate;
+        });
+    if (!known && std::find(queue_.begin(), queue_.end(), candidate) == queue_.end()) {
+        queue_.push_back(candidate);
+    }
+}
+
+void Deliberation::plan_shapes() {
+    for (Candidate shape : candidates_in_one_piece(shape_.collective)) {
+        for (const std::size_t segment_bytes :
+             first_choices(*shape.algorithm, shape_.length_bytes,
+                           hosts_.topology.network.transport.eager_limit_bytes)) {
+            shape.parameters.segment_bytes = segment_bytes;
+            queue(shape);
+        }
+    }
+}
+
+/// Every segment size for the best shapes.
+void Deliberation::plan_segments() {
+    std::vector<Candidate> best;
+    for (const Evaluated& each : fastest_first()) {
+        Candidate shape = each.candidate;
+        shape.parameters.segment_bytes = 0;
+        if (!shape.algorithm->segmented) continue;
+        if (std::find(best.begin(), best.end(), shape) == best.end()) best.push_back(shape);
+        if (best.size() == refined_shapes) break;
+    }
+    for (Candidate shape : best) {
+        for (const std::size_t segment_bytes :
+             segment_choices(*shape.algorithm, shape_.length_bytes)) {
+            shape.parameters.segment_bytes = segment_bytes;
+            queue(shape);
+        }
+    }
+}
+
+void Deliberation::plan_ranks() {
+    if (!has_several_ranks_on_a_host()) return;
+    queue_.push_back(native_candidate(shape_.collective));
+    for (const Evaluated& each : fastest_first()) {
+        if (queue_.size() > most_in_full) break;
+        if (!each.candidate.native()) queue_.push_back(each.candidate);
+    }
+}
+
+/// The best one with every other way to go on inside hosts. With two ranks on a host there is one.
+void Deliberation::plan_insides() {
+    if (network_->placement.most_ranks_on_a_host() <= 2) return;
+    for (const Evaluated& best : fastest_first()) {
+        if (best.candidate.native()) continue;
+        if (!best.in_full) return;
+        for (const std::string_view inside : {"flat", "binomial", "chain"}) {
+            Candidate candidate = best.candidate;
+            candidate.parameters.inside = inside;
+            queue(candidate);
+        }
+        return;
+    }
+}
+
+void Deliberation::predict_between_hosts(const Candidate& candidate) {
+    const Estimate between = estimate(candidate, host_shape_, hosts_);
+    messages_predicted_ += between.messages;
+    const bool in_full = !has_several_ranks_on_a_host();
+    const auto inside = in_full ? std::optional(0.0) : inside_us(candidate);
+    if (!between.time_us || !inside) return;
+    evaluated_.push_back({candidate, *between.time_us + *inside, in_full});
+}
+
+void Deliberation::predict_in_full(const Candidate& candidate) {
+    const Estimate full = estimate(candidate, shape_, *network_);
+    messages_predicted_ += full.messages;
+    std::erase_if(evaluated_, [&](const Evaluated& each) { return each.candidate == candidate; });
+    if (full.time_us) evaluated_.push_back({candidate, *full.time_us, true});
+}
+
+/// What comes after the last piece has reached a host: that piece's way to the ranks of the fullest
+/// host.
+std::optional<double> Deliberation::inside_us(const Candidate& candidate) {
+    const std::size_t segment_bytes = candidate.parameters.segment_bytes;
+    CallShape piece = shape_;
+    piece.root = 0;
+    if (segment_bytes > 0) piece.length_bytes = std::min(piece.length_bytes, segment_bytes);
+    const auto known = inside_us_.find(piece.length_bytes);
+    if (known != inside_us_.end()) return known->second;
+    Topology alone{Network(1), {}, {0}};
+    const RankNetwork host{std::move(alone),
+                           Placement::in_blocks(1, network_->placement.most_ranks_on_a_host()),
+                           network_->memory};
+    const Candidate flat{find_algorithm(shape_.collective, "flat"), {}};
+    const Estimate inside = estimate(flat, piece, host);
+    messages_predicted_ += inside.messages;
+    return inside_us_[piece.length_bytes] = inside.time_us;
+}
+
+std::vector<Evaluated> Deliberation::fastest_first() const {
+    std::vector<Evaluated> result = evaluated_;
+    std::stable_sort(result.begin(), result.end(), [](const Evaluated& a, const Evaluated& b) {
+        return a.in_full != b.in_full ? a.in_full : a.predicted_us < b.predicted_us;
+    });
+    return result;
+}
+
+void Deliberation::decide() {
+    const Topology& topology = network_->topology;
+    decision_ = fastest(shape_.collective, fastest_first());
+    decision_.tree = make_tree(topology, decision_.chosen.parameters.tree, host_shape_.root,
+                               shape_.length_bytes);
+    decision_.bound_us = latency_bound_us(topology.network, host_shape_.root);
+    keep_present_tree();
+}
+
+/// A fresh decision keeps or repairs the tree that calls go over at present, if that is nearly as
+/// good between the hosts. For messages in pieces nothing says how good a repaired tree is.
+void Deliberation::keep_present_tree() {
+    if (!present_ || !goes_over_a_tree_in_one_piece(decision_)) return;
+    if (!goes_over_a_tree_in_one_piece(*present_)) return;
+    if (present_->tree->root != host_shape_.root) return;
+    const auto renewal = renew(*present_->tree, network_->topology, shape_.length_bytes);
+    if (!renewal) return;
+    decision_.tree = renewal->tree;
+    decision_.chosen = present_->chosen;
+    decision_.reason =
+        (renewal->exchanged_links == 0
+             ? std::string("the tree is kept: predicted ")
+             : "the tree is repaired, " + std::to_string(renewal->exchanged_links) +
+                   " hosts get the message from another: predicted ") +
+        milliseconds(renewal->predicted_us) + ", the best tree " + milliseconds(renewal->best_us);
+}
+
+Decision decide(const CallShape& shape, std::shared_ptr<const RankNetwork> network,
+                const Settings& settings, std::optional<Decision> present) {
+    Deliberation deliberation(shape, std::move(network), settings, std::move(present));
+    while (deliberation.advance()) {
+    }
+    return deliberation.take();
 }
 
 }  // namespace mutirao

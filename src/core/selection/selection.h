@@ -1,39 +1,40 @@
-// Chooses how a broadcast runs: predicts every candidate on the measured network and takes the
-// fastest; the MPI library's own wins ties. A pure function of values that all ranks hold alike.
+// Chooses how a call runs: predicts the candidates on the measured network and takes the fastest;
+// the MPI library's own wins ties. A pure function of its arguments; one rank decides for all.
+//
+// What a decision costs: every shape of algorithm is predicted between the hosts, one participant
+// each, with an estimate of what goes on inside them. Where hosts have several ranks, only the best
+// few and native are then predicted over all ranks. See estimate.h for the limit on each.
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/algorithms/algorithm.h"
-#include "core/network/network.h"
-#include "core/network/tree.h"
-#include "core/schedule/schedule.h"
+#include "core/network/rank_network.h"
+#include "core/selection/ruling.h"
 #include "core/settings/settings.h"
 
 namespace mutirao {
 
-/// What the ranks of a communicator agreed on about their hosts.
-struct Topology {
-    Network network;
-    EdgeList spanning_tree;    ///< as the distributed algorithm left it; empty: there is none
-    std::vector<int> site_of;  ///< label per host
-
-    bool complete() const { return !spanning_tree.empty() || network.host_count() <= 1; }
-};
-
 struct Evaluated {
     Candidate candidate;
     double predicted_us = 0;
+    bool in_full = true;  ///< false: between the hosts only, with an estimate of their insides
 };
 
 struct Decision {
     Candidate chosen;
-    std::string reason;                 ///< one line, for `mutirao explain`
-    std::vector<Evaluated> considered;  ///< fastest first; empty if forced or native without choice
-    std::optional<Tree> tree;           ///< that it runs over, if its algorithm takes one
+    std::string reason;  ///< one line, for `mutirao explain`
+    /// Fastest first, those predicted in full before the others; empty if forced or native without
+    /// choice.
+    std::vector<Evaluated> considered{};
+    std::optional<Tree> tree{};         ///< over the hosts, if the chosen algorithm takes one
+    std::optional<double> native_us{};  ///< what native is predicted to take, if it was considered
+    /// No broadcast is faster: the longest of the shortest paths from the root's host.
+    std::optional<double> bound_us{};
 };
 
 /// Both lead to the same schedules.
@@ -41,32 +42,61 @@ inline bool runs_alike(const Decision& a, const Decision& b) {
     return a.chosen == b.chosen && a.tree == b.tree;
 }
 
-/// Hangs the tree of that kind from `root`; nothing where the topology has none.
-std::optional<Tree> make_tree(const Topology& topology, TreeKind kind, int root,
-                              std::size_t length_bytes);
-
-/// The candidates for a message of that length: each algorithm with each of its parameters worth
-/// trying. Native is always the first.
-std::vector<Candidate> broadcast_candidates(std::size_t length_bytes);
-
-/// All hosts' schedules of one candidate; nothing where its tree cannot be had, and for native.
-std::optional<std::vector<Schedule>> build_all(const Candidate& candidate, const Topology& topology,
-                                               int root, std::size_t length_bytes);
-
-/// One host's schedule of what was decided for `root`; nothing for native.
-std::optional<Schedule> build_one(const Decision& decided, int host_count, int root, int host,
-                                  std::size_t length_bytes);
-
-/// Completion time on the topology's network; nothing where the candidate's tree cannot be had or
-/// it would never end. Native is timed as the algorithm that MPI libraries run for small messages.
-std::optional<double> predict_broadcast(const Candidate& candidate, const Topology& topology,
-                                        int root, std::size_t length_bytes);
-
+/// Decides step by step, so that it can be done beside other work.
+///
 /// The forced algorithm if there is one; otherwise native on one host, or without a tree, or if no
 /// candidate is predicted to be clearly faster; otherwise the fastest. `present`: what was decided
-/// before the network changed; its tree is kept or repaired where that is nearly as fast (see
-/// renewal.h).
-Decision decide_broadcast(const Topology& topology, const Settings& settings, int root,
-                          std::size_t length_bytes, const Decision* present = nullptr);
+/// for the same calls before the network changed; its tree is kept or repaired where that is nearly
+/// as fast (see renewal.h).
+class Deliberation {
+  public:
+    Deliberation(const CallShape& shape, std::shared_ptr<const RankNetwork> network,
+                 const Settings& settings, std::optional<Decision> present = {});
+
+    /// Predicts one candidate; false: there is nothing left to do.
+    bool advance();
+    /// Once advance() returned false.
+    Decision take();
+
+    /// By all predictions so far: what the deliberation has cost.
+    std::size_t messages_predicted() const { return messages_predicted_; }
+
+  private:
+    enum class Pass : unsigned char { begin, shapes, segments, ranks, insides, done };
+
+    bool has_several_ranks_on_a_host() const {
+        return network_->placement.most_ranks_on_a_host() > 1;
+    }
+    void decide_without_choice(const Settings& settings);
+    void plan();
+    void plan_shapes();
+    void plan_segments();
+    void plan_ranks();
+    void plan_insides();
+    void queue(const Candidate& candidate);
+    void predict_between_hosts(const Candidate& candidate);
+    void predict_in_full(const Candidate& candidate);
+    std::optional<double> inside_us(const Candidate& candidate);
+    std::vector<Evaluated> fastest_first() const;
+    void decide();
+    void keep_present_tree();
+
+    CallShape shape_;
+    std::shared_ptr<const RankNetwork> network_;
+    std::optional<Decision> present_;
+    CallShape host_shape_;          ///< the call among one participant per host
+    RankNetwork hosts_;
+    Pass pass_ = Pass::begin;
+    std::vector<Candidate> queue_;  ///< of this pass
+    std::size_t next_ = 0;
+    std::vector<Evaluated> evaluated_;
+    std::map<std::size_t, std::optional<double>> inside_us_;  ///< by bytes of a piece
+    std::size_t messages_predicted_ = 0;
+    Decision decision_;
+};
+
+/// The same at once.
+Decision decide(const CallShape& shape, std::shared_ptr<const RankNetwork> network,
+                const Settings& settings, std::optional<Decision> present = {});
 
 }  // namespace mutirao

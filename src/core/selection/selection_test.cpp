@@ -9,6 +9,7 @@
 #include "core/collectives/promise.h"
 #include "core/schedule/checker.h"
 #include "core/schedule/predictor.h"
+#include "core/selection/candidates.h"
 #include "core/selection/estimate.h"
 #include "core/spanning_tree/kruskal.h"
 
@@ -81,6 +82,23 @@ double chosen_us(const Decision& decision) {
     return infinity;
 }
 
+std::shared_ptr<const RankNetwork> ranks_on(const Topology& topology) {
+    return std::make_shared<const RankNetwork>(one_rank_per_host(topology));
+}
+
+/// With one rank per host, each of its host's number.
+Decision decide_broadcast(const Topology& topology, const Settings& settings, int root,
+                          std::size_t length_bytes, const Decision* present = nullptr) {
+    return decide({.root = root, .length_bytes = length_bytes}, ranks_on(topology), settings,
+                  present ? std::optional(*present) : std::nullopt);
+}
+
+std::optional<double> predict_broadcast(const Candidate& candidate, const Topology& topology,
+                                        int root, std::size_t length_bytes) {
+    return predict_candidate(candidate, {.root = root, .length_bytes = length_bytes},
+                             one_rank_per_host(topology));
+}
+
 TEST(Selection, SmallMessageComesCloseToThePhysicalBoundFromEveryRoot) {
     const Topology topology = six_sites();
     for (int root = 0; root < 24; ++root) {
@@ -88,6 +106,7 @@ TEST(Selection, SmallMessageComesCloseToThePhysicalBoundFromEveryRoot) {
         const double bound_us = physical_bound_us(topology.network, root);
         EXPECT_GE(chosen_us(decision), bound_us) << root;
         EXPECT_LE(chosen_us(decision), 1.03 * bound_us) << root << " " << decision.reason;
+        EXPECT_DOUBLE_EQ(decision.bound_us.value(), bound_us);
     }
 }
 
@@ -101,7 +120,7 @@ TEST(Selection, PruningLosesLittle) {
     for (const Topology& topology : topologies) {
         for (const std::size_t length_bytes : {24u, 70'000u, 4'000'000u}) {
             double best_us = infinity;
-            for (const Candidate& candidate : broadcast_candidates(length_bytes)) {
+            for (const Candidate& candidate : all_candidates(Collective::broadcast, length_bytes)) {
                 best_us = std::min(best_us, predict_broadcast(candidate, topology, 1, length_bytes)
                                                 .value_or(infinity));
             }
@@ -127,11 +146,12 @@ TEST(Selection, EstimatesOfPipelinesAgreeWithFullPredictions) {
     const std::size_t length_bytes = 3'000'000;
     for (const Topology& topology :
          {six_sites(), far_and_slow(), topology_of(test::random_network(11, 7))}) {
-        for (const Candidate& candidate : broadcast_candidates(length_bytes)) {
+        for (const Candidate& candidate : all_candidates(Collective::broadcast, length_bytes)) {
             const auto full = predict_broadcast(candidate, topology, 0, length_bytes);
-            const auto estimate = estimate_broadcast(candidate, topology, 0, length_bytes);
-            ASSERT_TRUE(full && estimate) << to_string(candidate);
-            EXPECT_NEAR(*estimate / *full, 1, 0.05) << to_string(candidate);
+            const Estimate estimated = estimate(candidate, {.length_bytes = length_bytes},
+                                                one_rank_per_host(topology));
+            ASSERT_TRUE(full && estimated.time_us) << to_string(candidate);
+            EXPECT_NEAR(*estimated.time_us / *full, 1, 0.05) << to_string(candidate);
         }
     }
 }
@@ -236,13 +256,12 @@ Topology with_link(Topology topology, int a, int b, double latency_us) {
 
 /// As the predictor times what was decided, tree and all.
 double decided_us(const Decision& decision, const Topology& topology, int root) {
-    std::vector<Schedule> schedules;
-    for (int host = 0; host < topology.network.host_count(); ++host) {
-        schedules.push_back(*build_one(decision, topology.network.host_count(), root, host, 24));
-    }
-    EXPECT_TRUE(check(schedules, promise({.root = root, .length_bytes = 24},
-                                         topology.network.host_count())));
-    return predict(schedules, topology.network).completion_us;
+    const RankNetwork ranks = one_rank_per_host(topology);
+    const CallShape shape{.root = root, .length_bytes = 24};
+    const auto schedules =
+        build_all({class_of(shape), decision.chosen, decision.tree}, shape, ranks.placement);
+    EXPECT_TRUE(check(*schedules, promise(shape, ranks.rank_count())));
+    return predict(*schedules, topology.network).completion_us;
 }
 
 TEST(Selection, KeepsATreeThatASmallChangeLeavesGood) {
@@ -285,7 +304,7 @@ TEST(Selection, SitesThatDoNotFitGiveNoTwoLevelTree) {
 TEST(Candidates, AreReadableDistinctAndWorthTrying) {
     for (const std::size_t length_bytes : {std::size_t{0}, std::size_t{24}, std::size_t{100'000},
                                            std::size_t{1} << 24, std::size_t{1} << 32}) {
-        const std::vector<Candidate> candidates = broadcast_candidates(length_bytes);
+        const std::vector<Candidate> candidates = all_candidates(Collective::broadcast, length_bytes);
         ASSERT_FALSE(candidates.empty());
         EXPECT_TRUE(candidates.front().algorithm->native());
         for (auto each = candidates.begin(); each != candidates.end(); ++each) {
@@ -305,13 +324,15 @@ TEST(Candidates, AreReadableDistinctAndWorthTrying) {
 // Proves what was timed: the schedules that the selection builds are right ones.
 TEST(Candidates, BuildSchedulesThatKeepTheirPromise) {
     const Topology topology = topology_of(test::random_network(7, 9));
-    const std::size_t length_bytes = 20'000;
-    for (const Candidate& candidate : broadcast_candidates(length_bytes)) {
-        const auto schedules = build_all(candidate, topology, 4, length_bytes);
-        ASSERT_EQ(schedules.has_value(), !candidate.algorithm->native()) << to_string(candidate);
+    const CallShape shape{.root = 4, .length_bytes = 20'000};
+    const Placement placement = Placement::one_rank_per_host(9);
+    for (const Candidate& candidate : all_candidates(shape.collective, shape.length_bytes)) {
+        const auto ruling = ruling_for(candidate, shape, topology, placement);
+        ASSERT_TRUE(ruling) << to_string(candidate);
+        const auto schedules = build_all(*ruling, shape, placement);
+        ASSERT_EQ(schedules.has_value(), !candidate.native()) << to_string(candidate);
         if (!schedules) continue;
-        const CheckResult result =
-            check(*schedules, promise({.root = 4, .length_bytes = length_bytes}, 9));
+        const CheckResult result = check(*schedules, promise(shape, 9));
         EXPECT_TRUE(result) << to_string(candidate) << ": " << result.reason;
     }
 }

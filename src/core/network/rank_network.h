@@ -1,0 +1,43 @@
+// The network as ranks see it: hosts and links, which host each rank is on, and what a message, a
+// copy and a reduction cost in a host's memory.
+#pragma once
+
+#include <limits>
+
+#include "core/network/placement.h"
+#include "core/network/topology.h"
+
+namespace mutirao {
+
+/// Of one representative host; the defaults are those of an ordinary server, not measured.
+struct MemoryCosts {
+    double message_latency_us = 0.5;    ///< from the start of a message until the peer can see it
+    double message_overhead_us = 0.25;  ///< processor time of each side, besides moving the bytes
+    double copy_bytes_per_us = 5000;    ///< also what each side of a message moves
+    double reduce_bytes_per_us = 2500;
+    bool measured = false;  ///< false: assumed
+
+    bool operator==(const MemoryCosts&) const = default;
+};
+
+/// Copies and reductions take no time: for schedules of one rank per host where memory is not the
+/// question.
+inline constexpr MemoryCosts free_memory{0, 0, std::numeric_limits<double>::infinity(),
+                                         std::numeric_limits<double>::infinity(), false};
+
+struct RankNetwork {
+    Topology topology;
+    Placement placement;
+    MemoryCosts memory{};
+
+    int rank_count() const { return placement.rank_count(); }
+    int host_count() const { return topology.network.host_count(); }
+};
+
+/// Each host with one rank, of the same number.
+inline RankNetwork one_rank_per_host(Topology topology, MemoryCosts memory = {}) {
+    Placement placement = Placement::one_rank_per_host(topology.network.host_count());
+    return {std::move(topology), std::move(placement), memory};
+}
+
+}  // namespace mutirao

@@ -1,0 +1,67 @@
+// Rulings: what one rank decides for all, and all that a rank must know to run the calls that one
+// is for. Rank and decider compute a schedule from the same few values, so none needs the others'
+// measurements or forecasts.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "core/algorithms/algorithm.h"
+#include "core/collectives/call_shape.h"
+#include "core/network/placement.h"
+#include "core/network/topology.h"
+
+namespace mutirao {
+
+inline constexpr int any_root = -1;
+
+/// The calls that one ruling is for.
+struct ShapeClass {
+    Collective collective = Collective::broadcast;
+    int root = any_root;   ///< a rank, or any_root
+    int length_class = 0;  ///< 0: empty; n: from 2^(n - 1) bytes to below 2^n
+
+    auto operator<=>(const ShapeClass&) const = default;
+};
+
+/// With the call's own root.
+ShapeClass class_of(const CallShape& shape);
+
+struct Ruling {
+    ShapeClass shapes;
+    Candidate candidate;
+    /// Over the communicator's hosts, hung from the root's host; where the candidate takes one.
+    /// A ruling for any root has none.
+    std::optional<Tree> tree;
+
+    bool operator==(const Ruling&) const = default;
+};
+
+/// A candidate as it would be ruled; nothing where its tree cannot be had.
+std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& shape,
+                                 const Topology& topology, const Placement& placement);
+
+/// One rank's schedule, in time for its own steps whatever the number of ranks and hosts; nothing
+/// for native.
+std::optional<Schedule> build_schedule(const Ruling& ruling, const CallShape& shape,
+                                       const Placement& placement, int rank);
+
+/// All ranks' schedules; nothing for native.
+std::optional<std::vector<Schedule>> build_all(const Ruling& ruling, const CallShape& shape,
+                                               const Placement& placement);
+
+}  // namespace mutirao
+
+template <>
+struct std::hash<mutirao::ShapeClass> {
+    std::size_t operator()(const mutirao::ShapeClass& shapes) const noexcept {
+        // Roots and lengths are what tells classes apart; the odd factor spreads them.
+        const auto root = static_cast<std::size_t>(shapes.root + 1);
+        const auto rest = static_cast<std::size_t>(shapes.collective) * 128 +
+                          static_cast<std::size_t>(shapes.length_class);
+        return (root << 16 ^ rest) * 0x9E3779B97F4A7C15u;
+    }
+};
