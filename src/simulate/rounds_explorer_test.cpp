@@ -61,6 +61,26 @@ TEST(RoundsExplorer, TwoHostsFromTheFirstMessage) {
     explore(RoundsWorld(nothing));
 }
 
+RoundsScript with_nothing_known(RoundsScript script) {
+    script.known = false;
+    return script;
+}
+
+// Whatever is measured, told or given up first.
+TEST(RoundsExplorer, TheFirstTreeOfThreeHosts) {
+    explore(at_rest(with_nothing_known(row)));
+    explore(at_rest(with_nothing_known(triangle)));
+}
+
+// Also while its round is under way.
+TEST(RoundsExplorer, TheFirstTreeOfARowWhileSomethingBreaks) {
+    for (const RoundsEvent& event :
+         {RoundsEvent{Kind::link, 0, 1, 0}, RoundsEvent{Kind::link, 1, 2, 0},
+          RoundsEvent{Kind::restart, 0, 0, 0}, RoundsEvent{Kind::host, 0, 0, 0},
+          RoundsEvent{Kind::host, 2, 0, 0}})
+        explore(at_rest(with(with_nothing_known(row), {event})));
+}
+
 TEST(RoundsExplorer, TwoHostsWithAChannelThatBreaks) {
     explore(at_rest(with(pair_of_hosts, {{Kind::link, 0, 1, 0}, {Kind::link, 0, 1, 0}})));
     explore(at_rest(with(pair_of_hosts, {{Kind::latency, 0, 1, 7}, {Kind::reset, 0, 1, 0}})));

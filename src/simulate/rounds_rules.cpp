@@ -50,6 +50,12 @@ std::string of_host(int host, const std::string& what) {
     return "host " + std::to_string(host) + " " + what;
 }
 
+bool waits(const RoundsWorld& world) {
+    for (int host = 0; host < world.host_count(); ++host)
+        if (world.alive(host) && world.machine(host).waits_for_links()) return true;
+    return false;
+}
+
 /// Of a host by itself.
 std::string host_objection(const RoundsWorld& world, int host, const Reached& reached) {
     const Rounds& machine = world.machine(host);
@@ -65,6 +71,7 @@ std::string host_objection(const RoundsWorld& world, int host, const Reached& re
     if (machine.view().tree != machine.version().tree)
         return of_host(host, "shows another tree than it has");
     if (world.to_be_measured()) return {};
+    if (machine.view().unknown_links != 0) return of_host(host, "waits for links for ever");
     if (reached.latency_us != reached_from(host, truth(world)).latency_us)
         return of_host(host, "does not know what its links are like");
     return {};
@@ -86,6 +93,8 @@ std::string RoundsRules::objection_at_rest(const RoundsWorld& world) const {
     if (!world.violation().empty()) return world.violation();
     // Until then a round may wait for a host that is gone.
     if (world.to_be_given_up()) return {};
+    // And a host that has no tree for links that are still to be measured.
+    if (world.to_be_measured() && waits(world)) return {};
     for (int host = 0; host < world.host_count(); ++host) {
         if (!world.alive(host)) continue;
         const Version& version = world.machine(host).version();

@@ -137,14 +137,19 @@ void RoundsWorld::break_end(int at, int other) {
     if (will_know) broken.arriving.push_back({Item::Kind::lost, 0, {}});
 }
 
-/// The lower host measures what differs from its view; both ends doubt a link that they gave up.
+/// The lower host measures what differs from its view; both ends doubt a link that they gave up, and
+/// give up what nobody has said anything of.
 bool RoundsWorld::will_measure(int at, int other) const {
     if (!alive(at)) return false;
     const Link& measured = link(at, other);
+    const bool unknown = machine(at).unknown(other);
+    if (!measured.exists) return unknown;
     const double shown_us =
         machine(at).view().latency_us[index(at) * hosts_.size() + index(other)];
-    if (!measured.carries) return end(at, other).life == End::broken && std::isfinite(shown_us);
-    return at < other && end(at, other).life == measured.life && shown_us != measured.latency_us;
+    if (!measured.carries)
+        return end(at, other).life == End::broken && (unknown || std::isfinite(shown_us));
+    const bool differs = unknown || shown_us != measured.latency_us;
+    return at < other && end(at, other).life == measured.life && differs;
 }
 
 RoundsWorld::Output RoundsWorld::measure(int at, int other) {

@@ -32,7 +32,7 @@ constexpr double overdue_factor = 10;
 
 ChangeDetector::ChangeDetector(ChangeRule rule, std::optional<double> announced)
     : rule_(rule), announced_us_(announced) {
-    provisional_ = announced && !std::isfinite(*announced);
+    if (announced && !std::isfinite(*announced)) basis_ = Basis::silence;
 }
 
 double ChangeDetector::noise_of(double level_us) const {
@@ -60,11 +60,16 @@ bool ChangeDetector::large(double value_us) const {
 
 double ChangeDetector::announce(double value_us) {
     announced_us_ = value_us;
-    provisional_ = false;
+    basis_ = Basis::measurement;
     damping_ = std::min(damping_ + 1, most_damping);
     outside_ = 0;
     drifting_ = 0;
     return value_us;
+}
+
+void ChangeDetector::estimated(double value_us) {
+    announce(value_us);
+    basis_ = Basis::estimate;
 }
 
 std::optional<double> ChangeDetector::measured(double value_us) {
@@ -75,8 +80,8 @@ std::optional<double> ChangeDetector::measured(double value_us) {
         bank_.measured(value_us);
         return announce(value_us);
     }
-    if (provisional_) {
-        provisional_ = false;
+    if (basis_ != Basis::measurement) {
+        basis_ = Basis::measurement;
         const auto before = bank_.forecast();
         if (!before || std::abs(value_us - before->value) > noise_of(before->value)) bank_ = {};
         bank_.measured(value_us);
@@ -143,8 +148,8 @@ std::optional<double> ChangeDetector::drifted() {
 }
 
 double ChangeDetector::late_after_us() const {
-    if (!announced_us_) return std::numeric_limits<double>::infinity();
-    if (provisional_) return *announced_us_;
+    if (!was_measured()) return std::numeric_limits<double>::infinity();
+    if (basis_ == Basis::silence) return *announced_us_;
     const auto forecast = bank_.forecast();
     const double level_us = std::max(*announced_us_, forecast ? forecast->value : 0);
     return level_us + std::max({rule_.late_errors * error_us(),
@@ -154,15 +159,15 @@ double ChangeDetector::late_after_us() const {
 std::optional<double> ChangeDetector::overdue(double waited_us) {
     const double late_us = late_after_us();
     if (!std::isfinite(late_us) || waited_us < late_us) return std::nullopt;
-    const double least_us = (provisional_ ? 2 : overdue_factor) * *announced_us_;
+    const double least_us = (basis_ == Basis::silence ? 2 : overdue_factor) * *announced_us_;
     announce(std::max(least_us, waited_us));
-    provisional_ = true;
+    basis_ = Basis::silence;
     return announced_us_;
 }
 
 void ChangeDetector::unreachable() {
     announce(std::numeric_limits<double>::infinity());
-    provisional_ = true;
+    basis_ = Basis::silence;
 }
 
 }  // namespace mutirao

@@ -9,6 +9,7 @@
 // announced value by more than that is announced.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "core/forecast/bank.h"
@@ -44,6 +45,9 @@ class ChangeDetector {
     /// `announced`: what all hosts already hold this link to be, if anything.
     explicit ChangeDetector(ChangeRule rule = {}, std::optional<double> announced = std::nullopt);
 
+    /// What the link seems to be, found by other means before anything was measured. Announced, until
+    /// the first measurement, which is announced at once if it differs.
+    void estimated(double value_us);
     /// A new measurement, finite and not negative. Returns the value to announce, if any.
     std::optional<double> measured(double value_us);
 
@@ -53,7 +57,8 @@ class ChangeDetector {
     /// go round the link, at least what has been waited, and at least twice the one before. The
     /// first measurement after it is announced at once if it differs.
     std::optional<double> overdue(double waited_us);
-    /// The least wait with which overdue() is worth calling; infinite: never.
+    /// The least wait with which overdue() is worth calling; infinite: never, as long as nothing was
+    /// measured.
     double late_after_us() const;
 
     /// The link carries nothing: announced as infinite by the caller. The next measurement is
@@ -61,6 +66,8 @@ class ChangeDetector {
     void unreachable();
 
     std::optional<double> announced() const { return announced_us_; }
+    /// By a measurement, or in place of one: not merely estimated.
+    bool was_measured() const { return announced_us_ && basis_ != Basis::estimate; }
     /// The last measurement was better than what is announced, by more than noise, and waits for
     /// another one to confirm it. Nothing makes a link look better than it is, so a second one may
     /// follow at once; of worse ones both could have met the same burst.
@@ -75,6 +82,9 @@ class ChangeDetector {
     bool operator==(const ChangeDetector&) const = default;
 
   private:
+    /// What was announced last rests on.
+    enum class Basis : std::uint8_t { measurement, estimate, silence };
+
     std::optional<double> by_threshold(double value_us);
     std::optional<double> by_forecast(double value_us);
     std::optional<double> outside(double value_us);
@@ -86,7 +96,7 @@ class ChangeDetector {
     ChangeRule rule_;
     Bank bank_;
     std::optional<double> announced_us_;
-    bool provisional_ = false;  ///< what was announced last was not measured
+    Basis basis_ = Basis::measurement;
     double damping_ = 2;        ///< grows with each announcement, fades with each measurement; at
                                 ///< first nothing is known of the link's errors
     double error_before_us_ = 0;  ///< of the forecasts before the bank started afresh; fades

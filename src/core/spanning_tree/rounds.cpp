@@ -31,16 +31,21 @@ LinkNews news_of(int a, int b, const LinkState& state) {
     return {std::min(a, b), std::max(a, b), state};
 }
 
+/// Where something is known, a link without a latency is known to be unusable.
 rounds::LinkTable table_of(int host_count, const std::vector<double>& latency_us) {
     rounds::LinkTable table(host_count);
     const auto hosts = static_cast<std::size_t>(host_count);
+    bool something = false;
+    for (std::size_t i = 0; i < latency_us.size(); ++i)
+        something = something || (i / hosts != i % hosts && latency_us[i] < unusable);
     if (latency_us.size() != hosts * hosts)
         broken_invariant("latencies for hosts", std::ssize(latency_us), host_count);
     for (std::size_t low = 0; low < hosts; ++low) {
         for (std::size_t high = low + 1; high < hosts; ++high) {
             const double larger = std::max(latency_us[low * hosts + high],
                                            latency_us[high * hosts + low]);
-            table.set(static_cast<int>(low), static_cast<int>(high), {0, 0, larger + 0.0});
+            const std::uint32_t breaks = something && larger == unusable ? 1 : 0;
+            table.set(static_cast<int>(low), static_cast<int>(high), {breaks, 0, larger + 0.0});
         }
     }
     return table;
@@ -64,9 +69,11 @@ Rounds::Rounds(int self, int host_count, const std::vector<double>& latency_us, 
     if (self < 0 || self >= host_count) broken_invariant("host of how many", self, host_count);
     links_.for_each([this](int, int, const LinkState& state) {
         knows_start_ = knows_start_ || there_from_the_start(state);
+        if (state == LinkState{}) ++silent_links_;
     });
     view_.host_count = host_count;
     view_.latency_us = view_.last_known_us = links_.latencies_us();
+    count_unknown();
     take_version({}, links_, in_order(std::move(tree)));
 }
 
@@ -135,7 +142,7 @@ void Rounds::claim(int other, double latency_us, Output& out) {
         ++state.sequence;
         state.latency_us = latency_us + 0.0;
     } else {
-        if (!state.usable()) return;
+        if (!state.usable() && state != LinkState{}) return;
         state = {state.breaks + 1, 0, unusable};
     }
     learn({news_of(self_, other, state)}, self_, out);
@@ -149,11 +156,13 @@ void Rounds::learn(const std::vector<LinkNews>& news, int from, Output& out) {
         const LinkState& known = links_.at(each.low, each.high);
         if (!(each.state > known)) continue;
         told_start = told_start || there_from_the_start(each.state);
+        if (known == LinkState{}) --silent_links_;
         links_.set(each.low, each.high, each.state);
         show(each);
         fresh.push_back(each);
     }
     if (fresh.empty()) return;
+    count_unknown();
     unsettled_ = true;
     for (int other = 0; other < view_.host_count; ++other)
         if (other != self_ && other != from) tell(other, fresh, out);
@@ -178,6 +187,17 @@ void Rounds::show(const LinkNews& news) {
         if (news.state.usable()) view_.last_known_us[place] = news.state.latency_us;
     }
     ++view_.changes;
+}
+
+/// Links between hosts out of reach are nobody's business here.
+void Rounds::count_unknown() {
+    view_.unknown_links = 0;
+    if (silent_links_ == 0) return;
+    const HostSet reached = links_.component(self_);
+    links_.for_each([&](int low, int high, const LinkState& state) {
+        if (state == LinkState{} && (reached.contains(low) || reached.contains(high)))
+            ++view_.unknown_links;
+    });
 }
 
 void Rounds::tell(int other, const std::vector<LinkNews>& news, Output& out) const {

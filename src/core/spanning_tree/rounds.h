@@ -16,6 +16,12 @@
 // A round starts from the leader's last version. Its call tells the tree and the links that differ;
 // hosts that were out of reach join the tree like links that recover.
 //
+// The first tree is built by ghs.h: a round that starts from no tree has fragments of single hosts,
+// no failures and no recoveries, so that nothing but the search of Gallager, Humblet and Spira
+// remains of maintenance.h, and how its end is found. A host that has no tree waits with it until
+// every link is known or given up; otherwise it would build a tree of the first two hosts and then
+// take in all others one by one, in dozens of rounds. Whatever breaks meanwhile leads to another round, as always.
+//
 // What the driver does:
 //   - carries messages over ordered channels, and says when one works (joined) and when it broke
 //     (lost: what was sent, or will come, over it may be missing). Both ends of a broken channel
@@ -24,9 +30,11 @@
 //   - measures the links of which this is the lower host, and announces the latency whenever it
 //     differs from view(): after a change, and also when the other end, or an agent that was here
 //     before, said something else. The higher host can only announce that nothing comes.
-//   - announces as infinite, at either end, a link that view() calls usable though its channel has
-//     not worked for so long that the driver gave it up: agents that died may leave such news.
-//   - calls restart() when a round has been running for much longer than it should.
+//   - announces as infinite, at either end, a link that is unknown() or that view() calls usable
+//     though its channel has not worked for so long that the driver gave it up: agents that died may
+//     leave such news.
+//   - calls restart() when a round has been running, or waited for links, for much longer than it
+//     should.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +57,9 @@ struct NetworkView {
     int host_count = 0;
     std::vector<double> latency_us;     ///< the newest
     std::vector<double> last_known_us;  ///< the same, but the last finite one if there ever was
+    /// Of the links of all hosts within reach: those that nobody has measured or given up yet. Until
+    /// it is 0, infinite may mean unknown.
+    int unknown_links = 0;
     std::uint32_t version = 0;          ///< of the tree
     std::uint64_t version_hash = 0;
     EdgeList tree;  ///< of the last complete version, (low, high) ascending
@@ -84,7 +95,8 @@ class Rounds {
     Output joined(int other);
     Output lost(int other);
     Output on(int from, const Message& message);
-    /// If this host leads and a round is running, another one takes its place.
+    /// If this host leads: another round takes the place of the one that is running, or starts in
+    /// spite of links that it waits for.
     Output restart();
 
     const NetworkView& view() const { return view_; }
@@ -95,6 +107,10 @@ class Rounds {
     bool running() const { return round_.has_value(); }
     /// This host is the lowest of those that usable links join to it.
     bool leads() const;
+    /// It leads others, there is no tree yet, and links are still unknown.
+    bool waits_for_links() const;
+    /// Nobody has said yet what this host's link to `other` is like.
+    bool unknown(int other) const { return links_.at(self_, other) == rounds::LinkState{}; }
     /// The newest round heard of.
     const rounds::RoundId& newest() const { return newest_; }
 
@@ -140,6 +156,7 @@ class Rounds {
     void learn(const std::vector<LinkNews>& news, int from, Output& out);
     void take_start_from(int from, Output& out);
     void show(const LinkNews& news);
+    void count_unknown();
     void tell(int other, const std::vector<LinkNews>& news, Output& out) const;
     void tell_all(int other, bool (*which)(const rounds::LinkState&), Output& out) const;
     void tell_newest(int other, Output& out) const;
@@ -169,6 +186,7 @@ class Rounds {
     int self_;
     std::uint64_t incarnation_;
     LinkTable links_;                ///< the newest known
+    int silent_links_ = 0;           ///< of these, in reach or not: nothing was said of them yet
     bool knows_start_ = false;       ///< something of what the hosts started with, if they did
     std::vector<Channel> channels_;  ///< by host
     Complete complete_;

@@ -58,7 +58,7 @@ std::vector<ghs::Neighbour> usable_links(int self, const LinkTable& links) {
 
 Rounds::Output Rounds::restart() {
     Output out;
-    if (round_ && leads()) start_round(out);
+    if ((round_ && leads()) || waits_for_links()) start_round(out);
     settle(out);
     return out;
 }
@@ -77,6 +77,7 @@ bool Rounds::should_start() const {
         const bool mine = round_->call.id.root == self_ && round_->call.id == newest_;
         return !mine || broken_since_start();
     }
+    if (waits_for_links()) return false;
     if (complete_.id != newest_) return true;
     const HostSet hosts = links_.component(self_);
     bool differs = false;
@@ -85,6 +86,11 @@ bool Rounds::should_start() const {
             differs = differs || !complete_.links.at(low, high).same_for_a_tree(state);
     });
     return differs;
+}
+
+bool Rounds::waits_for_links() const {
+    const bool waits = !round_ && complete_.tree.empty() && view_.unknown_links > 0;
+    return waits && leads() && links_.component(self_).count() > 1;
 }
 
 /// Steps may have been lost with a link, even if it works again.

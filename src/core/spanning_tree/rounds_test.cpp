@@ -103,6 +103,58 @@ TEST(Rounds, TwoHostsThatKnowNothingBuildATree) {
     EXPECT_FALSE(hosts.at(1).leads());
 }
 
+TEST(Rounds, WithoutATreeARoundWaitsUntilNoLinkIsUnknown) {
+    Hosts hosts{{knowing_nothing(0, 3), knowing_nothing(1, 3, 2), knowing_nothing(2, 3, 3)}, {}};
+    hosts.join(0, 1);
+    hosts.join(0, 2);
+    hosts.send(0, hosts.at(0).announce(1, 5));
+    hosts.deliver_all();
+    EXPECT_TRUE(hosts.at(0).waits_for_links());
+    EXPECT_EQ(hosts.at(0).view().unknown_links, 2);
+    hosts.send(0, hosts.at(0).announce(2, 7));
+    hosts.deliver_all();
+    EXPECT_EQ(hosts.at(0).version().number, 0U);
+    EXPECT_EQ(hosts.at(2).view().unknown_links, 1);
+    hosts.send(1, hosts.at(1).announce(2, never));
+    hosts.deliver_all();
+    for (const Rounds& host : hosts.machines) {
+        EXPECT_EQ(host.view().unknown_links, 0);
+        EXPECT_EQ(host.version().number, 1U);
+        EXPECT_EQ(host.version().tree, (EdgeList{{0, 1}, {0, 2}}));
+    }
+}
+
+// Whoever is alone waits for nobody.
+TEST(Rounds, TheWatchdogStartsARoundThatWaitsForLinks) {
+    Hosts hosts{{knowing_nothing(0, 3), knowing_nothing(1, 3, 2), knowing_nothing(2, 3, 3)}, {}};
+    EXPECT_FALSE(hosts.at(0).waits_for_links());
+    hosts.join(0, 1);
+    hosts.send(0, hosts.at(0).announce(1, 5));
+    hosts.deliver_all();
+    EXPECT_TRUE(hosts.at(1).restart().empty());
+    hosts.send(0, hosts.at(0).restart());
+    hosts.deliver_all();
+    EXPECT_EQ(hosts.at(1).version().tree, (EdgeList{{0, 1}}));
+    // What comes later joins the tree as it comes.
+    hosts.join(0, 2);
+    hosts.send(0, hosts.at(0).announce(2, 7));
+    hosts.deliver_all();
+    EXPECT_EQ(hosts.at(2).version().tree, (EdgeList{{0, 1}, {0, 2}}));
+    EXPECT_EQ(hosts.at(2).view().unknown_links, 1);
+}
+
+// Whoever comes later is told so.
+TEST(Rounds, WhereSomethingIsKnownNoLinkIsUnknown) {
+    Hosts hosts{{Rounds(0, 3, {0, 5, never, 5, 0, never, never, never, 0}, {{0, 1}}, 1),
+                 knowing_nothing(1, 3, 2)},
+                {}};
+    EXPECT_EQ(hosts.at(0).view().unknown_links, 0);
+    EXPECT_EQ(hosts.at(1).view().unknown_links, 2);
+    hosts.join(0, 1);
+    hosts.deliver_all();
+    EXPECT_EQ(hosts.at(1).view().unknown_links, 0);
+}
+
 TEST(Rounds, WhatHostsStartWithIsVersionZero) {
     const Rounds host = of_triangle(2);
     EXPECT_EQ(host.version().number, 0U);
@@ -305,7 +357,8 @@ TEST(Rounds, LargeNetworksSpeakInPieces) {
         pair.at(0).on(1, *decoded);
     }
     EXPECT_EQ(pair.at(0).view().latency_us, pair.at(1).view().latency_us);
-    const auto calls = pair.at(0).announce(1, 3);
+    pair.at(0).announce(1, 3);
+    const auto calls = pair.at(0).restart();
     ASSERT_EQ(count(calls, Kind::round), 3);
     std::vector<int> steps;
     for (const Message& message : to(1, calls)) {
