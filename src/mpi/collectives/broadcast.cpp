@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "mpi/collectives/collectives.h"
 #include "mpi/executor/datatype.h"
 
@@ -18,7 +20,9 @@ Outcome broadcast(Job& job, const NativeCall& native, void* buffer, MPI_Count co
     if (communicator.is_native()) {
         return {native(), false};
     }
-    const auto layout = shape_of(buffer, count, type, job.twin());
+    // Empty messages may be spelt in many ways, all of them equal.
+    const auto layout = count == 0 ? std::optional<TypeShape>(TypeShape{})
+                                   : shape_of(buffer, count, type, job.twin());
     if (!layout || root < 0 || root >= communicator.rank_count()) {
         return {native(), false};
     }

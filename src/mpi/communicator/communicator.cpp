@@ -342,7 +342,7 @@ void Communicator::listen(std::uint64_t next_call) {
     for (Announcement& heard : ruled_->post.receive()) {
         switch (heard.kind) {
             case Announcement::Kind::epoch: hear(std::move(heard), next_call); break;
-            case Announcement::Kind::at_once: at_once_ = std::move(heard); break;
+            case Announcement::Kind::at_once: at_once_.emplace(heard.first_call, heard); break;
             case Announcement::Kind::last: ruled_->ended = true; break;
         }
         if (phase_ != Phase::ruled) {
@@ -454,12 +454,12 @@ void Communicator::settle_at_once(const CallShape& shape, std::uint64_t call) {
     }
     const double begun_us = now_us();
     Patience patience;
-    while (!at_once_ || at_once_->first_call != call) {
+    while (!at_once_.contains(call)) {
         listen(call);
         patience.look_again();
         say_if_long(begun_us);
     }
-    take(*std::exchange(at_once_, std::nullopt));
+    take(at_once_.extract(call).mapped());
 }
 
 // --- beside and while waiting ------------------------------------------------------------------------

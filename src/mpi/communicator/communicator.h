@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -131,7 +132,7 @@ class Communicator final : private Background {
     std::optional<Members> candidates_;
     // Ruled.
     std::unique_ptr<Ruled> ruled_;
-    std::optional<Announcement> at_once_;  ///< heard, and not yet looked for
+    std::map<std::uint64_t, Announcement> at_once_;  ///< heard, by call; the decider may be ahead
     bool waiting_ = false;           ///< for an epoch's announcement
     double waited_us_ = 0;
     std::optional<LeadReport> late_;  ///< of the announcement that was waited for in this call

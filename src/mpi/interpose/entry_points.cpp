@@ -84,6 +84,7 @@ MPI_Comm comm_among(First first, Others... others) {
 template <auto ours, typename Native>
 struct Collective {
     Native native;
+    const void* caller;  ///< where the call came from
 
     template <typename... Arguments>
     int operator()(Arguments... arguments) const {
@@ -91,8 +92,8 @@ struct Collective {
         {
             const Guard guard;
             Job* const job = Job::current();
-            if (!guard.outermost() || job == nullptr) {
-                if (guard.outermost() && right_abi()) {
+            if (!guard.outermost() || job == nullptr || is_mpi_library(caller)) {
+                if (guard.outermost() && job == nullptr && right_abi()) {
                     note_native_call();
                 }
                 return native(arguments...);
@@ -138,7 +139,8 @@ MUTIRAO_DEFINE_BOTH(Comm_idup_with_info, (Comm comm, Word info, Word copy, Word 
 
 #define MUTIRAO_COLLECTIVE(name, ours, parameters, arguments)                                 \
     MUTIRAO_DEFINE_BOTH(name, parameters, {                                                   \
-        return Collective<&ours, decltype(native)>{native} arguments;                         \
+        return Collective<&ours, decltype(native)>{native,                                    \
+                                                   __builtin_return_address(0)} arguments;                        \
     })
 MUTIRAO_COLLECTIVES(MUTIRAO_COLLECTIVE, int)
 #if MPI_VERSION >= 4
@@ -146,14 +148,3 @@ MUTIRAO_COLLECTIVES(MUTIRAO_COLLECTIVE, int)
     MUTIRAO_COLLECTIVE(name##_c, ours, parameters, arguments)
 MUTIRAO_COLLECTIVES(MUTIRAO_LARGE_COLLECTIVE, MPI_Count)
 #endif
-
-#define MUTIRAO_GUARD(name)                                                                   \
-    MUTIRAO_DEFINE_BOTH(name, (Word a, Word b, Word c, Word d, Word e, Word f), {             \
-        const Guard guard;                                                                    \
-        return native(a, b, c, d, e, f);                                                      \
-    })                                                                                        \
-    MUTIRAO_DEFINE_BOTH(name##_c, (Word a, Word b, Word c, Word d, Word e, Word f), {         \
-        const Guard guard;                                                                    \
-        return native(a, b, c, d, e, f);                                                      \
-    })
-MUTIRAO_GUARDED(MUTIRAO_GUARD)

@@ -48,6 +48,10 @@ Function next(const char* name) {
     return function;
 }
 
+/// Whether code at this address is the MPI library's own: ROMIO, inside MPICH, broadcasts by the same
+/// functions as the program.
+bool is_mpi_library(const void* address);
+
 /// True if the loaded MPI has the binary interface that this library was built for. Otherwise no handle
 /// may be touched: every call must pass through. Looked up once; one line on stderr says so.
 bool right_abi();

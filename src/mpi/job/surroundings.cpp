@@ -1,22 +1,22 @@
 #include "mpi/job/surroundings.h"
 
 #include <dlfcn.h>
+#include <mpi.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <initializer_list>
-#include <string_view>
 
 namespace mutirao::mpi {
 
 bool is_fault_tolerant() {
-    const auto is_set = [](const char* name) {
-        const char* const value = std::getenv(name);
-        return value != nullptr && std::string_view(value) != "0" && std::string_view(value) != "false";
-    };
-    const auto names = {"OMPI_MCA_mpi_ft_enable", "PRTE_MCA_prte_enable_ft", "OMPI_MCA_with_ft"};
-    return std::any_of(names.begin(), names.end(), is_set);
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
+    int* enabled = nullptr;
+    int found = 0;
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_FT, &enabled, &found);
+    return found != 0 && enabled != nullptr && *enabled != 0;
+#else
+    return false;
+#endif
 }
 
 bool gpu_runtime_loaded() {

@@ -4,7 +4,7 @@
 namespace mutirao::mpi {
 
 /// Fault tolerance is switched on: communicators may be revoked, and nothing of ours may then wait on
-/// the twin for a rank that is gone.
+/// the twin for a rank that is gone. Open MPI says so (`mpirun --with-ft`); MPICH has no such switch.
 bool is_fault_tolerant();
 
 /// A GPU's run time is in the process, so that a buffer may be memory that the processor cannot read.
