@@ -25,6 +25,15 @@ std::vector<std::string> tree_names(const Algorithm& algorithm) {
     return names;
 }
 
+/// What may go on inside a host after an algorithm between hosts.
+std::vector<std::string> inside_names(Collective collective) {
+    std::vector<std::string> names;
+    for (const Algorithm& row : catalogue()) {
+        if (row.collective == collective && row.inside_a_host) names.emplace_back(row.name);
+    }
+    return names;
+}
+
 void write_algorithm(JsonWriter& json, const Algorithm& algorithm) {
     json.begin_object();
     json.member("collective", to_string(algorithm.collective));
@@ -38,6 +47,10 @@ void write_algorithm(JsonWriter& json, const Algorithm& algorithm) {
     json.end_array();
     json.key("trees").begin_array();
     for (const std::string& tree : tree_names(algorithm)) json.value(tree);
+    json.end_array().key("insides").begin_array();
+    if (!algorithm.native()) {
+        for (const std::string& inside : inside_names(algorithm.collective)) json.value(inside);
+    }
     json.end_array().end_object();
 }
 
@@ -68,6 +81,11 @@ std::string parameters_of(const Algorithm& algorithm) {
     return result;
 }
 
+std::string quoted_list(std::vector<std::string> names) {
+    for (std::string& name : names) name = code(name);
+    return joined(names);
+}
+
 void write_catalogue_page(std::ostream& out) {
     out << "# The catalogue of algorithms\n\n"
            "Made by `mutirao-core markdown algorithms` from the table in\n"
@@ -75,6 +93,11 @@ void write_catalogue_page(std::ostream& out) {
            "An algorithm is asked for as `NAME:KEY=VALUE,...`, for example\n"
            "`MUTIRAO_BROADCAST=chain:segment_bytes=32768`. The values named here are those that\n"
            "are tried when mutirao chooses.\n\n"
+           "On hosts with several ranks each of them but `native` runs between one rank of every\n"
+           "host, and another goes on inside: `inside=NAME` with "
+        << quoted_list(inside_names(Collective::broadcast))
+        << ",\nfor example `tree:inside=flat`. Without it that is `" << Parameters{}.inside
+        << "`.\n\n"
            "| collective | name | what it does | parameters | source |\n"
            "|---|---|---|---|---|\n";
     for (const Algorithm& row : catalogue()) {

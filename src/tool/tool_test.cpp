@@ -165,6 +165,40 @@ TEST(Tool, SaysWhenThereIsNoTree) {
     EXPECT_TRUE(contains(decision.out, "no spanning tree")) << decision.out;
 }
 
+TEST(Tool, RanksShareHosts) {
+    const NetworkOnDisk file(three_hosts);
+    const std::vector<std::string> base = {"show",      "broadcast/tree:inside=flat",
+                                           "--network", file.path(),
+                                           "--ranks",   "8",
+                                           "--root",    "4",
+                                           "--ranks-per-host=3"};
+    const Outcome json = run_tool(base);
+    ASSERT_EQ(json.exit_code, 0) << json.err;
+    EXPECT_TRUE(contains(json.out, "\"host_of\":[0,0,0,1,1,1,2,2]")) << json.out;
+    EXPECT_TRUE(contains(json.out, "of 8 on 3 hosts")) << json.out;
+    std::vector<std::string> as_text = base;
+    as_text.push_back("--format=text");
+    const Outcome text = run_tool(as_text);
+    // Rank 4 leads its host: to the others' lowest ranks, then to the ranks beside it.
+    EXPECT_TRUE(contains(text.out, "host 1\n"
+                                   "  rank 3  step 0  receive output[0,24) from 4\n"
+                                   "  rank 4  step 0  send output[0,24) to 0\n"
+                                   "  rank 4  step 1  send output[0,24) to 6\n"
+                                   "  rank 4  step 2  send output[0,24) to 5\n"
+                                   "  rank 4  step 3  send output[0,24) to 3\n"))
+        << text.out;
+    std::vector<std::string> too_many = base;
+    too_many[5] = "10";
+    EXPECT_TRUE(contains(run_tool(too_many).err, "has 3 hosts"));
+    for (const char* command : {"predict", "tree"}) {
+        const Outcome other =
+            run_tool({command, std::string(command) == "tree" ? "mst" : "broadcast", "--network",
+                      file.path(), "--ranks-per-host", "4", "--root", "11"});
+        EXPECT_EQ(other.exit_code, 0) << other.err;
+        EXPECT_TRUE(contains(other.out, "\"root\": ")) << other.out;
+    }
+}
+
 TEST(Tool, RanksMustAgreeWithTheNetwork) {
     const NetworkOnDisk file(three_hosts);
     const Outcome outcome =

@@ -39,6 +39,17 @@ def test_show_on_six_sites(mutirao):
     assert sorted(receivers) == [rank for rank in range(24) if rank != 12]
 
 
+def test_show_with_several_ranks_on_a_host(mutirao):
+    picture = parsed(mutirao("show", "broadcast/tree", "--ranks", 24, "--network", "six-sites",
+                             "--ranks-per-host", 4, "--root", 6, "--json"))
+    assert picture["host_of"] == [rank // 4 for rank in range(24)]
+    # Each host is reached once, and the root speaks for its own.
+    between = [message for message in picture["messages"]
+               if message["from"] // 4 != message["to"] // 4]
+    assert len(between) == 5
+    assert 6 in {message["from"] for message in between}
+
+
 def test_show_writes_a_picture(mutirao, tmp_path):
     picture = tmp_path / "flat.svg"
     assert mutirao("show", "broadcast/flat", "--format", "svg", "-o", picture).stdout == ""

@@ -30,4 +30,6 @@ def _parameters(row: dict) -> str:
         parts.append("radix=" + "|".join(map(str, row["radices"])))
     if row["segmented"]:
         parts.append("segment_bytes=N")
+    if row["insides"]:
+        parts.append("inside=" + "|".join(row["insides"]))
     return ",".join(parts)

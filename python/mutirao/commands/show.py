@@ -17,7 +17,9 @@ def register(subparsers, common) -> None:
     parser.add_argument("algorithm", metavar="COLLECTIVE/ALGORITHM",
                         help="for example broadcast/tree or broadcast/chain:segment_bytes=4096")
     parser.add_argument("--ranks", type=int, metavar="N",
-                        help="one per host; default: all hosts of the network, or 8")
+                        help="default: as many as fit all hosts of the network, or 8")
+    parser.add_argument("--ranks-per-host", type=int, default=1, metavar="K",
+                        help="consecutive ranks that share a host; default: 1")
     parser.add_argument("--network", metavar="NAME",
                         help="a preset (mutirao lab presets) or a CSV file of round trips;"
                         " default: all links alike")
@@ -33,13 +35,15 @@ def run(arguments) -> int:
         raise UsageError(f"--json and --format {arguments.format} contradict each other")
     form = "json" if arguments.json else arguments.format or "text"
     words = ["show", arguments.algorithm, "--root", str(arguments.root),
-             "--bytes", str(arguments.bytes), "--format", form]
+             "--bytes", str(arguments.bytes), "--format", form,
+             "--ranks-per-host", str(arguments.ranks_per_host)]
+    if arguments.ranks is not None:
+        words += ["--ranks", str(arguments.ranks)]
     if arguments.network is None:
-        if arguments.ranks is not None:
-            words += ["--ranks", str(arguments.ranks)]
         picture = core_tool.ask(*words)
     else:
-        network = first_hosts(load_network(arguments.network), arguments.ranks)
+        network = first_hosts(load_network(arguments.network), arguments.ranks,
+                              arguments.ranks_per_host)
         with core_tool.network_file(network) as path:
             picture = core_tool.ask(*words, "--network", str(path))
     if arguments.output is None:
@@ -52,15 +56,19 @@ def run(arguments) -> int:
     return 0
 
 
-def first_hosts(network: HostNetwork, ranks: int | None) -> HostNetwork:
-    """The network of its first hosts, one per rank."""
-    if ranks is None or ranks == network.host_count:
+def first_hosts(network: HostNetwork, ranks: int | None, per_host: int) -> HostNetwork:
+    """The network of as many of its first hosts as the ranks need."""
+    if per_host < 1:
+        raise UsageError(f"--ranks-per-host {per_host}: it must be at least 1")
+    if ranks is None:
         return network
-    if not 1 <= ranks <= network.host_count:
-        raise UsageError(f"--ranks {ranks}: {network.name} has hosts for 1..{network.host_count}")
+    most = network.host_count * per_host
+    if not 1 <= ranks <= most:
+        raise UsageError(f"--ranks {ranks}: {network.name} has hosts for 1..{most}")
+    hosts = -(-ranks // per_host)
 
     def cut(matrix):
-        return matrix and [row[:ranks] for row in matrix[:ranks]]
+        return matrix and [row[:hosts] for row in matrix[:hosts]]
 
-    return replace(network, hosts=network.hosts[:ranks], sites=network.sites[:ranks],
+    return replace(network, hosts=network.hosts[:hosts], sites=network.sites[:hosts],
                    latency_us=cut(network.latency_us), bandwidth_mbit=cut(network.bandwidth_mbit))

@@ -4,11 +4,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <map>
-#include <numeric>
 #include <string_view>
 #include <utility>
 
+#include "core/schedule/picture_messages.h"
 #include "core/schedule/predictor.h"
 #include "core/schedule/printer.h"
 #include "core/text/utf8.h"
@@ -23,7 +22,6 @@ constexpr double bottom_px = 48;
 constexpr double right_px = 96;
 constexpr double least_label_px = 12;
 constexpr double least_row_line_px = 6;
-constexpr std::size_t most_messages = 2000;
 constexpr std::size_t most_arrowheads = 300;
 
 /// Colours that stay apart for most colour-blind people (after Okabe and Ito); the last is for all
@@ -74,50 +72,6 @@ double tick_step(double span) {
     for (const double factor : {1.0, 2.0, 5.0})
         if (factor * power >= raw) return factor * power;
     return 10 * power;
-}
-
-/// Per message: 1 if its sender had received nothing when it sent, else one more than the most
-/// hops of what it had received.
-std::vector<int> hops_of(const std::vector<TimedMessage>& messages, std::size_t rank_count) {
-    std::vector<std::size_t> by_start(messages.size());
-    std::iota(by_start.begin(), by_start.end(), std::size_t{0});
-    std::stable_sort(by_start.begin(), by_start.end(), [&](std::size_t left, std::size_t right) {
-        return messages[left].start_us < messages[right].start_us;
-    });
-    // `messages` is in order of arrival, so one pass over both orders meets all that arrived first.
-    std::vector<int> hops(messages.size(), 1);
-    std::vector<int> rank_hops(rank_count, 0);
-    std::size_t arrived = 0;
-    for (const std::size_t i : by_start) {
-        for (; arrived < messages.size() && messages[arrived].arrive_us <= messages[i].start_us;
-             ++arrived) {
-            int& most = rank_hops[static_cast<std::size_t>(messages[arrived].to)];
-            most = std::max(most, hops[arrived]);
-        }
-        hops[i] = 1 + rank_hops[static_cast<std::size_t>(messages[i].from)];
-    }
-    return hops;
-}
-
-/// All messages, or the first and the last between every two ranks, or an even choice of those.
-std::vector<std::size_t> worth_drawing(const std::vector<TimedMessage>& messages) {
-    std::vector<std::size_t> chosen(messages.size());
-    std::iota(chosen.begin(), chosen.end(), std::size_t{0});
-    if (chosen.size() <= most_messages) return chosen;
-    std::map<std::pair<int, int>, std::pair<std::size_t, std::size_t>> ends;
-    for (const std::size_t i : chosen)
-        ends.try_emplace({messages[i].from, messages[i].to}, i, i).first->second.second = i;
-    chosen.clear();
-    for (const auto& [pair, first_last] : ends) {
-        chosen.push_back(first_last.first);
-        if (first_last.second != first_last.first) chosen.push_back(first_last.second);
-    }
-    std::sort(chosen.begin(), chosen.end());
-    const std::size_t stride = (chosen.size() + most_messages - 1) / most_messages;
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < chosen.size(); i += stride) chosen[kept++] = chosen[i];
-    chosen.resize(kept);
-    return chosen;
 }
 
 class Picture {

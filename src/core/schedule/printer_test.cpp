@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
 #include <regex>
 
 #include "core/schedule/test_schedules.h"
@@ -118,6 +119,28 @@ TEST(Picture, ColoursByHopsAndMarksTheRoot) {
         to_svg(testing::doubling_allreduce(8, 8), uniform(8, 1000), "doubling");
     EXPECT_EQ(count(allreduce, " hop"), 3u);
     EXPECT_EQ(count(allreduce, ">root<"), 0u);
+}
+
+// Hosts with several ranks: rows stand host by host, under their own numbers.
+TEST(Picture, GroupsRanksByHost) {
+    const RankNetwork network{{uniform(2, 1000), {}, {}}, Placement({0, 1, 0, 1, 0}), {}};
+    const auto schedules = testing::flat_broadcast(5, 8);
+    const std::string svg = to_svg(schedules, network, "two hosts");
+    EXPECT_TRUE(well_formed(svg));
+    std::map<double, std::string> rows;
+    const std::regex row(
+        R"re( y="([0-9.]+)" text-anchor="end" font-size="1[0-9.]+"[^>]*>((host [0-9], )?[0-9])<)re");
+    for (std::sregex_iterator i(svg.begin(), svg.end(), row), end; i != end; ++i)
+        rows[std::stod(i->str(1))] = i->str(2);
+    std::string order;
+    for (const auto& [y, label] : rows) order += label + ";";
+    EXPECT_EQ(order, "host 0, 0;2;4;host 1, 1;3;");
+    EXPECT_EQ(count(svg, "<rect x=\"8\""), 2u) << "host 1 and the root";
+    const std::string text = to_text(schedules, network.placement);
+    EXPECT_EQ(text.substr(0, 8), "host 0\n ");
+    EXPECT_NE(text.find("host 1\n  rank 1  step 0  receive output[0,8) from 0\n  rank 3"),
+              std::string::npos)
+        << text;
 }
 
 // Catches text that is pasted into the SVG as it is.

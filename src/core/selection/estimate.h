@@ -10,7 +10,7 @@
 
 namespace mutirao {
 
-/// No prediction of a decision walks through more messages than this: some 30 ms of one processor.
+/// No prediction of a decision walks through more messages than this.
 /// A candidate that would need more even of a pipeline's beginning is not considered; one in p^2
 /// messages is that from 363 hosts on.
 inline constexpr std::size_t most_messages_predicted = std::size_t{1} << 17;

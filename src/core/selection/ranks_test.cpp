@@ -104,7 +104,8 @@ TEST(Ruling, ARanksScheduleHoldsItsOwnStepsOnly) {
               StepKind::receive);
 }
 
-// What a decision may cost: some 0.2 us of processor a message and 2 us a schedule.
+// A decision may cost 50 ms of a processor; walking through a message takes a few microseconds at
+// most, building its schedules included.
 TEST(RanksDecision, OfAShortMessageAmongAThousandRanksIsCheap) {
     const auto network = many_ranks(64, 16);
     Deliberation deliberation({.root = 17, .length_bytes = 24}, network, {});
