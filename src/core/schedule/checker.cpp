@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/schedule/describe.h"
+#include "core/schedule/expressions.h"
 #include "core/schedule/races.h"
 #include "core/schedule/step_graph.h"
 #include "core/schedule/symbolic_memory.h"
@@ -29,13 +30,14 @@ class Check {
         : schedules_(schedules),
           promise_(promise),
           graph_(schedules),
-          sets_(static_cast<int>(schedules.size())),
+          expressions_(static_cast<int>(schedules.size()), promise.commutes),
           memory_(schedules.size() * buffer_count) {}
 
     /// The first fault, or nothing.
     std::string run() {
         for (const auto part : {&Check::check_pairs, &Check::check_lengths, &Check::check_local,
-                                &Check::fill_memory, &Check::walk, &Check::check_end})
+                                &Check::fill_memory, &Check::walk, &Check::check_end,
+                                &Check::check_results})
             if (std::string fault = (this->*part)(); !fault.empty()) return fault;
         return {};
     }
@@ -144,7 +146,8 @@ class Check {
     }
 
     Stretch stretch_of(const Piece& piece) {
-        return {piece.region.offset_bytes, piece.region.end_bytes(), sets_.of(piece.ranks),
+        return {piece.region.offset_bytes, piece.region.end_bytes(),
+                expressions_.of(piece.ranks),
                 piece.source_offset_bytes - piece.region.offset_bytes};
     }
 
@@ -215,7 +218,7 @@ class Check {
                std::string(to_string(region.buffer)) + " byte " + std::to_string(*undefined);
     }
 
-    /// moved_ = target op moved_, cut where either is.
+    /// moved_ = the target and moved_ combined, cut where either is.
     std::string combine(StepIndex index) {
         if (std::string fault = read(index, graph_.nodes[index].step->target, accumulated_);
             !fault.empty())
@@ -230,16 +233,37 @@ class Check {
                        " combines byte " + std::to_string(begin + left->shift_bytes) +
                        " of some ranks with byte " + std::to_string(begin + right->shift_bytes) +
                        " of others";
-            const auto both = sets_.disjoint_union(left->set, right->set);
+            if (std::string cut = check_unit(index, begin + left->shift_bytes,
+                                             end + left->shift_bytes);
+                !cut.empty())
+                return cut;
+            const auto both = combine(index, left->expression, right->expression);
             if (!both)
                 return "contribution counted twice: " + words(index) + " combines ranks " +
-                       sets_.to_string(left->set) + " with ranks " + sets_.to_string(right->set);
+                       ranks(left->expression) + " with ranks " + ranks(right->expression);
             result.push_back({begin, end, *both, left->shift_bytes});
             if (left->end_bytes == end) ++left;
             if (right->end_bytes == end) ++right;
         }
         moved_ = std::move(result);
         return {};
+    }
+
+    std::optional<Expressions::Id> combine(StepIndex index, Expressions::Id target,
+                                           Expressions::Id source) {
+        return graph_.nodes[index].step->source_first ? expressions_.combine(source, target)
+                                                      : expressions_.combine(target, source);
+    }
+
+    std::string check_unit(StepIndex index, std::size_t begin, std::size_t end) const {
+        const std::size_t unit = promise_.unit_bytes;
+        if (begin % unit == 0 && end % unit == 0) return {};
+        return "element cut: " + words(index) + " combines bytes " + bytes(begin, end) +
+               " of elements of " + std::to_string(unit) + " bytes";
+    }
+
+    std::string ranks(Expressions::Id expression) const {
+        return expressions_.sets().to_string(expressions_.ranks(expression));
     }
 
     // --- explaining ----------------------------------------------------------------------------
@@ -290,13 +314,13 @@ class Check {
     std::string contents(const Stretch& stretch) const {
         return bytes(stretch.begin_bytes + stretch.shift_bytes,
                      stretch.end_bytes + stretch.shift_bytes) +
-               " of ranks " + sets_.to_string(stretch.set);
+               " of ranks " + ranks(stretch.expression);
     }
 
     std::string check_piece(int rank, const Piece& piece) {
         const Stretch expected = stretch_of(piece);
         const auto fault = [&](Stretch part, const std::string& found) {
-            part.set = expected.set;
+            part.expression = expected.expression;
             part.shift_bytes = expected.shift_bytes;
             return "wrong final contents: rank " + std::to_string(rank) + ' ' +
                    std::string(to_string(piece.region.buffer)) +
@@ -306,17 +330,37 @@ class Check {
         moved_.clear();
         const auto undefined = memory(rank, piece.region.buffer)
                                    .read(expected.begin_bytes, expected.end_bytes, moved_);
-        for (const Stretch& stretch : moved_)
-            if (stretch.set != expected.set || stretch.shift_bytes != expected.shift_bytes)
+        for (const Stretch& stretch : moved_) {
+            const RankSets::Id holds = expressions_.ranks(stretch.expression);
+            if (holds != expressions_.ranks(expected.expression) ||
+                stretch.shift_bytes != expected.shift_bytes)
                 return fault(stretch, "bytes " + contents(stretch));
+            if (!promise_.commutes && !expressions_.is_in_order(stretch.expression))
+                return "operands out of order: rank " + std::to_string(rank) + " ends with " +
+                       expressions_.to_string(stretch.expression);
+            results_.push_back({holds, stretch.begin_bytes + stretch.shift_bytes,
+                                stretch.end_bytes + stretch.shift_bytes, stretch.expression,
+                                rank});
+        }
         if (undefined) return fault({*undefined, expected.end_bytes}, "undefined bytes");
         return {};
+    }
+
+    std::string check_results() {
+        if (!promise_.one_result) return {};
+        const auto differ = first_disagreement(results_);
+        if (!differ) return {};
+        const auto& [one, other] = *differ;
+        return "results may differ in their bits: rank " + std::to_string(one.holder) +
+               " ends with " + expressions_.to_string(one.expression) + ", rank " +
+               std::to_string(other.holder) + " with " +
+               expressions_.to_string(other.expression);
     }
 
     const std::vector<Schedule>& schedules_;
     const Promise& promise_;
     StepGraph graph_;
-    RankSets sets_;
+    Expressions expressions_;
     std::vector<SymbolicMemory> memory_;  ///< per rank and buffer
     std::vector<std::uint32_t> waits_;
     std::vector<bool> started_;
@@ -324,6 +368,7 @@ class Check {
     std::vector<StepIndex> ready_;
     std::vector<Stretch> moved_;        ///< contents on their way
     std::vector<Stretch> accumulated_;  ///< contents of a reduction's target
+    std::vector<Result> results_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Proves a collective's schedules right without running them: every send has its receive of the
 // same length, nothing deadlocks even if all sends are synchronous, no two steps of a rank race on
-// the same bytes, and every rank ends with the right contributions.
+// the same bytes, and every rank ends with the right contributions, combined as the collective
+// promises.
 //
 // One fixpoint suffices for every order of events: starting and completing steps only ever enables
 // others (no step is ever disabled), so all orders reach the same final set of completed steps.
@@ -16,7 +17,7 @@
 namespace mutirao {
 
 /// Symbolic contents of memory: which bytes hold which contributions.
-/// A contribution is one rank's initial byte; a reduced byte holds several.
+/// A contribution is one rank's initial byte; a reduced byte holds several, each exactly once.
 struct Piece {
     Region region;
     /// Byte i of the region holds byte source_offset_bytes + i of each of these ranks' initial
@@ -30,6 +31,12 @@ struct Piece {
 struct Promise {
     std::vector<std::vector<Piece>> before;
     std::vector<std::vector<Piece>> after;
+
+    std::size_t unit_bytes = 1;  ///< what no reduction may cut: the element, from byte 0 on
+    bool commutes = true;        ///< false: reductions must combine the ranks in their order
+    /// All ranks end with the same bits, rounding or not: the same bytes of the same contributions
+    /// were combined in one way everywhere (but for the order of operands that commute).
+    bool one_result = false;
 };
 
 struct CheckResult {

@@ -32,7 +32,8 @@ std::string describe(const Step& step) {
         case StepKind::reduce:
             break;
     }
-    return text + ' ' + describe(step.source) + " into " + describe(step.target);
+    return text + ' ' + describe(step.source) + (step.source_first ? " before " : " into ") +
+           describe(step.target);
 }
 
 std::string describe(int rank, StepId id, const Step& step) {

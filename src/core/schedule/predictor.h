@@ -1,8 +1,8 @@
 // Predicts how long a collective takes on a network: a discrete-event walk of all ranks'
 // schedules. No cost formula per algorithm; whatever can be written as a schedule can be timed.
 //
-// Every rank has one processor. The ranks of a host share its port, one per direction, and all pairs
-// of ranks on the same two hosts share the link between these, again one per direction.
+// Every rank has one processor. The ranks of a host share its port, one per direction, and all
+// pairs of ranks on the same two hosts share the link between these, again one per direction.
 //
 // Model of a message of n bytes from rank a to rank b on another host (after LogGP, Alexandrov et
 // al. 1995, doi:10.1145/215399.215427, with finite ports):
@@ -16,8 +16,8 @@
 // A send is complete when its last byte has entered the link, whether the receive was started or
 // not; beyond buffered_limit_bytes only when its last byte has arrived and the acknowledgement is
 // back, unless the rank need not wait for it (detached.h). Beyond eager_limit_bytes the data do not
-// move at once (rendezvous): a request travels latency_us, waits until the receive has been started,
-// and the consent travels back latency_us.
+// move at once (rendezvous): a request travels latency_us, waits until the receive has been
+// started, and the consent travels back latency_us.
 //
 // Inside a host a message costs each side's processor message_overhead_us and n / copy, as through
 // shared memory: the sender is then done, and the receiver can follow message_latency_us behind it.
@@ -52,8 +52,8 @@ struct PredictOptions {
     bool record_messages = false;
 };
 
-/// schedules[r] is rank r's. All ranks enter at time 0. Deterministic: the same inputs give the same
-/// bits everywhere.
+/// schedules[r] is rank r's. All ranks enter at time 0. Deterministic: the same inputs give the
+/// same bits everywhere.
 Prediction predict(const std::vector<Schedule>& schedules, const RankNetwork& network,
                    PredictOptions options = {});
 

@@ -48,6 +48,7 @@ void write_step(JsonWriter& json, StepId id, const Step& step, Schedule::After a
         write_region(json.key("source").begin_object(), step.source);
         write_region(json.end_object().key("target").begin_object(), step.target);
         json.end_object();
+        if (step.kind == StepKind::reduce) json.member("source_first", step.source_first);
     }
     json.key("after").begin_array();
     for (const StepId before : after) json.value(before);

@@ -85,7 +85,8 @@ TEST(Printer, JsonHasEveryField) {
         R"("length_bytes":8,"after":[]},)"
         R"({"id":2,"kind":"reduce",)"
         R"("source":{"buffer":"scratch","offset_bytes":0,"length_bytes":8},)"
-        R"("target":{"buffer":"output","offset_bytes":8,"length_bytes":8},"after":[0,1]}]},)"
+        R"("target":{"buffer":"output","offset_bytes":8,"length_bytes":8},)"
+        R"("source_first":false,"after":[0,1]}]},)"
         R"({"rank":1,"scratch_bytes":0,"steps":[)"
         R"({"id":0,"kind":"send","peer":0,"buffer":"input","offset_bytes":0,)"
         R"("length_bytes":8,"after":[]}]}]})");

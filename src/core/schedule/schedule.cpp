@@ -38,6 +38,12 @@ StepId Schedule::reduce(Region from, Region into, After after) {
     return add(StepKind::reduce, -1, from, into, after);
 }
 
+StepId Schedule::reduce_before(Region from, Region into, After after) {
+    const StepId id = reduce(from, into, after);
+    steps_.back().source_first = true;
+    return id;
+}
+
 StepId Schedule::add(StepKind kind, int peer, Region source, Region target, After after) {
     const auto id = static_cast<StepId>(steps_.size());
     const bool local = kind == StepKind::copy || kind == StepKind::reduce;
@@ -52,7 +58,7 @@ StepId Schedule::add(StepKind kind, int peer, Region source, Region target, Afte
                              id);
 
     steps_.push_back({kind, peer, source, target, static_cast<std::uint32_t>(dependencies_.size()),
-                      static_cast<std::uint32_t>(after.size())});
+                      static_cast<std::uint32_t>(after.size()), false});
     dependencies_.insert(dependencies_.end(), after.begin(), after.end());
     for (const Region& region : {source, target})
         if (region.buffer == Buffer::scratch)
@@ -92,6 +98,7 @@ void Schedule::append(const Schedule& part, const std::function<int(int)>& rank_
         after.erase(std::unique(after.begin(), after.end()), after.end());
         for (const StepId own : part.dependencies(part.steps_[i])) after.push_back(base + own);
         add(step.kind, step.peer, step.source, step.target, after);
+        steps_.back().source_first = step.source_first;
         // The part itself orders its further uses of these bytes after this step.
         users.forget(uses.written.region);
     }

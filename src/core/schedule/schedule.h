@@ -37,9 +37,11 @@ struct Step {
     StepKind kind;
     std::int32_t peer;  ///< send: destination, receive: source; -1 otherwise
     Region source;      ///< send, copy, reduce: what is read; receive: unused
-    Region target;      ///< receive, copy: what is written; reduce: target = target op source
+    Region target;      ///< receive, copy: what is written; reduce: what is combined with source
     std::uint32_t first_dependency;
     std::uint32_t dependency_count;
+    /// reduce: target = source op target; otherwise target = target op source.
+    bool source_first = false;
 };
 
 /// One rank's part of a collective. Steps can depend only on steps added before them, so the
@@ -51,7 +53,10 @@ class Schedule {
     StepId send(int peer, Region data, After after = {});
     StepId receive(int peer, Region into, After after = {});
     StepId copy(Region from, Region into, After after = {});
+    /// into = into op from.
     StepId reduce(Region from, Region into, After after = {});
+    /// into = from op into, for operators that do not commute.
+    StepId reduce_before(Region from, Region into, After after = {});
 
     /// Joins the schedule of an algorithm that was written for participants 0 .. group.size() - 1;
     /// participant i is rank group[i]. Among themselves the joined steps keep their dependencies,

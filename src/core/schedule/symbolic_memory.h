@@ -1,52 +1,22 @@
-// What the checker knows of memory: not the bytes but whose contributions they hold. Bytes in a
-// row that hold consecutive bytes of the same contributions are one stretch, so the cost follows
-// the number of segments and never the number of bytes.
+// What the checker knows of memory: not the bytes but how they came about. Bytes in a row that hold
+// consecutive bytes of the same expression are one stretch, so the cost follows the number of
+// segments and never the number of bytes.
 #pragma once
 
-#include <cstdint>
-#include <map>
+#include <cstddef>
 #include <optional>
-#include <string>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
-#include "core/schedule/schedule.h"
+#include "core/schedule/expressions.h"
 
 namespace mutirao {
 
-/// Sets of ranks, each stored once and named by a number; {r} is r itself.
-class RankSets {
-  public:
-    using Id = std::int32_t;
-
-    explicit RankSets(int rank_count);
-
-    Id of(const std::vector<int>& ranks);
-    /// Nothing if they have a rank in common.
-    std::optional<Id> disjoint_union(Id left, Id right);
-    std::vector<int> ranks(Id set) const;
-    /// "{0,3,5}".
-    std::string to_string(Id set) const;
-
-  private:
-    using Bits = std::vector<std::uint64_t>;
-
-    Bits bits(Id set) const;
-    Id intern(const Bits& bits);
-
-    int rank_count_;
-    std::vector<Bits> larger_;  ///< sets that are not one rank, from id rank_count_ on
-    std::map<Bits, Id> ids_;
-    std::unordered_map<std::uint64_t, std::optional<Id>> unions_;
-};
-
 /// Bytes [begin, end) of a buffer. Byte p holds byte p + shift_bytes (modulo 2^64) of the initial
-/// data of every rank in `set`.
+/// data of every rank in `expression`, combined as it says.
 struct Stretch {
     std::size_t begin_bytes = 0;
     std::size_t end_bytes = 0;
-    RankSets::Id set = 0;
+    Expressions::Id expression = 0;
     std::size_t shift_bytes = 0;
 };
 

@@ -1,4 +1,4 @@
-// Stretches against plain arrays with one entry per byte, and sets against sorted lists.
+// Stretches against plain arrays with one entry per byte.
 #include "core/schedule/symbolic_memory.h"
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@ namespace mutirao {
 namespace {
 
 constexpr std::size_t size_bytes = 40;
-/// What a byte holds: (set, source offset); set -1 where undefined.
-using Byte = std::pair<RankSets::Id, std::size_t>;
+/// What a byte holds: (expression, source offset); expression -1 where undefined.
+using Byte = std::pair<Expressions::Id, std::size_t>;
 
 std::size_t stretch_count(const std::array<Byte, size_bytes>& bytes) {
     std::size_t count = 0;
@@ -38,10 +38,10 @@ TEST(SymbolicMemory, AgreesWithOneEntryPerByte) {
             const std::size_t middle = begin + random() % (end - begin + 1);
             std::vector<Stretch> stretches;
             for (const auto& [from, to] : {std::pair(begin, middle), std::pair(middle, end)}) {
-                const auto set = static_cast<RankSets::Id>(random() % 2);
+                const auto expression = static_cast<Expressions::Id>(random() % 2);
                 const std::size_t shift = random() % 2;
-                if (from < to) stretches.push_back({from, to, set, shift});
-                for (std::size_t i = from; i < to; ++i) expected[i] = {set, i + shift};
+                if (from < to) stretches.push_back({from, to, expression, shift});
+                for (std::size_t i = from; i < to; ++i) expected[i] = {expression, i + shift};
             }
             memory.write(begin, end, stretches);
 
@@ -57,7 +57,7 @@ TEST(SymbolicMemory, AgreesWithOneEntryPerByte) {
             for (const Stretch& stretch : found) {
                 ASSERT_EQ(stretch.begin_bytes, at);
                 for (; at < stretch.end_bytes; ++at)
-                    ASSERT_EQ(Byte(stretch.set, at + stretch.shift_bytes), expected[at])
+                    ASSERT_EQ(Byte(stretch.expression, at + stretch.shift_bytes), expected[at])
                         << "seed " << seed;
             }
             ASSERT_EQ(at, end_defined);
@@ -71,26 +71,6 @@ TEST(SymbolicMemory, AgreesWithOneEntryPerByte) {
         }
         EXPECT_EQ(all.size(), stretch_count(expected)) << "neighbours not joined, seed " << seed;
     }
-}
-
-TEST(RankSets, AreStoredOnce) {
-    RankSets sets(130);
-    const RankSets::Id some = sets.of({0, 64, 129});
-    EXPECT_EQ(sets.of({129, 0, 64}), some);
-    EXPECT_EQ(sets.of({7}), 7);
-    EXPECT_EQ(sets.ranks(some), (std::vector<int>{0, 64, 129}));
-    EXPECT_EQ(sets.to_string(some), "{0,64,129}");
-    EXPECT_EQ(sets.ranks(sets.of({})), std::vector<int>{});
-    EXPECT_EQ(sets.disjoint_union(sets.of({0, 129}), 64), some);
-    EXPECT_EQ(sets.disjoint_union(64, sets.of({0, 129})), some);
-    EXPECT_EQ(sets.disjoint_union(some, 64), std::nullopt);
-    EXPECT_EQ(sets.disjoint_union(5, 5), std::nullopt);
-    EXPECT_EQ(sets.disjoint_union(some, sets.of({})), some);
-}
-
-TEST(RankSetsDeathTest, RefuseRanksThatDoNotExist) {
-    EXPECT_DEATH(RankSets(4).of({1, 4}), "4 against 4");
-    EXPECT_DEATH(RankSets(4).of({-1}), "-1 against 4");
 }
 
 }  // namespace
