@@ -79,9 +79,15 @@ def _is_this_host(name: str) -> bool:
     return True
 
 
+def _interrupt(*_) -> None:
+    raise KeyboardInterrupt
+
+
 def start(words: Sequence[str], name: str | None) -> dict[str, Any]:
     """Starts a daemon that outlives this command, and returns its dump once it is at work."""
     before = status(name)
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, _interrupt)
     if before["alive"]:
         raise Failure(f"an agent is running already, pid {before['pid']}")
     log = state_folder() / f"{before['name']}.log"
@@ -90,16 +96,20 @@ def start(words: Sequence[str], name: str | None) -> dict[str, Any]:
                                   stdout=output, stderr=subprocess.STDOUT, cwd="/",
                                   start_new_session=True)
     end = time.monotonic() + _SECONDS_TO_START
-    while time.monotonic() < end:
-        if daemon.poll() is not None:
-            raise refusal(log.read_text(errors="replace"), daemon.returncode)
-        now = status(name)
-        if now["alive"] and now["pid"] == daemon.pid:
-            return now
-        time.sleep(0.05)
-    daemon.kill()
-    daemon.wait()
-    raise Failure(f"the agent did not come up within {_SECONDS_TO_START} s: see {log}")
+    try:
+        while time.monotonic() < end:
+            if daemon.poll() is not None:
+                raise refusal(log.read_text(errors="replace"), daemon.returncode)
+            now = status(name)
+            if now["alive"] and now["pid"] == daemon.pid:
+                return now
+            time.sleep(0.05)
+        raise Failure(f"the agent did not come up within {_SECONDS_TO_START} s: see {log}")
+    except BaseException:
+        # Whatever ends the wait, nobody would look for the daemon any more.
+        daemon.kill()
+        daemon.wait()
+        raise
 
 
 def stop(name: str | None) -> int:

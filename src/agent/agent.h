@@ -26,7 +26,8 @@ struct Job {
     std::vector<Contact> contacts;  ///< one for each host
     Key key;
     std::uint64_t id = 0;
-    /// What is known already: host_count^2, row by row; infinite: unusable. Empty: nothing is known.
+    /// What is known already: host_count^2, row by row; infinite: unusable. Empty, as usual: the
+    /// agents find out.
     std::vector<double> latency_us;
     EdgeList tree;  ///< minimal for those latencies
     Options options;
@@ -34,7 +35,8 @@ struct Job {
 
 /// An agent as a thread of this process. It takes no signals and writes nothing. When it cannot run
 /// (another agent of the same name holds the segment, or the system refuses threads or memory), or
-/// fails, the program goes on without it.
+/// fails, the program goes on without it. Children that the process forks have no agent, and none of
+/// its sockets.
 class Thread {
   public:
     /// `segment`: its name; empty: segment_name(job.id, job.self).
@@ -47,10 +49,13 @@ class Thread {
     bool running() const;
     /// Why it is not; empty while it runs.
     std::string why_not() const;
+    /// Why other processes cannot find its segment: what is wrong, where, and what to do. Empty: they
+    /// can, or it does not run.
+    std::string why_unnamed() const;
     /// For ViewReader::attach in other processes of this host.
     const std::string& segment() const;
     /// For this process, what the segment holds: from the start what the job knew. If another agent
-    /// of that name runs here, its view. None only if the system refuses memory.
+    /// of that name runs here, its view. None if the agent could not start: see why_not().
     const ViewReader* view() const;
 
   private:

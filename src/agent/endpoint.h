@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "agent/contact.h"
@@ -14,9 +15,9 @@ namespace mutirao::agent {
 class Endpoint {
   public:
     /// One UDP and one TCP socket of the same port (0: any) on all IPv4 interfaces, not inherited
-    /// by programs that this process starts. Nothing if the port is taken, or there are no sockets
-    /// to be had.
-    static std::optional<Endpoint> open(std::uint16_t port = 0);
+    /// by programs that this process starts. Nothing, and `why_not` says why, if the port is taken,
+    /// or there are no sockets to be had.
+    static std::optional<Endpoint> open(std::uint16_t port = 0, std::string* why_not = nullptr);
 
     const Contact& contact() const { return contact_; }
     int tcp() const { return tcp_.number(); }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
+#include <system_error>
 
 #include "agent/mapping.h"
 #include "agent/published.h"
@@ -36,46 +37,99 @@ bool lock(int file) {
     return fcntl(file, F_OFD_SETLK, &wanted) == 0;
 }
 
+std::string system_says() { return std::generic_category().message(errno); }
+
 bool is_same_file(int file, const std::string& path) {
     struct stat mine{}, named{};
     return fstat(file, &mine) == 0 && lstat(path.c_str(), &named) == 0 &&
            mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
 }
 
+bool is_own_file(const std::string& path) {
+    struct stat named{};
+    return lstat(path.c_str(), &named) == 0 && S_ISREG(named.st_mode) &&
+           named.st_uid == geteuid();
+}
+
+/// What is in the way, right after it could not be removed.
+std::string obstacle(const std::string& path) {
+    std::string what = ": " + system_says();
+    struct stat named{};
+    if (lstat(path.c_str(), &named) == 0) {
+        if (S_ISDIR(named.st_mode))
+            what = " is a directory";
+        else if (!S_ISREG(named.st_mode))
+            what = " is no file";
+        else if (named.st_uid != geteuid())
+            what = " belongs to user " + std::to_string(named.st_uid);
+    }
+    return path + what + ": remove it, or choose another name";
+}
+
 /// Removes the file of that name if no living agent holds it. Who holds its lock may be about to
 /// remove it as well; only the holder does, and only what still has the name.
 enum class Remnant : std::uint8_t { removed, alive, refused };
 Remnant remove_remnant(const std::string& path) {
-    const File file(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-    if (!file) return errno == ENOENT ? Remnant::removed : Remnant::refused;
+    const File file(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (!file && errno == ENOENT) return Remnant::removed;
+    // No agent's: those have a mode with which their user can open them.
+    if (!file && errno == EACCES && is_own_file(path))
+        return unlink(path.c_str()) == 0 ? Remnant::removed : Remnant::refused;
+    if (!file) return Remnant::refused;
     if (!lock(file.number())) return Remnant::alive;
     if (!is_same_file(file.number(), path)) return Remnant::removed;
     return unlink(path.c_str()) == 0 ? Remnant::removed : Remnant::refused;
 }
 
-/// Gives the file, which is locked, the name. False: another has it.
-Segment::Outcome give_name(int file, const std::string& path) {
-    const std::string nameless = "/proc/self/fd/" + std::to_string(file);
+std::string path_of(const File& file) {
+    return "/proc/self/fd/" + std::to_string(file.number());
+}
+
+/// Gives the file, which is locked, the name; `wrong`: why it is refused.
+Segment::Outcome give_name(const File& file, const std::string& path, std::string& wrong) {
+    const std::string nameless = path_of(file);
+    wrong = path + " is taken again and again";
     for (int tries = 0; tries < most_tries; ++tries) {
         if (linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0)
             return Segment::Outcome::made;
-        if (errno != EEXIST) return Segment::Outcome::refused;
+        if (errno != EEXIST) {
+            wrong = path + ": " + system_says();
+            return Segment::Outcome::refused;
+        }
         switch (remove_remnant(path)) {
             case Remnant::removed: break;
             case Remnant::alive: return Segment::Outcome::held_by_another;
-            case Remnant::refused: return Segment::Outcome::refused;
+            case Remnant::refused:
+                wrong = obstacle(path);
+                return Segment::Outcome::refused;
         }
     }
     return Segment::Outcome::refused;
 }
 
-/// A file without a name, with memory behind every byte: a full /dev/shm must show here, not as a
-/// signal later.
-File nameless_file(std::size_t size_bytes) {
-    File file(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-    if (!file || posix_fallocate(file.number(), 0, static_cast<off_t>(size_bytes)) != 0 ||
-        !lock(file.number()))
-        return File();
+/// A file without a name, opened once for the memory and once for the lock.
+struct Nameless {
+    File memory;
+    File locked;
+    std::string wrong;
+};
+
+/// With memory behind every byte: a full /dev/shm must show here, not as a signal later.
+Nameless nameless_file(std::size_t size_bytes) {
+    const auto refused = [](int error, const std::string& need) {
+        errno = error;
+        return Nameless{File(), File(), std::string(folder) + ": " + system_says() + ": " + need};
+    };
+    Nameless file;
+    file.memory = File(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    if (!file.memory) return refused(errno, "shared memory must be mounted there and writable");
+    const int error =
+        posix_fallocate(file.memory.number(), 0, static_cast<off_t>(size_bytes));
+    if (error != 0)
+        return refused(error, std::to_string(size_bytes / 1024 + 1) + " KiB must be free");
+    file.locked = File(open(path_of(file.memory).c_str(), O_RDWR | O_CLOEXEC));
+    if (!file.locked || !lock(file.locked.number()))
+        return refused(errno, "files there must take locks");
     return file;
 }
 
@@ -89,10 +143,10 @@ Segment::Outcome Segment::make(const SegmentIdentity& identity,
     const SectionPlace status =
         place_section(size_bytes, most_status_bytes(identity.host_count));
 
-    File file = nameless_file(size_bytes);
-    const int flags = file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+    Nameless file = nameless_file(size_bytes);
+    const int flags = file.memory ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
     void* memory =
-        mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, flags, file.number(), 0);
+        mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, flags, file.memory.number(), 0);
     if (memory == MAP_FAILED) return Outcome::refused;
     auto mapping = std::make_shared<ViewReader::Mapping>();
     mapping->memory = static_cast<std::byte*>(memory);
@@ -107,11 +161,15 @@ Segment::Outcome Segment::make(const SegmentIdentity& identity,
     head->status = status;
 
     const Outcome named =
-        file ? give_name(file.number(), segment_path(identity.name)) : Outcome::refused;
+        file.locked ? give_name(file.locked, segment_path(identity.name), file.wrong)
+                    : Outcome::refused;
     if (named == Outcome::held_by_another) return named;
     segment.reset(new Segment(std::move(mapping)));
-    if (named == Outcome::made) segment->name_ = identity.name;
-    segment->lock_ = std::move(file);
+    segment->lock_ = std::move(file.locked);
+    if (named == Outcome::made)
+        segment->name_ = identity.name;
+    else
+        segment->why_unnamed_ = file.wrong;
     return Outcome::made;
 }
 

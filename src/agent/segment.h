@@ -2,7 +2,8 @@
 //
 // The agent holds a lock on its segment as long as it lives, however it ends, so a second agent of the
 // same name can tell a rival from a remnant: it steps aside for the one and removes the other. A
-// segment gets its name only when it is locked and whole.
+// segment gets its name only when it is locked and whole. The lock belongs to an open file of its own,
+// which children of the process do not have (file.h): they do inherit the memory.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,9 @@ class Segment {
   public:
     enum class Outcome : std::uint8_t { made, held_by_another, refused };
 
-    /// held_by_another: an agent of this name lives. Where the system refuses named memory, what is
-    /// made has no name and serves this process only.
+    /// held_by_another: an agent of this name lives. Where the system refuses named memory, or
+    /// something else has the name that cannot be removed, what is made has no name and serves this
+    /// process only (why_unnamed).
     static Outcome make(const SegmentIdentity& identity, std::unique_ptr<Segment>& segment);
     ~Segment();
 
@@ -37,13 +39,15 @@ class Segment {
     void end();
     /// For this process: the same memory.
     ViewReader reader() const;
-    bool named() const { return !name_.empty(); }
+    /// Empty: it has its name. Otherwise what is wrong, where, and what to do about it.
+    const std::string& why_unnamed() const { return why_unnamed_; }
 
   private:
     explicit Segment(std::shared_ptr<ViewReader::Mapping> mapping) : mapping_(std::move(mapping)) {}
 
     std::shared_ptr<ViewReader::Mapping> mapping_;
     std::string name_;
+    std::string why_unnamed_;
     File lock_;
 };
 

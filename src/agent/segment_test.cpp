@@ -132,6 +132,55 @@ TEST(Segment, OfAnAgentThatWasKilledIsSeenToBeStaleAndReplaced) {
     EXPECT_FALSE(ViewReader::attach(what.name)->gone());
 }
 
+// Of a program that was killed, processes that it forked may live on. Fails if the lock belongs to the
+// open file from which the memory was made, or a child keeps it.
+TEST(Segment, OfAnAgentThatWasKilledIsStaleWhileItsChildLives) {
+    const SegmentIdentity what = identity("orphan");
+    int ready[2];
+    ASSERT_EQ(pipe(ready), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        std::unique_ptr<Segment> segment;
+        if (Segment::make(what, segment) != Segment::Outcome::made) _exit(1);
+        if (fork() == 0) {
+            const pid_t self = getpid();
+            if (write(ready[1], &self, sizeof self) < 0) _exit(1);
+        }
+        while (true) pause();
+    }
+    pid_t grandchild = 0;
+    ASSERT_EQ(read(ready[0], &grandchild, sizeof grandchild),
+              static_cast<ssize_t>(sizeof grandchild));
+    const auto reader = ViewReader::attach(what.name);
+    ASSERT_TRUE(reader);
+    EXPECT_FALSE(reader->gone());
+    kill_and_wait(child);
+    EXPECT_TRUE(reader->gone());
+    std::unique_ptr<Segment> next;
+    EXPECT_EQ(Segment::make(what, next), Segment::Outcome::made);
+    kill(grandchild, SIGKILL);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+TEST(Segment, ANameThatIsTakenByJunkIsFreedAndOthersAreExplained) {
+    const SegmentIdentity what = identity("squatted");
+    const std::string path = segment_path(what.name);
+    std::unique_ptr<Segment> segment;
+    for (const mode_t mode : {0600, 0}) {
+        const File file(open(path.c_str(), O_CREAT | O_RDWR, mode));
+        ASSERT_EQ(ftruncate(file.number(), 10), 0);
+        ASSERT_EQ(Segment::make(what, segment), Segment::Outcome::made);
+        EXPECT_EQ(segment->why_unnamed(), "");
+        EXPECT_TRUE(ViewReader::attach(what.name));
+        segment.reset();
+    }
+    ASSERT_EQ(symlink("/tmp", path.c_str()), 0);
+    ASSERT_EQ(Segment::make(what, segment), Segment::Outcome::made);
+    EXPECT_EQ(segment->why_unnamed(), path + " is no file: remove it, or choose another name");
+    EXPECT_EQ(unlink(path.c_str()), 0);
+}
+
 TEST(Segment, RemnantsAreClearedAwayAndTheLivingAreNot) {
     const SegmentIdentity dead = identity("dead"), alive = identity("alive");
     kill_and_wait(agent_in_a_child(dead));

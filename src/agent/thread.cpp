@@ -39,9 +39,10 @@ class AllSignalsBlocked {
     sigset_t before_;
 };
 
-/// Launchers tie ranks to processors, which ranks keep busy while they wait: the agent must not wait
-/// for one of them, or its links would seem slow. The system leaves out what is not allowed.
-void use_all_processors() {
+/// Launchers tie ranks to processors, which ranks keep busy while they wait: where the agent may, it
+/// does not wait for one of them. The system leaves out what is not allowed.
+void take_own_processors() {
+    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), wanted_priority);
     cpu_set_t all;
     CPU_ZERO(&all);
     for (int processor = 0; processor < CPU_SETSIZE; ++processor) CPU_SET(processor, &all);
@@ -55,6 +56,7 @@ struct Thread::Inside {
     std::unique_ptr<Segment> segment;
     std::optional<ViewReader> view;
     std::unique_ptr<AgentLoop> loop;
+    bool own_processors = false;
     File stop;
     std::thread thread;
     std::atomic<bool> running{false};
@@ -66,6 +68,13 @@ struct Thread::Inside {
         const std::lock_guard hold(mutex);
         reason = std::move(why);
         running = false;
+    }
+    /// Before there is a thread: nothing is left behind for others to find.
+    void refuse(std::string why) {
+        fail(std::move(why));
+        loop.reset();
+        view.reset();
+        segment.reset();
     }
     void start(Endpoint endpoint, Job job);
     void work();
@@ -82,18 +91,18 @@ void Thread::Inside::start(Endpoint endpoint, Job job) {
     view.emplace(segment->reader());
     const auto incarnation = random_number();
     stop = File(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!incarnation || !stop) return fail("the system gives no random numbers or events");
+    if (!incarnation || !stop) return refuse("the system gives no random numbers or events");
+    own_processors = job.options.own_processors;
     loop = std::make_unique<AgentLoop>(std::move(endpoint), std::move(job), *segment,
                                        *incarnation);
-    if (!loop->usable()) return fail("the system gives no way to wait for sockets");
+    if (!loop->usable()) return refuse("the system gives no way to wait for sockets");
     const AllSignalsBlocked blocked;
     running = true;
     thread = std::thread([this] { work(); });
 }
 
 void Thread::Inside::work() {
-    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), wanted_priority);
-    use_all_processors();
+    if (own_processors) take_own_processors();
     try {
         loop->run(stop.number());
         fail("stopped");
@@ -110,7 +119,7 @@ Thread::Thread(Endpoint endpoint, Job job, std::string segment)
         remove_stale_segments();
         inside_->start(std::move(endpoint), std::move(job));
     } catch (const std::exception& error) {
-        inside_->fail(error.what());
+        inside_->refuse(error.what());
     }
 }
 
@@ -127,9 +136,15 @@ Thread::~Thread() {
     inside_->thread.join();
 }
 
-bool Thread::running() const { return inside_->running; }
+bool Thread::running() const { return inside_->running && inside_->process == getpid(); }
+
+std::string Thread::why_unnamed() const {
+    return running() ? inside_->segment->why_unnamed() : std::string();
+}
 
 std::string Thread::why_not() const {
+    // The lock may have been taken when the child was forked.
+    if (inside_->process != getpid()) return "the agent is in the process that forked this one";
     const std::lock_guard hold(inside_->mutex);
     return inside_->reason;
 }

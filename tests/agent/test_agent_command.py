@@ -5,9 +5,14 @@ import os
 import signal
 import sqlite3
 import stat
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
+
+from mutirao.paths import ROOT
 
 
 def eventually(condition, seconds=60):
@@ -68,6 +73,50 @@ def test_an_agent_that_was_killed_is_seen_to_be_gone_and_can_be_replaced(mutirao
     assert answer.returncode == 1 and "no agent is running" in answer.stderr
     assert agents(0).returncode == 0
     assert status(mutirao, agents.name(0))["pid"] != pid
+
+
+def test_a_name_that_is_taken_is_explained_and_nothing_is_left_behind(mutirao, agents):
+    path = Path("/dev/shm") / f"mutirao-{os.geteuid()}-{agents.name(0)}"
+    path.mkdir()
+    try:
+        answer = agents(0)
+    finally:
+        path.rmdir()
+    assert answer.returncode == 1
+    assert answer.stderr == f"mutirao: {path} is a directory: remove it, or choose another name\n"
+    assert daemons(agents.name(0)) == []
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_start_leaves_nothing_behind(hosts, key, agents, tmp_path, ending):
+    # A daemon that does not get as far as to be found.
+    program = tmp_path / "mutirao-agent"
+    program.write_text("#!/bin/sh\n[ \"$1\" = status ] && echo '{\"name\": \"none\", \"alive\": false}'\n"
+                       f"[ \"$1\" = run ] && touch {tmp_path}/began && exec sleep 60\n")
+    program.chmod(0o755)
+    start = (f"import sys, pathlib; sys.path.insert(0, {str(ROOT / 'python')!r});"
+             f"from mutirao import agent; agent.PROGRAM = pathlib.Path({str(program)!r});"
+             f"agent.start(['--name', {agents.name(0)!r}], None)")
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+    process = subprocess.Popen([sys.executable, "-c", start], env=environment,
+                               stderr=subprocess.DEVNULL)
+    eventually(lambda: (tmp_path / "began").exists())
+    child = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+    process.send_signal(ending)
+    assert process.wait(30) != 0
+    assert not alive(child)
+
+
+def daemons(name):
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"run" in words and name.encode() in words:
+            found.append(int(folder.name))
+    return found
 
 
 def test_the_series_is_kept_and_its_end_does_not_end_the_agent(mutirao, agents, tmp_path):

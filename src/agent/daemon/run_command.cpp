@@ -131,10 +131,12 @@ int run_agent(const Words& words, std::ostream& out) {
         out << "mutirao-agent: an agent is running already, pid " << other->pid() << "\n";
         return another_agent_runs;
     }
-    auto endpoint = Endpoint::open(port);
-    if (!endpoint) throw Failure("port " + std::to_string(port) + " is taken");
+    std::string why_not;
+    auto endpoint = Endpoint::open(port, &why_not);
+    if (!endpoint) throw Failure(why_not);
     const Thread agent(std::move(*endpoint), std::move(job), name);
     if (!agent.running()) throw Failure(agent.why_not());
+    if (const std::string wrong = agent.why_unnamed(); !wrong.empty()) throw Failure(wrong);
     out << "mutirao-agent: " << name << " runs, port " << port << std::endl;
     wait_for_end(agent);
     if (!agent.running()) throw Failure(agent.why_not());
