@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "agent/clock.h"
 #include "core/spanning_tree/rounds_wire.h"
@@ -15,6 +16,8 @@ constexpr std::int64_t status_period_ns = ns_per_s;
 constexpr int longest_wait_ms = 1000;
 /// When the thread got no processor for so long, silence was its own.
 constexpr std::int64_t excused_ns = 200 * ns_per_ms;
+/// Any thread wakes up so late.
+constexpr std::int64_t noticed_ns = 5 * ns_per_ms;
 /// Frames taken in before everything else gets its turn again.
 constexpr int most_datagrams_at_once = 256;
 /// Channels outlast a dead link for this many times dead_after: it may come back, and what was sent
@@ -22,6 +25,10 @@ constexpr int most_datagrams_at_once = 256;
 constexpr int channel_patience = 4;
 constexpr int greeting_patience = 2;
 constexpr int longest_round_factor = 8;
+/// Whoever has heard of no further link for so long builds a tree of those that are known: other hosts
+/// may come much later, or never. Longer than the time between the answers of a near and a far host,
+/// with a greeting that was lost once.
+constexpr std::int64_t longest_silence_ns = 3 * ns_per_s;
 
 std::vector<double> latencies_or_unknown(const Job& job) {
     const std::size_t hosts = job.contacts.size();
@@ -53,6 +60,7 @@ AgentLoop::AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t
       journal_(job_.options.series_file, job_.self, static_cast<int>(job_.contacts.size())),
       rounds_(job_.self, static_cast<int>(job_.contacts.size()), latencies_or_unknown(job_),
               job_.tree, incarnation),
+      hears_datagrams_(poller_.add(endpoint_.udp()) != 0),
       mesh_(mesh_options(job_), endpoint_.tcp(), poller_, counters_, *this),
       datagrams_(endpoint_.udp(), job_.self, mesh_, counters_),
       links_(job_.self, own_row(rounds_.view(), job_.self), job_.options, mesh_, datagrams_,
@@ -67,9 +75,10 @@ AgentLoop::AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t
                        began_ns_ + job_.options.bandwidth_period_ms * ns_per_ms *
                                        (job_.self + 1) / host_count()},
       bandwidth_peer_(job_.self),
-      round_limit_ns_(job_.options.round_limit_ms * ns_per_ms) {
+      round_limit_ns_(job_.options.round_limit_ms * ns_per_ms),
+      learned_ns_(began_ns_),
+      news_(host_count()) {
     missing_since_ns_.assign(job_.contacts.size(), began_ns_);
-    poller_.add(endpoint_.udp());
     published_ = rounds_.view();
     segment_.publish(published_, rounds_.version());
     links_.use_tree(published_, began_ns_);
@@ -78,12 +87,16 @@ AgentLoop::AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t
 
 void AgentLoop::run(int stop) {
     const std::uint64_t stop_name = poller_.add(stop);
+    if (stop_name == 0) throw std::runtime_error("the system lets nobody wait for more sockets");
     while (true) {
         tick();
         const int wait_ms = timeout_ms();
         const std::int64_t before_ns = now_ns();
         bool stopping = false;
-        for (const Ready& ready : poller_.wait(wait_ms)) {
+        const std::span<const Ready> all_ready = poller_.wait(wait_ms);
+        const std::int64_t late_ns = now_ns() - before_ns - wait_ms * ns_per_ms;
+        if (all_ready.empty() && late_ns > noticed_ns) links_.overslept(late_ns);
+        for (const Ready& ready : all_ready) {
             stopping = stopping || ready.name == stop_name;
             mesh_.on_ready(ready, now_ns());
         }
@@ -97,8 +110,9 @@ void AgentLoop::run(int stop) {
 }
 
 int AgentLoop::timeout_ms() const {
-    const std::int64_t next = std::min({links_.next_ns(), mesh_.next_ns(), status_timer_.next_ns,
-                                  sensor_timer_.next_ns, bandwidth_timer_.next_ns});
+    const std::int64_t next =
+        std::min({links_.next_ns(), mesh_.next_ns(), status_timer_.next_ns, sensor_timer_.next_ns,
+                  bandwidth_timer_.next_ns, news_.next_ns()});
     const std::int64_t wait_ns = next - now_ns();
     if (wait_ns <= 0) return 0;
     // Rounded up: waking a moment too early would mean waking twice.
@@ -128,26 +142,30 @@ void AgentLoop::tick() {
     links_.advance(now);
     announce();
     watch_round(now);
+    watch_start(now);
+    send_due_news(now);
     publish();
     if (sensor_timer_.take(now)) read_sensors();
     if (bandwidth_timer_.take(now)) probe_bandwidth(now);
     if (status_timer_.take(now)) {
+        links_.look_for_theft(now);
         journal_.flush();
         publish_status();
     }
 }
 
-void AgentLoop::joined(int peer) {
+void AgentLoop::joined(int peer, std::optional<double> round_trip_us) {
     missing_since_ns_[static_cast<std::size_t>(peer)] = never_ns;
     journal_.event("channel to host " + std::to_string(peer) + " works");
     carry(rounds_.joined(peer));
-    links_.joined(peer, now_ns());
+    links_.joined(peer, round_trip_us, now_ns());
 }
 
 void AgentLoop::lost(int peer) {
     missing_since_ns_[static_cast<std::size_t>(peer)] = now_ns();
     journal_.event("channel to host " + std::to_string(peer) + " lost");
     links_.lost(peer);
+    news_.take(peer);
     bandwidth_.lost(peer);
     carry(rounds_.lost(peer));
 }
@@ -192,7 +210,7 @@ void AgentLoop::give_up_silent_hosts(std::int64_t now) {
     for (int peer = 0; peer < host_count(); ++peer) {
         const std::int64_t since_ns = missing_since_ns_[static_cast<std::size_t>(peer)];
         if (peer == job_.self || since_ns == never_ns || now - since_ns < patience_ns) continue;
-        if (!std::isfinite(view_us(peer))) continue;
+        if (!std::isfinite(view_us(peer)) && !rounds_.unknown(peer)) continue;
         journal_.event("host " + std::to_string(peer) + " has not come");
         if (!mesh_.was_up(peer)) carry(rounds_.lost(peer));
         carry(rounds_.announce(peer, infinite));
@@ -216,6 +234,16 @@ void AgentLoop::watch_round(std::int64_t now) {
     round_limit_ns_ = std::min(2 * round_limit_ns_, longest_round_factor *
                                                         job_.options.round_limit_ms * ns_per_ms);
     round_began_ns_ = never_ns;
+    carry(rounds_.restart());
+}
+
+/// Without a tree, a round waits for all links, but not for ever.
+void AgentLoop::watch_start(std::int64_t now) {
+    const int unknown = rounds_.view().unknown_links;
+    if (unknown != unknown_before_ || !rounds_.waits_for_links()) learned_ns_ = now;
+    unknown_before_ = unknown;
+    if (now - learned_ns_ < longest_silence_ns) return;
+    journal_.event("a first tree, though " + std::to_string(unknown) + " links are unknown");
     carry(rounds_.restart());
 }
 
@@ -243,15 +271,34 @@ double AgentLoop::view_us(int peer) const {
 /// have said something else.
 void AgentLoop::announce() {
     for (const Links::Announcement& each : links_.take_announcements()) {
-        if (each.latency_us == view_us(each.peer) || !mesh_.up(each.peer)) continue;
+        const bool told = each.latency_us == view_us(each.peer) && !rounds_.unknown(each.peer);
+        if (told || !mesh_.up(each.peer)) continue;
         ++counters_[Count::announcements];
         carry(rounds_.announce(each.peer, each.latency_us));
     }
 }
 
 void AgentLoop::carry(const Rounds::Output& output) {
-    for (const rounds::Outgoing& each : output)
+    for (const rounds::Outgoing& each : output) {
+        if (each.message.kind == rounds::Kind::news) {
+            news_.add(each.to, each.message, now_ns());
+            continue;
+        }
+        send_news(each.to);
         mesh_.send(each.to, Kind::rounds, rounds::encode(each.message));
+    }
+}
+
+void AgentLoop::send_news(int peer) {
+    for (const rounds::Message& each : news_.take(peer))
+        mesh_.send(peer, Kind::rounds, rounds::encode(each));
+}
+
+/// While most links are unknown there are news all the time, and together they cost the least.
+void AgentLoop::send_due_news(std::int64_t now) {
+    if (rounds_.view().unknown_links > 0 && now < news_.next_ns()) return;
+    for (int peer = 0; peer < host_count(); ++peer) send_news(peer);
+    news_.rest();
 }
 
 void AgentLoop::carry(const BandwidthSensor::Output& output) {

@@ -12,6 +12,7 @@
 #include "agent/journal.h"
 #include "agent/links.h"
 #include "agent/mesh.h"
+#include "agent/news_batches.h"
 #include "agent/poller.h"
 #include "agent/segment.h"
 #include "agent/sensors/bandwidth.h"
@@ -25,7 +26,7 @@ class AgentLoop final : private MeshListener {
     /// `incarnation`: a random number.
     AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t incarnation);
 
-    bool usable() const { return poller_.usable(); }
+    bool usable() const { return poller_.usable() && mesh_.listens() && hears_datagrams_; }
     /// Until `stop` (an eventfd) becomes readable.
     void run(int stop);
 
@@ -41,7 +42,7 @@ class AgentLoop final : private MeshListener {
         bool take(std::int64_t now_ns);
     };
 
-    void joined(int peer) override;
+    void joined(int peer, std::optional<double> round_trip_us) override;
     void lost(int peer) override;
     void received(int peer, const Frame& frame) override;
     void connected(int peer, double connect_us) override;
@@ -51,10 +52,13 @@ class AgentLoop final : private MeshListener {
     void tick();
     void give_up_silent_hosts(std::int64_t now_ns);
     void watch_round(std::int64_t now_ns);
+    void watch_start(std::int64_t now_ns);
     void probe_bandwidth(std::int64_t now_ns);
     void read_sensors();
     void announce();
     void carry(const Rounds::Output& output);
+    void send_news(int peer);
+    void send_due_news(std::int64_t now_ns);
     void carry(const BandwidthSensor::Output& output);
     void publish();
     void note_changes(const NetworkView& view);
@@ -70,6 +74,7 @@ class AgentLoop final : private MeshListener {
     Counters counters_;
     Journal journal_;
     Rounds rounds_;
+    bool hears_datagrams_;
     Mesh mesh_;
     Datagrams datagrams_;
     Links links_;
@@ -87,6 +92,9 @@ class AgentLoop final : private MeshListener {
     rounds::RoundId watched_round_;
     std::int64_t round_began_ns_ = never_ns;
     std::int64_t round_limit_ns_;
+    int unknown_before_ = 0;
+    std::int64_t learned_ns_;  ///< when a link became known last, while there are others
+    NewsBatches news_;
 };
 
 }  // namespace mutirao::agent

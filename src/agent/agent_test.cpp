@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <pthread.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +31,21 @@ TEST(Agent, AgentsThatKnowNothingAgreeOnTheMinimumSpanningTree) {
     const auto version = agents[3].view()->complete();
     ASSERT_TRUE(version);
     EXPECT_EQ(version->tree, kruskal_of(*version));
+    for (int host = 0; host < agents.count(); ++host)
+        EXPECT_EQ(agents[host].view()->read()->unknown_links, 0);
+}
+
+// The last host never comes: its links are given up, and then nothing is unknown.
+TEST(Agent, LinksAreUnknownUntilMeasuredOrGivenUp) {
+    Agents agents(3, [](Job& job) {
+        if (job.self == 2) job.key = *random_key();
+    });
+    ASSERT_TRUE(within_a_minute([&] {
+        return std::isfinite(agents[1].view()->read()->latency_us[1]);
+    }));
+    EXPECT_EQ(agents[1].view()->read()->unknown_links, 2);
+    ASSERT_TRUE(within_a_minute([&] { return agents[1].view()->read()->unknown_links == 0; }));
+    EXPECT_FALSE(std::isfinite(agents[1].view()->read()->latency_us[2]));
 }
 
 TEST(Agent, TheOthersGoRoundAnAgentThatEndedAndTakeItInAgain) {
@@ -141,7 +158,7 @@ TEST(Agent, TakesNoSignalsOfTheProgram) {
 }
 
 // As a launcher does with ranks. Shows nothing on a machine with one processor.
-TEST(Agent, IsNotTiedToTheProcessorOfItsRank) {
+TEST(Agent, IsTiedToTheProcessorOfItsRankUnlessToldOtherwise) {
     const std::string free = of_threads("Cpus_allowed:").begin()->second;
     cpu_set_t before, first;
     ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
@@ -149,14 +166,20 @@ TEST(Agent, IsNotTiedToTheProcessorOfItsRank) {
     for (int processor = 0; CPU_COUNT(&first) == 0; ++processor)
         if (CPU_ISSET(processor, &before)) CPU_SET(processor, &first);
     ASSERT_EQ(sched_setaffinity(0, sizeof first, &first), 0);
-    const Agents agents(2);
     const auto at_large = [&] {
         int threads = 0;
         for (const auto& [thread, processors] : of_threads("Cpus_allowed:"))
             if (processors == free) ++threads;
         return threads;
     };
-    EXPECT_TRUE(within_a_minute([&] { return at_large() >= 2; }));
+    const int others = at_large();
+    {
+        Agents agents(2);
+        EXPECT_TRUE(within_a_minute([&] { return agents.agree_on({0, 1}); }));
+        EXPECT_EQ(at_large(), others);
+    }
+    const Agents agents(2, [](Job& job) { job.options.own_processors = true; });
+    EXPECT_TRUE(within_a_minute([&] { return at_large() >= others + 2; }));
     sched_setaffinity(0, sizeof before, &before);
 }
 
@@ -174,6 +197,97 @@ TEST(Agent, AChildOfTheProgramEndsWithoutIt) {
     EXPECT_TRUE(agents[0].running());
     EXPECT_FALSE(agents[0].view()->gone());
     EXPECT_TRUE(ViewReader::attach(agents[0].segment()));
+}
+
+/// Runs this in a child; what it returns there.
+int in_a_child(const std::function<int()>& what) {
+    const pid_t child = fork();
+    if (child == 0) _exit(what());
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// A process that a rank forks may live on for long: it must neither hold the agent's port nor keep its
+// connections open, nor say that it has an agent.
+TEST(Agent, AChildOfTheProgramHasNeitherAgentNorSockets) {
+    std::optional<Endpoint> endpoint = Endpoint::open();
+    const std::uint16_t port = endpoint->contact().tcp_port;
+    Agents agents(2);
+    ASSERT_TRUE(within_a_minute([&] { return agents.agree_on({0, 1}); }));
+    int wait_for[2], told[2];
+    ASSERT_EQ(pipe(wait_for) | pipe(told), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        close(wait_for[1]);
+        char answer = !agents[0].running() && agents[0].why_not() != "" ? 'y' : 'n';
+        bool written = write(told[1], &answer, 1) == 1;
+        written = written && read(wait_for[0], &answer, 1) == 0;
+        _exit(written ? 0 : 1);
+    }
+    char answer = 'n';
+    ASSERT_EQ(read(told[0], &answer, 1), 1);
+    EXPECT_EQ(answer, 'y');
+    endpoint.reset();
+    EXPECT_TRUE(Endpoint::open(port));
+    agents.end(1);
+    EXPECT_TRUE(within_a_minute([&] { return agents.agree_on({0}); }));
+    for (const int each : {wait_for[0], wait_for[1], told[0], told[1]}) close(each);
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+}
+
+/// 0: no agent, the reason is there, and nobody finds a segment.
+int refusal_of(const std::function<void()>& prepare) {
+    Endpoint endpoint = *Endpoint::open();
+    const Contact contact = endpoint.contact();
+    Job job{0, {contact, contact}, Key{}, *random_number(), {}, {}, test::fast_options()};
+    prepare();
+    const Thread agent(std::move(endpoint), std::move(job));
+    if (agent.running()) return 1;
+    if (agent.why_not().empty()) return 2;
+    if (agent.view() != nullptr) return 3;
+    return ViewReader::attach(agent.segment()) ? 4 : 0;
+}
+
+TEST(Agent, WithoutFilesTheProgramGoesOnWithoutIt) {
+    EXPECT_EQ(in_a_child([] {
+                  return refusal_of([] {
+                      // Enough for the segment, not for the loop.
+                      const int next = dup(0);
+                      const rlimit files{static_cast<rlim_t>(next + 2), 4096};
+                      close(next);
+                      setrlimit(RLIMIT_NOFILE, &files);
+                  });
+              }),
+              0);
+}
+
+TEST(Agent, WithoutAThreadTheProgramGoesOnWithoutIt) {
+    EXPECT_EQ(in_a_child([] {
+                  return refusal_of([] {
+                      pthread_attr_t attributes;
+                      pthread_attr_init(&attributes);
+                      pthread_attr_setstacksize(&attributes, std::size_t{1} << 46);
+                      pthread_setattr_default_np(&attributes);
+                  });
+              }),
+              0);
+}
+
+// The agent serves its own process, and says what is in the way.
+TEST(Agent, ASquattedNameLeavesAnAgentForItsOwnProcess) {
+    Endpoint endpoint = *Endpoint::open();
+    const Contact contact = endpoint.contact();
+    Job job{0, {contact, contact}, Key{}, *random_number(), {}, {}, test::fast_options()};
+    const std::string path = "/dev/shm/" + segment_name(job.id, 0);
+    ASSERT_TRUE(std::filesystem::create_directory(path));
+    const Thread agent(std::move(endpoint), std::move(job));
+    std::filesystem::remove(path);
+    EXPECT_TRUE(agent.running()) << agent.why_not();
+    EXPECT_NE(agent.view(), nullptr);
+    EXPECT_EQ(agent.why_unnamed(), path + " is a directory: remove it, or choose another name");
 }
 
 }  // namespace

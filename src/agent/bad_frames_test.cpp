@@ -41,6 +41,16 @@ class Wire {
         EXPECT_EQ(connect(socket_.number(), reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
     }
     explicit Wire(File socket) : socket_(std::move(socket)) {}
+    /// From another address of this host, of which no contact tells.
+    static Wire from_elsewhere(std::uint16_t port) {
+        File made(socket(AF_INET, SOCK_STREAM, 0));
+        sockaddr_in from = loopback(0);
+        from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+        EXPECT_EQ(bind(made.number(), reinterpret_cast<const sockaddr*>(&from), sizeof from), 0);
+        const sockaddr_in to = loopback(port);
+        EXPECT_EQ(connect(made.number(), reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
+        return Wire(std::move(made));
+    }
     void send(const Bytes& bytes) const {
         EXPECT_EQ(::send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
                   static_cast<ssize_t>(bytes.size()));
@@ -65,8 +75,10 @@ class BadFrames : public testing::Test {
     BadFrames() : key(*random_key()) {
         Endpoint endpoint = *Endpoint::open();
         port = endpoint.contact().tcp_port;
-        Contact nowhere;
-        Job job{1, {nowhere, endpoint.contact(), nowhere}, key, job_id, {}, {},
+        Contact nowhere, here;
+        here.addresses[0] = INADDR_LOOPBACK;
+        here.address_count = 1;
+        Job job{1, {here, endpoint.contact(), nowhere}, key, job_id, {}, {},
                 test::fast_options()};
         agent = std::make_unique<Thread>(std::move(endpoint), std::move(job));
     }
@@ -163,6 +175,32 @@ TEST_F(BadFrames, OfStrangersOverTcp) {
     }
     expect_counts();
     EXPECT_TRUE(agent->running());
+}
+
+// Who connects and says nothing is dropped when others come, the oldest first.
+TEST_F(BadFrames, SilentStrangersKeepNobodyOut) {
+    std::vector<Wire> silent;
+    for (int i = 0; i < 200; ++i) silent.emplace_back(SOCK_STREAM, port);
+    const Wire wire(SOCK_STREAM, port);
+    wire.send(confirm(greet(wire).channel));
+    EXPECT_TRUE(silent.front().receive().empty());
+    EXPECT_TRUE(within_a_minute([&] {
+        const auto status = agent->view()->status();
+        return status && status->links[0].channel_up;
+    }));
+}
+
+// However many come from elsewhere before it says its first word.
+TEST_F(BadFrames, StrangersTakeNoPlaceOfAContact) {
+    const Wire wire(SOCK_STREAM, port);
+    std::vector<Wire> silent;
+    for (int i = 0; i < 200; ++i) silent.push_back(Wire::from_elsewhere(port));
+    EXPECT_TRUE(silent.front().receive().empty());
+    wire.send(confirm(greet(wire).channel));
+    EXPECT_TRUE(within_a_minute([&] {
+        const auto status = agent->view()->status();
+        return status && status->links[0].channel_up;
+    }));
 }
 
 TEST_F(BadFrames, ARecordedGreetingDoesNotReplaceAChannel) {

@@ -55,8 +55,11 @@ class Connection {
     Stage stage;
     bool broken = false;
     std::int64_t started_ns;
+    std::int64_t greeted_ns = 0;  ///< when hello was sent
+    double connect_us = 0;
     std::uint64_t name = 0;  ///< at the poller
     int peer = -1;           ///< -1: not known yet
+    bool familiar = false;   ///< accepted from an address of one of the contacts
     std::uint64_t own_number = 0;
     std::uint64_t peer_number = 0;
     Session datagrams;       ///< agreed on this connection

@@ -17,12 +17,13 @@ enum class Count : std::uint8_t {
     rejected_junk, rejected_oversized, rejected_truncated, rejected_malformed, rejected_forged,
     rejected_replayed, rejected_from_self, rejected_wrong_receiver, rejected_unknown_sender,
     rejected_wrong_session, rejected_unexpected,
+    strangers_dropped,  ///< to make room for newer ones
     channels_opened, channels_lost,
     announcements, versions, rounds_restarted
 };
 
 /// In the order of Count.
-inline constexpr std::array<std::string_view, 26> count_names = {
+inline constexpr std::array<std::string_view, 27> count_names = {
     "probes_sent", "probes_answered", "probes_late",
     "udp_packets_sent", "udp_packets_received",
     "udp_bytes_sent", "udp_bytes_received",
@@ -31,6 +32,7 @@ inline constexpr std::array<std::string_view, 26> count_names = {
     "rejected_junk", "rejected_oversized", "rejected_truncated", "rejected_malformed",
     "rejected_forged", "rejected_replayed", "rejected_from_self", "rejected_wrong_receiver",
     "rejected_unknown_sender", "rejected_wrong_session", "rejected_unexpected",
+    "strangers_dropped",
     "channels_opened", "channels_lost",
     "announcements", "versions", "rounds_restarted"};
 static_assert(count_names.size() == static_cast<std::size_t>(Count::rounds_restarted) + 1);

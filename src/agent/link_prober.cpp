@@ -8,7 +8,7 @@ namespace mutirao::agent {
 namespace {
 
 constexpr std::size_t most_waiting = 64;
-/// While nothing has been announced yet, nobody knows what is late.
+/// While nothing has been measured yet, nobody knows what is late.
 constexpr std::int64_t late_if_unknown_ns = ns_per_s;
 constexpr std::int64_t period_if_unknown_ns = ns_per_s / 2;
 /// So many late probes in a row over UDP, and the channel is tried as well.
@@ -23,11 +23,16 @@ constexpr std::int64_t latest_ns = 1000 * ns_per_s;
 }  // namespace
 
 LinkProber::LinkProber(const ChangeRule& rule, std::optional<double> announced_us,
-                       std::int64_t dead_after_ns, double phase)
+                       std::int64_t dead_after_ns, double phase, const StolenTime* stolen)
     : rule_(rule),
       detector_(rule, announced_us),
       dead_after_ns_(dead_after_ns),
-      phase_(phase) {}
+      phase_(phase),
+      stolen_(stolen) {}
+
+void LinkProber::estimated(double latency_us) {
+    if (!detector_.announced()) detector_.estimated(latency_us);
+}
 
 void LinkProber::start(std::int64_t first_probe_ns, std::int64_t now_ns) {
     active_ = true;
@@ -56,7 +61,7 @@ void LinkProber::set_period(std::int64_t period_ns, std::int64_t now_ns) {
 
 /// Until the next probe.
 std::int64_t LinkProber::pause_ns() {
-    if (!detector_.announced()) return std::min(period_ns_, period_if_unknown_ns);
+    if (!detector_.was_measured()) return std::min(period_ns_, period_if_unknown_ns);
     if (std::exchange(in_phase_, true)) return period_ns_;
     return static_cast<std::int64_t>(phase_ * static_cast<double>(period_ns_));
 }
@@ -70,7 +75,7 @@ void LinkProber::excuse(std::int64_t now_ns) {
 }
 
 std::int64_t LinkProber::late_after_ns() const {
-    if (!detector_.announced()) return late_if_unknown_ns;
+    if (!detector_.was_measured()) return late_if_unknown_ns;
     const double late_us = 2 * detector_.late_after_us();
     const bool in_time = late_us * ns_per_us < static_cast<double>(latest_ns);
     return in_time ? static_cast<std::int64_t>(late_us * ns_per_us) : latest_ns;
@@ -81,7 +86,7 @@ std::int64_t LinkProber::next_ns() const {
     std::int64_t next = std::min(next_probe_ns_, overdue_at_ns_);
     const std::int64_t late_ns = late_after_ns();
     for (const Waiting& each : waiting_)
-        if (!each.late) next = std::min(next, each.sent_ns + late_ns);
+        if (!each.late) next = std::min(next, each.sent_ns + late_ns + each.stolen_ns);
     if (!dead_ && !waiting_.empty())
         next = std::min(next, std::max(heard_ns_, waiting_.front().sent_ns) + dead_after_ns_);
     return next;
@@ -114,6 +119,8 @@ void LinkProber::note_late(std::int64_t now_ns) {
     const std::int64_t late_ns = late_after_ns();
     for (Waiting& each : waiting_) {
         if (each.late || now_ns - each.sent_ns < late_ns) continue;
+        if (stolen_ != nullptr) each.stolen_ns = stolen_->since(each.sent_ns);
+        if (now_ns - each.sent_ns < late_ns + each.stolen_ns) continue;
         each.late = true;
         ++late_probes_;
     }
@@ -128,9 +135,9 @@ void LinkProber::note_late(std::int64_t now_ns) {
     const auto oldest = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& each) {
         return each.probe.way == way;
     });
-    const std::int64_t waited_ns = now_ns - oldest->sent_ns;
+    const std::int64_t waited_ns = now_ns - oldest->sent_ns - oldest->stolen_ns;
     if (waited_ns < least_overdue_ns) {
-        overdue_at_ns_ = oldest->sent_ns + least_overdue_ns;
+        overdue_at_ns_ = oldest->sent_ns + oldest->stolen_ns + least_overdue_ns;
         return;
     }
     if (detector_.overdue(static_cast<double>(waited_ns) / 2 / ns_per_us)) suspected_us_.reset();
@@ -141,6 +148,20 @@ void LinkProber::note_dead(std::int64_t now_ns) {
     if (now_ns - std::max(heard_ns_, waiting_.front().sent_ns) < dead_after_ns_) return;
     dead_ = true;
     detector_.unreachable();
+}
+
+bool LinkProber::would_be_late(std::int64_t now_ns) const {
+    const std::int64_t late_ns = late_after_ns();
+    return std::ranges::any_of(waiting_, [&](const Waiting& each) {
+        return !each.late && now_ns - each.sent_ns >= late_ns + each.stolen_ns;
+    });
+}
+
+bool LinkProber::would_be_slow(ProbeId probe, std::int64_t arrived_ns) const {
+    const auto found = std::ranges::find(waiting_, probe, &Waiting::probe);
+    if (found == waiting_.end() || !detector_.announced()) return false;
+    const auto round_trip_us = static_cast<double>(arrived_ns - found->sent_ns) / ns_per_us;
+    return round_trip_us / 2 - *detector_.announced() > detector_.noise_of(*detector_.announced());
 }
 
 std::optional<double> LinkProber::answered(ProbeId probe, std::int64_t held_ns,
@@ -163,7 +184,12 @@ std::optional<double> LinkProber::answered(ProbeId probe, std::int64_t held_ns,
     dead_ = false;
     hurried_ = false;
     const std::int64_t round_trip_ns = std::max<std::int64_t>(arrived_ns - sent_ns - held_ns, 0);
-    const double round_trip_us = static_cast<double>(round_trip_ns) / ns_per_us;
+    double round_trip_us = static_cast<double>(round_trip_ns) / ns_per_us;
+    const std::int64_t stolen_ns = stolen_ == nullptr ? 0 : stolen_->since(sent_ns);
+    if (stolen_ns > 0 && detector_.announced())
+        round_trip_us =
+            StolenTime::credible(round_trip_us, static_cast<double>(stolen_ns) / ns_per_us,
+                                 2 * *detector_.announced());
     measured(round_trip_us / 2, sent_ns, arrived_ns);
     return round_trip_us;
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "agent/clock.h"
+#include "agent/stolen_time.h"
 #include "core/forecast/change_detector.h"
 
 namespace mutirao::agent {
@@ -37,9 +38,12 @@ class LinkProber {
   public:
     /// `announced_us`: what all hosts hold the link to be, if anything. `phase`, in 0..1: the part
     /// of a period after which the second probe goes out, so that the links of a host take turns.
+    /// `stolen`: outlives this; none: no time is.
     LinkProber(const ChangeRule& rule, std::optional<double> announced_us,
-               std::int64_t dead_after_ns, double phase = 1);
+               std::int64_t dead_after_ns, double phase = 1, const StolenTime* stolen = nullptr);
 
+    /// What the greeting of the channel took, one way: announced until there is a first answer.
+    void estimated(double latency_us);
     /// Probes only between these two: while the channel is up.
     void start(std::int64_t first_probe_ns, std::int64_t now_ns);
     void stop();
@@ -51,6 +55,10 @@ class LinkProber {
     std::int64_t next_ns() const;
     ProbesDue advance(std::int64_t now_ns);
     void sent(ProbeId probe, std::int64_t now_ns);
+    /// advance() would call a probe late that it did not call so before; likewise answered() a link
+    /// slower: time to see what was stolen.
+    bool would_be_late(std::int64_t now_ns) const;
+    bool would_be_slow(ProbeId probe, std::int64_t arrived_ns) const;
     /// `held_ns`: by the other end. The round trip, if this answer was one to a probe that is
     /// waited for, and is a measurement.
     std::optional<double> answered(ProbeId probe, std::int64_t held_ns, std::int64_t arrived_ns);
@@ -67,6 +75,7 @@ class LinkProber {
         ProbeId probe;
         std::int64_t sent_ns = 0;
         bool late = false;
+        std::int64_t stolen_ns = 0;  ///< since then, as far as it was looked at
     };
 
     std::int64_t late_after_ns() const;
@@ -82,6 +91,7 @@ class LinkProber {
     ChangeDetector detector_;
     std::int64_t dead_after_ns_;
     double phase_;
+    const StolenTime* stolen_;
     bool in_phase_ = false;
     bool active_ = false;
     bool dead_ = false;

@@ -87,6 +87,30 @@ TEST(LinkProber, WhatTheHostsKnowAlreadyIsNotAnnounced) {
     EXPECT_TRUE(world.announced.empty());
 }
 
+TEST(LinkProber, AnEstimateHoldsUntilTheFirstAnswer) {
+    World world;
+    world.prober.estimated(30'000);
+    EXPECT_EQ(world.prober.announced_us(), 30'000);
+    world.run_for(60 * ns_per_s);
+    ASSERT_EQ(world.announced.size(), 1U);
+    EXPECT_DOUBLE_EQ(world.announced[0].second, 20'000);
+    EXPECT_EQ(world.announced[0].first, 1000 * ns_per_s + 40 * ns_per_ms);
+    World close;
+    close.prober.estimated(20'900);
+    close.run_for(60 * ns_per_s);
+    EXPECT_TRUE(close.announced.empty());
+}
+
+// Fails if answers can be late before there was one.
+TEST(LinkProber, AnEstimateMakesNoLinkOverdueWhereUdpIsFiltered) {
+    World world;
+    world.udp_passes = false;
+    world.prober.estimated(20'000);
+    world.run_for(60 * ns_per_s);
+    EXPECT_TRUE(world.announced.empty());
+    EXPECT_TRUE(world.prober.over_channel());
+}
+
 // Ten times worse: news before the first slow answer is there, and then what it really is. Fails if
 // late probes are not noticed before they are answered.
 TEST(LinkProber, ALinkThatGetsWorseIsNewsBeforeTheReply) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "agent/sensors/host_sensors.h"
 #include "agent/tree_shares.h"
 #include "core/text/bytes.h"
 
@@ -49,17 +50,23 @@ Links::Links(int self, const std::vector<double>& latency_us, const Options& opt
     for (int peer = 0; peer < mesh.host_count(); ++peer) {
         const double known_us = latency_us[index(peer)];
         const auto announced = std::isfinite(known_us) ? std::optional(known_us) : std::nullopt;
-        probers_.emplace_back(options.rule, announced, dead_after_ns_, phase_of(self + peer));
+        probers_.emplace_back(options.rule, announced, dead_after_ns_, phase_of(self + peer),
+                              &stolen_);
         probers_.back().set_period(other_period_ns_, 0);
     }
 }
 
-void Links::joined(int peer, std::int64_t now_ns) {
+void Links::joined(int peer, std::optional<double> round_trip_us, std::int64_t now_ns) {
     watches_[index(peer)] = {};
     if (peer < self_) return;
     // All channels come up at about the same time: the first probes must not go out all at once.
     const auto spread_ns = static_cast<std::int64_t>(phase_of(peer) * 20 * ns_per_ms);
-    probers_[index(peer)].start(now_ns + spread_ns, now_ns);
+    LinkProber& prober = probers_[index(peer)];
+    prober.start(now_ns + spread_ns, now_ns);
+    if (!round_trip_us) return;
+    prober.estimated(*round_trip_us / 2);
+    if (!prober.detector().was_measured())
+        announcements_.push_back({peer, *prober.announced_us()});
 }
 
 void Links::lost(int peer) {
@@ -119,6 +126,7 @@ void Links::answered(int peer, ProbeId probe, std::span<const std::byte> echo,
         return;
     }
     LinkProber& prober = probers_[index(peer)];
+    if (prober.would_be_slow(probe, arrived_ns)) look_for_theft(now_ns());
     const auto round_trip_us = prober.answered(probe, held_ns, arrived_ns);
     if (!round_trip_us) return;
     ++counters_[Count::probes_answered];
@@ -133,11 +141,14 @@ void Links::excuse(std::int64_t now_ns) {
         if (watch.heard_ns != 0) watch.heard_ns = now_ns;
 }
 
+void Links::look_for_theft(std::int64_t now_ns) { stolen_.read(now_ns, stolen_processor_ns()); }
+
 void Links::advance(std::int64_t now_ns) {
     for (int peer = self_ + 1; peer < host_count(); ++peer) {
         LinkProber& prober = probers_[index(peer)];
         if (now_ns < prober.next_ns()) continue;
         const auto before = prober.announced_us();
+        if (prober.would_be_late(now_ns)) look_for_theft(now_ns);
         const std::uint64_t late_before = prober.late_probes();
         send_probes(peer, prober.advance(now_ns));
         counters_[Count::probes_late] += prober.late_probes() - late_before;

@@ -22,7 +22,8 @@ class Links {
     Links(int self, const std::vector<double>& latency_us, const Options& options, Mesh& mesh,
           Datagrams& datagrams, Counters& counters, Journal& journal);
 
-    void joined(int peer, std::int64_t now_ns);
+    /// `round_trip_us`: what the greeting took, at the lower host.
+    void joined(int peer, std::optional<double> round_trip_us, std::int64_t now_ns);
     void lost(int peer);
     /// Links of the tree are probed more often than others.
     void use_tree(const NetworkView& view, std::int64_t now_ns);
@@ -30,6 +31,10 @@ class Links {
     void on_frame(int peer, const Frame& frame);
     /// This agent did not run for a while: silence meanwhile was its own.
     void excuse(std::int64_t now_ns);
+    /// Its thread woke up so late.
+    void overslept(std::int64_t late_ns) { stolen_.overslept(late_ns); }
+    /// Now and then, so that what is found to be stolen later has a beginning.
+    void look_for_theft(std::int64_t now_ns);
 
     void advance(std::int64_t now_ns);
     std::int64_t next_ns() const;
@@ -69,6 +74,7 @@ class Links {
     Datagrams& datagrams_;
     Counters& counters_;
     Journal& journal_;
+    StolenTime stolen_;
     std::vector<LinkProber> probers_;  ///< by host; of those below this one never started
     std::vector<Watch> watches_;       ///< by host; of those below this one
     std::vector<Announcement> announcements_;

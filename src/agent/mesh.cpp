@@ -17,7 +17,8 @@ using Stage = Connection::Stage;
 
 constexpr std::size_t hello_bytes = 16;
 constexpr std::size_t welcome_bytes = 24;
-/// Accepted but not yet known to be of the job; more are turned away.
+/// Accepted but not yet known to be of the job, from addresses of the contacts and from others alike;
+/// for more, the oldest ones go.
 constexpr std::size_t most_strangers = 64;
 constexpr std::int64_t accept_pause_ns = ns_per_s;
 constexpr std::int64_t first_backoff_ns = 50 * ns_per_ms;
@@ -57,6 +58,20 @@ sockaddr_in socket_address(std::uint32_t address, std::uint16_t port) {
     return to;
 }
 
+/// The least of what connecting took, what the greeting took and what the kernel measured on both: a
+/// busy host makes each of them longer, and none shorter.
+double greeting_round_trip_us(const Connection& connection) {
+    const std::int64_t greeting_ns = now_ns() - connection.greeted_ns;
+    double least_us =
+        std::min(connection.connect_us, static_cast<double>(greeting_ns) / ns_per_us);
+    tcp_info about{};
+    socklen_t length = sizeof about;
+    if (getsockopt(connection.socket(), IPPROTO_TCP, TCP_INFO, &about, &length) == 0 &&
+        about.tcpi_rtt > 0)
+        least_us = std::min(least_us, static_cast<double>(about.tcpi_rtt));
+    return least_us;
+}
+
 }  // namespace
 
 Mesh::Mesh(MeshOptions options, int listening_socket, Poller& poller, Counters& counters,
@@ -68,7 +83,11 @@ Mesh::Mesh(MeshOptions options, int listening_socket, Poller& poller, Counters& 
       listener_(listener),
       listening_name_(poller.add(listening_socket)),
       peers_(options_.contacts.size()),
-      datagram_peers_(options_.contacts.size()) {}
+      datagram_peers_(options_.contacts.size()) {
+    for (const Contact& contact : options_.contacts)
+        contact_addresses_.insert(contact.addresses.begin(),
+                                  contact.addresses.begin() + contact.address_count);
+}
 
 Expectation Mesh::expectation_of(std::optional<int> sender, const Session& session,
                                  std::size_t most_payload) const {
@@ -144,22 +163,35 @@ std::int64_t Mesh::next_ns() const {
 void Mesh::accept_all(std::int64_t now_ns) {
     constexpr int flags = SOCK_CLOEXEC | SOCK_NONBLOCK;
     while (true) {
-        File socket(accept4(listening_socket_, nullptr, nullptr, flags));
+        sockaddr_in from{};
+        socklen_t length = sizeof from;
+        File socket(accept4(listening_socket_, reinterpret_cast<sockaddr*>(&from), &length, flags));
         if (!socket) break;
-        const auto strangers = std::count_if(
-            connections_.begin(), connections_.end(),
-            [](const auto& each) { return each.second->stage == Stage::awaiting_hello; });
-        if (static_cast<std::size_t>(strangers) >= most_strangers + peers_.size()) continue;
+        const bool familiar = contact_addresses_.contains(ntohl(from.sin_addr.s_addr));
+        make_room(familiar);
         set_up_channel(socket.number(), options_.unacknowledged_ms);
         const Expectation hello =
             expectation_of(std::nullopt, {options_.key, 0}, hello_bytes);
-        keep({std::move(socket), Stage::awaiting_hello, FrameDecoder(hello), now_ns});
+        Connection* kept =
+            keep({std::move(socket), Stage::awaiting_hello, FrameDecoder(hello), now_ns});
+        if (kept != nullptr) kept->familiar = familiar;
     }
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
         poller_.remove(listening_socket_);
         listening_name_ = 0;
         accept_again_ns_ = now_ns + accept_pause_ns;
     }
+}
+
+/// Who has connected and says nothing must not keep others out: the oldest of its sort goes.
+void Mesh::make_room(bool familiar) {
+    std::vector<std::uint64_t> strangers;
+    for (const auto& [name, connection] : connections_)
+        if (connection->stage == Stage::awaiting_hello && connection->familiar == familiar)
+            strangers.push_back(name);
+    if (strangers.size() < most_strangers + peers_.size()) return;
+    ++counters_[Count::strangers_dropped];
+    connections_.erase(*std::ranges::min_element(strangers));
 }
 
 void Mesh::connect_to(int peer, std::int64_t now_ns) {
@@ -199,8 +231,9 @@ void Mesh::on_connected(Connection& connection, std::int64_t now_ns) {
         connection.broken = true;
         return;
     }
-    const double connect_us = static_cast<double>(now_ns - connection.started_ns) / ns_per_us;
-    listener_.connected(connection.peer, connect_us);
+    connection.greeted_ns = now_ns;
+    connection.connect_us = static_cast<double>(now_ns - connection.started_ns) / ns_per_us;
+    listener_.connected(connection.peer, connection.connect_us);
     connection.stage = Stage::awaiting_welcome;
     connection.own_number = *number;
     connection.use({options_.key, 0});
@@ -237,7 +270,7 @@ void Mesh::handle(Connection& connection, const Frame& frame) {
         case Stage::awaiting_confirm:
             if (frame.head.kind != Kind::confirm)
                 return reject(connection, Reject::rejected_unexpected);
-            return bring_up(connection);
+            return bring_up(connection, std::nullopt);
         case Stage::up:
             // Replaced by a newer connection while this one was being read.
             if (peers_[index(connection.peer)].channel != &connection) return;
@@ -278,7 +311,7 @@ void Mesh::on_welcome(Connection& connection, const Frame& frame) {
     if (answered != connection.own_number) return reject(connection, Reject::rejected_replayed);
     agree(connection);
     connection.send(options_.self, Kind::confirm, {}, counters_);
-    bring_up(connection);
+    bring_up(connection, greeting_round_trip_us(connection));
 }
 
 /// Derives what both sides use from here on; the old key stays until the other proves that it lives.
@@ -295,7 +328,7 @@ void Mesh::agree(Connection& connection) {
     connection.datagrams = sessions.datagrams;
 }
 
-void Mesh::bring_up(Connection& connection) {
+void Mesh::bring_up(Connection& connection, std::optional<double> round_trip_us) {
     const int peer = connection.peer;
     drop_channel(peer);
     Peer& host = peers_[index(peer)];
@@ -310,7 +343,7 @@ void Mesh::bring_up(Connection& connection) {
                 &length);
     host.datagram_address.sin_port = htons(options_.contacts[index(peer)].udp_port);
     ++counters_[Count::channels_opened];
-    listener_.joined(peer);
+    listener_.joined(peer, round_trip_us);
 }
 
 void Mesh::drop_channel(int peer) {

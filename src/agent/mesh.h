@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "agent/connection.h"
@@ -24,7 +25,8 @@ namespace mutirao::agent {
 /// Who is told what the mesh sees.
 class MeshListener {
   public:
-    virtual void joined(int peer) = 0;
+    /// `round_trip_us`: what the greeting took, at the end that made the connection. An upper bound.
+    virtual void joined(int peer, std::optional<double> round_trip_us) = 0;
     virtual void lost(int peer) = 0;
     /// Of a peer whose channel is up; not the frames with which it came up.
     virtual void received(int peer, const Frame& frame) = 0;
@@ -48,6 +50,7 @@ class Mesh {
     Mesh(MeshOptions options, int listening_socket, Poller& poller, Counters& counters,
          MeshListener& listener);
 
+    bool listens() const { return listening_name_ != 0; }
     bool up(int peer) const { return peers_[index(peer)].channel != nullptr; }
     /// At some time.
     bool was_up(int peer) const { return datagram_peers_[index(peer)].session.number != 0; }
@@ -85,6 +88,7 @@ class Mesh {
     static std::size_t index(int peer) { return static_cast<std::size_t>(peer); }
 
     void accept_all(std::int64_t now_ns);
+    void make_room(bool familiar);
     void connect_to(int peer, std::int64_t now_ns);
     Connection* keep(Connection connection);
     void on_connected(Connection& connection, std::int64_t now_ns);
@@ -92,7 +96,7 @@ class Mesh {
     void handle(Connection& connection, const Frame& frame);
     void on_hello(Connection& connection, const Frame& frame);
     void on_welcome(Connection& connection, const Frame& frame);
-    void bring_up(Connection& connection);
+    void bring_up(Connection& connection, std::optional<double> round_trip_us);
     void agree(Connection& connection);
     void reject(Connection& connection, Reject why);
     void drop_channel(int peer);
@@ -107,6 +111,7 @@ class Mesh {
     Counters& counters_;
     MeshListener& listener_;
     std::uint64_t listening_name_;
+    std::unordered_set<std::uint32_t> contact_addresses_;
     std::int64_t accept_again_ns_ = 0;  ///< 0: accepting
     std::vector<Peer> peers_;
     std::vector<DatagramPeer> datagram_peers_;

@@ -45,6 +45,7 @@ std::vector<double> take_matrix(ByteReader& reader, int host_count) {
 std::vector<std::byte> encode(const NetworkView& view, const Version& version) {
     ByteWriter writer;
     writer.put(view.changes, 8);
+    writer.put(static_cast<std::uint64_t>(view.unknown_links), 4);
     writer.put(view.version, 4);
     writer.put(view.version_hash, 8);
     writer.put(version.number, 4);
@@ -63,6 +64,7 @@ std::optional<Published> decode_published(std::span<const std::byte> bytes, int 
     published.view.host_count = host_count;
     published.version.host_count = host_count;
     published.view.changes = reader.take(8);
+    published.view.unknown_links = static_cast<int>(reader.take(4));
     published.view.version = static_cast<std::uint32_t>(reader.take(4));
     published.view.version_hash = reader.take(8);
     published.version.number = static_cast<std::uint32_t>(reader.take(4));

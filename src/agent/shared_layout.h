@@ -23,7 +23,7 @@ struct SectionPlace {
 
 struct SegmentHead {
     static constexpr std::uint64_t right_magic = 0x6f61726974756d00;
-    static constexpr std::uint32_t right_layout = 1;
+    static constexpr std::uint32_t right_layout = 2;
 
     std::uint64_t magic = right_magic;
     std::uint32_t layout = right_layout;

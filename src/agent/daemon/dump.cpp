@@ -88,6 +88,7 @@ void put_status(JsonWriter& json, const Status& status, int self) {
 
 void put_network(JsonWriter& json, const NetworkView& view) {
     json.begin_object()
+        .member("unknown_links", view.unknown_links)
         .member("version", view.version)
         .member("version_hash", hexadecimal(view.version_hash));
     put_tree(json, view.tree);

@@ -25,6 +25,11 @@ std::optional<double> free_memory(SensorMemory& unused);
 /// Bytes free to users where temporary files go.
 std::optional<double> free_disk(SensorMemory& unused);
 
+/// What was stolen from each processor so far, of the first twenty or so.
+std::vector<std::int64_t> stolen_processor_ns();
+/// The same from the text of /proc/stat.
+std::vector<std::int64_t> stolen_ns_in(std::string_view text);
+
 struct HostReading {
     std::string_view sensor;
     double value;

@@ -26,6 +26,15 @@ TEST(HostSensors, ProcessorIsAShareOnceTimeHasPassed) {
     EXPECT_LT(*share, 1);
 }
 
+TEST(HostSensors, StolenTimeIsTheEighthColumnOfEachProcessor) {
+    const std::int64_t tick_ns = 1'000'000'000 / sysconf(_SC_CLK_TCK);
+    EXPECT_EQ(stolen_ns_in("cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 1 2 3 4 5 6 7 8 9 10\n"
+                           "cpu1 1 2 3 4 5 6 7 80 9 10\nintr 5 6\n"),
+              (std::vector<std::int64_t>{8 * tick_ns, 80 * tick_ns}));
+    EXPECT_TRUE(stolen_ns_in("").empty());
+    EXPECT_FALSE(stolen_processor_ns().empty());
+}
+
 TEST(HostSensors, MemoryIsWithinWhatTheMachineHas) {
     SensorMemory unused;
     const auto free = free_memory(unused);
