@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "agent/clock.h"
+#include "agent/sensors/host_speed.h"
 #include "core/spanning_tree/rounds_wire.h"
 
 namespace mutirao::agent {
@@ -66,20 +67,19 @@ AgentLoop::AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t
       links_(job_.self, own_row(rounds_.view(), job_.self), job_.options, mesh_, datagrams_,
              counters_, journal_),
       bandwidth_(host_count()),
+      bandwidth_plan_(job_.self, job_.options.bandwidth_period_ms * ns_per_ms),
+      facts_(host_count()),
+      site_of_(job_.contacts.size(), 0),
       connect_banks_(job_.contacts.size()),
       began_ns_(now_ns()),
       began_s_(static_cast<double>(wall_ns()) / ns_per_s),
       status_timer_{status_period_ns, began_ns_},
       sensor_timer_{job_.options.sensor_period_ms * ns_per_ms, began_ns_},
-      bandwidth_timer_{job_.options.bandwidth_period_ms * ns_per_ms,
-                       began_ns_ + job_.options.bandwidth_period_ms * ns_per_ms *
-                                       (job_.self + 1) / host_count()},
-      bandwidth_peer_(job_.self),
       round_limit_ns_(job_.options.round_limit_ms * ns_per_ms),
       learned_ns_(began_ns_),
       news_(host_count()) {
     missing_since_ns_.assign(job_.contacts.size(), began_ns_);
-    published_ = rounds_.view();
+    published_ = whole_view();
     segment_.publish(published_, rounds_.version());
     links_.use_tree(published_, began_ns_);
     publish_status();
@@ -88,6 +88,10 @@ AgentLoop::AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t
 void AgentLoop::run(int stop) {
     const std::uint64_t stop_name = poller_.add(stop);
     if (stop_name == 0) throw std::runtime_error("the system lets nobody wait for more sockets");
+    const HostSpeed speed = measure_host_speed();
+    const Fact own{job_.self, job_.self, static_cast<std::uint64_t>(wall_ns()),
+                   speed.copy_bytes_per_us, speed.reduce_bytes_per_us};
+    learn({&own, 1}, job_.self);
     while (true) {
         tick();
         const int wait_ms = timeout_ms();
@@ -112,7 +116,8 @@ void AgentLoop::run(int stop) {
 int AgentLoop::timeout_ms() const {
     const std::int64_t next =
         std::min({links_.next_ns(), mesh_.next_ns(), status_timer_.next_ns, sensor_timer_.next_ns,
-                  bandwidth_timer_.next_ns, news_.next_ns()});
+                  bandwidth_.next_ns(), news_.next_ns(),
+                  bandwidth_.busy() ? never_ns : bandwidth_plan_.next_ns()});
     const std::int64_t wait_ns = next - now_ns();
     if (wait_ns <= 0) return 0;
     // Rounded up: waking a moment too early would mean waking twice.
@@ -129,7 +134,12 @@ void AgentLoop::read_datagrams() {
     for (int count = 0; count < most_datagrams_at_once; ++count) {
         const auto datagram = datagrams_.receive();
         if (!datagram) return;
-        links_.on_datagram(*datagram);
+        const Head& head = datagram->frame.head;
+        if (head.kind == Kind::bandwidth_data)
+            carry(bandwidth_.on_datagram(head.sender, datagram->frame.payload,
+                                         datagram->arrived_ns));
+        else
+            links_.on_datagram(*datagram);
     }
 }
 
@@ -144,9 +154,9 @@ void AgentLoop::tick() {
     watch_round(now);
     watch_start(now);
     send_due_news(now);
+    measure_bandwidth(now);
     publish();
     if (sensor_timer_.take(now)) read_sensors();
-    if (bandwidth_timer_.take(now)) probe_bandwidth(now);
     if (status_timer_.take(now)) {
         links_.look_for_theft(now);
         journal_.flush();
@@ -158,6 +168,7 @@ void AgentLoop::joined(int peer, std::optional<double> round_trip_us) {
     missing_since_ns_[static_cast<std::size_t>(peer)] = never_ns;
     journal_.event("channel to host " + std::to_string(peer) + " works");
     carry(rounds_.joined(peer));
+    tell(peer, facts_.all());
     links_.joined(peer, round_trip_us, now_ns());
 }
 
@@ -184,13 +195,16 @@ void AgentLoop::received(int peer, const Frame& frame) {
         }
         case Kind::bandwidth_ask:
         case Kind::bandwidth_answer:
-        case Kind::bandwidth_data:
-        case Kind::bandwidth_result: {
-            carry(bandwidth_.on(peer, frame, now_ns()));
-            if (const auto result = bandwidth_.take_result(peer))
-                journal_.measured("bandwidth_bytes_per_us", peer, *result);
+        case Kind::bandwidth_result: carry(bandwidth_.on(peer, frame, now_ns())); return;
+        case Kind::facts: {
+            const auto facts = decode_facts(frame.payload, host_count());
+            if (facts)
+                learn(*facts, peer);
+            else
+                ++counters_[Count::rejected_malformed];
             return;
         }
+        case Kind::bandwidth_data:
         case Kind::hello:
         case Kind::welcome:
         case Kind::confirm: ++counters_[Count::rejected_unexpected];
@@ -247,15 +261,6 @@ void AgentLoop::watch_start(std::int64_t now) {
     carry(rounds_.restart());
 }
 
-void AgentLoop::probe_bandwidth(std::int64_t now) {
-    for (int tries = 0; tries < host_count(); ++tries) {
-        bandwidth_peer_ = (bandwidth_peer_ + 1) % host_count();
-        if (bandwidth_peer_ == job_.self || !mesh_.up(bandwidth_peer_)) continue;
-        carry(bandwidth_.ask(bandwidth_peer_, now));
-        return;
-    }
-}
-
 void AgentLoop::read_sensors() {
     for (const HostReading& reading : sensors_.read())
         journal_.measured(reading.sensor, -1, reading.value);
@@ -299,11 +304,6 @@ void AgentLoop::send_due_news(std::int64_t now) {
     if (rounds_.view().unknown_links > 0 && now < news_.next_ns()) return;
     for (int peer = 0; peer < host_count(); ++peer) send_news(peer);
     news_.rest();
-}
-
-void AgentLoop::carry(const BandwidthSensor::Output& output) {
-    for (const BandwidthSensor::Outgoing& each : output)
-        mesh_.send(each.to, each.kind, each.payload);
 }
 
 }  // namespace mutirao::agent

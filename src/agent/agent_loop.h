@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "agent/agent.h"
+#include "agent/bandwidth_plan.h"
 #include "agent/datagrams.h"
+#include "agent/facts.h"
 #include "agent/journal.h"
 #include "agent/links.h"
 #include "agent/mesh.h"
@@ -53,13 +55,17 @@ class AgentLoop final : private MeshListener {
     void give_up_silent_hosts(std::int64_t now_ns);
     void watch_round(std::int64_t now_ns);
     void watch_start(std::int64_t now_ns);
-    void probe_bandwidth(std::int64_t now_ns);
+    void measure_bandwidth(std::int64_t now_ns);
+    void end_bandwidth(std::int64_t now_ns);
+    void learn(std::span<const Fact> facts, int from);
+    void tell(int peer, std::span<const Fact> facts);
     void read_sensors();
     void announce();
     void carry(const Rounds::Output& output);
     void send_news(int peer);
     void send_due_news(std::int64_t now_ns);
     void carry(const BandwidthSensor::Output& output);
+    NetworkView whole_view() const;
     void publish();
     void note_changes(const NetworkView& view);
     void publish_status();
@@ -80,14 +86,16 @@ class AgentLoop final : private MeshListener {
     Links links_;
     HostSensors sensors_;
     BandwidthSensor bandwidth_;
+    BandwidthPlan bandwidth_plan_;
+    Facts facts_;
+    std::vector<int> site_of_;  ///< by the last complete version
+    std::uint64_t sites_of_version_ = 0;  ///< its hash
     std::vector<Bank> connect_banks_;
     NetworkView published_;
     std::int64_t began_ns_;
     double began_s_;
     Timer status_timer_;
     Timer sensor_timer_;
-    Timer bandwidth_timer_;
-    int bandwidth_peer_;
     std::vector<std::int64_t> missing_since_ns_;  ///< by host; never_ns: its channel works
     rounds::RoundId watched_round_;
     std::int64_t round_began_ns_ = never_ns;

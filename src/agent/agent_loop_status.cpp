@@ -40,12 +40,12 @@ std::uint64_t resident_bytes() {
 }  // namespace
 
 void AgentLoop::publish() {
-    const NetworkView& view = rounds_.view();
-    if (view.changes == published_.changes) return;
+    if (rounds_.view().changes + facts_.changes() == published_.changes) return;
+    NetworkView view = whole_view();
     segment_.publish(view, rounds_.version());
     note_changes(view);
     links_.use_tree(view, now_ns());
-    published_ = view;
+    published_ = std::move(view);
 }
 
 void AgentLoop::note_changes(const NetworkView& view) {

@@ -35,6 +35,23 @@ TEST(Agent, AgentsThatKnowNothingAgreeOnTheMinimumSpanningTree) {
         EXPECT_EQ(agents[host].view()->read()->unknown_links, 0);
 }
 
+// Over the loopback, whatever that carries. All three are one site, for which one pair stands.
+TEST(Agent, AllKnowBandwidthAndTheSpeedOfHosts) {
+    Agents agents(3);
+    ASSERT_TRUE(within_a_minute([&] {
+        for (int host = 0; host < 3; ++host) {
+            const auto view = agents[host].view()->read();
+            for (int other = 0; other < 3; ++other) {
+                const auto at = static_cast<std::size_t>(host * 3 + other);
+                if (host != other && !(view->bandwidth_bytes_per_us[at] > 0)) return false;
+                if (!(view->host_speeds[static_cast<std::size_t>(other)].reduce_bytes_per_us > 0))
+                    return false;
+            }
+        }
+        return true;
+    }));
+}
+
 // The last host never comes: its links are given up, and then nothing is unknown.
 TEST(Agent, LinksAreUnknownUntilMeasuredOrGivenUp) {
     Agents agents(3, [](Job& job) {

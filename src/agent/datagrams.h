@@ -41,7 +41,7 @@ class Datagrams {
     int self_;
     Mesh& mesh_;
     Counters& counters_;
-    std::array<std::byte, 512> received_{};
+    std::array<std::byte, 2048> received_{};
     std::vector<std::byte> sending_;
 };
 

@@ -30,9 +30,12 @@ enum class Kind : std::uint8_t {
     probe,    ///< UDP; over TCP where UDP does not pass
     echo,     ///< counter of the probe, nanoseconds held
     rounds,   ///< a message of core/spanning_tree/rounds.h
-    bandwidth_ask, bandwidth_answer, bandwidth_data, bandwidth_result
+    bandwidth_ask, bandwidth_answer,
+    bandwidth_data,  ///< UDP
+    bandwidth_result,
+    facts  ///< of facts.h
 };
-inline constexpr std::size_t kind_count = 10;
+inline constexpr std::size_t kind_count = 11;
 
 inline constexpr std::size_t head_bytes = 17;
 inline constexpr std::size_t frame_overhead_bytes = head_bytes + mac_bytes;

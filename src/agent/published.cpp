@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::size_t fixed_bytes = 64;
 constexpr std::size_t edge_bytes = 8;
+constexpr std::size_t speed_bytes = 16;
 
 void put_tree(ByteWriter& writer, const EdgeList& tree) {
     writer.put(tree.size(), 4);
@@ -55,6 +56,11 @@ std::vector<std::byte> encode(const NetworkView& view, const Version& version) {
     put_matrix(writer, view.latency_us);
     put_matrix(writer, view.last_known_us);
     put_matrix(writer, version.latency_us);
+    put_matrix(writer, view.bandwidth_bytes_per_us);
+    for (const HostSpeed& each : view.host_speeds) {
+        writer.put_double(each.copy_bytes_per_us);
+        writer.put_double(each.reduce_bytes_per_us);
+    }
     return std::move(writer).take();
 }
 
@@ -77,12 +83,18 @@ std::optional<Published> decode_published(std::span<const std::byte> bytes, int 
     published.view.latency_us = take_matrix(reader, host_count);
     published.view.last_known_us = take_matrix(reader, host_count);
     published.version.latency_us = take_matrix(reader, host_count);
+    published.view.bandwidth_bytes_per_us = take_matrix(reader, host_count);
+    published.view.host_speeds.resize(static_cast<std::size_t>(host_count));
+    for (HostSpeed& each : published.view.host_speeds) {
+        each.copy_bytes_per_us = reader.take_double();
+        each.reduce_bytes_per_us = reader.take_double();
+    }
     return reader.ended_well() ? std::optional(std::move(published)) : std::nullopt;
 }
 
 std::size_t most_published_bytes(int host_count) {
     const auto hosts = static_cast<std::size_t>(host_count);
-    return fixed_bytes + 2 * hosts * edge_bytes + 3 * hosts * hosts * sizeof(double);
+    return fixed_bytes + hosts * (2 * edge_bytes + speed_bytes) + 4 * hosts * hosts * sizeof(double);
 }
 
 }  // namespace mutirao::agent

@@ -16,8 +16,8 @@ _HANDED_ON = (
     ("--tree-period-ms", "T", "between probes of a link that the tree uses; default: 250"),
     ("--other-period-ms", "T", "between probes of another link; default: 2500"),
     ("--dead-after-ms", "T", "a link that is silent for so long carries nothing; default: 5000"),
-    ("--bandwidth-period-ms", "T", "between bandwidth probes of this host, at least 300000;"
-     " default: 0 (none)"),
+    ("--bandwidth-period-ms", "T", "between measurements of the bandwidth of a link, at least 300000;"
+     " 0: none; default: 600000"),
 )
 
 
@@ -99,6 +99,8 @@ def _print_status(found: dict) -> None:
     print(f"host {found['self']} of {found['host_count']}, pid {found['pid']}", end="")
     if network:
         print(f", tree version {network['version']}, {len(network['tree'])} links", end="")
+        if network["unknown_links"]:
+            print(f", {network['unknown_links']} links unknown", end="")
     print()
     if not own:
         return
@@ -108,17 +110,23 @@ def _print_status(found: dict) -> None:
     if own["series_stopped"]:
         print(f"the series is not kept any more: {own['series_stopped']}")
     in_tree = {tuple(edge) for edge in network["tree"]} if network else set()
-    print_table(("host", "channel", "tree", "latency", "forecast", "error"), [
+    bandwidth = network["bandwidth_bytes_per_us"][found["self"]] if network else []
+    print_table(("host", "channel", "tree", "latency", "forecast", "error", "bandwidth"), [
         (link["host"], "works" if link["channel_up"] else "-",
          "yes" if _edge(found["self"], link["host"]) in in_tree else "",
          _time(link["announced_us"]),
          _time(link["latency_us"] and link["latency_us"]["value"]),
-         _time(link["latency_us"] and link["latency_us"]["error"]))
+         _time(link["latency_us"] and link["latency_us"]["error"]),
+         _rate(bandwidth[link["host"]] if bandwidth else 0))
         for link in own["links"]])
 
 
 def _edge(a: int, b: int) -> tuple[int, int]:
     return min(a, b), max(a, b)
+
+
+def _rate(bytes_per_us: float) -> str:
+    return f"{8 * bytes_per_us:.3g} Mbit/s" if bytes_per_us else "-"
 
 
 def _time(us: float | None) -> str:

@@ -94,6 +94,14 @@ void put_network(JsonWriter& json, const NetworkView& view) {
     put_tree(json, view.tree);
     put_matrix(json, "latency_us", view.latency_us, view.host_count);
     put_matrix(json, "last_known_us", view.last_known_us, view.host_count);
+    put_matrix(json, "bandwidth_bytes_per_us", view.bandwidth_bytes_per_us, view.host_count);
+    json.key("host_speeds").begin_array();
+    for (const HostSpeed& each : view.host_speeds)
+        json.begin_object()
+            .member("copy_bytes_per_us", each.copy_bytes_per_us)
+            .member("reduce_bytes_per_us", each.reduce_bytes_per_us)
+            .end_object();
+    json.end_array();
     json.end_object();
 }
 

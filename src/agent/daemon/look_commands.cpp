@@ -44,6 +44,7 @@ void print_summary(const std::string& name, const ViewReader& reader, std::ostre
     out << name << ": host " << reader.self() << " of " << reader.host_count() << ", pid "
         << reader.pid();
     if (view) out << ", version " << view->version << ", " << view->tree.size() << " tree links";
+    if (view && view->unknown_links > 0) out << ", " << view->unknown_links << " links unknown";
     if (status) {
         const auto up = std::count_if(status->links.begin(), status->links.end(),
                                       [](const LinkStatus& link) { return link.channel_up; });

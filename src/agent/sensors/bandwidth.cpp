@@ -1,16 +1,27 @@
 #include "agent/sensors/bandwidth.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "agent/clock.h"
 #include "core/text/bytes.h"
 
 namespace mutirao::agent {
 namespace {
 
-constexpr int piece_count = 4;
-constexpr std::size_t piece_bytes = 16 * 1024 - frame_overhead_bytes;
-static_assert(piece_count * (piece_bytes + frame_overhead_bytes) <= 64 * 1024);
+/// With its heads a packet stays below 1280 bytes, which every path carries whole.
+constexpr std::size_t payload_bytes = 1200;
+constexpr double packet_bytes = payload_bytes + frame_overhead_bytes + 28;  ///< with UDP and IP
+constexpr int first_train = 8;
+constexpr int least_train = 16;
+/// Fit a socket's usual buffers, and are some 100 KiB.
+constexpr int longest_train = 80;
+/// For so long a train may keep a link busy.
+constexpr double train_us = 50'000;
 /// A partner that is silent for so long is given up.
-constexpr std::int64_t patience_ns = 20 * ns_per_s;
+constexpr std::int64_t patience_ns = 10 * ns_per_s;
+/// A train whose last packet is lost has ended after such a gap.
+constexpr std::int64_t gap_ns = ns_per_s / 2;
 
 std::vector<std::byte> number(std::uint64_t value, std::size_t width_bytes) {
     ByteWriter writer;
@@ -18,74 +29,120 @@ std::vector<std::byte> number(std::uint64_t value, std::size_t width_bytes) {
     return std::move(writer).take();
 }
 
+BandwidthSensor::Output train(int to, int packets) {
+    BandwidthSensor::Output out;
+    for (int i = 0; i < packets; ++i) {
+        std::vector<std::byte> payload = number(static_cast<std::uint64_t>(i), 2);
+        payload.resize(payload_bytes);
+        out.push_back({to, Kind::bandwidth_data, std::move(payload)});
+    }
+    return out;
+}
+
 }  // namespace
 
-void BandwidthSensor::engage(int partner, bool sending, std::int64_t now_ns) {
+void BandwidthSensor::engage(int partner, Part part, std::int64_t now_ns) {
     partner_ = partner;
-    sending_ = sending;
+    part_ = part;
     until_ns_ = now_ns + patience_ns;
-    pieces_ = 0;
+    arrivals_.clear();
+}
+
+void BandwidthSensor::end(std::optional<double> bytes_per_us, bool refused) {
+    const int peer = std::exchange(partner_, -1);
+    if (std::exchange(part_, Part::none) == Part::receiving) return;
+    ended_ = Ended{peer, bytes_per_us, refused};
+    if (bytes_per_us) banks_[static_cast<std::size_t>(peer)].measured(*bytes_per_us);
 }
 
 BandwidthSensor::Output BandwidthSensor::ask(int peer, std::int64_t now_ns) {
-    if (busy(now_ns)) return {};
-    engage(peer, true, now_ns);
-    return {{peer, Kind::bandwidth_ask, {}}};
+    if (part_ != Part::none) return {};
+    engage(peer, Part::asking, now_ns);
+    packets_ = first_train;
+    return {{peer, Kind::bandwidth_ask, number(first_train, 2)}};
 }
 
 BandwidthSensor::Output BandwidthSensor::on(int peer, const Frame& frame, std::int64_t now_ns) {
-    if (frame.head.kind == Kind::bandwidth_ask) {
-        const bool refused = busy(now_ns);
-        if (!refused) engage(peer, false, now_ns);
-        return {{peer, Kind::bandwidth_answer, number(refused ? 0 : 1, 1)}};
-    }
-    if (!busy(now_ns) || peer != partner_) return {};
-    if (frame.head.kind == Kind::bandwidth_answer && sending_) {
+    if (frame.head.kind == Kind::bandwidth_ask) return on_ask(peer, frame, now_ns);
+    if (peer != partner_) return {};
+    if (frame.head.kind == Kind::bandwidth_answer && part_ == Part::asking) {
         const bool granted = frame.payload.size() == 1 && frame.payload[0] == std::byte{1};
         if (!granted) {
-            partner_ = -1;
+            end(std::nullopt, true);
             return {};
         }
-        const std::vector<std::byte> piece(piece_bytes);
-        return Output(piece_count, {peer, Kind::bandwidth_data, piece});
+        engage(peer, Part::sending, now_ns);
+        return train(peer, packets_);
     }
-    if (frame.head.kind == Kind::bandwidth_data && !sending_)
-        return on_data(frame.payload, now_ns);
-    if (frame.head.kind == Kind::bandwidth_result && sending_) on_result(frame.payload);
+    if (frame.head.kind == Kind::bandwidth_result && part_ == Part::sending)
+        return on_result(frame.payload, now_ns);
     return {};
 }
 
-BandwidthSensor::Output BandwidthSensor::on_data(std::span<const std::byte> payload,
-                                                 std::int64_t now_ns) {
-    if (payload.size() != piece_bytes) return {};
-    if (pieces_++ == 0) first_piece_ns_ = now_ns;
-    if (pieces_ < piece_count) return {};
-    const int sender = std::exchange(partner_, -1);
-    const auto elapsed_ns = static_cast<std::uint64_t>(now_ns - first_piece_ns_);
-    return {{sender, Kind::bandwidth_result, number(elapsed_ns, 8)}};
+/// The second train's question may overtake nothing, so whoever received the first is free by then.
+BandwidthSensor::Output BandwidthSensor::on_ask(int peer, const Frame& frame,
+                                                std::int64_t now_ns) {
+    ByteReader reader(frame.payload);
+    const auto packets = static_cast<int>(reader.take(2));
+    const bool good = reader.ended_well() && packets > 0 && packets <= longest_train;
+    const bool granted = good && part_ == Part::none;
+    if (granted) {
+        engage(peer, Part::receiving, now_ns);
+        packets_ = packets;
+    }
+    return {{peer, Kind::bandwidth_answer, number(granted ? 1 : 0, 1)}};
 }
 
-void BandwidthSensor::on_result(std::span<const std::byte> payload) {
+BandwidthSensor::Output BandwidthSensor::on_datagram(int peer, std::span<const std::byte> payload,
+                                                     std::int64_t arrived_ns) {
+    if (peer != partner_ || part_ != Part::receiving || payload.size() != payload_bytes) return {};
+    const auto packet = static_cast<int>(ByteReader(payload).take(2));
+    if (packet >= packets_) return {};
+    arrivals_.push_back({packet, arrived_ns});
+    until_ns_ = arrived_ns + gap_ns;
+    return packet + 1 == packets_ ? report() : Output{};
+}
+
+BandwidthSensor::Output BandwidthSensor::report() {
+    const double rate = train_bytes_per_us(arrivals_, packet_bytes).value_or(0);
+    ByteWriter writer;
+    writer.put_double(rate);
+    Output out{{partner_, Kind::bandwidth_result, std::move(writer).take()}};
+    end(std::nullopt);
+    return out;
+}
+
+BandwidthSensor::Output BandwidthSensor::on_result(std::span<const std::byte> payload,
+                                                   std::int64_t now_ns) {
     ByteReader reader(payload);
-    const std::uint64_t elapsed_ns = reader.take(8);
-    const int peer = std::exchange(partner_, -1);
-    // All pieces in one gulp: faster than can be told.
-    if (!reader.ended_well() || elapsed_ns == 0) return;
-    const double elapsed_us = static_cast<double>(elapsed_ns) / ns_per_us;
-    constexpr double timed_bytes = (piece_count - 1) * (piece_bytes + frame_overhead_bytes);
-    result_ = timed_bytes / elapsed_us;
-    result_of_ = peer;
-    banks_[static_cast<std::size_t>(peer)].measured(*result_);
+    const double rate = reader.take_double();
+    if (!reader.ended_well() || !(rate > 0)) {
+        end(std::nullopt);
+        return {};
+    }
+    if (packets_ > first_train) {
+        end(rate);
+        return {};
+    }
+    engage(partner_, Part::asking, now_ns);
+    packets_ = static_cast<int>(std::clamp<double>(rate * train_us / packet_bytes, least_train,
+                                                   longest_train));
+    return {{partner_, Kind::bandwidth_ask, number(static_cast<std::uint64_t>(packets_), 2)}};
+}
+
+BandwidthSensor::Output BandwidthSensor::advance(std::int64_t now_ns) {
+    if (part_ == Part::none || now_ns < until_ns_) return {};
+    if (part_ == Part::receiving) return report();
+    end(std::nullopt);
+    return {};
+}
+
+std::int64_t BandwidthSensor::next_ns() const {
+    return part_ == Part::none ? never_ns : until_ns_;
 }
 
 void BandwidthSensor::lost(int peer) {
-    if (partner_ == peer) partner_ = -1;
-}
-
-std::optional<double> BandwidthSensor::take_result(int peer) {
-    if (result_of_ != peer) return std::nullopt;
-    result_of_ = -1;
-    return std::exchange(result_, std::nullopt);
+    if (partner_ == peer) end(std::nullopt);
 }
 
 }  // namespace mutirao::agent

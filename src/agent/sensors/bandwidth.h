@@ -1,16 +1,20 @@
-// Measures how fast a link carries a burst, after the Network Weather Service: 64 KiB over the channel,
-// timed by the receiver from the first piece to the last. A pure machine without clock or sockets.
+// Measures how fast a link carries what is sent at once: a train of datagrams, timed by the kernel of
+// whoever receives it (packet_train.h). A first short train tells how long the second may be: 50 ms of
+// the link's time, and 80 packets, below 100 KiB, at most. A pure machine without clock or sockets.
 //
-// A host takes part in one burst at a time, in whichever part: who is busy refuses.
+// A host takes part in one measurement at a time, in whichever part: who is busy refuses. Where UDP
+// does not pass nothing is measured.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "agent/frame.h"
+#include "agent/sensors/packet_train.h"
 #include "core/forecast/bank.h"
 
 namespace mutirao::agent {
@@ -19,39 +23,53 @@ class BandwidthSensor {
   public:
     struct Outgoing {
         int to = -1;
-        Kind kind = Kind::bandwidth_ask;
+        Kind kind = Kind::bandwidth_ask;  ///< bandwidth_data: as a datagram
         std::vector<std::byte> payload;
     };
     using Output = std::vector<Outgoing>;
+
+    struct Ended {
+        int peer = -1;
+        std::optional<double> bytes_per_us;  ///< nothing: too little arrived
+        bool refused = false;                ///< the other end is busy
+    };
 
     explicit BandwidthSensor(int host_count) : banks_(static_cast<std::size_t>(host_count)) {}
 
     /// Nothing goes out while this host is busy.
     Output ask(int peer, std::int64_t now_ns);
-    /// A frame of one of the four kinds. What is out of place is ignored: it may be late.
+    /// A frame of one of the three kinds that the channel carries. What is out of place is ignored: it
+    /// may be late.
     Output on(int peer, const Frame& frame, std::int64_t now_ns);
+    Output on_datagram(int peer, std::span<const std::byte> payload, std::int64_t arrived_ns);
+    /// Ends what takes too long; to be called at next_ns().
+    Output advance(std::int64_t now_ns);
+    bool busy() const { return part_ != Part::none; }
+    std::int64_t next_ns() const;
     void lost(int peer);
 
-    /// The newest result, once.
-    std::optional<double> take_result(int peer);
+    /// A measurement that this host asked for has come to an end: told once.
+    std::optional<Ended> take_ended() { return std::exchange(ended_, std::nullopt); }
     std::optional<Forecast> forecast(int peer) const {
         return banks_[static_cast<std::size_t>(peer)].forecast();
     }
 
   private:
-    bool busy(std::int64_t now_ns) const { return partner_ >= 0 && now_ns < until_ns_; }
-    void engage(int partner, bool sending, std::int64_t now_ns);
-    Output on_data(std::span<const std::byte> payload, std::int64_t now_ns);
-    void on_result(std::span<const std::byte> payload);
+    enum class Part : std::uint8_t { none, asking, sending, receiving };
+
+    void engage(int partner, Part part, std::int64_t now_ns);
+    void end(std::optional<double> bytes_per_us, bool refused = false);
+    Output on_ask(int peer, const Frame& frame, std::int64_t now_ns);
+    Output on_result(std::span<const std::byte> payload, std::int64_t now_ns);
+    Output report();
 
     std::vector<Bank> banks_;
     int partner_ = -1;
-    bool sending_ = false;
+    Part part_ = Part::none;
     std::int64_t until_ns_ = 0;
-    int pieces_ = 0;  ///< that came
-    std::int64_t first_piece_ns_ = 0;
-    std::optional<double> result_;
-    int result_of_ = -1;
+    int packets_ = 0;  ///< of the train
+    std::vector<PacketArrival> arrivals_;
+    std::optional<Ended> ended_;
 };
 
 }  // namespace mutirao::agent

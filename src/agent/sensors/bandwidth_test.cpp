@@ -1,7 +1,10 @@
-// Bursts between hosts in memory, with made-up times.
+// Trains between hosts in memory, over a made-up link: how near the estimate comes to its bandwidth.
 #include "agent/sensors/bandwidth.h"
 
 #include <gtest/gtest.h>
+
+#include <map>
+#include <random>
 
 #include "agent/clock.h"
 
@@ -10,47 +13,133 @@ namespace {
 
 using Output = BandwidthSensor::Output;
 
-Output deliver(BandwidthSensor& to, int from, const BandwidthSensor::Outgoing& frame,
-               std::int64_t now_ns) {
-    return to.on(from, {{frame.kind, from, frame.to, 1, 1}, frame.payload}, now_ns);
-}
+/// What a link does to a train besides being narrow.
+struct Link {
+    double bytes_per_us = 1;
+    double one_way_us = 0;
+    int burst = 0;        ///< packets that pass before it limits
+    int stamps = 1;       ///< packets that the receiver's kernel stamps together
+    double jitter_us = 0; ///< of the stamps
+    int queue = 1000;     ///< packets that find room; the others are lost
+};
 
-TEST(Bandwidth, ABurstIsTimedByWhoReceivesIt) {
-    BandwidthSensor first(3), second(3);
-    const Output ask = first.ask(1, 0);
-    ASSERT_EQ(ask.size(), 1U);
-    const Output answer = deliver(second, 0, ask[0], 0);
-    ASSERT_EQ(answer.size(), 1U);
-    const Output burst = deliver(first, 1, answer[0], 0);
+/// Two hosts, each of which sends the other its frames; trains leave at once.
+class Pair {
+  public:
+    explicit Pair(Link link) : link_(link) {}
+
+    BandwidthSensor asks{2}, answers{2};
+    std::size_t packets = 0;
     std::size_t bytes = 0;
-    Output result;
-    // A piece every 100 us.
-    for (std::size_t i = 0; i < burst.size(); ++i) {
-        bytes += burst[i].payload.size() + frame_overhead_bytes;
-        const auto now_ns = static_cast<std::int64_t>(i) * 100 * ns_per_us;
-        result = deliver(second, 0, burst[i], now_ns);
+
+    std::optional<BandwidthSensor::Ended> measure() {
+        send(0, asks.ask(1, now_ns_));
+        while (!under_way_.empty()) {
+            const auto [time_ns, item] = *under_way_.begin();
+            under_way_.erase(under_way_.begin());
+            now_ns_ = time_ns;
+            BandwidthSensor& at = item.to == 1 ? answers : asks;
+            const int from = 1 - item.to;
+            if (item.kind == Kind::bandwidth_data)
+                send(item.to, at.on_datagram(from, item.payload, time_ns));
+            else
+                send(item.to, at.on(from, {{item.kind, from, item.to, 1, 1}, item.payload}, time_ns));
+        }
+        while (answers.next_ns() != never_ns) {
+            now_ns_ = answers.next_ns();
+            send(1, answers.advance(now_ns_));
+            for (auto& [time_ns, item] : std::exchange(under_way_, {}))
+                asks.on(1, {{item.kind, 1, 0, 1, 1}, item.payload}, time_ns);
+        }
+        return asks.take_ended();
     }
-    EXPECT_LE(bytes, 64U * 1024);
-    ASSERT_EQ(result.size(), 1U);
-    EXPECT_TRUE(deliver(first, 1, result[0], 0).empty());
-    const double piece_bytes = static_cast<double>(bytes) / static_cast<double>(burst.size());
-    EXPECT_FALSE(first.take_result(2));
-    EXPECT_DOUBLE_EQ(first.take_result(1).value_or(0), piece_bytes / 100);
-    EXPECT_FALSE(first.take_result(1));
-    EXPECT_DOUBLE_EQ(first.forecast(1)->value, piece_bytes / 100);
+
+  private:
+    void send(int, const Output& output) {
+        const double packet_us = packet_bytes / link_.bytes_per_us;
+        std::uniform_real_distribution<double> jitter(0, link_.jitter_us);
+        double stamp_us = 0;
+        int number = 0;
+        for (const auto& each : output) {
+            double delay_us = link_.one_way_us;
+            if (each.kind == Kind::bandwidth_data) {
+                ++packets;
+                bytes += each.payload.size();
+                if (number >= link_.queue) continue;
+                if (number % link_.stamps == 0)
+                    stamp_us = std::max(number + link_.stamps - 1 - link_.burst, 0) * packet_us;
+                delay_us += stamp_us + jitter(random_) + number++ * 0.001;
+            }
+            under_way_.emplace(now_ns_ + static_cast<std::int64_t>(delay_us * ns_per_us), each);
+        }
+    }
+
+    static constexpr double packet_bytes = 1200 + frame_overhead_bytes + 28;
+    Link link_;
+    std::int64_t now_ns_ = 0;
+    std::multimap<std::int64_t, BandwidthSensor::Outgoing> under_way_;
+    std::mt19937 random_{1};
+};
+
+// 1 to 100 Mbit/s at 5 to 100 ms, with what kernels and limiters do to packets.
+TEST(Bandwidth, IsFoundToAQuarterWhateverTheLatency) {
+    for (const double mbit : {1.0, 5.0, 20.0, 100.0}) {
+        for (const double one_way_us : {2'500.0, 10'000.0, 50'000.0}) {
+            for (const Link& link : {Link{}, Link{.burst = 4}, Link{.stamps = 4},
+                                     Link{.jitter_us = 50}}) {
+                Link shaped = link;
+                shaped.bytes_per_us = mbit / 8;
+                shaped.one_way_us = one_way_us;
+                Pair pair(shaped);
+                const auto ended = pair.measure();
+                ASSERT_TRUE(ended && ended->bytes_per_us) << mbit;
+                EXPECT_NEAR(*ended->bytes_per_us * 8, mbit, mbit / 4)
+                    << one_way_us << " us, burst " << link.burst << ", stamps " << link.stamps;
+                EXPECT_LE(pair.bytes, 256U * 1024);
+            }
+        }
+    }
 }
 
-// Fails if a host takes part in two bursts at once.
+TEST(Bandwidth, ASlowLinkIsKeptBusyForAShortTimeOnly) {
+    Pair pair({.bytes_per_us = 0.125});
+    ASSERT_TRUE(pair.measure()->bytes_per_us);
+    EXPECT_LE(pair.packets, 24U);
+}
+
+// The last packets find no room: the train has ended all the same, and what came counts.
+TEST(Bandwidth, ATrainMayLoseItsEnd) {
+    Pair pair({.bytes_per_us = 12.5, .one_way_us = 5000, .queue = 30});
+    const auto ended = pair.measure();
+    ASSERT_TRUE(ended && ended->bytes_per_us);
+    EXPECT_NEAR(*ended->bytes_per_us, 12.5, 3);
+    EXPECT_TRUE(pair.asks.forecast(1));
+}
+
+TEST(Bandwidth, WhereNoDatagramArrivesNothingIsMeasured) {
+    Pair pair({.queue = 0});
+    const auto ended = pair.measure();
+    ASSERT_TRUE(ended);
+    EXPECT_FALSE(ended->bytes_per_us);
+    EXPECT_FALSE(ended->refused);
+    EXPECT_FALSE(pair.asks.busy() || pair.answers.busy());
+}
+
+Output deliver(BandwidthSensor& to, int from, const BandwidthSensor::Outgoing& frame) {
+    return to.on(from, {{frame.kind, from, frame.to, 1, 1}, frame.payload}, 0);
+}
+
+// Fails if a host takes part in two measurements at once.
 TEST(Bandwidth, WhoIsBusyRefusesAndDoesNotAsk) {
     BandwidthSensor first(3), second(3), third(3);
     const Output ask = first.ask(1, 0);
-    deliver(second, 0, ask[0], 0);
+    deliver(second, 0, ask[0]);
     EXPECT_TRUE(second.ask(2, 0).empty());
-    const Output refusal = deliver(second, 2, third.ask(1, 0)[0], 0);
-    EXPECT_TRUE(deliver(third, 1, refusal[0], 0).empty());
+    const Output refusal = deliver(second, 2, third.ask(1, 0)[0]);
+    EXPECT_TRUE(deliver(third, 1, refusal[0]).empty());
+    EXPECT_TRUE(third.take_ended()->refused);
     EXPECT_FALSE(third.ask(1, 0).empty());
-    EXPECT_FALSE(deliver(first, 2, {0, Kind::bandwidth_ask, {}}, 0)[0].payload[0] ==
-                 std::byte{1});
+    EXPECT_EQ(deliver(first, 2, ask[0])[0].payload[0], std::byte{0});
 }
 
 TEST(Bandwidth, APartnerThatIsLostOrSilentIsGivenUp) {
@@ -59,14 +148,17 @@ TEST(Bandwidth, APartnerThatIsLostOrSilentIsGivenUp) {
     EXPECT_TRUE(first.ask(2, ns_per_s).empty());
     first.lost(1);
     EXPECT_FALSE(first.ask(2, ns_per_s).empty());
-    EXPECT_FALSE(first.ask(1, 100 * ns_per_s).empty());
+    first.advance(first.next_ns());
+    EXPECT_FALSE(first.busy());
+    EXPECT_EQ(first.take_ended()->peer, 2);
 }
 
 TEST(Bandwidth, WhatIsOutOfPlaceIsIgnored) {
     BandwidthSensor sensor(3);
-    for (const Kind kind : {Kind::bandwidth_answer, Kind::bandwidth_data, Kind::bandwidth_result})
-        EXPECT_TRUE(deliver(sensor, 1, {0, kind, std::vector<std::byte>(8)}, 0).empty());
-    EXPECT_FALSE(sensor.take_result(1));
+    for (const Kind kind : {Kind::bandwidth_answer, Kind::bandwidth_result})
+        EXPECT_TRUE(deliver(sensor, 1, {0, kind, std::vector<std::byte>(8)}).empty());
+    EXPECT_TRUE(sensor.on_datagram(1, std::vector<std::byte>(1200), 0).empty());
+    EXPECT_FALSE(sensor.take_ended());
 }
 
 }  // namespace

@@ -51,6 +51,14 @@
 
 namespace mutirao {
 
+/// What one thread of a host can do; 0: not measured.
+struct HostSpeed {
+    double copy_bytes_per_us = 0;
+    double reduce_bytes_per_us = 0;  ///< sums of doubles, counted as what is added
+
+    bool operator==(const HostSpeed&) const = default;
+};
+
 /// What a host knows now. Matrices are row by row, equal in both directions, infinite: unusable.
 struct NetworkView {
     std::uint64_t changes = 0;  ///< grows whenever anything else here changes
@@ -63,6 +71,9 @@ struct NetworkView {
     std::uint32_t version = 0;          ///< of the tree
     std::uint64_t version_hash = 0;
     EdgeList tree;  ///< of the last complete version, (low, high) ascending
+    /// Measured by agents, not by Rounds, which leaves both empty; 0: not known.
+    std::vector<double> bandwidth_bytes_per_us;
+    std::vector<HostSpeed> host_speeds;  ///< by host
 
     bool operator==(const NetworkView&) const = default;
 };

@@ -1,0 +1,103 @@
+#include "agent/bandwidth_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "agent/clock.h"
+#include "core/network/network.h"
+#include "core/network/tree.h"
+
+namespace mutirao::agent {
+namespace {
+
+constexpr std::int64_t turn_ns = ns_per_s / 4;
+constexpr std::int64_t first_retry_ns = 2 * ns_per_s;
+constexpr std::int64_t refused_ns = ns_per_s;
+constexpr int most_doublings = 8;
+/// A latency that has changed so much makes the bandwidth doubtful.
+constexpr double large_factor = 1.5;
+constexpr double large_change_us = 2000;
+
+bool changed_a_lot(double before_us, double after_us) {
+    const auto [less, more] = std::minmax(before_us, after_us);
+    return more > large_factor * less && more - less > large_change_us;
+}
+
+/// (low, high) of all pairs, in an order on which all hosts agree.
+EdgeList pairs_to_measure(const std::vector<int>& site_of, const std::vector<double>& latency_us) {
+    std::map<int, std::vector<int>> hosts_of;
+    for (int host = 0; host < static_cast<int>(site_of.size()); ++host)
+        hosts_of[site_of[static_cast<std::size_t>(host)]].push_back(host);
+    EdgeList pairs;
+    for (auto a = hosts_of.begin(); a != hosts_of.end(); ++a) {
+        for (auto b = std::next(a); b != hosts_of.end(); ++b)
+            pairs.push_back(std::minmax(a->second.front(), b->second.front()));
+        if (a->second.size() > 1) pairs.emplace_back(a->second[0], a->second[1]);
+    }
+    std::erase_if(pairs, [&](const auto& pair) {
+        const auto at = static_cast<std::size_t>(pair.first) * site_of.size() +
+                        static_cast<std::size_t>(pair.second);
+        return !std::isfinite(latency_us[at]);
+    });
+    return pairs;
+}
+
+}  // namespace
+
+std::vector<int> sites_of(const std::vector<double>& latency_us, int host_count) {
+    return discover_sites(Network(host_count, latency_us));
+}
+
+void BandwidthPlan::follow(const Version& version, std::int64_t now_ns) {
+    if (period_ns_ == 0 || version.tree.empty()) return;
+    const EdgeList all = pairs_to_measure(sites_of(version.latency_us, version.host_count),
+                                          version.latency_us);
+    std::vector<Pair> pairs;
+    for (std::size_t turn = 0; turn < all.size(); ++turn) {
+        const auto [low, high] = all[turn];
+        if (low != self_) continue;
+        const auto at = static_cast<std::size_t>(low * version.host_count + high);
+        Pair pair{high, version.latency_us[at],
+                  now_ns + static_cast<std::int64_t>(turn + 1) * turn_ns, 0};
+        const auto known = std::ranges::find(pairs_, high, &Pair::peer);
+        if (known != pairs_.end() && !changed_a_lot(known->latency_us, pair.latency_us))
+            pair = *known;
+        pairs.push_back(pair);
+    }
+    pairs_ = std::move(pairs);
+}
+
+std::optional<int> BandwidthPlan::due(std::int64_t now_ns) const {
+    const auto next = std::ranges::min_element(pairs_, {}, &Pair::next_ns);
+    if (next == pairs_.end() || now_ns < next->next_ns) return std::nullopt;
+    return next->peer;
+}
+
+void BandwidthPlan::again(int peer, std::int64_t when_ns) {
+    const auto pair = std::ranges::find(pairs_, peer, &Pair::peer);
+    if (pair != pairs_.end()) pair->next_ns = when_ns;
+}
+
+void BandwidthPlan::measured(int peer, std::int64_t now_ns) {
+    again(peer, now_ns + period_ns_);
+    const auto pair = std::ranges::find(pairs_, peer, &Pair::peer);
+    if (pair != pairs_.end()) pair->failures = 0;
+}
+
+void BandwidthPlan::refused(int peer, std::int64_t now_ns) { again(peer, now_ns + refused_ns); }
+
+void BandwidthPlan::failed(int peer, std::int64_t now_ns) {
+    const auto pair = std::ranges::find(pairs_, peer, &Pair::peer);
+    if (pair == pairs_.end()) return;
+    const std::int64_t retry_ns = first_retry_ns << std::min(pair->failures++, most_doublings);
+    pair->next_ns = now_ns + std::min(retry_ns, period_ns_);
+}
+
+std::int64_t BandwidthPlan::next_ns() const {
+    const auto next = std::ranges::min_element(pairs_, {}, &Pair::next_ns);
+    return next == pairs_.end() ? never_ns : next->next_ns;
+}
+
+}  // namespace mutirao::agent

@@ -1,0 +1,136 @@
+// What is measured beside latencies, as it travels and as it is shown; and who measures it.
+#include "agent/facts.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "agent/bandwidth_plan.h"
+#include "agent/clock.h"
+#include "agent/sensors/host_speed.h"
+#include "core/network/test_networks.h"
+
+namespace mutirao::agent {
+namespace {
+
+constexpr std::int64_t period = 600 * ns_per_s;
+
+TEST(Facts, TheNewestCountsAndOnlyNewsArePassedOn) {
+    Facts facts(4);
+    const std::vector<Fact> first = {{0, 1, 5, 2.5, 0}, {2, 2, 7, 1, 2}};
+    EXPECT_EQ(facts.learn(first), first);
+    EXPECT_TRUE(facts.learn(first).empty());
+    EXPECT_TRUE(facts.learn(std::vector<Fact>{{0, 1, 4, 9, 0}}).empty());
+    EXPECT_EQ(facts.changes(), 1U);
+    EXPECT_EQ(facts.learn(std::vector<Fact>{{0, 1, 6, 9, 0}}).size(), 1U);
+    EXPECT_EQ(facts.all(), (std::vector<Fact>{{0, 1, 6, 9, 0}, {2, 2, 7, 1, 2}}));
+}
+
+TEST(Facts, TravelAndAreOtherwiseRefused) {
+    const std::vector<Fact> some = {{0, 1, 5, 2.5, 0}, {2, 2, 7, 1, 2}};
+    const std::vector<std::byte> bytes = encode(some);
+    EXPECT_EQ(decode_facts(bytes, 3), some);
+    EXPECT_FALSE(decode_facts(bytes, 2));
+    EXPECT_FALSE(decode_facts(std::span(bytes).first(bytes.size() - 1), 3));
+    for (const Fact& wrong : {Fact{1, 0, 1, 1, 1}, Fact{0, 1, 1, -1, 0},
+                              Fact{0, 1, 1, std::numeric_limits<double>::infinity(), 0}})
+        EXPECT_FALSE(decode_facts(encode({&wrong, 1}), 3));
+}
+
+// Hosts 0, 1 and 2, 3 are sites.
+TEST(Facts, AMeasuredLinkStandsForAllBetweenItsSites) {
+    Facts facts(4);
+    facts.learn(std::vector<Fact>{{0, 2, 5, 2.5, 0}, {0, 1, 5, 100, 0}, {1, 1, 5, 10, 20}});
+    NetworkView view;
+    facts.show({0, 0, 1, 1}, view);
+    EXPECT_EQ(view.bandwidth_bytes_per_us, (std::vector<double>{0, 100, 2.5, 2.5, 100, 0, 2.5, 2.5,
+                                                                2.5, 2.5, 0, 0, 2.5, 2.5, 0, 0}));
+    EXPECT_EQ(view.host_speeds[1], (HostSpeed{10, 20}));
+    EXPECT_EQ(view.host_speeds[0], HostSpeed{});
+}
+
+Version six_sites() {
+    return {1, 1, 24, test::six_sites().latency_us(), {{0, 1}}};
+}
+
+/// Whose turn comes when, until everything was measured once.
+std::vector<std::pair<int, int>> measured_pairs(const Version& version) {
+    std::vector<std::pair<int, int>> pairs;
+    for (int self = 0; self < version.host_count; ++self) {
+        BandwidthPlan plan(self, period);
+        plan.follow(version, 0);
+        while (plan.next_ns() < period) {
+            const std::int64_t now_ns = plan.next_ns();
+            const int peer = *plan.due(now_ns);
+            pairs.emplace_back(self, peer);
+            plan.asked(peer, now_ns);
+            EXPECT_GE(plan.next_ns(), now_ns + ns_per_s / 4);
+            plan.measured(peer, now_ns);
+        }
+    }
+    return pairs;
+}
+
+TEST(BandwidthPlan, OnePairForEachTwoSitesAndOneInEach) {
+    const auto pairs = measured_pairs(six_sites());
+    EXPECT_EQ(pairs.size(), 15U + 6U);
+    EXPECT_TRUE(std::ranges::find(pairs, std::pair(0, 20)) != pairs.end());
+    EXPECT_TRUE(std::ranges::find(pairs, std::pair(8, 9)) != pairs.end());
+    for (const auto& [low, high] : pairs) EXPECT_TRUE(high % 4 == 0 || high == low + 1);
+}
+
+TEST(BandwidthPlan, WhatFailsIsTriedMoreAndMoreRarelyAndAChangedLinkSoon) {
+    BandwidthPlan plan(16, period);
+    Version version = six_sites();
+    plan.follow(version, 0);
+    std::int64_t now_ns = plan.next_ns();
+    ASSERT_EQ(plan.due(now_ns), 20);
+    plan.asked(20, now_ns);
+    plan.refused(20, now_ns);
+    EXPECT_EQ(plan.next_ns(), now_ns + ns_per_s / 4);
+    EXPECT_EQ(plan.due(plan.next_ns()), 17);
+    plan.measured(17, plan.next_ns());
+    EXPECT_EQ(plan.next_ns(), now_ns + ns_per_s);
+    now_ns = plan.next_ns();
+    plan.failed(20, now_ns);
+    EXPECT_EQ(plan.next_ns(), now_ns + 2 * ns_per_s);
+    now_ns = plan.next_ns();
+    plan.failed(20, now_ns);
+    EXPECT_EQ(plan.next_ns(), now_ns + 4 * ns_per_s);
+    plan.measured(20, now_ns);
+    plan.follow(version, now_ns);
+    EXPECT_GT(plan.next_ns(), period);
+    version.latency_us[16 * 24 + 20] *= 3;
+    plan.follow(version, now_ns);
+    EXPECT_LT(plan.next_ns(), now_ns + 10 * ns_per_s);
+    EXPECT_EQ(plan.due(plan.next_ns()), 20);
+}
+
+TEST(BandwidthPlan, NothingIsMeasuredUnlessAskedForOrBeforeThereIsATree) {
+    BandwidthPlan never(0, 0), early(0, period);
+    never.follow(six_sites(), 0);
+    EXPECT_EQ(never.next_ns(), never_ns);
+    Version no_tree = six_sites();
+    no_tree.tree.clear();
+    early.follow(no_tree, 0);
+    EXPECT_EQ(early.next_ns(), never_ns);
+}
+
+// Between what a slow and what no machine does. The time is that of the thread: others may run meanwhile.
+TEST(HostSpeed, IsMeasuredQuickly) {
+    const std::int64_t begin_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    const HostSpeed speed = measure_host_speed();
+    const std::int64_t spent_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+    RecordProperty("spent_us", static_cast<int>(spent_ns / ns_per_us));
+    EXPECT_LT(spent_ns, 50 * ns_per_ms);
+    for (const double each : {speed.copy_bytes_per_us, speed.reduce_bytes_per_us}) {
+        EXPECT_GT(each, 50);
+        EXPECT_LT(each, 1'000'000);
+    }
+    std::printf("copies %.0f, adds %.0f bytes/us, in %.2f ms\n", speed.copy_bytes_per_us,
+                speed.reduce_bytes_per_us, static_cast<double>(spent_ns) / ns_per_ms);
+}
+
+}  // namespace
+}  // namespace mutirao::agent
