@@ -1,9 +1,31 @@
 # Helpers of the build: unit tests, and one preload library per MPI.
 
-# What most files include: to read it anew for each takes a third of the time of compiling.
+# What most files include: to read it anew for each takes a third of the time of compiling. Targets
+# with the same further headers are compiled with the same flags, so the first one's serves all.
 function(mutirao_precompile_common_headers target)
+    string(MAKE_C_IDENTIFIER "mutirao_precompiled_with_${ARGN}" property)
+    get_property(first GLOBAL PROPERTY ${property})
+    if(first)
+        target_precompile_headers(${target} REUSE_FROM ${first})
+        return()
+    endif()
+    set_property(GLOBAL PROPERTY ${property} ${target})
     target_precompile_headers(${target} PRIVATE <algorithm> <functional> <map> <memory> <optional>
                               <span> <string> <vector> ${ARGN})
+endfunction()
+
+# Compiles each folder of a target as one file, in half of the time: what its files include is read
+# once. So names in anonymous namespaces must differ within a folder.
+function(mutirao_compile_by_folder target)
+    get_target_property(sources ${target} SOURCES)
+    foreach(source IN LISTS sources)
+        get_filename_component(folder ${source} DIRECTORY)
+        file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+        string(MAKE_C_IDENTIFIER ${folder} group)
+        set_source_files_properties(${source} TARGET_DIRECTORY ${target}
+                                    PROPERTIES UNITY_GROUP ${group})
+    endforeach()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
 # Small test programs run one ctest entry per test, so that a failure is named and tests run in
@@ -65,7 +87,8 @@ function(mutirao_add_mpi spec)
     list(FILTER sources EXCLUDE REGEX "/lab_start/")
     mutirao_add_preload(mutirao-${name} "${compile}" "${link}" ${directory} ${sources})
     target_link_libraries(mutirao-${name} PRIVATE mutirao_core mutirao_agent)
-    mutirao_precompile_common_headers(mutirao-${name} <mpi.h>)
+    mutirao_precompile_common_headers(mutirao-${name})
+    mutirao_compile_by_folder(mutirao-${name})
     mutirao_add_preload(mutirao-labstart-${name} "${compile}" "${link}" ${directory}
                         ${PROJECT_SOURCE_DIR}/src/mpi/lab_start/lab_start.cpp)
 
@@ -79,4 +102,13 @@ function(mutirao_add_mpi spec)
         set_target_properties(${base}-${name} PROPERTIES OUTPUT_NAME ${base}
                               RUNTIME_OUTPUT_DIRECTORY ${directory})
     endforeach()
+endfunction()
+
+# What `make demo` runs: no unit tests, and one MPI only, the first.
+function(mutirao_add_demo)
+    list(GET MUTIRAO_MPIS 0 first)
+    string(REGEX REPLACE "=.*" "" name ${first})
+    add_custom_target(demo)
+    add_dependencies(demo mutirao-core mutirao-lab-router mutirao-lab-agent mutirao-calm
+                     mutirao-${name} mutirao-labstart-${name} broadcast-${name})
 endfunction()
