@@ -3,7 +3,7 @@
 .PHONY: help setup build test core-test demo clean
 
 help:
-	@echo "make demo       set up, build, and show an MPI program on 24 emulated hosts in six sites"
+	@echo "make demo       an MPI program on 24 emulated hosts in six sites; sets up and builds just that"
 	@echo "make test       set up, build, and run every test"
 	@echo "make core-test  only the core's unit tests: needs no MPI"
 	@echo "make build      build the libraries for every MPI found"
@@ -22,8 +22,10 @@ test:
 core-test:
 	@scripts/test.sh --core
 
-demo: build
-	./mutirao study six-sites
+demo:
+	@scripts/setup.sh --demo
+	@scripts/build.sh --demo
+	./mutirao study demo
 
 clean:
 	rm -rf build

@@ -5,6 +5,7 @@
 #
 #   scripts/setup.sh                everything
 #   scripts/setup.sh --core         only what the core and its unit tests need (no MPI, no Python)
+#   scripts/setup.sh --demo         only what the demo needs (one MPI, no tests)
 #   scripts/setup.sh --with-intel   also Intel MPI (about 300 MB)
 set -euo pipefail
 
@@ -39,17 +40,18 @@ core_packages=(
     "make|command -v make"
     "cmake|command -v cmake"
     "ninja-build|command -v ninja"
-    "libgtest-dev|has_header gtest/gtest.h"
 )
+unit_test_packages=("libgtest-dev|has_header gtest/gtest.h")
 # What the agent links statically.
 agent_packages=(
     "libsodium-dev|has_header sodium.h"
     "libsqlite3-dev|has_header sqlite3.h"
 )
 python_packages=("python3-venv|has_python")
-# More MPI libraries, Fortran for the tests, and what the lab configures its hosts with.
-wanted_packages=(
-    "iproute2|command -v ip"
+# What the lab configures its hosts with.
+lab_packages=("iproute2|command -v ip")
+# More MPI libraries, and Fortran for the tests.
+mpi_packages=(
     "libopenmpi-dev|command -v mpicc.openmpi"
     "openmpi-bin|command -v mpirun.openmpi"
     "libmpich-dev|command -v mpicc.mpich"
@@ -114,59 +116,78 @@ check_cmake() {
 }
 
 # A changed requirement, interpreter or place of the project makes an environment anew.
-environment_stamp() {
+requirements_stamp() {
     { cat "$requirements/$1.txt"; printf '%s %s\n' "$root" "$("$python" -VV)"; } | sha256sum
 }
 
-is_current() { [[ $(cat "$environments/$1/stamp" 2>/dev/null) == "$(environment_stamp "$1")" ]]; }
+# Is the stamp FILE that of the requirements NAME?
+is_current() { [[ $(cat "$environments/$1" 2>/dev/null) == "$(requirements_stamp "$2")" ]]; }
 
 pip() { "$environments/cli/bin/python" -m pip --disable-pip-version-check -q "$@"; }
 
 make_cli_environment() {
-    if is_current cli; then return; fi
+    if is_current cli/stamp cli; then return; fi
     say "making .env/cli"
     rm -rf "$environments/cli"
     "$python" -m venv "$environments/cli"
     pip install -r "$requirements/cli.txt"
     pip install --no-deps --no-build-isolation -e "$root"
-    environment_stamp cli >"$environments/cli/stamp"
+    requirements_stamp cli >"$environments/cli/stamp"
+}
+
+# Packages that are added to the command line's environment.
+add_to_cli_environment() {
+    if is_current "cli/stamp-$1" "$1"; then return; fi
+    say "adding to .env/cli"
+    pip install -r "$requirements/$1.txt"
+    requirements_stamp "$1" >"$environments/cli/stamp-$1"
 }
 
 # The environments of MPI libraries need no pip of their own.
 make_mpi_environment() {
-    if is_current "$1"; then return; fi
+    if is_current "$1/stamp" "$1"; then return; fi
     say "making .env/$1"
     rm -rf "${environments:?}/$1"
     "$python" -m venv --without-pip "$environments/$1"
     pip --python "$environments/$1/bin/python" install -r "$requirements/$1.txt"
-    environment_stamp "$1" >"$environments/$1/stamp"
+    requirements_stamp "$1" >"$environments/$1/stamp"
 }
 
-make_environments() {
+find_python_and_lock() {
     python=$(find_python)
     if [[ -z $python ]]; then die "no Python of at least $least_python found"; fi
     mkdir -p "$environments"
     exec 9>"$environments/lock"
     flock 9
-    make_cli_environment
-    local name
-    for name in "$@"; do make_mpi_environment "$name"; done
 }
 
-main() {
-    local mpis=(openmpi-5 mpich-5) core_only=
-    case "${1-}" in
-        "") ;;
-        --core) core_only=yes ;;
-        --with-intel) mpis+=(intel) ;;
-        *) die "unknown option '$1' (known: --core, --with-intel)" ;;
-    esac
-    require_packages "${core_packages[@]}"
+prepare_core() {
+    require_packages "${core_packages[@]}" "$@"
     check_cmake
-    if [[ -n $core_only ]]; then return; fi
-    require_packages "${agent_packages[@]}" "${python_packages[@]}"
-    want_packages "${wanted_packages[@]}"
-    make_environments "${mpis[@]}"
 }
 
-main "$@"
+prepare_demo() {
+    prepare_core "${agent_packages[@]}" "${python_packages[@]}"
+    want_packages "${lab_packages[@]}"
+    find_python_and_lock
+    make_cli_environment
+    make_mpi_environment openmpi-5
+}
+
+prepare_all() {
+    local name
+    prepare_core "${unit_test_packages[@]}" "${agent_packages[@]}" "${python_packages[@]}"
+    want_packages "${lab_packages[@]}" "${mpi_packages[@]}"
+    find_python_and_lock
+    make_cli_environment
+    add_to_cli_environment more
+    for name in openmpi-5 mpich-5 "$@"; do make_mpi_environment "$name"; done
+}
+
+case "${1-}" in
+    "") prepare_all ;;
+    --core) prepare_core "${unit_test_packages[@]}" ;;
+    --demo) prepare_demo ;;
+    --with-intel) prepare_all intel ;;
+    *) die "unknown option '$1' (known: --core, --demo, --with-intel)" ;;
+esac

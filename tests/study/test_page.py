@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from mutirao.studies import six_sites
 from mutirao.studies.chart import Bar, Group, bar_chart
-from mutirao.studies.page import make_page, write_page
+from mutirao.studies.page import make_demo_page, make_page, write_page
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 LOADING = ("src", "href", "srcset", "data", "poster", "action", "xlink:href")
@@ -71,6 +72,16 @@ def test_whole_and_by_itself(result):
     assert "@import" not in page
     assert re.findall(r"url\((?!#)", page) == []
     assert set(re.findall(r"https?://[^\"'< ]+", page)) == {"http://www.w3.org/2000/svg"}
+
+
+def test_the_demos_page_is_whole(study_with):
+    result = study_with(found=("openmpi-5",), mpi_names=["openmpi-5"], scope=six_sites.DEMO)
+    checker = checked(make_demo_page(result))
+    assert checker.loads == []
+    text = " ".join(checker.text)
+    for arm in result["arms"]:
+        for point in arm["points"]:
+            assert all(f"{value:g}" in text for value in point["completion_ms"])
 
 
 def test_drawings_keep_their_own_arrow_heads(result):

@@ -7,7 +7,7 @@ import pytest
 from mutirao.errors import Failure, UsageError
 from mutirao.mpis import Mpi
 from mutirao.studies import paper_000, six_sites
-from mutirao.studies.tables import comparisons, print_tables
+from mutirao.studies.tables import comparisons, print_demo, print_tables
 
 KEYS = ["native-openmpi-5", "native-mpich-5", "mpich-like", "magpie-like", "mst", "choice"]
 
@@ -27,6 +27,19 @@ def test_everything_is_measured(study_with):
 def test_quick_measures_once(study_with):
     points = study_with(quick=True)["arms"][0]["points"]
     assert {len(point["completion_ms"]) for point in points} == {1}
+
+
+def test_the_demo_compares_one_mpi_with_and_without(study_with, capsys):
+    result = study_with(found=("openmpi-5",), mpi_names=["openmpi-5"], scope=six_sites.DEMO)
+    assert [arm["key"] for arm in result["arms"]] == ["native-openmpi-5", "choice"]
+    assert result["left_out"] == []
+    for arm in result["arms"]:
+        assert {(point["root"], point["consecutive"]) for point in arm["points"]} == {
+            (12, 1), (0, 1), (8, 1)}
+    print_demo(result)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any("mutirao's choice" in line for line in lines)
 
 
 def test_an_mpi_that_is_missing_is_left_out(study_with):

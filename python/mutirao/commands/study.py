@@ -50,6 +50,9 @@ def _values_alone(result: dict, folder: Path) -> list[Path]:
 
 
 STUDIES = {
+    six_sites.DEMO.study: Study(
+        "one broadcast on six sites, without and with mutirao, in a minute",
+        _with_one(six_sites.run_demo), page.write_demo, tables.print_demo),
     six_sites.NETWORK: Study(
         "paper 000 while nothing changes: Table 2 and Figure 4",
         lambda names, quick, _settings: six_sites.run_study(names, quick),

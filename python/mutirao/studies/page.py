@@ -44,19 +44,14 @@ def write_page(result: dict, pictures: Mapping[str, str], folder: Path) -> list[
     return write_files(result, make_page(result, pictures), folder)
 
 
+def write_demo(result: dict, folder: Path) -> list[Path]:
+    return write_files(result, make_demo_page(result), folder)
+
+
 def make_page(result: dict, pictures: Mapping[str, str]) -> str:
     """`pictures` are the core's drawings of the shapes, by key."""
-    template = Template((_HERE / "page.html").read_text(encoding="utf-8"))
-    return template.substitute(
-        style=style_sheet(), length=result["length_bytes"], root=result["root"],
-        made=escape(how_made(result)), tiles=_tiles(result), map=world_map(result["network"]),
-        warnings=warnings([*remarks(result), *left_out_lines(result)]),
-        latencies=_latencies(result["network"]), legend=legend(_arm_colours(result), bound=True),
-        one_shot=_one_shot(result), one_shot_table=_one_shot_table(result),
-        choice=escape(choice_line(result)),
-        sites=legend({f"{site}: hosts {_hosts(result, number)}": f"s{number}"
-                      for number, site in enumerate(result["network"]["sites"])}),
-        trees="\n".join(_shape(result, shape) for shape in result["shapes"]),
+    return _template("page.html").substitute(
+        _one_broadcast(result), root=result["root"],
         consecutive=_consecutive(result), citation=escape(result["paper"]["citation"]),
         legend_4=legend({"MPICH-like": "a2", "MagPIe-like": "a3", "minimum spanning tree": "a4"})
         + '<p class="soft">Pale: building the tree, or set-up. Full: the rest.</p>',
@@ -66,8 +61,34 @@ def make_page(result: dict, pictures: Mapping[str, str]) -> str:
         legend_set_up=legend({title: f"a{number + 2}" for number, title
                               in enumerate(_SET_UP_TITLES.values())}),
         set_up=_set_up(result), set_up_table=_set_up_table(result),
-        pictures=_pictures(result, pictures), commands=escape(_commands(result)),
-        raw=_raw(result), json=escape(json.dumps(result)))
+        pictures=_pictures(result, pictures))
+
+
+def make_demo_page(result: dict) -> str:
+    return _template("demo_page.html").substitute(_one_broadcast(result), root=result["root"])
+
+
+def _template(name: str) -> Template:
+    return Template((_HERE / name).read_text(encoding="utf-8"))
+
+
+def _one_broadcast(result: dict) -> dict[str, str]:
+    """What the demo shows too: the network, single broadcasts, and all values."""
+    return {
+        "style": style_sheet(), "length": result["length_bytes"],
+        "made": escape(how_made(result)), "tiles": _tiles(result),
+        "map": world_map(result["network"]),
+        "warnings": warnings([*remarks(result), *left_out_lines(result)]),
+        "latencies": _latencies(result["network"]),
+        "legend": legend(_arm_colours(result), bound=True),
+        "one_shot": _one_shot(result), "one_shot_table": _one_shot_table(result),
+        "choice": escape(choice_line(result)),
+        "sites": legend({f"{site}: hosts {_hosts(result, number)}": f"s{number}"
+                         for number, site in enumerate(result["network"]["sites"])}),
+        "trees": "\n".join(_shape(result, shape) for shape in result["shapes"]),
+        "commands": escape(_commands(result)), "raw": _raw(result),
+        "json": escape(json.dumps(result)),
+    }
 
 
 def _arm_colours(result: dict) -> dict[str, str]:
@@ -233,7 +254,8 @@ def _pictures(result: dict, pictures: Mapping[str, str]) -> str:
 def _commands(result: dict) -> str:
     names, root, name = result["mpis"], result["root"], result["network"]["name"]
     study = f"./mutirao study {result['study']}" + (" --quick" if result["quick"] else "")
-    lines = [f"{study} --mpi {','.join(names)}", "",
+    lines = [f"{study} --mpi {','.join(names)}",
+             *(["./mutirao study six-sites"] if result["study"] != "six-sites" else []), "",
              f"./mutirao bench broadcast --lab {name} --roots sites --only all --repeat 3",
              f"./mutirao bench broadcast --lab {name} --roots {root} --tcp tuned --bytes"
              " 24,64KiB,1MiB"]

@@ -1,7 +1,8 @@
 """The static part of paper 000 in the lab: 24 hosts in six sites, broadcasts of 24 bytes.
 
 Six arms run the same MPI program: two MPI libraries by themselves, and mutirao with the paper's
-three algorithms and with its own choice. Each arm is one job; all jobs run in one lab.
+three algorithms and with its own choice. Each arm is one job; all jobs run in one lab. The demo is
+the least of it that shows the point: one MPI library, by itself and with mutirao's choice.
 """
 
 import json
@@ -13,7 +14,7 @@ from mutirao.commands.explain import ghs_message_bound
 from mutirao.errors import Failure
 from mutirao.lab import Lab
 from mutirao.measure import Contender, Measurement, Workload, measure
-from mutirao.mpis import KNOWN, find_mpi, found_mpis
+from mutirao.mpis import KNOWN, Mpi, find_mpi, found_mpis
 from mutirao.network import HostNetwork
 from mutirao.output import working
 from mutirao.presets import load_preset
@@ -24,7 +25,6 @@ from mutirao.studies.circumstances import Circumstances
 NETWORK = "six-sites"
 LENGTH_BYTES = 24
 ROOT = 12
-CONSECUTIVE = (1, 4, 8, 16)
 MPIS = ("openmpi-5", "mpich-5")
 REPEAT, QUICK_REPEAT = 3, 1
 _MOST_SECONDS_OF_AN_ARM = 300.0
@@ -49,15 +49,33 @@ MUTIRAO_ARMS = (
 Planned = list[tuple[Arm, Contender]]
 
 
-def run_study(mpi_names: Sequence[str] = MPIS, quick: bool = False) -> dict:
+@dataclass(frozen=True)
+class Scope:
+    """How much of the study is run."""
+
+    study: str
+    arms: Sequence[Arm]  # of mutirao
+    roots: Sequence[int]
+    consecutive: Sequence[int]  # broadcasts, from ROOT
+
+
+WHOLE = Scope(NETWORK, MUTIRAO_ARMS, (0, 4, 8, 12, 16, 20), (1, 4, 8, 16))
+DEMO = Scope("demo", MUTIRAO_ARMS[-1:], (0, 8, 12), (1,))
+
+
+def run_demo(mpi: Mpi, quick: bool = False) -> dict:
+    return run_study([mpi.name], quick, DEMO)
+
+
+def run_study(mpi_names: Sequence[str] = MPIS, quick: bool = False, scope: Scope = WHOLE) -> dict:
     """Everything measured and drawn, as plain data. Failure if no arm could be measured."""
     network = load_preset(NETWORK)
-    arms, left_out = plan(mpi_names)
+    arms, left_out = plan(mpi_names, scope.arms)
     repeat = QUICK_REPEAT if quick else REPEAT
-    roots = [network.hosts_of(site)[0] for site in network.site_names]
-    workloads = (Workload((LENGTH_BYTES,), (ROOT,), CONSECUTIVE, repeat),
+    roots = list(scope.roots)
+    workloads = (Workload((LENGTH_BYTES,), (ROOT,), scope.consecutive, repeat),
                  Workload((LENGTH_BYTES,), [root for root in roots if root != ROOT], (1,), repeat))
-    circumstances = Circumstances(NETWORK, quick, mpi_names)
+    circumstances = Circumstances(scope.study, quick, mpi_names)
     measured = _measure_all(network, arms, workloads, left_out)
     if not measured:
         raise Failure("\n".join(["no arm of the study could be measured:",
@@ -66,13 +84,14 @@ def run_study(mpi_names: Sequence[str] = MPIS, quick: bool = False) -> dict:
     return {
         **circumstances.to_dict(),
         "network": describe_network(network), "length_bytes": LENGTH_BYTES, "root": ROOT,
-        "consecutive": list(CONSECUTIVE), "roots": roots, "repeat": repeat,
+        "consecutive": list(scope.consecutive), "roots": roots, "repeat": repeat,
         "arms": described, "left_out": left_out, "shapes": shapes(network, described),
         "paper": paper_000.to_dict(),
     }
 
 
-def plan(mpi_names: Sequence[str]) -> tuple[Planned, list[dict]]:
+def plan(mpi_names: Sequence[str],
+         mutirao_arms: Sequence[Arm] = MUTIRAO_ARMS) -> tuple[Planned, list[dict]]:
     """The arms that can run, and those left out with the reason.
 
     Natively every MPI library named runs; the first of them that is built carries mutirao's arms.
@@ -90,7 +109,7 @@ def plan(mpi_names: Sequence[str]) -> tuple[Planned, list[dict]]:
         arms.append((Arm(f"native-{name}", f"{known.title} {known.major}, native"),
                      Contender("native", mpi)))
         carriers += [mpi] if mpi.built else []
-    for arm in MUTIRAO_ARMS:
+    for arm in mutirao_arms:
         if carriers:
             arms.append((arm, Contender(arm.title, carriers[0], {"broadcast": arm.broadcast})))
         else:

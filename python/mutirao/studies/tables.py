@@ -18,6 +18,16 @@ def print_tables(result: dict) -> None:
     _consecutive(result)
     _tree_building(result)
     _beside_figure_4(result)
+    _what_else(result)
+
+
+def print_demo(result: dict) -> None:
+    print(textwrap.fill(headline(result), 80) + "\n")
+    _one_shot(result)
+    _what_else(result)
+
+
+def _what_else(result: dict) -> None:
     for row in result["left_out"]:
         print(f"left out: {row['title']}: {row['reason']}")
     for line in remarks(result):
