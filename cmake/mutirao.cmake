@@ -1,17 +1,36 @@
 # Helpers of the build: unit tests, and one preload library per MPI.
 
-# What most files include: to read it anew for each takes a third of the time of compiling. Targets
-# with the same further headers are compiled with the same flags, so the first one's serves all.
+set(mutirao_common_headers <algorithm> <functional> <map> <memory> <optional> <span> <string>
+    <vector>)
+
+# What most files include: to read it anew for each takes a third of the time of compiling. All
+# libraries are compiled with the same flags, so what the core has compiled serves all.
 function(mutirao_precompile_common_headers target)
-    string(MAKE_C_IDENTIFIER "mutirao_precompiled_with_${ARGN}" property)
-    get_property(first GLOBAL PROPERTY ${property})
-    if(first)
-        target_precompile_headers(${target} REUSE_FROM ${first})
-        return()
+    if(target STREQUAL "mutirao_core")
+        target_precompile_headers(mutirao_core PRIVATE ${mutirao_common_headers})
+    else()
+        target_precompile_headers(${target} REUSE_FROM mutirao_core)
     endif()
-    set_property(GLOBAL PROPERTY ${property} ${target})
-    target_precompile_headers(${target} PRIVATE <algorithm> <functional> <map> <memory> <optional>
-                              <span> <string> <vector> ${ARGN})
+endfunction()
+
+# Half of the time of compiling tests goes into optimising and debug data, for little: what they
+# run for long is in the libraries, and failures name their lines without it.
+function(mutirao_compile_as_test target)
+    target_link_libraries(${target} PRIVATE GTest::gtest)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1;-g0>)
+endfunction()
+
+# The same for all programs of tests, by one that does nothing.
+function(mutirao_precompile_test_headers target)
+    if(NOT TARGET mutirao_test_headers)
+        set(source ${PROJECT_BINARY_DIR}/test_headers.cpp)
+        file(CONFIGURE OUTPUT ${source} CONTENT "int main() {}\n")
+        add_executable(mutirao_test_headers EXCLUDE_FROM_ALL ${source})
+        mutirao_compile_as_test(mutirao_test_headers)
+        target_precompile_headers(mutirao_test_headers PRIVATE ${mutirao_common_headers}
+                                  <gtest/gtest.h>)
+    endif()
+    target_precompile_headers(${target} REUSE_FROM mutirao_test_headers)
 endfunction()
 
 # Compiles each folder of a target as one file, in half of the time: what its files include is read
@@ -34,11 +53,9 @@ function(mutirao_add_unit_tests target library)
     find_package(GTest REQUIRED)
     include(GoogleTest)
     add_executable(${target} ${ARGN})
-    target_link_libraries(${target} PRIVATE ${library} GTest::gtest GTest::gtest_main)
-    mutirao_precompile_common_headers(${target} <gtest/gtest.h>)
-    # Half of the time of compiling tests goes into optimising and debug data, for little: what they
-    # run for long is in the libraries, and failures name their lines without it.
-    target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1;-g0>)
+    target_link_libraries(${target} PRIVATE ${library} GTest::gtest_main)
+    mutirao_compile_as_test(${target})
+    mutirao_precompile_test_headers(${target})
     gtest_discover_tests(${target} TEST_PREFIX ${target}/ DISCOVERY_TIMEOUT 60)
 endfunction()
 
