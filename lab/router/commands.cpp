@@ -96,7 +96,9 @@ const std::vector<Commands::Command>& Commands::table() {
         {"describe", &Commands::describe}, // keep a line for whoever asks later, or say it
         {"matrix", &Commands::matrix},     // FIELD and all values, row by row, at once
         {"pairs", &Commands::pairs},       // FIELD=VALUE,... FROM:TO ...
-        {"settings", &Commands::settings}, // all four matrices
+        {"sites", &Commands::sites},       // the number of each host's site, from 0
+        {"uplink", &Commands::uplink},     // SITE MBIT, shared by its hosts; 0: unlimited
+        {"settings", &Commands::settings}, // all four matrices, and the uplinks
         {"counters", &Commands::counters}, // packets, bytes and drops of every pair
         {"hold", &Commands::hold},         // ideal links until release
         {"release", &Commands::release},
@@ -201,6 +203,32 @@ Answer Commands::pairs(std::string_view rest) {
     return accept();
 }
 
+Answer Commands::sites(std::string_view rest) {
+    std::vector<int> site_of_host;
+    while (!rest.empty()) {
+        const auto site = number<int>(next_word(rest));
+        if (!site || *site < 0 || *site >= links_.host_count()) {
+            return refuse("no number of a site");
+        }
+        site_of_host.push_back(*site);
+    }
+    if (site_of_host.size() != static_cast<std::size_t>(links_.host_count())) {
+        return refuse(std::to_string(site_of_host.size()) + " sites for " +
+                      std::to_string(links_.host_count()) + " hosts");
+    }
+    links_.set_sites(std::move(site_of_host));
+    return accept();
+}
+
+Answer Commands::uplink(std::string_view rest) {
+    const auto site = number<int>(next_word(rest));
+    if (!site || *site < 0 || *site >= links_.site_count()) return refuse("no such site");
+    const auto mbit = value_of(*find_field("bandwidth_mbit"), rest);
+    if (!mbit) return refuse("the uplink's bandwidth is out of range");
+    links_.set_uplink(*site, *mbit);
+    return accept();
+}
+
 Answer Commands::settings(std::string_view) {
     std::string text = "{";
     for (const Field& field : fields) {
@@ -210,7 +238,12 @@ Answer Commands::settings(std::string_view) {
                     return links_.settings(from, to).*(field.member);
                 });
     }
-    return accept(text + "}");
+    text += ",\"uplink_mbit\":[";
+    for (int site = 0; site < links_.site_count(); ++site) {
+        if (site != 0) text += ',';
+        print(text, links_.uplink_mbit(site));
+    }
+    return accept(text + "]}");
 }
 
 Answer Commands::counters(std::string_view) {

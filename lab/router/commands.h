@@ -33,6 +33,8 @@ class Commands {
     Answer describe(std::string_view rest);
     Answer matrix(std::string_view rest);
     Answer pairs(std::string_view rest);
+    Answer sites(std::string_view rest);
+    Answer uplink(std::string_view rest);
     Answer settings(std::string_view rest);
     Answer counters(std::string_view rest);
     Answer hold(std::string_view rest);

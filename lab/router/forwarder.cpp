@@ -171,9 +171,14 @@ void Forwarder::queue(std::size_t from, const std::byte* bytes, std::size_t size
     if (!to || *to == source) return;  // broadcasts and the like: the wide area carries none
     const auto due = links_.admit(source, *to, bytes_on_wire(bytes, size), sent);
     if (!due) return;
-    Frame frame{*due, order_++, source, *to, static_cast<std::uint32_t>(size),
+    Frame frame{*due, order_++, source, *to, links_.limits_entry(source, *to),
+                static_cast<std::uint32_t>(size),
                 std::make_unique_for_overwrite<std::byte[]>(size)};
     std::memcpy(frame.bytes.get(), bytes, size);
+    keep(std::move(frame));
+}
+
+void Forwarder::keep(Frame frame) {
     heap_.push_back(std::move(frame));
     std::push_heap(heap_.begin(), heap_.end(), later);
 }
@@ -185,9 +190,23 @@ bool Forwarder::later(const Frame& a, const Frame& b) {
 void Forwarder::deliver() {
     while (!heap_.empty() && heap_.front().due - lead_ <= monotonic_now()) {
         std::pop_heap(heap_.begin(), heap_.end(), later);
-        send(heap_.back());
+        Frame frame = std::move(heap_.back());
         heap_.pop_back();
+        if (frame.enters) {
+            enter_site(std::move(frame));
+        } else {
+            send(frame);
+        }
     }
+}
+
+void Forwarder::enter_site(Frame frame) {
+    const std::size_t bytes = bytes_on_wire(frame.bytes.get(), frame.size);
+    const auto due = links_.enter(frame.from, frame.to, bytes, frame.due);
+    if (!due) return;
+    frame.due = *due;
+    frame.enters = false;
+    keep(std::move(frame));
 }
 
 void Forwarder::send(const Frame& frame) {

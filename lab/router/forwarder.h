@@ -44,6 +44,7 @@ class Forwarder {
         std::uint64_t order;
         int from;
         int to;
+        bool enters;  // its site, once it is due; else it is due at the host
         std::uint32_t size;
         std::unique_ptr<std::byte[]> bytes;
     };
@@ -52,6 +53,8 @@ class Forwarder {
     static bool later(const Frame& a, const Frame& b);
     void queue(std::size_t from, const std::byte* bytes, std::size_t size, Nanoseconds sent);
     std::optional<int> destination(const std::byte* bytes, std::size_t size) const;
+    void keep(Frame frame);
+    void enter_site(Frame frame);
     void send(const Frame& frame);
 
     LinkTable& links_;

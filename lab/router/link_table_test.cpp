@@ -90,5 +90,73 @@ TEST(LinkTable, ControlHostIsNextToEverybodyAndNotCounted) {
     EXPECT_EQ(links.counters(0, 1).packets, 0U);
 }
 
+// Hosts 0, 1 in one site, 2, 3 in the other; 12 Mbit/s: a millisecond a packet.
+LinkTable two_sites_with(double mbit) {
+    LinkTable links(5);
+    links.set_sites({0, 0, 1, 1});
+    links.set_uplink(0, mbit);
+    return links;
+}
+
+TEST(LinkTable, HostsOfASiteShareItsUplink) {
+    LinkTable links = two_sites_with(12);
+    links.set(1, 3, {.latency_us = 7000});
+    EXPECT_EQ(links.admit(0, 2, packet_bytes, 0), 1 * ms);
+    EXPECT_EQ(links.admit(1, 3, packet_bytes, 0), 9 * ms);
+    EXPECT_EQ(links.admit(0, 3, packet_bytes, 0), 3 * ms);
+    EXPECT_EQ(links.admit(0, 1, packet_bytes, 0), 0) << "inside the site";
+    EXPECT_EQ(links.admit(2, 3, packet_bytes, 0), 0);
+    EXPECT_EQ(links.admit(0, 4, packet_bytes, 0), 0) << "to the control host";
+    EXPECT_FALSE(links.limits_entry(0, 2));
+}
+
+TEST(LinkTable, WhatEntersASiteSharesItsUplinkInTheOtherDirection) {
+    LinkTable links = two_sites_with(12);
+    EXPECT_EQ(links.admit(0, 2, packet_bytes, 0), 1 * ms);
+    EXPECT_EQ(links.admit(2, 0, packet_bytes, 0), 0) << "leaves a site without a limit";
+    ASSERT_TRUE(links.limits_entry(2, 0));
+    EXPECT_EQ(links.enter(2, 0, packet_bytes, 5 * ms), 6 * ms);
+    EXPECT_EQ(links.enter(3, 1, packet_bytes, 5 * ms), 7 * ms);
+    EXPECT_EQ(links.enter(3, 1, packet_bytes, 20 * ms), 21 * ms) << "the queue has run empty";
+}
+
+// Caught: where each queue waits for the last bit, 64 KiB take twice as long as on a real wire.
+TEST(LinkTable, SeveralQueuesDelayAsTheSlowestDoes) {
+    LinkTable links = two_sites_with(24);
+    links.set_uplink(1, 12);
+    links.set(0, 2, {.bandwidth_mbit = 120});
+    const auto arrived = links.admit(0, 2, 40 * packet_bytes, 0);
+    EXPECT_EQ(arrived, 20 * ms);
+    EXPECT_EQ(links.enter(0, 2, 40 * packet_bytes, *arrived), 40 * ms);
+    links.set_uplink(1, 240);
+    EXPECT_EQ(links.enter(0, 2, 40 * packet_bytes, *arrived), 20 * ms);
+}
+
+TEST(LinkTable, UplinksDropWhatTheirQueuesCannotHold) {
+    LinkTable links = two_sites_with(120);
+    int left = 0;
+    int entered = 0;
+    for (int packet = 0; packet < 2000; ++packet) {
+        left += links.admit(packet % 2, 2, packet_bytes, 0).has_value() ? 1 : 0;
+        entered += links.enter(2, packet % 2, packet_bytes, 0).has_value() ? 1 : 0;
+    }
+    EXPECT_NEAR(left, 1000, 2);
+    EXPECT_NEAR(entered, 1000, 2);
+    EXPECT_EQ(links.counters(0, 2).dropped + links.counters(1, 2).dropped,
+              2000U - static_cast<unsigned>(left));
+    EXPECT_EQ(links.counters(2, 0).dropped + links.counters(2, 1).dropped,
+              2000U - static_cast<unsigned>(entered));
+}
+
+TEST(LinkTable, HeldUplinksAreIdeal) {
+    LinkTable links = two_sites_with(1);
+    links.hold(true);
+    EXPECT_EQ(links.admit(0, 2, packet_bytes, 5), 5);
+    EXPECT_FALSE(links.limits_entry(2, 0));
+    EXPECT_EQ(links.enter(2, 0, packet_bytes, 5), 5);
+    links.hold(false);
+    EXPECT_TRUE(links.limits_entry(2, 0));
+}
+
 }  // namespace
 }  // namespace mutirao::lab

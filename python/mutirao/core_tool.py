@@ -89,5 +89,5 @@ def network_lines(network: HostNetwork, eager_limit_bytes: int | None = None,
     for a, row in enumerate(network.latency_us):
         for b, latency_us in enumerate(row):
             if a != b:
-                mbit = network.bandwidth_mbit[a][b] if network.bandwidth_mbit else 0
+                mbit = network.most_mbit(a, b)
                 yield f"link {a} {b} {latency_us!r} {mbit / 8 if mbit else math.inf!r}"

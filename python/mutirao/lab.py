@@ -17,6 +17,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mutirao.errors import Failure, UsageError, did_you_mean
 from mutirao.lab_control import (
@@ -32,6 +33,7 @@ from mutirao.paths import BUILD
 TCP_PROFILES = ("plain", "tuned")
 CONTROL_HOST = "control"
 INTERFACE = "wan0"
+_MOST_MBIT = 1e6
 
 # A measurement may beat the physical bound by its own uncertainty, not by more.
 BOUND_TOLERANCE = 0.005
@@ -204,15 +206,27 @@ class Lab:
         """Replaces all one-way latencies at once."""
         self._connection.ask(f"matrix latency_us {_flat(latency_us)}")
 
-    def settings(self) -> dict[str, Matrix]:
-        """As it is now: latency_us, bandwidth_mbit, loss, jitter_us (while held: once released)."""
+    def settings(self) -> dict[str, Any]:
+        """As it is now: latency_us, bandwidth_mbit, loss, jitter_us (while held: once released);
+        and uplink_mbit by site."""
         return json.loads(self._connection.ask("settings"))
+
+    def set_uplink(self, site: str, mbit: float) -> None:
+        """What the hosts of a site share towards all others, each way; 0 is unlimited."""
+        names = self.network.site_names
+        if site not in names:
+            raise UsageError(f"unknown site '{site}'{did_you_mean(site, names)}"
+                             f" (sites: {', '.join(names)})")
+        if not 0 <= mbit <= _MOST_MBIT:
+            raise UsageError(f"an uplink in Mbit/s must be from 0 to {_MOST_MBIT:g}, not {mbit:g}")
+        self._connection.ask(f"uplink {names.index(site)} {mbit:.10g}")
 
     def current_network(self) -> HostNetwork:
         """The network with the changes made since it is up."""
         now = self.settings()
         return HostNetwork(self.network.hosts, self.network.sites, now["latency_us"],
-                           now["bandwidth_mbit"], self.network.name, self.network.source)
+                           now["bandwidth_mbit"], self.network.name, self.network.source,
+                           now["uplink_mbit"])
 
     def counters(self) -> Counters:
         return Counters(**json.loads(self._connection.ask("counters")))
@@ -271,6 +285,10 @@ def _load(connection: Connection, network: HostNetwork, tcp: str, hold: bool) ->
     connection.ask(f"matrix latency_us {_flat(network.latency_us)}")
     if network.bandwidth_mbit is not None:
         connection.ask(f"matrix bandwidth_mbit {_flat(network.bandwidth_mbit)}")
+    names = network.site_names
+    connection.ask("sites " + " ".join(str(names.index(site)) for site in network.sites))
+    for number, mbit in enumerate(network.uplink_mbit or ()):
+        connection.ask(f"uplink {number} {mbit:.10g}")
     connection.ask("describe " + json.dumps({"network": network.to_dict(), "tcp": tcp}))
 
 
@@ -281,7 +299,7 @@ def _flat(matrix: Matrix) -> str:
 def _pair_settings(latency_ms: float | None, bandwidth_mbit: float | None, loss: float | None,
                    jitter_ms: float | None) -> str:
     asked = [("latency_us", latency_ms, 1000.0, 60_000.0, "latency in ms"),
-             ("bandwidth_mbit", bandwidth_mbit, 1.0, 1e6, "bandwidth in Mbit/s"),
+             ("bandwidth_mbit", bandwidth_mbit, 1.0, _MOST_MBIT, "bandwidth in Mbit/s"),
              ("loss", loss, 1.0, 1.0, "loss, a probability,"),
              ("jitter_us", jitter_ms, 1000.0, 60_000.0, "jitter in ms")]
     words = []

@@ -39,6 +39,11 @@ def counters_table(network: HostNetwork, counters: Counters) -> Table:
     return columns, rows
 
 
+def uplinks_line(network: HostNetwork) -> str:
+    """Empty where none is limited."""
+    return ", ".join(f"{site} {mbit:g}" for site, mbit in network.uplinks.items())
+
+
 def _by_site(network: HostNetwork, cell: Callable[[list[tuple[int, int]]], str]) -> Table:
     sites = {site: network.hosts_of(site) for site in network.site_names}
     rows = [[name, *(cell([(a, b) for a in from_hosts for b in to_hosts if a != b])
@@ -63,5 +68,9 @@ def changes(lab: Lab) -> list[dict]:
                 if a != b and abs(old - new) > 1e-6:
                     found[network.sites[a], network.sites[b], title,
                           round(old / unit, 6), round(new / unit, 6)] += 1
-    return [{"from": a, "to": b, "what": title, "before": old, "now": new, "links": links}
+    uplinks = [{"from": site, "to": "others", "what": "uplink in Mbit/s",
+                "before": network.uplinks.get(site, 0), "now": mbit, "links": 1}
+               for site, mbit in zip(network.site_names, now["uplink_mbit"], strict=True)
+               if mbit != network.uplinks.get(site, 0)]
+    return uplinks + [{"from": a, "to": b, "what": title, "before": old, "now": new, "links": links}
             for (a, b, title, old, new), links in found.items()]

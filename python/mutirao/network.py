@@ -28,6 +28,7 @@ class HostNetwork:
     bandwidth_mbit: Matrix | None = None  # 0: unlimited; None: unlimited everywhere
     name: str = ""
     source: str = ""  # where the numbers come from
+    uplink_mbit: list[float] | None = None  # of each site, shared by its hosts; 0 and None as above
 
     @property
     def host_count(self) -> int:
@@ -44,6 +45,20 @@ class HostNetwork:
 
     def round_trip_us(self, a: int, b: int) -> float:
         return self.latency_us[a][b] + self.latency_us[b][a]
+
+    @property
+    def uplinks(self) -> dict[str, float]:
+        """In Mbit/s, of the sites whose uplink is limited."""
+        return {site: mbit for site, mbit in zip(self.site_names, self.uplink_mbit or (),
+                                                 strict=False) if mbit > 0}
+
+    def most_mbit(self, a: int, b: int) -> float:
+        """From one host to another while no other sends: of the link and of the uplinks between
+        their sites the least. 0: unlimited."""
+        limits = [self.bandwidth_mbit[a][b]] if self.bandwidth_mbit else []
+        if self.uplink_mbit and self.sites[a] != self.sites[b]:
+            limits += [self.uplinks.get(self.sites[host], 0) for host in (a, b)]
+        return min((limit for limit in limits if limit > 0), default=0.0)
 
     @cached_property
     def shortest_us(self) -> Matrix:
@@ -77,7 +92,7 @@ class HostNetwork:
     def to_dict(self) -> dict:
         return {"name": self.name, "source": self.source, "hosts": self.hosts,
                 "sites": self.sites, "latency_us": self.latency_us,
-                "bandwidth_mbit": self.bandwidth_mbit}
+                "bandwidth_mbit": self.bandwidth_mbit, "uplink_mbit": self.uplink_mbit}
 
     @classmethod
     def from_dict(cls, values: dict) -> "HostNetwork":
@@ -85,8 +100,8 @@ class HostNetwork:
 
     @classmethod
     def from_sites(cls, site_names: list[str], round_trip_ms: Matrix, hosts_per_site: int = 1,
-                   bandwidth_mbit: Matrix | None = None, name: str = "",
-                   source: str = "") -> "HostNetwork":
+                   bandwidth_mbit: Matrix | None = None, name: str = "", source: str = "",
+                   uplink_mbit: list[float] | None = None) -> "HostNetwork":
         """Expands a matrix of sites; its diagonal is the round trip inside a site.
 
         One way is half of the round trip of the row's site to the column's: where the two
@@ -102,7 +117,8 @@ class HostNetwork:
                      for b, site_b in enumerate(site_of)] for a, site_a in enumerate(site_of)]
 
         return cls(hosts, [site_names[site] for site in site_of], expand(round_trip_ms, 500.0),
-                   None if bandwidth_mbit is None else expand(bandwidth_mbit, 1.0), name, source)
+                   None if bandwidth_mbit is None else expand(bandwidth_mbit, 1.0), name, source,
+                   uplink_mbit)
 
 
 def check_host_count(sites: int, hosts_per_site: int) -> None:

@@ -1,4 +1,5 @@
-"""Runs on a host of the lab, as a program: answers UDP packets, or measures round trips with them.
+"""Runs on a host of the lab, as a program: answers UDP packets and measures round trips with them,
+or sends a train of them and measures from their distances how fast they came through.
 
 Standard library only and no other file of the package, since it starts once per site.
 """
@@ -12,6 +13,10 @@ import sys
 import time
 
 PORT = 7077
+TRAIN_PORT = 7078
+TRAIN_PACKETS = 60
+PACKET_BYTES = 1400
+_WIRE_BITS = (PACKET_BYTES + 8 + 20 + 14) * 8
 _SECONDS_TO_WAIT = 5.0
 _SO_TIMESTAMPNS = 35  # Linux; Python does not name it
 _TIMESPEC = struct.Struct("@qq")
@@ -59,6 +64,27 @@ def measure(repetitions: int, addresses: list[str]) -> None:
     print(json.dumps(medians))
 
 
+def take_train() -> None:
+    """Prints the Mbit/s of a train from its first packet to its last; null if some are missing."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+        own.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+        own.bind(("0.0.0.0", TRAIN_PORT))
+        own.settimeout(_SECONDS_TO_WAIT)
+        print("ready", flush=True)
+        try:
+            stamps = [receive(own)[1] for _packet in range(TRAIN_PACKETS)]
+        except TimeoutError:
+            print("null")
+            return
+    print((TRAIN_PACKETS - 1) * _WIRE_BITS * 1000 / (stamps[-1] - stamps[0]))
+
+
+def send_train(address: str) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+        for _packet in range(TRAIN_PACKETS):
+            own.sendto(bytes(PACKET_BYTES), (address, TRAIN_PORT))
+
+
 def be_punctual() -> None:
     """What is measured is the network, not how long this process waits for a processor."""
     try:
@@ -71,5 +97,9 @@ if __name__ == "__main__":
     be_punctual()
     if sys.argv[1] == "answer":
         answer()
+    elif sys.argv[1] == "take-train":
+        take_train()
+    elif sys.argv[1] == "send-train":
+        send_train(sys.argv[2])
     else:
         measure(int(sys.argv[2]), sys.argv[3:])

@@ -90,8 +90,24 @@ def test_check(two_clusters, mutirao):
 
 
 def test_presets(answer):
-    assert [row["name"] for row in answer("presets")] == ["six-sites", "ten-regions",
-                                                          "two-clusters"]
+    rows = {row["name"]: row for row in answer("presets")}
+    assert list(rows) == ["six-sites", "slow-uplinks", "ten-regions", "thin-pipe", "two-clusters"]
+    assert rows["slow-uplinks"]["uplink_mbit"] == {"A": 10, "B": 20, "C": 50, "D": 100}
+
+
+def test_uplinks(mutirao, answer):
+    """Shown, checked and changed; how exact the check finds them is the machine's affair."""
+    answer("up", "thin-pipe", "--hosts-per-site", "1", "--name", "thin")
+    try:
+        assert "uplinks in Mbit/s: A 10, B 10" in mutirao("show").stdout
+        measured = json.loads(mutirao("check", "--json").stdout)
+        assert [(rate["from_site"], rate["to_site"], rate["asked_mbit"])
+                for rate in measured["rates"]] == [("A", "B", 10), ("B", "A", 10)]
+        assert answer("uplink", "A", "2.5") == {"site": "A", "uplink_mbit": 2.5}
+        assert answer("show")["uplink_mbit"] == [2.5, 10]
+        assert "A -> others: uplink in Mbit/s 10 -> 2.5" in mutirao("show").stdout
+    finally:
+        mutirao("down", "thin")
 
 
 def test_matrix_file(mutirao, answer, tmp_path):

@@ -106,7 +106,8 @@ def test_bound_is_the_shortest_path_to_the_farthest_host(seed):
 
 
 def test_presets():
-    assert preset_names() == ["six-sites", "ten-regions", "two-clusters"]
+    assert preset_names() == ["six-sites", "slow-uplinks", "ten-regions", "thin-pipe",
+                              "two-clusters"]
     for name in preset_names():
         network = load_preset(name)
         assert network.source
@@ -118,6 +119,19 @@ def test_presets():
     dallas, brazil = ten.sites.index("Dallas"), ten.sites.index("SaoPaulo")
     assert ten.latency_us[dallas][brazil] == 72000  # each direction keeps its own measurement
     assert ten.latency_us[brazil][dallas] == 72500
+
+
+def test_the_narrowest_place_between_two_hosts():
+    network = HostNetwork.from_sites(["A", "B", "C"], [[0] * 3] * 3, 2,
+                                     [[40, 15, 0], [15, 0, 0], [0, 0, 0]],
+                                     uplink_mbit=[10, 20, 0])
+    found = {(a, b): network.most_mbit(a, b) for a in range(6) for b in range(6) if a != b}
+    assert found[0, 1] == 40  # inside a site its uplink does not count
+    assert found[0, 2] == found[2, 0] == 10
+    assert found[2, 4] == found[5, 3] == 20
+    assert found[2, 3] == found[4, 5] == 0
+    network.uplink_mbit = [0, 0, 0]
+    assert network.most_mbit(0, 2) == 15
 
 
 def test_unknown_preset_names_the_nearest():

@@ -6,29 +6,40 @@ import subprocess
 
 from mutirao.errors import Failure, UsageError
 from mutirao.lab import CONTROL_HOST, TCP_PROFILES, Lab
-from mutirao.lab_check import check_round_trips, median_error_us
+from mutirao.lab_check import (
+    Rate,
+    RoundTrip,
+    check_rates,
+    check_round_trips,
+    median_error_us,
+    median_rate_error,
+)
 from mutirao.lab_control import lab_names
-from mutirao.lab_view import changes, counters_table, site_matrix_table
+from mutirao.lab_view import changes, counters_table, site_matrix_table, uplinks_line
 from mutirao.network import read_csv
 from mutirao.network_argument import load_network
 from mutirao.output import print_json, print_table, working
 from mutirao.presets import load_preset, preset_names, preset_title
 
 DEFAULT_NAME = "lab"
-MOST_ERROR_US = 300.0  # what `check` lets pass, in the median
+# What `check` lets pass, in the median.
+MOST_ERROR_US = 300.0
+MOST_RATE_ERROR = 0.1
 
 
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser("lab", help="emulate a wide-area network on this machine")
     actions = parser.add_subparsers(dest="action", metavar="action", required=True)
     _register_up(actions, common)
-    for name, function, help_text in (("down", down, "end a lab and every program in it"),
-                                      ("show", show, "hosts, matrix, traffic and changes"),
-                                      ("check", check, "measure the round trips of all sites")):
+    for name, function, help_text in (
+            ("down", down, "end a lab and every program in it"),
+            ("show", show, "hosts, matrix, traffic and changes"),
+            ("check", check, "measure the round trips and the limited rates of all sites")):
         action = actions.add_parser(name, parents=[common], help=help_text)
         action.add_argument("name", nargs="?", help="default: the only lab that is up")
         action.set_defaults(run=function)
     _register_set(actions, common)
+    _register_uplink(actions, common)
     _register_exec(actions, common)
     presets_parser = actions.add_parser("presets", parents=[common],
                                         help="list the networks that come with mutirao")
@@ -64,6 +75,16 @@ def _register_set(actions, common) -> None:
     parser.set_defaults(run=change)
 
 
+def _register_uplink(actions, common) -> None:
+    parser = actions.add_parser("uplink", parents=[common],
+                                help="change what the hosts of a site share while programs run")
+    parser.add_argument("site", metavar="SITE")
+    parser.add_argument("mbit", metavar="MBIT", type=float,
+                        help="Mbit/s towards all other sites, each way; 0: unlimited")
+    parser.add_argument("--name", help="default: the only lab that is up")
+    parser.set_defaults(run=change_uplink)
+
+
 def _register_exec(actions, common) -> None:
     parser = actions.add_parser("exec", parents=[common], help="run a program on a host",
                                 usage="mutirao lab exec [--name NAME] HOST [--] PROGRAM ...")
@@ -91,6 +112,8 @@ def _one_line(lab: Lab) -> str:
     network, information = lab.network, lab.information
     parts = [f"{network.host_count} hosts in {len(network.site_names)} sites",
              f"{lab.tcp} TCP ({information['congestion_control'] or 'the system’s own control'})"]
+    if uplinks := uplinks_line(lab.current_network()):
+        parts.append(f"uplinks in Mbit/s: {uplinks}")
     if information["rootless"]:
         parts.append("in a user namespace")
     if not information["realtime"]:
@@ -149,19 +172,34 @@ def check(arguments) -> int:
     lab = Lab.attach(arguments.name)
     with working("measuring all pairs of sites"):
         results = check_round_trips(lab)
+        rates = check_rates(lab)
+    error_us, rate_error = median_error_us(results), median_rate_error(rates)
     if arguments.json:
         print_json({"pairs": [{**vars(result), "error_us": result.error_us}
                               for result in results],
-                    "median_error_us": median_error_us(results), "most_us": MOST_ERROR_US})
+                    "median_error_us": error_us, "most_us": MOST_ERROR_US,
+                    "rates": [{**vars(rate), "error": rate.error} for rate in rates],
+                    "median_rate_error": rate_error, "most_rate_error": MOST_RATE_ERROR})
     else:
-        print_table(("from", "to", "asked ms", "measured ms", "error ms"),
-                    [(result.from_site, result.to_site, f"{result.asked_us / 1000:.3f}",
-                      *(("no answer", "") if result.measured_us is None else
-                        (f"{result.measured_us / 1000:.3f}", f"{result.error_us / 1000:.3f}")))
-                     for result in results])
-        print(f"median error {median_error_us(results) / 1000:.3f} ms"
-              f" (at most {MOST_ERROR_US / 1000:g} asked)")
-    return 0 if median_error_us(results) <= MOST_ERROR_US else 1
+        _print_check(results, rates)
+    return 0 if error_us <= MOST_ERROR_US and rate_error <= MOST_RATE_ERROR else 1
+
+
+def _print_check(results: list[RoundTrip], rates: list[Rate]) -> None:
+    print_table(("from", "to", "asked ms", "measured ms", "error ms"),
+                [(result.from_site, result.to_site, f"{result.asked_us / 1000:.3f}",
+                  *(("no answer", "") if result.measured_us is None else
+                    (f"{result.measured_us / 1000:.3f}", f"{result.error_us / 1000:.3f}")))
+                 for result in results])
+    print(f"median error {median_error_us(results) / 1000:.3f} ms"
+          f" (at most {MOST_ERROR_US / 1000:g} asked)")
+    if rates:
+        print()
+        print_table(("from", "to", "asked Mbit/s", "measured Mbit/s"),
+                    [(rate.from_site, rate.to_site, f"{rate.asked_mbit:g}",
+                      "packets lost" if rate.measured_mbit is None else
+                      f"{rate.measured_mbit:.2f}") for rate in rates])
+        print(f"median error {median_rate_error(rates):.1%} (at most {MOST_RATE_ERROR:.0%} asked)")
 
 
 def change(arguments) -> int:
@@ -177,6 +215,16 @@ def change(arguments) -> int:
         print_json({"links": links})
     else:
         print(f"changed {links} links of lab '{lab.name}'")
+    return 0
+
+
+def change_uplink(arguments) -> int:
+    lab = Lab.attach(arguments.name)
+    lab.set_uplink(arguments.site, arguments.mbit)
+    if arguments.json:
+        print_json({"site": arguments.site, "uplink_mbit": arguments.mbit})
+    else:
+        print(f"changed the uplink of {arguments.site} in lab '{lab.name}'")
     return 0
 
 
@@ -206,6 +254,7 @@ def presets(arguments) -> int:
         network = load_preset(name)
         rows.append({"name": name, "hosts": network.host_count, "sites": network.site_names,
                      "title": preset_title(name), "source": network.source,
+                     "uplink_mbit": network.uplinks,
                      "diameter_ms": network.diameter / 1000})
     if arguments.json:
         print_json(rows)

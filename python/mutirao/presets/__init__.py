@@ -22,7 +22,8 @@ def load_preset(name: str, hosts_per_site: int | None = None) -> HostNetwork:
     values = _read(name)
     hosts = values["hosts_per_site"] if hosts_per_site is None else hosts_per_site
     return HostNetwork.from_sites(values["sites"], values["round_trip_ms"], hosts,
-                                  values.get("bandwidth_mbit"), name, values["source"])
+                                  values.get("bandwidth_mbit"), name, values["source"],
+                                  values.get("uplink_mbit"))
 
 
 def _read(name: str) -> dict:

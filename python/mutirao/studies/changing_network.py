@@ -83,7 +83,7 @@ def with_links(network: HostNetwork,
     for (a, b), value in round_trips_ms.items():
         latency_us[a][b] = latency_us[b][a] = value * 500
     return HostNetwork(network.hosts, network.sites, latency_us, network.bandwidth_mbit,
-                       network.name, network.source)
+                       network.name, network.source, network.uplink_mbit)
 
 
 def before(network: HostNetwork, changes: Iterable) -> HostNetwork:
