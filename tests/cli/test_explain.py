@@ -15,67 +15,153 @@ LATENCY_US = [
     [9000, 8000, 0, 50],
     [9500, None, 50, 0],
 ]
+FOLLOWED = {"mode": "auto", "epochs": 12, "horizon_calls": 4, "waits": 0, "waited_ms": 0,
+            "early_waits": 0, "early_waited_ms": 0, "checks": 0, "adapting_ms": 0,
+            "ghs_messages": 0, "check_ms": [], "taken_up": []}
+NOT_FOLLOWED = {**FOLLOWED, "mode": "off", "epochs": 0, "horizon_calls": 0}
 REPORT = {
     "mutirao": "0.1.0", "mpi": "Open MPI v5.0.11",
+    "start": {"native_reason": "", "twin_ms": 3711, "waited_ms": 0, "introduced_ms": 1250},
+    "forgotten_communicators": 0,
     "communicators": [
-        {"name": "MPI_COMM_WORLD", "ranks": 4, "hosts": 4, "state": "mutirao",
-         "reason": "network measured",
-         "setup_ms": {"hosts": 1.0, "probe": 50.0, "ghs": 90.0, "gather": 20.0, "total": 161.0},
-         "ghs_messages": 37, "sites": [0, 0, 1, 1], "tree": [[0, 1], [1, 2], [2, 3]],
-         "latency_us": LATENCY_US,
-         "decisions": [
-             {"collective": "broadcast", "root_host": 1, "length_bytes": 24, "calls": 16,
-              "chosen": "tree:tree=mst", "reason": "predicted to be the fastest",
-              "considered": [{"candidate": "tree:tree=mst", "predicted_us": 8050},
-                             {"candidate": "native", "predicted_us": 16100}]}]},
-        {"name": "halves", "ranks": 2, "hosts": 1, "state": "native", "reason": "one host",
-         "setup_ms": {"total": 0}, "ghs_messages": 0, "sites": [0], "tree": [],
-         "latency_us": [[0]], "decisions": []},
+        {"name": "MPI_COMM_WORLD", "ranks": 4, "hosts": 4, "calls": 40, "state": "mutirao",
+         "reason": "network measured", "first_ruled_call": 9, "first_ruled_ms": 4200,
+         "sites": [0, 0, 1, 1], "tree": [[0, 1], [1, 2], [2, 3]], "latency_us": LATENCY_US,
+         "adaptation": FOLLOWED,
+         "classes": [
+             {"collective": "broadcast", "root": 1, "length_bytes": 24, "first_call": 0,
+              "native_calls": 14, "rulings": [
+                  {"first_call": 9, "calls": 16, "chosen": "tree:tree=mst",
+                   "reason": "predicted to be the fastest",
+                   "considered": [{"candidate": "tree:tree=mst", "predicted_us": 8050},
+                                  {"candidate": "native", "predicted_us": 16100}]},
+                  {"first_call": 25, "calls": 0, "chosen": "native",
+                   "reason": "nothing is faster", "considered": []}]},
+             {"collective": "broadcast", "root": 3, "length_bytes": 4096, "first_call": 30,
+              "native_calls": 1, "rulings": []},
+             {"collective": "broadcast", "root": -1, "length_bytes": 8, "first_call": 31,
+              "native_calls": 0, "rulings": [
+                  {"first_call": 31, "calls": 9, "chosen": "chain", "reason": "", "considered": []},
+              ]}]},
+        {"name": "halves", "ranks": 2, "hosts": 1, "calls": 3, "state": "native",
+         "reason": "one host", "sites": [0], "tree": [], "latency_us": [[0]],
+         "adaptation": NOT_FOLLOWED, "classes": []},
+        {"name": "short", "ranks": 3, "hosts": 0, "calls": 1, "state": "mutirao", "reason": "",
+         "sites": [], "tree": [], "latency_us": [], "adaptation": NOT_FOLLOWED, "classes": []},
+        {"name": "in time", "ranks": 3, "hosts": 3, "calls": 2, "state": "mutirao",
+         "reason": "network measured", "sites": [], "tree": [], "latency_us": [],
+         "adaptation": NOT_FOLLOWED, "classes": []},
     ],
 }
 
 
-def test_says_what_ran_and_why(mutirao, tmp_path):
+@pytest.fixture
+def explained(mutirao, tmp_path):
+    """What is said of a report, in lines without their indentation."""
+    def of(report):
+        file = tmp_path / "report.json"
+        file.write_text(json.dumps(report))
+        answer = mutirao("explain", file)
+        assert answer.returncode == 0, answer.stderr
+        return [line.strip() for line in answer.stdout.splitlines()]
+
+    return of
+
+
+def following(**adaptation):
+    first, *others = REPORT["communicators"]
+    return {**REPORT, "communicators": [
+        {**first, "adaptation": {**FOLLOWED, **adaptation}}, *others]}
+
+
+def test_says_what_ran_from_when_on_and_why(explained):
+    """Calls are counted from 1, and those that a ruling leaves to the MPI library once."""
+    lines = explained(REPORT)
+    assert lines[0] == "mutirao 0.1.0 over Open MPI v5.0.11"
+    begin = lines.index("broadcast of 24 B from rank 1")
+    assert lines[begin:begin + 7] == [
+        "broadcast of 24 B from rank 1", "14 calls by the MPI library",
+        "from call 10 on: tree:tree=mst, 16 calls", "why: predicted to be the fastest",
+        "tree:tree=mst  predicted   8.05 ms  0.50 x native", "native         predicted   16.1 ms",
+        "from call 26 on: native"]
+    begin = lines.index("broadcast of 4 KiB from rank 3")
+    assert lines[begin + 1:begin + 3] == ["1 call by the MPI library", ""]
+    begin = lines.index("broadcast of 8 B from any rank")
+    assert lines[begin + 1:begin + 3] == ["from call 32 on: chain, 9 calls", ""]
+
+
+def test_says_who_took_the_calls_of_a_communicator(explained):
+    lines = explained(REPORT)
+    world = lines.index("MPI_COMM_WORLD: 4 ranks on 4 hosts in 2 sites")
+    assert lines[world + 1:world + 4] == [
+        "handled by mutirao: network measured; 40 calls",
+        "first ruling from call 10 on, 4.20 s after MPI_Init; the MPI library took the 9 calls"
+        " before",
+        "follows its network beside the program: 12 epochs, told 4 calls ahead; this rank never"
+        " waited for one"]
+    halves, short = lines.index("halves: 2 ranks on 1 host"), lines.index("short: 3 ranks")
+    assert lines[halves + 1:halves + 3] == ["left to the MPI library: one host", ""]
+    assert lines[short + 1] == ("left to the MPI library so far: 1 call before its ranks had"
+                                " agreed")
+    in_time = lines.index("in time: 3 ranks on 3 hosts")
+    assert lines[in_time + 2] == ("no ruling for an algorithm of mutirao's: the MPI library took all"
+                                  " calls")
+
+
+def test_says_what_the_start_cost(explained):
+    lines = explained(REPORT)
+    assert lines[1:3] == ["start: MPI_Init took 3.71 s longer, to duplicate MPI_COMM_WORLD",
+                          "beside the program: all ranks known here 1.25 s after MPI_Init"]
+    waited = {**REPORT["start"], "waited_ms": 4705, "introduced_ms": 0}
+    assert explained({**REPORT, "start": waited})[1:3] == [
+        "start: MPI_Init took 3.71 s longer, to duplicate MPI_COMM_WORLD, and 4.71 s to learn the"
+        " network (start=wait)", ""]
+
+
+def test_says_why_nothing_was_handled(explained):
+    assert explained({"mutirao": "0.1.0", "mpi": "x", "start": {"native_reason": "one rank"},
+                      "forgotten_communicators": 0, "communicators": []})[1:] == [
+        "All calls are left to the MPI library: one rank",
+        "No communicator had a collective call that mutirao handles."]
+
+
+def test_says_how_many_communicators_it_forgot(explained):
+    assert explained({**REPORT, "forgotten_communicators": 2})[-1] == (
+        "2 more communicators not remembered")
+
+
+def test_json_is_the_report_itself(mutirao, tmp_path):
     file = tmp_path / "report.json"
     file.write_text(json.dumps(REPORT))
-    answer = mutirao("explain", file)
-    assert answer.returncode == 0, answer.stderr
-    for text in ["Open MPI v5.0.11", "MPI_COMM_WORLD: 4 ranks on 4 hosts in 2 sites",
-                 "network measured", "37 messages", "broadcast of 24 B from host 1, 16 calls",
-                 "tree:tree=mst", "predicted   8.05 ms  0.50 x native", "16.1 ms",
-                 "halves: 2 ranks on 1 host", "left to the MPI library: one host"]:
-        assert text in answer.stdout
     assert json.loads(mutirao("explain", "--json", file).stdout) == REPORT
 
 
-def explained(mutirao, tmp_path, adaptation):
-    file = tmp_path / "report.json"
-    first, *others = REPORT["communicators"]
-    file.write_text(json.dumps({**REPORT, "communicators": [{**first, "adaptation": adaptation},
-                                                            *others]}))
-    answer = mutirao("explain", file)
-    assert answer.returncode == 0, answer.stderr
-    return answer.stdout
-
-
-def test_says_what_of_the_network_was_taken_up(mutirao, tmp_path):
-    told = explained(mutirao, tmp_path, {
-        "mode": "auto", "epochs": 12, "checks": 0, "waits": 1, "waited_ms": 2.5, "adapting_ms": 0,
-        "taken_up": [{"call": 8, "links": 3, "new_tree": True, "shown": [
-            {"low": 0, "high": 2, "before_us": 9000, "after_us": 90000},
-            {"low": 1, "high": 2, "before_us": 8000, "after_us": None}]}]})
-    for text in ["12 epochs", "waited 1 time for it, 2.50 ms in all", "from call 9 on:",
-                 "hosts 0-2 9.00 ms -> 90.0 ms", "hosts 1-2 8.00 ms -> unusable", "1 more link",
-                 "a new spanning tree"]:
+def test_says_what_of_the_network_was_taken_up(explained):
+    told = "\n".join(explained(following(
+        waits=1, waited_ms=2.5, horizon_calls=0, taken_up=[
+            {"call": 8, "links": 3, "new_tree": True, "shown": [
+                {"low": 0, "high": 2, "before_us": 9000, "after_us": 90000},
+                {"low": 1, "high": 2, "before_us": 8000, "after_us": None}]}])))
+    for text in ["12 epochs; this rank waited for one 1 time, none of them at the start, 2.50 ms in"
+                 " all", "known in call 9: hosts 0-2 9.00 ms -> 90.0 ms",
+                 "hosts 1-2 8.00 ms -> unusable", "1 more link", "a new spanning tree"]:
         assert text in told
 
 
-def test_says_what_adapting_inside_calls_cost(mutirao, tmp_path):
-    told = explained(mutirao, tmp_path, {
-        "mode": "every:4", "epochs": 0, "checks": 5, "waits": 0, "waited_ms": 0,
-        "adapting_ms": 1234, "taken_up": []})
-    assert "every 4. call: links measured 5 times, 1.23 s in all" in told
-    assert "no change of the network taken up" in told
+@pytest.mark.parametrize("early, settled, said", [
+    (2, 0, "waited for one 2 times, all of them at the start, 5.00 ms in all"),
+    (2, 3, "waited for one 5 times, 2 of them at the start, 12.5 ms in all")])
+def test_waits_at_the_start_are_told_apart(explained, early, settled, said):
+    told = explained(following(early_waits=early, early_waited_ms=2.5 * early, waits=settled,
+                               waited_ms=2.5 * settled))
+    assert any(line.endswith(said) for line in told)
+
+
+def test_says_what_adapting_inside_calls_cost(explained):
+    told = explained(following(mode="every:4", checks=5, adapting_ms=1234, ghs_messages=37))
+    begin = told.index("adapted inside every 4. call: links measured 5 times, 1.23 s in all")
+    assert told[begin + 1:begin + 3] == ["first tree agreed with 37 messages (at most 50)",
+                                         "no change of the network taken up"]
 
 
 @pytest.mark.parametrize("edges", [

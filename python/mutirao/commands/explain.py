@@ -62,15 +62,18 @@ def _first_line(text: str) -> str:
 
 
 def _start(start: dict) -> Iterator[str]:
-    """What MPI_Init cost the program, or why the MPI library takes every call."""
+    """What the start cost the program, or why the MPI library takes every call."""
     if start.get("native_reason"):
         yield f"All calls are left to the MPI library: {start['native_reason']}"
     elif start:
-        line = (f"start: MPI_Init took {duration(start['twin_ms'] * 1000)} longer, for a private"
-                " duplicate of MPI_COMM_WORLD")
-        if start.get("waited_ms"):
-            line += f", and waited {duration(start['waited_ms'] * 1000)} for the network (start=wait)"
+        line = (f"start: MPI_Init took {duration(start['twin_ms'] * 1000)} longer, to duplicate"
+                " MPI_COMM_WORLD")
+        if start["waited_ms"]:
+            line += f", and {duration(start['waited_ms'] * 1000)} to learn the network (start=wait)"
         yield line
+        if start["introduced_ms"]:
+            yield (f"  beside the program: all ranks known here"
+                   f" {duration(start['introduced_ms'] * 1000)} after MPI_Init")
 
 
 def _communicator(communicator: dict) -> Iterator[str]:
@@ -82,14 +85,9 @@ def _communicator(communicator: dict) -> Iterator[str]:
     if sites > 1:
         line += f" in {sites} sites"
     yield line
-    handled = {"mutirao": "handled by mutirao", "native": "left to the MPI library"}
-    state = communicator.get("state", "unknown")
-    yield f"  {handled.get(state, state)}: {communicator.get('reason') or _not_yet(communicator)}"
-    if communicator.get("first_ruled_call") is not None:
-        yield (f"  first ruling from call {communicator['first_ruled_call'] + 1} on,"
-               f" {duration(communicator['first_ruled_ms'] * 1000)} after MPI_Init; until then the"
-               " MPI library's own")
-    yield from _followed(communicator.get("adaptation") or {})
+    yield f"  {_state(communicator)}"
+    yield from _first_ruling(communicator)
+    yield from _followed(communicator.get("adaptation") or {}, communicator.get("latency_us") or [])
     if communicator.get("tree"):
         yield "  spanning tree, with the one-way latency of each link:"
         yield from (f"    {line}" for line in draw_tree(
@@ -99,12 +97,30 @@ def _communicator(communicator: dict) -> Iterator[str]:
         yield from _class(of_class)
 
 
-def _not_yet(communicator: dict) -> str:
+def _state(communicator: dict) -> str:
     calls = counted(communicator.get("calls", 0), "call")
-    return f"{calls} before its ranks had agreed; the MPI library took them"
+    reason = communicator.get("reason")
+    if communicator.get("state") == "native":
+        return f"left to the MPI library: {reason or 'no reason given'}"
+    if not reason:
+        return f"left to the MPI library so far: {calls} before its ranks had agreed"
+    return f"handled by mutirao: {reason}; {calls}"
 
 
-def _followed(adaptation: dict) -> Iterator[str]:
+def _first_ruling(communicator: dict) -> Iterator[str]:
+    """From when on it was not the MPI library alone that took the calls."""
+    if communicator.get("state") == "native" or not communicator.get("reason"):
+        return
+    call = communicator.get("first_ruled_call")
+    if call is None:
+        yield "  no ruling for an algorithm of mutirao's: the MPI library took all calls"
+    else:
+        after = f"{duration(communicator['first_ruled_ms'] * 1000)} after MPI_Init"
+        before = f"; the MPI library took the {counted(call, 'call')} before" if call else ""
+        yield f"  first ruling from call {call + 1} on, {after}{before}"
+
+
+def _followed(adaptation: dict, latency_us: list) -> Iterator[str]:
     """How the communicator followed its network while the program ran."""
     mode = adaptation.get("mode", "off")
     if mode == "off":
@@ -113,11 +129,15 @@ def _followed(adaptation: dict) -> Iterator[str]:
         yield (f"  adapted inside every {mode.removeprefix('every:')}. call: links measured"
                f" {counted(adaptation['checks'], 'time')},"
                f" {duration(adaptation['adapting_ms'] * 1000)} in all")
+        if adaptation.get("ghs_messages"):
+            yield (f"  first tree agreed with {counted(adaptation['ghs_messages'], 'message')}"
+                   f" (at most {ghs_message_bound(latency_us)})")
     else:
         where = "inside its own calls" if mode == "in-band" else "beside the program"
-        yield (f"  follows its network {where}: {counted(adaptation['epochs'], 'epoch')};"
-               f" this rank {_waited(adaptation, 'waits', 'waited_ms')}"
-               f" (while it started: {_waited(adaptation, 'early_waits', 'early_waited_ms')})")
+        horizon = adaptation["horizon_calls"]  # 0 where another rank decides
+        told = f", told {counted(horizon, 'call')} ahead" if horizon else ""
+        yield (f"  follows its network {where}: {counted(adaptation['epochs'], 'epoch')}{told};"
+               f" this rank {_waited(adaptation)}")
     taken_up = adaptation.get("taken_up") or []
     if not taken_up:
         yield "  no change of the network taken up"
@@ -125,11 +145,14 @@ def _followed(adaptation: dict) -> Iterator[str]:
         yield f"  known in call {change['call'] + 1}: {_change(change)}"
 
 
-def _waited(adaptation: dict, times: str, total_ms: str) -> str:
-    if not adaptation[times]:
-        return "never waited for it"
-    return (f"waited {counted(adaptation[times], 'time')} for it,"
-            f" {duration(adaptation[total_ms] * 1000)} in all")
+def _waited(adaptation: dict) -> str:
+    early, settled = adaptation["early_waits"], adaptation["waits"]
+    if not early + settled:
+        return "never waited for one"
+    total_ms = adaptation["early_waited_ms"] + adaptation["waited_ms"]
+    when = "all" if early and not settled else str(early) if early else "none"
+    return (f"waited for one {counted(early + settled, 'time')}, {when} of them at the start,"
+            f" {duration(total_ms * 1000)} in all")
 
 
 def _change(change: dict) -> str:
@@ -145,6 +168,13 @@ def _change(change: dict) -> str:
 
 def _latency(latency_us: float | None) -> str:
     return "unusable" if latency_us is None else duration(latency_us)
+
+
+def ghs_message_bound(latency_us: list) -> int:
+    """2 E + 5 N log2 N, over the links that let something through (null: nothing does)."""
+    hosts = len(latency_us)
+    links = sum(latency_us[a][b] is not None for a in range(hosts) for b in range(a))
+    return int(2 * links + 5 * hosts * math.log2(hosts)) if hosts else 0
 
 
 def draw_tree(edges: list, latency_us: list | None, sites: list | None) -> Iterator[str]:
@@ -179,30 +209,29 @@ def draw_tree(edges: list, latency_us: list | None, sites: list | None) -> Itera
 
 
 def _class(of_class: dict) -> Iterator[str]:
-    """All calls of one collective from one root, of lengths up to twice the least."""
-    title = (f"  {of_class['collective']} of {size(of_class['length_bytes'])} from rank"
-             f" {of_class['root']}")
+    """All calls of one collective from one root that are as long, to the next power of two."""
+    root = "any rank" if of_class["root"] < 0 else f"rank {of_class['root']}"
+    yield f"  {of_class['collective']} of {size(of_class['length_bytes'])} from {root}"
     if of_class["native_calls"]:
-        yield f"{title}, {counted(of_class['native_calls'], 'call')} by the MPI library"
+        yield f"    {counted(of_class['native_calls'], 'call')} by the MPI library"
     for ruling in of_class["rulings"]:
-        if ruling["chosen"] == "native":
-            yield f"{title}, from call {ruling['first_call'] + 1} on: native"
-        else:
-            yield (f"{title}, {counted(ruling['calls'], 'call')} from call"
-                   f" {ruling['first_call'] + 1} on: {ruling['chosen']}")
+        line = f"    from call {ruling['first_call'] + 1} on: {ruling['chosen']}"
+        if ruling["chosen"] != "native":  # those calls are the MPI library's
+            line += f", {counted(ruling['calls'], 'call')}"
+        yield line
         yield from _why(ruling)
 
 
 def _why(ruling: dict) -> Iterator[str]:
     if ruling.get("reason"):
-        yield f"    why: {ruling['reason']}"
+        yield f"      why: {ruling['reason']}"
     considered = ruling.get("considered") or []
     native_us = next((row["predicted_us"] for row in considered
                       if row["candidate"] == "native"), None)
     width = max((len(row["candidate"]) for row in considered), default=0)
     for row in considered:
         predicted_us = row["predicted_us"]
-        line = f"    {row['candidate']:<{width}}  predicted {duration(predicted_us):>9}"
+        line = f"      {row['candidate']:<{width}}  predicted {duration(predicted_us):>9}"
         if native_us and predicted_us and row["candidate"] != "native":
             line += f"  {predicted_us / native_us:.2f} x native"
         yield line
