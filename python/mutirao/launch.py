@@ -97,10 +97,13 @@ def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool,
         style.hostfile_line.format(host=host.name, slots=slots) + "\n"
         for host, slots in zip(lab.hosts, spread(ranks, len(lab.hosts)))))
     place = LabPlace(str(lab.agent), lab.interface, lab.control.name, hostfile)
-    preloads = [mpi.labstart] if mpi.labstart.is_file() else []
+    # mutirao first: its MPI_Init calls the start library's, which lets the ranks connect and then
+    # releases the delays, and duplicates the communicator after that, over links as they shall be.
+    # The other way round mutirao's start would cost nothing in a lab.
+    preloads = [] if native else [mpi.preload]
+    if mpi.labstart.is_file():
+        preloads.append(mpi.labstart)
     preloads.append(lab.calm_library)
-    if not native:
-        preloads.append(mpi.preload)
     variables = {**variables, **style.lab_environment(place), **lab.environment()}
     return [str(mpi.launcher), *style.lab(ranks, place),
             *_with_environment(variables, preloads), *argv]
