@@ -9,15 +9,21 @@ import json
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mutirao.errors import Failure
 from mutirao.lab import Counters, Lab, verify_run
-from mutirao.launch import launch, spread
+from mutirao.launch import CompletedRun, launch, spread
 from mutirao.mpis import Mpi
 from mutirao.network import HostNetwork
 from mutirao.processes import failure_of
+from mutirao.units import counted
 
 PROGRAM = "broadcast"
+# What is measured is what is settled, unless somebody asks for the start itself.
+SETTLED = {"start": "wait"}
+ANY_ROOT = -1  # of a ruling
+_MOST_RULINGS_TOLD = 16  # of a class of calls; the library forgets the first ones
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,22 @@ class Contender:
     @property
     def native(self) -> bool:
         return self.settings is None
+
+    @property
+    def all_settings(self) -> dict[str, str] | None:
+        return None if self.settings is None else {**SETTLED, **self.settings}
+
+    @property
+    def waits(self) -> bool:
+        """Each of its calls has a ruling: who adapts inside the calls waits for that, too."""
+        settings = self.all_settings or {}
+        return (settings.get("start") == "wait"
+                or settings.get("adaptation", "").startswith("every:"))
+
+    def launch(self, argv: Sequence[str], ranks: int, **options: Any) -> CompletedRun:
+        """A job of it, its output captured."""
+        return launch(self.mpi, argv, ranks, settings=self.all_settings, native=self.native,
+                      capture=True, **options)
 
     @property
     def title(self) -> str:
@@ -110,35 +132,44 @@ class Measurement:
 
     @property
     def communicator(self) -> dict | None:
-        """What mutirao knows of the program's ranks: network, decisions, cost of set-up."""
+        """What mutirao knows of the program's ranks: network, rulings, adaptation."""
         for communicator in (self.report or {}).get("communicators", ()):
             if communicator.get("state") == "mutirao":
                 return communicator
         return None
 
-    def decision(self, length_bytes: int, root_host: int) -> dict | None:
-        """One decision serves all lengths up to the next power of two."""
-        for decision in (self.communicator or {}).get("decisions", ()):
-            if (decision["root_host"] == root_host
-                    and decision["length_bytes"].bit_length() == length_bytes.bit_length()):
-                return decision
+    def calls_of(self, length_bytes: int, root: int) -> dict | None:
+        """How all broadcasts from this rank went that are as long, to the next power of two."""
+        for each in (self.communicator or {}).get("classes", ()):
+            if (each["collective"] == "broadcast" and each["root"] == root
+                    and each["length_bytes"].bit_length() == length_bytes.bit_length()):
+                return each
         return None
 
-    def chosen(self, length_bytes: int, root_host: int) -> str | None:
-        """The algorithm that ran, where that was mutirao's to say."""
-        return (self.decision(length_bytes, root_host) or {}).get("chosen")
+    def rulings(self, length_bytes: int, root: int) -> list[dict]:
+        """Those for this very root, or for any."""
+        for whose in (root, ANY_ROOT):
+            if rulings := (self.calls_of(length_bytes, whose) or {}).get("rulings"):
+                return rulings
+        return []
 
-    def predicted_ms(self, length_bytes: int, root_host: int) -> dict[str, float]:
-        """What was predicted before choosing, by algorithm; nothing where one was prescribed."""
-        considered = (self.decision(length_bytes, root_host) or {}).get("considered") or ()
-        return {row["candidate"]: row["predicted_us"] / 1000 for row in considered
+    def chosen(self, length_bytes: int, root: int) -> str | None:
+        """The algorithm that ran in the end, where that was mutirao's to say."""
+        if rulings := self.rulings(length_bytes, root):
+            return rulings[-1]["chosen"]
+        return "native" if self.calls_of(length_bytes, root) else None
+
+    def predicted_ms(self, length_bytes: int, root: int) -> dict[str, float]:
+        """What was predicted for the last ruling, by algorithm; nothing where one was prescribed."""
+        rulings = self.rulings(length_bytes, root)
+        return {row["candidate"]: row["predicted_us"] / 1000
+                for row in (rulings[-1].get("considered") or () if rulings else ())
                 if row["predicted_us"] is not None}
 
     def to_dict(self) -> dict:
-        settings = self.contender.settings
         return {"name": self.contender.name, "mpi": self.contender.mpi.name,
                 "mpi_title": self.contender.mpi.title,
-                "settings": None if settings is None else dict(settings),
+                "settings": self.contender.all_settings,
                 "points": [point.to_dict() for point in self.points],
                 "seconds": round(self.seconds, 3), "packets": self.packets,
                 "overruns": self.overruns}
@@ -162,8 +193,7 @@ def measure(contender: Contender, workloads: Sequence[Workload], ranks: int,
     for workload in workloads:
         argv += [*(["--then"] if len(argv) > 1 else []), *workload.arguments()]
     before = lab.counters() if lab else None
-    finished = launch(contender.mpi, argv, ranks, lab=lab, settings=contender.settings,
-                      native=contender.native, capture=True, on_line=take, timeout_s=timeout_s)
+    finished = contender.launch(argv, ranks, lab=lab, on_line=take, timeout_s=timeout_s)
     what = contender.title
     if finished.returncode != 0:
         raise failure_of(finished, what)
@@ -205,14 +235,58 @@ def bound_us(network: HostNetwork, ranks: int, root: int) -> float:
 
 
 def check_taken_part(measurement: Measurement) -> None:
-    """Failure where mutirao was to run, but left every call to the MPI library: that would pass the
-    library's times for ours. For a job on several hosts."""
-    contender, report = measurement.contender, measurement.report
-    if contender.native or report is None or measurement.communicator:
+    """Failure where mutirao was to run, but what was measured was left to the MPI library without a
+    ruling: that would pass the library's times for ours. For a job on several hosts."""
+    check_handled(measurement)
+    if measurement.contender.native:
         return
-    reasons = "; ".join(each.get("reason", "") for each in report.get("communicators", ()))
-    raise Failure(f"{contender.title}: mutirao left every call to the MPI library:"
-                  f" {reasons or 'no broadcast'}")
+    for length, root in dict.fromkeys((each.length_bytes, each.root)
+                                      for each in measurement.points if each.length_bytes):
+        if reason := _why_not_ours(measurement, length, root):
+            raise Failure(f"{measurement.contender.title}, {length} bytes from rank {root}: {reason}")
+
+
+def check_handled(measurement: Measurement) -> None:
+    """Failure where mutirao was to run, but has left everything to the MPI library for good."""
+    contender, report = measurement.contender, measurement.report
+    if contender.native:
+        return
+    if report is None:
+        raise Failure(f"{contender.title}: mutirao left no report, as if it had not been preloaded")
+    if not measurement.communicator:
+        reasons = [(report.get("start") or {}).get("native_reason"),
+                   *(each.get("reason") for each in report.get("communicators", ()))]
+        raise Failure(f"{contender.title}: mutirao left every call to the MPI library:"
+                      f" {'; '.join(filter(None, reasons)) or 'no broadcast'}")
+
+
+def _why_not_ours(measurement: Measurement, length_bytes: int, root: int) -> str | None:
+    """Without a ruling the MPI library may only take calls of which nobody waits for one; and who
+    prescribes an algorithm must have got it."""
+    contender = measurement.contender
+    asked = (contender.settings or {}).get("broadcast", "auto")
+    calls, rulings = (measurement.calls_of(length_bytes, root),
+                      measurement.rulings(length_bytes, root))
+    if calls is None and not rulings:
+        return "mutirao saw no such call"
+    for ruling in rulings:
+        if asked != "auto" and _name_of(ruling["chosen"]) != _name_of(asked):
+            return f"{ruling['chosen']} ran instead: {ruling.get('reason') or 'no reason given'}"
+    natively = calls["native_calls"] if calls else 0
+    if not natively or len(rulings) >= _MOST_RULINGS_TOLD:
+        return None
+    if not rulings:
+        may_be_native = not contender.waits and asked == "auto"
+    else:
+        ruled_at_once = rulings[0]["first_call"] <= calls["first_call"]
+        may_be_native = not contender.waits or (
+            ruled_at_once and any(each["chosen"] == "native" for each in rulings))
+    return None if may_be_native else (f"the MPI library took {counted(natively, 'call')}"
+                                       " without a ruling for that")
+
+
+def _name_of(candidate: str) -> str:
+    return candidate.partition(":")[0]
 
 
 def check_points(what: str, points: Sequence[Point], hosts: int, before: Counters,

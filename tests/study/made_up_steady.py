@@ -1,26 +1,25 @@
 """Runs of the steady program made up for the tests of what is made of them."""
 
-from made_up import decision, report
+from made_up import calls_of, report, ruling, said_of_adapting
 from mutirao.errors import Failure
 from mutirao.measure import Measurement, Point
 from mutirao.studies.steady import SteadyRun
 
 
 def adaptation(mode, check_ms=(), waited_ms=0.0, calls=()):
-    return {"mode": mode, "adapting_ms": sum(check_ms), "check_ms": list(check_ms),
-            "checks": len(check_ms), "waited_ms": waited_ms, "waits": 1, "epochs": 9, "taken_up": [
-                {"call": call, "links": 1, "new_tree": True, "shown": [
-                    {"low": 12, "high": 16, "before_us": 5.0, "after_us": 50.0}]}
-                for call in calls]}
+    return said_of_adapting(
+        mode, adapting_ms=sum(check_ms), check_ms=list(check_ms), checks=len(check_ms),
+        waited_ms=waited_ms, waits=1, taken_up=[
+            {"call": call, "links": 1, "new_tree": True, "shown": [
+                {"low": 12, "high": 16, "before_us": 5.0, "after_us": 50.0}]} for call in calls])
 
 
 def steady_run(contender, begin_ms, completion_ms, bounds_ms=None, said=None, stopped_ms=712.5):
     bounds_ms = bounds_ms or [1.0] * len(begin_ms)
     given = None
     if not contender.native:
-        given = report(24, [decision(12, 24, "tree:tree=mst")])
-        if said:
-            given["communicators"][0]["adaptation"] = said
+        given = report(24, [calls_of(12, 24, ruling("tree:tree=mst"))])
+        given["communicators"][0]["adaptation"] = said
     points = tuple(Point(24, 12, 1, 99.0, (completion,), bound)
                    for completion, bound in zip(completion_ms, bounds_ms, strict=True))
     # Rank 0 is in a call long before the root.
@@ -53,4 +52,5 @@ class MadeUpSteadyJobs:
             each.append(bound * 1.25 * late + 200 * checks)
         check_ms = [500.0] * ((pace.count + pace.ahead - 1) // every + 1) if every else ()
         said = adaptation(mode, check_ms, 4.0 * (mode == "auto"), (2, 5))
+        said = said and {**said, "ghs_messages": 417 if every else 0}
         return steady_run(contender, range(pace.count), each, bounds_ms, said)

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from made_up import decision, report
+from made_up import calls_of, report, ruling
 from mutirao.commands.bench import NATIVE, Bench, parse_only, parse_roots, parse_sizes
 from mutirao.errors import UsageError
 from mutirao.measure import Measurement, Point, Workload
@@ -67,11 +67,11 @@ def bench_of(contender, medians_ms, choice="flat"):
     measurements = []
     for name, median_ms in medians_ms.items():
         ran = choice if name == "auto" else name
-        given = report(4, [decision(0, 16, ran, CONSIDERED if name == "auto" else ())])
+        given = report(4, [calls_of(0, 16, ruling(ran, CONSIDERED if name == "auto" else ()))])
         measurements.append(Measurement(
             contender(name), (Point(24, 0, 1, 9.0, (median_ms,), 80.0),),
             None if name == "native" else given, 1.0))
-    return Bench(Workload((24,), (0,)), measurements, [0, 1, 2, 3])
+    return Bench(Workload((24,), (0,)), measurements)
 
 
 def test_ratios_and_errors_of_prediction(contender):

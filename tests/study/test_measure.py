@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from made_up import counters, decision, report
+from made_up import calls_of, counters, report, ruling
 from mutirao import measure
 from mutirao.errors import Failure
 from mutirao.launch import CompletedRun
@@ -110,28 +110,43 @@ class FakeLab:
 
 def run_with(monkeypatch, contender, network, lines, returncode=0):
     """measure() with a launcher that only says these lines."""
-    def fake_launch(_mpi, argv, _ranks, *, on_line, **_options):
+    def fake_launch(_mpi, argv, _ranks, *, on_line, **options):
         fake_launch.argv = argv
         for line in lines:
             on_line(line)
-        return CompletedRun(returncode, lines, "it broke\n", 1.0, argv, None)
+        fake_launch.settings = options["settings"]
+        return CompletedRun(returncode, lines, "it broke\n", 1.0, argv, report(4, [
+            calls_of(root, length, ruling("flat")) for root, length in ((1, 24), (0, 24), (0, 100))]))
 
     monkeypatch.setattr(measure, "launch", fake_launch)
     monkeypatch.setattr(type(contender.mpi), "program", lambda _self, name: name)
     workloads = (Workload((24,), (1,), (4,), 4), Workload((24, 100), (0,), repeat=1))
     done = measure.measure(contender, workloads[:1 if len(lines) < 3 else 2], 4, FakeLab(network))
-    return done, fake_launch.argv
+    return done, fake_launch
 
 
 def test_measures_several_workloads_in_one_job(monkeypatch, contender, network):
     lines = [LINE, "noise", *(f'{{"bytes":{length},"root":0,"consecutive":1,"first_ms":50,'
                               '"completion_ms":[16]}' for length in (24, 100))]
-    done, argv = run_with(monkeypatch, contender("flat"), network, lines)
+    done, launched = run_with(monkeypatch, contender("flat"), network, lines)
     assert [each.key for each in done.points] == [(24, 1, 4), (24, 0, 1), (100, 0, 1)]
     assert done.point(100, 0).completion_ms == (16,)
-    assert argv == ["broadcast", "--bytes", "24", "--roots", "1", "--consecutive", "4",
-                    "--repeat", "4", "--then", "--bytes", "24,100", "--roots", "0",
-                    "--consecutive", "1", "--repeat", "1"]
+    assert launched.argv == ["broadcast", "--bytes", "24", "--roots", "1", "--consecutive", "4",
+                             "--repeat", "4", "--then", "--bytes", "24,100", "--roots", "0",
+                             "--consecutive", "1", "--repeat", "1"]
+
+
+@pytest.mark.parametrize("settings, start", [({}, "wait"), ({"start": "beside"}, "beside")])
+def test_what_is_measured_is_settled_unless_asked_otherwise(monkeypatch, contender, network,
+                                                           settings, start):
+    done, launched = run_with(monkeypatch, contender("flat", **settings), network, [LINE])
+    assert launched.settings == {"broadcast": "flat", "start": start}
+    assert done.to_dict()["settings"] == launched.settings
+
+
+def test_a_native_job_has_no_settings(monkeypatch, contender, network):
+    _, launched = run_with(monkeypatch, contender("native"), network, [LINE])
+    assert launched.settings is None
 
 
 def test_a_job_that_beats_the_bound_is_refused(monkeypatch, contender, network):
@@ -151,12 +166,26 @@ def test_a_failed_job_says_what_its_program_said(monkeypatch, contender, network
 
 @pytest.mark.parametrize("length, ran", [(16, "flat"), (24, "flat"), (31, "flat"), (32, "chain"),
                                          (65536, None), (15, None)])
-def test_decisions_are_for_a_range_of_lengths(contender, length, ran):
-    given = [decision(3, 16, "flat", [("flat", 1500), ("native", None)]), decision(3, 32, "chain"),
-             decision(2, 65536, "flat")]
+def test_rulings_are_for_a_range_of_lengths(contender, length, ran):
+    given = [calls_of(3, 16, ruling("flat", [("flat", 1500), ("native", None)])),
+             calls_of(3, 32, ruling("chain")), calls_of(2, 65536, ruling("flat"))]
     done = Measurement(contender("auto"), (), report(4, given), 1.0)
     assert done.chosen(length, 3) == ran
     assert done.predicted_ms(length, 3) == ({"flat": 1.5} if ran == "flat" else {})
+
+
+def test_the_last_ruling_counts(contender):
+    done = Measurement(contender("auto"), (), report(4, [calls_of(
+        3, 24, ruling("flat", [("flat", 1500)]), ruling("chain", [("chain", 900)], 7))]), 1.0)
+    assert done.chosen(24, 3) == "chain" and done.predicted_ms(24, 3) == {"chain": 0.9}
+
+
+def test_a_ruling_for_any_root(contender):
+    """The library counts native calls by their own root. Catches the calls taken for unruled ones."""
+    done = Measurement(contender("auto"), (point([11.0]),), report(4, [
+        calls_of(-1, 24, ruling("flat")), calls_of(2, 24, ruling("chain"))]), 1.0)
+    assert [done.chosen(24, root) for root in (0, 1, 2)] == ["flat", "flat", "chain"]
+    check_taken_part(done)
 
 
 def test_nothing_is_known_of_a_native_run(contender):
@@ -170,5 +199,53 @@ def test_native_times_do_not_pass_for_ours(contender):
     fallen_back = {"communicators": [{"state": "native", "reason": "some hosts cannot be reached"}]}
     with pytest.raises(Failure, match="some hosts cannot be reached"):
         check_taken_part(Measurement(contender("chain"), (), fallen_back, 1.0))
+    no_job = {"start": {"native_reason": "spawned processes"}, "communicators": []}
+    with pytest.raises(Failure, match="spawned processes"):
+        check_taken_part(Measurement(contender("chain"), (), no_job, 1.0))
+    with pytest.raises(Failure, match="no report"):
+        check_taken_part(Measurement(contender("chain"), (), None, 1.0))
     check_taken_part(Measurement(contender("native"), (), None, 1.0))
     check_taken_part(Measurement(contender("chain"), (), report(4, []), 1.0))
+
+
+NATIVE_AT_ONCE = calls_of(0, 16, ruling("native"))
+UNRULED = calls_of(0, 16, native_calls=6)
+RULED_LATE = calls_of(0, 16, ruling("chain", first_call=6), native_calls=6)
+NATIVE_LATE = calls_of(0, 16, ruling("native", first_call=6), native_calls=6)
+FELL_BACK = calls_of(0, 16, ruling("chain"), native_calls=6)
+CHANGED = calls_of(0, 16, ruling("native"), ruling("chain", first_call=6))
+OTHER_ROOT = calls_of(1, 16, ruling("chain"))
+
+
+@pytest.mark.parametrize("of_class, name, settings, said", [
+    (NATIVE_AT_ONCE, "auto", {}, None),
+    (CHANGED, "auto", {}, None),
+    (UNRULED, "auto", {}, "took 6 calls without a ruling"),
+    (RULED_LATE, "auto", {}, "took 6 calls without a ruling"),
+    (NATIVE_LATE, "auto", {}, "took 10 calls without a ruling"),
+    (FELL_BACK, "chain", {}, "took 6 calls without a ruling"),
+    (OTHER_ROOT, "chain", {}, "no such call"),
+    (NATIVE_AT_ONCE, "chain", {}, "native ran instead: because"),
+    (CHANGED, "chain:segment_bytes=512", {}, "native ran instead: because"),
+    (UNRULED, "auto", {"start": "beside"}, None),
+    (RULED_LATE, "auto", {"start": "beside"}, None),
+    (RULED_LATE, "chain", {"start": "beside"}, None),
+    (UNRULED, "chain", {"start": "beside"}, "took 6 calls without a ruling"),
+    (NATIVE_LATE, "chain", {"start": "beside"}, "native ran instead"),
+    (UNRULED, "auto", {"start": "beside", "adaptation": "every:4"}, "without a ruling"),
+])
+def test_what_ran_natively_without_a_ruling_is_refused(contender, of_class, name, settings, said):
+    """A call may be native by a ruling, and where nobody waits for one until there is one; a
+    prescribed algorithm must have run in the end."""
+    done = Measurement(contender(name, **settings), (point([11.0]),), report(4, [of_class]), 1.0)
+    if said is None:
+        check_taken_part(done)
+        return
+    with pytest.raises(Failure, match=f"24 bytes from rank 0: .*{said}"):
+        check_taken_part(done)
+
+
+def test_empty_messages_need_no_ruling(contender):
+    """mutirao leaves them out of its report."""
+    empty = Point(0, 0, 1, 99.0, (11.0,), 10.0)
+    check_taken_part(Measurement(contender("chain"), (empty,), report(4, []), 1.0))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from made_up import NoLab, counters, mpi_named
+from made_up import NoLab, calls_of, counters, mpi_named, report, ruling
 from made_up_steady import adaptation, steady_run
 from mutirao.errors import Failure
 from mutirao.lab import Lab
@@ -15,7 +15,8 @@ from mutirao.launch import CompletedRun
 from mutirao.measure import Contender
 from mutirao.mpis import found_mpis
 from mutirao.network import HostNetwork
-from mutirao.studies import overhead, reaction, steady
+from mutirao import measure
+from mutirao.studies import overhead, reaction
 from mutirao.studies.reaction import RECOVERS, WORSENS, reaction_s
 from mutirao.studies.steady import Pace, run_steady
 
@@ -35,17 +36,19 @@ class FourHosts:
 
 def run_with(monkeypatch, contender, lines, pace, on_begin=None, bounds=(10.0, 10.0, 10.0)):
     """run_steady() with a launcher that says these lines and notes which files say go by then."""
-    def fake_launch(_mpi, argv, _ranks, *, on_line, **_options):
+    def fake_launch(_mpi, argv, _ranks, *, on_line, settings, **_options):
         fake_launch.argv = argv
+        fake_launch.settings = settings
         fake_launch.go = []
         for line in lines:
             on_line(line)
             if "--go" in argv:
                 folder = Path(argv[argv.index("--go") + 1]).parent
                 fake_launch.go.append(sorted(path.name for path in folder.iterdir()))
-        return CompletedRun(0, lines, "", 1.0, argv, None)
+        given = report(4, [calls_of(1, 24, ruling("flat"))])
+        return CompletedRun(0, lines, "", 1.0, argv, None if contender.native else given)
 
-    monkeypatch.setattr(steady, "launch", fake_launch)
+    monkeypatch.setattr(measure, "launch", fake_launch)
     monkeypatch.setattr(type(contender.mpi), "program", lambda _self, name: name)
     return run_steady(contender, pace, FourHosts(), bounds, on_begin), fake_launch
 
@@ -55,7 +58,7 @@ def test_stops_until_all_is_done(monkeypatch, contender):
     done = []
 
     def do(call):
-        folder = Path(steady.launch.argv[-1]).parent
+        folder = Path(measure.launch.argv[-1]).parent
         done.append((call, sorted(path.name for path in folder.iterdir())))
 
     pace = Pace(1, 3, stops={1: lambda: do(1), 3: lambda: do(3)})
@@ -67,7 +70,23 @@ def test_stops_until_all_is_done(monkeypatch, contender):
                                   "--ahead", "1", "--every-ms", "0", "--stop-before", "1,3", "--go"]
     assert run.completion_ms == (11.0, 12.0, 10.0) and run.begin_ms == (100.0, 200.0, 300.0)
     assert (run.stopped_ms, run.whole_ms) == (12.5, 900.5)
+    assert run.building_ms == 6799.0 and run.adaptation["mode"] == "auto"
+
+
+def test_a_native_run_builds_and_follows_nothing(monkeypatch, contender):
+    run, _ = run_with(monkeypatch, contender("native"), [TIMES], Pace(1, 3))
     assert run.building_ms is None and run.adaptation is None
+
+
+def test_who_adapts_inside_the_calls_builds_in_the_first_of_them(contender):
+    """Catches the later checks counted as well."""
+    run = steady_run(contender("auto"), [0.0], [9.0], said=adaptation("every:4", (500.0, 200.0)))
+    assert run.building_ms == 6799.0 + 500.0
+
+
+def test_jobs_of_the_studies_wait_until_all_is_settled(monkeypatch, contender):
+    _, launched = run_with(monkeypatch, contender("auto"), [TIMES], Pace(1, 3))
+    assert launched.settings == {"broadcast": "auto", "start": "wait"}
 
 
 def test_says_when_it_began(monkeypatch, contender):

@@ -56,7 +56,8 @@ def register(subparsers, common) -> None:
     parser.add_argument("--consecutive", type=int, default=1, metavar="K",
                         help="time so many calls in a row; default: 1")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
-                        dest="assignments", help="a setting (mutirao settings lists them)")
+                        dest="assignments", help="a setting (mutirao settings lists them);"
+                        " start=wait unless it is set")
     parser.set_defaults(run=run)
 
 
@@ -78,7 +79,7 @@ def run(arguments) -> int:
     contenders = _contenders(mpis, names, gather_settings(arguments.assignments))
     measurements, failures, described = _measure_all(arguments, contenders, workload, ranks,
                                                      network)
-    bench = Bench(workload, measurements, _hosts(ranks, network))
+    bench = Bench(workload, measurements)
     if arguments.json:
         print_json({"collective": arguments.collective, "ranks": ranks, **described,
                     "repeat": workload.repeat, "measurements": bench.to_list(),
@@ -189,10 +190,6 @@ def _measure_all(arguments, contenders: Sequence[Contender], workload: Workload,
     return measurements, failures, described
 
 
-def _hosts(ranks: int, network: HostNetwork | None) -> list[int]:
-    return hosts_of_ranks(ranks, network.host_count) if network else list(range(ranks))
-
-
 @dataclass(frozen=True)
 class Row:
     """One contender at one length and root, beside the native one of the same MPI."""
@@ -221,11 +218,9 @@ class Row:
 class Bench:
     """All that was measured, in groups of one MPI, length and root."""
 
-    def __init__(self, workload: Workload, measurements: Sequence[Measurement],
-                 hosts: Sequence[int]):
+    def __init__(self, workload: Workload, measurements: Sequence[Measurement]):
         self.workload = workload
         self.measurements = measurements
-        self.hosts = hosts
         self.groups = {(mpi, length, root): self._rows(mpi, length, root)
                        for mpi in dict.fromkeys(each.contender.mpi for each in measurements)
                        for length in workload.lengths_bytes for root in workload.roots}
@@ -235,13 +230,12 @@ class Bench:
         mine = [each for each in self.measurements if each.contender.mpi == mpi]
         native = next((each.point(length, root, consecutive) for each in mine
                        if each.contender.native), None)
-        host = self.hosts[root]
         # Predictions are made where there is something to choose, and for one call at a time.
-        predicted = next((each.predicted_ms(length, host) for each in mine
+        predicted = next((each.predicted_ms(length, root) for each in mine
                           if each.contender.name == OWN_CHOICE and consecutive == 1), {})
         rows = []
         for each in mine:
-            ran = each.chosen(length, host)
+            ran = each.chosen(length, root)
             rows.append(Row(each.contender.name, ran, each.point(length, root, consecutive),
                             native, predicted.get(NATIVE if each.contender.native else ran)))
         return rows

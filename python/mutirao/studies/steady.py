@@ -12,7 +12,6 @@ from pathlib import Path
 
 from mutirao.errors import Failure
 from mutirao.lab import Lab
-from mutirao.launch import launch
 from mutirao.measure import (
     Contender,
     Measurement,
@@ -62,9 +61,15 @@ class SteadyRun:
 
     @property
     def building_ms(self) -> float | None:
-        """What setting up took, in the first of the broadcasts that go ahead of the others."""
-        communicator = self.measurement.communicator
-        return communicator["setup_ms"]["total"] if communicator else None
+        """Until there was a tree: in MPI_Init, and for who adapts inside the calls in the first of
+        them, which goes ahead of the counted ones."""
+        start = (self.measurement.report or {}).get("start")
+        if not start:
+            return None
+        adaptation = self.adaptation or {}
+        builds_inside = adaptation.get("mode", "").startswith("every:")
+        inside_ms = adaptation["check_ms"][:1] if builds_inside else []
+        return start["twin_ms"] + start["waited_ms"] + sum(inside_ms)
 
     @property
     def adaptation(self) -> dict | None:
@@ -93,9 +98,8 @@ def run_steady(contender: Contender, pace: Pace, lab: Lab, bounds_ms: Sequence[f
 
         before = lab.counters()
         argv = [str(contender.mpi.program(PROGRAM)), *pace.arguments(prefix)]
-        finished = launch(contender.mpi, argv, lab.network.host_count, lab=lab,
-                          settings=contender.settings, native=contender.native, capture=True,
-                          on_line=take, timeout_s=timeout_s)
+        finished = contender.launch(argv, lab.network.host_count, lab=lab, on_line=take,
+                                    timeout_s=timeout_s)
         after = lab.counters()
     if finished.returncode != 0:
         raise failure_of(finished, what)
