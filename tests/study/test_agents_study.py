@@ -2,6 +2,11 @@
 
 import pytest
 
+from made_up import NoLab, mpi_named, report
+from mutirao import measure
+from mutirao.launch import CompletedRun
+from mutirao.mpis import Mpi
+from mutirao.progress import Steps
 from mutirao.studies import agents
 
 COUNTERS = ("udp_bytes_sent", "udp_bytes_received", "tcp_bytes_sent", "tcp_bytes_received")
@@ -20,16 +25,38 @@ def test_costs_are_rates_between_two_looks():
                                   "tcp_kbit_s": 0.6, "kbit_s": 3.0, "sent_kbit_s": 1.0})
 
 
+JOB = {"reason": "network known to the hosts' agents", "native_reason": "", "twin_ms": 3711.25,
+       "waited_ms": 1204.5, "introduced_ms": 0.0, "first_ruled_call": 0, "first_ruled_ms": 2.25}
+
+
 def test_what_is_shown(capsys):
     cost = dict.fromkeys(agents.COSTS, 1.0)
-    setup = {"attach": 0.15, "hosts": 4400.0, "probe": 0.0, "ghs": 0.0}
+    unruled = {**JOB, "first_ruled_call": None, "first_ruled_ms": None}
     agents.print_tables({
         "mpi_title": "Open MPI 5", "window_s": 60.0, "cold_start_s": 4.4,
         "machine": {"processors": 2, "load_before": 0.1},
-        "hosts": [cost, cost, {**cost, "processor_percent": 9.0}],
-        "jobs": [{"reason": "network known to the hosts' agents", "setup_ms": setup}] * 3})
+        "hosts": [cost, cost, {**cost, "processor_percent": 9.0}], "jobs": [JOB, unruled, JOB]})
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     processor = next(line for line in lines if line.startswith("processor"))
     assert processor.split()[-3:] == ["1.00", "9.00", "0.5"]
     assert any("4.4 s" in line for line in lines)
+    rows = {line[:27].rstrip(): line[27:].split() for line in lines}
+    assert rows["duplicating MPI_COMM_WORLD"] == ["3711.25"] * 3
+    assert ["1204.50"] * 3 in [line.split()[-3:] for line in lines]
+    assert ["1", "none", "1"] in [line.split()[-3:] for line in lines]
+
+
+def test_a_job_waits_and_keeps_the_delays(monkeypatch, tmp_path):
+    """Catches a job whose start holds the delays, which agents take for news."""
+    asked = {}
+
+    def fake_launch(_mpi, _argv, _ranks, *, settings, hold, **_options):
+        asked.update(settings=settings, hold=hold)
+        return CompletedRun(0, [], "", 1.0, [], report(24))
+
+    monkeypatch.setattr(measure, "launch", fake_launch)
+    monkeypatch.setattr(Mpi, "program", lambda _self, name: name)
+    job = agents._job(mpi_named("openmpi-5", tmp_path), NoLab(), Steps(1))
+    assert asked == {"settings": {"start": "wait"}, "hold": False}
+    assert (job["waited_ms"], job["first_ruled_ms"]) == (4705.75, 411.5)

@@ -147,6 +147,9 @@ def test_columns(dynamic_with):
         assert columns[key]["adapting"] == pytest.approx(adapting)
     assert columns["mst"]["broadcasts"] == pytest.approx(100 * spent, abs=1e-3)
     assert {columns[key]["changing"] for key in columns} == {0.7125}
+    # In MPI_Init, and in the first check.
+    assert {key: each["building"] for key, each in columns.items()} == {
+        key: pytest.approx(6.799 + 0.5 * key.startswith("mst-")) for key in columns}
     rows = dict((row[0], row[1:]) for row in comparisons(result, figure))
     assert rows["MST, adapting at each: faster than MST"] == ("18.6 x", "100.0 x")
     assert rows["MST, adapting at each: adapting in the program"][0] == "28.4%"
@@ -178,6 +181,7 @@ def test_tables_fit_a_terminal(dynamic_with, capsys):
     text = "\n".join(lines)
     for value in ("170.79", "393.83", "741.69", "9999", "0.71", "took up changes at broadcast 2\n"):
         assert value in text
+    assert text.count("first tree with 417 messages") == 3 * 2
 
 
 def test_an_arm_that_fails_is_left_out(dynamic_with, capsys):

@@ -19,7 +19,8 @@ def test_everything_is_measured(study_with):
     for arm in result["arms"]:
         assert [(point["root"], point["consecutive"]) for point in arm["points"]] == [
             (12, 1), (12, 4), (12, 8), (12, 16), (0, 1), (4, 1), (8, 1), (16, 1), (20, 1)]
-        assert (arm["set_up"] is None) == (arm["settings"] is None)
+        assert (arm["start"] is None) == (arm["settings"] is None)
+        assert arm["settings"] is None or arm["settings"]["start"] == "wait"
     assert result["arms"][-1]["points"][0]["ran"] == "tree:tree=shortest_path"
     assert json.loads(json.dumps(result)) == result
 
@@ -83,13 +84,14 @@ def test_tables_fit_a_terminal(study_with, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     text = "\n".join(lines)
-    for figure in ("4.93", "15.88", "28.20", "8.64", "349.4", "417 of 1102"):
+    for figure in ("4.93", "15.88", "28.20", "8.64", "349.4", "2.09 s", "4.71 s",
+                   "6.80 s", "in MPI_Init", "call 1"):
         assert figure in text
 
 
 def test_fewer_sites_than_there_are_is_said(study_with, capsys):
     result = study_with()
-    result["arms"][-1]["set_up"]["sites"] = [0] * 24
+    result["arms"][-1]["start"]["sites"] = [0] * 24
     print_tables(result)
     assert "saw 1 site instead of 6" in " ".join(capsys.readouterr().out.split())
 

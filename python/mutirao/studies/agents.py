@@ -7,7 +7,7 @@ import time
 from mutirao.compact_table import compact_table
 from mutirao.errors import Failure
 from mutirao.lab import Lab
-from mutirao.launch import launch
+from mutirao.measure import Contender
 from mutirao.mpis import Mpi
 from mutirao.output import working
 from mutirao.processes import failure_of
@@ -26,7 +26,6 @@ COSTS = {"processor_percent": ("processor, % of a core", 0.5),
          "tcp_kbit_s": ("TCP sent and received, kbit/s", None),
          "kbit_s": ("both, kbit/s", 20.0),
          "sent_kbit_s": ("both, sent only, kbit/s", None)}
-TREE_READY_BAR_MS = 100.0
 _MOST_SECONDS_OF_A_JOB = 120.0
 
 
@@ -82,15 +81,20 @@ def cost_between(before: dict, after: dict) -> dict:
 
 
 def _job(mpi: Mpi, lab: Lab, progress: Steps) -> dict:
-    progress.begin(f"a job on {mpi.title} that finds them")
-    finished = launch(mpi, [str(mpi.program("broadcast")), "--repeat", "2"],
-                      lab.network.host_count, lab=lab, settings={}, capture=True, hold=False,
-                      timeout_s=_MOST_SECONDS_OF_A_JOB)
+    job = Contender("a job that finds them", mpi, {})
+    progress.begin(job.title)
+    # Agents would take it for news if the delays were gone while the ranks connect.
+    finished = job.launch([str(mpi.program("broadcast")), "--repeat", "2"], lab.network.host_count,
+                          lab=lab, hold=False, timeout_s=_MOST_SECONDS_OF_A_JOB)
     if finished.returncode != 0:
-        raise failure_of(finished, "the job")
+        raise failure_of(finished, job.title)
+    if finished.report is None or not finished.report["communicators"]:
+        raise Failure(f"{job.title}: mutirao saw none of its broadcasts")
     world = finished.report["communicators"][0]
     progress.advance()
-    return {"reason": world["reason"], "setup_ms": world["setup_ms"]}
+    return {"reason": world["reason"], **finished.report["start"],
+            "first_ruled_call": world.get("first_ruled_call"),
+            "first_ruled_ms": world.get("first_ruled_ms")}
 
 
 def print_tables(result: dict) -> None:
@@ -104,14 +108,21 @@ def print_tables(result: dict) -> None:
                         f" {result['window_s']:g} s while nothing changes;\nbytes with the headers"
                         " of UDP and IP, without those of TCP"))
     print(f"from their start to a tree of all hosts: {result['cold_start_s']:.1f} s")
-    setups = [job["setup_ms"] for job in result["jobs"]]
-    rows = [(what, *(f"{setup[key]:.2f}" for setup in setups)) for key, what in (
-        ("attach", "tree ready on rank 0 after"), ("hosts", "the ranks' agreement on it"),
-        ("probe", "measuring"), ("ghs", "building a tree"))]
-    print(compact_table((f"jobs on {result['mpi_title']}, ms",
-                         *(str(number) for number in range(1, len(setups) + 1))), rows,
-                        f"What they find; bar: a tree after {TREE_READY_BAR_MS:g} ms"))
-    for reason in sorted({job["reason"] for job in result["jobs"]}):
+    jobs = result["jobs"]
+    rows = [(what, *(_number(job.get(key)) for job in jobs)) for key, what in (
+        ("twin_ms", "duplicating MPI_COMM_WORLD"), ("waited_ms", "waiting for ranks and network"),
+        ("first_ruled_ms", "first ruling, after MPI_Init"))]
+    rows.append(("number of its call", *(
+        "none" if job["first_ruled_call"] is None else str(job["first_ruled_call"] + 1)
+        for job in jobs)))
+    print(compact_table((f"jobs on {result['mpi_title']}, ms", *map(str, range(1, len(jobs) + 1))),
+                        rows, "What jobs that find them take to start, when they wait (start=wait);"
+                        " without\nwaiting: mutirao study start"))
+    for reason in sorted({job["reason"] for job in jobs}):
         print(reason)
     for line in busy_remarks(result):
         print(textwrap.fill(line, 80))
+
+
+def _number(value_ms: float | None) -> str:
+    return "" if value_ms is None else f"{value_ms:.2f}"

@@ -17,6 +17,7 @@ from mutirao.studies.dynamic_tables import (
     figure_title,
     remarks,
     taken_up_lines,
+    tree_lines,
 )
 from mutirao.studies.html import (
     how_made,
@@ -90,7 +91,8 @@ def _figure(result: dict, figure: dict) -> str:
     theirs = {name: (_PAPER_COLOURS[name], columns) for name, columns in paper.items()}
     compared = comparisons(result, figure)
     changes = "".join(f"<li>{escape(line)}</li>" for line in change_lines(figure))
-    taken_up = "".join(f"<p class='soft'>{escape(line)}</p>" for line in taken_up_lines(figure))
+    told = "".join(f"<p class='soft'>{escape(line)}</p>"
+                   for line in [*tree_lines(figure), *taken_up_lines(figure)])
     return f"""<section>
 <h2>{escape(figure_title(figure))}</h2>
 <ul>{changes}</ul>
@@ -109,7 +111,7 @@ def _figure(result: dict, figure: dict) -> str:
 the physical bound at that moment. Where a link gets slow all at once TCP takes the silence for loss,
 so that a second message may have to wait for the acknowledgement of the first.</p>
 <figure class="scroll">{_each_call(figure)}</figure>
-{taken_up}
+{told}
 </section>"""
 
 

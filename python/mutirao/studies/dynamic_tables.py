@@ -22,7 +22,7 @@ def print_tables(result: dict) -> None:
         if rows:
             print(compact_table(COMPARED, rows, f"Figure {figure['number']}: what can be compared")
                   + "\n")
-        for line in taken_up_lines(figure):
+        for line in [*tree_lines(figure), *taken_up_lines(figure)]:
             print(textwrap.fill(line, 80))
         print()
     for row in result["left_out"]:
@@ -94,6 +94,18 @@ def _times(slower: float, faster: float) -> str:
 
 def _share(columns: dict) -> str:
     return f"{columns['adapting'] / columns['whole']:.1%}"
+
+
+def tree_lines(figure: dict) -> list[str]:
+    """Messages of the algorithm of Gallager, Humblet and Spira, where the library tells them."""
+    lines = []
+    for arm in figure["arms"]:
+        told = [run["ghs"] for run in arm["runs"] if run["ghs"]]
+        if told:
+            worst = max(told, key=lambda each: each["messages"])
+            lines.append(f"{arm['title']}: first tree with {worst['messages']} messages at most, of"
+                         f" {worst['at_most']} allowed")
+    return lines
 
 
 def taken_up_lines(figure: dict) -> list[str]:

@@ -19,13 +19,15 @@ from mutirao.studies.html import (
 )
 from mutirao.studies.tables import (
     COMPARISON,
-    SET_UP,
+    START,
     choice_line,
     comparisons,
     figure_4_rows,
     median_ms,
     remarks,
     site_name,
+    start_ms,
+    start_rows,
     worst_to_bound,
 )
 from mutirao.units import duration
@@ -34,8 +36,7 @@ _HERE = Path(__file__).parent
 # Colours of the style sheet; native arms take the first ones in turn.
 _COLOURS = {"mpich-like": "a2", "magpie-like": "a3", "mst": "a4", "choice": "a5"}
 _NATIVE_COLOURS = ("a0", "a1")
-_SET_UP_TITLES = {"hosts": "finding hosts", "probe": "measuring links",
-                  "ghs": "building the tree", "gather": "sharing"}
+_START_TITLES = {"twin_ms": "duplicating MPI_COMM_WORLD", "waited_ms": "learning the network"}
 _PAPER_COLOURS = {"MPICH-like": "a2", "MagPIe-like": "a3", "AGM": "a4"}
 
 
@@ -54,13 +55,13 @@ def make_page(result: dict, pictures: Mapping[str, str]) -> str:
         _one_broadcast(result), root=result["root"],
         consecutive=_consecutive(result), citation=escape(result["paper"]["citation"]),
         legend_4=legend({"MPICH-like": "a2", "MagPIe-like": "a3", "minimum spanning tree": "a4"})
-        + '<p class="soft">Pale: building the tree, or set-up. Full: the rest.</p>',
+        + '<p class="soft">Pale: building the tree, or the start. Full: the rest.</p>',
         **_beside_paper(result),
         differences="\n".join(f"<li>{escape(line)}</li>"
                               for line in result["paper"]["differences"]),
-        legend_set_up=legend({title: f"a{number + 2}" for number, title
-                              in enumerate(_SET_UP_TITLES.values())}),
-        set_up=_set_up(result), set_up_table=_set_up_table(result),
+        legend_start=legend({title: f"a{number + 2}" for number, title
+                             in enumerate(_START_TITLES.values())}),
+        start=_start(result), start_table=table(START, start_rows(result)),
         pictures=_pictures(result, pictures))
 
 
@@ -108,8 +109,9 @@ def _tiles(result: dict) -> str:
         elif arm["key"] == "choice":
             tiles.append(("tile good", f"{worst_to_bound(arm):.2f} ×",
                           "the physical bound at worst: mutirao’s choice"))
-            tiles.append(("tile", duration(arm["set_up"]["ms"]["total"] * 1000),
-                          "once per run, to measure the links and build the tree"))
+            tiles.append(("tile", duration(start_ms(arm) * 1000),
+                          "longer in MPI_Init, which waits for the network here; by default"
+                          f" {duration(arm['start']['twin_ms'] * 1000)} longer"))
     return "\n".join(f'<div class="{style}"><b>{escape(value)}</b>{escape(what)}</div>'
                      for style, value, what in tiles)
 
@@ -219,24 +221,15 @@ def _figure_4(rows: Sequence[tuple], prefix: str) -> list[Group]:
     return [Group(f"{count} broadcasts", bars) for count, bars in groups.items()]
 
 
-def _set_up(result: dict) -> str:
+def _start(result: dict) -> str:
     groups = []
     for arm in result["arms"]:
-        if arm["set_up"]:
-            ms = arm["set_up"]["ms"]
-            segments = [(f"a{number + 2}", ms[key] / 1000, f"{title}: {ms[key] / 1000:.2f} s")
-                        for number, (key, title) in enumerate(_SET_UP_TITLES.items())]
-            groups.append(Group(arm["title"], [Bar(segments, f"{ms['total'] / 1000:.1f}")]))
-    return _small(groups) if not groups else bar_chart(groups, "s", width=960, height=240)
-
-
-def _set_up_table(result: dict) -> str:
-    rows = [[arm["title"], *(duration(arm["set_up"]["ms"][key] * 1000) for key in SET_UP),
-             duration(arm["set_up"]["ms"]["total"] * 1000), arm["set_up"]["messages"],
-             arm["set_up"]["most_messages"], len(set(arm["set_up"]["sites"]))]
-            for arm in result["arms"] if arm["set_up"]]
-    return table(["once per run", *(_SET_UP_TITLES[key] for key in SET_UP), "in all", "messages",
-                   "at most", "sites found"], rows)
+        if arm["start"]:
+            seconds = {title: arm["start"][key] / 1000 for key, title in _START_TITLES.items()}
+            segments = [(f"a{number + 2}", value, f"{title}: {value:.2f} s")
+                        for number, (title, value) in enumerate(seconds.items())]
+            groups.append(Group(arm["title"], [Bar(segments, f"{start_ms(arm) / 1000:.1f}")]))
+    return bar_chart(groups, "s", width=960, height=240) if groups else _small(groups)
 
 
 def _pictures(result: dict, pictures: Mapping[str, str]) -> str:
@@ -258,7 +251,8 @@ def _commands(result: dict) -> str:
              *(["./mutirao study six-sites"] if result["study"] != "six-sites" else []), "",
              f"./mutirao bench broadcast --lab {name} --roots sites --only all --repeat 3",
              f"./mutirao bench broadcast --lab {name} --roots {root} --tcp tuned --bytes"
-             " 24,64KiB,1MiB"]
+             " 24,64KiB,1MiB",
+             f"./mutirao study start --mpi {names[0]}"]
     lines += [f"./mutirao show broadcast/{shape['algorithm']} --network {name} --root {root}"
               for shape in result["shapes"]]
     lines += [f"./mutirao run --lab {name} --mpi {names[0]} YOUR-PROGRAM", "./mutirao explain"]

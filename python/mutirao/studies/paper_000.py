@@ -102,7 +102,8 @@ DIFFERENCES = (
     " in a row follow each other through the network, so that the physical bound of one is the"
     " bound of all.",
     "The paper measures links by the Network Weather Service and builds its tree in MPI_Init. Here"
-    " both are done in the first broadcast, whatever algorithm is then used.",
+    " MPI_Init waits while agents do both, whatever algorithm is then used; by default it would not"
+    " wait.",
     "By these latencies MagPIe-like loses nothing from host 12: the last site is S2, and the direct"
     " way there is the shortest. From S1 the direct ways to Brazil are long ones, and there the"
     " spanning tree is far ahead of it.",

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mutirao import core_tool
-from mutirao.commands.explain import ghs_message_bound
 from mutirao.errors import Failure
 from mutirao.lab import Lab
 from mutirao.measure import Contender, Measurement, Workload, measure
@@ -160,11 +159,11 @@ def describe_arm(arm: Arm, measurement: Measurement) -> dict:
         point["ran"] = measurement.chosen(point["length_bytes"], point["root"])
     communicator = measurement.communicator
     if communicator is None:
-        return described | {"set_up": None}
-    return described | {"set_up": {
-        "ms": communicator["setup_ms"], "messages": communicator["ghs_messages"],
-        "most_messages": ghs_message_bound(communicator["latency_us"]),
-        "tree": communicator["tree"], "sites": communicator["sites"]}}
+        return described | {"start": None}
+    return described | {"start": {
+        **measurement.report["start"], "first_ruled_call": communicator.get("first_ruled_call"),
+        "first_ruled_ms": communicator.get("first_ruled_ms"), "tree": communicator["tree"],
+        "sites": communicator["sites"]}}
 
 
 def describe_network(network: HostNetwork) -> dict:

@@ -9,14 +9,14 @@ from mutirao.units import counted, duration
 
 _STYLES = {"physical bound": BOUND, "mutirao's choice": BEST}
 COMPARISON = ("", "source", "broadcasts", "paper", "here")
-SET_UP = {"hosts": "hosts", "probe": "links", "ghs": "tree", "gather": "sharing"}
+START = ("start", "twin", "network", "in all", "ranks known", "first ruling", "sites")
 
 
 def print_tables(result: dict) -> None:
     print(textwrap.fill(headline(result), 80) + "\n")
     _one_shot(result)
     _consecutive(result)
-    _tree_building(result)
+    _starts(result)
     _beside_figure_4(result)
     _what_else(result)
 
@@ -77,9 +77,9 @@ def remarks(result: dict) -> list[str]:
     lines = busy_remarks(result)
     asked = len(result["network"]["sites"])
     for arm in result["arms"]:
-        if arm["set_up"] and len(set(arm["set_up"]["sites"])) != asked:
+        if arm["start"] and len(set(arm["start"]["sites"])) != asked:
             lines.append(f"{arm['title']} measured the links so unevenly that it saw"
-                         f" {counted(len(set(arm['set_up']['sites'])), 'site')} instead of {asked}")
+                         f" {counted(len(set(arm['start']['sites'])), 'site')} instead of {asked}")
         if arm["overruns"]:
             lines.append(f"During {arm['title']} the lab's router was too slow for"
                          f" {arm['overruns']} packets")
@@ -120,19 +120,37 @@ def _consecutive(result: dict) -> None:
            " last of them;\nbeside it the paper's Table 2: whole applications, in seconds")
 
 
-def _tree_building(result: dict) -> None:
+def start_rows(result: dict) -> list[list[str]]:
+    """What the start of each arm cost, which waits for the network (start=wait)."""
     rows = []
     for arm in result["arms"]:
-        if arm["set_up"]:
-            ms = arm["set_up"]["ms"]
-            rows.append([arm["title"], *(duration(ms[key] * 1000) for key in SET_UP),
-                         duration(ms["total"] * 1000),
-                         f"{arm['set_up']['messages']} of {arm['set_up']['most_messages']}",
-                         len(set(arm["set_up"]["sites"]))])
-    if rows:
-        _print(["set-up", *SET_UP.values(), "in all", "messages", "sites"], rows,
-               "Once per run: finding the hosts, measuring their links, building the spanning\n"
-               "tree (messages: of how many allowed), sharing what was measured; sites found")
+        if start := arm["start"]:
+            rows.append([arm["title"], *(duration(value * 1000) for value in (
+                start["twin_ms"], start["waited_ms"], start_ms(arm))), ranks_known(start),
+                first_ruling(start), str(len(set(start["sites"])))])
+    return rows
+
+
+def start_ms(arm: dict) -> float:
+    return arm["start"]["twin_ms"] + arm["start"]["waited_ms"]
+
+
+def ranks_known(start: dict) -> str:
+    """After MPI_Init; a program that waits for the network waits for that there."""
+    if start["introduced_ms"]:
+        return duration(start["introduced_ms"] * 1000)
+    return "in MPI_Init" if start["waited_ms"] else "never"
+
+
+def first_ruling(start: dict) -> str:
+    call = start["first_ruled_call"]
+    return "none" if call is None else f"call {call + 1}"
+
+
+def _starts(result: dict) -> None:
+    if rows := start_rows(result):
+        _print(START, rows, "What MPI_Init took longer, once per run: to duplicate MPI_COMM_WORLD"
+               " (twin),\nand to learn the network, for which these runs wait; sites found")
 
 
 def figure_4_rows(result: dict) -> list[tuple]:
@@ -141,9 +159,9 @@ def figure_4_rows(result: dict) -> list[tuple]:
     for name, by_count in result["paper"]["figure_4_s"].items():
         rows += [(f"paper: {name}", int(count), *times) for count, times in by_count.items()]
     for arm in result["arms"]:
-        if arm["in_paper"] not in result["paper"]["figure_4_s"] or not arm["set_up"]:
+        if arm["in_paper"] not in result["paper"]["figure_4_s"] or not arm["start"]:
             continue
-        building = arm["set_up"]["ms"]["total"] / 1000
+        building = start_ms(arm) / 1000
         for count in result["consecutive"][1:]:
             spent = median_ms(arm, result["root"], count) / 1000
             rows.append((f"here: {arm['title']}", count, building, building + spent, spent))
@@ -154,8 +172,8 @@ def _beside_figure_4(result: dict) -> None:
     _print(["", "broadcasts", "building", "both", "broadcasting"],
            [[who, count, *(f"{seconds:.2f}" for seconds in times)]
             for who, count, *times in figure_4_rows(result)],
-           "The paper's Figure 4, in seconds. Both: there the whole application, here set-up\n"
-           "and broadcasts. AGM: the minimum spanning tree")
+           "The paper's Figure 4, in seconds. Both: there the whole application, here what\n"
+           "the start takes longer, and broadcasts. AGM: the minimum spanning tree")
     _print(COMPARISON, comparisons(result), "What can be compared: the time of the first beside"
            " that of the second")
     for difference in result["paper"]["differences"]:
