@@ -6,6 +6,8 @@ from pathlib import Path
 
 from mutirao.errors import Failure, UsageError
 from mutirao.mpis import KNOWN, Mpi, find_mpi, found_mpis
+from mutirao.network import HostNetwork
+from mutirao.network_argument import load_network
 from mutirao.output import print_json
 from mutirao.studies import (
     agents,
@@ -16,6 +18,7 @@ from mutirao.studies import (
     reaction,
     six_sites,
     six_sites_dynamic,
+    start,
     tables,
 )
 from mutirao.studies.html import write_values
@@ -23,13 +26,21 @@ from mutirao.user_settings import checked_settings
 
 
 @dataclass(frozen=True)
+class Asked:
+    mpi_names: Sequence[str]
+    quick: bool
+    settings: Mapping[str, str]  # of the library
+    network: HostNetwork | None  # of the lab; None: the study's own
+
+
+@dataclass(frozen=True)
 class Study:
     help: str
-    # By names of MPI libraries; quickly or not; with settings of the library.
-    measure: Callable[[Sequence[str], bool, Mapping[str, str]], dict]
+    measure: Callable[[Asked], dict]
     write: Callable[[dict, Path], list[Path]]  # the files that it leaves
     print: Callable[[dict], None]
     takes_settings: bool = False  # or it compares settings of its own
+    takes_network: bool = False  # or it is about one
 
 
 def _first_built(names: Sequence[str]) -> Mpi:
@@ -38,11 +49,11 @@ def _first_built(names: Sequence[str]) -> Mpi:
 
 
 def _with_one(run_study: Callable[[Mpi, bool], dict]):
-    return lambda names, quick, _settings: run_study(_first_built(names), quick)
+    return lambda asked: run_study(_first_built(asked.mpi_names), asked.quick)
 
 
 def _with_settings(run_study: Callable[[Mpi, bool, Mapping[str, str]], dict]):
-    return lambda names, quick, settings: run_study(_first_built(names), quick, settings)
+    return lambda asked: run_study(_first_built(asked.mpi_names), asked.quick, asked.settings)
 
 
 def _values_alone(result: dict, folder: Path) -> list[Path]:
@@ -55,7 +66,7 @@ STUDIES = {
         _with_one(six_sites.run_demo), page.write_demo, tables.print_demo),
     six_sites.NETWORK: Study(
         "paper 000 while nothing changes: Table 2 and Figure 4",
-        lambda names, quick, _settings: six_sites.run_study(names, quick),
+        lambda asked: six_sites.run_study(asked.mpi_names, asked.quick),
         lambda result, folder: page.write_page(result, six_sites.pictures(result), folder),
         tables.print_tables),
     six_sites_dynamic.STUDY: Study(
@@ -66,6 +77,11 @@ STUDIES = {
         "a link of the tree gets worse and recovers under a program that goes on: until"
         " broadcasts are good again", _with_settings(reaction.run_study), _values_alone,
         reaction.print_tables, takes_settings=True),
+    start.STUDY: Study(
+        "what the start costs a program, and how soon its broadcasts are good",
+        lambda asked: start.run_study(_first_built(asked.mpi_names), asked.quick, asked.settings,
+                                      asked.network),
+        _values_alone, start.print_tables, takes_settings=True, takes_network=True),
     overhead.STUDY: Study(
         "what following the network costs while nothing changes",
         _with_settings(overhead.run_study), _values_alone, overhead.print_tables,
@@ -89,8 +105,12 @@ def register(subparsers, common) -> None:
     parser.add_argument("--quick", action="store_true", help="measure everything once only")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
                         help="a setting of the library under study, for "
-                        + " and ".join(name for name, study in STUDIES.items()
-                                       if study.takes_settings))
+                        + ", ".join(name for name, study in STUDIES.items()
+                                    if study.takes_settings))
+    parser.add_argument("--lab", metavar="NETWORK",
+                        help="on other hosts: a preset (mutirao lab presets) or a CSV file, for "
+                        + ", ".join(name for name, study in STUDIES.items()
+                                    if study.takes_network))
     parser.set_defaults(run=run)
 
 
@@ -101,12 +121,15 @@ def run(arguments) -> int:
     study = STUDIES[arguments.study]
     if arguments.set and not study.takes_settings:
         raise UsageError(f"{arguments.study} compares settings of its own: it takes no --set")
-    settings = checked_settings(arguments.set)
+    if arguments.lab and not study.takes_network:
+        raise UsageError(f"{arguments.study} is about a network of its own: it takes no --lab")
+    asked = Asked(names, arguments.quick, checked_settings(arguments.set),
+                  load_network(arguments.lab) if arguments.lab else None)
     try:
         arguments.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Failure(f"cannot write to {arguments.output}: {error.strerror}") from None
-    result = study.measure(names, arguments.quick, settings)
+    result = study.measure(asked)
     files = study.write(result, arguments.output)
     if arguments.json:
         print_json(result)
