@@ -1,7 +1,5 @@
 #include "mpi/communicator/record.h"
 
-#include <cmath>
-
 namespace mutirao::mpi {
 
 void take_up(Record& record, std::uint64_t call, const Topology& newest) {
@@ -24,7 +22,7 @@ void take_up(Record& record, std::uint64_t call, const Topology& newest) {
             }
         }
     }
-    const bool first = before.host_count() != hosts;
+    const bool first = record.topology.spanning_tree.empty();
     record.topology = newest;
     if (first || (taken.links == 0 && !taken.new_tree)) {
         return;

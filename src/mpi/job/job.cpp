@@ -1,7 +1,6 @@
 #include "mpi/job/job.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <span>
 #include <utility>
@@ -65,11 +64,8 @@ std::size_t left_behind_limit() {
 }
 
 bool complete(const NetworkView& view) {
-    const auto hosts = static_cast<std::size_t>(view.host_count);
-    const auto known = static_cast<std::size_t>(
-        std::count_if(view.latency_us.begin(), view.latency_us.end(),
-                      [](double latency_us) { return std::isfinite(latency_us); }));
-    return view.tree.size() + 1 == hosts && known >= hosts * (hosts - 1);
+    return view.unknown_links == 0 &&
+           view.tree.size() + 1 == static_cast<std::size_t>(view.host_count);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include "core/epochs/route.h"
 #include "mpi/rulings/topology.h"
-#include "mpi/stopwatch.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -23,7 +22,7 @@ Topology unknown_topology(int hosts) {
 }  // namespace
 
 Docket::Docket(Subject subject)
-    : subject_(std::move(subject)), first_looked_us_(now_us()) {
+    : subject_(std::move(subject)) {
     route_ = route_without_network(subject_.placement->rank_count());
     const auto& forced = subject_.settings.broadcast;
     if (forced && !forced->algorithm->needs_tree()) {
@@ -60,26 +59,16 @@ void Docket::look_at_network() {
         return;
     }
     const auto view = subject_.source->newer_than(seen_);
-    if (view) {
-        seen_ = view->changes;
-    }
-    if (!view && network_) {
+    if (!view) {
         return;
     }
-    std::optional<Topology> newest;
-    if (view && !subject_.source_host_of.empty()) {
-        newest = topology_of(*view, subject_.source_host_of);
-    }
-    if (!newest) {
+    seen_ = view->changes;
+    std::optional<Topology> newest = topology_of(*view, subject_.source_host_of);
+    // What was never measured may yet be; what its agents have given up will not be.
+    if (!newest || (!network_ && view->unknown_links > 0 && !all_known(*newest))) {
         return;
     }
-    // What was never measured may yet be; what is silent for long will not be.
-    const bool patient =
-        now_us() - first_looked_us_ < 1e3 * subject_.settings.probe_timeout_ms;
-    if (!network_ && patient && !all_known(*newest)) {
-        seen_ = 0;
-        return;
-    }
+    memory_ = memory_costs_of(*view, subject_.source_host_of.front());
     take_network(std::move(*newest));
     question_all();
 }
@@ -95,6 +84,7 @@ void Docket::take_network(Topology newest) {
     auto network = std::make_shared<RankNetwork>();
     network->topology = std::move(newest);
     network->placement = *subject_.placement;
+    network->memory = memory_;
     network_ = std::move(network);
     frozen_ = subject_.settings.adaptation.mode == Adaptation::Mode::off && subject_.source;
     const std::lock_guard lock(mutex_);

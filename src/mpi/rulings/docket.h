@@ -67,7 +67,7 @@ class Docket {
     mutable std::mutex work_mutex_;  ///< of what the work goes on with
     std::shared_ptr<const RankNetwork> network_;  ///< null: not known yet
     std::uint64_t seen_ = 0;
-    double first_looked_us_ = 0;
+    MemoryCosts memory_;
     bool frozen_ = false;  ///< adaptation=off, and the network is known
 
     mutable std::mutex mutex_;  ///< of what the calls see; never held while deciding

@@ -32,6 +32,15 @@ class Latencies {
                    : view_.last_known_us[index(a, b)] + without_agent_us;
     }
 
+    /// With what agents have measured of its bandwidth, if they have.
+    Link link(int a, int b) const {
+        Link link{.latency_us = between(a, b)};
+        if (!view_.bandwidth_bytes_per_us.empty() && view_.bandwidth_bytes_per_us[index(a, b)] > 0) {
+            link.bandwidth_bytes_per_us = view_.bandwidth_bytes_per_us[index(a, b)];
+        }
+        return link;
+    }
+
   private:
     std::size_t index(int a, int b) const {
         return static_cast<std::size_t>(a) * static_cast<std::size_t>(view_.host_count) +
@@ -111,10 +120,9 @@ std::optional<Topology> topology_of(const NetworkView& view, const std::vector<i
     for (int from = 0; from < count; ++from) {
         for (int to = 0; to < count; ++to) {
             if (from != to) {
-                topology.network.set_link(
-                    from, to,
-                    {.latency_us = latencies.between(hosts[static_cast<std::size_t>(from)],
-                                                     hosts[static_cast<std::size_t>(to)])});
+                topology.network.set_link(from, to,
+                                          latencies.link(hosts[static_cast<std::size_t>(from)],
+                                                         hosts[static_cast<std::size_t>(to)]));
             }
         }
     }
@@ -126,6 +134,17 @@ bool all_known(const Topology& topology) {
     const std::vector<double> latency_us = topology.network.latency_us();
     return std::all_of(latency_us.begin(), latency_us.end(),
                        [](double each) { return std::isfinite(each); });
+}
+
+MemoryCosts memory_costs_of(const NetworkView& view, int host) {
+    MemoryCosts costs;
+    const auto at = static_cast<std::size_t>(host);
+    if (at < view.host_speeds.size() && view.host_speeds[at].copy_bytes_per_us > 0) {
+        costs.copy_bytes_per_us = view.host_speeds[at].copy_bytes_per_us;
+        costs.reduce_bytes_per_us = view.host_speeds[at].reduce_bytes_per_us;
+        costs.measured = true;
+    }
+    return costs;
 }
 
 void complete_network(Topology& topology, const Settings& settings, double socket_buffer_bytes) {

@@ -17,6 +17,9 @@ std::optional<Topology> topology_of(const NetworkView& view, const std::vector<i
 /// Every link between those hosts has been measured.
 bool all_known(const Topology& topology);
 
+/// What copies and reductions cost on that host of the view, as far as its agent has measured.
+MemoryCosts memory_costs_of(const NetworkView& view, int host);
+
 /// How this rank's MPI library carries messages.
 Transport transport_of(const Settings& settings, double socket_buffer_bytes);
 
