@@ -82,8 +82,9 @@ RankNetwork read_ranks(const Arguments& arguments) {
     return network;
 }
 
-Scene read_scene(const Arguments& arguments) {
+Scene read_scene(const Arguments& arguments, Collective collective) {
     Scene scene;
+    scene.shape.collective = collective;
     scene.network = std::make_shared<const RankNetwork>(read_ranks(arguments));
     scene.shape.root = static_cast<int>(arguments.number("root", 0, 0, scene.ranks() - 1));
     scene.shape.length_bytes =
@@ -92,14 +93,15 @@ Scene read_scene(const Arguments& arguments) {
 }
 
 Candidate read_candidate(std::string_view text, const Scene& scene) {
-    const ParsedCandidate parsed = parse_candidate(Collective::broadcast, text);
+    const ParsedCandidate parsed = parse_candidate(scene.shape.collective, text);
     if (!parsed.candidate) throw UsageError(parsed.error);
     const std::size_t segment_bytes = parsed.candidate->parameters.segment_bytes;
     const double segments =
         segment_bytes == 0 ? 1 : static_cast<double>(scene.shape.length_bytes / segment_bytes);
     if (segments * scene.ranks() > most_steps) {
         throw UsageError(to_string(*parsed.candidate) + " cuts " +
-                         std::to_string(scene.shape.length_bytes) + " bytes into too many segments");
+                         std::to_string(scene.shape.length_bytes) +
+                         " bytes into too many segments");
     }
     return *parsed.candidate;
 }
@@ -117,7 +119,7 @@ std::vector<Schedule> schedules_of(const Candidate& candidate, const Scene& scen
 }
 
 void write_scene(JsonWriter& json, const Scene& scene) {
-    json.member("collective", "broadcast");
+    json.member("collective", to_string(scene.shape.collective));
     json.member("ranks", scene.ranks());
     json.member("root", scene.shape.root);
     json.member("length_bytes", scene.shape.length_bytes);
@@ -194,8 +196,11 @@ void require_no_more(const Arguments& arguments, std::size_t most) {
     throw UsageError("unexpected \"" + arguments.positional()[most] + "\"");
 }
 
-void require_collective(const std::string& name) {
-    require_one_of("collective", name, {std::string(to_string(Collective::broadcast))});
+Collective read_collective(const std::string& name) {
+    Words names;
+    for (const CollectiveRow& row : collectives) names.emplace_back(row.name);
+    require_one_of("collective", name, names);
+    return *collective_from(name);
 }
 
 void write_evaluated(JsonWriter& json, const Candidate& candidate, std::optional<double> time_us,
@@ -248,16 +253,16 @@ void show_schedule(const Words& words, std::ostream& out) {
     require_no_more(arguments, 1);
     const std::string& name = arguments.positional().front();
     const std::size_t slash = std::min(name.find('/'), name.size());
-    require_collective(name.substr(0, slash));
+    const Collective collective = read_collective(name.substr(0, slash));
     if (slash == name.size()) throw UsageError("what is missing: broadcast/NAME");
     const std::string format = arguments.option("format", "json");
     Words format_names;
     for (const auto& [each, unused] : formats) format_names.push_back(each);
     require_one_of("format", format, format_names);
 
-    const Scene scene = read_scene(arguments);
+    const Scene scene = read_scene(arguments, collective);
     const Candidate candidate = read_candidate(std::string_view(name).substr(slash + 1), scene);
-    std::string title = "broadcast/" + to_string(candidate) + ", " +
+    std::string title = std::string(to_string(collective)) + "/" + to_string(candidate) + ", " +
                         std::to_string(scene.shape.length_bytes) + " bytes from rank " +
                         std::to_string(scene.shape.root) + " of " + std::to_string(scene.ranks());
     if (scene.network->placement.most_ranks_on_a_host() > 1) {
@@ -270,8 +275,7 @@ void predict_candidates(const Words& words, std::ostream& out) {
     const Arguments arguments(words, network_options);
     require_words(arguments, 1, "the collective, broadcast");
     const Words& names = arguments.positional();
-    require_collective(names.front());
-    const Scene scene = read_scene(arguments);
+    const Scene scene = read_scene(arguments, read_collective(names.front()));
     std::vector<Candidate> asked;
     for (std::size_t i = 1; i < names.size(); ++i) asked.push_back(read_candidate(names[i], scene));
 
@@ -307,7 +311,7 @@ void show_tree(const Words& words, std::ostream& out) {
         kinds.emplace_back(to_string(kind));
     }
     require_one_of("tree", name, kinds);
-    const Scene scene = read_scene(arguments);
+    const Scene scene = read_scene(arguments, Collective::broadcast);
     const int root_host = scene.network->placement.host_of(scene.shape.root);
     const auto tree = make_tree(scene.topology(), *tree_kind_from(name), root_host,
                                 scene.shape.length_bytes);

@@ -28,7 +28,8 @@ const std::vector<Command>& commands() {
          "broadcast [CANDIDATE...] [--ranks N] [--ranks-per-host N] [--root R] [--bytes B] "
          "[--network FILE]",
          predict_candidates},
-        {"tree", "KIND [--ranks N] [--ranks-per-host N] [--root R] [--bytes B] [--network FILE]", show_tree},
+        {"tree", "KIND [--ranks N] [--ranks-per-host N] [--root R] [--bytes B] [--network FILE]",
+         show_tree},
         {"replay",
          "FILE|- [--threshold auto|PERCENT] [--tolerance PERCENT] [--root R] [--bytes B] "
          "[--measurements N]",

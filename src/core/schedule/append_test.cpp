@@ -133,7 +133,7 @@ Placement random_placement(std::mt19937& random, int hosts, int ranks) {
     return Placement(std::move(host_of_rank));
 }
 
-// Seen to fail with: no dependency on the whole's writers; scratch and peers left unmapped.
+// Seen to fail with: no dependency on the whole's writers; peers left unmapped.
 TEST(Append, TwoLevelsOfBroadcastsAreABroadcast) {
     std::mt19937 random(5);
     for (const int hosts : {1, 2, 3, 6, 11})

@@ -159,6 +159,7 @@ TEST(CheckerReductions, NameAnElementThatIsCut) {
         EXPECT_EQ(check(in_pieces(24, piece), promise).reason, "");
     for (const std::size_t piece : {3u, 6u, 10u})
         expect_fault(in_pieces(24, piece), promise, "element cut: ", "of elements of 4 bytes");
+    expect_fault(in_pieces(10, 12), strict_allreduce(2, 10), "element cut: ", "bytes [0,10)");
     // What only moves may be cut anywhere.
     std::vector<Schedule> moved(2);
     StepId latest = moved[0].copy(input(0, 8), output(0, 8));

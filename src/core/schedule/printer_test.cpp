@@ -130,7 +130,8 @@ TEST(Picture, GroupsRanksByHost) {
     EXPECT_TRUE(well_formed(svg));
     std::map<double, std::string> rows;
     const std::regex row(
-        R"re( y="([0-9.]+)" text-anchor="end" font-size="1[0-9.]+"[^>]*>((host [0-9], )?[0-9])<)re");
+        R"re( y="([0-9.]+)" text-anchor="end" font-size="1[0-9.]+"[^>]*>)re"
+        R"re(((host [0-9], )?[0-9])<)re");
     for (std::sregex_iterator i(svg.begin(), svg.end(), row), end; i != end; ++i)
         rows[std::stod(i->str(1))] = i->str(2);
     std::string order;

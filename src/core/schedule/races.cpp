@@ -1,6 +1,6 @@
-// Since dependencies point backwards, "ordered" always means "the earlier step is an ancestor of the
-// later", and as long as no race was found the last writer of some bytes has every earlier user of
-// them as its ancestor, so looking that far back is enough.
+// Since dependencies point backwards, "ordered" always means "the earlier step is an ancestor of
+// the later", and as long as no race was found the last writer of some bytes has every earlier user
+// of them as its ancestor, so looking that far back is enough.
 #include "core/schedule/races.h"
 
 #include <algorithm>

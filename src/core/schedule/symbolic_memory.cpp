@@ -51,13 +51,13 @@ void SymbolicMemory::write(std::size_t begin, std::size_t end,
     auto last = first;
     std::vector<Stretch> replacement;
     if (first != stretches_.end() && first->begin_bytes < begin)
-        append(replacement, {first->begin_bytes, std::min(first->end_bytes, begin), first->expression,
-                             first->shift_bytes});
+        append(replacement, {first->begin_bytes, std::min(first->end_bytes, begin),
+                             first->expression, first->shift_bytes});
     for (const Stretch& stretch : stretches) append(replacement, stretch);
     for (; last != stretches_.end() && last->begin_bytes <= end; ++last)
         if (last->end_bytes > end)
-            append(replacement, {std::max(last->begin_bytes, end), last->end_bytes, last->expression,
-                                 last->shift_bytes});
+            append(replacement, {std::max(last->begin_bytes, end), last->end_bytes,
+                                 last->expression, last->shift_bytes});
 
     const auto removed = static_cast<std::size_t>(last - first);
     const std::size_t kept = std::min(removed, replacement.size());

@@ -46,15 +46,4 @@ std::vector<Candidate> candidates_in_one_piece(Collective collective) {
     return result;
 }
 
-std::vector<Candidate> all_candidates(Collective collective, std::size_t length_bytes) {
-    std::vector<Candidate> result;
-    for (Candidate candidate : candidates_in_one_piece(collective)) {
-        for (std::size_t segment_bytes : segment_choices(*candidate.algorithm, length_bytes)) {
-            candidate.parameters.segment_bytes = segment_bytes;
-            result.push_back(candidate);
-        }
-    }
-    return result;
-}
-
 }  // namespace mutirao

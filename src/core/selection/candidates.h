@@ -12,9 +12,6 @@ namespace mutirao {
 /// Each algorithm with each radix and tree, in one piece; native first.
 std::vector<Candidate> candidates_in_one_piece(Collective collective);
 
-/// The same with each of its segment sizes.
-std::vector<Candidate> all_candidates(Collective collective, std::size_t length_bytes);
-
 /// Segment sizes that are worth trying: 0 (one piece), then the coarsest first.
 std::vector<std::size_t> segment_choices(const Algorithm& algorithm, std::size_t length_bytes);
 

@@ -6,13 +6,15 @@
 #include "core/collectives/promise.h"
 #include "core/network/test_networks.h"
 #include "core/schedule/predictor.h"
-#include "core/selection/candidates.h"
 #include "core/selection/estimate.h"
 #include "core/selection/selection.h"
+#include "core/selection/test_candidates.h"
 #include "core/spanning_tree/kruskal.h"
 
 namespace mutirao {
 namespace {
+
+using test::all_candidates;
 
 Topology topology_of(const Network& network) {
     return {network, minimum_spanning_tree(network), discover_sites(network)};

@@ -111,7 +111,7 @@ void Deliberation::decide_without_choice(const Settings& settings) {
     const Topology& topology = network_->topology;
     const Candidate native = native_candidate(shape_.collective);
     pass_ = Pass::done;
-    if (settings.broadcast) {
+    if (settings.broadcast && settings.broadcast->algorithm->collective == shape_.collective) {
         const int host = network_->rank_count() > 0 ? network_->placement.host_of(shape_.root) : 0;
         decision_ = forced(*settings.broadcast, topology, host, shape_);
     } else if (topology.network.host_count() <= 1) {

@@ -9,12 +9,14 @@
 #include "core/collectives/promise.h"
 #include "core/schedule/checker.h"
 #include "core/schedule/predictor.h"
-#include "core/selection/candidates.h"
 #include "core/selection/estimate.h"
+#include "core/selection/test_candidates.h"
 #include "core/spanning_tree/kruskal.h"
 
 namespace mutirao {
 namespace {
+
+using test::all_candidates;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -304,7 +306,8 @@ TEST(Selection, SitesThatDoNotFitGiveNoTwoLevelTree) {
 TEST(Candidates, AreReadableDistinctAndWorthTrying) {
     for (const std::size_t length_bytes : {std::size_t{0}, std::size_t{24}, std::size_t{100'000},
                                            std::size_t{1} << 24, std::size_t{1} << 32}) {
-        const std::vector<Candidate> candidates = all_candidates(Collective::broadcast, length_bytes);
+        const std::vector<Candidate> candidates =
+            all_candidates(Collective::broadcast, length_bytes);
         ASSERT_FALSE(candidates.empty());
         EXPECT_TRUE(candidates.front().algorithm->native());
         for (auto each = candidates.begin(); each != candidates.end(); ++each) {

@@ -1,0 +1,22 @@
+// Everything that could be tried for a message, where a decision tries only a part. Only tests
+// include this.
+#pragma once
+
+#include "core/selection/candidates.h"
+
+namespace mutirao::test {
+
+/// Each algorithm with each of its parameters worth trying; native first.
+inline std::vector<Candidate> all_candidates(Collective collective, std::size_t length_bytes) {
+    std::vector<Candidate> result;
+    for (Candidate candidate : candidates_in_one_piece(collective)) {
+        for (const std::size_t segment_bytes :
+             segment_choices(*candidate.algorithm, length_bytes)) {
+            candidate.parameters.segment_bytes = segment_bytes;
+            result.push_back(candidate);
+        }
+    }
+    return result;
+}
+
+}  // namespace mutirao::test
