@@ -32,6 +32,8 @@ WRONG = [
     (["show", "broadcast/flat", "--format", "svg", "--json"], ["--json", "svg"]),
     (["study", "six-sites", "--set", "agent=off"], ["six-sites", "--set"]),
     (["study", "reaction", "--set", "agent=inband"], ["inband", "in-band"]),
+    (["study", "reaction", "--lab", "six-sites"], ["reaction", "--lab"]),
+    (["study", "start", "--lab", "six-site"], ["'six-site'", "six-sites"]),
 ]
 
 

@@ -2,7 +2,6 @@
 small lab."""
 
 import json
-import subprocess
 
 import pytest
 
@@ -14,7 +13,6 @@ from mutirao.launch import CompletedRun
 from mutirao.measure import Contender
 from mutirao.mpis import Mpi, found_mpis
 from mutirao.network import HostNetwork
-from mutirao.paths import ROOT as PROJECT
 from mutirao.presets import load_preset
 from mutirao.studies import start
 from mutirao.studies.start import median, settled, settled_call
@@ -182,15 +180,8 @@ def test_times_that_are_not_told(lines):
 
 
 def test_another_network():
-    assert start.root_of(load_preset("two-clusters")) in (0, start.ROOT)
+    assert start.root_of(load_preset("six-sites")) == start.ROOT
     assert start.root_of(HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)) == 0
-
-
-def test_the_lab_is_for_this_study_only(tmp_path):
-    words = ["study", "overhead", "--lab", "six-sites", "--output", tmp_path]
-    finished = subprocess.run([PROJECT / "mutirao", *words], capture_output=True, text=True,
-                              cwd=tmp_path, check=False)
-    assert finished.returncode == 2 and "takes no --lab" in finished.stderr
 
 
 @pytest.fixture
