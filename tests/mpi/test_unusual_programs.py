@@ -1,0 +1,169 @@
+"""Correct programs that do what few do: they must end as they do without mutirao."""
+
+import subprocess
+
+import pytest
+
+from ends import (STARTS, decided_calls, ends_as_natively, lines_of_ours, passed, settings_of,
+                  skip_reason)
+from mutirao.launch import launch
+from mutirao.paths import ROOT
+
+start_modes = pytest.mark.parametrize("start", STARTS, ids=lambda start: start or "as_it_is")
+
+# Sets a variable on rank 1 only.
+ON_RANK_1 = 'if [ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ]; then export {variable}; fi; exec "$0"'
+
+TOOL = """
+#include <mpi.h>
+#include <stdio.h>
+static int calls;
+int MPI_Bcast(void* b, int n, MPI_Datatype t, int r, MPI_Comm c) { ++calls; return PMPI_Bcast(b, n, t, r, c); }
+int MPI_Finalize(void) {
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) printf("tool saw %d\\n", calls);
+    return PMPI_Finalize();
+}
+"""
+
+
+@start_modes
+def test_sessions_without_a_world(run, start):
+    native, _ = ends_as_natively(run, "sessions_only", settings=settings_of(start))
+    if skip_reason(native):
+        pytest.skip(skip_reason(native))
+
+
+@start_modes
+@pytest.mark.parametrize("parents", [1, 2])
+def test_a_spawned_child_on_the_merged_communicator(run, mpi, start, parents):
+    if mpi.name == "mpich-4" and run("spawned", ranks=parents, native=True).returncode:
+        pytest.skip("this MPI cannot spawn here")
+    ends_as_natively(run, "spawned", ranks=parents, settings=settings_of(start))
+
+
+def test_a_spawned_child_on_one_host(run, mpi):
+    """With the settings that a user has: the child's launcher did not preload mutirao."""
+    if mpi.name == "mpich-4" and run("spawned", ranks=1, native=True).returncode:
+        pytest.skip("this MPI cannot spawn here")
+    ends_as_natively(run, "spawned", ranks=2, settings={})
+
+
+@start_modes
+@pytest.mark.parametrize("variable", ["MUTIRAO_ENABLED=off", "MUTIRAO_BROADCAST=flat",
+                                      "MUTIRAO_PROBE_COUNT=7"])
+def test_one_rank_with_other_settings(run, mpi, start, variable):
+    program = ["sh", "-c", ON_RANK_1.format(variable=variable), str(mpi.program("broadcast_check"))]
+    finished = passed(run(program, ranks=3, settings=settings_of(start)))
+    assert len(lines_of_ours(finished)) == 1, finished.errors
+    assert decided_calls(finished) == 0
+
+
+@pytest.mark.parametrize("enabled", ["on", "off"])
+def test_a_program_of_the_standard_abi_runs_natively(wheel_named, tmp_path, enabled):
+    mpi = wheel_named("mpich-5")
+    compiler = mpi.wrapper.with_name("mpicc_abi")
+    program = tmp_path / "broadcast_check"
+    subprocess.run([compiler, "-w", ROOT / "tests" / "mpi" / "broadcast_check.c", "-o", program],
+                   check=True)
+    native = passed(launch(mpi, [str(program)], 3, capture=True, timeout_s=60, native=True))
+    ours = passed(launch(mpi, [str(program)], 3, capture=True, timeout_s=60,
+                         settings={"ranks_per_host": "1", "enabled": enabled}))
+    assert ours.lines == native.lines
+    [line] = ours.errors.strip().splitlines()
+    assert "passing every call through" in line
+
+
+@start_modes
+@pytest.mark.parametrize("spelt", ["elsewhere", "root"])
+def test_empty_messages_that_ranks_spell_differently(run, mpi, start, spelt):
+    if mpi.name != "mpich-4":
+        pytest.skip("this MPI by itself hangs in it, or mixes up the messages that follow")
+    ends_as_natively(run, "empty_messages", spelt, settings=settings_of(start))
+
+
+@start_modes
+@pytest.mark.parametrize("broadcast", ["auto", "chain:segment_bytes=512"])
+def test_types_made_with_large_counts(run, start, broadcast):
+    native, _ = ends_as_natively(run, "large_count_types",
+                                 settings=settings_of(start, broadcast=broadcast))
+    if skip_reason(native):
+        pytest.skip(skip_reason(native))
+
+
+@start_modes
+def test_two_thousand_communicators_at_once(run, start):
+    ends_as_natively(run, "many_communicators", "alive", 2000, ranks=2,
+                     settings=settings_of(start), same_output=False)
+
+
+def cost_of(finished):
+    words = finished.lines[-1].split()
+    return float(words[1]), float(words[3])
+
+
+@start_modes
+def test_short_lived_communicators_cost_no_more(run, mpi, start):
+    """Neither time nor memory. The bound of time lies where a busy machine does not reach it."""
+    ends = [ends_as_natively(run, "many_communicators", "short", 600, ranks=2,
+                             settings=settings_of(start), same_output=False) for _ in range(2)]
+    native_s, ours_s = (min(cost_of(each)[0] for each in column) for column in zip(*ends))
+    native_kib, ours_kib = (min(cost_of(each)[1] for each in column) for column in zip(*ends))
+    assert ours_s < 2 * native_s + 0.2
+    assert ours_kib < native_kib + 2048
+
+
+@start_modes
+def test_a_root_that_computes_after_many_broadcasts(run, tmp_path, start):
+    """What it has sent arrives while it is outside MPI: else this program never ends."""
+    passed(run("fast_root", tmp_path / "native", ranks=3, native=True))
+    passed(run("fast_root", tmp_path / "ours", ranks=3, settings=settings_of(start)))
+
+
+@start_modes
+def test_a_rank_that_comes_late_holds_up_nobody(run, start):
+    native, ours = ends_as_natively(run, "late_rank", settings=settings_of(start),
+                                    same_output=False)
+    ahead_ms = [[float(word) for word in each.lines[-1].split()[1:]] for each in (native, ours)]
+    for natively, with_us in zip(*ahead_ms):
+        # Some MPI libraries let the root wait for a rank that comes a second late.
+        assert with_us < 500 or natively > 500
+
+
+@start_modes
+def test_threads_that_make_and_free_communicators(run, start):
+    native, _ = ends_as_natively(run, "threads_make_communicators", settings=settings_of(start))
+    if skip_reason(native):
+        pytest.skip(skip_reason(native))
+
+
+@start_modes
+@pytest.mark.parametrize("what", ["nothing", "nonblocking", "parts", "duplicates",
+                                  "nonblocking_duplicates", "all"])
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_what_a_program_does_at_its_first_moment(run, start, what, ranks):
+    ends_as_natively(run, "right_after_init", what, ranks=ranks, settings=settings_of(start))
+
+
+@start_modes
+def test_broadcasts_inside_file_functions_are_not_the_programs(run, tmp_path, start):
+    settings = settings_of(start, broadcast="binomial")
+    passed(run("file_writes", tmp_path / "native", ranks=3, native=True))
+    ours = passed(run("file_writes", tmp_path / "ours", ranks=3, settings=settings))
+    assert 0 < decided_calls(ours) <= 40
+    used = [each for each in ours.report["communicators"] if each["decisions"]]
+    assert len(used) == 1
+
+
+@pytest.mark.parametrize("settings", [{}, {"enabled": "off"},
+                                      {"ranks_per_host": "1", "broadcast": "native"}],
+                         ids=["one host", "switched off", "native chosen"])
+def test_a_tool_behind_us_sees_native_calls(run, mpi, tmp_path, settings):
+    (tmp_path / "tool.c").write_text(TOOL)
+    tool = tmp_path / "tool.so"
+    subprocess.run([mpi.wrapper, "-shared", "-fPIC", "tool.c", "-o", tool], cwd=tmp_path, check=True)
+    program = ["env", f"LD_PRELOAD={mpi.preload}:{tool}", str(mpi.program("broadcast"))]
+    finished = run(program, "--repeat", 3, ranks=2, settings=settings)
+    assert finished.returncode == 0, finished.errors
+    assert finished.lines[-1] == "tool saw 4"
