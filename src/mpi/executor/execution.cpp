@@ -247,13 +247,27 @@ int Execution::do_locally(const Plan::Step& step) {
     const std::byte* const from = memory_.at(step.source_buffer, step.source_bytes);
     std::byte* const to = memory_.at(step.target_buffer, step.target_bytes);
     const auto length_bytes = static_cast<std::size_t>(step.length_bytes);
-    if (step.kind == StepKind::copy) {
-        std::memcpy(to, from, length_bytes);
-        return MPI_SUCCESS;
+    if (step.kind == StepKind::reduce) {
+        return reduce(from, to, length_bytes, step.source_first);
     }
+    std::memcpy(to, from, length_bytes);
+    return MPI_SUCCESS;
+}
+
+// MPI_Reduce_local makes its second operand the result. Where the target is the first operand, of an
+// operator that may not commute, the result is made in a copy of the source.
+int Execution::reduce(const std::byte* source, std::byte* target, std::size_t length_bytes,
+                      bool source_first) {
     const Reduction& reduction = memory_.reduction;
-    return PMPI_Reduce_local(from, to, static_cast<int>(length_bytes / reduction.unit_bytes),
-                             reduction.type, reduction.op);
+    const int count = static_cast<int>(length_bytes / reduction.unit_bytes);
+    if (source_first || reduction.commutes) {
+        return PMPI_Reduce_local(source, target, count, reduction.type, reduction.op);
+    }
+    swapped_.assign(source, source + length_bytes);
+    const int error =
+        PMPI_Reduce_local(target, swapped_.data(), count, reduction.type, reduction.op);
+    std::memcpy(target, swapped_.data(), length_bytes);
+    return error;
 }
 
 // What is left behind goes from the copy that outlives the call. Several sends may share bytes, which

@@ -54,6 +54,8 @@ class Execution {
     int start_send(const Plan::Step& step, MPI_Request& request);
     int start_receive(const Plan::Step& step, MPI_Request& request);
     int do_locally(const Plan::Step& step);
+    int reduce(const std::byte* source, std::byte* target, std::size_t length_bytes,
+               bool source_first);
     const std::byte* data_to_send(const Plan::Step& step);
     void complete(StepId step);
     void enable(StepId step);
@@ -79,6 +81,7 @@ class Execution {
     std::vector<MPI_Status> statuses_;
     std::unique_ptr<std::byte[]> scratch_;
     std::unique_ptr<std::byte[]> copy_;  ///< of what is left behind
+    std::vector<std::byte> swapped_;     ///< a reduction's, whose target is the first operand
     std::vector<LeftBehind::Send> left_;
     std::size_t to_start_ = 0;
     std::size_t to_complete_ = 0;  ///< without sends left behind

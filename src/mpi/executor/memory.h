@@ -15,6 +15,7 @@ struct Reduction {
     MPI_Op op = MPI_OP_NULL;
     MPI_Datatype type = MPI_DATATYPE_NULL;
     std::size_t unit_bytes = 1;
+    bool commutes = true;
 };
 
 struct Memory {

@@ -57,10 +57,10 @@ void Plan::add_steps(const Schedule& schedule, const std::vector<bool>& detached
         const bool left_behind = detached[steps_.size()] && step.source.buffer == Buffer::output;
         const int rank = is_message(step) ? twin_rank_of[static_cast<std::size_t>(step.peer)] : -1;
         const Region& region = step.kind == StepKind::receive ? step.target : step.source;
-        steps_.push_back({step.kind, left_behind, step.source.buffer, step.target.buffer, rank,
-                          static_cast<int>(region.length_bytes), step.source.offset_bytes,
-                          step.target.offset_bytes, static_cast<int>(step.dependency_count), 0, 0,
-                          -1});
+        steps_.push_back({step.kind, left_behind, step.source_first, step.source.buffer,
+                          step.target.buffer, rank, static_cast<int>(region.length_bytes),
+                          step.source.offset_bytes, step.target.offset_bytes,
+                          static_cast<int>(step.dependency_count), 0, 0, -1});
         if (left_behind) {
             note_left_behind(region);
         }

@@ -21,7 +21,8 @@ class Plan {
 
     struct Step {
         StepKind kind;
-        bool left_behind;  ///< a send that is not waited for
+        bool left_behind;   ///< a send that is not waited for
+        bool source_first;  ///< reduce: target = source op target
         Buffer source_buffer;
         Buffer target_buffer;
         int rank;  ///< of the peer in the twin
