@@ -30,6 +30,7 @@ from mutirao.processes import Finished, failure_of
 from mutirao.progress import Steps, steps
 from mutirao.standing_agents import StandingAgents
 from mutirao.studies.circumstances import Circumstances, busy_remarks, with_settings
+from mutirao.units import counted
 
 STUDY = "start"
 PROGRAM = "start"
@@ -245,7 +246,7 @@ def _first_table(result: dict, rows: Sequence[dict]) -> str:
           f"{row['first_ms']['ratio']:.3f}", FIRST_BAR) for row in rows],
         f"The first broadcast, {result['length_bytes']} bytes from host {result['root']} on"
         f" {result['network']}; bound {result['bound_ms']:.1f} ms,\nmedians of"
-        f" {result['trials']} pairs, {with_settings(result)}")
+        f" {counted(result['trials'], 'pair')}, {with_settings(result)}")
 
 
 def _whole_table(rows: Sequence[dict]) -> str:
