@@ -16,6 +16,7 @@ constexpr std::int64_t turn_ns = ns_per_s / 4;
 constexpr std::int64_t first_retry_ns = 2 * ns_per_s;
 constexpr std::int64_t refused_ns = ns_per_s;
 constexpr int most_doublings = 8;
+constexpr std::int64_t least_pause_ns = 60 * ns_per_s;
 /// A latency that has changed so much makes the bandwidth doubtful.
 constexpr double large_factor = 1.5;
 constexpr double large_change_us = 2000;
@@ -60,10 +61,15 @@ void BandwidthPlan::follow(const Version& version, std::int64_t now_ns) {
         if (low != self_) continue;
         const auto at = static_cast<std::size_t>(low * version.host_count + high);
         Pair pair{high, version.latency_us[at],
-                  now_ns + static_cast<std::int64_t>(turn + 1) * turn_ns, 0};
+                  now_ns + static_cast<std::int64_t>(turn + 1) * turn_ns};
         const auto known = std::ranges::find(pairs_, high, &Pair::peer);
-        if (known != pairs_.end() && !changed_a_lot(known->latency_us, pair.latency_us))
-            pair = *known;
+        if (known != pairs_.end()) {
+            const bool doubtful = changed_a_lot(known->latency_us, pair.latency_us);
+            const std::int64_t soon_ns = std::max(pair.next_ns, known->rests_until_ns);
+            pair = {high, doubtful ? pair.latency_us : known->latency_us,
+                    doubtful ? std::min(soon_ns, known->next_ns) : known->next_ns,
+                    known->failures, known->rests_until_ns};
+        }
         pairs.push_back(pair);
     }
     pairs_ = std::move(pairs);
@@ -78,6 +84,12 @@ std::optional<int> BandwidthPlan::due(std::int64_t now_ns) const {
 void BandwidthPlan::again(int peer, std::int64_t when_ns) {
     const auto pair = std::ranges::find(pairs_, peer, &Pair::peer);
     if (pair != pairs_.end()) pair->next_ns = when_ns;
+}
+
+void BandwidthPlan::asked(int peer, std::int64_t now_ns) {
+    again(peer, now_ns + period_ns_);
+    const auto pair = std::ranges::find(pairs_, peer, &Pair::peer);
+    if (pair != pairs_.end()) pair->rests_until_ns = now_ns + least_pause_ns;
 }
 
 void BandwidthPlan::measured(int peer, std::int64_t now_ns) {

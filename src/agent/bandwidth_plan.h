@@ -1,8 +1,8 @@
 // Which links' bandwidth this host measures, and when. Hosts of one site share their way to another, so
 // the lowest hosts of each two sites stand for all pairs between them, and the lowest two hosts of a
 // site for all within. Of each such pair the lower one asks. At the start all pairs take turns, a
-// quarter of a second apart; later each is measured again once in a period, or soon after its latency
-// has changed a lot. A pure machine.
+// quarter of a second apart; later each is measured again once in a period, or when its latency has
+// changed a lot, but not twice in a minute. A pure machine.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class BandwidthPlan {
     /// Whose turn it is.
     std::optional<int> due(std::int64_t now_ns) const;
     /// It is being measured; then one of the others follows.
-    void asked(int peer, std::int64_t now_ns) { again(peer, now_ns + period_ns_); }
+    void asked(int peer, std::int64_t now_ns);
     void measured(int peer, std::int64_t now_ns);
     /// The other end is busy.
     void refused(int peer, std::int64_t now_ns);
@@ -40,6 +40,7 @@ class BandwidthPlan {
         double latency_us = 0;  ///< when it was last planned for
         std::int64_t next_ns = 0;
         int failures = 0;  ///< since it was measured
+        std::int64_t rests_until_ns = 0;
     };
 
     void again(int peer, std::int64_t when_ns);

@@ -102,9 +102,16 @@ TEST(BandwidthPlan, WhatFailsIsTriedMoreAndMoreRarelyAndAChangedLinkSoon) {
     plan.follow(version, now_ns);
     EXPECT_GT(plan.next_ns(), period);
     version.latency_us[16 * 24 + 20] *= 3;
-    plan.follow(version, now_ns);
-    EXPECT_LT(plan.next_ns(), now_ns + 10 * ns_per_s);
+    plan.follow(version, now_ns + 120 * ns_per_s);
+    EXPECT_LT(plan.next_ns(), now_ns + 130 * ns_per_s);
     EXPECT_EQ(plan.due(plan.next_ns()), 20);
+    // Back so soon that it would be twice in a minute.
+    now_ns = plan.next_ns();
+    plan.asked(20, now_ns);
+    plan.measured(20, now_ns);
+    version.latency_us[16 * 24 + 20] /= 3;
+    plan.follow(version, now_ns);
+    EXPECT_EQ(plan.next_ns(), now_ns + 60 * ns_per_s);
 }
 
 TEST(BandwidthPlan, NothingIsMeasuredUnlessAskedForOrBeforeThereIsATree) {

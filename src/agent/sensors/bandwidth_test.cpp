@@ -93,7 +93,9 @@ TEST(Bandwidth, IsFoundToAQuarterWhateverTheLatency) {
                 Pair pair(shaped);
                 const auto ended = pair.measure();
                 ASSERT_TRUE(ended && ended->bytes_per_us) << mbit;
-                EXPECT_NEAR(*ended->bytes_per_us * 8, mbit, mbit / 4)
+                // Of a short train, stamps of four are three steps of a staircase.
+                const double share = link.stamps > 1 ? 0.25 : 0.08;
+                EXPECT_NEAR(*ended->bytes_per_us * 8, mbit, share * mbit)
                     << one_way_us << " us, burst " << link.burst << ", stamps " << link.stamps;
                 EXPECT_LE(pair.bytes, 256U * 1024);
             }
