@@ -12,7 +12,7 @@ namespace mutirao::simulate {
 
 /// With MUTIRAO_UPDATE=1 the file is written instead.
 inline void compare_with_golden(const std::string& told, const std::string& name) {
-    const std::string path = std::string(MUTIRAO_TESTDATA) + "/" + name;
+    const std::string path = MUTIRAO_TESTDATA "/" + name;
     if (std::getenv("MUTIRAO_UPDATE") != nullptr) {
         std::ofstream(path) << told;
         return;

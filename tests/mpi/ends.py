@@ -2,13 +2,13 @@
 
 import re
 
-# Values of the setting `start`; None leaves it unset.
-STARTS = [None]  # once there is that setting: ["beside", "wait"]
+# Of the setting `start`: with "beside" programs run into the rulings, with "wait" all is ruled.
+STARTS = ["beside", "wait"]
 
 
 def settings_of(start, **settings):
     """Each rank as a host of its own, so that nothing is left to the MPI library by itself."""
-    return {"ranks_per_host": "1", **settings, **({"start": start} if start else {})}
+    return {"ranks_per_host": "1", "start": start, **settings}
 
 
 def passed(finished):
@@ -33,9 +33,18 @@ def ends_as_natively(run, program, *words, settings, ranks=3, same_output=True):
     return native, ours
 
 
+def calls_of(world):
+    """How many of a communicator's calls ran by an algorithm of ours, and how many natively."""
+    return (sum(ruling["calls"] for each in world["classes"] for ruling in each["rulings"]),
+            sum(each["native_calls"] for each in world["classes"]))
+
+
+def chosen_in(world):
+    return {ruling["chosen"] for each in world["classes"] for ruling in each["rulings"]}
+
+
 def decided_calls(finished):
-    communicators = finished.report["communicators"] if finished.report else []
-    return sum(decision["calls"] for each in communicators for decision in each["decisions"])
+    return sum(calls_of(each)[0] for each in (finished.report or {}).get("communicators", ()))
 
 
 def lines_of_ours(finished):

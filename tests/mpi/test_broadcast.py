@@ -3,6 +3,7 @@ run natively it shows that what it expects is what the MPI library does."""
 
 import pytest
 
+from ends import calls_of, chosen_in
 from reference import kruskal
 
 # One host per rank, and several ranks per host with a last host that is not full. The parameters
@@ -37,16 +38,32 @@ def test_the_program_agrees_with_the_mpi_library(run):
 @pytest.mark.parametrize("algorithm,ranks_per_host,ranks", CASES, ids=lambda value: str(value))
 def test_data_arrives(run, algorithm, ranks_per_host, ranks):
     finished = run("broadcast_check", ranks=ranks, settings={
-        "broadcast": algorithm, "ranks_per_host": str(ranks_per_host)})
+        "start": "wait", "broadcast": algorithm, "ranks_per_host": str(ranks_per_host)})
     passed(finished)
     assert finished.errors == ""  # nothing is printed unless asked
     # The algorithm really ran: no silent way round by the native one.
     world = finished.report["communicators"][0]
     assert world["state"] == "mutirao"
+    ours, natively = calls_of(world)
     if algorithm != "auto":
-        assert {decision["chosen"].split(":")[0] for decision in world["decisions"]} == {
-            algorithm.split(":")[0]}
-    assert sum(decision["calls"] for decision in world["decisions"]) > 100
+        assert {chosen.split(":")[0] for chosen in chosen_in(world)} == {algorithm.split(":")[0]}
+        assert (natively if algorithm == "native" else ours) > 100
+        assert (ours if algorithm == "native" else natively) == 0
+    assert ours + natively > 100
+
+
+@pytest.mark.parametrize("algorithm", ["tree:tree=shortest_path,segment_bytes=4096", "auto"])
+def test_data_arrives_while_the_rulings_come(run, algorithm):
+    """Nobody waits: the first calls run natively, and those after a ruling by it."""
+    finished = run("broadcast_check", ranks=5, settings={
+        "broadcast": algorithm, "ranks_per_host": "1"})
+    passed(finished)
+    assert finished.errors == ""
+    world = finished.report["communicators"][0]
+    ours, natively = calls_of(world)
+    assert natively > 0
+    if algorithm != "auto":
+        assert ours > 0 and world["first_ruled_call"] >= 8
 
 
 def test_one_host_is_left_to_the_mpi_library(run):
@@ -58,17 +75,18 @@ def test_one_host_is_left_to_the_mpi_library(run):
 
 def test_threads_on_their_own_communicators(run):
     finished = run("broadcast_threads", ranks=3, settings={
-        "broadcast": "chain:segment_bytes=512", "ranks_per_host": "1"})
+        "start": "wait", "broadcast": "chain:segment_bytes=512", "ranks_per_host": "1"})
     assert finished.returncode == 0, finished.errors
     assert finished.lines[-1] in ("ok", "skipped")
 
 
 def test_the_tree_is_kruskals(run):
     """The distributed algorithm over MPI against a sequential one over the reported latencies."""
-    finished = run("broadcast", ranks=6, settings={"ranks_per_host": "1"})
+    finished = run("broadcast", ranks=6, settings={"ranks_per_host": "1",
+                                                   "adaptation": "every:1000"})
     assert finished.returncode == 0, finished.errors
     world = finished.report["communicators"][0]
     hosts = world["hosts"]
     assert list(map(tuple, world["tree"])) == kruskal(world["latency_us"])
     edges = hosts * (hosts - 1) // 2
-    assert 0 < world["ghs_messages"] <= 2 * edges + 5 * hosts * (hosts - 1).bit_length() + hosts - 1
+    assert 0 < world["adaptation"]["ghs_messages"] <= 2 * edges + 5 * hosts * (hosts - 1).bit_length() + hosts - 1

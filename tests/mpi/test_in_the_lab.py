@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from ends import calls_of, chosen_in
 from labs import network_of
 from mutirao.lab import Lab, verify_run
 from mutirao.launch import launch
@@ -34,7 +35,7 @@ def lab(lab_possible):
 def broadcast(mpi, lab, *words, **settings):
     before = lab.counters().total_packets
     finished = launch(mpi, [str(mpi.program("broadcast")), *map(str, words)], 6, lab=lab,
-                      capture=True, timeout_s=60, settings=settings)
+                      capture=True, timeout_s=60, settings={"start": "wait", **settings})
     assert finished.returncode == 0, finished.errors
     results = [json.loads(line) for line in finished.lines]
     for each in results:
@@ -61,8 +62,9 @@ def test_the_choice_follows_the_shortest_paths(mpi, lab):
     def trial():
         results, world = broadcast(mpi, lab, "--roots", "0,3,5", "--repeat", 3)
         assert world["state"] == "mutirao" and len(results) == 3
-        predicted_us = {decision["root_host"]: decision["considered"][0]["predicted_us"]
-                        for decision in world["decisions"]}
+        predicted_us = {each["root"]: each["rulings"][-1]["considered"][0]["predicted_us"]
+                        for each in world["classes"]}
+        assert set(predicted_us) == {0, 3, 5}
         return {root: value for root, value in predicted_us.items()
                 if value >= 1.25 * lab.network.bound_from(root)}
 
@@ -83,4 +85,5 @@ def test_the_tree_goes_round_a_dead_link(mpi, lab):
 def test_no_answer_from_anybody_leaves_the_mpi_librarys_own(mpi, lab):
     """Every probe is older than its timeout when it comes back: no link, no tree."""
     _, world = broadcast(mpi, lab, "--repeat", 1, probe_timeout_ms="1", broadcast="tree:tree=mst")
-    assert world["state"] == "native" and "no spanning tree" in world["reason"]
+    assert calls_of(world)[0] == 0 and chosen_in(world) == {"native"}
+    assert "not known" in world["classes"][0]["rulings"][-1]["reason"]

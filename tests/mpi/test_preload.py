@@ -7,10 +7,11 @@ import time
 
 import pytest
 
+from ends import decided_calls
 from mutirao.launch import launch
 from mutirao.mpis import found_mpis
 
-TWO_HOSTS = {"ranks_per_host": "1", "broadcast": "binomial"}
+TWO_HOSTS = {"start": "wait", "ranks_per_host": "1", "broadcast": "binomial"}
 
 FORTRAN = """
 program broadcast
@@ -53,11 +54,6 @@ if comm.rank == 0: print("ok")
 """
 
 
-def calls_of(finished):
-    return sum(decision["calls"] for each in finished.report["communicators"]
-               for decision in each["decisions"])
-
-
 @pytest.mark.parametrize("module", ["mpi", "mpi_f08"])
 def test_fortran(run, mpi, tmp_path, module):
     compiler = shutil.which(str(mpi.wrapper).replace("mpicc", "mpif90"))
@@ -67,13 +63,13 @@ def test_fortran(run, mpi, tmp_path, module):
     subprocess.run([compiler, "broadcast.f90", "-o", "broadcast"], cwd=tmp_path, check=True)
     finished = run([str(tmp_path / "broadcast")], ranks=3, settings=TWO_HOSTS)
     assert finished.returncode == 0 and finished.lines[-1] == "ok", finished.errors
-    assert calls_of(finished) == 1  # seen, and not twice
+    assert decided_calls(finished) == 1  # seen, and not twice
 
 
 def test_mpi4py(run):
     finished = run([sys.executable, "-c", MPI4PY], ranks=3, settings=TWO_HOSTS)
     assert finished.returncode == 0 and finished.lines[-1] == "ok", finished.errors
-    assert calls_of(finished) >= 2
+    assert decided_calls(finished) >= 2
 
 
 def test_a_profiling_tool_before_us_sees_every_call_once(run, mpi, tmp_path):
@@ -85,7 +81,7 @@ def test_a_profiling_tool_before_us_sees_every_call_once(run, mpi, tmp_path):
     finished = run(program, "--repeat", 3, ranks=2, settings=TWO_HOSTS)
     assert finished.returncode == 0, finished.errors
     assert finished.lines[-1] == "tool saw 4"
-    assert calls_of(finished) == 4
+    assert decided_calls(finished) == 4
 
 
 def test_the_wrong_mpi_passes_through_with_one_line(run, mpi):
@@ -124,7 +120,8 @@ def test_a_killed_rank_ends_the_job_as_it_does_natively(mpi):
     for native in (True, False):
         begin = time.monotonic()
         finished = launch(mpi, victim, 3, capture=True, timeout_s=60, native=native,
-                          settings={"ranks_per_host": "1", "broadcast": "chain:segment_bytes=4096"})
+                          settings={"start": "wait", "ranks_per_host": "1",
+                                    "broadcast": "chain:segment_bytes=4096"})
         ends.append(finished.returncode)
         assert time.monotonic() - begin < 50  # ended, not hung
     assert 0 not in ends and ends[0] == ends[1]

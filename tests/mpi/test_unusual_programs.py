@@ -9,7 +9,7 @@ from ends import (STARTS, decided_calls, ends_as_natively, lines_of_ours, passed
 from mutirao.launch import launch
 from mutirao.paths import ROOT
 
-start_modes = pytest.mark.parametrize("start", STARTS, ids=lambda start: start or "as_it_is")
+start_modes = pytest.mark.parametrize("start", STARTS)
 
 # Sets a variable on rank 1 only.
 ON_RANK_1 = 'if [ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ]; then export {variable}; fi; exec "$0"'

@@ -25,34 +25,32 @@ def warm_lab(lab_possible):
 
 
 def test_a_job_finds_the_tree(mpi, warm_lab):
-    """While a new version of the tree is on its way to some hosts, a job measures by itself: noise may
-    bring that about, so it is tried again."""
+    """It rules within ten calls of its first; that noise may break, so it is tried again."""
     lab, agents = warm_lab
 
     def trial():
         agents.wait_for_tree()
-        finished = launch(mpi, [str(mpi.program("broadcast")), "--repeat", "2"], 6, lab=lab,
+        finished = launch(mpi, [str(mpi.program("broadcast")), "--repeat", "20"], 6, lab=lab,
                           capture=True, timeout_s=60, settings={}, hold=False)
         assert finished.returncode == 0, finished.errors
         world = finished.report["communicators"][0]
-        if world["reason"] == "network measured":
-            return world["reason"]
         assert world["reason"] == "network known to the hosts' agents", finished.report
         assert world["adaptation"]["mode"] == "auto"
-        assert world["ghs_messages"] == 0 and world["setup_ms"]["probe"] == 0
         measured = world["latency_us"]
         assert all(measured[a][b] > asked[a][b] * 0.99 for a, b in long_links)
-        # Also what was known before anything was taken up, and the first decision.
+        # Also what was known before anything was taken up, and the first ruling.
         assert all(not link["before_us"] or
                    link["before_us"] > asked[link["low"]][link["high"]] * 0.99
                    for taken_up in world["adaptation"]["taken_up"] for link in taken_up["shown"]
                    if (link["low"], link["high"]) in long_links)
-        [decision, *_] = world["decisions"]
-        bound_us = lab.network.bound_from(decision["root_host"])
-        predicted_us = decision["considered"][0]["predicted_us"]
+        if "first_ruled_call" not in world:
+            return "no ruling"
+        [of_class, *_] = world["classes"]
+        bound_us = lab.network.bound_from(of_class["root"])
+        predicted_us = of_class["rulings"][0]["considered"][0]["predicted_us"]
         assert predicted_us > bound_us * 0.99
         late = [(a, b) for a, b in long_links if measured[a][b] >= asked[a][b] + 5_000]
-        return late or predicted_us >= bound_us * 1.25
+        return late or predicted_us >= bound_us * 1.25 or world["first_ruled_call"] > 10
 
     asked = lab.network.latency_us
     long_links = [(a, b) for a in range(6) for b in range(6) if asked[a][b] > 10_000]

@@ -174,6 +174,10 @@ std::vector<SettingRow> make_rows() {
         integer_row(&Settings::agent_interval_ms, "agent_interval_ms", "250", "20..60000",
                     "Time between two probes of a link in use; other links are probed ten times "
                     "more rarely."),
+        {"agent_priority", "on/off", "off", "",
+         "On: the agent's thread raises its priority and uses any processor, as far as the system "
+         "lets it. Off: it keeps what the site gave its process.",
+         [](Settings& s, std::string_view text) { return assign_switch(s.agent_priority, text); }},
         file_row(&Settings::series, "series",
                  "SQLite file that each host's agent adds its measurements to, for mutirao top. "
                  "Empty: none."),

@@ -57,6 +57,7 @@ struct Settings {
     std::optional<double> change_threshold_percent;  ///< nothing: judged by forecast error
     AgentPlace agent = AgentPlace::automatic;
     int agent_interval_ms = 250;  ///< between two probes of a link in use
+    bool agent_priority = false;  ///< the agent's thread may leave the processors it was tied to
     std::string series;           ///< SQLite file that agents add their measurements to; empty: none
 
     /// Adapting inside the calls needs what start=wait needs.

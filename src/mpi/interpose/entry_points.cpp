@@ -51,7 +51,9 @@ int init_thread(int (*native)(int*, char***, int, int*), int* argc, char*** argv
 
 int finalize(int (*native)()) {
     const Guard guard;
-    return native();
+    const int error = native();
+    Job::stop_measuring();
+    return error;
 }
 
 // MPI libraries go on with collectives on the parent while they duplicate it without blocking, and mix

@@ -115,6 +115,7 @@ Job* Job::retire() {
     Job* const job = current_.exchange(nullptr);
     if (job != nullptr) {
         reason() = "MPI has been finalised";
+        retired_ = job;
     }
     return job;
 }
@@ -130,7 +131,13 @@ void Job::finish() {
         PMPI_Wait(&each.request, MPI_STATUS_IGNORE);
     }
     adopted_.clear();
-    source_.reset();
+}
+
+// An agent that ended earlier would be news to the others, whose ranks may still be at work.
+void Job::stop_measuring() {
+    if (retired_ != nullptr) {
+        retired_->source_.reset();
+    }
 }
 
 void Job::start_introductions() {

@@ -44,8 +44,10 @@ class Job {
     /// At the beginning of MPI_Finalize: from now on the MPI library takes all calls. The job, if there
     /// was one; to be finished when no communicator uses it any more.
     static Job* retire();
-    /// Completes what would otherwise be left to MPI_Finalize, and ends this process' agent.
+    /// Completes what would otherwise be left to MPI_Finalize.
     void finish();
+    /// When MPI_Finalize has returned, and so all ranks have entered it: ends this process' agent.
+    static void stop_measuring();
 
     MPI_Comm twin() const { return twin_; }
     MPI_Group world_group() const { return world_group_; }
@@ -82,6 +84,7 @@ class Job {
     void wait_for_network();
 
     static inline std::atomic<Job*> current_{nullptr};
+    static inline Job* retired_ = nullptr;
 
     MPI_Comm twin_;
     MPI_Group world_group_ = MPI_GROUP_NULL;

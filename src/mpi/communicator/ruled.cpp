@@ -1,0 +1,339 @@
+// How a communicator is ruled: its hosts, the announcements that it makes, hears and waits for, and the
+// rulings that it takes from them.
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "mpi/communicator/communicator.h"
+#include "mpi/executor/patience.h"
+#include "mpi/job/watch.h"
+#include "mpi/rulings/deciding_thread.h"
+#include "mpi/rulings/topology.h"
+#include "mpi/runtime.h"
+#include "mpi/stopwatch.h"
+
+namespace mutirao::mpi {
+namespace {
+
+/// Waits before this epoch belong to the start.
+constexpr std::uint32_t settled_epoch = 16;
+
+bool is_synchronous() {
+    return runtime().settings.adaptation.mode == Adaptation::Mode::synchronous;
+}
+
+std::string mode_of(bool watched) {
+    const Adaptation& adaptation = runtime().settings.adaptation;
+    if (is_synchronous()) {
+        return "every:" + std::to_string(adaptation.every);
+    }
+    if (adaptation.mode == Adaptation::Mode::off || !watched) {
+        return "off";
+    }
+    return runtime().settings.agent == AgentPlace::in_band ? "in-band" : "auto";
+}
+
+// The rank that decides. Where only the leaders of hosts see the network, one of them.
+int choose_decider(const Members& members, const World& world) {
+    if (runtime().settings.agent != AgentPlace::in_band) {
+        return 0;
+    }
+    const auto leads = [&](int twin_rank) { return world.leads(twin_rank); };
+    const auto found =
+        std::find_if(members.twin_rank_of.begin(), members.twin_rank_of.end(), leads);
+    return found == members.twin_rank_of.end()
+               ? 0
+               : static_cast<int>(found - members.twin_rank_of.begin());
+}
+
+}  // namespace
+
+Communicator::Ruled::Ruled(Job& job, Slot its_slot, Members all, Communicator& communicator,
+                           std::uint64_t first_call, std::uint64_t calls_without)
+    : slot(its_slot),
+      members(std::move(all)),
+      post(job.twin(), slot, members, [&communicator] { communicator.wait_for_hosts(); }),
+      follower(first_call, calls_without),
+      table(members, *communicator.record_) {}
+
+void Communicator::rule(Slot slot, Members members, std::uint64_t first_call,
+                        std::uint64_t calls_without) {
+    phase_ = Phase::ruled;
+    next_event_ = first_call;
+    ruled_ = std::make_unique<Ruled>(job_, slot, std::move(members), *this, first_call,
+                                     calls_without);
+    surroundings_.background = this;
+    if (ruled_->members.my_rank == 0) {
+        ruled_->epochs.emplace(first_call, calls_without);
+    }
+    know_hosts();
+}
+
+void Communicator::wait_for_hosts() {
+    job_.wait_for_introductions();
+    know_hosts();
+}
+
+// True once everybody's host is known here; the phase may be native then.
+bool Communicator::know_hosts() {
+    if (ruled_->members.placement) {
+        return true;
+    }
+    if (!job_.introduced()) {
+        return false;
+    }
+    const World& world = job_.world();
+    ruled_->members.place(world);
+    {
+        const std::lock_guard lock(record_->mutex);
+        record_->hosts = ruled_->members.host_count();
+    }
+    if (!world.native_reason.empty() || ruled_->members.host_count() == 1) {
+        be_native(world.native_reason.empty() ? "one host" : world.native_reason);
+        return true;
+    }
+    ruled_->transport =
+        transport_of(runtime().settings, world.least_socket_buffer_bytes);
+    const int decider = choose_decider(ruled_->members, world);
+    ruled_->post.set_decider(decider);
+    ruled_->decider = decider;
+    if (decider != 0) {
+        ruled_->epochs.reset();
+        if (decides()) {
+            ruled_->epochs.emplace(ruled_->follower.end(), 0);
+        }
+    }
+    if (is_synchronous()) {
+        ruled_->synchronous = std::make_unique<SynchronousAdaptation>(
+            job_.twin(), ruled_->slot.synchronous(), ruled_->members, runtime().settings);
+    }
+    start_deciding();
+    return true;
+}
+
+void Communicator::start_deciding() {
+    const World& world = job_.world();
+    {
+        const std::lock_guard lock(record_->mutex);
+        record_->adaptation.mode = mode_of(job_.source() != nullptr);
+        record_->reason = world.daemon_host.empty() ? "network measured"
+                                                    : "network known to the hosts' agents";
+    }
+    if (!decides()) {
+        return;
+    }
+    Docket::Subject subject;
+    subject.placement = ruled_->members.placement;
+    for (const int host : ruled_->members.world_host_of) {
+        subject.source_host_of.push_back(
+            world.daemon_host.empty() ? host : world.daemon_host[static_cast<std::size_t>(host)]);
+    }
+    subject.decider = ruled_->decider;
+    subject.source = job_.source();
+    subject.socket_buffer_bytes = world.least_socket_buffer_bytes;
+    subject.settings = runtime().settings;
+    subject.record = record_;
+    ruled_->docket = std::make_shared<Docket>(std::move(subject));
+    ruled_->has_thread = !is_synchronous() && runtime().settings.agent != AgentPlace::in_band &&
+                         DecidingThread::take_on(ruled_->docket);
+}
+
+void Communicator::follow(std::uint64_t call) {
+    know_hosts();
+    if (phase_ == Phase::native) {
+        return;
+    }
+    if (ruled_->docket && !ruled_->has_thread && !is_synchronous()) {
+        ruled_->docket->work();
+    }
+    if (decides()) {
+        announce(call);
+    }
+    listen(call);
+    while (phase_ == Phase::ruled && !ruled_->follower.within(call)) {
+        std::optional<Announcement> epoch = ruled_->follower.advance();
+        if (!epoch) {
+            wait_for_epoch(call);
+            continue;
+        }
+        ++record_->adaptation.epochs;
+        take(*epoch);
+    }
+    if (phase_ == Phase::ruled) {
+        next_event_ = next_event(call);
+    }
+}
+
+// Calls come the faster the longer, in calls, an epoch is, and a look costs about as much as a call
+// inside one host.
+std::uint64_t Communicator::next_event(std::uint64_t call) const {
+    constexpr std::uint64_t looks_per_epoch = 32;
+    const std::uint64_t look =
+        call + std::max<std::uint64_t>(ruled_->follower.calls_per_epoch() / looks_per_epoch, 1);
+    return std::min(look, ruled_->follower.end());
+}
+
+void Communicator::announce(std::uint64_t call) {
+    EpochDecider& epochs = *ruled_->epochs;
+    for (const LeadReport& report : ruled_->post.receive_reports()) {
+        epochs.hear(report);
+    }
+    while (epochs.due(call)) {
+        Announcement made = epochs.enter(call, now_us());
+        if (ruled_->docket) {
+            made.rulings = ruled_->docket->take_fresh();
+            made.route = ruled_->docket->route();
+        } else {
+            made.route = route_without_network(ruled_->members.rank_count());
+        }
+        ruled_->post.send(made);
+        record_->adaptation.horizon_calls = made.horizon_calls;
+        ruled_->follower.hear(std::move(made));
+    }
+}
+
+void Communicator::listen(std::uint64_t next_call) {
+    for (Announcement& heard : ruled_->post.receive()) {
+        switch (heard.kind) {
+            case Announcement::Kind::epoch: hear(std::move(heard), next_call); break;
+            case Announcement::Kind::at_once: at_once_.emplace(heard.first_call, heard); break;
+            case Announcement::Kind::last: ruled_->ended = true; break;
+        }
+        if (phase_ != Phase::ruled) {
+            return;
+        }
+    }
+}
+
+void Communicator::hear(Announcement heard, std::uint64_t next_call) {
+    const LeadReport report{heard.number, next_call - std::min(next_call, heard.sent_in_call),
+                            false};
+    const bool awaited = waiting_ && heard.first_call <= next_call;
+    if (awaited) {
+        late_ = report;  // reported after the call, which shows whether that did any harm
+    } else if (EpochFollower::worth_reporting(heard, report.lead_calls)) {
+        ruled_->post.report(report);
+    }
+    ruled_->follower.hear(std::move(heard));
+}
+
+void Communicator::wait_for_epoch(std::uint64_t call) {
+    const double begun_us = now_us();
+    Patience patience;
+    const std::uint32_t number = ruled_->follower.number();
+    waiting_ = true;
+    while (phase_ == Phase::ruled && !ruled_->follower.knows_next()) {
+        know_hosts();
+        if (phase_ != Phase::ruled) {
+            break;
+        }
+        listen(call);
+        if (const auto source = job_.source(); source && source->background() != nullptr) {
+            source->background()->progress();
+        }
+        patience.rest();
+        say_if_long(begun_us);
+    }
+    waiting_ = false;
+    waited_us_ = now_us() - begun_us;
+    AdaptationRecord& record = record_->adaptation;
+    const bool early = number < settled_epoch;
+    ++(early ? record.early_waits : record.waits);
+    (early ? record.early_waited_ms : record.waited_ms) += waited_us_ / 1000;
+}
+
+// A wait did harm if the call could have gone on: the root, and who found its first message already
+// there. What the MPI library was doing meanwhile nobody knows.
+void Communicator::leave(const Turn& turn) {
+    if (!late_) {
+        return;
+    }
+    const auto receives_first = [](const Plan& plan) {
+        return !plan.steps().empty() && plan.steps().front().kind == StepKind::receive;
+    };
+    late_->waited = turn.execution == nullptr || !receives_first(turn.execution->plan()) ||
+                    turn.execution->first_message_waited_here();
+    if (phase_ == Phase::ruled && !decides()) {
+        ruled_->post.report(*late_);
+    }
+    late_.reset();
+}
+
+void Communicator::take(const Announcement& announcement) {
+    if (announcement.rulings.empty()) {
+        return;
+    }
+    for (const Ruling& ruling : announcement.rulings) {
+        RulingRecord explained;
+        if (ruled_->docket) {
+            ruled_->docket->explain(ruling, explained);
+        }
+        ruled_->table.take(ruling, announcement.first_call, std::move(explained),
+                           ruled_->transport);
+    }
+    if (record_->first_ruled_ms == 0) {
+        record_->first_ruled_ms = (now_us() - job_.begun_us()) / 1000;
+    }
+}
+
+// --- waiting for a ruling inside the call (start=wait, adaptation=every:K) ---------------------------
+
+bool Communicator::expects_at_once(std::uint64_t call, bool ruled) const {
+    if (is_synchronous()) {
+        return !ruled || call % static_cast<std::uint64_t>(runtime().settings.adaptation.every) == 0;
+    }
+    return !ruled && runtime().settings.start == Start::wait;
+}
+
+void Communicator::settle_at_once(const CallShape& shape, std::uint64_t call) {
+    std::optional<Topology> measured;
+    if (ruled_->synchronous &&
+        call % static_cast<std::uint64_t>(runtime().settings.adaptation.every) == 0) {
+        measured = ruled_->synchronous->check(record_->adaptation);
+    }
+    if (decides()) {
+        Announcement made;
+        made.kind = Announcement::Kind::at_once;
+        made.first_call = call;
+        if (measured) {
+            made.rulings = ruled_->docket->use(std::move(*measured), call);
+        }
+        if (!ruled_->table.find(shape, call).ruled) {
+            made.rulings.push_back(ruled_->docket->decide_now(shape, call));
+        }
+        made.route = ruled_->docket->route();
+        ruled_->post.send(made);
+        take(made);
+        return;
+    }
+    const double begun_us = now_us();
+    Patience patience;
+    while (!at_once_.contains(call)) {
+        listen(call);
+        patience.look_again();
+        say_if_long(begun_us);
+    }
+    take(at_once_.extract(call).mapped());
+}
+
+// --- beside and while waiting ------------------------------------------------------------------------
+
+// Announcements are passed on also while this rank waits for the data of a call.
+void Communicator::progress() {
+    constexpr int polls_per_look = 32;
+    if (const auto source = job_.source(); source && source->background() != nullptr) {
+        source->background()->progress();
+    }
+    if (++progress_calls_ % polls_per_look == 0) {
+        listen(calls_);
+    }
+}
+
+void Communicator::say_if_long(double begun_us) {
+    if (!said_long_ && now_us() - begun_us > patience_s * 1e6) {
+        said_long_ = true;
+        std::fprintf(stderr, "%s\n", missing_preload_line(job_.my_rank()).c_str());
+    }
+}
+
+}  // namespace mutirao::mpi
