@@ -109,7 +109,8 @@ void put_record(JsonWriter& json, Record& record) {
     const std::lock_guard lock(record.mutex);
     json.begin_object().member("name", record.name).member("ranks", record.ranks);
     json.member("hosts", record.hosts).member("calls", record.calls);
-    json.member("state", record.native ? "native" : "mutirao").member("reason", record.reason);
+    const char* const state = record.native ? "native" : record.ruled ? "mutirao" : "not yet";
+    json.member("state", state).member("reason", record.reason);
     if (record.first_ruled_call) {
         json.member("first_ruled_call", *record.first_ruled_call);
         json.member("first_ruled_ms", record.first_ruled_ms);

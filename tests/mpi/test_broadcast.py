@@ -69,7 +69,9 @@ def test_data_arrives_while_the_rulings_come(run, algorithm):
 def test_one_host_is_left_to_the_mpi_library(run):
     finished = run("broadcast_check", ranks=3)
     passed(finished)
-    assert {each["state"] for each in finished.report["communicators"]} == {"native"}
+    # Short-lived communicators end before their ranks ask each other.
+    assert {each["state"] for each in finished.report["communicators"]} == {"native", "not yet"}
+    assert all(calls_of(each)[0] == 0 for each in finished.report["communicators"])
     assert finished.report["communicators"][0]["reason"] == "one host"
 
 

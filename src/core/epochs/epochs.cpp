@@ -43,7 +43,10 @@ std::uint64_t EpochDecider::epoch_calls(std::uint64_t call, double now_us) {
 
 void EpochDecider::adapt_horizon() {
     if (!heard_ || number_ < keep_horizon_until_) return;
-    horizon_calls_ = horizon_for(largest_lead_);
+    // A long horizon falls slowly: leads that long come and go.
+    constexpr std::uint64_t long_horizon = 8;
+    const std::uint64_t least = horizon_calls_ > long_horizon ? horizon_calls_ * 3 / 4 : 1;
+    horizon_calls_ = std::max(horizon_for(largest_lead_), least);
 }
 
 Announcement EpochDecider::enter(std::uint64_t call, double now_us) {
@@ -68,11 +71,14 @@ Announcement EpochDecider::enter(std::uint64_t call, double now_us) {
 void EpochDecider::hear(const LeadReport& report) {
     heard_ = true;
     largest_lead_ = std::max(largest_lead_, report.lead_calls);
+    // What was announced with a shorter horizon says nothing of this one.
+    const bool waited = report.waited && report.number > raised_in_;
     const std::uint64_t wanted =
-        std::max(horizon_for(report.lead_calls), report.waited ? horizon_calls_ + 1 : 1);
+        std::max(horizon_for(report.lead_calls), waited ? 2 * horizon_calls_ : 1);
     if (wanted <= horizon_calls_) return;
     horizon_calls_ = std::min(wanted, most_calls);
-    if (report.waited) {
+    raised_in_ = number_;
+    if (waited) {
         keep_horizon_until_ = number_ + keep_epochs_;
         keep_epochs_ = std::min(2 * keep_epochs_, most_keep_epochs);
     }

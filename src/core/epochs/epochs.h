@@ -55,6 +55,7 @@ class EpochDecider {
     std::uint32_t asked_in_ = 0;        ///< the epoch
     std::uint64_t largest_lead_ = 0;
     bool heard_ = false;
+    std::uint32_t raised_in_ = 0;       ///< the newest epoch announced with a shorter horizon
     std::uint32_t keep_horizon_until_ = 0;  ///< an epoch's number: somebody waited before
     std::uint32_t keep_epochs_ = 8;
 };

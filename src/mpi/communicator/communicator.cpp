@@ -79,14 +79,23 @@ void Communicator::be_native(std::string reason) {
 
 Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
     const std::uint64_t call = calls_++;
+    if (source_background_ != nullptr) {
+        source_background_->progress();
+    }
     if (call >= next_event_) {
         on_event(call);
     }
-    if (phase_ != Phase::ruled || shape.length_bytes == 0) {
+    if (phase_ != Phase::ruled) {
+        return {};
+    }
+    if (checks_in(call)) {
+        settle_at_once(shape, call);
+    }
+    if (shape.length_bytes == 0) {
         return {};
     }
     const RulingTable::Way* way = &ruled_->table.find(shape, call);
-    if (expects_at_once(call, way->ruled)) {
+    if (!way->ruled && runtime().settings.waits_at_start()) {
         settle_at_once(shape, call);
         way = &ruled_->table.find(shape, call);
     } else if (!way->ruled && ruled_->docket) {

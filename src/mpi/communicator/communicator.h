@@ -112,7 +112,7 @@ class Communicator final : private Background {
     void take(const Announcement& announcement);
     std::uint64_t next_event(std::uint64_t call) const;
 
-    bool expects_at_once(std::uint64_t call, bool ruled) const;
+    bool checks_in(std::uint64_t call) const;
     void settle_at_once(const CallShape& shape, std::uint64_t call);
     void progress() override;
     void say_if_long(double begun_us);
@@ -126,6 +126,7 @@ class Communicator final : private Background {
     std::uint64_t next_event_ = 0;  ///< the call at which there is more to do than to look up
     std::shared_ptr<Record> record_;
     Execution::Surroundings surroundings_;
+    Background* source_background_ = nullptr;  ///< of what watches the network in band
     // Counting.
     bool agrees_no_more_ = false;
     std::optional<SlotAgreement> agreement_;

@@ -82,7 +82,8 @@ struct Record {
     std::string name;
     int ranks = 0;
     int hosts = 0;
-    bool native = false;
+    bool native = false;  ///< for good
+    bool ruled = false;   ///< its ranks have agreed that mutirao handles it
     std::string reason;  ///< why native, or where the network came from
     std::uint64_t calls = 0;
     std::optional<std::uint64_t> first_ruled_call;

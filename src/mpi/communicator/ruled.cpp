@@ -113,8 +113,12 @@ bool Communicator::know_hosts() {
 
 void Communicator::start_deciding() {
     const World& world = job_.world();
+    if (const auto source = job_.source()) {
+        source_background_ = source->background();
+    }
     {
         const std::lock_guard lock(record_->mutex);
+        record_->ruled = true;
         record_->adaptation.mode = mode_of(job_.source() != nullptr);
         record_->reason = world.daemon_host.empty() ? "network measured"
                                                     : "network known to the hosts' agents";
@@ -228,8 +232,8 @@ void Communicator::wait_for_epoch(std::uint64_t call) {
             break;
         }
         listen(call);
-        if (const auto source = job_.source(); source && source->background() != nullptr) {
-            source->background()->progress();
+        if (source_background_ != nullptr) {
+            source_background_->progress();
         }
         patience.rest();
         say_if_long(begun_us);
@@ -271,24 +275,22 @@ void Communicator::take(const Announcement& announcement) {
         ruled_->table.take(ruling, announcement.first_call, std::move(explained),
                            ruled_->transport);
     }
-    if (record_->first_ruled_ms == 0) {
+    if (record_->first_ruled_call && record_->first_ruled_ms == 0) {
         record_->first_ruled_ms = (now_us() - job_.begun_us()) / 1000;
     }
 }
 
 // --- waiting for a ruling inside the call (start=wait, adaptation=every:K) ---------------------------
 
-bool Communicator::expects_at_once(std::uint64_t call, bool ruled) const {
-    if (is_synchronous()) {
-        return !ruled || call % static_cast<std::uint64_t>(runtime().settings.adaptation.every) == 0;
-    }
-    return !ruled && runtime().settings.start == Start::wait;
+/// Links are measured and the tree is adapted inside this call.
+bool Communicator::checks_in(std::uint64_t call) const {
+    return ruled_->synchronous != nullptr &&
+           call % static_cast<std::uint64_t>(runtime().settings.adaptation.every) == 0;
 }
 
 void Communicator::settle_at_once(const CallShape& shape, std::uint64_t call) {
     std::optional<Topology> measured;
-    if (ruled_->synchronous &&
-        call % static_cast<std::uint64_t>(runtime().settings.adaptation.every) == 0) {
+    if (checks_in(call)) {
         measured = ruled_->synchronous->check(record_->adaptation);
     }
     if (decides()) {
@@ -298,7 +300,7 @@ void Communicator::settle_at_once(const CallShape& shape, std::uint64_t call) {
         if (measured) {
             made.rulings = ruled_->docket->use(std::move(*measured), call);
         }
-        if (!ruled_->table.find(shape, call).ruled) {
+        if (shape.length_bytes > 0 && !ruled_->table.find(shape, call).ruled) {
             made.rulings.push_back(ruled_->docket->decide_now(shape, call));
         }
         made.route = ruled_->docket->route();
@@ -321,8 +323,8 @@ void Communicator::settle_at_once(const CallShape& shape, std::uint64_t call) {
 // Announcements are passed on also while this rank waits for the data of a call.
 void Communicator::progress() {
     constexpr int polls_per_look = 32;
-    if (const auto source = job_.source(); source && source->background() != nullptr) {
-        source->background()->progress();
+    if (source_background_ != nullptr) {
+        source_background_->progress();
     }
     if (++progress_calls_ % polls_per_look == 0) {
         listen(calls_);
