@@ -7,7 +7,9 @@ from ends import STARTS, decided_calls, ends_as_natively, passed, settings_of
 
 start_modes = pytest.mark.parametrize("start", STARTS)
 
-ALGORITHMS = ["auto", "binomial", "chain:segment_bytes=512", "scatter_ring_allgather"]
+# In one piece: where the number of messages depends on the length, ranks whose lengths differ cannot
+# know of each other's.
+ALGORITHMS = ["native", "binomial", "flat"]
 
 # Messages so long that these MPI libraries hang by themselves when a receiver takes only half.
 HANGS_NATIVELY = {("mpich-5", 10000)}
@@ -24,6 +26,8 @@ def as_natively(line, native):
 def test_a_message_longer_than_its_receivers_take(run, mpi, broadcast, words):
     if (mpi.name, words[0]) in HANGS_NATIVELY:
         pytest.skip("this MPI by itself hangs in it")
+    if mpi.name == "mpich-4" and broadcast != "native":
+        pytest.skip("MPICH 4 raises the errors of MPI_Test on MPI_COMM_WORLD, whatever the request")
     native, ours = ends_as_natively(run, "too_long_message", *words, same_output=False,
                                     settings=settings_of("wait", broadcast=broadcast))
     assert len(ours.lines) == len(native.lines)

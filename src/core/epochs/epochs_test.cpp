@@ -81,10 +81,9 @@ class Walk {
                 return true;
             }
             const std::size_t rank = choice - messages_.size();
-            if (ranks_[rank].used.size() < calls_ && may_enter(*this, static_cast<int>(rank)) &&
-                enter(rank)) {
-                return true;
-            }
+            const bool may = ranks_[rank].used.size() < calls_ &&
+                             may_enter(*this, static_cast<int>(rank));
+            if (may && enter(rank)) return true;
         }
         return false;
     }

@@ -17,12 +17,13 @@
 namespace mutirao {
 
 inline constexpr int any_root = -1;
+inline constexpr int any_length = -1;
 
 /// The calls that one ruling is for.
 struct ShapeClass {
     Collective collective = Collective::broadcast;
     int root = any_root;   ///< a rank, or any_root
-    int length_class = 0;  ///< 0: empty; n: from 2^(n - 1) bytes to below 2^n
+    int length_class = 0;  ///< any_length; 0: empty; n: from 2^(n - 1) bytes to below 2^n
 
     auto operator<=>(const ShapeClass&) const = default;
 };

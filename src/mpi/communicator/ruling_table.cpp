@@ -12,14 +12,30 @@ constexpr std::size_t most_rulings_remembered = 16;
 
 }  // namespace
 
-const RulingTable::Entry* RulingTable::entry_for(const CallShape& shape) const {
-    ShapeClass shapes = class_of(shape);
-    auto found = entries_.find(shapes);
-    if (found == entries_.end()) {
-        shapes.root = any_root;
-        found = entries_.find(shapes);
+RulingTable::Entry* RulingTable::entry_for(const CallShape& shape, std::uint64_t call) {
+    const ShapeClass exact = class_of(shape);
+    for (const ShapeClass& shapes : {exact, ShapeClass{exact.collective, any_root, exact.length_class},
+                                     ShapeClass{exact.collective, exact.root, any_length}}) {
+        const auto found = entries_.find(shapes);
+        if (found == entries_.end()) {
+            continue;
+        }
+        return shapes.length_class == any_length ? &narrow(found->second, shape, call)
+                                                 : &found->second;
     }
-    return found == entries_.end() ? nullptr : &found->second;
+    return nullptr;
+}
+
+// A ruling for any length counts, and is reported, by classes of lengths.
+RulingTable::Entry& RulingTable::narrow(const Entry& entry, const CallShape& shape,
+                                        std::uint64_t call) {
+    ClassRecord& of_class = class_record(shape, call);
+    const std::lock_guard lock(record_.mutex);
+    of_class.rulings.push_back(*entry.record);
+    of_class.rulings.back().first_call = call;
+    Entry narrowed = entry;
+    narrowed.record = &of_class.rulings.back();
+    return entries_[class_of(shape)] = narrowed;
 }
 
 ClassRecord& RulingTable::class_record(const CallShape& shape, std::uint64_t call) {
@@ -28,15 +44,17 @@ ClassRecord& RulingTable::class_record(const CallShape& shape, std::uint64_t cal
     const auto [entry, fresh] = record_.classes.try_emplace(shapes);
     if (fresh) {
         entry->second.shapes = shapes;
-        entry->second.length_bytes = shape.length_bytes;
         entry->second.first_call = call;
+    }
+    if (entry->second.length_bytes == 0) {
+        entry->second.length_bytes = shape.length_bytes;
     }
     return entry->second;
 }
 
 const RulingTable::Way& RulingTable::look_up(const CallShape& shape, std::uint64_t call,
                                              Way& recent) {
-    const Entry* const entry = entry_for(shape);
+    const Entry* const entry = entry_for(shape, call);
     ClassRecord& record = class_record(shape, call);
     recent = {shape, nullptr, &record.native_calls, entry != nullptr};
     if (entry != nullptr && !entry->ruling.candidate.algorithm->native()) {
@@ -87,23 +105,32 @@ void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord ex
     for (Way& recent : recent_) {
         recent = {};
     }
-    const std::lock_guard lock(record_.mutex);
-    const auto [row, fresh] = record_.classes.try_emplace(ruling.shapes);
-    ClassRecord& of_class = row->second;
-    if (fresh) {
-        of_class.shapes = ruling.shapes;
-        of_class.first_call = call;
-    }
     explained.first_call = call;
     explained.chosen = to_string(ruling.candidate);
+    const std::lock_guard lock(record_.mutex);
+    if (!record_.first_ruled_call && !ruling.candidate.native()) {
+        record_.first_ruled_call = call;
+    }
+    const ShapeClass& shapes = ruling.shapes;
+    if (shapes.length_class == any_length) {
+        std::erase_if(entries_, [&](const auto& entry) {
+            return entry.first.collective == shapes.collective && entry.first.root == shapes.root;
+        });
+        for_any_length_.push_back(std::move(explained));
+        entries_[shapes] = {ruling, &for_any_length_.back(), transport, ++number_};
+        return;
+    }
+    const auto [row, fresh] = record_.classes.try_emplace(shapes);
+    ClassRecord& of_class = row->second;
+    if (fresh) {
+        of_class.shapes = shapes;
+        of_class.first_call = call;
+    }
     of_class.rulings.push_back(std::move(explained));
     if (of_class.rulings.size() > most_rulings_remembered) {
         of_class.rulings.pop_front();
     }
-    entries_[ruling.shapes] = {ruling, &of_class.rulings.back(), transport, ++number_};
-    if (!record_.first_ruled_call && !ruling.candidate.algorithm->native()) {
-        record_.first_ruled_call = call;
-    }
+    entries_[shapes] = {ruling, &of_class.rulings.back(), transport, ++number_};
 }
 
 }  // namespace mutirao::mpi

@@ -73,7 +73,8 @@ class RulingTable {
                recent_shapes;
     }
     const Way& look_up(const CallShape& shape, std::uint64_t call, Way& recent);
-    const Entry* entry_for(const CallShape& shape) const;
+    Entry* entry_for(const CallShape& shape, std::uint64_t call);
+    Entry& narrow(const Entry& entry, const CallShape& shape, std::uint64_t call);
     ClassRecord& class_record(const CallShape& shape, std::uint64_t call);
     Execution& execution_for(const Entry& entry, const CallShape& shape);
     void make_room(std::size_t bytes);
@@ -81,6 +82,7 @@ class RulingTable {
     const Members& members_;
     Record& record_;
     std::map<ShapeClass, Entry> entries_;
+    std::list<RulingRecord> for_any_length_;  ///< of rulings for any length
     std::uint32_t number_ = 0;
     Way recent_[recent_shapes];
     std::list<Planned> plans_;  ///< the latest used first

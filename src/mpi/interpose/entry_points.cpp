@@ -18,8 +18,8 @@
 namespace mutirao::mpi {
 namespace {
 
-using Comm = Foreign<MPI_Comm>;
-using Type = Foreign<MPI_Datatype>;
+using Comm = Foreign<MPI_Comm, HandleKind::comm>;
+using Type = Foreign<MPI_Datatype, HandleKind::type>;
 using Word = std::uintptr_t;
 
 template <typename Native>

@@ -83,6 +83,7 @@ Job::Job(MPI_Comm twin)
 const std::string& Job::why_native() { return reason(); }
 
 void Job::begin() {
+    runtime();  // writes the report at the end, also where there is no job
     reason() = obstacle();
     if (!reason().empty()) {
         return;
@@ -131,6 +132,31 @@ void Job::finish() {
         PMPI_Wait(&each.request, MPI_STATUS_IGNORE);
     }
     adopted_.clear();
+    if (warns_of_unreceived_messages()) {
+        receive_what_is_left();
+    }
+}
+
+// Announcements that nobody needs any more, once all ranks have sent their last.
+void Job::receive_what_is_left() {
+    MPI_Request everybody = MPI_REQUEST_NULL;
+    PMPI_Ibarrier(twin_, &everybody);
+    std::vector<std::byte> unread;
+    Patience patience;
+    for (int done = 0, here = 1; done == 0 || here != 0;) {
+        MPI_Message message = MPI_MESSAGE_NULL;
+        MPI_Status status;
+        PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, twin_, &here, &message, &status);
+        if (here != 0) {
+            int length = 0;
+            PMPI_Get_count(&status, MPI_BYTE, &length);
+            unread.resize(static_cast<std::size_t>(length));
+            PMPI_Mrecv(unread.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+        } else if (done == 0) {
+            PMPI_Test(&everybody, &done, MPI_STATUS_IGNORE);
+            patience.rest();
+        }
+    }
 }
 
 // An agent that ended earlier would be news to the others, whose ranks may still be at work.

@@ -82,6 +82,7 @@ class Job {
     void take_introductions();
     void start_source();
     void wait_for_network();
+    void receive_what_is_left();
 
     static inline std::atomic<Job*> current_{nullptr};
     static inline Job* retired_ = nullptr;

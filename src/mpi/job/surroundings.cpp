@@ -19,6 +19,8 @@ bool is_fault_tolerant() {
 #endif
 }
 
+bool warns_of_unreceived_messages() { return dlsym(RTLD_DEFAULT, "ucp_init") != nullptr; }
+
 bool gpu_runtime_loaded() {
     const auto names = {"cuInit", "hipInit", "zeInit"};
     return std::any_of(names.begin(), names.end(), [](const char* name) {

@@ -7,6 +7,9 @@ namespace mutirao::mpi {
 /// the twin for a rank that is gone. Open MPI says so (`mpirun --with-ft`); MPICH has no such switch.
 bool is_fault_tolerant();
 
+/// The MPI library uses UCX, which prints a line at the end for each message that nobody received.
+bool warns_of_unreceived_messages();
+
 /// A GPU's run time is in the process, so that a buffer may be memory that the processor cannot read.
 bool gpu_runtime_loaded();
 

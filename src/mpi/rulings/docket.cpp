@@ -37,7 +37,7 @@ void Docket::want(const CallShape& shape, std::uint64_t call) {
     if (cases_.size() >= most_cases) {
         return;
     }
-    const ShapeClass shapes = class_of(shape);
+    const ShapeClass shapes = subject_of(shape);
     const auto [entry, fresh] = cases_.try_emplace(shapes, Case{shape, std::nullopt, true});
     if (fresh) {
         queue_.push_back(shapes);
@@ -101,6 +101,16 @@ void Docket::question_all() {
     }
 }
 
+// A forced algorithm is ruled for all lengths at once, so that ranks whose lengths differ, an error of
+// the program, still run the same one and learn of it.
+ShapeClass Docket::subject_of(const CallShape& shape) const {
+    ShapeClass shapes = class_of(shape);
+    if (subject_.settings.broadcast) {
+        shapes.length_class = any_length;
+    }
+    return shapes;
+}
+
 bool Docket::may_decide() const { return network_ != nullptr; }
 
 // With the work's lock held, and without the other: deciding takes time.
@@ -114,7 +124,7 @@ std::optional<Ruling> Docket::decide(Case& each) {
     if (alike || (was_native && is_native)) {
         return std::nullopt;
     }
-    return Ruling{class_of(each.shape), each.decision->chosen, each.decision->tree};
+    return Ruling{subject_of(each.shape), each.decision->chosen, each.decision->tree};
 }
 
 bool Docket::work() {
@@ -147,7 +157,7 @@ bool Docket::work() {
 Ruling Docket::decide_now(const CallShape& shape, std::uint64_t call) {
     const std::lock_guard work_lock(work_mutex_);
     look_at_network();
-    const ShapeClass shapes = class_of(shape);
+    const ShapeClass shapes = subject_of(shape);
     Case now{shape, std::nullopt, false};
     std::optional<Ruling> ruling;
     if (may_decide()) {

@@ -60,6 +60,7 @@ class Docket {
     void look_at_network();
     void take_network(Topology newest);
     bool may_decide() const;
+    ShapeClass subject_of(const CallShape& shape) const;
     void question_all();
     std::optional<Ruling> decide(Case& each);
 
