@@ -70,6 +70,10 @@ void put_class(JsonWriter& json, const ClassRecord& record) {
     json.begin_object().member("collective", to_string(record.shapes.collective));
     json.member("root", record.shapes.root).member("length_bytes", record.length_bytes);
     json.member("first_call", record.first_call).member("native_calls", record.native_calls);
+    if (record.native_choice) {
+        json.key("native_choice");
+        put_ruling(json, *record.native_choice);
+    }
     json.key("rulings").begin_array();
     for (const RulingRecord& ruling : record.rulings) {
         put_ruling(json, ruling);

@@ -214,6 +214,9 @@ def _class(of_class: dict) -> Iterator[str]:
     yield f"  {of_class['collective']} of {size(of_class['length_bytes'])} from {root}"
     if of_class["native_calls"]:
         yield f"    {counted(of_class['native_calls'], 'call')} by the MPI library"
+    if of_class.get("native_choice") and not of_class["rulings"]:
+        yield "    chosen: native"
+        yield from _why(of_class["native_choice"])
     for ruling in of_class["rulings"]:
         line = f"    from call {ruling['first_call'] + 1} on: {ruling['chosen']}"
         if ruling["chosen"] != "native":  # those calls are the MPI library's

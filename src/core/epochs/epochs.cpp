@@ -11,7 +11,7 @@ namespace {
 
 constexpr double least_epoch_us = 200'000;
 // A few quick calls say little about the pace of those to come, and an epoch cannot be cut short.
-constexpr std::uint64_t most_growth = 2;
+constexpr std::uint64_t most_growth = 4;
 constexpr std::uint64_t most_calls = 100'000;
 /// So many epochs go by until the ranks are asked again how far they are ahead.
 constexpr std::uint32_t epochs_per_question = 4;
@@ -63,7 +63,7 @@ Announcement EpochDecider::enter(std::uint64_t call, double now_us) {
         heard_ = false;
         made.asks_for_lead = true;
     }
-    made.horizon_calls = horizon_calls_;
+    made.horizon_calls = ahead_calls();
     announced_until_ = made.next_first_call;
     return made;
 }

@@ -30,13 +30,18 @@ class EpochDecider {
         : announced_until_(first_call + free_calls), paced_call_(first_call) {}
 
     /// True at the calls at which enter() has something to do. Calls are numbered from 0.
-    bool due(std::uint64_t call) const { return call + horizon_calls_ >= announced_until_; }
+    bool due(std::uint64_t call) const { return call + ahead_calls() >= announced_until_; }
     /// At a call that is due, as often as it is: an epoch to announce, but for what it holds and its
     /// route. `now_us`: any clock of the decider's.
     Announcement enter(std::uint64_t call, double now_us);
     void hear(const LeadReport& report);
 
     std::uint64_t horizon_calls() const { return horizon_calls_; }
+    /// So far ahead it announces: where calls are quick at least an epoch, since there a rank that is
+    /// late for once would else hold up many.
+    std::uint64_t ahead_calls() const {
+        return epoch_calls_ > horizon_calls_ ? epoch_calls_ : horizon_calls_;
+    }
     /// The first call that no announcement speaks of yet.
     std::uint64_t announced_until() const { return announced_until_; }
 

@@ -31,6 +31,7 @@ struct ClassRecord {
     std::size_t length_bytes = 0;  ///< of the first call
     std::uint64_t first_call = 0;
     std::uint64_t native_calls = 0;  ///< by the MPI library, for want of a ruling or by one
+    std::optional<RulingRecord> native_choice;  ///< the decider's, where no ruling was needed for it
     std::list<RulingRecord> rulings;  ///< that named an algorithm of ours; the latest
 };
 

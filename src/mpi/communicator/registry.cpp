@@ -88,8 +88,14 @@ Communicator& communicator_of(MPI_Comm comm, Job& job) {
 
 void end_communicators() {
     ++generation;
-    const std::lock_guard lock(living().mutex);
-    living().all.clear();
+    std::unordered_map<Communicator*, std::unique_ptr<Communicator>> ending;
+    {
+        // Without the lock from here on: MPICH calls delete_communicator() when the last request on a
+        // freed communicator completes, which may be one that its end looks at.
+        const std::lock_guard lock(living().mutex);
+        ending.swap(living().all);
+    }
+    ending.clear();
     Communicator::stop_draining();
 }
 

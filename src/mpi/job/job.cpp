@@ -128,10 +128,10 @@ void Job::finish() {
     if (!world_ready_) {
         PMPI_Wait(&introductions_request_, MPI_STATUS_IGNORE);
     }
-    for (Adopted& each : adopted_) {
-        PMPI_Wait(&each.request, MPI_STATUS_IGNORE);
+    while (!adopted_.empty()) {
+        PMPI_Wait(&adopted_.front().request, MPI_STATUS_IGNORE);
+        adopted_.pop_front();
     }
-    adopted_.clear();
     if (warns_of_unreceived_messages()) {
         receive_what_is_left();
     }
@@ -296,16 +296,23 @@ void Job::adopt(MPI_Request request, std::shared_ptr<void> memory) {
     adopted_.push_back({request, std::move(memory)});
 }
 
+// Without the lock while MPI is asked: a communicator may end in that, and have something to adopt.
 void Job::progress() {
-    const std::unique_lock lock(adopted_mutex_, std::try_to_lock);
-    if (!lock || adopted_.empty()) {
-        return;
+    std::list<Adopted> asked;
+    {
+        const std::unique_lock lock(adopted_mutex_, std::try_to_lock);
+        if (!lock || adopted_.empty()) {
+            return;
+        }
+        asked.swap(adopted_);
     }
-    adopted_.remove_if([](Adopted& each) {
+    asked.remove_if([](Adopted& each) {
         int done = 0;
         PMPI_Test(&each.request, &done, MPI_STATUS_IGNORE);
         return done != 0;
     });
+    const std::lock_guard lock(adopted_mutex_);
+    adopted_.splice(adopted_.end(), asked);
 }
 
 }  // namespace mutirao::mpi

@@ -127,6 +127,20 @@ std::optional<Ruling> Docket::decide(Case& each) {
     return Ruling{subject_of(each.shape), each.decision->chosen, each.decision->tree};
 }
 
+// For the report: that is no ruling, since calls without one run natively anyway.
+void Docket::note_native(const ShapeClass& shapes, const Decision& decision) {
+    const std::lock_guard lock(subject_.record->mutex);
+    const auto row = subject_.record->classes.find(shapes);
+    if (row == subject_.record->classes.end()) {
+        return;
+    }
+    RulingRecord& choice = row->second.native_choice.emplace();
+    choice.first_call = call_;
+    choice.chosen = to_string(decision.chosen);
+    choice.reason = decision.reason;
+    choice.considered = decision.considered;
+}
+
 bool Docket::work() {
     const std::lock_guard work_lock(work_mutex_);
     look_at_network();
@@ -146,6 +160,9 @@ bool Docket::work() {
     }
     now.waiting = false;
     std::optional<Ruling> ruling = decide(now);
+    if (now.decision->chosen.native()) {
+        note_native(shapes, *now.decision);
+    }
     const std::lock_guard lock(mutex_);
     cases_.at(shapes) = std::move(now);
     if (ruling) {

@@ -63,6 +63,7 @@ class Docket {
     ShapeClass subject_of(const CallShape& shape) const;
     void question_all();
     std::optional<Ruling> decide(Case& each);
+    void note_native(const ShapeClass& shapes, const Decision& decision);
 
     const Subject subject_;
     mutable std::mutex work_mutex_;  ///< of what the work goes on with
