@@ -42,8 +42,6 @@ class EpochDecider {
     std::uint64_t ahead_calls() const {
         return epoch_calls_ > horizon_calls_ ? epoch_calls_ : horizon_calls_;
     }
-    /// The first call that no announcement speaks of yet.
-    std::uint64_t announced_until() const { return announced_until_; }
 
   private:
     std::uint64_t epoch_calls(std::uint64_t call, double now_us);

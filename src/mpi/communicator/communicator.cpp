@@ -1,7 +1,6 @@
 #include "mpi/communicator/communicator.h"
 
 #include <algorithm>
-#include <bit>
 #include <span>
 #include <utility>
 
@@ -9,7 +8,6 @@
 #include "mpi/executor/patience.h"
 #include "mpi/job/watch.h"
 #include "mpi/rulings/deciding_thread.h"
-#include "mpi/rulings/topology.h"
 #include "mpi/runtime.h"
 #include "mpi/stopwatch.h"
 

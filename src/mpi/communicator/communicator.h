@@ -135,7 +135,6 @@ class Communicator final : private Background {
     std::unique_ptr<Ruled> ruled_;
     std::map<std::uint64_t, Announcement> at_once_;  ///< heard, by call; the decider may be ahead
     bool waiting_ = false;           ///< for an epoch's announcement
-    double waited_us_ = 0;
     std::optional<LeadReport> late_;  ///< of the announcement that was waited for in this call
     int progress_calls_ = 0;
     bool said_long_ = false;

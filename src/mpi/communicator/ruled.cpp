@@ -239,11 +239,11 @@ void Communicator::wait_for_epoch(std::uint64_t call) {
         say_if_long(begun_us);
     }
     waiting_ = false;
-    waited_us_ = now_us() - begun_us;
+    const double waited_us = now_us() - begun_us;
     AdaptationRecord& record = record_->adaptation;
     const bool early = number < settled_epoch;
     ++(early ? record.early_waits : record.waits);
-    (early ? record.early_waited_ms : record.waited_ms) += waited_us_ / 1000;
+    (early ? record.early_waited_ms : record.waited_ms) += waited_us / 1000;
 }
 
 // A wait did harm if the call could have gone on: the root, and who found its first message already

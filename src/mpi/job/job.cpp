@@ -53,14 +53,10 @@ int largest_tag(MPI_Comm comm) {
 }
 
 // Where the memory of a GPU may be meant, nothing is copied by the processor.
-bool may_copy_messages() {
-    return !gpu_runtime_loaded();
-}
-
 std::size_t left_behind_limit() {
-    return may_copy_messages() ? std::min(runtime().settings.detached_bytes,
-                                          static_cast<std::size_t>(socket_buffer_bytes()))
-                               : 0;
+    return gpu_runtime_loaded() ? 0
+                                : std::min(runtime().settings.detached_bytes,
+                                           static_cast<std::size_t>(socket_buffer_bytes()));
 }
 
 bool complete(const NetworkView& view) {
