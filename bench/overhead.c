@@ -1,11 +1,53 @@
-/* Processor time that a repeated MPI_Bcast of --bytes costs a rank, and what a call costs on
- * MPI_COMM_SELF, which mutirao does not handle: --calls of each, printed as one JSON line. Processor
- * time, not wall time, since it is what a preload library adds and what a shared machine repeats. */
+/* Processor time per call, in ns: of a repeated MPI_Bcast of --bytes, of the same binomial tree written
+ * by hand, of both with two communicators and two lengths in turn, and of a broadcast on MPI_COMM_SELF,
+ * which mutirao does not handle. Processor time, not wall time, since it is what a preload library adds
+ * and what a shared machine repeats. The arms take turns in --rounds of --calls each; per arm the median
+ * over the rounds of the mean over the ranks is printed, as one JSON line. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+enum { most_bytes = 65536, most_rounds = 1000, most_children = 32 };
+
+struct place { /* of a communicator's broadcasts, from rank 0 */
+    MPI_Comm comm;
+    int bytes;
+};
+
+struct arm {
+    const char* name;
+    void (*broadcast)(char* data, const struct place* place);
+    struct place places[2]; /* in turn */
+    double ns[most_rounds];
+};
+
+static void by_mpi(char* data, const struct place* place) {
+    MPI_Bcast(data, place->bytes, MPI_BYTE, 0, place->comm);
+}
+
+/* What a program would write that knows nothing but point-to-point. */
+static void by_hand(char* data, const struct place* place) {
+    MPI_Request sends[most_children];
+    MPI_Status statuses[most_children]; /* to ignore them is a warning with MPICH 4 */
+    int rank, size, child_count = 0, bit = 1;
+    MPI_Comm_rank(place->comm, &rank);
+    MPI_Comm_size(place->comm, &size);
+    while (bit < size && (rank & bit) == 0) {
+        bit <<= 1;
+    }
+    if (rank != 0) {
+        MPI_Recv(data, place->bytes, MPI_BYTE, rank - bit, 0, place->comm, MPI_STATUS_IGNORE);
+    }
+    for (bit >>= 1; bit > 0; bit >>= 1) {
+        if (rank + bit < size) {
+            MPI_Isend(data, place->bytes, MPI_BYTE, rank + bit, 0, place->comm,
+                      &sends[child_count++]);
+        }
+    }
+    MPI_Waitall(child_count, sends, statuses);
+}
 
 static double processor_ns(void) {
     struct timespec time;
@@ -13,45 +55,82 @@ static double processor_ns(void) {
     return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-static double cost_ns(char* data, int bytes, long calls, MPI_Comm comm) {
-    for (long i = 0; i < calls / 10 + 1; ++i) {
-        MPI_Bcast(data, bytes, MPI_BYTE, 0, comm);
-    }
-    const double begin = processor_ns();
+static void repeat(const struct arm* arm, char* data, long calls) {
     for (long i = 0; i < calls; ++i) {
-        MPI_Bcast(data, bytes, MPI_BYTE, 0, comm);
+        arm->broadcast(data, &arm->places[i % 2]);
     }
-    return (processor_ns() - begin) / (double)calls;
+}
+
+static double cost_ns(const struct arm* arm, char* data, long calls) {
+    double mine, sum;
+    int size;
+    repeat(arm, data, calls / 10 + 2);
+    const double begin = processor_ns();
+    repeat(arm, data, calls);
+    mine = (processor_ns() - begin) / (double)calls;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return sum / size;
+}
+
+static int ascending(const void* a, const void* b) {
+    const double first = *(const double*)a, second = *(const double*)b;
+    return (first > second) - (first < second);
+}
+
+static double median(double* values, int count) {
+    qsort(values, (size_t)count, sizeof *values, ascending);
+    return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
 int main(int argc, char** argv) {
-    int bytes = 8, rank;
-    long calls = 1000000;
-    char data[65536] = {0};
+    static char data[2 * most_bytes];
+    int bytes = 8, rounds = 10, rank;
+    long calls = 100000;
+    MPI_Comm second, hand, second_hand;
     MPI_Init(&argc, &argv);
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--bytes") == 0) {
             bytes = atoi(argv[i + 1]);
         } else if (strcmp(argv[i], "--calls") == 0) {
             calls = atol(argv[i + 1]);
+        } else if (strcmp(argv[i], "--rounds") == 0) {
+            rounds = atoi(argv[i + 1]);
         }
     }
-    if (bytes < 0 || bytes > (int)sizeof data || calls < 1) {
-        fprintf(stderr, "overhead: --bytes takes 0..65536, --calls at least 1\n");
+    if (bytes < 0 || bytes > most_bytes || calls < 1 || rounds < 1 || rounds > most_rounds) {
+        fprintf(stderr, "overhead: --bytes takes 0..%d, --calls at least 1, --rounds 1..%d\n",
+                most_bytes, most_rounds);
         MPI_Finalize();
         return 2;
     }
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    const double alone = cost_ns(data, bytes, calls, MPI_COMM_SELF);
-    const double mine = cost_ns(data, bytes, calls, MPI_COMM_WORLD);
-    double sum;
-    MPI_Reduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (rank == 0) {
-        int size;
-        MPI_Comm_size(MPI_COMM_WORLD, &size);
-        printf("{\"bytes\":%d,\"calls\":%ld,\"self_ns\":%.2f,\"world_ns\":%.2f}\n", bytes, calls, alone,
-               sum / size);
+    MPI_Comm_dup(MPI_COMM_WORLD, &second);
+    MPI_Comm_dup(MPI_COMM_WORLD, &hand);
+    MPI_Comm_dup(MPI_COMM_WORLD, &second_hand);
+    struct arm arms[] = {
+        {"self", by_mpi, {{MPI_COMM_SELF, bytes}, {MPI_COMM_SELF, bytes}}, {0}},
+        {"world", by_mpi, {{MPI_COMM_WORLD, bytes}, {MPI_COMM_WORLD, bytes}}, {0}},
+        {"by_hand", by_hand, {{hand, bytes}, {hand, bytes}}, {0}},
+        {"in_turn", by_mpi, {{MPI_COMM_WORLD, bytes}, {second, 2 * bytes}}, {0}},
+        {"in_turn_by_hand", by_hand, {{hand, bytes}, {second_hand, 2 * bytes}}, {0}},
+    };
+    const int arm_count = (int)(sizeof arms / sizeof *arms);
+    for (int round = 0; round < rounds; ++round) {
+        for (int i = 0; i < arm_count; ++i) {
+            arms[i].ns[round] = cost_ns(&arms[i], data, calls);
+        }
     }
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) {
+        printf("{\"bytes\":%d,\"calls\":%ld,\"rounds\":%d", bytes, calls, rounds);
+        for (int i = 0; i < arm_count; ++i) {
+            printf(",\"%s_ns\":%.2f", arms[i].name, median(arms[i].ns, rounds));
+        }
+        printf("}\n");
+    }
+    MPI_Comm_free(&second);
+    MPI_Comm_free(&hand);
+    MPI_Comm_free(&second_hand);
     MPI_Finalize();
     return 0;
 }

@@ -43,6 +43,9 @@ class Thread {
     Thread(Endpoint endpoint, Job job, std::string segment = {});
     /// Stops within about 100 ms. Does nothing in a child that the process forked.
     ~Thread();
+    /// Before it stops: the job is over here, perhaps a moment earlier than elsewhere. The others are
+    /// told, and for a while do not take its silence for news.
+    void say_farewell();
     Thread(const Thread&) = delete;
     Thread& operator=(const Thread&) = delete;
 

@@ -79,6 +79,7 @@ AgentLoop::AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t
       learned_ns_(began_ns_),
       news_(host_count()) {
     missing_since_ns_.assign(job_.contacts.size(), began_ns_);
+    left_.assign(job_.contacts.size(), false);
     published_ = whole_view();
     segment_.publish(published_, rounds_.version());
     links_.use_tree(published_, began_ns_);
@@ -111,6 +112,10 @@ void AgentLoop::run(int stop) {
         }
     }
     journal_.flush();
+}
+
+void AgentLoop::say_farewell() {
+    for (int peer = 0; peer < host_count(); ++peer) mesh_.send(peer, Kind::farewell, {});
 }
 
 int AgentLoop::timeout_ms() const {
@@ -166,6 +171,7 @@ void AgentLoop::tick() {
 
 void AgentLoop::joined(int peer, std::optional<double> round_trip_us) {
     missing_since_ns_[static_cast<std::size_t>(peer)] = never_ns;
+    left_[static_cast<std::size_t>(peer)] = false;
     journal_.event("channel to host " + std::to_string(peer) + " works");
     carry(rounds_.joined(peer));
     tell(peer, facts_.all());
@@ -178,7 +184,8 @@ void AgentLoop::lost(int peer) {
     links_.lost(peer);
     news_.take(peer);
     bandwidth_.lost(peer);
-    carry(rounds_.lost(peer));
+    // Of a host that has left, only when it stays away.
+    if (!left_[static_cast<std::size_t>(peer)]) carry(rounds_.lost(peer));
 }
 
 void AgentLoop::received(int peer, const Frame& frame) {
@@ -204,6 +211,7 @@ void AgentLoop::received(int peer, const Frame& frame) {
                 ++counters_[Count::rejected_malformed];
             return;
         }
+        case Kind::farewell: left_[static_cast<std::size_t>(peer)] = true; return;
         case Kind::bandwidth_data:
         case Kind::hello:
         case Kind::welcome:

@@ -31,6 +31,8 @@ class AgentLoop final : private MeshListener {
     bool usable() const { return poller_.usable() && mesh_.listens() && hears_datagrams_; }
     /// Until `stop` (an eventfd) becomes readable.
     void run(int stop);
+    /// After that.
+    void say_farewell();
 
   private:
     /// When something that is done now and then is due again.
@@ -97,6 +99,7 @@ class AgentLoop final : private MeshListener {
     Timer status_timer_;
     Timer sensor_timer_;
     std::vector<std::int64_t> missing_since_ns_;  ///< by host; never_ns: its channel works
+    std::vector<bool> left_;  ///< by host: it said farewell
     rounds::RoundId watched_round_;
     std::int64_t round_began_ns_ = never_ns;
     std::int64_t round_limit_ns_;

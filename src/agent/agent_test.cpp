@@ -77,6 +77,21 @@ TEST(Agent, TheOthersGoRoundAnAgentThatEndedAndTakeItInAgain) {
     EXPECT_EQ(agents[1].view()->complete()->tree, kruskal_of(*agents[1].view()->complete()));
 }
 
+// Seen to fail without the farewell: links are unusable as soon as the channel ends.
+TEST(Agent, OneWhoseJobIsOverIsNoNewsUntilItStaysAway) {
+    Agents agents(3);
+    ASSERT_TRUE(within_a_minute([&] { return agents.agree_on({0, 1, 2}); }));
+    const auto began = std::chrono::steady_clock::now();
+    agents[1].say_farewell();
+    agents.end(1);
+    ASSERT_TRUE(within_a_minute([&] {
+        return !std::isfinite(agents[0].view()->read()->latency_us[1]);
+    }));
+    EXPECT_GT(std::chrono::steady_clock::now() - began,
+              std::chrono::milliseconds(test::fast_options().dead_after_ms));
+    EXPECT_TRUE(within_a_minute([&] { return agents.agree_on({0, 2}); }));
+}
+
 TEST(Agent, OneOfTwoHostsAlone) {
     Agents agents(2);
     ASSERT_TRUE(within_a_minute([&] { return agents.agree_on({0, 1}); }));

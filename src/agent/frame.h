@@ -33,9 +33,10 @@ enum class Kind : std::uint8_t {
     bandwidth_ask, bandwidth_answer,
     bandwidth_data,  ///< UDP
     bandwidth_result,
-    facts  ///< of facts.h
+    facts,  ///< of facts.h
+    farewell  ///< the last: this agent's job is over, and says nothing of its links
 };
-inline constexpr std::size_t kind_count = 11;
+inline constexpr std::size_t kind_count = 12;
 
 inline constexpr std::size_t head_bytes = 17;
 inline constexpr std::size_t frame_overhead_bytes = head_bytes + mac_bytes;

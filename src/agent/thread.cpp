@@ -60,6 +60,7 @@ struct Thread::Inside {
     File stop;
     std::thread thread;
     std::atomic<bool> running{false};
+    std::atomic<bool> says_farewell{false};
     std::mutex mutex;  ///< of `reason`
     std::string reason;
     pid_t process = getpid();
@@ -105,6 +106,7 @@ void Thread::Inside::work() {
     if (own_processors) take_own_processors();
     try {
         loop->run(stop.number());
+        if (says_farewell) loop->say_farewell();
         fail("stopped");
     } catch (const std::exception& error) {
         fail(error.what());
@@ -135,6 +137,8 @@ Thread::~Thread() {
     while (write(inside_->stop.number(), &one, sizeof one) < 0 && errno == EINTR) continue;
     inside_->thread.join();
 }
+
+void Thread::say_farewell() { inside_->says_farewell = true; }
 
 bool Thread::running() const { return inside_->running && inside_->process == getpid(); }
 

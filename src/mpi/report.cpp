@@ -119,7 +119,7 @@ void put_record(JsonWriter& json, Record& record) {
         json.member("first_ruled_call", *record.first_ruled_call);
         json.member("first_ruled_ms", record.first_ruled_ms);
     }
-    put_topology(json, record.topology);
+    put_topology(json, record.topology ? *record.topology : Topology{});
     put_adaptation(json, record.adaptation);
     json.key("classes").begin_array();
     for (const auto& [shapes, each] : record.classes) {

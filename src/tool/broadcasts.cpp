@@ -31,7 +31,7 @@ struct Scene {
     std::shared_ptr<const RankNetwork> network;
     CallShape shape;
 
-    const Topology& topology() const { return network->topology; }
+    const Topology& topology() const { return network->topology(); }
     int ranks() const { return network->rank_count(); }
 };
 
@@ -56,8 +56,7 @@ Placement in_blocks(int ranks, int per_host) {
 RankNetwork read_ranks(const Arguments& arguments) {
     const auto per_host = static_cast<int>(arguments.number("ranks-per-host", 1, 1, most_ranks));
     auto ranks = static_cast<int>(arguments.number("ranks", default_ranks, 1, most_ranks));
-    RankNetwork network;
-    Topology& topology = network.topology;
+    Topology topology;
     if (const auto path = arguments.option("network")) {
         topology = read_topology(*path);
         const int hosts = topology.network.host_count();
@@ -73,13 +72,12 @@ RankNetwork read_ranks(const Arguments& arguments) {
     } else {
         topology.network = uniform_network((ranks + per_host - 1) / per_host);
     }
-    network.placement = in_blocks(ranks, per_host);
     const EdgeList edges = minimum_spanning_tree(topology.network);
-    if (static_cast<int>(edges.size()) + 1 == network.host_count()) {
+    if (static_cast<int>(edges.size()) + 1 == topology.network.host_count()) {
         topology.spanning_tree = edges;
     }
     if (topology.site_of.empty()) topology.site_of = discover_sites(topology.network);
-    return network;
+    return {std::move(topology), in_blocks(ranks, per_host)};
 }
 
 Scene read_scene(const Arguments& arguments, Collective collective) {
@@ -111,11 +109,11 @@ std::vector<Schedule> schedules_of(const Candidate& candidate, const Scene& scen
         throw UsageError("native has no schedule: it is the MPI library's own");
     }
     const auto ruling =
-        ruling_for(candidate, scene.shape, scene.topology(), scene.network->placement);
+        ruling_for(candidate, scene.shape, scene.topology(), scene.network->placement());
     if (!ruling) {
         throw Failure(to_string(candidate) + " has no tree: the links do not reach every host");
     }
-    return *build_all(*ruling, scene.shape, scene.network->placement);
+    return *build_all(*ruling, scene.shape, scene.network->placement());
 }
 
 void write_scene(JsonWriter& json, const Scene& scene) {
@@ -125,7 +123,7 @@ void write_scene(JsonWriter& json, const Scene& scene) {
     json.member("length_bytes", scene.shape.length_bytes);
     json.key("host_of").begin_array();
     for (int rank = 0; rank < scene.ranks(); ++rank) {
-        json.value(scene.network->placement.host_of(rank));
+        json.value(scene.network->placement().host_of(rank));
     }
     json.end_array();
 }
@@ -166,7 +164,7 @@ void picture_text(const Picture& picture, std::ostream& out) {
     } else {
         out << "predicted " << json_number(prediction.completion_us) << " us\n";
     }
-    out << to_text(picture.schedules, picture.scene.network->placement);
+    out << to_text(picture.schedules, picture.scene.network->placement());
 }
 
 void picture_json(const Picture& picture, std::ostream& out) {
@@ -265,7 +263,7 @@ void show_schedule(const Words& words, std::ostream& out) {
     std::string title = std::string(to_string(collective)) + "/" + to_string(candidate) + ", " +
                         std::to_string(scene.shape.length_bytes) + " bytes from rank " +
                         std::to_string(scene.shape.root) + " of " + std::to_string(scene.ranks());
-    if (scene.network->placement.most_ranks_on_a_host() > 1) {
+    if (scene.network->placement().most_ranks_on_a_host() > 1) {
         title += " on " + std::to_string(scene.network->host_count()) + " hosts";
     }
     formats.at(format)({scene, title, schedules_of(candidate, scene)}, out);
@@ -312,7 +310,7 @@ void show_tree(const Words& words, std::ostream& out) {
     }
     require_one_of("tree", name, kinds);
     const Scene scene = read_scene(arguments, Collective::broadcast);
-    const int root_host = scene.network->placement.host_of(scene.shape.root);
+    const int root_host = scene.network->placement().host_of(scene.shape.root);
     const auto tree = make_tree(scene.topology(), *tree_kind_from(name), root_host,
                                 scene.shape.length_bytes);
     if (!tree) throw Failure("there is no tree: the links do not reach every host");

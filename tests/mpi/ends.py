@@ -30,9 +30,11 @@ def skip_reason(finished):
     return found[1] if found else ""
 
 
-def ends_as_natively(run, program, *words, settings, ranks=3, same_output=True):
-    """Runs the program both ways and returns both ends, the native one first."""
-    native = passed(run(program, *words, ranks=ranks, native=True))
+def ends_as_natively(run, program, *words, settings, ranks=3, same_output=True, paired=False):
+    """Runs the program both ways and returns both ends, the native one first, which is an earlier
+    test's if there was one; `paired`: of its own."""
+    how = {"native": True} if paired else {"once": True}
+    native = passed(run(program, *words, ranks=ranks, **how))
     ours = passed(run(program, *words, ranks=ranks, settings=settings))
     if same_output:
         assert ours.lines == native.lines

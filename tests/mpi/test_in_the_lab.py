@@ -12,6 +12,9 @@ from mutirao.launch import launch
 from noise import in_time
 
 
+MOST_AHEAD_US = 50
+
+
 def random_network(seed, hosts=6):
     chosen = random.Random(seed)
     matrix = [[0.0] * hosts for _ in range(hosts)]
@@ -45,12 +48,12 @@ def broadcast(mpi, lab, *words, **settings):
 
 
 def test_measured_latencies_are_the_labs(mpi, lab):
-    """Of the lab's asked delays, an independent truth; probes may only measure longer ones, but for the
-    few microseconds by which the kernel's own estimate, the first that agents have, is rounded."""
+    """Of the lab's asked delays, an independent truth; probes may only measure longer ones, but for what
+    the lab's router sends ahead to make up for the time that handing over takes."""
     def trial():
         _, world = broadcast(mpi, lab, "--repeat", 1)
         measured = world["latency_us"]
-        assert all(measured[a][b] >= asked[a][b] - 10 for a, b in pairs)
+        assert all(measured[a][b] >= asked[a][b] - MOST_AHEAD_US for a, b in pairs)
         return [(a, b) for a, b in pairs if measured[a][b] >= asked[a][b] + 20_000]
 
     asked = lab.network.latency_us

@@ -53,7 +53,7 @@ class Greedy {
     }
 
     double delivery_us(int from, int to) const {
-        const Link& link = network_.link(from, to);
+        const Link link = network_.link(from, to);
         const HostCosts& sender = network_.host(from);
         const HostCosts& receiver = network_.host(to);
         const double bandwidth = std::min({link.bandwidth_bytes_per_us, sender.port_bytes_per_us,

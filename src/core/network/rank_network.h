@@ -3,6 +3,8 @@
 #pragma once
 
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "core/network/placement.h"
 #include "core/network/topology.h"
@@ -25,16 +27,39 @@ struct MemoryCosts {
 inline constexpr MemoryCosts free_memory{0, 0, std::numeric_limits<double>::infinity(),
                                          std::numeric_limits<double>::infinity(), false};
 
-struct RankNetwork {
-    Topology topology;
-    Placement placement;
-    MemoryCosts memory{};
+/// Copies share the hosts' topology and the placement, which may be large.
+class RankNetwork {
+  public:
+    RankNetwork()
+        : RankNetwork(std::make_shared<const Topology>(), std::make_shared<const Placement>(),
+                      MemoryCosts{}) {}
+    RankNetwork(Topology topology, Placement placement, MemoryCosts memory = {})
+        : RankNetwork(std::make_shared<const Topology>(std::move(topology)),
+                      std::make_shared<const Placement>(std::move(placement)), memory) {}
+    RankNetwork(std::shared_ptr<const Topology> topology,
+                std::shared_ptr<const Placement> placement, MemoryCosts memory)
+        : memory_(memory), topology_(std::move(topology)), placement_(std::move(placement)) {}
 
-    int rank_count() const { return placement.rank_count(); }
-    int host_count() const { return topology.network.host_count(); }
+    const Topology& topology() const { return *topology_; }
+    const Network& between_hosts() const { return topology_->network; }
+    const Placement& placement() const { return *placement_; }
+    const MemoryCosts& memory() const { return memory_; }
+    int rank_count() const { return placement_->rank_count(); }
+    int host_count() const { return between_hosts().host_count(); }
+
+    /// The same hosts with one rank each, of the same number.
+    RankNetwork of_hosts() const {
+        return {topology_,
+                std::make_shared<const Placement>(Placement::one_rank_per_host(host_count())),
+                memory_};
+    }
+
+  private:
+    MemoryCosts memory_;
+    std::shared_ptr<const Topology> topology_;
+    std::shared_ptr<const Placement> placement_;
 };
 
-/// Each host with one rank, of the same number.
 inline RankNetwork one_rank_per_host(Topology topology, MemoryCosts memory = {}) {
     Placement placement = Placement::one_rank_per_host(topology.network.host_count());
     return {std::move(topology), std::move(placement), memory};

@@ -9,7 +9,7 @@ std::optional<Tree> shortest_path_tree(const Network& network, int root,
                                        std::size_t length_bytes) {
     const int host_count = network.host_count();
     const auto weight_us = [&](int from, int to) {
-        const Link& link = network.link(from, to);
+        const Link link = network.link(from, to);
         return link.latency_us + transmission_us(length_bytes, link.bandwidth_bytes_per_us);
     };
 

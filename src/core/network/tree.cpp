@@ -78,7 +78,7 @@ std::vector<double> arrivals_us(const Tree& tree, const Network& network,
     for (const int host : from_root_down(tree)) {
         const int parent = tree.parent[static_cast<std::size_t>(host)];
         if (parent < 0) continue;
-        const Link& link = network.link(parent, host);
+        const Link link = network.link(parent, host);
         times_us[static_cast<std::size_t>(host)] =
             times_us[static_cast<std::size_t>(parent)] + link.latency_us +
             transmission_us(length_bytes, link.bandwidth_bytes_per_us);

@@ -12,7 +12,7 @@ using test::random_network;
 using test::six_sites;
 
 double transfer_us(const Network& network, int from, int to, std::size_t length_bytes) {
-    const Link& link = network.link(from, to);
+    const Link link = network.link(from, to);
     return link.latency_us + static_cast<double>(length_bytes) / link.bandwidth_bytes_per_us;
 }
 

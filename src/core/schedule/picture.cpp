@@ -346,7 +346,7 @@ class Picture {
 std::string to_svg(const std::vector<Schedule>& schedules, const RankNetwork& network,
                    const std::string& title, const std::vector<std::string>& labels) {
     Prediction prediction = predict(schedules, network, {.record_messages = true});
-    return Picture(network.placement, std::move(prediction), labels).draw(title);
+    return Picture(network.placement(), std::move(prediction), labels).draw(title);
 }
 
 std::string to_svg(const std::vector<Schedule>& schedules, const Network& network,

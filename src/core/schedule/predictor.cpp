@@ -113,7 +113,7 @@ class Walk {
         return link_free_us_[link_of_channel_.empty() ? channel : link_of_channel_[channel]];
     }
     const HostCosts& costs(int rank) const { return network_.host(placement_.host_of(rank)); }
-    const Link& link(int from, int to) const {
+    Link link(int from, int to) const {
         return network_.link(placement_.host_of(from), placement_.host_of(to));
     }
     bool stays_inside(StepIndex send) const {
@@ -268,7 +268,7 @@ class Walk {
     }
 
     void transmit(StepIndex send) {
-        const Link& way = link(sender(send), receiver(send));
+        const Link way = link(sender(send), receiver(send));
         if (!way.usable()) return;
         const double port_us = transfer_us(length(send), costs(sender(send)).port_bytes_per_us);
         const double link_us = transfer_us(length(send), way.bandwidth_bytes_per_us);
@@ -350,7 +350,7 @@ Prediction predict(const std::vector<Schedule>& schedules, const RankNetwork& ne
     if (schedules.size() != static_cast<std::size_t>(network.rank_count()))
         broken_invariant("schedules and ranks differ in number",
                          static_cast<long long>(schedules.size()), network.rank_count());
-    return Walk(schedules, network.topology.network, network.placement, network.memory, options)
+    return Walk(schedules, network.between_hosts(), network.placement(), network.memory(), options)
         .run();
 }
 

@@ -116,15 +116,15 @@ TEST(PredictorRanks, OneRankAHostIsTheSameBitForBit) {
 
 /// What the schedules alone say about how long it must take.
 double bandwidth_bound_us(const std::vector<Schedule>& schedules, const RankNetwork& network) {
-    const Network& between = network.topology.network;
+    const Network& between = network.between_hosts();
     std::map<std::pair<int, int>, double> link_bytes;
     std::map<int, double> outgoing_bytes, incoming_bytes;
     for (int rank = 0; rank < network.rank_count(); ++rank)
         for (const Step& step : schedules[static_cast<std::size_t>(rank)].steps()) {
-            const int from = network.placement.host_of(rank);
-            if (step.kind != StepKind::send || network.placement.host_of(step.peer) == from)
+            const int from = network.placement().host_of(rank);
+            if (step.kind != StepKind::send || network.placement().host_of(step.peer) == from)
                 continue;
-            const int to = network.placement.host_of(step.peer);
+            const int to = network.placement().host_of(step.peer);
             const auto bytes = static_cast<double>(step.source.length_bytes);
             link_bytes[{from, to}] += bytes;
             outgoing_bytes[from] += bytes;
@@ -132,7 +132,7 @@ double bandwidth_bound_us(const std::vector<Schedule>& schedules, const RankNetw
         }
     double bound_us = 0;
     for (const auto& [pair, bytes] : link_bytes) {
-        const Link& link = between.link(pair.first, pair.second);
+        const Link link = between.link(pair.first, pair.second);
         bound_us = std::max(bound_us, link.latency_us + bytes / link.bandwidth_bytes_per_us);
     }
     for (const auto* side : {&outgoing_bytes, &incoming_bytes})
@@ -155,7 +155,7 @@ TEST(PredictorRanks, NothingIsFasterThanTheBounds) {
                                       testing::chain_broadcast(size, 10, 500)}) {
             const Prediction prediction = predict(schedules, network);
             EXPECT_FALSE(prediction.stuck);
-            const double latency_us = *latency_bound_us(network.topology.network, place[0]);
+            const double latency_us = *latency_bound_us(network.between_hosts(), place[0]);
             EXPECT_GE(prediction.completion_us, latency_us);
             EXPECT_GE(prediction.completion_us * (1 + 1e-9),
                       bandwidth_bound_us(schedules, network));

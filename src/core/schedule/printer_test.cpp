@@ -138,7 +138,7 @@ TEST(Picture, GroupsRanksByHost) {
     for (const auto& [y, label] : rows) order += label + ";";
     EXPECT_EQ(order, "host 0, 0;2;4;host 1, 1;3;");
     EXPECT_EQ(count(svg, "<rect x=\"8\""), 2u) << "host 1 and the root";
-    const std::string text = to_text(schedules, network.placement);
+    const std::string text = to_text(schedules, network.placement());
     EXPECT_EQ(text.substr(0, 8), "host 0\n ");
     EXPECT_NE(text.find("host 1\n  rank 1  step 0  receive output[0,8) from 0\n  rank 3"),
               std::string::npos)

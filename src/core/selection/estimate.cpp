@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "core/schedule/predictor.h"
 #include "core/text/invariant.h"
@@ -38,7 +39,8 @@ class Trial {
         : shape_(shape),
           network_(network),
           most_messages_(most_messages),
-          ruling_(ruling_for(modelled(candidate), shape, network.topology, network.placement)) {}
+          ruling_(ruling_for(modelled(candidate), shape, network.topology(),
+                             network.placement())) {}
 
     /// Nothing without a tree or beyond the limit.
     std::optional<Prediction> predicted(std::size_t length_bytes) {
@@ -49,7 +51,7 @@ class Trial {
         schedules.reserve(static_cast<std::size_t>(network_.rank_count()));
         std::size_t messages = 0;
         for (int rank = 0; rank < network_.rank_count(); ++rank) {
-            schedules.push_back(*build_schedule(*ruling_, part, network_.placement, rank));
+            schedules.push_back(*build_schedule(*ruling_, part, network_.placement(), rank));
             messages += sends(schedules.back());
             if (messages > most_messages_) return std::nullopt;
         }
@@ -76,8 +78,9 @@ Estimate in_full(const Candidate& candidate, const CallShape& shape, const RankN
                  std::size_t most_messages) {
     RankNetwork natives;
     if (candidate.native()) {
-        natives = network;
-        natives.topology.network.transport.detached_bytes = 0;  // only we detach
+        Topology topology = network.topology();
+        topology.network.transport.detached_bytes = 0;  // only we detach
+        natives = {std::move(topology), network.placement(), network.memory()};
     }
     Trial trial(candidate, shape, candidate.native() ? natives : network, most_messages);
     const auto time_us = completion(trial.predicted(shape.length_bytes));

@@ -52,7 +52,7 @@ class Repair {
 
   private:
     double hop_us(int from, int to) const {
-        const Link& link = network_.link(from, to);
+        const Link link = network_.link(from, to);
         return link.latency_us + transmission_us(length_bytes_, link.bandwidth_bytes_per_us);
     }
     bool settled(int host) const { return std::isfinite(time_us_[index(host)]); }

@@ -96,23 +96,23 @@ Deliberation::Deliberation(const CallShape& shape, std::shared_ptr<const RankNet
     if (shape.root < 0 || shape.root >= std::max(ranks, 1)) {
         broken_invariant("root among ranks (root, ranks)", shape.root, ranks);
     }
-    if (network_->placement.host_count() != network_->host_count()) {
+    if (network_->placement().host_count() != network_->host_count()) {
         broken_invariant("hosts of ranks and of the network",
-                         network_->placement.host_count(), network_->host_count());
+                         network_->placement().host_count(), network_->host_count());
     }
     decide_without_choice(settings);
     if (pass_ == Pass::done) return;
-    host_shape_.root = network_->placement.host_of(shape.root);
-    hosts_ = one_rank_per_host(network_->topology, network_->memory);
+    host_shape_.root = network_->placement().host_of(shape.root);
+    hosts_ = network_->of_hosts();
     plan();
 }
 
 void Deliberation::decide_without_choice(const Settings& settings) {
-    const Topology& topology = network_->topology;
+    const Topology& topology = network_->topology();
     const Candidate native = native_candidate(shape_.collective);
     pass_ = Pass::done;
     if (settings.broadcast && settings.broadcast->algorithm->collective == shape_.collective) {
-        const int host = network_->rank_count() > 0 ? network_->placement.host_of(shape_.root) : 0;
+        const int host = network_->rank_count() > 0 ? network_->placement().host_of(shape_.root) : 0;
         decision_ = forced(*settings.broadcast, topology, host, shape_);
     } else if (topology.network.host_count() <= 1) {
         decision_ = {native, "one host"};
@@ -174,7 +174,7 @@ void Deliberation::plan_shapes() {
     for (Candidate shape : candidates_in_one_piece(shape_.collective)) {
         for (const std::size_t segment_bytes :
              first_choices(*shape.algorithm, shape_.length_bytes,
-                           hosts_.topology.network.transport.eager_limit_bytes)) {
+                           hosts_.between_hosts().transport.eager_limit_bytes)) {
             shape.parameters.segment_bytes = segment_bytes;
             queue(shape);
         }
@@ -211,7 +211,7 @@ void Deliberation::plan_ranks() {
 
 /// The best one with every other way to go on inside hosts. With two ranks on a host there is one.
 void Deliberation::plan_insides() {
-    if (network_->placement.most_ranks_on_a_host() <= 2) return;
+    if (network_->placement().most_ranks_on_a_host() <= 2) return;
     for (const Evaluated& best : fastest_first()) {
         if (best.candidate.native()) continue;
         if (!best.in_full) return;
@@ -251,8 +251,8 @@ std::optional<double> Deliberation::inside_us(const Candidate& candidate) {
     if (known != inside_us_.end()) return known->second;
     Topology alone{Network(1), {}, {0}};
     const RankNetwork host{std::move(alone),
-                           Placement::in_blocks(1, network_->placement.most_ranks_on_a_host()),
-                           network_->memory};
+                           Placement::in_blocks(1, network_->placement().most_ranks_on_a_host()),
+                           network_->memory()};
     const Candidate flat{find_algorithm(shape_.collective, "flat"), {}};
     const Estimate inside = estimate(flat, piece, host);
     messages_predicted_ += inside.messages;
@@ -268,7 +268,7 @@ std::vector<Evaluated> Deliberation::fastest_first() const {
 }
 
 void Deliberation::decide() {
-    const Topology& topology = network_->topology;
+    const Topology& topology = network_->topology();
     decision_ = fastest(shape_.collective, fastest_first());
     decision_.tree = make_tree(topology, decision_.chosen.parameters.tree, host_shape_.root,
                                shape_.length_bytes);
@@ -282,7 +282,7 @@ void Deliberation::keep_present_tree() {
     if (!present_ || !goes_over_a_tree_in_one_piece(decision_)) return;
     if (!goes_over_a_tree_in_one_piece(*present_)) return;
     if (present_->tree->root != host_shape_.root) return;
-    const auto renewal = renew(*present_->tree, network_->topology, shape_.length_bytes);
+    const auto renewal = renew(*present_->tree, network_->topology(), shape_.length_bytes);
     if (!renewal) return;
     decision_.tree = renewal->tree;
     decision_.chosen = present_->chosen;

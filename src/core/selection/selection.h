@@ -65,7 +65,7 @@ class Deliberation {
     enum class Pass : unsigned char { begin, shapes, segments, ranks, insides, done };
 
     bool has_several_ranks_on_a_host() const {
-        return network_->placement.most_ranks_on_a_host() > 1;
+        return network_->placement().most_ranks_on_a_host() > 1;
     }
     void decide_without_choice(const Settings& settings);
     void plan();

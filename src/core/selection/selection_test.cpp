@@ -261,7 +261,7 @@ double decided_us(const Decision& decision, const Topology& topology, int root) 
     const RankNetwork ranks = one_rank_per_host(topology);
     const CallShape shape{.root = root, .length_bytes = 24};
     const auto schedules =
-        build_all({class_of(shape), decision.chosen, decision.tree}, shape, ranks.placement);
+        build_all({class_of(shape), decision.chosen, decision.tree}, shape, ranks.placement());
     EXPECT_TRUE(check(*schedules, promise(shape, ranks.rank_count())));
     return predict(*schedules, topology.network).completion_us;
 }

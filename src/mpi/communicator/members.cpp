@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <unordered_map>
 
 namespace mutirao::mpi {
 
@@ -27,18 +26,25 @@ std::optional<Members> members_of(MPI_Comm comm, MPI_Group world_group) {
 }
 
 void Members::place(const World& world) {
-    std::unordered_map<int, int> number_of;
-    std::vector<int> host_of_rank;
+    std::vector<int> number_of(static_cast<std::size_t>(world.host_count()), -1);
+    const auto number = [&](int twin_rank) -> int& {
+        return number_of[static_cast<std::size_t>(world.placement->host_of(twin_rank))];
+    };
     for (const int twin_rank : twin_rank_of) {
-        const int host = world.host_of_rank[static_cast<std::size_t>(twin_rank)];
-        const auto [entry, fresh] =
-            number_of.try_emplace(host, static_cast<int>(world_host_of.size()));
-        if (fresh) {
+        number(twin_rank) = 0;
+    }
+    for (int host = 0; host < world.host_count(); ++host) {
+        int& mine = number_of[static_cast<std::size_t>(host)];
+        if (mine >= 0) {
+            mine = static_cast<int>(world_host_of.size());
             world_host_of.push_back(host);
         }
-        host_of_rank.push_back(entry->second);
     }
-    placement = std::make_shared<const Placement>(std::move(host_of_rank));
+    std::vector<int> host_of_rank(twin_rank_of.size());
+    std::transform(twin_rank_of.begin(), twin_rank_of.end(), host_of_rank.begin(), number);
+    auto made = std::make_shared<const Placement>(std::move(host_of_rank));
+    // Of communicators of all ranks in their order there may be many.
+    placement = *made == *world.placement ? world.placement : std::move(made);
 }
 
 }  // namespace mutirao::mpi

@@ -15,8 +15,8 @@ namespace mutirao::mpi {
 struct Members {
     int my_rank = 0;
     std::vector<int> twin_rank_of;  ///< by rank of the communicator
-    // Known once all ranks of the job have introduced themselves; hosts are numbered by their
-    // lowest rank in the communicator.
+    // Known once all ranks of the job have introduced themselves; hosts are numbered in the order that
+    // they have in the job, so that communicators of the same hosts can share what is known of them.
     std::shared_ptr<const Placement> placement;
     std::vector<int> world_host_of;  ///< by host of the communicator
 

@@ -1,18 +1,24 @@
 #include "mpi/communicator/record.h"
 
+#include <utility>
+
 namespace mutirao::mpi {
 
-void take_up(Record& record, std::uint64_t call, const Topology& newest) {
+void take_up(Record& record, std::uint64_t call, std::shared_ptr<const Topology> newest) {
     constexpr std::size_t most_taken_up = 256;
+    const std::shared_ptr<const Topology> before = std::exchange(record.topology, std::move(newest));
+    if (!before || before->spanning_tree.empty()) {
+        return;
+    }
+    const Topology& after = *record.topology;
     TakenUp taken;
     taken.call = call;
-    taken.new_tree = newest.spanning_tree != record.topology.spanning_tree;
-    const Network& before = record.topology.network;
-    const int hosts = newest.network.host_count();
+    taken.new_tree = after.spanning_tree != before->spanning_tree;
+    const int hosts = after.network.host_count();
     for (int low = 0; low < hosts; ++low) {
-        for (int high = low + 1; high < hosts && before.host_count() == hosts; ++high) {
-            const double before_us = before.link(low, high).latency_us;
-            const double after_us = newest.network.link(low, high).latency_us;
+        for (int high = low + 1; high < hosts; ++high) {
+            const double before_us = before->network.link(low, high).latency_us;
+            const double after_us = after.network.link(low, high).latency_us;
             if (before_us == after_us) {
                 continue;
             }
@@ -22,9 +28,7 @@ void take_up(Record& record, std::uint64_t call, const Topology& newest) {
             }
         }
     }
-    const bool first = record.topology.spanning_tree.empty();
-    record.topology = newest;
-    if (first || (taken.links == 0 && !taken.new_tree)) {
+    if (taken.links == 0 && !taken.new_tree) {
         return;
     }
     std::deque<TakenUp>& all = record.adaptation.taken_up;

@@ -5,6 +5,7 @@
 #include <deque>
 #include <list>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -89,12 +90,12 @@ struct Record {
     std::uint64_t calls = 0;
     std::optional<std::uint64_t> first_ruled_call;
     double first_ruled_ms = 0;  ///< after MPI_Init returned
-    Topology topology;          ///< the newest that the decider knows
+    std::shared_ptr<const Topology> topology;  ///< the newest that the decider knows; null: none
     AdaptationRecord adaptation;
     std::map<ShapeClass, ClassRecord> classes;
 };
 
 /// topology becomes `newest`; remembered for the report. `record` is locked.
-void take_up(Record& record, std::uint64_t call, const Topology& newest);
+void take_up(Record& record, std::uint64_t call, std::shared_ptr<const Topology> newest);
 
 }  // namespace mutirao::mpi

@@ -133,7 +133,7 @@ void Communicator::start_deciding() {
             world.daemon_host.empty() ? host : world.daemon_host[static_cast<std::size_t>(host)]);
     }
     subject.decider = ruled_->decider;
-    subject.source = job_.source();
+    subject.lookout = job_.lookout();
     subject.socket_buffer_bytes = world.least_socket_buffer_bytes;
     subject.settings = runtime().settings;
     subject.record = record_;

@@ -158,6 +158,7 @@ void Job::receive_what_is_left() {
 // An agent that ended earlier would be news to the others, whose ranks may still be at work.
 void Job::stop_measuring() {
     if (retired_ != nullptr) {
+        retired_->lookout_.reset();
         retired_->source_.reset();
     }
 }
@@ -213,6 +214,14 @@ void Job::take_introductions() {
     world_ = world_of(introductions_, my_rank_);
     if (world_.native_reason.empty()) {
         start_source();
+        if (source_) {
+            const int host = world_.my_host();
+            const int here = world_.daemon_host.empty()
+                                 ? host
+                                 : world_.daemon_host[static_cast<std::size_t>(host)];
+            lookout_ = std::make_shared<Lookout>(source_, here, runtime().settings,
+                                                 world_.least_socket_buffer_bytes);
+        }
     } else if (world_.at_odds && my_rank_ == 0) {
         std::fprintf(stderr, "mutirao: %s; the MPI library takes all calls\n",
                      world_.native_reason.c_str());
@@ -254,6 +263,10 @@ void Job::start_source() {
 
 std::shared_ptr<NetworkSource> Job::source() const {
     return world_ready_.load(std::memory_order_acquire) ? source_ : nullptr;
+}
+
+std::shared_ptr<Lookout> Job::lookout() const {
+    return world_ready_.load(std::memory_order_acquire) ? lookout_ : nullptr;
 }
 
 // Until this host knows every link and the tree, and so do all the others; but no longer than silent

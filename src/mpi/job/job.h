@@ -21,7 +21,7 @@
 #include "mpi/executor/left_behind.h"
 #include "mpi/job/slots.h"
 #include "mpi/job/world.h"
-#include "mpi/rulings/network_source.h"
+#include "mpi/rulings/lookout.h"
 #include "mpi/tags.h"
 
 namespace mutirao::mpi {
@@ -64,6 +64,8 @@ class Job {
     const World& world() const { return world_; }
     /// What measures the network; null: nobody, or everybody is not known yet.
     std::shared_ptr<NetworkSource> source() const;
+    /// The same for deciders; null where source() is.
+    std::shared_ptr<Lookout> lookout() const;
 
     Slots& slots() { return slots_; }
     LeftBehind& left_behind() { return left_behind_; }
@@ -103,6 +105,7 @@ class Job {
     std::optional<agent::Endpoint> endpoint_;
     World world_;
     std::shared_ptr<NetworkSource> source_;
+    std::shared_ptr<Lookout> lookout_;
     std::atomic<bool> world_ready_{false};
 
     struct Adopted {

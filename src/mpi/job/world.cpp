@@ -90,16 +90,18 @@ World world_of(const std::vector<Introduction>& introductions, int my_rank) {
     world.my_rank = my_rank;
     world.least_socket_buffer_bytes = introductions.front().socket_buffer_bytes;
     std::map<std::uint64_t, int> host_of_identity;
+    std::vector<int> host_of_rank;
     for (std::size_t rank = 0; rank < introductions.size(); ++rank) {
         const auto [entry, fresh] =
             host_of_identity.try_emplace(introductions[rank].host_identity, world.host_count());
         if (fresh) {
             world.leader_of_host.push_back(static_cast<int>(rank));
         }
-        world.host_of_rank.push_back(entry->second);
+        host_of_rank.push_back(entry->second);
         world.least_socket_buffer_bytes = std::min(world.least_socket_buffer_bytes,
                                                    introductions[rank].socket_buffer_bytes);
     }
+    world.placement = std::make_shared<const Placement>(std::move(host_of_rank));
     world.native_reason = obstacle(introductions, world.host_count());
     world.at_odds = !all_alike(introductions, &Introduction::enabled) ||
                     !all_alike(introductions, &Introduction::version) ||

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "agent/contact.h"
 #include "agent/key.h"
+#include "core/network/placement.h"
 #include "core/settings/settings.h"
 
 namespace mutirao::mpi {
@@ -33,7 +35,7 @@ Introduction introduce(const Settings& settings, std::uint64_t settings_hash, in
 /// All ranks and their hosts. Hosts are numbered by their lowest rank; that rank leads the host.
 struct World {
     int my_rank = 0;
-    std::vector<int> host_of_rank;
+    std::shared_ptr<const Placement> placement;
     std::vector<int> leader_of_host;
     /// Why all calls of the whole job go to the MPI library; empty: they need not.
     std::string native_reason;
@@ -42,12 +44,11 @@ struct World {
     /// The standing agents' number of each host; empty unless every host has one of the same group.
     std::vector<int> daemon_host;
 
-    int rank_count() const { return static_cast<int>(host_of_rank.size()); }
+    int rank_count() const { return placement ? placement->rank_count() : 0; }
     int host_count() const { return static_cast<int>(leader_of_host.size()); }
-    int my_host() const { return host_of_rank[static_cast<std::size_t>(my_rank)]; }
+    int my_host() const { return placement->host_of(my_rank); }
     bool leads(int rank) const {
-        const int host = host_of_rank[static_cast<std::size_t>(rank)];
-        return leader_of_host[static_cast<std::size_t>(host)] == rank;
+        return leader_of_host[static_cast<std::size_t>(placement->host_of(rank))] == rank;
     }
 };
 

@@ -12,10 +12,10 @@ namespace {
 /// More classes than this are left to the MPI library; a ruling costs every rank a little memory.
 constexpr std::size_t most_cases = 1024;
 
-Topology unknown_topology(int hosts) {
-    Topology topology;
-    topology.network = Network(hosts);
-    topology.site_of.assign(static_cast<std::size_t>(hosts), 0);
+std::shared_ptr<const Topology> unknown_topology(int hosts) {
+    auto topology = std::make_shared<Topology>();
+    topology->network = Network(hosts);
+    topology->site_of.assign(static_cast<std::size_t>(hosts), 0);
     return topology;
 }
 
@@ -26,7 +26,7 @@ Docket::Docket(Subject subject)
     route_ = route_without_network(subject_.placement->rank_count());
     const auto& forced = subject_.settings.broadcast;
     if (forced && !forced->algorithm->needs_tree()) {
-        take_network(unknown_topology(subject_.placement->host_count()));
+        take_network(unknown_topology(subject_.placement->host_count()), {});
         route_ = route_without_network(subject_.placement->rank_count());
     }
 }
@@ -55,38 +55,30 @@ Route Docket::route() {
 }
 
 void Docket::look_at_network() {
-    if (!subject_.source || frozen_) {
+    if (!subject_.lookout || frozen_) {
         return;
     }
-    const auto view = subject_.source->newer_than(seen_);
-    if (!view) {
+    const auto sighting = subject_.lookout->newer_than(seen_, subject_.source_host_of);
+    if (!sighting) {
         return;
     }
-    seen_ = view->changes;
-    std::optional<Topology> newest = topology_of(*view, subject_.source_host_of);
-    // What was never measured may yet be; what its agents have given up will not be.
-    if (!newest || (!network_ && view->unknown_links > 0 && !all_known(*newest))) {
+    seen_ = sighting->changes;
+    if (!sighting->topology || (!network_ && !sighting->all_known)) {
         return;
     }
-    memory_ = memory_costs_of(*view, subject_.source_host_of.front());
-    take_network(std::move(*newest));
+    take_network(sighting->topology, sighting->memory);
     question_all();
 }
 
-void Docket::take_network(Topology newest) {
-    complete_network(newest, subject_.settings, subject_.socket_buffer_bytes);
+void Docket::take_network(std::shared_ptr<const Topology> newest, const MemoryCosts& memory) {
     {
         const std::lock_guard record_lock(subject_.record->mutex);
         take_up(*subject_.record, call_, newest);
     }
     const int here = subject_.placement->host_of(subject_.decider);
-    Route route = quickest_route(newest.network, here);
-    auto network = std::make_shared<RankNetwork>();
-    network->topology = std::move(newest);
-    network->placement = *subject_.placement;
-    network->memory = memory_;
-    network_ = std::move(network);
-    frozen_ = subject_.settings.adaptation.mode == Adaptation::Mode::off && subject_.source;
+    Route route = quickest_route(newest->network, here);
+    network_ = std::make_shared<const RankNetwork>(std::move(newest), subject_.placement, memory);
+    frozen_ = subject_.settings.adaptation.mode == Adaptation::Mode::off && subject_.lookout;
     const std::lock_guard lock(mutex_);
     route_ = std::move(route);
 }
@@ -191,7 +183,8 @@ Ruling Docket::decide_now(const CallShape& shape, std::uint64_t call) {
 std::vector<Ruling> Docket::use(Topology topology, std::uint64_t call) {
     const std::lock_guard work_lock(work_mutex_);
     call_ = call;
-    take_network(std::move(topology));
+    complete_network(topology, subject_.settings, subject_.socket_buffer_bytes);
+    take_network(std::make_shared<const Topology>(std::move(topology)), {});
     std::vector<Ruling> rulings;
     for (auto& [shapes, each] : cases_) {
         if (auto ruling = decide(each)) {

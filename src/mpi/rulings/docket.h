@@ -16,7 +16,7 @@
 #include "core/selection/selection.h"
 #include "core/settings/settings.h"
 #include "mpi/communicator/record.h"
-#include "mpi/rulings/network_source.h"
+#include "mpi/rulings/lookout.h"
 
 namespace mutirao::mpi {
 
@@ -24,9 +24,9 @@ class Docket {
   public:
     struct Subject {
         std::shared_ptr<const Placement> placement;
-        std::vector<int> source_host_of;  ///< the source's number of each host; the first looks
+        std::vector<int> source_host_of;  ///< the source's number of each host
         int decider = 0;                  ///< rank
-        std::shared_ptr<NetworkSource> source;  ///< null: nobody measures beside the program
+        std::shared_ptr<Lookout> lookout;  ///< null: nobody measures beside the program
         double socket_buffer_bytes = 0;
         Settings settings;
         std::shared_ptr<Record> record;
@@ -58,7 +58,7 @@ class Docket {
     };
 
     void look_at_network();
-    void take_network(Topology newest);
+    void take_network(std::shared_ptr<const Topology> newest, const MemoryCosts& memory);
     bool may_decide() const;
     ShapeClass subject_of(const CallShape& shape) const;
     void question_all();
@@ -69,7 +69,6 @@ class Docket {
     mutable std::mutex work_mutex_;  ///< of what the work goes on with
     std::shared_ptr<const RankNetwork> network_;  ///< null: not known yet
     std::uint64_t seen_ = 0;
-    MemoryCosts memory_;
     bool frozen_ = false;  ///< adaptation=off, and the network is known
 
     mutable std::mutex mutex_;  ///< of what the calls see; never held while deciding

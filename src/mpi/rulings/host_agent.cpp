@@ -11,6 +11,12 @@ HostAgent::HostAgent(agent::Endpoint endpoint, agent::Job job)
     : thread_(std::make_unique<agent::Thread>(std::move(endpoint), std::move(job))),
       segment_(thread_->segment()) {}
 
+HostAgent::~HostAgent() {
+    if (thread_) {
+        thread_->say_farewell();
+    }
+}
+
 std::optional<NetworkView> HostAgent::newer_than(std::uint64_t seen) {
     const std::lock_guard lock(mutex_);
     if (!view_) {

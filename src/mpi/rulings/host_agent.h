@@ -26,6 +26,8 @@ class HostAgent final : public NetworkSource {
     HostAgent(agent::Endpoint endpoint, agent::Job job);
     /// An agent that another process of this host runs, or will run.
     explicit HostAgent(std::string segment) : segment_(std::move(segment)) {}
+    /// The job is over.
+    ~HostAgent() override;
 
     std::optional<NetworkView> newer_than(std::uint64_t seen) override;
 

@@ -121,7 +121,7 @@ void InBandSource::ping_who_is_due(double at_us) {
 }
 
 void InBandSource::take(const Post::Received& letter, double arrived_us) {
-    const int from = world_.host_of_rank[static_cast<std::size_t>(letter.from)];
+    const int from = world_.placement->host_of(letter.from);
     ByteReader reader(letter.bytes);
     const auto kind = static_cast<Kind>(reader.take(1));
     if (kind == Kind::ping) {

@@ -109,9 +109,10 @@ Transport transport_of(const Settings& settings, [[maybe_unused]] double socket_
     return transport;
 }
 
-std::optional<Topology> topology_of(const NetworkView& view, const std::vector<int>& hosts) {
+std::optional<Topology> topology_of(const NetworkView& view, const std::vector<int>& hosts,
+                                    int here) {
     const Latencies latencies(view);
-    if (latencies.silent(hosts.front())) {
+    if (latencies.silent(here)) {
         return std::nullopt;
     }
     Topology topology;

@@ -10,9 +10,9 @@
 
 namespace mutirao::mpi {
 
-/// hosts[h]: the view's number of the communicator's host h. Nothing if the first of them, which looks,
-/// reaches nobody itself.
-std::optional<Topology> topology_of(const NetworkView& view, const std::vector<int>& hosts);
+/// hosts[h]: the view's number of the communicator's host h. Nothing if the host that looks, which
+/// the view calls `here`, reaches nobody itself.
+std::optional<Topology> topology_of(const NetworkView& view, const std::vector<int>& hosts, int here);
 
 /// Every link between those hosts has been measured.
 bool all_known(const Topology& topology);
