@@ -1,11 +1,9 @@
 #include "mpi/communicator/registry.h"
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 
-#include "mpi/interpose/native.h"
 #include "mpi/runtime.h"
 
 namespace mutirao::mpi {
@@ -23,24 +21,9 @@ Living& living() {
     return *only;
 }
 
-// A handle may be used again for another communicator, so every freed one ends all of these.
-struct Recent {
-    MPI_Comm comm;
-    Communicator* communicator;  ///< null: none yet
-    std::uint64_t generation;
-};
-constexpr std::size_t most_recent = 4;
-thread_local Recent recent[most_recent] __attribute__((tls_model("initial-exec"))) = {};
-std::atomic<std::uint64_t> generation{0};
-
-Recent& place_of(MPI_Comm comm) {
-    const auto word = static_cast<std::uint64_t>(as_word(comm));
-    return recent[(word ^ (word >> 4) ^ (word >> 9)) % most_recent];
-}
-
 int delete_communicator(MPI_Comm, int, void* attribute, void*) {
     auto* const communicator = static_cast<Communicator*>(attribute);
-    ++generation;
+    ++RecentCommunicator::current;
     std::unique_ptr<Communicator> freed;
     const std::lock_guard lock(living().mutex);
     const auto found = living().all.find(communicator);
@@ -71,6 +54,8 @@ Communicator& look_up(MPI_Comm comm, Job& job) {
 
 }  // namespace
 
+constinit thread_local RecentCommunicator RecentCommunicator::places[place_count] = {};
+
 int make_communicator_key() {
     int key = MPI_KEYVAL_INVALID;
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &key, nullptr);
@@ -78,16 +63,17 @@ int make_communicator_key() {
 }
 
 Communicator& communicator_of(MPI_Comm comm, Job& job) {
-    Recent& place = place_of(comm);
-    const std::uint64_t now = generation.load(std::memory_order_relaxed);
-    if (place.communicator == nullptr || place.comm != comm || place.generation != now) {
-        place = {comm, &look_up(comm, job), now};
+    RecentCommunicator* recent = RecentCommunicator::find(comm);
+    if (recent == nullptr) {
+        const std::uint64_t now = RecentCommunicator::current.load(std::memory_order_relaxed);
+        recent = &RecentCommunicator::add({comm, &look_up(comm, job), now, false});
     }
-    return *place.communicator;
+    recent->native = recent->communicator->is_native();
+    return *recent->communicator;
 }
 
 void end_communicators() {
-    ++generation;
+    ++RecentCommunicator::current;
     std::unordered_map<Communicator*, std::unique_ptr<Communicator>> ending;
     {
         // Without the lock from here on: MPICH calls delete_communicator() when the last request on a

@@ -165,24 +165,14 @@ std::optional<TypeShape> shape_of(const void* buffer, MPI_Count count, MPI_Datat
     return place.shape;
 }
 
-PackedMessage::PackedMessage(void* buffer, MPI_Count count, MPI_Datatype type, TypeShape shape,
-                             MPI_Comm comm, bool full)
-    : user_(static_cast<std::byte*>(buffer)),
-      count_(static_cast<std::size_t>(count)),
-      type_(type),
-      comm_(comm),
-      full_(full),
-      in_place_(shape.in_place),
-      element_bytes_(shape.packed_bytes) {
-    if (!in_place_) {
-        MPI_Aint lower = 0;
-        PMPI_Type_get_extent(type, &lower, &extent_);
-        packed_.resize(count_ * element_bytes_);
-        avoid_null();
-    }
+void PackedMessage::make_room() {
+    MPI_Aint lower = 0;
+    PMPI_Type_get_extent(type_, &lower, &extent_);
+    packed_.resize(count_ * element_bytes_);
+    avoid_null();
 }
 
-PackedMessage::~PackedMessage() {
+void PackedMessage::free_shifted() {
     if (shifted_ != MPI_DATATYPE_NULL) {
         PMPI_Type_free(&shifted_);
     }
@@ -209,10 +199,7 @@ std::size_t PackedMessage::chunk_of_elements() const {
     return std::max<std::size_t>(1, (std::size_t{1} << 28) / element_bytes_);
 }
 
-int PackedMessage::prepare(std::size_t end_bytes) {
-    if (in_place_ || !full_) {
-        return MPI_SUCCESS;
-    }
+int PackedMessage::pack(std::size_t end_bytes) {
     const std::size_t wanted = (end_bytes + element_bytes_ - 1) / element_bytes_;
     while (ready_elements_ < wanted) {
         const std::size_t elements = std::min(wanted - ready_elements_, chunk_of_elements());
@@ -230,10 +217,7 @@ int PackedMessage::prepare(std::size_t end_bytes) {
     return MPI_SUCCESS;
 }
 
-int PackedMessage::finish() {
-    if (in_place_ || full_) {
-        return MPI_SUCCESS;
-    }
+int PackedMessage::unpack() {
     while (ready_elements_ < count_) {
         const std::size_t elements = std::min(count_ - ready_elements_, chunk_of_elements());
         int position = 0;

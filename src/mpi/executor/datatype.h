@@ -29,21 +29,42 @@ class PackedMessage {
   public:
     /// `comm` is any communicator of the job; `full`: this rank holds the data already.
     PackedMessage(void* buffer, MPI_Count count, MPI_Datatype type, TypeShape shape, MPI_Comm comm,
-                  bool full);
-    ~PackedMessage();
+                  bool full)
+        : user_(static_cast<std::byte*>(buffer)),
+          count_(static_cast<std::size_t>(count)),
+          type_(type),
+          comm_(comm),
+          full_(full),
+          in_place_(shape.in_place),
+          element_bytes_(shape.packed_bytes) {
+        if (!in_place_) {
+            make_room();
+        }
+    }
+    ~PackedMessage() {
+        if (!in_place_) {
+            free_shifted();
+        }
+    }
     PackedMessage(const PackedMessage&) = delete;
     PackedMessage& operator=(const PackedMessage&) = delete;
 
     std::byte* data() { return in_place_ ? user_ : packed_.data(); }
     /// Makes the packed bytes before `end_bytes` readable; for the rank that holds the data. Returns
     /// an MPI error code.
-    int prepare(std::size_t end_bytes);
-    /// Puts the packed bytes into the user's buffer once all have come; for the ranks that received. Returns an
-    /// MPI error code.
-    int finish();
+    int prepare(std::size_t end_bytes) {
+        return in_place_ || !full_ ? MPI_SUCCESS : pack(end_bytes);
+    }
+    /// Puts the packed bytes into the user's buffer once all have come; for the ranks that received. Returns
+    /// an MPI error code.
+    int finish() { return in_place_ || full_ ? MPI_SUCCESS : unpack(); }
 
   private:
+    void make_room();
     void avoid_null();
+    void free_shifted();
+    int pack(std::size_t end_bytes);
+    int unpack();
     std::size_t chunk_of_elements() const;
 
     std::byte* user_;

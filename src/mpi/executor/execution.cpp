@@ -17,7 +17,7 @@ int class_of(int error) {
 }  // namespace
 
 void Execution::fail(int error) {
-    if (error_ == MPI_SUCCESS) {
+    if (error != MPI_SUCCESS && error_ == MPI_SUCCESS) {
         error_ = class_of(error);
     }
 }
@@ -39,22 +39,31 @@ void Execution::take_status(const Plan::Step& step, const MPI_Status& status, in
     }
 }
 
-int Execution::run(Memory memory, int tag, const Surroundings& surroundings) {
-    memory_ = memory;
+int Execution::run(const Memory& memory, int tag, const Surroundings& surroundings) {
+    memory_ = &memory;
     tag_ = tag;
-    surroundings_ = surroundings;
+    surroundings_ = &surroundings;
     if (plan_->is_place_in_tree() && plan_->left_behind_count() == 0) {
         return run_place_in_tree();
     }
     begin(memory, tag, surroundings);
     Patience patience;
     while (!advance()) {
-        if (surroundings_.background != nullptr) {
-            surroundings_.background->progress();
+        if (surroundings_->background != nullptr) {
+            surroundings_->background->progress();
         }
         patience.look_again();
     }
     return error_;
+}
+
+std::byte* Execution::at(Buffer buffer, std::size_t offset_bytes) const {
+    switch (buffer) {
+        case Buffer::input: return memory_->input->data() + offset_bytes;
+        case Buffer::output: return memory_->output->data() + offset_bytes;
+        case Buffer::scratch: break;
+    }
+    return scratch_.get() + offset_bytes;
 }
 
 // --- a place in a tree, in straight lines --------------------------------------------------------
@@ -71,7 +80,7 @@ int Execution::run_place_in_tree() {
         send_to_children();
     }
     if (error_ == MPI_SUCCESS) {
-        fail(memory_.output->finish());
+        fail(memory_->output->finish());
     }
     return error_;
 }
@@ -88,8 +97,8 @@ int Execution::receive_first() {
     first_message_waited_here_ = done != 0;
     Patience patience;
     while (error == MPI_SUCCESS && done == 0) {
-        if (surroundings_.background != nullptr) {
-            surroundings_.background->progress();
+        if (surroundings_->background != nullptr) {
+            surroundings_->background->progress();
         }
         patience.look_again();
         error = PMPI_Test(&request, &done, &status);
@@ -122,8 +131,8 @@ void Execution::send_to_children() {
             return;
         }
         if (done == 0) {
-            if (surroundings_.background != nullptr) {
-                surroundings_.background->progress();
+            if (surroundings_->background != nullptr) {
+                surroundings_->background->progress();
             }
             patience.look_again();
         }
@@ -133,20 +142,19 @@ void Execution::send_to_children() {
 
 // --- any schedule --------------------------------------------------------------------------------
 
-void Execution::begin(Memory memory, int tag, const Surroundings& surroundings) {
-    memory_ = memory;
+void Execution::begin(const Memory& memory, int tag, const Surroundings& surroundings) {
+    memory_ = &memory;
     tag_ = tag;
-    surroundings_ = surroundings;
+    surroundings_ = &surroundings;
     error_ = MPI_SUCCESS;
     stopped_ = false;
     first_message_waited_here_ = false;
-    if (surroundings_.left_behind != nullptr) {
-        surroundings_.left_behind->reap();
+    if (surroundings_->left_behind != nullptr) {
+        surroundings_->left_behind->reap();
     }
     if (plan_->scratch_bytes() > 0 && scratch_ == nullptr) {
         scratch_ = std::make_unique_for_overwrite<std::byte[]>(plan_->scratch_bytes());
     }
-    memory_.scratch = scratch_.get();
     const auto steps = plan_->steps();
     waits_for_.resize(steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -178,7 +186,7 @@ bool Execution::advance() {
     withdraw();
     leave_behind();
     if (error_ == MPI_SUCCESS) {
-        fail(memory_.output->finish());
+        fail(memory_->output->finish());
     }
     return true;
 }
@@ -227,7 +235,7 @@ void Execution::start(StepId id) {
 int Execution::start_send(const Plan::Step& step, MPI_Request& request) {
     if (step.source_buffer != Buffer::scratch) {
         PackedMessage& message =
-            step.source_buffer == Buffer::output ? *memory_.output : *memory_.input;
+            step.source_buffer == Buffer::output ? *memory_->output : *memory_->input;
         const int error =
             message.prepare(step.source_bytes + static_cast<std::size_t>(step.length_bytes));
         if (error != MPI_SUCCESS) {
@@ -235,17 +243,17 @@ int Execution::start_send(const Plan::Step& step, MPI_Request& request) {
         }
     }
     return PMPI_Isend(data_to_send(step), step.length_bytes, MPI_BYTE, step.rank, tag_,
-                      surroundings_.twin, &request);
+                      surroundings_->twin, &request);
 }
 
 int Execution::start_receive(const Plan::Step& step, MPI_Request& request) {
-    return PMPI_Irecv(memory_.at(step.target_buffer, step.target_bytes), step.length_bytes,
-                      MPI_BYTE, step.rank, tag_, surroundings_.twin, &request);
+    return PMPI_Irecv(at(step.target_buffer, step.target_bytes), step.length_bytes,
+                      MPI_BYTE, step.rank, tag_, surroundings_->twin, &request);
 }
 
 int Execution::do_locally(const Plan::Step& step) {
-    const std::byte* const from = memory_.at(step.source_buffer, step.source_bytes);
-    std::byte* const to = memory_.at(step.target_buffer, step.target_bytes);
+    const std::byte* const from = at(step.source_buffer, step.source_bytes);
+    std::byte* const to = at(step.target_buffer, step.target_bytes);
     const auto length_bytes = static_cast<std::size_t>(step.length_bytes);
     if (step.kind == StepKind::reduce) {
         return reduce(from, to, length_bytes, step.source_first);
@@ -258,7 +266,7 @@ int Execution::do_locally(const Plan::Step& step) {
 // operator that may not commute, the result is made in a copy of the source.
 int Execution::reduce(const std::byte* source, std::byte* target, std::size_t length_bytes,
                       bool source_first) {
-    const Reduction& reduction = memory_.reduction;
+    const Reduction& reduction = memory_->reduction;
     const int count = static_cast<int>(length_bytes / reduction.unit_bytes);
     if (source_first || reduction.commutes) {
         return PMPI_Reduce_local(source, target, count, reduction.type, reduction.op);
@@ -273,7 +281,7 @@ int Execution::reduce(const std::byte* source, std::byte* target, std::size_t le
 // What is left behind goes from the copy that outlives the call. Several sends may share bytes, which
 // are then copied again: the same bytes to the same place.
 const std::byte* Execution::data_to_send(const Plan::Step& step) {
-    const std::byte* const data = memory_.at(step.source_buffer, step.source_bytes);
+    const std::byte* const data = at(step.source_buffer, step.source_bytes);
     if (!step.left_behind) {
         return data;
     }
@@ -362,7 +370,7 @@ void Execution::withdraw() {
 
 void Execution::leave_behind() {
     if (!left_.empty()) {
-        surroundings_.left_behind->add(std::exchange(left_, {}), std::move(copy_));
+        surroundings_->left_behind->add(std::exchange(left_, {}), std::move(copy_));
     }
 }
 

@@ -35,10 +35,11 @@ class Execution {
 
     /// Until this rank's part is done, but for sends that are left behind. Returns MPI_SUCCESS or the
     /// class of the first error.
-    int run(Memory memory, int tag, const Surroundings& surroundings);
+    int run(const Memory& memory, int tag, const Surroundings& surroundings);
 
-    /// The same in pieces: begin once, then advance until it returns true; the result is error().
-    void begin(Memory memory, int tag, const Surroundings& surroundings);
+    /// The same in pieces: begin once, then advance until it returns true; the result is error(). Until
+    /// then memory and surroundings stay where they are.
+    void begin(const Memory& memory, int tag, const Surroundings& surroundings);
     bool advance();
     int error() const { return error_; }
 
@@ -46,6 +47,7 @@ class Execution {
     bool first_message_waited_here() const { return first_message_waited_here_; }
 
   private:
+    std::byte* at(Buffer buffer, std::size_t offset_bytes) const;
     int run_place_in_tree();
     int receive_first();
     void send_to_children();
@@ -68,9 +70,9 @@ class Execution {
     bool ended() const { return to_start_ == 0 && to_complete_ == 0; }
 
     std::shared_ptr<const Plan> plan_;
-    Memory memory_;
+    const Memory* memory_ = nullptr;
     int tag_ = 0;
-    Surroundings surroundings_;
+    const Surroundings* surroundings_ = nullptr;
 
     // Kept from run to run, to spare the allocator.
     std::vector<int> waits_for_;

@@ -1,11 +1,10 @@
-// Where the data of a call lies in this rank, as the steps of a schedule name it.
+// Where the data of a call lies in this rank.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
 
-#include "core/schedule/schedule.h"
 #include "mpi/executor/datatype.h"
 
 namespace mutirao::mpi {
@@ -21,17 +20,7 @@ struct Reduction {
 struct Memory {
     PackedMessage* output = nullptr;
     PackedMessage* input = nullptr;  ///< null: the collective has none
-    std::byte* scratch = nullptr;
     Reduction reduction{};
-
-    std::byte* at(Buffer buffer, std::size_t offset_bytes) const {
-        switch (buffer) {
-            case Buffer::input: return input->data() + offset_bytes;
-            case Buffer::output: return output->data() + offset_bytes;
-            case Buffer::scratch: break;
-        }
-        return scratch + offset_bytes;
-    }
 };
 
 }  // namespace mutirao::mpi

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "mpi/collectives/collectives.h"
+#include "mpi/communicator/registry.h"
 #include "mpi/interpose/functions.h"
 #include "mpi/interpose/guard.h"
 #include "mpi/interpose/native.h"
@@ -90,6 +91,9 @@ struct Collective {
 
     template <typename... Arguments>
     int operator()(Arguments... arguments) const {
+        if (is_known_native(comm_among(arguments...))) {
+            return native(arguments...);
+        }
         Outcome outcome;
         {
             const Guard guard;
