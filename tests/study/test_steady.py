@@ -1,7 +1,6 @@
 """The steady program as the studies run it, reactions as they are judged, and overheads; once in a
 small lab."""
 
-import threading
 import time
 from pathlib import Path
 
@@ -161,16 +160,13 @@ class SwitchableLab(NoLab):
     def __init__(self):
         self.sets = []
         self.times_ms = []
-        self.both = threading.Event()
 
     def set_latencies(self, _matrix):
-        self.both.clear()
+        pass
 
     def set_pair(self, a, b, latency_ms):
         self.sets.append((a, b, latency_ms))
         self.times_ms.append(time.monotonic() * 1000)
-        if len(self.sets) % 2 == 0:
-            self.both.set()
 
 
 @pytest.mark.parametrize("link, links, expected", [
@@ -185,9 +181,16 @@ def test_when_the_ranks_knew(contender, link, links, expected):
     assert reaction.known_s(run, link, 900.0, 5000.0) == expected
 
 
+def within(seconds, condition):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
 def test_reaction_study(monkeypatch, tmp_path, capsys):
     """Of a library that needs 100 ms for worse links and never notices better ones."""
-    lab = SwitchableLab()
+    lab, jobs = SwitchableLab(), []
     for name, value in (("SETTLE_S", 0.05), ("WINDOW_S", 0.9), ("EVERY_MS", 50)):
         monkeypatch.setattr(reaction, name, value)
     monkeypatch.setattr(reaction.Lab, "up", lambda *_words, **_options: lab)
@@ -195,8 +198,11 @@ def test_reaction_study(monkeypatch, tmp_path, capsys):
 
     def job(contender, pace, _lab, bounds_ms, on_begin, timeout_s):
         on_begin(time.monotonic() * 1000)
-        assert lab.both.wait(20)
-        worse, better = lab.times_ms[-2:]
+        jobs.append(pace)
+        made = 2 * len(jobs) - 2  # changes before this job
+        changes = 2 if pace.every_ms else 4
+        assert within(20, lambda: len(lab.times_ms) == made + changes)
+        worse, better = lab.times_ms[made:made + 2]
         begins = [worse - 90 + 50 * number for number in range(pace.count)]
         each = [bounds_ms[0] * (50 if worse <= begin < worse + 100 or begin > better else 1)
                 for begin in begins]
@@ -207,8 +213,10 @@ def test_reaction_study(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(HostNetwork, "bound_from", lambda _network, _root: 1000.0)
     result = reaction.run_study(mpi_named("openmpi-5", tmp_path), quick=True)
     assert lab.sets == [("h12", "h16", 1655.0), ("h12", "h16", 165.5),
-                        ("h12", "h16", 300.0), ("h12", "h16", 30.0)]
-    for scenario in result["scenarios"]:
+                        ("h12", "h16", 300.0), ("h12", "h16", 30.0),
+                        *[("h12", "h16", 830.0), ("h12", "h16", 83.0)] * 2]
+    assert len(result["scenarios"][2]["trials"]) == 4
+    for scenario in result["scenarios"][:2]:
         worse, better = scenario["trials"]
         assert (worse["kind"], better["kind"]) == (WORSENS, RECOVERS)
         assert worse["reaction_s"] == pytest.approx(0.11, abs=0.005)  # 10 ms past a call's begin
