@@ -79,13 +79,17 @@ function(mutirao_ask_wrapper wrapper out_compile out_link)
     set(${out_link} ${link} PARENT_SCOPE)
 endfunction()
 
+function(mutirao_compile_with_mpi target compile)
+    target_compile_options(${target} PRIVATE ${compile})
+    target_compile_definitions(${target} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX
+                               MUTIRAO_VERSION="${PROJECT_VERSION}")
+endfunction()
+
 # A library that is preloaded into MPI programs. It is linked to its libmpi, since a program may
 # open that with its symbols hidden (mpi4py does).
 function(mutirao_add_preload target compile link directory)
     add_library(${target} SHARED ${ARGN})
-    target_compile_options(${target} PRIVATE ${compile})
-    target_compile_definitions(${target} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX
-                               MUTIRAO_VERSION="${PROJECT_VERSION}")
+    mutirao_compile_with_mpi(${target} "${compile}")
     target_link_libraries(${target} PRIVATE ${link} ${CMAKE_DL_LIBS})
     target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL)
     set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${directory})
@@ -101,11 +105,22 @@ function(mutirao_add_mpi spec)
     set(directory ${PROJECT_BINARY_DIR}/mpi/${name})
 
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/*.cpp)
-    list(FILTER sources EXCLUDE REGEX "/lab_start/")
-    mutirao_add_preload(mutirao-${name} "${compile}" "${link}" ${directory} ${sources})
+    list(FILTER sources EXCLUDE REGEX "/lab_start/|_test\\.cpp$")
+    set(objects mutirao-objects-${name})
+    add_library(${objects} OBJECT ${sources})
+    mutirao_compile_with_mpi(${objects} "${compile}")
+    target_link_libraries(${objects} PRIVATE mutirao_core mutirao_agent)
+    mutirao_precompile_common_headers(${objects})
+    mutirao_compile_by_folder(${objects})
+    mutirao_add_preload(mutirao-${name} "${compile}" "${link}" ${directory}
+                        $<TARGET_OBJECTS:${objects}>)
     target_link_libraries(mutirao-${name} PRIVATE mutirao_core mutirao_agent)
-    mutirao_precompile_common_headers(mutirao-${name})
-    mutirao_compile_by_folder(mutirao-${name})
+    if(MUTIRAO_TESTS AND NOT TARGET mpi_test)
+        file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/*_test.cpp)
+        mutirao_add_unit_tests(mpi_test mutirao_core ${tests} $<TARGET_OBJECTS:${objects}>)
+        mutirao_compile_with_mpi(mpi_test "${compile}")
+        target_link_libraries(mpi_test PRIVATE mutirao_agent ${link} ${CMAKE_DL_LIBS})
+    endif()
     mutirao_add_preload(mutirao-labstart-${name} "${compile}" "${link}" ${directory}
                         ${PROJECT_SOURCE_DIR}/src/mpi/lab_start/lab_start.cpp)
 
