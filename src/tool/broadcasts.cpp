@@ -216,7 +216,7 @@ void write_evaluated(JsonWriter& json, const Candidate& candidate, std::optional
 std::vector<int> from_the_root(const Tree& tree) {
     std::vector<int> order = {tree.root};
     for (std::size_t next = 0; next < order.size(); ++next) {
-        const auto& children = tree.children[static_cast<std::size_t>(order[next])];
+        const auto children = tree.children[static_cast<std::size_t>(order[next])];
         order.insert(order.end(), children.begin(), children.end());
     }
     return order;

@@ -57,7 +57,7 @@ TEST(OverTree, BinomialFromRootTwelveServesTheHighestChildFirst) {
 TEST(OverTreeDeathTest, ATreeThatDoesNotFitIsABrokenInvariant) {
     const Algorithm& tree = *find_algorithm(Collective::broadcast, "tree");
     EXPECT_DEATH(tree.build({.size = 3}), "without a tree");
-    const Tree given{0, {-1, 0}, {{1}, {}}};
+    const Tree given{0, {-1, 0}, std::vector<std::vector<int>>{{1}, {}}};
     EXPECT_DEATH(tree.build({.size = 3, .tree = &given}), "its ranks");
     EXPECT_DEATH(tree.build({.size = 2, .root = 1, .tree = &given}), "its root");
 }

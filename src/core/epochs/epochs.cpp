@@ -17,9 +17,12 @@ constexpr std::uint64_t most_calls = 100'000;
 constexpr std::uint32_t epochs_per_question = 4;
 constexpr std::uint32_t most_keep_epochs = 1024;
 
+/// So often in a row nobody must have been ahead before announcements hold at once.
+constexpr int least_without_lead = 2;
+
 /// With a quarter to spare.
 std::uint64_t horizon_for(std::uint64_t lead_calls) {
-    return std::clamp<std::uint64_t>(lead_calls + lead_calls / 4, 1, most_calls);
+    return std::min(lead_calls + lead_calls / 4, most_calls);
 }
 
 }  // namespace
@@ -43,14 +46,18 @@ std::uint64_t EpochDecider::epoch_calls(std::uint64_t call, double now_us) {
 
 void EpochDecider::adapt_horizon() {
     if (!heard_ || number_ < keep_horizon_until_) return;
+    without_lead_ = largest_lead_ == 0 ? without_lead_ + 1 : 0;
     // A long horizon falls slowly: leads that long come and go.
     constexpr std::uint64_t long_horizon = 8;
-    const std::uint64_t least = horizon_calls_ > long_horizon ? horizon_calls_ * 3 / 4 : 1;
+    const bool at_once = epoch_calls_ == 1 && without_lead_ >= least_without_lead;
+    const std::uint64_t least =
+        horizon_calls_ > long_horizon ? horizon_calls_ * 3 / 4 : at_once ? 0 : 1;
     horizon_calls_ = std::max(horizon_for(largest_lead_), least);
 }
 
 Announcement EpochDecider::enter(std::uint64_t call, double now_us) {
     epoch_calls_ = epoch_calls(call, now_us);
+    if (epoch_calls_ > 1) horizon_calls_ = std::max<std::uint64_t>(horizon_calls_, 1);
     Announcement made;
     made.number = ++number_;
     made.first_call = announced_until_;
@@ -74,7 +81,9 @@ void EpochDecider::hear(const LeadReport& report) {
     // What was announced with a shorter horizon says nothing of this one.
     const bool waited = report.waited && report.number > raised_in_;
     const std::uint64_t wanted =
-        std::max(horizon_for(report.lead_calls), waited ? 2 * horizon_calls_ : 1);
+        std::max<std::uint64_t>(horizon_for(report.lead_calls),
+                                waited ? std::max<std::uint64_t>(2 * horizon_calls_, 1) : 0);
+    if (report.lead_calls > 0 || waited) without_lead_ = 0;
     if (wanted <= horizon_calls_) return;
     horizon_calls_ = std::min(wanted, most_calls);
     raised_in_ = number_;

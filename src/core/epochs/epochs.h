@@ -11,7 +11,9 @@
 // follows the ranks: each says, when asked and whenever it is too close, how many calls it was ahead
 // of the decider's when the announcement came (its lead: how far it runs ahead by itself, and how
 // many calls go by while a message travels). Where every call ends everywhere before the next begins
-// that is one call. An epoch is as many calls as go by in `least_epoch_us`.
+// that is none: the decider enters a call when the one before is over, and tells it together with what
+// lets the others begin, so that what it announces may hold for the call that it enters. An epoch is as
+// many calls as go by in `least_epoch_us`.
 //
 // Pure values without clock or messages: src/mpi/rulings carries the announcements.
 #pragma once
@@ -40,7 +42,7 @@ class EpochDecider {
     /// So far ahead it announces: where calls are quick at least an epoch, since there a rank that is
     /// late for once would else hold up many.
     std::uint64_t ahead_calls() const {
-        return epoch_calls_ > horizon_calls_ ? epoch_calls_ : horizon_calls_;
+        return horizon_calls_ > 0 && epoch_calls_ > horizon_calls_ ? epoch_calls_ : horizon_calls_;
     }
 
   private:
@@ -57,6 +59,7 @@ class EpochDecider {
     // What the ranks said since they were asked last.
     std::uint32_t asked_in_ = 0;        ///< the epoch
     std::uint64_t largest_lead_ = 0;
+    int without_lead_ = 0;              ///< times in a row that nobody was ahead
     bool heard_ = false;
     std::uint32_t raised_in_ = 0;       ///< the newest epoch announced with a shorter horizon
     std::uint32_t keep_horizon_until_ = 0;  ///< an epoch's number: somebody waited before

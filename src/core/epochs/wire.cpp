@@ -38,7 +38,7 @@ bool take_text(ByteReader& in, std::string& text) {
 std::vector<int> order_of(const Tree& tree) {
     std::vector<int> order{tree.root};
     for (std::size_t next = 0; next < order.size(); ++next) {
-        const auto& children = tree.children[static_cast<std::size_t>(order[next])];
+        const auto children = tree.children[static_cast<std::size_t>(order[next])];
         order.insert(order.end(), children.begin(), children.end());
     }
     return order;
@@ -60,7 +60,7 @@ bool take_tree(ByteReader& in, int host_count, std::optional<Tree>& taken) {
     Tree tree;
     const auto count = static_cast<std::size_t>(hosts);
     tree.parent.assign(count, -1);
-    tree.children.resize(count);
+    std::vector<std::vector<int>> children(count);
     tree.root = in.take_int();
     const auto is_host = [hosts](int host) { return host >= 0 && host < hosts; };
     std::vector<bool> reached(count, false);
@@ -74,8 +74,9 @@ bool take_tree(ByteReader& in, int host_count, std::optional<Tree>& taken) {
             return false;
         reached[static_cast<std::size_t>(host)] = true;
         tree.parent[static_cast<std::size_t>(host)] = parent;
-        tree.children[static_cast<std::size_t>(parent)].push_back(host);
+        children[static_cast<std::size_t>(parent)].push_back(host);
     }
+    tree.children = children;
     taken = std::move(tree);
     return true;
 }

@@ -6,6 +6,8 @@
 namespace mutirao {
 namespace {
 
+using test::children_of;
+
 std::vector<int> labels_of_six_sites() {
     std::vector<int> labels;
     for (int host = 0; host < 24; ++host) labels.push_back(host / 4);
@@ -15,10 +17,10 @@ std::vector<int> labels_of_six_sites() {
 TEST(TwoLevelTree, OfTheSixSitesFromRootTwelve) {
     const Tree tree = two_level_tree(labels_of_six_sites(), 12);
     EXPECT_TRUE(test::is_tree(tree, 12, 24));
-    EXPECT_EQ(tree.children[12], (std::vector<int>{0, 4, 8, 16, 20, 14, 13}));
-    EXPECT_EQ(tree.children[14], (std::vector<int>{15}));
-    EXPECT_EQ(tree.children[8], (std::vector<int>{10, 9}));
-    EXPECT_EQ(tree.children[10], (std::vector<int>{11}));
+    EXPECT_EQ(children_of(tree, 12), (std::vector<int>{0, 4, 8, 16, 20, 14, 13}));
+    EXPECT_EQ(children_of(tree, 14), (std::vector<int>{15}));
+    EXPECT_EQ(children_of(tree, 8), (std::vector<int>{10, 9}));
+    EXPECT_EQ(children_of(tree, 10), (std::vector<int>{11}));
     EXPECT_TRUE(tree.children[15].empty());
 }
 
@@ -26,8 +28,8 @@ TEST(TwoLevelTree, OfTheSixSitesFromRootTwelve) {
 TEST(TwoLevelTree, TheRootIsTheCoordinatorOfItsOwnSite) {
     const Tree tree = two_level_tree(labels_of_six_sites(), 14);
     EXPECT_TRUE(test::is_tree(tree, 14, 24));
-    EXPECT_EQ(tree.children[14], (std::vector<int>{0, 4, 8, 16, 20, 12, 15}));
-    EXPECT_EQ(tree.children[12], (std::vector<int>{13}));
+    EXPECT_EQ(children_of(tree, 14), (std::vector<int>{0, 4, 8, 16, 20, 12, 15}));
+    EXPECT_EQ(children_of(tree, 12), (std::vector<int>{13}));
 }
 
 TEST(TwoLevelTree, EntersEverySiteOnceWhateverTheLabels) {

@@ -27,7 +27,7 @@ std::vector<int> from_root_down(const Tree& tree) {
     std::vector<int> order{tree.root};
     order.reserve(tree.parent.size());
     for (std::size_t next = 0; next < order.size(); ++next) {
-        const auto& children = tree.children[static_cast<std::size_t>(order[next])];
+        const auto children = tree.children[static_cast<std::size_t>(order[next])];
         order.insert(order.end(), children.begin(), children.end());
     }
     return order;
@@ -62,14 +62,28 @@ double transmission_us(std::size_t length_bytes, double bandwidth_bytes_per_us) 
     return length_bytes == 0 ? 0.0 : static_cast<double>(length_bytes) / bandwidth_bytes_per_us;
 }
 
-Tree tree_from_parents(std::vector<int> parent, int root) {
-    Tree tree{root, std::move(parent), {}};
-    tree.children.resize(tree.parent.size());
-    for (int host = 0; host < tree.size(); ++host) {
-        const int above = tree.parent[static_cast<std::size_t>(host)];
-        if (above >= 0) tree.children[static_cast<std::size_t>(above)].push_back(host);
+ChildLists::ChildLists(const std::vector<std::vector<int>>& lists) {
+    first_.reserve(lists.size() + 1);
+    first_.push_back(0);
+    for (const std::vector<int>& list : lists) {
+        all_.insert(all_.end(), list.begin(), list.end());
+        first_.push_back(static_cast<int>(all_.size()));
     }
-    return tree;
+    all_.shrink_to_fit();
+}
+
+ChildLists ChildLists::from_parents(const std::vector<int>& parent) {
+    std::vector<std::vector<int>> lists(parent.size());
+    for (std::size_t host = 0; host < parent.size(); ++host) {
+        const int above = parent[host];
+        if (above >= 0) lists[static_cast<std::size_t>(above)].push_back(static_cast<int>(host));
+    }
+    return lists;
+}
+
+Tree tree_from_parents(std::vector<int> parent, int root) {
+    ChildLists children = ChildLists::from_parents(parent);
+    return {root, std::move(parent), std::move(children)};
 }
 
 std::vector<double> arrivals_us(const Tree& tree, const Network& network,
@@ -94,7 +108,7 @@ double serve_longest_first(Tree& tree, const ServingCosts& costs) {
     std::vector<double> below_us(tree.parent.size(), 0.0);
     const std::vector<int> order = from_root_down(tree);
     for (auto host = order.rbegin(); host != order.rend(); ++host) {
-        std::vector<int>& children = tree.children[static_cast<std::size_t>(*host)];
+        const std::span<int> children = tree.children[static_cast<std::size_t>(*host)];
         std::vector<Served> served;
         for (const int child : children) {
             served.push_back({costs.delivery_us(*host, child) +

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -18,10 +19,35 @@ enum class TreeKind : unsigned char { none, minimum_spanning, shortest_path, gre
 std::string_view to_string(TreeKind kind);
 std::optional<TreeKind> tree_kind_from(std::string_view name);
 
+/// The children of each host, in one piece of memory: every ruling on every rank may hold a tree.
+class ChildLists {
+  public:
+    ChildLists() = default;
+    /// What a builder has collected, so not explicit.
+    ChildLists(const std::vector<std::vector<int>>& lists);
+    /// Of the hosts with a parent, brothers by their numbers; -1: none.
+    static ChildLists from_parents(const std::vector<int>& parent);
+
+    std::size_t size() const { return first_.empty() ? 0 : first_.size() - 1; }
+    std::span<const int> operator[](std::size_t host) const {
+        return std::span(all_).subspan(begin_of(host), begin_of(host + 1) - begin_of(host));
+    }
+    std::span<int> operator[](std::size_t host) {
+        return std::span(all_).subspan(begin_of(host), begin_of(host + 1) - begin_of(host));
+    }
+    bool operator==(const ChildLists&) const = default;
+
+  private:
+    std::size_t begin_of(std::size_t host) const { return static_cast<std::size_t>(first_[host]); }
+
+    std::vector<int> first_;  ///< where a host's children begin; one more at the end
+    std::vector<int> all_;
+};
+
 struct Tree {
     int root = 0;
-    std::vector<int> parent;                 ///< parent[root] == -1
-    std::vector<std::vector<int>> children;  ///< in the order in which a parent serves them
+    std::vector<int> parent;  ///< parent[root] == -1
+    ChildLists children;      ///< in the order in which a parent serves them
 
     int size() const { return static_cast<int>(parent.size()); }
     bool operator==(const Tree&) const = default;

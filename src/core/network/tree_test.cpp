@@ -79,7 +79,7 @@ TEST(HangFrom, HangsTheSameEdgesFromAnyRootLongestPathFirst) {
 TEST(HangFrom, BreaksTiesByHostNumber) {
     Network network(4);
     const auto tree = hang_from({{3, 0}, {2, 0}, {0, 1}}, 0, network);
-    EXPECT_EQ(tree->children[0], (std::vector<int>{1, 2, 3}));
+    EXPECT_EQ(test::children_of(*tree, 0), (std::vector<int>{1, 2, 3}));
 }
 
 TEST(HangFrom, RefusesEdgesThatDoNotSpan) {

@@ -11,7 +11,8 @@ namespace mutirao {
 namespace {
 
 /// Adds the binomial tree over `hosts` hung from hosts[first].
-void add_site(Tree& tree, const std::vector<int>& hosts, int first) {
+void add_site(Tree& tree, std::vector<std::vector<int>>& children, const std::vector<int>& hosts,
+              int first) {
     const int size = static_cast<int>(hosts.size());
     for (int position = 0; position < size; ++position) {
         const TreePlace place = with_real_ranks(
@@ -19,7 +20,7 @@ void add_site(Tree& tree, const std::vector<int>& hosts, int first) {
         const int host = hosts[static_cast<std::size_t>(position)];
         for (const int child_position : place.children) {
             const int child = hosts[static_cast<std::size_t>(child_position)];
-            tree.children[static_cast<std::size_t>(host)].push_back(child);
+            children[static_cast<std::size_t>(host)].push_back(child);
             tree.parent[static_cast<std::size_t>(child)] = host;
         }
     }
@@ -33,7 +34,7 @@ Tree two_level_tree(const std::vector<int>& site_of, int root) {
         hosts_of[site_of[host]].push_back(static_cast<int>(host));
     }
     Tree tree{root, std::vector<int>(site_of.size(), -1), {}};
-    tree.children.resize(site_of.size());
+    std::vector<std::vector<int>> children(site_of.size());
 
     const int root_site = site_of[static_cast<std::size_t>(root)];
     std::vector<int> coordinators;
@@ -41,14 +42,15 @@ Tree two_level_tree(const std::vector<int>& site_of, int root) {
         if (site == root_site) continue;
         coordinators.push_back(hosts.front());
         tree.parent[static_cast<std::size_t>(hosts.front())] = root;
-        add_site(tree, hosts, 0);
+        add_site(tree, children, hosts, 0);
     }
     std::sort(coordinators.begin(), coordinators.end());
-    tree.children[static_cast<std::size_t>(root)] = std::move(coordinators);
+    children[static_cast<std::size_t>(root)] = std::move(coordinators);
 
     const std::vector<int>& home = hosts_of.at(root_site);
     const auto position = std::find(home.begin(), home.end(), root) - home.begin();
-    add_site(tree, home, static_cast<int>(position));
+    add_site(tree, children, home, static_cast<int>(position));
+    tree.children = children;
     return tree;
 }
 

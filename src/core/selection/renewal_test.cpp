@@ -35,12 +35,11 @@ Topology topology_of(const Network& network) {
 Tree random_tree(unsigned seed, int host_count) {
     std::mt19937 random(seed);
     Tree tree{0, {-1}, {}};
-    tree.children.resize(static_cast<std::size_t>(host_count));
     for (int host = 1; host < host_count; ++host) {
         const int parent = static_cast<int>(random() % static_cast<unsigned>(host));
         tree.parent.push_back(parent);
-        tree.children[static_cast<std::size_t>(parent)].push_back(host);
     }
+    tree.children = ChildLists::from_parents(tree.parent);
     return tree;
 }
 
@@ -125,10 +124,8 @@ TEST(Renewal, ARepairExchangesNoMoreThanItMust) {
         const Tree present = *shortest_path_tree(network, 0, 24);
         EXPECT_EQ(*repaired_tree(present, network, 24, bound_us(network, 0) * 1.001), present);
         // One leaf's link dies: that leaf alone must move.
-        const auto leaf = static_cast<int>(
-            std::find_if(present.children.begin(), present.children.end(),
-                         [](const auto& children) { return children.empty(); }) -
-            present.children.begin());
+        int leaf = 0;
+        while (!present.children[static_cast<std::size_t>(leaf)].empty()) ++leaf;
         network.set_both(leaf, present.parent[static_cast<std::size_t>(leaf)],
                          Link{.latency_us = never});
         const auto repaired = repaired_tree(present, network, 24, bound_us(network, 0) * 1.001);

@@ -101,6 +101,7 @@ Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
         DecidingThread::wake();
     }
     ++*way->calls;
+    running_ = way->execution;
     return {way->execution, ruled_->slot.of_call(call)};
 }
 

@@ -115,7 +115,7 @@ std::vector<Ruling> decide_all(Held& held, const std::shared_ptr<Lookout>& looko
     for (const CallShape& shape : shapes) held.docket->want(shape, 8);
     while (held.docket->work()) {
     }
-    return held.docket->take_fresh();
+    return held.docket->take_fresh(8);
 }
 
 void obey(Held& held, const std::vector<Ruling>& rulings) {

@@ -185,7 +185,7 @@ void Communicator::announce(std::uint64_t call) {
     while (epochs.due(call)) {
         Announcement made = epochs.enter(call, now_us());
         if (ruled_->docket) {
-            made.rulings = ruled_->docket->take_fresh();
+            made.rulings = ruled_->docket->take_fresh(call);
             made.route = ruled_->docket->route();
         } else {
             made.route = route_without_network(ruled_->members.rank_count());
@@ -224,7 +224,6 @@ void Communicator::hear(Announcement heard, std::uint64_t next_call) {
 void Communicator::wait_for_epoch(std::uint64_t call) {
     const double begun_us = now_us();
     Patience patience;
-    const std::uint32_t number = ruled_->follower.number();
     waiting_ = true;
     while (phase_ == Phase::ruled && !ruled_->follower.knows_next()) {
         know_hosts();
@@ -239,28 +238,36 @@ void Communicator::wait_for_epoch(std::uint64_t call) {
         say_if_long(begun_us);
     }
     waiting_ = false;
-    const double waited_us = now_us() - begun_us;
-    AdaptationRecord& record = record_->adaptation;
-    const bool early = number < settled_epoch;
-    ++(early ? record.early_waits : record.waits);
-    (early ? record.early_waited_ms : record.waited_ms) += waited_us / 1000;
+    waited_us_ += now_us() - begun_us;
 }
 
 // A wait did harm if the call could have gone on: the root, and who found its first message already
-// there. What the MPI library was doing meanwhile nobody knows.
+// there. What the MPI library was doing meanwhile nobody knows. What lets the root begin may be ahead of
+// an announcement by a moment.
 void Communicator::leave(const Turn& turn) {
+    running_ = nullptr;
     if (!late_) {
+        waited_us_ = 0;
         return;
     }
+    constexpr double harmless_us = 1000;
     const auto receives_first = [](const Plan& plan) {
         return !plan.steps().empty() && plan.steps().front().kind == StepKind::receive;
     };
-    late_->waited = turn.execution == nullptr || !receives_first(turn.execution->plan()) ||
-                    turn.execution->first_message_waited_here();
+    late_->waited = waited_us_ > harmless_us &&
+                    (turn.execution == nullptr || !receives_first(turn.execution->plan()) ||
+                     turn.execution->first_message_waited_here());
+    if (late_->waited) {
+        AdaptationRecord& record = record_->adaptation;
+        const bool early = late_->number <= settled_epoch;
+        ++(early ? record.early_waits : record.waits);
+        (early ? record.early_waited_ms : record.waited_ms) += waited_us_ / 1000;
+    }
     if (phase_ == Phase::ruled && !decides()) {
         ruled_->post.report(*late_);
     }
     late_.reset();
+    waited_us_ = 0;
 }
 
 void Communicator::take(const Announcement& announcement) {
@@ -327,7 +334,8 @@ void Communicator::progress() {
         source_background_->progress();
     }
     if (++progress_calls_ % polls_per_look == 0) {
-        listen(calls_);
+        const bool could_have_waited = running_ != nullptr && running_->waits_for_first_message();
+        listen(could_have_waited ? calls_ - 1 : calls_);
     }
 }
 

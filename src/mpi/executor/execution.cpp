@@ -95,6 +95,7 @@ int Execution::receive_first() {
         error = PMPI_Test(&request, &done, &status);
     }
     first_message_waited_here_ = done != 0;
+    waits_for_first_message_ = done == 0;
     Patience patience;
     while (error == MPI_SUCCESS && done == 0) {
         if (surroundings_->background != nullptr) {
@@ -103,6 +104,7 @@ int Execution::receive_first() {
         patience.look_again();
         error = PMPI_Test(&request, &done, &status);
     }
+    waits_for_first_message_ = false;
     take_status(step, status, error);
     return error_;
 }
@@ -149,6 +151,8 @@ void Execution::begin(const Memory& memory, int tag, const Surroundings& surroun
     error_ = MPI_SUCCESS;
     stopped_ = false;
     first_message_waited_here_ = false;
+    waits_for_first_message_ =
+        !plan_->steps().empty() && plan_->steps().front().kind == StepKind::receive;
     if (surroundings_->left_behind != nullptr) {
         surroundings_->left_behind->reap();
     }
@@ -318,6 +322,7 @@ bool Execution::complete_some() {
     if (count == 0 || count == MPI_UNDEFINED) {
         return false;
     }
+    waits_for_first_message_ = false;
     for (int i = 0; i < count; ++i) {
         const auto at = static_cast<std::size_t>(i);
         const StepId id = step_of_request_[static_cast<std::size_t>(completed_[at])];

@@ -45,6 +45,8 @@ class Execution {
 
     /// The first message was there as soon as this rank looked for it: it may have come late.
     bool first_message_waited_here() const { return first_message_waited_here_; }
+    /// Nothing has come yet of what this rank must have before it can do anything.
+    bool waits_for_first_message() const { return waits_for_first_message_; }
 
   private:
     std::byte* at(Buffer buffer, std::size_t offset_bytes) const;
@@ -90,6 +92,7 @@ class Execution {
     int error_ = MPI_SUCCESS;
     bool stopped_ = false;  ///< by an error after which nothing more can be expected
     bool first_message_waited_here_ = false;
+    bool waits_for_first_message_ = false;
 };
 
 }  // namespace mutirao::mpi

@@ -44,8 +44,9 @@ void Docket::want(const CallShape& shape, std::uint64_t call) {
     }
 }
 
-std::vector<Ruling> Docket::take_fresh() {
+std::vector<Ruling> Docket::take_fresh(std::uint64_t call) {
     const std::lock_guard lock(mutex_);
+    call_ = call;
     return std::exchange(fresh_, {});
 }
 

@@ -36,8 +36,8 @@ class Docket {
 
     /// The communicator was called with a shape of a class that has no ruling.
     void want(const CallShape& shape, std::uint64_t call);
-    /// Decided and not yet taken. The route as the network is now.
-    std::vector<Ruling> take_fresh();
+    /// Decided and not yet taken, in that call. The route as the network is now.
+    std::vector<Ruling> take_fresh(std::uint64_t call);
     Route route();
 
     /// Some of the work; false when there is nothing to do at present.

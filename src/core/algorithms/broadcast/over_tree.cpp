@@ -51,7 +51,8 @@ Schedule over_virtual_tree(const Request& request, const TreePlace& place) {
 Schedule over_given_tree(const Request& request) {
     require_fitting_tree(request);
     const auto rank = static_cast<std::size_t>(request.rank);
-    return over_place(request, {request.tree->parent[rank], request.tree->children[rank]});
+    const auto children = request.tree->children[rank];
+    return over_place(request, {request.tree->parent[rank], {children.begin(), children.end()}});
 }
 
 }  // namespace mutirao::broadcast
