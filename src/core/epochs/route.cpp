@@ -7,7 +7,8 @@ namespace {
 
 // The decider tells so many ranks itself while it does not know the hosts.
 constexpr int most_told_straight = 128;
-constexpr double detour_worth = 1.1;
+// Who hands an announcement on does so inside its next call only, which may begin as much later.
+constexpr double handing_on_us = 100'000;
 
 /// When what leaves the root now is at each host.
 std::vector<double> arrival_us(const Tree& tree, const Network& network) {
@@ -44,7 +45,7 @@ Route quickest_route(const Network& network, int here) {
     for (int host = 0; host < hosts && hosts <= most_told_straight; ++host) {
         const auto index = static_cast<std::size_t>(host);
         const double straight_us = network.link(here, host).latency_us;
-        if (host != here && straight_us <= detour_worth * shortest_us[index]) {
+        if (host != here && straight_us <= shortest_us[index] + handing_on_us) {
             route.parent_of_host[index] = here;
         }
     }
