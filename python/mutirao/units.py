@@ -20,5 +20,11 @@ def size(count_bytes: int) -> str:
     return f"{count_bytes} B"
 
 
+def rate(bytes_per_us: float) -> str:
+    """As networks and memories are rated: 1.25 MB/s, 9.1 GB/s."""
+    return (f"{bytes_per_us / 1000:.3g} GB/s" if bytes_per_us >= 1000
+            else f"{bytes_per_us:.3g} MB/s")
+
+
 def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -1,4 +1,4 @@
-// Layout of each: low (2 bytes), high (2), stamp (8), the two values as IEEE 754 bits (8 each).
+// Layout of each: low (2 bytes), high (2), stamp (8), the three values as IEEE 754 bits (8 each).
 #include "agent/facts.h"
 
 #include <cmath>
@@ -9,12 +9,13 @@
 namespace mutirao::agent {
 namespace {
 
-constexpr std::size_t fact_bytes = 28;
+constexpr std::size_t fact_bytes = 36;
 static_assert(facts_per_frame * fact_bytes <= most_payload_bytes);
 
 bool can_be(const Fact& fact, int host_count) {
     return fact.low <= fact.high && fact.high < host_count && fact.first >= 0 &&
-           fact.second >= 0 && std::isfinite(fact.first) && std::isfinite(fact.second);
+           fact.second >= 0 && fact.third >= 0 && std::isfinite(fact.first) &&
+           std::isfinite(fact.second) && std::isfinite(fact.third);
 }
 
 }  // namespace
@@ -27,6 +28,7 @@ std::vector<std::byte> encode(std::span<const Fact> facts) {
         writer.put(each.stamp, 8);
         writer.put_double(each.first);
         writer.put_double(each.second);
+        writer.put_double(each.third);
     }
     return std::move(writer).take();
 }
@@ -41,6 +43,7 @@ std::optional<std::vector<Fact>> decode_facts(std::span<const std::byte> bytes, 
         each.stamp = reader.take(8);
         each.first = reader.take_double();
         each.second = reader.take_double();
+        each.third = reader.take_double();
         if (!can_be(each, host_count)) return std::nullopt;
     }
     return facts;
@@ -73,7 +76,7 @@ void Facts::show(const std::vector<int>& site_of, NetworkView& view) const {
         const auto low = static_cast<std::size_t>(fact.low);
         const auto high = static_cast<std::size_t>(fact.high);
         if (fact.low == fact.high) {
-            view.host_speeds[low] = {fact.first, fact.second};
+            view.host_speeds[low] = {fact.first, fact.second, fact.third};
             continue;
         }
         Fact& newest = of_sites[std::minmax(site_of[low], site_of[high])];

@@ -22,12 +22,13 @@ struct Fact {
     std::uint64_t stamp = 0;
     double first = 0;   ///< of a link: bytes/us; of a host: HostSpeed::copy_bytes_per_us
     double second = 0;  ///< of a host: HostSpeed::reduce_bytes_per_us
+    double third = 0;   ///< of a host: HostSpeed::message_us
 
     bool operator==(const Fact&) const = default;
 };
 
 /// More are sent in several frames.
-inline constexpr std::size_t facts_per_frame = 2000;
+inline constexpr std::size_t facts_per_frame = 1500;
 
 std::vector<std::byte> encode(std::span<const Fact> facts);
 /// Nothing if it is not what encode() makes of facts about so many hosts.

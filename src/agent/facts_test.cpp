@@ -18,7 +18,7 @@ constexpr std::int64_t period = 600 * ns_per_s;
 
 TEST(Facts, TheNewestCountsAndOnlyNewsArePassedOn) {
     Facts facts(4);
-    const std::vector<Fact> first = {{0, 1, 5, 2.5, 0}, {2, 2, 7, 1, 2}};
+    const std::vector<Fact> first = {{0, 1, 5, 2.5, 0}, {2, 2, 7, 1, 2, 3}};
     EXPECT_EQ(facts.learn(first), first);
     EXPECT_TRUE(facts.learn(first).empty());
     EXPECT_TRUE(facts.learn(std::vector<Fact>{{0, 1, 4, 9, 0}}).empty());
@@ -41,12 +41,12 @@ TEST(Facts, TravelAndAreOtherwiseRefused) {
 // Hosts 0, 1 and 2, 3 are sites.
 TEST(Facts, AMeasuredLinkStandsForAllBetweenItsSites) {
     Facts facts(4);
-    facts.learn(std::vector<Fact>{{0, 2, 5, 2.5, 0}, {0, 1, 5, 100, 0}, {1, 1, 5, 10, 20}});
+    facts.learn(std::vector<Fact>{{0, 2, 5, 2.5, 0}, {0, 1, 5, 100, 0}, {1, 1, 5, 10, 20, 30}});
     NetworkView view;
     facts.show({0, 0, 1, 1}, view);
     EXPECT_EQ(view.bandwidth_bytes_per_us, (std::vector<double>{0, 100, 2.5, 2.5, 100, 0, 2.5, 2.5,
                                                                 2.5, 2.5, 0, 0, 2.5, 2.5, 0, 0}));
-    EXPECT_EQ(view.host_speeds[1], (HostSpeed{10, 20}));
+    EXPECT_EQ(view.host_speeds[1], (HostSpeed{10, 20, 30}));
     EXPECT_EQ(view.host_speeds[0], HostSpeed{});
 }
 
@@ -135,8 +135,11 @@ TEST(HostSpeed, IsMeasuredQuickly) {
         EXPECT_GT(each, 50);
         EXPECT_LT(each, 1'000'000);
     }
-    std::printf("copies %.0f, adds %.0f bytes/us, in %.2f ms\n", speed.copy_bytes_per_us,
-                speed.reduce_bytes_per_us, static_cast<double>(spent_ns) / ns_per_ms);
+    // Faster than light crosses a processor, or slower than any two threads that both run.
+    EXPECT_TRUE(speed.message_us == 0 || (speed.message_us > 0.002 && speed.message_us < 100));
+    std::printf("copies %.0f, adds %.0f bytes/us, hands over in %.3f us, in %.2f ms\n",
+                speed.copy_bytes_per_us, speed.reduce_bytes_per_us, speed.message_us,
+                static_cast<double>(spent_ns) / ns_per_ms);
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ std::vector<std::byte> encode(const NetworkView& view, const Version& version) {
     for (const HostSpeed& each : view.host_speeds) {
         writer.put_double(each.copy_bytes_per_us);
         writer.put_double(each.reduce_bytes_per_us);
+        writer.put_double(each.message_us);
     }
     return std::move(writer).take();
 }
@@ -88,6 +89,7 @@ std::optional<Published> decode_published(std::span<const std::byte> bytes, int 
     for (HostSpeed& each : published.view.host_speeds) {
         each.copy_bytes_per_us = reader.take_double();
         each.reduce_bytes_per_us = reader.take_double();
+        each.message_us = reader.take_double();
     }
     return reader.ended_well() ? std::optional(std::move(published)) : std::nullopt;
 }

@@ -33,7 +33,7 @@ NetworkView view_of(int host_count, double latency_us) {
     view.version = static_cast<std::uint32_t>(latency_us);
     view.tree = {{0, 1}, {1, 2}};
     view.bandwidth_bytes_per_us.assign(hosts * hosts, latency_us);
-    view.host_speeds.assign(hosts, {latency_us, latency_us});
+    view.host_speeds.assign(hosts, {latency_us, latency_us, latency_us});
     view.unknown_links = 3;
     return view;
 }

@@ -1,7 +1,9 @@
 #include "mpi/report.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -55,6 +57,40 @@ void put_topology(JsonWriter& json, const Topology& topology) {
     json.end_array();
 }
 
+// What decisions are made with, beside latencies; what nobody has measured is assumed.
+void put_costs(JsonWriter& json, const Topology& topology, const MemoryCosts& memory) {
+    const Network& network = topology.network;
+    const int hosts = network.host_count();
+    int limited = 0;
+    double least = 0;
+    double most = 0;
+    for (int low = 0; low < hosts; ++low) {
+        for (int high = low + 1; high < hosts; ++high) {
+            const double bandwidth = network.link(low, high).bandwidth_bytes_per_us;
+            if (std::isfinite(bandwidth)) {
+                least = limited == 0 ? bandwidth : std::min(least, bandwidth);
+                most = std::max(most, bandwidth);
+                ++limited;
+            }
+        }
+    }
+    json.key("costs").begin_object().member("links", hosts * (hosts - 1) / 2);
+    json.member("links_with_bandwidth", limited).member("least_bytes_per_us", least);
+    json.member("most_bytes_per_us", most).member("memory_measured", memory.measured);
+    json.member("copy_bytes_per_us", memory.copy_bytes_per_us);
+    json.member("reduce_bytes_per_us", memory.reduce_bytes_per_us);
+    json.member("message_measured", memory.message_measured);
+    json.member("message_latency_us", memory.message_latency_us);
+    json.member("message_overhead_us", memory.message_overhead_us);
+    if (hosts > 0) {
+        const HostCosts& costs = network.host(0);
+        json.member("send_overhead_us", costs.send_overhead_us);
+        json.member("receive_overhead_us", costs.receive_overhead_us);
+        json.member("port_bytes_per_us", costs.port_bytes_per_us);
+    }
+    json.end_object();
+}
+
 void put_ruling(JsonWriter& json, const RulingRecord& ruling) {
     json.begin_object().member("first_call", ruling.first_call);
     json.member("calls", ruling.calls).member("chosen", ruling.chosen);
@@ -93,7 +129,10 @@ void put_taken_up(JsonWriter& json, const TakenUp& taken) {
 
 void put_adaptation(JsonWriter& json, const AdaptationRecord& record) {
     json.key("adaptation").begin_object().member("mode", record.mode);
-    json.member("epochs", record.epochs).member("horizon_calls", record.horizon_calls);
+    json.member("epochs", record.epochs);
+    if (record.horizon_calls) {
+        json.member("horizon_calls", *record.horizon_calls);
+    }
     json.member("waits", record.waits).member("waited_ms", record.waited_ms);
     json.member("early_waits", record.early_waits);
     json.member("early_waited_ms", record.early_waited_ms);
@@ -119,13 +158,16 @@ void put_record(JsonWriter& json, Record& record) {
         json.member("first_ruled_call", *record.first_ruled_call);
         json.member("first_ruled_ms", record.first_ruled_ms);
     }
-    put_topology(json, record.topology ? *record.topology : Topology{});
+    const Topology topology = record.topology ? *record.topology : Topology{};
+    put_topology(json, topology);
+    put_costs(json, topology, record.memory);
     put_adaptation(json, record.adaptation);
     json.key("classes").begin_array();
     for (const auto& [shapes, each] : record.classes) {
         put_class(json, each);
     }
-    json.end_array().end_object();
+    json.end_array();
+    json.member("other_native_calls", record.other_classes.native_calls).end_object();
 }
 
 std::string to_json(const Runtime* runtime, const Job* job) {

@@ -18,6 +18,10 @@ LATENCY_US = [
 FOLLOWED = {"mode": "auto", "epochs": 12, "horizon_calls": 4, "waits": 0, "waited_ms": 0,
             "early_waits": 0, "early_waited_ms": 0, "checks": 0, "adapting_ms": 0,
             "ghs_messages": 0, "check_ms": [], "taken_up": []}
+COSTS = {"links": 6, "links_with_bandwidth": 5, "least_bytes_per_us": 1.25, "most_bytes_per_us": 9100,
+         "memory_measured": True, "copy_bytes_per_us": 9000, "reduce_bytes_per_us": 4500,
+         "message_measured": False, "message_latency_us": 0.5, "message_overhead_us": 0.25,
+         "send_overhead_us": 10, "receive_overhead_us": 10, "port_bytes_per_us": 1000}
 NOT_FOLLOWED = {**FOLLOWED, "mode": "off", "epochs": 0, "horizon_calls": 0}
 REPORT = {
     "mutirao": "0.1.0", "mpi": "Open MPI v5.0.11",
@@ -27,7 +31,7 @@ REPORT = {
         {"name": "MPI_COMM_WORLD", "ranks": 4, "hosts": 4, "calls": 40, "state": "mutirao",
          "reason": "network measured", "first_ruled_call": 9, "first_ruled_ms": 4200,
          "sites": [0, 0, 1, 1], "tree": [[0, 1], [1, 2], [2, 3]], "latency_us": LATENCY_US,
-         "adaptation": FOLLOWED,
+         "adaptation": FOLLOWED, "costs": COSTS,
          "classes": [
              {"collective": "broadcast", "root": 1, "length_bytes": 24, "first_call": 0,
               "native_calls": 14, "rulings": [
@@ -138,7 +142,7 @@ def test_json_is_the_report_itself(mutirao, tmp_path):
 
 def test_says_what_of_the_network_was_taken_up(explained):
     told = "\n".join(explained(following(
-        waits=1, waited_ms=2.5, horizon_calls=0, taken_up=[
+        waits=1, waited_ms=2.5, horizon_calls=None, taken_up=[
             {"call": 8, "links": 3, "new_tree": True, "shown": [
                 {"low": 0, "high": 2, "before_us": 9000, "after_us": 90000},
                 {"low": 1, "high": 2, "before_us": 8000, "after_us": None}]}])))
@@ -146,6 +150,20 @@ def test_says_what_of_the_network_was_taken_up(explained):
                  " all", "known in call 9: hosts 0-2 9.00 ms -> 90.0 ms",
                  "hosts 1-2 8.00 ms -> unusable", "1 more link", "a new spanning tree"]:
         assert text in told
+
+
+def test_says_what_is_measured_and_what_is_assumed(explained):
+    told = explained(REPORT)
+    assert ("measured: latencies; bandwidth of 5 of 6 links, 1.25 MB/s to 9.1 GB/s; copies of 9 GB/s and"
+            " sums of 4.5 GB/s") in told
+    [assumed] = [line for line in told if line.startswith("assumed: ")]
+    assert "message inside a host to be seen" in assumed and "1 GB/s at its port" in assumed
+
+
+@pytest.mark.parametrize("horizon, said", [
+    (0, "told in the call that they begin with"), (1, "told 1 call ahead"), (None, "12 epochs; this")])
+def test_says_how_far_ahead_rulings_are_told(explained, horizon, said):
+    assert said in "\n".join(explained(following(horizon_calls=horizon)))
 
 
 @pytest.mark.parametrize("early, settled, said", [

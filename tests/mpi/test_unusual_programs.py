@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from ends import (STARTS, decided_calls, ends_as_natively, lines_of_ours, passed, settings_of,
+from ends import (STARTS, calls_of, decided_calls, ends_as_natively, lines_of_ours, passed, settings_of,
                   skip_reason)
 from mutirao.launch import launch
 from mutirao.paths import ROOT
@@ -96,6 +96,15 @@ def test_types_made_with_large_counts(run, start, broadcast):
 def test_two_thousand_communicators_at_once(run, start):
     ends_as_natively(run, "many_communicators", "alive", 2000, ranks=2,
                      settings=settings_of(start), same_output=False)
+
+
+def test_communicators_freed_early_leave_their_slots_to_others(run):
+    """Seen to fail where a slot that was offered is not given back: eight of them take all that there are
+    for communicators of the same ranks."""
+    ours = passed(run("many_communicators", "hasty", 40, ranks=2,
+                      settings=settings_of("beside", broadcast="binomial")))
+    [last] = [each for each in ours.report["communicators"] if each["name"] == "used for long"]
+    assert last["state"] == "mutirao" and calls_of(last)[0] > 0
 
 
 def cost_of(finished):

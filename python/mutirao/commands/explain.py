@@ -8,7 +8,7 @@ from pathlib import Path
 from mutirao.errors import Failure
 from mutirao.output import print_json
 from mutirao.paths import last_report
-from mutirao.units import counted, duration, size
+from mutirao.units import counted, duration, rate, size
 
 
 def register(subparsers, common) -> None:
@@ -89,6 +89,8 @@ def _communicator(communicator: dict) -> Iterator[str]:
     yield from _first_ruling(communicator)
     yield from _followed(communicator.get("adaptation") or {}, communicator.get("latency_us") or [])
     if communicator.get("tree"):
+        yield from _costs(communicator.get("costs") or {})
+    if communicator.get("tree"):
         yield "  spanning tree, with the one-way latency of each link:"
         yield from (f"    {line}" for line in draw_tree(
             communicator["tree"], communicator.get("latency_us"), communicator.get("sites")))
@@ -120,6 +122,30 @@ def _first_ruling(communicator: dict) -> Iterator[str]:
         yield f"  first ruling from call {call + 1} on, {after}{before}"
 
 
+def _costs(costs: dict) -> Iterator[str]:
+    """What predictions are made with."""
+    if not costs:
+        return
+    measured, assumed = ["latencies"], []
+    if costs["links_with_bandwidth"]:
+        measured.append(f"bandwidth of {costs['links_with_bandwidth']} of"
+                        f" {counted(costs['links'], 'link')}, {rate(costs['least_bytes_per_us'])} to"
+                        f" {rate(costs['most_bytes_per_us'])}")
+    else:
+        assumed.append("no limit of any link's bandwidth")
+    (measured if costs["memory_measured"] else assumed).append(
+        f"copies of {rate(costs['copy_bytes_per_us'])} and sums of"
+        f" {rate(costs['reduce_bytes_per_us'])}")
+    (measured if costs["message_measured"] else assumed).append(
+        f"{duration(costs['message_latency_us'])} for a message inside a host to be seen")
+    assumed.append(f"{duration(costs['message_overhead_us'])} of each side's processor for it")
+    if "send_overhead_us" in costs:
+        assumed.append(f"{duration(costs['send_overhead_us'])} for a message to another host, and"
+                       f" {rate(costs['port_bytes_per_us'])} at its port")
+    yield f"  measured: {'; '.join(measured)}"
+    yield f"  assumed: {'; '.join(assumed)}"
+
+
 def _followed(adaptation: dict, latency_us: list) -> Iterator[str]:
     """How the communicator followed its network while the program ran."""
     mode = adaptation.get("mode", "off")
@@ -134,8 +160,9 @@ def _followed(adaptation: dict, latency_us: list) -> Iterator[str]:
                    f" (at most {ghs_message_bound(latency_us)})")
     else:
         where = "inside its own calls" if mode == "in-band" else "beside the program"
-        horizon = adaptation["horizon_calls"]  # 0 where another rank decides
-        told = f", told {counted(horizon, 'call')} ahead" if horizon else ""
+        horizon = adaptation.get("horizon_calls")  # nothing where another rank decides
+        told = "" if horizon is None else (f", told {counted(horizon, 'call')} ahead" if horizon
+                                           else ", told in the call that they begin with")
         yield (f"  follows its network {where}: {counted(adaptation['epochs'], 'epoch')}{told};"
                f" this rank {_waited(adaptation)}")
     taken_up = adaptation.get("taken_up") or []

@@ -100,6 +100,7 @@ void put_network(JsonWriter& json, const NetworkView& view) {
         json.begin_object()
             .member("copy_bytes_per_us", each.copy_bytes_per_us)
             .member("reduce_bytes_per_us", each.reduce_bytes_per_us)
+            .member("message_us", each.message_us)
             .end_object();
     json.end_array();
     json.end_object();

@@ -1,7 +1,10 @@
 #include "agent/sensors/host_speed.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include "agent/clock.h"
@@ -27,6 +30,48 @@ double best_bytes_per_us(std::int64_t until_ns, Work work) {
     return bytes * ns_per_us / static_cast<double>(best_ns);
 }
 
+/// A word that threads look at, alone in its line of the cache.
+struct alignas(64) Word {
+    std::atomic<int> value{0};
+};
+
+constexpr int turns_at_once = 16;
+constexpr std::int64_t most_turns_ns = 500 * ns_per_us;
+
+/// The shortest way of a few turns of ping-pong between two threads, one way. 0: there is no second
+/// processor, or no second thread.
+double measure_message_us() {
+    if (std::thread::hardware_concurrency() < 2) return 0;
+    Word there, back;
+    std::atomic<bool> over{false};
+    std::thread other;
+    try {
+        other = std::thread([&] {
+            for (int turn = 1; !over.load(std::memory_order_relaxed);) {
+                if (there.value.load(std::memory_order_acquire) < turn) continue;
+                back.value.store(turn++, std::memory_order_release);
+            }
+        });
+    } catch (const std::system_error&) {
+        return 0;
+    }
+    std::int64_t best_ns = INT64_MAX;
+    const std::int64_t until_ns = now_ns() + most_turns_ns;
+    for (int turn = 0; now_ns() < until_ns;) {
+        const std::int64_t begin_ns = now_ns();
+        for (const int end = turn + turns_at_once; turn < end;) {
+            there.value.store(++turn, std::memory_order_release);
+            while (back.value.load(std::memory_order_acquire) < turn && now_ns() < until_ns) continue;
+        }
+        if (back.value.load(std::memory_order_acquire) == turn)
+            best_ns = std::min(best_ns, now_ns() - begin_ns);
+    }
+    over = true;
+    other.join();
+    if (best_ns == INT64_MAX) return 0;
+    return static_cast<double>(best_ns) / (2 * turns_at_once) / ns_per_us;
+}
+
 }  // namespace
 
 HostSpeed measure_host_speed() {
@@ -42,6 +87,7 @@ HostSpeed measure_host_speed() {
         for (std::size_t i = 0; i < values; ++i) target[i] += from[i];
         asm volatile("" : : "r"(target) : "memory");
     });
+    speed.message_us = measure_message_us();
     return speed;
 }
 

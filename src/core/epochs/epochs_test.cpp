@@ -1,6 +1,7 @@
 // Ranks in memory that enter their calls in any order and at any pace, with announcements that overtake
 // each other: whatever happens, every rank must run the same call by the same ruling.
 #include "core/epochs/epochs.h"
+#include "core/epochs/route.h"
 
 #include <gtest/gtest.h>
 
@@ -229,6 +230,44 @@ TEST(Epochs, HorizonFallsAgainWhenNobodyIsAhead) {
     EXPECT_GE(decider.horizon_calls(), 40U);
     go_on(200, 1);
     EXPECT_EQ(decider.horizon_calls(), 1U);
+}
+
+// Where every call waits for the decider anyway, news hold in the call that it enters. Seen to fail with
+// a horizon of at least one call, and with epochs of several calls announced at once.
+TEST(Epochs, WhereNobodyIsAheadAnnouncementsHoldAtOnce) {
+    EpochDecider decider(0, free_calls);
+    std::uint64_t call = 0;
+    Announcement last;
+    const auto go_on = [&](std::uint64_t calls, std::uint64_t lead, double call_us) {
+        for (const std::uint64_t end = call + calls; call < end; ++call) {
+            while (decider.due(call)) {
+                last = decider.enter(call, call_us * static_cast<double>(call));
+                if (EpochFollower::worth_reporting(last, lead)) {
+                    decider.hear({last.number, lead, false});
+                }
+            }
+        }
+    };
+    go_on(40, 0, 1e6);
+    EXPECT_EQ(decider.horizon_calls(), 0U);
+    EXPECT_EQ(last.first_call, call - 1);  // of the call in which it was made
+    go_on(2, 1, 1e6);
+    EXPECT_EQ(decider.horizon_calls(), 1U);
+    EpochDecider quick(0, free_calls);
+    std::swap(decider, quick);
+    call = 0;
+    go_on(4000, 0, 1e3);
+    EXPECT_GE(decider.horizon_calls(), 1U);
+}
+
+TEST(Route, GoesThroughAnotherHostOnlyWhereThatIsMuchQuicker) {
+    Network network(3);
+    network.set_both(0, 1, {.latency_us = 10'000});
+    network.set_both(1, 2, {.latency_us = 10'000});
+    network.set_both(0, 2, {.latency_us = 90'000});
+    EXPECT_EQ(quickest_route(network, 0).parent_of_host, (std::vector<int>{-1, 0, 0}));
+    network.set_both(0, 2, {.latency_us = 900'000});
+    EXPECT_EQ(quickest_route(network, 0).parent_of_host, (std::vector<int>{-1, 0, 1}));
 }
 
 TEST(Epochs, WhoWaitedIsAnnouncedToEarlierForAWhile) {

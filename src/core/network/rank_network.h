@@ -17,7 +17,8 @@ struct MemoryCosts {
     double message_overhead_us = 0.25;  ///< processor time of each side, besides moving the bytes
     double copy_bytes_per_us = 5000;    ///< also what each side of a message moves
     double reduce_bytes_per_us = 2500;
-    bool measured = false;  ///< false: assumed
+    bool measured = false;          ///< copies and reductions; false: assumed
+    bool message_measured = false;  ///< its latency
 
     bool operator==(const MemoryCosts&) const = default;
 };
@@ -25,7 +26,7 @@ struct MemoryCosts {
 /// Copies and reductions take no time: for schedules of one rank per host where memory is not the
 /// question.
 inline constexpr MemoryCosts free_memory{0, 0, std::numeric_limits<double>::infinity(),
-                                         std::numeric_limits<double>::infinity(), false};
+                                         std::numeric_limits<double>::infinity()};
 
 /// Copies share the hosts' topology and the placement, which may be large.
 class RankNetwork {

@@ -51,10 +51,11 @@
 
 namespace mutirao {
 
-/// What one thread of a host can do; 0: not measured.
+/// What the threads of a host can do; 0: not measured.
 struct HostSpeed {
     double copy_bytes_per_us = 0;
     double reduce_bytes_per_us = 0;  ///< sums of doubles, counted as what is added
+    double message_us = 0;  ///< until a word that one thread wrote is seen by another
 
     bool operator==(const HostSpeed&) const = default;
 };

@@ -60,7 +60,7 @@ Communicator::Communicator(MPI_Comm comm, Job& job)
 Communicator::~Communicator() {
     record_->calls = calls_;
     if (agreement_ && !agreement_->complete()) {
-        job_.adopt(agreement_->request(), agreement_->memory());
+        job_.adopt(agreement_->request(), agreement_->give_up());
     }
     if (ruled_ && Job::current() != nullptr) {
         drain(std::move(ruled_));

@@ -60,7 +60,7 @@ struct AdaptationRecord {
     double waited_ms = 0;
     std::uint64_t early_waits = 0;  ///< before anything was settled
     double early_waited_ms = 0;
-    std::uint64_t horizon_calls = 0;  ///< so far ahead the decider announces
+    std::optional<std::uint64_t> horizon_calls;  ///< so far ahead this rank announces, if it does
     // Synchronous only: measuring and adapting, while the program waited.
     std::uint64_t checks = 0;
     double adapting_ms = 0;
@@ -91,8 +91,10 @@ struct Record {
     std::optional<std::uint64_t> first_ruled_call;
     double first_ruled_ms = 0;  ///< after MPI_Init returned
     std::shared_ptr<const Topology> topology;  ///< the newest that the decider knows; null: none
+    MemoryCosts memory;
     AdaptationRecord adaptation;
     std::map<ShapeClass, ClassRecord> classes;
+    ClassRecord other_classes;  ///< calls only: of more classes than are told apart
 };
 
 /// topology becomes `newest`; remembered for the report. `record` is locked.

@@ -9,6 +9,8 @@ namespace mutirao::mpi {
 namespace {
 
 constexpr std::size_t most_rulings_remembered = 16;
+/// As many as a decider decides on; calls of others are counted together.
+constexpr std::size_t most_classes = 1024;
 
 }  // namespace
 
@@ -20,8 +22,8 @@ RulingTable::Entry* RulingTable::entry_for(const CallShape& shape, std::uint64_t
         if (found == entries_.end()) {
             continue;
         }
-        return shapes.length_class == any_length ? &narrow(found->second, shape, call)
-                                                 : &found->second;
+        const bool narrows = shapes.length_class == any_length && has_room_for(exact);
+        return narrows ? &narrow(found->second, shape, call) : &found->second;
     }
     return nullptr;
 }
@@ -38,9 +40,17 @@ RulingTable::Entry& RulingTable::narrow(const Entry& entry, const CallShape& sha
     return entries_[class_of(shape)] = narrowed;
 }
 
-ClassRecord& RulingTable::class_record(const CallShape& shape, std::uint64_t call) {
+bool RulingTable::has_room_for(const ShapeClass& shapes) const {
     const std::lock_guard lock(record_.mutex);
+    return record_.classes.size() < most_classes || record_.classes.contains(shapes);
+}
+
+ClassRecord& RulingTable::class_record(const CallShape& shape, std::uint64_t call) {
     const ShapeClass shapes = class_of(shape);
+    if (!has_room_for(shapes)) {
+        return record_.other_classes;
+    }
+    const std::lock_guard lock(record_.mutex);
     const auto [entry, fresh] = record_.classes.try_emplace(shapes);
     if (fresh) {
         entry->second.shapes = shapes;

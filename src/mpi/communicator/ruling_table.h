@@ -75,6 +75,7 @@ class RulingTable {
     const Way& look_up(const CallShape& shape, std::uint64_t call, Way& recent);
     Entry* entry_for(const CallShape& shape, std::uint64_t call);
     Entry& narrow(const Entry& entry, const CallShape& shape, std::uint64_t call);
+    bool has_room_for(const ShapeClass& shapes) const;
     ClassRecord& class_record(const CallShape& shape, std::uint64_t call);
     Execution& execution_for(const Entry& entry, const CallShape& shape);
     void make_room(std::size_t bytes);

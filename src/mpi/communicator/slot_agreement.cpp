@@ -28,4 +28,10 @@ int SlotAgreement::settle() {
     return slots_.settle(who_, memory_->mine.offered, memory_->all.offered);
 }
 
+std::shared_ptr<void> SlotAgreement::give_up() const {
+    return {memory_.get(), [memory = memory_, &slots = slots_, who = who_](void*) {
+                slots.settle(who, memory->mine.offered, 0);
+            }};
+}
+
 }  // namespace mutirao::mpi

@@ -29,10 +29,10 @@ class SlotAgreement {
     /// Takes the slot that was agreed on, gives back the others; -1 unless agreed.
     int settle();
 
-    /// The communicator is freed before the end: gives up everything. The request and what it
-    /// reads and writes must live on.
+    /// The communicator is freed before the end. The request must be completed all the same, and what
+    /// it reads and writes live on until then; with that end the slots that were offered are given back.
     MPI_Request request() const { return request_; }
-    std::shared_ptr<void> memory() const { return memory_; }
+    std::shared_ptr<void> give_up() const;
 
   private:
     struct Contribution {

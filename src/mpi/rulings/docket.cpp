@@ -75,6 +75,7 @@ void Docket::take_network(std::shared_ptr<const Topology> newest, const MemoryCo
     {
         const std::lock_guard record_lock(subject_.record->mutex);
         take_up(*subject_.record, call_, newest);
+        subject_.record->memory = memory;
     }
     const int here = subject_.placement->host_of(subject_.decider);
     Route route = quickest_route(newest->network, here);

@@ -145,6 +145,10 @@ MemoryCosts memory_costs_of(const NetworkView& view, int host) {
         costs.reduce_bytes_per_us = view.host_speeds[at].reduce_bytes_per_us;
         costs.measured = true;
     }
+    if (at < view.host_speeds.size() && view.host_speeds[at].message_us > 0) {
+        costs.message_latency_us = view.host_speeds[at].message_us;
+        costs.message_measured = true;
+    }
     return costs;
 }
 
