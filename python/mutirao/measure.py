@@ -132,11 +132,11 @@ class Measurement:
 
     @property
     def communicator(self) -> dict | None:
-        """What mutirao knows of the program's ranks: network, rulings, adaptation."""
-        for communicator in (self.report or {}).get("communicators", ()):
-            if communicator.get("state") == "mutirao":
-                return communicator
-        return None
+        """What mutirao knows of the program's ranks: network, rulings, adaptation. A program may end
+        before they know each other."""
+        of_state = {each.get("state"): each
+                    for each in reversed((self.report or {}).get("communicators", ()))}
+        return of_state.get("mutirao") or of_state.get("not yet")
 
     def calls_of(self, length_bytes: int, root: int) -> dict | None:
         """How all broadcasts from this rank went that are as long, to the next power of two."""

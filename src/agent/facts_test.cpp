@@ -24,11 +24,11 @@ TEST(Facts, TheNewestCountsAndOnlyNewsArePassedOn) {
     EXPECT_TRUE(facts.learn(std::vector<Fact>{{0, 1, 4, 9, 0}}).empty());
     EXPECT_EQ(facts.changes(), 1U);
     EXPECT_EQ(facts.learn(std::vector<Fact>{{0, 1, 6, 9, 0}}).size(), 1U);
-    EXPECT_EQ(facts.all(), (std::vector<Fact>{{0, 1, 6, 9, 0}, {2, 2, 7, 1, 2}}));
+    EXPECT_EQ(facts.all(), (std::vector<Fact>{{0, 1, 6, 9, 0}, {2, 2, 7, 1, 2, 3}}));
 }
 
 TEST(Facts, TravelAndAreOtherwiseRefused) {
-    const std::vector<Fact> some = {{0, 1, 5, 2.5, 0}, {2, 2, 7, 1, 2}};
+    const std::vector<Fact> some = {{0, 1, 5, 2.5, 0}, {2, 2, 7, 1, 2, 3}};
     const std::vector<std::byte> bytes = encode(some);
     EXPECT_EQ(decode_facts(bytes, 3), some);
     EXPECT_FALSE(decode_facts(bytes, 2));

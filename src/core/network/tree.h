@@ -3,6 +3,7 @@
 // message from a given root, so there are several kinds and the predictor decides.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -25,6 +26,8 @@ class ChildLists {
     ChildLists() = default;
     /// What a builder has collected, so not explicit.
     ChildLists(const std::vector<std::vector<int>>& lists);
+    ChildLists(std::initializer_list<std::vector<int>> lists)
+        : ChildLists(std::vector<std::vector<int>>(lists)) {}
     /// Of the hosts with a parent, brothers by their numbers; -1: none.
     static ChildLists from_parents(const std::vector<int>& parent);
 

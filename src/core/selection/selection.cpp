@@ -68,10 +68,35 @@ std::optional<double> time_of_native(const std::vector<Evaluated>& considered) {
     return std::nullopt;
 }
 
-Decision fastest(Collective collective, std::vector<Evaluated> considered) {
-    const Candidate native = native_candidate(collective);
+/// Segments as long as TCP takes at once: shorter ones cost hosts more than is measured, the more the busier
+/// they are, and behind longer ones the next host waits while TCP is still slow.
+constexpr std::size_t favoured_segment_bytes = 64 * 1024;
+
+/// The first, or itself in other segments that are as fast as far as predictions tell.
+const Evaluated& best_of(const std::vector<Evaluated>& considered, std::size_t length_bytes) {
+    const Evaluated& first = considered.front();
+    const auto favour = [&](const Evaluated& each) {
+        const std::size_t asked_bytes = each.candidate.parameters.segment_bytes;
+        const std::size_t segment_bytes = asked_bytes == 0 ? length_bytes : asked_bytes;
+        return segment_bytes <= favoured_segment_bytes ? segment_bytes : 0;
+    };
+    const Evaluated* best = &first;
+    for (const Evaluated& each : considered) {
+        Candidate alike = each.candidate;
+        alike.parameters.segment_bytes = first.candidate.parameters.segment_bytes;
+        const bool as_fast = each.predicted_us <= first.predicted_us * tie_ratio;
+        if (alike == first.candidate && as_fast && each.in_full == first.in_full &&
+            favour(each) > favour(*best)) {
+            best = &each;
+        }
+    }
+    return *best;
+}
+
+Decision fastest(const CallShape& shape, std::vector<Evaluated> considered) {
+    const Candidate native = native_candidate(shape.collective);
     if (considered.empty()) return {native, "no candidate reaches every host"};
-    const Evaluated best = considered.front();
+    const Evaluated best = best_of(considered, shape.length_bytes);
     const std::optional<double> native_us = time_of_native(considered);
     const std::string native_time = native_us ? milliseconds(*native_us) : "without end";
     Decision decision{best.candidate,
@@ -269,7 +294,7 @@ std::vector<Evaluated> Deliberation::fastest_first() const {
 
 void Deliberation::decide() {
     const Topology& topology = network_->topology();
-    decision_ = fastest(shape_.collective, fastest_first());
+    decision_ = fastest(shape_, fastest_first());
     decision_.tree = make_tree(topology, decision_.chosen.parameters.tree, host_shape_.root,
                                shape_.length_bytes);
     decision_.bound_us = latency_bound_us(topology.network, host_shape_.root);

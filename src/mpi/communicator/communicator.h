@@ -135,8 +135,12 @@ class Communicator final : private Background {
     std::unique_ptr<Ruled> ruled_;
     std::map<std::uint64_t, Announcement> at_once_;  ///< heard, by call; the decider may be ahead
     bool waiting_ = false;           ///< for an epoch's announcement
-    std::optional<LeadReport> late_;  ///< of the announcement that was waited for in this call
-    double waited_us_ = 0;            ///< for it
+    struct Late {
+        LeadReport report;
+        bool worth_reporting;  ///< even if the wait did no harm
+    };
+    std::optional<Late> late_;  ///< of the announcement that was waited for in this call
+    double waited_us_ = 0;      ///< for it
     const Execution* running_ = nullptr;  ///< null: no call of ours
     int progress_calls_ = 0;
     bool said_long_ = false;

@@ -213,9 +213,10 @@ void Communicator::hear(Announcement heard, std::uint64_t next_call) {
     const LeadReport report{heard.number, next_call - std::min(next_call, heard.sent_in_call),
                             false};
     const bool awaited = waiting_ && heard.first_call <= next_call;
+    const bool worth_reporting = EpochFollower::worth_reporting(heard, report.lead_calls);
     if (awaited) {
-        late_ = report;  // reported after the call, which shows whether that did any harm
-    } else if (EpochFollower::worth_reporting(heard, report.lead_calls)) {
+        late_ = {report, worth_reporting};  // after the call, which shows whether that did any harm
+    } else if (worth_reporting) {
         ruled_->post.report(report);
     }
     ruled_->follower.hear(std::move(heard));
@@ -254,17 +255,19 @@ void Communicator::leave(const Turn& turn) {
     const auto receives_first = [](const Plan& plan) {
         return !plan.steps().empty() && plan.steps().front().kind == StepKind::receive;
     };
-    late_->waited = waited_us_ > harmless_us &&
+    LeadReport& report = late_->report;
+    report.waited = waited_us_ > harmless_us &&
                     (turn.execution == nullptr || !receives_first(turn.execution->plan()) ||
                      turn.execution->first_message_waited_here());
-    if (late_->waited) {
+    if (report.waited) {
         AdaptationRecord& record = record_->adaptation;
-        const bool early = late_->number <= settled_epoch;
+        const bool early = report.number <= settled_epoch;
         ++(early ? record.early_waits : record.waits);
         (early ? record.early_waited_ms : record.waited_ms) += waited_us_ / 1000;
     }
-    if (phase_ == Phase::ruled && !decides()) {
-        ruled_->post.report(*late_);
+    const bool tells = report.waited || late_->worth_reporting;
+    if (tells && phase_ == Phase::ruled && !decides()) {
+        ruled_->post.report(report);
     }
     late_.reset();
     waited_us_ = 0;
