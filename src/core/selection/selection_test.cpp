@@ -351,7 +351,7 @@ TEST(Decision, OfSegmentsThatAreAsFastThoseThatTcpTakesAtOnce) {
         for (int b = 0; b < a; ++b) network.set_both(a, b, {.latency_us = 50'000.0 * (a - b)});
     }
     const Topology topology = topology_of(network);
-    const Decision decision = decide_on(topology, {.root = 0, .length_bytes = 1 << 20});
+    const Decision decision = decide_broadcast(topology, {}, 0, 1 << 20);
     ASSERT_TRUE(decision.chosen.algorithm->needs_tree()) << to_string(decision.chosen);
     const std::size_t segment_bytes = decision.chosen.parameters.segment_bytes;
     EXPECT_GE(segment_bytes, 32768U);
