@@ -352,7 +352,7 @@ TEST(Decision, OfSegmentsThatAreAsFastThoseThatTcpTakesAtOnce) {
     }
     const Topology topology = topology_of(network);
     const Decision decision = decide_broadcast(topology, {}, 0, 1 << 20);
-    ASSERT_TRUE(decision.chosen.algorithm->needs_tree()) << to_string(decision.chosen);
+    ASSERT_TRUE(decision.chosen.algorithm->segmented) << to_string(decision.chosen);
     const std::size_t segment_bytes = decision.chosen.parameters.segment_bytes;
     EXPECT_GE(segment_bytes, 32768U);
     EXPECT_LE(segment_bytes, 65536U);
