@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t fixed_bytes = 64;
 constexpr std::size_t edge_bytes = 8;
-constexpr std::size_t speed_bytes = 16;
+constexpr std::size_t speed_bytes = 24;
 
 void put_tree(ByteWriter& writer, const EdgeList& tree) {
     writer.put(tree.size(), 4);

@@ -59,8 +59,11 @@ Communicator::Communicator(MPI_Comm comm, Job& job)
 
 Communicator::~Communicator() {
     record_->calls = calls_;
-    if (agreement_ && !agreement_->complete()) {
-        job_.adopt(agreement_->request(), agreement_->give_up());
+    if (agreement_) {
+        std::shared_ptr<void> given_up = agreement_->give_up();
+        if (!agreement_->complete()) {
+            job_.adopt(agreement_->request(), std::move(given_up));
+        }
     }
     if (ruled_ && Job::current() != nullptr) {
         drain(std::move(ruled_));
