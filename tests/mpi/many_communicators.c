@@ -17,7 +17,7 @@ static long resident_kib(void) {
 
 int main(int argc, char** argv) {
     begin(&argc, &argv);
-    expect(argc == 3, "usage: many_communicators alive|short N", argc);
+    expect(argc == 3, "usage: many_communicators alive|short|hasty N", argc);
     const int keep = strcmp(argv[1], "alive") == 0;
     const int hasty = strcmp(argv[1], "hasty") == 0;
     const int count = atoi(argv[2]);

@@ -93,10 +93,8 @@ def test_types_made_with_large_counts(run, start, broadcast):
 
 
 @start_modes
-def test_many_communicators_at_once(run, start):
-    # With start=wait each first call waits for its ruling, which takes long on a busy machine.
-    count = 2000 if start == "beside" else 1000
-    ends_as_natively(run, "many_communicators", "alive", count, ranks=2,
+def test_two_thousand_communicators_at_once(run, start):
+    ends_as_natively(run, "many_communicators", "alive", 2000, ranks=2,
                      settings=settings_of(start), same_output=False)
 
 

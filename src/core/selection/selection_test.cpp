@@ -346,13 +346,15 @@ TEST(Decision, OfSegmentsThatAreAsFastThoseThatTcpTakesAtOnce) {
     Network network(6);
     network.transport.eager_limit_bytes = 65536;
     for (int a = 0; a < 6; ++a) {
-        network.set_host(a, {.send_overhead_us = 10, .receive_overhead_us = 10,
+        network.set_host(a, {.send_overhead_us = 0.1, .receive_overhead_us = 0.1,
                              .port_bytes_per_us = 1000});
         for (int b = 0; b < a; ++b) network.set_both(a, b, {.latency_us = 50'000.0 * (a - b)});
     }
     const Topology topology = topology_of(network);
     const Decision decision = decide_broadcast(topology, {}, 0, 1 << 20);
     ASSERT_TRUE(decision.chosen.algorithm->segmented) << to_string(decision.chosen);
+    ASSERT_LT(decision.considered.front().candidate.parameters.segment_bytes, 32768U)
+        << "nothing to choose between: " << to_string(decision.considered.front().candidate);
     const std::size_t segment_bytes = decision.chosen.parameters.segment_bytes;
     EXPECT_GE(segment_bytes, 32768U);
     EXPECT_LE(segment_bytes, 65536U);

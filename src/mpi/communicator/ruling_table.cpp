@@ -47,10 +47,10 @@ bool RulingTable::has_room_for(const ShapeClass& shapes) const {
 
 ClassRecord& RulingTable::class_record(const CallShape& shape, std::uint64_t call) {
     const ShapeClass shapes = class_of(shape);
-    if (!has_room_for(shapes)) {
+    const std::lock_guard lock(record_.mutex);
+    if (record_.classes.size() >= most_classes && !record_.classes.contains(shapes)) {
         return record_.other_classes;
     }
-    const std::lock_guard lock(record_.mutex);
     const auto [entry, fresh] = record_.classes.try_emplace(shapes);
     if (fresh) {
         entry->second.shapes = shapes;
