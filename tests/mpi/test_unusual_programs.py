@@ -98,12 +98,10 @@ def test_two_thousand_communicators_at_once(run, start):
                      settings=settings_of(start), same_output=False)
 
 
-def test_communicators_freed_early_leave_their_slots_to_others(run, mpi):
+def test_communicators_freed_early_leave_their_slots_to_others(run):
     """Seen to fail where a slot that was offered is not given back: eight of them take all that there are
-    for communicators of the same ranks."""
-    if mpi.known.title != "Open MPI":
-        pytest.skip("MPICH tells of a freed communicator's end only when its last request is complete,"
-                    " which nobody looks at: docs/results.md")
+    for communicators of the same ranks. MPICH tells of a freed communicator's end only when the last
+    request on it is complete."""
     ours = passed(run("many_communicators", "hasty", 40, ranks=2,
                       settings=settings_of("beside", broadcast="binomial")))
     [last] = [each for each in ours.report["communicators"] if each["name"] == "used for long"]

@@ -59,15 +59,21 @@ Communicator::Communicator(MPI_Comm comm, Job& job)
 
 Communicator::~Communicator() {
     record_->calls = calls_;
-    if (agreement_) {
-        std::shared_ptr<void> given_up = agreement_->give_up();
-        if (!agreement_->complete()) {
-            job_.adopt(agreement_->request(), std::move(given_up));
-        }
-    }
+    give_up();
     if (ruled_ && Job::current() != nullptr) {
         drain(std::move(ruled_));
     }
+}
+
+void Communicator::give_up() {
+    if (!agreement_) {
+        return;
+    }
+    std::shared_ptr<void> given_up = agreement_->give_up();
+    if (!agreement_->complete()) {
+        job_.adopt(agreement_->request(), std::move(given_up));
+    }
+    agreement_.reset();
 }
 
 void Communicator::be_native(std::string reason) {

@@ -59,6 +59,9 @@ class Communicator final : private Background {
     /// For the end of the job: nothing more is passed on for freed communicators.
     static void stop_draining();
 
+    /// The program frees it: what is still under way on it becomes the job's.
+    void give_up();
+
     /// The program duplicates it without blocking: nothing more is started on it.
     void agree_no_more() { agrees_no_more_ = true; }
 

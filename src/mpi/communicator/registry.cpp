@@ -34,13 +34,16 @@ int delete_communicator(MPI_Comm, int, void* attribute, void*) {
     return MPI_SUCCESS;
 }
 
-Communicator& look_up(MPI_Comm comm, Job& job) {
-    const int key = runtime().communicator_key;
+Communicator* find_attribute(MPI_Comm comm) {
     void* attribute = nullptr;
     int found = 0;
-    PMPI_Comm_get_attr(comm, key, &attribute, &found);
-    if (found != 0) {
-        return *static_cast<Communicator*>(attribute);
+    PMPI_Comm_get_attr(comm, runtime().communicator_key, &attribute, &found);
+    return found != 0 ? static_cast<Communicator*>(attribute) : nullptr;
+}
+
+Communicator& look_up(MPI_Comm comm, Job& job) {
+    if (Communicator* const known = find_attribute(comm)) {
+        return *known;
     }
     auto made = std::make_unique<Communicator>(comm, job);
     Communicator& communicator = *made;
@@ -48,7 +51,7 @@ Communicator& look_up(MPI_Comm comm, Job& job) {
         const std::lock_guard lock(living().mutex);
         living().all.emplace(&communicator, std::move(made));
     }
-    PMPI_Comm_set_attr(comm, key, &communicator);
+    PMPI_Comm_set_attr(comm, runtime().communicator_key, &communicator);
     return communicator;
 }
 
@@ -70,6 +73,12 @@ Communicator& communicator_of(MPI_Comm comm, Job& job) {
     }
     recent->native = recent->communicator->is_native();
     return *recent->communicator;
+}
+
+void free_communicator(MPI_Comm comm) {
+    if (Communicator* const known = find_attribute(comm)) {
+        known->give_up();
+    }
 }
 
 void end_communicators() {

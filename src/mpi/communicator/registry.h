@@ -60,6 +60,10 @@ int make_communicator_key();
 /// Made at the communicator's first call; lives until the program frees it, or MPI ends.
 Communicator& communicator_of(MPI_Comm comm, Job& job);
 
+/// When the program frees it. MPI may call back for the attribute much later: MPICH when the last request
+/// on the communicator ends, ours too.
+void free_communicator(MPI_Comm comm);
+
 /// Ends what the living communicators hold. For the beginning of MPI_Finalize.
 void end_communicators();
 

@@ -73,6 +73,17 @@ int duplicate_nonblocking(Native native, Comm comm, Arguments... arguments) {
     return native(comm, arguments...);
 }
 
+// For MPI_Comm_free and MPI_Comm_disconnect.
+template <typename Native>
+int release(Native native, void* handle) {
+    const Guard guard;
+    const auto* const comm = static_cast<const MPI_Comm*>(handle);
+    if (guard.outermost() && Job::current() != nullptr && comm != nullptr && *comm != MPI_COMM_NULL) {
+        free_communicator(*comm);
+    }
+    return native(handle);
+}
+
 inline MPI_Comm comm_among() { return MPI_COMM_NULL; }
 template <typename First, typename... Others>
 MPI_Comm comm_among(First first, Others... others) {
@@ -142,6 +153,9 @@ MUTIRAO_DEFINE_BOTH(Comm_idup, (Comm comm, Word copy, Word request),
                     { return duplicate_nonblocking(native, comm, copy, request); })
 MUTIRAO_DEFINE_BOTH(Comm_idup_with_info, (Comm comm, Word info, Word copy, Word request),
                     { return duplicate_nonblocking(native, comm, info, copy, request); })
+
+MUTIRAO_DEFINE_BOTH(Comm_free, (void* comm), { return release(native, comm); })
+MUTIRAO_DEFINE_BOTH(Comm_disconnect, (void* comm), { return release(native, comm); })
 
 #define MUTIRAO_COLLECTIVE(name, ours, parameters, arguments)                                 \
     MUTIRAO_DEFINE_BOTH(name, parameters, {                                                   \
