@@ -121,8 +121,9 @@ Job* Job::retire() {
 // twin itself is left to it: announcements may still be on their way.
 void Job::finish() {
     left_behind_.wait();
-    if (!world_ready_) {
-        PMPI_Wait(&introductions_request_, MPI_STATUS_IGNORE);
+    Patience patience;
+    while (!world_ready_ && !introductions_.complete()) {
+        patience.rest();
     }
     while (!adopted_.empty()) {
         PMPI_Wait(&adopted_.front().request, MPI_STATUS_IGNORE);
@@ -165,23 +166,21 @@ void Job::stop_measuring() {
 
 void Job::start_introductions() {
     const Settings& settings = runtime().settings;
-    mine_ = introduce(settings, runtime().settings_hash, my_rank_);
+    Introduction mine = introduce(settings, runtime().settings_hash, my_rank_);
     if (wants_agents(settings)) {
         endpoint_ = agent::Endpoint::open();
         const std::optional<agent::Key> key = agent::random_key();
         if (endpoint_ && key) {
-            mine_.has_agent = 1;
-            mine_.contact = endpoint_->contact();
-            mine_.key = *key;
+            mine.has_agent = 1;
+            mine.contact = endpoint_->contact();
+            mine.key = *key;
         }
         if (const auto daemon = find_daemon(settings)) {
-            mine_.daemon_job = daemon->job;
-            mine_.daemon_host = daemon->host;
+            mine.daemon_job = daemon->job;
+            mine.daemon_host = daemon->host;
         }
     }
-    introductions_.resize(static_cast<std::size_t>(rank_count_));
-    PMPI_Iallgather(&mine_, sizeof mine_, MPI_BYTE, introductions_.data(), sizeof mine_, MPI_BYTE,
-                    twin_, &introductions_request_);
+    introductions_.begin(mine, twin_, Slot(0).introductions());
 }
 
 bool Job::look_for_introductions() {
@@ -189,9 +188,7 @@ bool Job::look_for_introductions() {
     if (!lock || world_ready_) {
         return world_ready_;
     }
-    int done = 0;
-    PMPI_Test(&introductions_request_, &done, MPI_STATUS_IGNORE);
-    if (done != 0) {
+    if (introductions_.complete()) {
         take_introductions();
     }
     return world_ready_;
@@ -211,7 +208,7 @@ void Job::wait_for_introductions() {
 }
 
 void Job::take_introductions() {
-    world_ = world_of(introductions_, my_rank_);
+    world_ = world_of(introductions_.all(), my_rank_);
     if (world_.native_reason.empty()) {
         start_source();
         if (source_) {
@@ -227,7 +224,7 @@ void Job::take_introductions() {
                      world_.native_reason.c_str());
     }
     endpoint_.reset();
-    introductions_ = {};
+    introductions_.forget();
     cost_.introduced_ms = begun_us_ == 0 ? 0 : (now_us() - begun_us_) / 1000;
     world_ready_.store(true, std::memory_order_release);
 }
@@ -247,17 +244,17 @@ void Job::start_source() {
     }
     const bool everywhere = std::all_of(
         world_.leader_of_host.begin(), world_.leader_of_host.end(), [this](int leader) {
-            return introductions_[static_cast<std::size_t>(leader)].has_agent != 0;
+            return introductions_.all()[static_cast<std::size_t>(leader)].has_agent != 0;
         });
     if (!everywhere) {
         return;
     }
     const std::uint64_t id =
-        std::max<std::uint64_t>(fnv1a(std::as_bytes(std::span(introductions_))), 1);
+        std::max<std::uint64_t>(fnv1a(std::as_bytes(std::span(introductions_.all()))), 1);
     const int host = world_.my_host();
     source_ = world_.leads(my_rank_)
                   ? std::make_shared<HostAgent>(std::move(*endpoint_),
-                                                make_job(introductions_, world_, settings, id))
+                                                make_job(introductions_.all(), world_, settings, id))
                   : std::make_shared<HostAgent>(agent::segment_name(id, host));
 }
 

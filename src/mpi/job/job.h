@@ -19,6 +19,7 @@
 
 #include "agent/endpoint.h"
 #include "mpi/executor/left_behind.h"
+#include "mpi/job/introductions.h"
 #include "mpi/job/slots.h"
 #include "mpi/job/world.h"
 #include "mpi/rulings/lookout.h"
@@ -99,9 +100,7 @@ class Job {
     double begun_us_ = 0;
 
     std::mutex mutex_;  ///< of what follows, until world_ready_
-    MPI_Request introductions_request_ = MPI_REQUEST_NULL;
-    Introduction mine_;
-    std::vector<Introduction> introductions_;
+    Introductions introductions_;
     std::optional<agent::Endpoint> endpoint_;
     World world_;
     std::shared_ptr<NetworkSource> source_;
