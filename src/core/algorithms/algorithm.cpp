@@ -107,7 +107,8 @@ constexpr std::array<ParameterRow, 4> parameter_rows{{
          return parameters.segment_bytes == 0 ? std::string()
                                               : std::to_string(parameters.segment_bytes);
      }},
-    {"inside", [](const Algorithm& algorithm) { return !algorithm.native(); }, assign_inside,
+    {"inside", [](const Algorithm& algorithm) { return algorithm.level == Level::hosts; },
+     assign_inside,
      [](const Parameters& parameters) {
          return parameters.inside == Parameters{}.inside ? std::string()
                                                          : std::string(parameters.inside);

@@ -34,9 +34,17 @@ struct Request {
     int rank = 0;
     int size = 1;
     int root = 0;
-    std::size_t length_bytes = 0;
+    std::size_t length_bytes = 0;  ///< as CallShape's: of the message, or of one block
+    std::size_t unit_bytes = 1;    ///< of a reduction: its element, which is never cut
+    bool commutes = true;          ///< of a reduction: the order of operands is free
     Parameters parameters{};
     const Tree* tree = nullptr;  ///< over the same ranks, hung from `root`; for tree algorithms
+};
+
+/// Who an algorithm's participants are.
+enum class Level : unsigned char {
+    ranks,  ///< all ranks; a tree over hosts goes on inside each host (see composition.h)
+    hosts   ///< one rank of each host; Parameters::inside goes on inside
 };
 
 struct Algorithm {
@@ -44,17 +52,28 @@ struct Algorithm {
     std::string_view name;     ///< as the user writes it, e.g. "binomial"
     std::string_view summary;  ///< one line
     std::string_view source;   ///< the paper or the implementation that it follows
-    bool segmented;            ///< reads Parameters::segment_bytes
-    std::vector<int> radices;  ///< values of Parameters::radix worth trying; empty: not read
-    std::vector<TreeKind> trees;  ///< kinds of Request::tree that it takes; empty: none
-    Schedule (*build)(const Request&);  ///< null: the MPI library's own
-    bool inside_a_host = false;         ///< may be another's Parameters::inside
+    Schedule (*build)(const Request&) = nullptr;  ///< null: the MPI library's own
+    bool segmented = false;    ///< reads Parameters::segment_bytes
+    std::vector<int> radices{};  ///< values of Parameters::radix worth trying; empty: not read
+    std::vector<TreeKind> trees{};  ///< kinds of Request::tree that it takes; empty: none
+    Level level = Level::ranks;
+    bool inside_a_host = false;  ///< may be another's Parameters::inside
+    /// Combines the operands of a reduction in the ranks' order, as operators that do not commute need.
+    bool keeps_order = false;
+    bool (*fits)(int size) = nullptr;  ///< null: any number of participants
 
     bool native() const { return build == nullptr; }
     bool needs_tree() const { return !trees.empty(); }
 };
 
-/// Every algorithm, native first.
+/// Whether an algorithm can run a reduction with that operator, among so many participants.
+inline bool allows(const Algorithm& algorithm, bool commutes, int size) {
+    return (commutes || algorithm.keeps_order || !row_of(algorithm.collective).reduces ||
+            algorithm.native()) &&
+           (algorithm.fits == nullptr || algorithm.fits(size));
+}
+
+/// Every algorithm, those of a collective together, native first.
 std::span<const Algorithm> catalogue();
 
 /// Nothing if there is no such row.

@@ -20,47 +20,72 @@ Schedule tree(const Request& request);
 
 namespace {
 
-constexpr bool segmented = true;
-constexpr bool whole = false;
-constexpr bool inside_a_host = true;
+using enum TreeKind;
+
+Algorithm native_of(Collective collective) {
+    return {.collective = collective,
+            .name = "native",
+            .summary = "the MPI library's own",
+            .source = "the MPI library in use"};
+}
+
+void add_broadcast(std::vector<Algorithm>& table) {
+    constexpr Collective broadcast = Collective::broadcast;
+    const std::vector<Algorithm> rows = {
+        {.collective = broadcast, .name = "flat",
+         .summary = "the root sends to every rank itself",
+         .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
+         .build = broadcast::flat, .inside_a_host = true},
+        {.collective = broadcast, .name = "binomial",
+         .summary = "binomial tree over the ranks, as MPICH",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = broadcast::binomial, .segmented = true, .inside_a_host = true},
+        {.collective = broadcast, .name = "k_nomial",
+         .summary = "k-nomial tree over the ranks: shallower, with busier ranks",
+         .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
+         .build = broadcast::k_nomial, .segmented = true, .radices = {3, 4, 8},
+         .inside_a_host = true},
+        {.collective = broadcast, .name = "chain",
+         .summary = "each rank passes the message on to the next: a pipeline",
+         .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
+         .build = broadcast::chain, .segmented = true, .inside_a_host = true},
+        {.collective = broadcast, .name = "split_binary",
+         .summary = "a half down each of two binary trees, then exchanged",
+         .source = "Open MPI; Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
+         .build = broadcast::split_binary, .segmented = true},
+        {.collective = broadcast, .name = "scatter_recursive_doubling_allgather",
+         .summary = "binomial scatter, then groups that exchange blocks and double",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = broadcast::scatter_recursive_doubling_allgather},
+        {.collective = broadcast, .name = "scatter_ring_allgather",
+         .summary = "binomial scatter, then the blocks go round a ring (van de Geijn)",
+         .source = "Barnett et al. 1994, doi:10.1109/SHPCC.1994.296665",
+         .build = broadcast::scatter_ring_allgather},
+        {.collective = broadcast, .name = "two_level",
+         .summary = "once to each site, then binomial trees inside, as MagPIe",
+         .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
+         .build = broadcast::two_level, .segmented = true, .trees = {two_level}},
+        {.collective = broadcast, .name = "tree",
+         .summary = "a tree made from the measured network",
+         .source = "Thome and Drummond; Gallager, Humblet and Spira 1983, "
+                   "doi:10.1145/357195.357200; Bhat, Raghavendra and Prasanna 2003, "
+                   "doi:10.1016/S0743-7315(03)00008-X",
+         .build = broadcast::tree, .segmented = true,
+         .trees = {minimum_spanning, shortest_path, greedy}},
+    };
+    for (Algorithm row : rows) {
+        row.level = Level::hosts;
+        table.push_back(std::move(row));
+    }
+}
 
 std::vector<Algorithm> rows() {
-    using enum TreeKind;
-    constexpr Collective collective = Collective::broadcast;
-    return {
-        {collective, "native", "the MPI library's own broadcast", "the MPI library in use",
-         whole, {}, {}, nullptr},
-        {collective, "flat", "the root sends to every rank itself",
-         "Kielmann et al. 1999, doi:10.1145/301104.301116",
-         whole, {}, {}, broadcast::flat, inside_a_host},
-        {collective, "binomial", "binomial tree over the ranks, as MPICH",
-         "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-         segmented, {}, {}, broadcast::binomial, inside_a_host},
-        {collective, "k_nomial", "k-nomial tree over the ranks: shallower, with busier ranks",
-         "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
-         segmented, {3, 4, 8}, {}, broadcast::k_nomial, inside_a_host},
-        {collective, "chain", "each rank passes the message on to the next: a pipeline",
-         "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
-         segmented, {}, {}, broadcast::chain, inside_a_host},
-        {collective, "split_binary", "a half down each of two binary trees, then exchanged",
-         "Open MPI; Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
-         segmented, {}, {}, broadcast::split_binary},
-        {collective, "scatter_recursive_doubling_allgather",
-         "binomial scatter, then groups that exchange blocks and double",
-         "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-         whole, {}, {}, broadcast::scatter_recursive_doubling_allgather},
-        {collective, "scatter_ring_allgather",
-         "binomial scatter, then the blocks go round a ring (van de Geijn)",
-         "Barnett et al. 1994, doi:10.1109/SHPCC.1994.296665",
-         whole, {}, {}, broadcast::scatter_ring_allgather},
-        {collective, "two_level", "once to each site, then binomial trees inside, as MagPIe",
-         "Kielmann et al. 1999, doi:10.1145/301104.301116",
-         segmented, {}, {two_level}, broadcast::two_level},
-        {collective, "tree", "a tree made from the measured network",
-         "Thome and Drummond; Gallager, Humblet and Spira 1983, doi:10.1145/357195.357200; "
-         "Bhat, Raghavendra and Prasanna 2003, doi:10.1016/S0743-7315(03)00008-X",
-         segmented, {}, {minimum_spanning, shortest_path, greedy}, broadcast::tree},
-    };
+    std::vector<Algorithm> table;
+    for (const CollectiveRow& each : collectives) {
+        table.push_back(native_of(each.collective));
+        if (each.collective == Collective::broadcast) add_broadcast(table);
+    }
+    return table;
 }
 
 }  // namespace

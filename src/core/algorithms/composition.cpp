@@ -1,5 +1,6 @@
 #include "core/algorithms/composition.h"
 
+#include "core/algorithms/shape.h"
 #include "core/text/invariant.h"
 
 namespace mutirao {
@@ -35,10 +36,27 @@ Schedule inside_host(const Candidate& candidate, const CallShape& shape,
                           .parameters = inside_parameters(candidate, *inside)});
 }
 
-}  // namespace
+Schedule over_ranks(const Candidate& candidate, const CallShape& shape, const Placement& placement,
+                    const Tree* tree, int rank) {
+    Tree over_all;
+    if (tree != nullptr && placement.most_ranks_on_a_host() > 1) {
+        const int root = row_of(shape.collective).rooted ? shape.root
+                                                         : placement.ranks_of(tree->root).front();
+        over_all = tree_over_ranks(*tree, placement, root);
+        tree = &over_all;
+    }
+    return candidate.algorithm->build({.rank = rank,
+                                       .size = placement.rank_count(),
+                                       .root = shape.root,
+                                       .length_bytes = shape.length_bytes,
+                                       .unit_bytes = shape.unit_bytes,
+                                       .commutes = shape.op.commutes,
+                                       .parameters = candidate.parameters,
+                                       .tree = tree});
+}
 
-Schedule compose(const Candidate& candidate, const CallShape& shape, const Placement& placement,
-                 const Tree* tree, int rank) {
+Schedule over_hosts(const Candidate& candidate, const CallShape& shape, const Placement& placement,
+                    const Tree* tree, int rank) {
     const int host = placement.host_of(rank);
     const int leader = placement.leader(host, shape.root);
     Schedule schedule;
@@ -51,6 +69,43 @@ Schedule compose(const Candidate& candidate, const CallShape& shape, const Place
         schedule.append(inside_host(candidate, shape, placement, rank, leader), beside);
     }
     return schedule;
+}
+
+}  // namespace
+
+Tree tree_over_ranks(const Tree& hosts, const Placement& placement, int root) {
+    const auto ranks = static_cast<std::size_t>(placement.rank_count());
+    Tree tree;
+    tree.root = root;
+    tree.parent.assign(ranks, -1);
+    std::vector<std::vector<int>> children(ranks);
+    const auto hang = [&](int child, int parent) {
+        tree.parent[static_cast<std::size_t>(child)] = parent;
+        children[static_cast<std::size_t>(parent)].push_back(child);
+    };
+    for (int host = 0; host < placement.host_count(); ++host) {
+        const int leader = placement.leader(host, root);
+        for (const int child : hosts.children[static_cast<std::size_t>(host)]) {
+            hang(placement.leader(child, root), leader);
+        }
+        const auto beside = placement.ranks_of(host);
+        const int size = static_cast<int>(beside.size());
+        const int first = placement.position_of(leader);
+        for (int position = 1; position < size; ++position) {
+            const int parent = k_nomial_place(position, size, 2).parent;
+            hang(beside[static_cast<std::size_t>(real_rank(position, first, size))],
+                 beside[static_cast<std::size_t>(real_rank(parent, first, size))]);
+        }
+    }
+    tree.children = children;
+    return tree;
+}
+
+Schedule compose(const Candidate& candidate, const CallShape& shape, const Placement& placement,
+                 const Tree* tree, int rank) {
+    return candidate.algorithm->level == Level::hosts
+               ? over_hosts(candidate, shape, placement, tree, rank)
+               : over_ranks(candidate, shape, placement, tree, rank);
 }
 
 }  // namespace mutirao

@@ -1,4 +1,4 @@
-#include "core/algorithms/broadcast/over_tree.h"
+#include "core/algorithms/over_tree.h"
 
 #include <gtest/gtest.h>
 
@@ -35,14 +35,14 @@ TEST(OverTree, ASegmentGoesToAllChildrenBeforeTheNextAndWaitsOnlyForItself) {
     constexpr StepKind send = StepKind::send, receive = StepKind::receive;
     Schedule inner;
     const auto segments = segments_of({Buffer::output, 0, 10}, 4);
-    const auto arrivals = broadcast::pass_down(inner, {7, {3, 1}}, segments);
+    const auto arrivals = pass_down(inner, {7, {3, 1}}, segments);
     EXPECT_EQ(arrivals, (std::vector<StepId>{0, 3, 6}));
     expect_steps(inner, {{receive, 7, 0, 4, {}}, {send, 3, 0, 4, {0}}, {send, 1, 0, 4, {0}},
                          {receive, 7, 4, 4, {}}, {send, 3, 4, 4, {3}}, {send, 1, 4, 4, {3}},
                          {receive, 7, 8, 2, {}}, {send, 3, 8, 2, {6}}, {send, 1, 8, 2, {6}}});
 
     Schedule root;
-    EXPECT_TRUE(broadcast::pass_down(root, {-1, {2}}, segments).empty());
+    EXPECT_TRUE(pass_down(root, {-1, {2}}, segments).empty());
     expect_steps(root, {{send, 2, 0, 4, {}}, {send, 2, 4, 4, {}}, {send, 2, 8, 2, {}}});
 }
 

@@ -49,23 +49,25 @@ TreePlace with_real_ranks(TreePlace place, int root, int size) {
     return place;
 }
 
-Blocks::Blocks(std::size_t length_bytes, int count)
-    : shortest_bytes_(length_bytes / static_cast<std::size_t>(count)),
-      longer_count_(length_bytes % static_cast<std::size_t>(count)) {}
+Blocks::Blocks(std::size_t length_bytes, int count, std::size_t unit_bytes)
+    : unit_bytes_(unit_bytes),
+      shortest_units_(length_bytes / unit_bytes / static_cast<std::size_t>(count)),
+      longer_count_(length_bytes / unit_bytes % static_cast<std::size_t>(count)) {}
 
 std::size_t Blocks::offset_of(int index) const {
     const auto before = static_cast<std::size_t>(index);
-    return before * shortest_bytes_ + std::min(before, longer_count_);
+    return (before * shortest_units_ + std::min(before, longer_count_)) * unit_bytes_;
 }
 
 Region Blocks::range(int first, int end) const {
     return Region{Buffer::output, offset_of(first), offset_of(end) - offset_of(first)};
 }
 
-std::vector<Region> segments_of(Region whole, std::size_t segment_bytes) {
+std::vector<Region> segments_of(Region whole, std::size_t segment_bytes, std::size_t unit_bytes) {
     std::vector<Region> segments;
     if (whole.length_bytes == 0) return segments;
-    const std::size_t step = segment_bytes == 0 ? whole.length_bytes : segment_bytes;
+    const std::size_t whole_units = std::max<std::size_t>(segment_bytes / unit_bytes, 1);
+    const std::size_t step = segment_bytes == 0 ? whole.length_bytes : whole_units * unit_bytes;
     segments.reserve((whole.length_bytes - 1) / step + 1);
     for (std::size_t done = 0; done < whole.length_bytes; done += step) {
         const std::size_t length = std::min(step, whole.length_bytes - done);

@@ -36,11 +36,11 @@ TreePlace binary_place(int index, int size);
 /// The same place under real ranks.
 TreePlace with_real_ranks(TreePlace place, int root, int size);
 
-/// A message cut into `count` consecutive blocks whose lengths differ by at most one byte, the
-/// longer ones first. Blocks are empty where the message has fewer bytes than there are blocks.
+/// A message cut into `count` consecutive blocks whose lengths differ by at most one unit, the
+/// longer ones first. Blocks are empty where the message has fewer units than there are blocks.
 class Blocks {
   public:
-    Blocks(std::size_t length_bytes, int count);
+    Blocks(std::size_t length_bytes, int count, std::size_t unit_bytes = 1);
 
     /// Bytes of the blocks first .. end-1 together.
     Region range(int first, int end) const;
@@ -49,12 +49,19 @@ class Blocks {
   private:
     std::size_t offset_of(int index) const;
 
-    std::size_t shortest_bytes_;
+    std::size_t unit_bytes_;
+    std::size_t shortest_units_;
     std::size_t longer_count_;
 };
 
 /// The pieces that a pipeline sends `whole` in, all of segment_bytes but the last; one if
-/// segment_bytes is 0, none if `whole` is empty.
-std::vector<Region> segments_of(Region whole, std::size_t segment_bytes);
+/// segment_bytes is 0, none if `whole` is empty. No unit is cut.
+std::vector<Region> segments_of(Region whole, std::size_t segment_bytes,
+                                std::size_t unit_bytes = 1);
+
+/// The `index`-th of equal blocks.
+inline Region nth_block(Buffer buffer, int index, std::size_t block_bytes) {
+    return {buffer, static_cast<std::size_t>(index) * block_bytes, block_bytes};
+}
 
 }  // namespace mutirao

@@ -2,7 +2,10 @@
 // this.
 #pragma once
 
+#include <string>
+
 #include "core/algorithms/algorithm.h"
+#include "core/collectives/call_shape.h"
 #include "core/network/test_networks.h"
 
 namespace mutirao::test {
@@ -50,18 +53,54 @@ inline Tree random_tree(TreeKind kind, int size, int root) {
     return {};
 }
 
-inline std::vector<Schedule> build_all(const Candidate& candidate, int size, int root,
-                                       std::size_t length_bytes, const Tree& tree) {
+/// Participants are ranks, whatever the candidate's level.
+inline std::vector<Schedule> build_all(const Candidate& candidate, const CallShape& shape, int size,
+                                       const Tree& tree) {
     std::vector<Schedule> schedules;
     for (int rank = 0; rank < size; ++rank) {
         schedules.push_back(candidate.algorithm->build({.rank = rank,
                                                         .size = size,
-                                                        .root = root,
-                                                        .length_bytes = length_bytes,
+                                                        .root = shape.root,
+                                                        .length_bytes = shape.length_bytes,
+                                                        .unit_bytes = shape.unit_bytes,
+                                                        .commutes = shape.op.commutes,
                                                         .parameters = candidate.parameters,
                                                         .tree = &tree}));
     }
     return schedules;
+}
+
+/// What is worth trying of one collective among `size` ranks: roots, lengths, and for reductions
+/// elements of several bytes and, where the algorithm can, operators that do not commute.
+inline std::vector<CallShape> shapes_for(const Algorithm& algorithm, std::span<const int> roots,
+                                         std::span<const std::size_t> units) {
+    const CollectiveRow& row = row_of(algorithm.collective);
+    constexpr std::size_t unit_bytes = 3;
+    std::vector<CallShape> shapes;
+    for (const int root : roots) {
+        if (!row.rooted && root != 0) continue;
+        for (const std::size_t length : units) {
+            CallShape shape{.collective = algorithm.collective, .root = root,
+                            .length_bytes = length};
+            if (algorithm.collective == Collective::barrier) shape.length_bytes = 0;
+            if (row.reduces) {
+                shape.unit_bytes = unit_bytes;
+                shape.length_bytes *= unit_bytes;
+            }
+            shapes.push_back(shape);
+            if (!row.reduces || !algorithm.keeps_order) continue;
+            shape.op.commutes = false;
+            shapes.push_back(shape);
+        }
+    }
+    return shapes;
+}
+
+inline std::string label(const Candidate& candidate, const CallShape& shape, int size) {
+    return std::string(to_string(shape.collective)) + '/' + to_string(candidate) + ", ranks " +
+           std::to_string(size) + ", root " + std::to_string(shape.root) + ", bytes " +
+           std::to_string(shape.length_bytes) +
+           (shape.op.commutes ? "" : ", operands in order");
 }
 
 }  // namespace mutirao::test

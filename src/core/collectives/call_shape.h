@@ -22,11 +22,15 @@ struct OperatorKind {
 struct CallShape {
     Collective collective = Collective::broadcast;
     int root = 0;                  ///< a rank of the communicator; 0 where there is none
-    std::size_t length_bytes = 0;  ///< of the message in its packed signature
+    /// Of the message in its packed signature; of one block where the collective is in_blocks.
+    std::size_t length_bytes = 0;
     std::size_t unit_bytes = 1;    ///< never to be cut; a reduction's element
     OperatorKind op{};             ///< of a reduction
 
     bool operator==(const CallShape&) const = default;
+
+    /// Nothing is to be done but to return.
+    bool empty() const { return length_bytes == 0 && collective != Collective::barrier; }
 };
 
 }  // namespace mutirao

@@ -9,7 +9,19 @@
 
 namespace mutirao {
 
-enum class Collective : unsigned char { broadcast };
+enum class Collective : unsigned char {
+    barrier,
+    broadcast,
+    gather,
+    scatter,
+    allgather,
+    alltoall,
+    reduce,
+    allreduce,
+    reduce_scatter_block,
+    scan,
+    exscan
+};
 
 struct CallShape;
 struct Promise;
@@ -19,18 +31,51 @@ struct CollectiveRow {
     std::string_view name;  ///< in settings, reports and on the command line
     bool rooted;            ///< one rank, the root, has another part than the others
     bool reduces;           ///< combines the ranks' data with an operator
+    bool in_blocks;         ///< CallShape::length_bytes is of a block; there is one for every rank
     /// What must lie where before and after, among so many ranks.
     Promise (*promise)(const CallShape& shape, int size);
+    /// What MPI libraries run themselves, as rows of the catalogue: what native is timed as is the fastest
+    /// of these, one for short messages and one for long ones at least.
+    std::array<std::string_view, 2> native_is_like;
 };
 
 namespace promises {
 
+Promise barrier(const CallShape& shape, int size);
 Promise broadcast(const CallShape& shape, int size);
+Promise gather(const CallShape& shape, int size);
+Promise scatter(const CallShape& shape, int size);
+Promise allgather(const CallShape& shape, int size);
+Promise alltoall(const CallShape& shape, int size);
+Promise reduce(const CallShape& shape, int size);
+Promise allreduce(const CallShape& shape, int size);
+Promise reduce_scatter_block(const CallShape& shape, int size);
+Promise scan(const CallShape& shape, int size);
+Promise exscan(const CallShape& shape, int size);
 
 }  // namespace promises
 
-inline constexpr std::array<CollectiveRow, 1> collectives{{
-    {Collective::broadcast, "broadcast", true, false, promises::broadcast},
+inline constexpr std::array<CollectiveRow, 11> collectives{{
+    {Collective::barrier, "barrier", false, false, false, promises::barrier,
+     {"dissemination", "dissemination"}},
+    {Collective::broadcast, "broadcast", true, false, false, promises::broadcast,
+     {"binomial", "binomial"}},
+    {Collective::gather, "gather", true, false, true, promises::gather, {"linear", "binomial"}},
+    {Collective::scatter, "scatter", true, false, true, promises::scatter, {"linear", "binomial"}},
+    {Collective::allgather, "allgather", false, false, true, promises::allgather,
+     {"bruck", "ring"}},
+    {Collective::alltoall, "alltoall", false, false, true, promises::alltoall,
+     {"bruck", "linear"}},
+    {Collective::reduce, "reduce", true, true, false, promises::reduce,
+     {"k_nomial", "rabenseifner"}},
+    {Collective::allreduce, "allreduce", false, true, false, promises::allreduce,
+     {"recursive_doubling", "rabenseifner"}},
+    {Collective::reduce_scatter_block, "reduce_scatter_block", false, true, true,
+     promises::reduce_scatter_block, {"recursive_halving", "pairwise"}},
+    {Collective::scan, "scan", false, true, false, promises::scan,
+     {"recursive_doubling", "linear"}},
+    {Collective::exscan, "exscan", false, true, false, promises::exscan,
+     {"recursive_doubling", "linear"}},
 }};
 
 /// Rows stand in the order of the enumeration, so that one is found without a search.

@@ -2,7 +2,7 @@
 // call, call that it was sent in, horizon (8 each), asks for the lead (1), why native for good (2 for
 // its length, text), the rulings after their number (4), the route's parents of hosts after their
 // number (4 each).
-// A ruling: root (4), class of lengths (4), the candidate as users write it (2 for its length, text),
+// A ruling: collective (1), root (4), class of lengths (4), whether the operator commutes (1), the candidate as users write it (2 for its length, text),
 // and its tree (4 for the number of hosts, 0: none): the root and then each host with its parent (4
 // each), brothers in the order in which they are served.
 #include <algorithm>
@@ -85,6 +85,7 @@ void put_ruling(ByteWriter& out, const Ruling& ruling) {
     out.put(static_cast<std::uint64_t>(ruling.shapes.collective), 1);
     out.put_int(ruling.shapes.root);
     out.put_int(ruling.shapes.length_class);
+    out.put(ruling.shapes.commutes ? 1 : 0, 1);
     put_text(out, to_string(ruling.candidate));
     put_tree(out, ruling.tree);
 }
@@ -95,6 +96,7 @@ bool take_ruling(ByteReader& in, int rank_count, int host_count, Ruling& ruling)
     ruling.shapes.collective = static_cast<Collective>(collective);
     ruling.shapes.root = in.take_int();
     ruling.shapes.length_class = in.take_int();
+    ruling.shapes.commutes = in.take(1) != 0;
     std::string text;
     if (ruling.shapes.root < any_root || ruling.shapes.root >= rank_count || !take_text(in, text))
         return false;

@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "core/schedule/causality.h"
 #include "core/schedule/describe.h"
 #include "core/schedule/expressions.h"
 #include "core/schedule/races.h"
@@ -37,7 +38,7 @@ class Check {
     std::string run() {
         for (const auto part : {&Check::check_pairs, &Check::check_lengths, &Check::check_local,
                                 &Check::fill_memory, &Check::walk, &Check::check_end,
-                                &Check::check_results})
+                                &Check::check_results, &Check::check_synchronization})
             if (std::string fault = (this->*part)(); !fault.empty()) return fault;
         return {};
     }
@@ -355,6 +356,14 @@ class Check {
                " ends with " + expressions_.to_string(one.expression) + ", rank " +
                std::to_string(other.holder) + " with " +
                expressions_.to_string(other.expression);
+    }
+
+    std::string check_synchronization() {
+        if (!promise_.synchronizes) return {};
+        const auto unaware = first_unaware(schedules_, graph_);
+        if (!unaware) return {};
+        return "not synchronised: rank " + std::to_string(unaware->rank) +
+               " may be done before rank " + std::to_string(unaware->has_begun) + " has begun";
     }
 
     const std::vector<Schedule>& schedules_;

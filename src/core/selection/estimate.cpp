@@ -14,15 +14,18 @@ namespace {
 constexpr std::size_t sampled_segments = 16;
 constexpr std::size_t least_sampled_segments = 4;
 
-/// Open MPI, MPICH and Intel MPI all broadcast short messages over a binomial tree in one piece,
-/// MPICH and Intel MPI host by host, so that is what native is timed as. For long ones they split
-/// the message in ways that differ by version and size: there it is a guess, and most often too
-/// slow a one.
-Candidate modelled(const Candidate& candidate) {
-    if (!candidate.native()) return candidate;
-    const Algorithm* binomial = find_algorithm(candidate.algorithm->collective, "binomial");
-    if (!binomial) broken_invariant("rows named binomial in the catalogue", 0, 1);
-    return {binomial, {}};
+/// What native may be, of the rows that are for such a call. Open MPI, MPICH and Intel MPI all broadcast
+/// short messages over a binomial tree in one piece, MPICH and Intel MPI host by host. For long messages
+/// they split them in ways that differ by version and size: there it is a guess.
+std::vector<Candidate> like_native(Collective collective) {
+    std::vector<Candidate> result;
+    for (const std::string_view name : row_of(collective).native_is_like) {
+        const Algorithm* algorithm = find_algorithm(collective, name);
+        if (!algorithm) broken_invariant("rows of what native is like", 0, 1);
+        const Candidate candidate{algorithm, {}};
+        if (result.empty() || result.back() != candidate) result.push_back(candidate);
+    }
+    return result;
 }
 
 std::size_t sends(const Schedule& schedule) {
@@ -39,7 +42,7 @@ class Trial {
         : shape_(shape),
           network_(network),
           most_messages_(most_messages),
-          ruling_(ruling_for(modelled(candidate), shape, network.topology(),
+          ruling_(ruling_for(candidate, shape, network.topology(),
                              network.placement())) {}
 
     /// Nothing without a tree or beyond the limit.
@@ -74,17 +77,32 @@ std::optional<double> completion(const std::optional<Prediction>& prediction) {
     return prediction->completion_us;
 }
 
-Estimate in_full(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
-                 std::size_t most_messages) {
-    RankNetwork natives;
-    if (candidate.native()) {
-        Topology topology = network.topology();
-        topology.network.transport.detached_bytes = 0;  // only we detach
-        natives = {std::move(topology), network.placement(), network.memory()};
-    }
-    Trial trial(candidate, shape, candidate.native() ? natives : network, most_messages);
+Estimate as_it_is(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
+                  std::size_t most_messages) {
+    Trial trial(candidate, shape, network, most_messages);
     const auto time_us = completion(trial.predicted(shape.length_bytes));
     return {time_us, trial.messages()};
+}
+
+/// The fastest that native may be.
+Estimate of_native(const CallShape& shape, const RankNetwork& network, std::size_t most_messages) {
+    Topology topology = network.topology();
+    topology.network.transport.detached_bytes = 0;  // only we detach
+    const RankNetwork natives{std::move(topology), network.placement(), network.memory()};
+    Estimate best;
+    for (const Candidate& candidate : like_native(shape.collective)) {
+        const Estimate each = as_it_is(candidate, shape, natives, most_messages);
+        best.messages += each.messages;
+        if (each.time_us && (!best.time_us || *each.time_us < *best.time_us))
+            best.time_us = each.time_us;
+    }
+    return best;
+}
+
+Estimate in_full(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
+                 std::size_t most_messages) {
+    return candidate.native() ? of_native(shape, network, most_messages)
+                              : as_it_is(candidate, shape, network, most_messages);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ struct Estimate {
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network);
 
 /// Completion time; nothing where the candidate's tree cannot be had or it would never end. Native
-/// is timed as the algorithm that MPI libraries run for short messages, host by host.
+/// is timed as the faster of those algorithms that MPI libraries run (CollectiveRow::native_is_like).
 std::optional<double> predict_candidate(const Candidate& candidate, const CallShape& shape,
                                         const RankNetwork& network);
 

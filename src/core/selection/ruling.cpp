@@ -1,21 +1,42 @@
 #include "core/selection/ruling.h"
 
 #include <bit>
+#include <limits>
 
 #include "core/algorithms/composition.h"
 
 namespace mutirao {
 
 ShapeClass class_of(const CallShape& shape) {
-    return {shape.collective, shape.root, static_cast<int>(std::bit_width(shape.length_bytes))};
+    return {shape.collective, shape.root, static_cast<int>(std::bit_width(shape.length_bytes)),
+            shape.op.commutes};
+}
+
+int tree_root(const CallShape& shape, const Topology& topology, const Placement& placement) {
+    if (row_of(shape.collective).rooted) return placement.host_of(shape.root);
+    constexpr int most_looked_at = 64;
+    const int hosts = topology.network.host_count();
+    int best = 0;
+    double best_us = std::numeric_limits<double>::infinity();
+    for (int host = 0; host < hosts; host += (hosts - 1) / most_looked_at + 1) {
+        const auto reach_us = latency_bound_us(topology.network, host);
+        if (reach_us && *reach_us < best_us) {
+            best = host;
+            best_us = *reach_us;
+        }
+    }
+    return best;
 }
 
 std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& shape,
                                  const Topology& topology, const Placement& placement) {
+    const int participants = candidate.algorithm->level == Level::hosts ? placement.host_count()
+                                                                        : placement.rank_count();
+    if (!allows(*candidate.algorithm, shape.op.commutes, participants)) return std::nullopt;
     Ruling ruling{class_of(shape), candidate, std::nullopt};
     if (!candidate.algorithm->needs_tree()) return ruling;
-    ruling.tree = make_tree(topology, candidate.parameters.tree, placement.host_of(shape.root),
-                            shape.length_bytes);
+    ruling.tree = make_tree(topology, candidate.parameters.tree,
+                            tree_root(shape, topology, placement), shape.length_bytes);
     return ruling.tree ? std::optional(std::move(ruling)) : std::nullopt;
 }
 

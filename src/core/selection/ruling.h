@@ -24,6 +24,7 @@ struct ShapeClass {
     Collective collective = Collective::broadcast;
     int root = any_root;   ///< a rank, or any_root
     int length_class = 0;  ///< any_length; 0: empty; n: from 2^(n - 1) bytes to below 2^n
+    bool commutes = true;  ///< the operator of a reduction
 
     auto operator<=>(const ShapeClass&) const = default;
 };
@@ -41,7 +42,12 @@ struct Ruling {
     bool operator==(const Ruling&) const = default;
 };
 
-/// A candidate as it would be ruled; nothing where its tree cannot be had.
+/// The host that a tree for such calls hangs from: the root's; without a root the one from which all
+/// others are reached soonest, of a limited number that are looked at.
+int tree_root(const CallShape& shape, const Topology& topology, const Placement& placement);
+
+/// A candidate as it would be ruled; nothing where its tree cannot be had, or where it is not for so many
+/// ranks or such an operator.
 std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& shape,
                                  const Topology& topology, const Placement& placement);
 
@@ -61,8 +67,9 @@ struct std::hash<mutirao::ShapeClass> {
     std::size_t operator()(const mutirao::ShapeClass& shapes) const noexcept {
         // Roots and lengths are what tells classes apart; the odd factor spreads them.
         const auto root = static_cast<std::size_t>(shapes.root + 1);
-        const auto rest = static_cast<std::size_t>(shapes.collective) * 128 +
-                          static_cast<std::size_t>(shapes.length_class);
+        const auto rest = static_cast<std::size_t>(shapes.collective) * 256 +
+                          static_cast<std::size_t>(shapes.length_class) * 2 +
+                          (shapes.commutes ? 1 : 0);
         return (root << 16 ^ rest) * 0x9E3779B97F4A7C15u;
     }
 };

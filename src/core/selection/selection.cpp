@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 #include "core/selection/candidates.h"
 #include "core/selection/estimate.h"
@@ -14,6 +15,14 @@ namespace {
 /// Native wins unless another is predicted to be faster by more than this: a prediction is not
 /// better than that, and what the MPI library does itself never surprises anyone.
 constexpr double tie_ratio = 1.02;
+
+/// The same for collectives of which native is less well known than of broadcasts.
+constexpr double clear_ratio = 1.1;
+
+/// Where every link is shorter and about as long as the others nothing is chosen by prediction: what counts
+/// there are costs that are not known well enough.
+constexpr double least_long_link_us = 1000;
+constexpr double least_uneven_ratio = 4;
 
 /// A decision first times every shape with one segment size, then the best ones with all sizes.
 constexpr std::size_t refined_shapes = 3;
@@ -43,18 +52,47 @@ std::vector<std::size_t> first_choices(const Algorithm& algorithm, std::size_t l
     return result;
 }
 
-Decision forced(const Candidate& candidate, const Topology& topology, int root_host,
-                const CallShape& shape) {
+int participants(const Candidate& candidate, const RankNetwork& network) {
+    return candidate.algorithm->level == Level::hosts ? network.host_count() : network.rank_count();
+}
+
+/// Whether algorithms for this collective run between hosts, and others inside.
+bool consists_of_levels(Collective collective) {
+    const std::span<const Algorithm> all = catalogue();
+    return std::any_of(all.begin(), all.end(), [&](const Algorithm& row) {
+        return row.collective == collective && row.level == Level::hosts;
+    });
+}
+
+Decision forced(const Candidate& candidate, const RankNetwork& network, const CallShape& shape) {
+    const Topology& topology = network.topology();
     const std::string name(candidate.algorithm->name);
     Decision decision{candidate, "asked for by the setting " +
                                      std::string(to_string(shape.collective))};
-    decision.tree =
-        make_tree(topology, candidate.parameters.tree, root_host, shape.length_bytes);
-    if (candidate.algorithm->needs_tree() && !decision.tree) {
-        return {native_candidate(shape.collective),
-                name + " has no tree: the hosts have no spanning tree"};
+    if (network.rank_count() == 0 || candidate.native()) return decision;
+    auto ruling = ruling_for(candidate, shape, topology, network.placement());
+    if (ruling) {
+        decision.tree = std::move(ruling->tree);
+        return decision;
     }
-    return decision;
+    const bool allowed =
+        allows(*candidate.algorithm, shape.op.commutes, participants(candidate, network));
+    return {native_candidate(shape.collective),
+            allowed ? name + " has no tree: the hosts have no spanning tree"
+                    : name + " is not for so many ranks, or not for this operator"};
+}
+
+bool distances_matter(const Network& network) {
+    double shortest_us = std::numeric_limits<double>::infinity(), longest_us = 0;
+    for (int a = 0; a < network.host_count(); ++a) {
+        for (int b = 0; b < network.host_count(); ++b) {
+            if (a == b || !network.link(a, b).usable()) continue;
+            const double latency_us = network.link(a, b).latency_us;
+            shortest_us = std::min(shortest_us, latency_us);
+            longest_us = std::max(longest_us, latency_us);
+        }
+    }
+    return longest_us >= least_long_link_us || longest_us > least_uneven_ratio * shortest_us;
 }
 
 bool goes_over_a_tree_in_one_piece(const Decision& decision) {
@@ -101,7 +139,8 @@ Decision fastest(const CallShape& shape, std::vector<Evaluated> considered) {
     const std::string native_time = native_us ? milliseconds(*native_us) : "without end";
     Decision decision{best.candidate,
                       "predicted " + milliseconds(best.predicted_us) + ", native " + native_time};
-    if (native_us && *native_us <= best.predicted_us * tie_ratio) {
+    const double margin = shape.collective == Collective::broadcast ? tie_ratio : clear_ratio;
+    if (native_us && *native_us <= best.predicted_us * margin) {
         decision = {native, "predicted " + native_time + ", and no other is clearly faster (" +
                                 to_string(best.candidate) + " " +
                                 milliseconds(best.predicted_us) + ")"};
@@ -129,6 +168,7 @@ Deliberation::Deliberation(const CallShape& shape, std::shared_ptr<const RankNet
     if (pass_ == Pass::done) return;
     host_shape_.root = network_->placement().host_of(shape.root);
     hosts_ = network_->of_hosts();
+    composed_ = consists_of_levels(shape.collective);
     plan();
 }
 
@@ -136,13 +176,14 @@ void Deliberation::decide_without_choice(const Settings& settings) {
     const Topology& topology = network_->topology();
     const Candidate native = native_candidate(shape_.collective);
     pass_ = Pass::done;
-    if (settings.broadcast && settings.broadcast->algorithm->collective == shape_.collective) {
-        const int host = network_->rank_count() > 0 ? network_->placement().host_of(shape_.root) : 0;
-        decision_ = forced(*settings.broadcast, topology, host, shape_);
+    if (const auto& asked_for = settings.forced(shape_.collective)) {
+        decision_ = forced(*asked_for, *network_, shape_);
     } else if (topology.network.host_count() <= 1) {
         decision_ = {native, "one host"};
     } else if (!topology.complete()) {
         decision_ = {native, "the hosts have no spanning tree"};
+    } else if (shape_.collective != Collective::broadcast && !distances_matter(topology.network)) {
+        decision_ = {native, "no link is long, and all are about as long"};
     } else {
         pass_ = Pass::begin;
     }
@@ -151,7 +192,7 @@ void Deliberation::decide_without_choice(const Settings& settings) {
 bool Deliberation::advance() {
     if (pass_ == Pass::done) return false;
     const Candidate candidate = queue_[next_++];
-    if (pass_ == Pass::ranks || pass_ == Pass::insides) {
+    if (pass_ == Pass::ranks || pass_ == Pass::insides || !composed_) {
         predict_in_full(candidate);
     } else {
         predict_between_hosts(candidate);
@@ -226,7 +267,7 @@ void Deliberation::plan_segments() {
 }
 
 void Deliberation::plan_ranks() {
-    if (!has_several_ranks_on_a_host()) return;
+    if (!has_several_ranks_on_a_host() || !composed_) return;
     queue_.push_back(native_candidate(shape_.collective));
     for (const Evaluated& each : fastest_first()) {
         if (queue_.size() > most_in_full) break;
@@ -236,7 +277,7 @@ void Deliberation::plan_ranks() {
 
 /// The best one with every other way to go on inside hosts. With two ranks on a host there is one.
 void Deliberation::plan_insides() {
-    if (network_->placement().most_ranks_on_a_host() <= 2) return;
+    if (network_->placement().most_ranks_on_a_host() <= 2 || !composed_) return;
     for (const Evaluated& best : fastest_first()) {
         if (best.candidate.native()) continue;
         if (!best.in_full) return;
@@ -295,15 +336,17 @@ std::vector<Evaluated> Deliberation::fastest_first() const {
 void Deliberation::decide() {
     const Topology& topology = network_->topology();
     decision_ = fastest(shape_, fastest_first());
-    decision_.tree = make_tree(topology, decision_.chosen.parameters.tree, host_shape_.root,
+    const int tree_root_host = tree_root(shape_, topology, network_->placement());
+    decision_.tree = make_tree(topology, decision_.chosen.parameters.tree, tree_root_host,
                                shape_.length_bytes);
-    decision_.bound_us = latency_bound_us(topology.network, host_shape_.root);
+    decision_.bound_us = latency_bound_us(topology.network, tree_root_host);
     keep_present_tree();
 }
 
 /// A fresh decision keeps or repairs the tree that calls go over at present, if that is nearly as
 /// good between the hosts. For messages in pieces nothing says how good a repaired tree is.
 void Deliberation::keep_present_tree() {
+    if (shape_.collective != Collective::broadcast) return;  // renewal knows these only
     if (!present_ || !goes_over_a_tree_in_one_piece(decision_)) return;
     if (!goes_over_a_tree_in_one_piece(*present_)) return;
     if (present_->tree->root != host_shape_.root) return;

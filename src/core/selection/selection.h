@@ -86,6 +86,7 @@ class Deliberation {
     std::optional<Decision> present_;
     CallShape host_shape_;          ///< the call among one participant per host
     RankNetwork hosts_;
+    bool composed_ = false;         ///< candidates run between the hosts, and others inside
     Pass pass_ = Pass::begin;
     std::vector<Candidate> queue_;  ///< of this pass
     std::size_t next_ = 0;

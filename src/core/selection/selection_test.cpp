@@ -72,8 +72,9 @@ double physical_bound_us(const Network& network, int root) {
 
 Settings forcing(std::string_view text) {
     Settings settings;
-    settings.broadcast = parse_candidate(Collective::broadcast, text).candidate;
-    EXPECT_TRUE(settings.broadcast) << text;
+    const auto candidate = parse_candidate(Collective::broadcast, text).candidate;
+    EXPECT_TRUE(candidate) << text;
+    settings.force(*candidate);
     return settings;
 }
 
@@ -230,7 +231,7 @@ TEST(Selection, TheForcedAlgorithmRunsWithItsParameters) {
         const Settings settings = forcing(text);
         for (const Topology& topology : {six_sites(), uniform(2), uniform(1)}) {
             const Decision decision = decide_broadcast(topology, settings, 0, 1 << 20);
-            EXPECT_EQ(decision.chosen, *settings.broadcast) << text;
+            EXPECT_EQ(decision.chosen, *settings.forced(Collective::broadcast)) << text;
         }
     }
 }

@@ -68,15 +68,31 @@ std::string assign_switch(bool& target, std::string_view text) {
     return {};
 }
 
-std::string assign_broadcast(Settings& settings, std::string_view text) {
+std::string assign_algorithm(Settings& settings, Collective collective, std::string_view text) {
+    auto& forced = settings.algorithms[static_cast<std::size_t>(collective)];
     if (text == automatic) {
-        settings.broadcast.reset();
+        forced.reset();
         return {};
     }
-    ParsedCandidate parsed = parse_candidate(Collective::broadcast, text);
+    ParsedCandidate parsed = parse_candidate(collective, text);
     if (!parsed.candidate) return printable(parsed.error, 300);
-    settings.broadcast = parsed.candidate;
+    forced = parsed.candidate;
     return {};
+}
+
+/// One for each collective, of its name.
+std::vector<SettingRow> algorithm_rows() {
+    std::vector<SettingRow> rows;
+    for (const CollectiveRow& row : collectives) {
+        rows.push_back({row.name, "algorithm", automatic, "",
+                        "The algorithm for every call of this collective, as "
+                        "NAME[:KEY=VALUE,...] (see `mutirao algorithms`); auto: the one predicted "
+                        "to be the fastest on the measured network.",
+                        [collective = row.collective](Settings& settings, std::string_view text) {
+                            return assign_algorithm(settings, collective, text);
+                        }});
+    }
+    return rows;
 }
 
 std::string assign_adaptation(Settings& settings, std::string_view text) {
@@ -149,10 +165,6 @@ std::vector<SettingRow> make_rows() {
          "wait: MPI_Init waits until the network is known, and the first call of each kind for its "
          "ruling (for studies, benchmarks and tests of what is settled).",
          assign_start},
-        {"broadcast", "algorithm", automatic, "",
-         "The broadcast algorithm for every call, as NAME[:KEY=VALUE,...] (see `mutirao "
-         "algorithms`); auto: the one predicted to be the fastest on the measured network.",
-         assign_broadcast},
         file_row(&Settings::report, "report",
                  "File that rank 0 writes at the end: what ran, what was predicted and why (JSON). "
                  "Empty: none."),
@@ -227,7 +239,12 @@ std::string environment_name(std::string_view name) {
 }
 
 std::span<const SettingRow> setting_rows() {
-    static const std::vector<SettingRow> rows = make_rows();
+    static const std::vector<SettingRow> rows = [] {
+        std::vector<SettingRow> all = make_rows();
+        const std::vector<SettingRow> algorithms = algorithm_rows();
+        all.insert(all.begin() + 2, algorithms.begin(), algorithms.end());  // after enabled and start
+        return all;
+    }();
     return rows;
 }
 

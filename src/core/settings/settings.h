@@ -2,6 +2,7 @@
 // settings`, docs/settings.md and the command line's checks come from it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -46,7 +47,8 @@ enum class AgentPlace : unsigned char {
 struct Settings {
     bool enabled = true;
     Start start = Start::beside;
-    std::optional<Candidate> broadcast;  ///< forced algorithm; nothing: mutirao chooses
+    /// Forced algorithms; nothing: mutirao chooses.
+    std::array<std::optional<Candidate>, collectives.size()> algorithms;
     std::string report;                  ///< file that rank 0 writes at the end; empty: none
     int ranks_per_host = 0;              ///< 0: found out
     int probe_count = 3;
@@ -63,6 +65,13 @@ struct Settings {
     /// Adapting inside the calls needs what start=wait needs.
     bool waits_at_start() const {
         return start == Start::wait || adaptation.mode == Adaptation::Mode::synchronous;
+    }
+
+    const std::optional<Candidate>& forced(Collective collective) const {
+        return algorithms[static_cast<std::size_t>(collective)];
+    }
+    void force(const Candidate& candidate) {
+        algorithms[static_cast<std::size_t>(candidate.algorithm->collective)] = candidate;
     }
 
     bool operator==(const Settings&) const = default;

@@ -13,7 +13,7 @@ namespace {
 Settings all_changed() {
     Settings settings;
     settings.enabled = false;
-    settings.broadcast = Candidate{find_algorithm(Collective::broadcast, "flat"), {}};
+    settings.force({find_algorithm(Collective::broadcast, "flat"), {}});
     settings.report = "somewhere.json";
     settings.ranks_per_host = 77;
     settings.probe_count = 77;
@@ -135,14 +135,14 @@ TEST(Settings, Switches) {
 TEST(Settings, Broadcast) {
     Settings settings;
     EXPECT_EQ(assign_setting(settings, "broadcast", "chain:segment_bytes=8192"), "");
-    ASSERT_TRUE(settings.broadcast);
-    EXPECT_EQ(settings.broadcast->algorithm->name, "chain");
-    EXPECT_EQ(settings.broadcast->parameters.segment_bytes, 8192u);
+    ASSERT_TRUE(settings.forced(Collective::broadcast));
+    EXPECT_EQ(settings.forced(Collective::broadcast)->algorithm->name, "chain");
+    EXPECT_EQ(settings.forced(Collective::broadcast)->parameters.segment_bytes, 8192u);
     const std::string error = assign_setting(settings, "broadcast", "chian");
     EXPECT_TRUE(one_line(error));
     EXPECT_NE(error.find("chain"), error.npos) << error;
     EXPECT_EQ(assign_setting(settings, "broadcast", "auto"), "");
-    EXPECT_FALSE(settings.broadcast);
+    EXPECT_FALSE(settings.forced(Collective::broadcast));
 }
 
 TEST(Settings, UnknownNames) {

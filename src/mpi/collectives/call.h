@@ -1,12 +1,13 @@
-// The way of one call of a collective, from its shape to its end.
+// The way of one call of a collective, from what the program gave to its end.
 #pragma once
 
 #include <mpi.h>
 
-#include <utility>
+#include <optional>
 
 #include "core/collectives/call_shape.h"
 #include "mpi/communicator/registry.h"
+#include "mpi/executor/memory.h"
 
 namespace mutirao::mpi {
 
@@ -30,21 +31,61 @@ struct Outcome {
     bool to_be_raised = false;
 };
 
-/// Enters the communicator with `shape` and runs the call as is ruled there: natively, or by
-/// `execute(execution, tag, surroundings)`.
-template <typename Execute>
-Outcome run(Communicator& communicator, const CallShape& shape, const NativeCall& native,
-            Execute&& execute) {
-    const Communicator::Turn turn = communicator.enter(shape);
-    Outcome outcome;
-    if (turn.execution == nullptr) {
-        outcome.error = native();
-    } else {
-        outcome.error = execute(*turn.execution, turn.tag, communicator.surroundings());
-        outcome.to_be_raised = outcome.error != MPI_SUCCESS;
+/// Where a call is made.
+struct Place {
+    MPI_Comm twin;
+    int rank;
+    int size;
+};
+
+/// What the call asks for, and what this rank alone knows of it.
+struct Binding {
+    enum class Reads : unsigned char {
+        nothing,
+        input,
+        copy  ///< of the input, since its memory is written
+    };
+    enum class Writes : unsigned char {
+        nothing,
+        output,
+        unseen,       ///< a block in place, that the program has already
+        received,     ///< what came is passed on
+        passed_on     ///< what is there is passed on
+    };
+
+    CallShape shape;
+    Reads reads = Reads::nothing;
+    Writes writes = Writes::nothing;
+    Elements input{};
+    Elements output{};
+    Reduction reduction{};
+};
+
+/// Nothing where the MPI library is to judge: what it refuses, and what no schedule can hold.
+std::optional<Elements> elements(const void* buffer, MPI_Count count, MPI_Datatype type,
+                                 MPI_Comm twin);
+
+/// The `index`-th block of so many elements.
+Elements nth(const Elements& blocks, int index, MPI_Count count);
+
+/// Enters the communicator and runs the call as is ruled there.
+Outcome run(Communicator& communicator, const Binding& binding, MPI_Comm twin,
+            const NativeCall& native);
+
+/// `bind`: from a Place to a Binding; nothing for calls that are the MPI library's and do not count, on
+/// all ranks of a correct program alike.
+template <typename Bind>
+Outcome take(Job& job, MPI_Comm comm, const NativeCall& native, Bind&& bind) {
+    if (comm == MPI_COMM_NULL) {
+        return {native(), false};
     }
-    communicator.leave(turn);
-    return outcome;
+    Communicator& communicator = communicator_of(comm, job);
+    if (communicator.is_native()) {
+        return {native(), false};
+    }
+    const Place place{job.twin(), communicator.my_rank(), communicator.rank_count()};
+    const std::optional<Binding> binding = bind(place);
+    return binding ? run(communicator, *binding, job.twin(), native) : Outcome{native(), false};
 }
 
 }  // namespace mutirao::mpi

@@ -1,5 +1,6 @@
-// Each collective, from the program's arguments to its shape and to what this rank alone knows of it.
-// The names are those of interpose/functions.h; `comm` and its communicator are not null.
+// Each collective, from the program's arguments to its shape and to what this rank alone knows of it
+// (MPI 4.0, chapter 6). The names are those of interpose/functions.h; the files stand by what moves:
+// one message, a block of each rank, or the operands of a reduction.
 #pragma once
 
 #include <mpi.h>
@@ -8,8 +9,35 @@
 
 namespace mutirao::mpi {
 
-/// MPI_Bcast (MPI 4.0, section 6.4).
+// messages.cpp
+Outcome barrier(Job& job, const NativeCall& native, MPI_Comm comm);
 Outcome broadcast(Job& job, const NativeCall& native, void* buffer, MPI_Count count, MPI_Datatype type,
                   int root, MPI_Comm comm);
+
+// blocks.cpp
+Outcome gather(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
+               MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+               MPI_Datatype receive_type, int root, MPI_Comm comm);
+Outcome scatter(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
+                MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                MPI_Datatype receive_type, int root, MPI_Comm comm);
+Outcome allgather(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
+                  MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                  MPI_Datatype receive_type, MPI_Comm comm);
+Outcome alltoall(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
+                 MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                 MPI_Datatype receive_type, MPI_Comm comm);
+
+// reductions.cpp
+Outcome reduce(Job& job, const NativeCall& native, const void* send, void* receive, MPI_Count count,
+               MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm);
+Outcome allreduce(Job& job, const NativeCall& native, const void* send, void* receive,
+                  MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+Outcome reduce_scatter_block(Job& job, const NativeCall& native, const void* send, void* receive,
+                             MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+Outcome scan(Job& job, const NativeCall& native, const void* send, void* receive, MPI_Count count,
+             MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+Outcome exscan(Job& job, const NativeCall& native, const void* send, void* receive, MPI_Count count,
+               MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
 }  // namespace mutirao::mpi

@@ -98,7 +98,7 @@ Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
     if (checks_in(call)) {
         settle_at_once(shape, call);
     }
-    if (shape.length_bytes == 0) {
+    if (shape.empty()) {
         return {};
     }
     const RulingTable::Way* way = &ruled_->table.find(shape, call);

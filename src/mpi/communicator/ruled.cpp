@@ -310,7 +310,7 @@ void Communicator::settle_at_once(const CallShape& shape, std::uint64_t call) {
         if (measured) {
             made.rulings = ruled_->docket->use(std::move(*measured), call);
         }
-        if (shape.length_bytes > 0 && !ruled_->table.find(shape, call).ruled) {
+        if (!shape.empty() && !ruled_->table.find(shape, call).ruled) {
             made.rulings.push_back(ruled_->docket->decide_now(shape, call));
         }
         made.route = ruled_->docket->route();

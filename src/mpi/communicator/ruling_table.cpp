@@ -16,8 +16,10 @@ constexpr std::size_t most_classes = 1024;
 
 RulingTable::Entry* RulingTable::entry_for(const CallShape& shape, std::uint64_t call) {
     const ShapeClass exact = class_of(shape);
-    for (const ShapeClass& shapes : {exact, ShapeClass{exact.collective, any_root, exact.length_class},
-                                     ShapeClass{exact.collective, exact.root, any_length}}) {
+    ShapeClass of_any_root = exact, of_any_length = exact;
+    of_any_root.root = any_root;
+    of_any_length.length_class = any_length;
+    for (const ShapeClass& shapes : {exact, of_any_root, of_any_length}) {
         const auto found = entries_.find(shapes);
         if (found == entries_.end()) {
             continue;
@@ -75,7 +77,7 @@ const RulingTable::Way& RulingTable::look_up(const CallShape& shape, std::uint64
 }
 
 Execution& RulingTable::execution_for(const Entry& entry, const CallShape& shape) {
-    const PlanKey key{entry.number, shape.root, shape.length_bytes};
+    const PlanKey key{entry.number, shape.root, shape.length_bytes, shape.unit_bytes};
     const auto found = plan_of_.find(key);
     if (found != plan_of_.end()) {
         plans_.splice(plans_.begin(), plans_, found->second);
@@ -124,7 +126,8 @@ void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord ex
     const ShapeClass& shapes = ruling.shapes;
     if (shapes.length_class == any_length) {
         std::erase_if(entries_, [&](const auto& entry) {
-            return entry.first.collective == shapes.collective && entry.first.root == shapes.root;
+            return entry.first.collective == shapes.collective && entry.first.root == shapes.root &&
+                   entry.first.commutes == shapes.commutes;
         });
         for_any_length_.push_back(std::move(explained));
         entries_[shapes] = {ruling, &for_any_length_.back(), transport, ++number_};

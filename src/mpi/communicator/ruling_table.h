@@ -56,6 +56,7 @@ class RulingTable {
         std::uint32_t ruling;
         int root;
         std::size_t length_bytes;
+        std::size_t unit_bytes;
         bool operator==(const PlanKey&) const = default;
     };
     struct PlanHash {
@@ -69,7 +70,8 @@ class RulingTable {
     };
 
     static std::size_t place_of(const CallShape& shape) {
-        return (shape.length_bytes ^ (shape.length_bytes >> 3) ^ static_cast<std::size_t>(shape.root)) %
+        return (shape.length_bytes ^ (shape.length_bytes >> 3) ^ static_cast<std::size_t>(shape.root) ^
+                static_cast<std::size_t>(shape.collective)) %
                recent_shapes;
     }
     const Way& look_up(const CallShape& shape, std::uint64_t call, Way& recent);

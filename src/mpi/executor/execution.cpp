@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mpi/executor/patience.h"
+#include "mpi/executor/reduction.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -39,7 +40,7 @@ void Execution::take_status(const Plan::Step& step, const MPI_Status& status, in
     }
 }
 
-int Execution::run(const Memory& memory, int tag, const Surroundings& surroundings) {
+int Execution::run(Memory& memory, int tag, const Surroundings& surroundings) {
     memory_ = &memory;
     tag_ = tag;
     surroundings_ = &surroundings;
@@ -59,8 +60,8 @@ int Execution::run(const Memory& memory, int tag, const Surroundings& surroundin
 
 std::byte* Execution::at(Buffer buffer, std::size_t offset_bytes) const {
     switch (buffer) {
-        case Buffer::input: return memory_->input->data() + offset_bytes;
-        case Buffer::output: return memory_->output->data() + offset_bytes;
+        case Buffer::input: return memory_->input()->data() + offset_bytes;
+        case Buffer::output: return memory_->output()->data() + offset_bytes;
         case Buffer::scratch: break;
     }
     return scratch_.get() + offset_bytes;
@@ -80,7 +81,7 @@ int Execution::run_place_in_tree() {
         send_to_children();
     }
     if (error_ == MPI_SUCCESS) {
-        fail(memory_->output->finish());
+        fail(finish());
     }
     return error_;
 }
@@ -144,7 +145,7 @@ void Execution::send_to_children() {
 
 // --- any schedule --------------------------------------------------------------------------------
 
-void Execution::begin(const Memory& memory, int tag, const Surroundings& surroundings) {
+void Execution::begin(Memory& memory, int tag, const Surroundings& surroundings) {
     memory_ = &memory;
     tag_ = tag;
     surroundings_ = &surroundings;
@@ -171,8 +172,7 @@ void Execution::begin(const Memory& memory, int tag, const Surroundings& surroun
     to_start_ = steps.size();
     to_complete_ = steps.size() - plan_->left_behind_count();
     if (plan_->left_behind_count() > 0) {
-        copy_ = std::make_unique_for_overwrite<std::byte[]>(plan_->left_behind_end_bytes() -
-                                                            plan_->left_behind_begin_bytes());
+        copy_ = std::make_unique_for_overwrite<std::byte[]>(plan_->copy_bytes());
     }
 }
 
@@ -190,7 +190,7 @@ bool Execution::advance() {
     withdraw();
     leave_behind();
     if (error_ == MPI_SUCCESS) {
-        fail(memory_->output->finish());
+        fail(finish());
     }
     return true;
 }
@@ -237,17 +237,26 @@ void Execution::start(StepId id) {
 }
 
 int Execution::start_send(const Plan::Step& step, MPI_Request& request) {
-    if (step.source_buffer != Buffer::scratch) {
-        PackedMessage& message =
-            step.source_buffer == Buffer::output ? *memory_->output : *memory_->input;
-        const int error =
-            message.prepare(step.source_bytes + static_cast<std::size_t>(step.length_bytes));
-        if (error != MPI_SUCCESS) {
-            return error;
-        }
+    if (const int error = prepare(step); error != MPI_SUCCESS) {
+        return error;
     }
     return PMPI_Isend(data_to_send(step), step.length_bytes, MPI_BYTE, step.rank, tag_,
                       surroundings_->twin, &request);
+}
+
+// What a step reads of the program's memory is packed in time.
+int Execution::prepare(const Plan::Step& step) {
+    if (step.source_buffer == Buffer::scratch) {
+        return MPI_SUCCESS;
+    }
+    PackedMessage& message =
+        step.source_buffer == Buffer::output ? *memory_->output() : *memory_->input();
+    return message.prepare(step.source_bytes + static_cast<std::size_t>(step.length_bytes));
+}
+
+int Execution::finish() {
+    PackedMessage* const output = memory_->output();
+    return output != nullptr ? output->finish() : MPI_SUCCESS;
 }
 
 int Execution::start_receive(const Plan::Step& step, MPI_Request& request) {
@@ -256,13 +265,18 @@ int Execution::start_receive(const Plan::Step& step, MPI_Request& request) {
 }
 
 int Execution::do_locally(const Plan::Step& step) {
+    if (const int error = prepare(step); error != MPI_SUCCESS) {
+        return error;
+    }
     const std::byte* const from = at(step.source_buffer, step.source_bytes);
     std::byte* const to = at(step.target_buffer, step.target_bytes);
     const auto length_bytes = static_cast<std::size_t>(step.length_bytes);
     if (step.kind == StepKind::reduce) {
         return reduce(from, to, length_bytes, step.source_first);
     }
-    std::memcpy(to, from, length_bytes);
+    if (from != to) {  // a block in place is there already
+        std::memcpy(to, from, length_bytes);
+    }
     return MPI_SUCCESS;
 }
 
@@ -271,25 +285,23 @@ int Execution::do_locally(const Plan::Step& step) {
 int Execution::reduce(const std::byte* source, std::byte* target, std::size_t length_bytes,
                       bool source_first) {
     const Reduction& reduction = memory_->reduction;
-    const int count = static_cast<int>(length_bytes / reduction.unit_bytes);
     if (source_first || reduction.commutes) {
-        return PMPI_Reduce_local(source, target, count, reduction.type, reduction.op);
+        return reduce_packed(reduction, source, target, length_bytes);
     }
     swapped_.assign(source, source + length_bytes);
-    const int error =
-        PMPI_Reduce_local(target, swapped_.data(), count, reduction.type, reduction.op);
+    const int error = reduce_packed(reduction, target, swapped_.data(), length_bytes);
     std::memcpy(target, swapped_.data(), length_bytes);
     return error;
 }
 
 // What is left behind goes from the copy that outlives the call. Several sends may share bytes, which
-// are then copied again: the same bytes to the same place.
+// are then copied again: the same bytes to the same place, since the schedule has no race.
 const std::byte* Execution::data_to_send(const Plan::Step& step) {
     const std::byte* const data = at(step.source_buffer, step.source_bytes);
     if (!step.left_behind) {
         return data;
     }
-    std::byte* const kept = copy_.get() + (step.source_bytes - plan_->left_behind_begin_bytes());
+    std::byte* const kept = copy_.get() + step.copy_bytes;
     std::memcpy(kept, data, static_cast<std::size_t>(step.length_bytes));
     return kept;
 }

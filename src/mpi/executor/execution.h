@@ -35,11 +35,11 @@ class Execution {
 
     /// Until this rank's part is done, but for sends that are left behind. Returns MPI_SUCCESS or the
     /// class of the first error.
-    int run(const Memory& memory, int tag, const Surroundings& surroundings);
+    int run(Memory& memory, int tag, const Surroundings& surroundings);
 
     /// The same in pieces: begin once, then advance until it returns true; the result is error(). Until
     /// then memory and surroundings stay where they are.
-    void begin(const Memory& memory, int tag, const Surroundings& surroundings);
+    void begin(Memory& memory, int tag, const Surroundings& surroundings);
     bool advance();
     int error() const { return error_; }
 
@@ -56,6 +56,8 @@ class Execution {
     void start_ready();
     void start(StepId step);
     int start_send(const Plan::Step& step, MPI_Request& request);
+    int prepare(const Plan::Step& step);
+    int finish();
     int start_receive(const Plan::Step& step, MPI_Request& request);
     int do_locally(const Plan::Step& step);
     int reduce(const std::byte* source, std::byte* target, std::size_t length_bytes,
@@ -72,7 +74,7 @@ class Execution {
     bool ended() const { return to_start_ == 0 && to_complete_ == 0; }
 
     std::shared_ptr<const Plan> plan_;
-    const Memory* memory_ = nullptr;
+    Memory* memory_ = nullptr;
     int tag_ = 0;
     const Surroundings* surroundings_ = nullptr;
 

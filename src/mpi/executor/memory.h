@@ -4,6 +4,8 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <memory>
+#include <optional>
 
 #include "mpi/executor/datatype.h"
 
@@ -13,14 +15,52 @@ namespace mutirao::mpi {
 struct Reduction {
     MPI_Op op = MPI_OP_NULL;
     MPI_Datatype type = MPI_DATATYPE_NULL;
-    std::size_t unit_bytes = 1;
+    TypeShape layout{1, true};
     bool commutes = true;
 };
 
-struct Memory {
-    PackedMessage* output = nullptr;
-    PackedMessage* input = nullptr;  ///< null: the collective has none
+/// Elements of one datatype, as the program gave them.
+struct Elements {
+    void* buffer = nullptr;
+    MPI_Count count = 0;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    TypeShape layout{};
+
+    std::size_t bytes() const { return static_cast<std::size_t>(count) * layout.packed_bytes; }
+};
+
+/// Either side is missing where the rank has none. What is read and what is written may be the same
+/// memory only where the schedule copies the one to the very place of the other (blocks in place).
+class Memory {
+  public:
+    /// `comm` is any communicator of the job.
+    explicit Memory(MPI_Comm comm) : comm_(comm) {}
+
+    void read(const Elements& from) {
+        input_.emplace(from.buffer, from.count, from.type, from.layout, comm_, true);
+    }
+    void write(const Elements& to) {
+        output_.emplace(to.buffer, to.count, to.type, to.layout, comm_, false);
+    }
+    /// A message that is read and passed on, or received and passed on.
+    void pass_on(const Elements& message, bool full) {
+        output_.emplace(message.buffer, message.count, message.type, message.layout, comm_, full);
+    }
+    /// Reads from a copy, since the same memory is written. Returns an MPI error code.
+    int read_copy(const Elements& from);
+    /// Writes to where nobody looks.
+    void discard(std::size_t length_bytes);
+
+    PackedMessage* input() { return input_ ? &*input_ : nullptr; }
+    PackedMessage* output() { return output_ ? &*output_ : nullptr; }
+
     Reduction reduction{};
+
+  private:
+    MPI_Comm comm_;
+    std::optional<PackedMessage> input_;
+    std::optional<PackedMessage> output_;
+    std::unique_ptr<std::byte[]> spare_;
 };
 
 }  // namespace mutirao::mpi

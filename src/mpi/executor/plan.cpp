@@ -1,6 +1,7 @@
 #include "mpi/executor/plan.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "core/schedule/detached.h"
 
@@ -52,27 +53,25 @@ Plan::Plan(const Schedule& schedule, const Transport& transport, std::span<const
 void Plan::add_steps(const Schedule& schedule, const std::vector<bool>& detached,
                      std::span<const int> twin_rank_of) {
     steps_.reserve(schedule.size());
+    using Bytes = std::tuple<Buffer, std::size_t, std::size_t>;
+    std::map<Bytes, std::size_t> copied;
     for (const mutirao::Step& step : schedule.steps()) {
-        // Only the output outlives the call's own memory as a copy.
-        const bool left_behind = detached[steps_.size()] && step.source.buffer == Buffer::output;
+        const bool left_behind = detached[steps_.size()];
         const int rank = is_message(step) ? twin_rank_of[static_cast<std::size_t>(step.peer)] : -1;
         const Region& region = step.kind == StepKind::receive ? step.target : step.source;
-        steps_.push_back({step.kind, left_behind, step.source_first, step.source.buffer,
-                          step.target.buffer, rank, static_cast<int>(region.length_bytes),
-                          step.source.offset_bytes, step.target.offset_bytes,
-                          static_cast<int>(step.dependency_count), 0, 0, -1});
+        Step made{step.kind, left_behind, step.source_first, step.source.buffer,
+                  step.target.buffer, rank, static_cast<int>(region.length_bytes),
+                  step.source.offset_bytes, step.target.offset_bytes,
+                  static_cast<int>(step.dependency_count), 0, 0, -1};
         if (left_behind) {
-            note_left_behind(region);
+            ++left_behind_count_;
+            const auto [place, fresh] = copied.try_emplace(
+                Bytes{region.buffer, region.offset_bytes, region.length_bytes}, copy_bytes_);
+            made.copy_bytes = place->second;
+            copy_bytes_ += fresh ? region.length_bytes : 0;
         }
+        steps_.push_back(made);
     }
-}
-
-void Plan::note_left_behind(const Region& region) {
-    left_behind_begin_bytes_ =
-        left_behind_count_ == 0 ? region.offset_bytes
-                                : std::min(left_behind_begin_bytes_, region.offset_bytes);
-    left_behind_end_bytes_ = std::max(left_behind_end_bytes_, region.end_bytes());
-    ++left_behind_count_;
 }
 
 // Chains the messages of each kind and peer: one starts after its predecessor started, and after the

@@ -33,6 +33,7 @@ class Plan {
         std::uint32_t first_dependent;
         std::uint32_t dependent_count;
         StepId next_to_peer;  ///< may start once this one has started; -1: none
+        std::size_t copy_bytes = 0;  ///< left behind: where in the copy its data are put
     };
 
     /// twin_rank_of[p]: the rank in the twin of the schedule's peer p. `transport` tells which sends
@@ -51,9 +52,8 @@ class Plan {
     bool is_place_in_tree() const { return place_in_tree_; }
 
     std::size_t left_behind_count() const { return left_behind_count_; }
-    /// The part of the output that sends left behind read.
-    std::size_t left_behind_begin_bytes() const { return left_behind_begin_bytes_; }
-    std::size_t left_behind_end_bytes() const { return left_behind_end_bytes_; }
+    /// Of the copy from which sends left behind go; those of the same bytes share them.
+    std::size_t copy_bytes() const { return copy_bytes_; }
 
     std::size_t memory_bytes() const {
         return sizeof *this + steps_.capacity() * sizeof(Step) +
@@ -64,16 +64,13 @@ class Plan {
     void add_steps(const Schedule& schedule, const std::vector<bool>& detached,
                    std::span<const int> twin_rank_of);
     void add_order_and_window(std::vector<std::vector<StepId>>& dependents);
-    void note_left_behind(const Region& region);
-
     std::vector<Step> steps_;
     std::vector<StepId> dependents_;
     std::vector<StepId> first_;
     std::size_t scratch_bytes_;
     bool place_in_tree_ = false;
     std::size_t left_behind_count_ = 0;
-    std::size_t left_behind_begin_bytes_ = 0;
-    std::size_t left_behind_end_bytes_ = 0;
+    std::size_t copy_bytes_ = 0;
 };
 
 }  // namespace mutirao::mpi

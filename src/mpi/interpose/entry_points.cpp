@@ -21,6 +21,7 @@ namespace {
 
 using Comm = Foreign<MPI_Comm, HandleKind::comm>;
 using Type = Foreign<MPI_Datatype, HandleKind::type>;
+using Op = Foreign<MPI_Op, HandleKind::op>;
 using Word = std::uintptr_t;
 
 template <typename Native>
@@ -162,6 +163,7 @@ MUTIRAO_DEFINE_BOTH(Comm_disconnect, (void* comm), { return release(native, comm
         return Collective<&ours, decltype(native)>{native,                                    \
                                                    __builtin_return_address(0)} arguments;                        \
     })
+MUTIRAO_COLLECTIVES_WITHOUT_COUNTS(MUTIRAO_COLLECTIVE)
 MUTIRAO_COLLECTIVES(MUTIRAO_COLLECTIVE, int)
 #if MPI_VERSION >= 4
 #define MUTIRAO_LARGE_COLLECTIVE(name, ours, parameters, arguments)                           \

@@ -6,4 +6,39 @@
 #define MUTIRAO_COLLECTIVES(ROW, COUNT)                                                       \
     ROW(Bcast, broadcast,                                                                     \
         (void* buffer, COUNT count, Type type, int root, Comm comm),                          \
-        (buffer, count, type, root, comm))
+        (buffer, count, type, root, comm))                                                    \
+    ROW(Gather, gather,                                                                       \
+        (const void* send, COUNT send_count, Type send_type, void* receive,                   \
+         COUNT receive_count, Type receive_type, int root, Comm comm),                        \
+        (send, send_count, send_type, receive, receive_count, receive_type, root, comm))      \
+    ROW(Scatter, scatter,                                                                     \
+        (const void* send, COUNT send_count, Type send_type, void* receive,                   \
+         COUNT receive_count, Type receive_type, int root, Comm comm),                        \
+        (send, send_count, send_type, receive, receive_count, receive_type, root, comm))      \
+    ROW(Allgather, allgather,                                                                 \
+        (const void* send, COUNT send_count, Type send_type, void* receive,                   \
+         COUNT receive_count, Type receive_type, Comm comm),                                  \
+        (send, send_count, send_type, receive, receive_count, receive_type, comm))            \
+    ROW(Alltoall, alltoall,                                                                   \
+        (const void* send, COUNT send_count, Type send_type, void* receive,                   \
+         COUNT receive_count, Type receive_type, Comm comm),                                  \
+        (send, send_count, send_type, receive, receive_count, receive_type, comm))            \
+    ROW(Reduce, reduce,                                                                       \
+        (const void* send, void* receive, COUNT count, Type type, Op op, int root,            \
+         Comm comm),                                                                          \
+        (send, receive, count, type, op, root, comm))                                         \
+    ROW(Allreduce, allreduce,                                                                 \
+        (const void* send, void* receive, COUNT count, Type type, Op op, Comm comm),          \
+        (send, receive, count, type, op, comm))                                               \
+    ROW(Reduce_scatter_block, reduce_scatter_block,                                           \
+        (const void* send, void* receive, COUNT count, Type type, Op op, Comm comm),          \
+        (send, receive, count, type, op, comm))                                               \
+    ROW(Scan, scan,                                                                           \
+        (const void* send, void* receive, COUNT count, Type type, Op op, Comm comm),          \
+        (send, receive, count, type, op, comm))                                               \
+    ROW(Exscan, exscan,                                                                       \
+        (const void* send, void* receive, COUNT count, Type type, Op op, Comm comm),          \
+        (send, receive, count, type, op, comm))
+
+/// Those that count nothing, and so have no other form.
+#define MUTIRAO_COLLECTIVES_WITHOUT_COUNTS(ROW) ROW(Barrier, barrier, (Comm comm), (comm))

@@ -15,7 +15,7 @@ namespace mutirao::mpi {
 /// A machine word in which a handle came in, whatever its binary interface; it becomes a handle of our
 /// own where one is wanted. Passed in a register like the handle itself. `kind` tells handles apart
 /// that are all int in MPICH's binary interface.
-enum class HandleKind : unsigned char { comm, type };
+enum class HandleKind : unsigned char { comm, type, op };
 
 template <typename Own, HandleKind kind>
 struct Foreign {

@@ -52,11 +52,10 @@ int largest_tag(MPI_Comm comm) {
     return found != 0 ? *value : guaranteed;
 }
 
-// Where the memory of a GPU may be meant, nothing is copied by the processor.
 std::size_t left_behind_limit() {
-    return gpu_runtime_loaded() ? 0
-                                : std::min(runtime().settings.detached_bytes,
-                                           static_cast<std::size_t>(socket_buffer_bytes()));
+    return may_leave_sends_behind() ? std::min(runtime().settings.detached_bytes,
+                                               static_cast<std::size_t>(socket_buffer_bytes()))
+                                    : 0;
 }
 
 bool complete(const NetworkView& view) {
@@ -129,7 +128,7 @@ void Job::finish() {
         PMPI_Wait(&adopted_.front().request, MPI_STATUS_IGNORE);
         adopted_.pop_front();
     }
-    if (warns_of_unreceived_messages()) {
+    if (uses_ucx()) {
         receive_what_is_left();
     }
 }

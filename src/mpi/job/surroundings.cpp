@@ -19,7 +19,7 @@ bool is_fault_tolerant() {
 #endif
 }
 
-bool warns_of_unreceived_messages() { return dlsym(RTLD_DEFAULT, "ucp_init") != nullptr; }
+bool uses_ucx() { return dlsym(RTLD_DEFAULT, "ucp_init") != nullptr; }
 
 bool gpu_runtime_loaded() {
     const auto names = {"cuInit", "hipInit", "zeInit"};

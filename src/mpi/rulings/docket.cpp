@@ -19,13 +19,24 @@ std::shared_ptr<const Topology> unknown_topology(int hosts) {
     return topology;
 }
 
+/// Something is forced, and nothing that is forced goes over a measured tree.
+bool needs_no_network(const Settings& settings) {
+    bool some = false;
+    for (const std::optional<Candidate>& forced : settings.algorithms) {
+        if (forced && forced->algorithm->needs_tree()) {
+            return false;
+        }
+        some = some || forced;
+    }
+    return some;
+}
+
 }  // namespace
 
 Docket::Docket(Subject subject)
     : subject_(std::move(subject)) {
     route_ = route_without_network(subject_.placement->rank_count());
-    const auto& forced = subject_.settings.broadcast;
-    if (forced && !forced->algorithm->needs_tree()) {
+    if (needs_no_network(subject_.settings)) {
         take_network(unknown_topology(subject_.placement->host_count()), {});
         route_ = route_without_network(subject_.placement->rank_count());
     }
@@ -99,7 +110,7 @@ void Docket::question_all() {
 // the program, still run the same one and learn of it.
 ShapeClass Docket::subject_of(const CallShape& shape) const {
     ShapeClass shapes = class_of(shape);
-    if (subject_.settings.broadcast) {
+    if (subject_.settings.forced(shape.collective)) {
         shapes.length_class = any_length;
     }
     return shapes;

@@ -98,10 +98,10 @@ Transport transport_of(const Settings& settings, [[maybe_unused]] double socket_
     transport.eager_limit_bytes = 65536 - 128;
 #else
     transport.buffered_limit_bytes = 128;
-    transport.detached_bytes = gpu_runtime_loaded()
-                                   ? 0
-                                   : std::min(settings.detached_bytes,
-                                              static_cast<std::size_t>(socket_buffer_bytes));
+    transport.detached_bytes = may_leave_sends_behind()
+                                   ? std::min(settings.detached_bytes,
+                                              static_cast<std::size_t>(socket_buffer_bytes))
+                                   : 0;
 #endif
     if (settings.eager_limit_bytes != 0) {
         transport.eager_limit_bytes = settings.eager_limit_bytes;

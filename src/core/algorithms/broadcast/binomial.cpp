@@ -5,7 +5,7 @@
 // Cost, p ranks, n bytes: depth ceil(log2 p), p - 1 messages; the root sends ceil(log2 p) n bytes.
 // In s segments the depth is passed once and each further segment follows at the root's pace.
 // No restrictions.
-#include "core/algorithms/broadcast/over_tree.h"
+#include "core/algorithms/over_tree.h"
 
 namespace mutirao::broadcast {
 

@@ -4,7 +4,7 @@
 //
 // Cost, p ranks, n bytes in s segments: depth p - 1, (p - 1) s messages; every rank sends n bytes
 // at most, and the last has the whole after p + s - 2 steps of n / s bytes. No restrictions.
-#include "core/algorithms/broadcast/over_tree.h"
+#include "core/algorithms/over_tree.h"
 
 namespace mutirao::broadcast {
 

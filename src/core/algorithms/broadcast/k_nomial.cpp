@@ -5,7 +5,7 @@
 //
 // Cost, p ranks, radix k, n bytes: depth ceil(log_k p), p - 1 messages; the root sends
 // (k - 1) ceil(log_k p) n bytes. No restrictions; radix 2 is the binomial tree.
-#include "core/algorithms/broadcast/over_tree.h"
+#include "core/algorithms/over_tree.h"
 
 namespace mutirao::broadcast {
 

@@ -7,7 +7,7 @@
 // segment of a half; a rank sends at most 1.5 n bytes instead of the 2 n of one binary tree. With
 // an even number of ranks one rank has no partner, and the root sends it the other half.
 // No restrictions.
-#include "core/algorithms/broadcast/over_tree.h"
+#include "core/algorithms/over_tree.h"
 
 namespace mutirao::broadcast {
 

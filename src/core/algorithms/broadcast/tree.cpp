@@ -6,7 +6,7 @@
 //
 // Cost, p ranks: p - 1 messages per segment, depth and load as the tree has them. Needs a tree
 // over the same ranks that hangs from the root.
-#include "core/algorithms/broadcast/over_tree.h"
+#include "core/algorithms/over_tree.h"
 
 namespace mutirao::broadcast {
 

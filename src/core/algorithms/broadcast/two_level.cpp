@@ -4,7 +4,7 @@
 //
 // Cost, q sites of up to m hosts: q - 1 messages between sites, one after the other over no site
 // twice; depth 1 + ceil(log2 m). Needs a tree of kind two_level that hangs from the root.
-#include "core/algorithms/broadcast/over_tree.h"
+#include "core/algorithms/over_tree.h"
 
 namespace mutirao::broadcast {
 

@@ -1,8 +1,8 @@
-#include "core/algorithms/broadcast/over_tree.h"
+#include "core/algorithms/over_tree.h"
 
 #include "core/text/invariant.h"
 
-namespace mutirao::broadcast {
+namespace mutirao {
 
 namespace {
 
@@ -21,9 +21,6 @@ void require_fitting_tree(const Request& request) {
     if (request.tree->size() != request.size) {
         broken_invariant("tree does not fit (its ranks, ranks)", request.tree->size(),
                          request.size);
-    }
-    if (request.tree->root != request.root) {
-        broken_invariant("tree does not fit (its root, root)", request.tree->root, request.root);
     }
 }
 
@@ -48,11 +45,19 @@ Schedule over_virtual_tree(const Request& request, const TreePlace& place) {
     return over_place(request, with_real_ranks(place, request.root, request.size));
 }
 
-Schedule over_given_tree(const Request& request) {
+TreePlace place_in_given_tree(const Request& request) {
     require_fitting_tree(request);
     const auto rank = static_cast<std::size_t>(request.rank);
     const auto children = request.tree->children[rank];
-    return over_place(request, {request.tree->parent[rank], {children.begin(), children.end()}});
+    return {request.tree->parent[rank], {children.begin(), children.end()}};
 }
 
-}  // namespace mutirao::broadcast
+Schedule over_given_tree(const Request& request) {
+    const TreePlace place = place_in_given_tree(request);
+    if (request.tree->root != request.root) {
+        broken_invariant("tree does not fit (its root, root)", request.tree->root, request.root);
+    }
+    return over_place(request, place);
+}
+
+}  // namespace mutirao

@@ -8,7 +8,7 @@
 #include "core/algorithms/shape.h"
 #include "core/schedule/schedule.h"
 
-namespace mutirao::broadcast {
+namespace mutirao {
 
 /// Receives each segment from the parent and sends it on to every child before the next one.
 /// Returns the receive of each segment; nothing at the root of the tree.
@@ -21,4 +21,7 @@ Schedule over_virtual_tree(const Request& request, const TreePlace& place);
 /// Request::tree, which must be there and hang from Request::root.
 Schedule over_given_tree(const Request& request);
 
-}  // namespace mutirao::broadcast
+/// This rank's place in Request::tree, which must be there and over the same ranks.
+TreePlace place_in_given_tree(const Request& request);
+
+}  // namespace mutirao

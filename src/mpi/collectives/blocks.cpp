@@ -1,0 +1,151 @@
+// Collectives that move a block for every rank. With MPI_IN_PLACE a rank's own block is there already.
+#include "mpi/collectives/collectives.h"
+
+namespace mutirao::mpi {
+namespace {
+
+using Reads = Binding::Reads;
+using Writes = Binding::Writes;
+
+Binding of_blocks(Collective collective, int root, const Elements& block) {
+    Binding binding;
+    binding.shape.collective = collective;
+    binding.shape.root = root;
+    binding.shape.length_bytes = block.bytes();
+    return binding;
+}
+
+void read(Binding& binding, const Elements& input) {
+    binding.reads = Reads::input;
+    binding.input = input;
+}
+
+void write(Binding& binding, const Elements& output) {
+    binding.writes = Writes::output;
+    binding.output = output;
+}
+
+Elements times(Elements block, int blocks) {
+    block.count *= blocks;
+    return block;
+}
+
+/// Unless both sides are of one length the MPI library is to say what is wrong.
+bool fit(const Elements& one, const Elements& other) { return one.bytes() == other.bytes(); }
+
+/// A rank that sends one block and receives one from each, unless its own is in place.
+std::optional<Binding> gathers(Collective collective, int root, const void* send,
+                               MPI_Count send_count, MPI_Datatype send_type, void* receive,
+                               MPI_Count receive_count, MPI_Datatype receive_type,
+                               const Place& here) {
+    const auto block = elements(receive, receive_count, receive_type, here.twin);
+    if (!block || (send == receive && send != nullptr && receive_count > 0)) {
+        return std::nullopt;
+    }
+    Binding binding = of_blocks(collective, root, *block);
+    write(binding, times(*block, here.size));
+    if (send == MPI_IN_PLACE) {
+        read(binding, nth(*block, here.rank, receive_count));
+        return binding;
+    }
+    const auto mine = elements(send, send_count, send_type, here.twin);
+    if (!mine || !fit(*mine, *block)) {
+        return std::nullopt;
+    }
+    read(binding, *mine);
+    return binding;
+}
+
+}  // namespace
+
+Outcome gather(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
+               MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+               MPI_Datatype receive_type, int root, MPI_Comm comm) {
+    return take(job, comm, native, [&](const Place& here) -> std::optional<Binding> {
+        if (root < 0 || root >= here.size) {
+            return std::nullopt;
+        }
+        if (root == here.rank) {
+            return gathers(Collective::gather, root, send, send_count, send_type, receive,
+                           receive_count, receive_type, here);
+        }
+        const auto mine = elements(send, send_count, send_type, here.twin);
+        if (!mine || send == MPI_IN_PLACE) {
+            return std::nullopt;
+        }
+        Binding binding = of_blocks(Collective::gather, root, *mine);
+        read(binding, *mine);
+        return binding;
+    });
+}
+
+Outcome scatter(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
+                MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                MPI_Datatype receive_type, int root, MPI_Comm comm) {
+    return take(job, comm, native, [&](const Place& here) -> std::optional<Binding> {
+        if (root < 0 || root >= here.size) {
+            return std::nullopt;
+        }
+        const bool in_place = receive == MPI_IN_PLACE;
+        if (root != here.rank) {
+            const auto mine = elements(receive, receive_count, receive_type, here.twin);
+            if (!mine || in_place) {
+                return std::nullopt;
+            }
+            Binding binding = of_blocks(Collective::scatter, root, *mine);
+            write(binding, *mine);
+            return binding;
+        }
+        const auto block = elements(send, send_count, send_type, here.twin);
+        if (!block || (send == receive && send != nullptr && send_count > 0)) {
+            return std::nullopt;
+        }
+        Binding binding = of_blocks(Collective::scatter, root, *block);
+        read(binding, times(*block, here.size));
+        if (in_place) {
+            binding.writes = Writes::unseen;
+            return binding;
+        }
+        const auto mine = elements(receive, receive_count, receive_type, here.twin);
+        if (!mine || !fit(*mine, *block)) {
+            return std::nullopt;
+        }
+        write(binding, *mine);
+        return binding;
+    });
+}
+
+Outcome allgather(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
+                  MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                  MPI_Datatype receive_type, MPI_Comm comm) {
+    return take(job, comm, native, [&](const Place& here) {
+        return gathers(Collective::allgather, 0, send, send_count, send_type, receive,
+                       receive_count, receive_type, here);
+    });
+}
+
+Outcome alltoall(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
+                 MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                 MPI_Datatype receive_type, MPI_Comm comm) {
+    return take(job, comm, native, [&](const Place& here) -> std::optional<Binding> {
+        const auto block = elements(receive, receive_count, receive_type, here.twin);
+        if (!block || (send == receive && send != nullptr && receive_count > 0)) {
+            return std::nullopt;
+        }
+        Binding binding = of_blocks(Collective::alltoall, 0, *block);
+        write(binding, times(*block, here.size));
+        if (send == MPI_IN_PLACE) {
+            binding.reads = Reads::copy;
+            binding.input = binding.output;
+            return binding;
+        }
+        const auto mine = elements(send, send_count, send_type, here.twin);
+        if (!mine || !fit(*mine, *block)) {
+            return std::nullopt;
+        }
+        read(binding, times(*mine, here.size));
+        return binding;
+    });
+}
+
+}  // namespace mutirao::mpi

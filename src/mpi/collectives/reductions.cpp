@@ -1,0 +1,109 @@
+// Reductions. With MPI_IN_PLACE the operands are copied first, since the result takes their place.
+#include <algorithm>
+
+#include "mpi/collectives/collectives.h"
+#include "mpi/executor/reduction.h"
+
+namespace mutirao::mpi {
+namespace {
+
+using Reads = Binding::Reads;
+using Writes = Binding::Writes;
+
+struct Operands {
+    const void* send;
+    void* receive;
+    MPI_Count count;
+    MPI_Datatype type;
+    MPI_Op op;
+    int blocks = 1;        ///< of `count` elements, on each rank
+    bool has_result = true;  ///< this rank gets one
+    bool may_be_in_place = true;
+};
+
+std::optional<Binding> reduces(Collective collective, int root, const Operands& given,
+                               const Place& here) {
+    const bool in_place = given.send == MPI_IN_PLACE;
+    if (in_place && !given.may_be_in_place) {
+        return std::nullopt;
+    }
+    const auto kind = operator_kind(given.op, given.type);
+    const void* const from = in_place ? given.receive : given.send;
+    auto input = elements(from, given.count, given.type, here.twin);
+    if (!kind || !input ||
+        (given.has_result && given.send == given.receive && from != nullptr && given.count > 0)) {
+        return std::nullopt;
+    }
+    Binding binding;
+    binding.shape = {.collective = collective,
+                     .root = root,
+                     .length_bytes = input->bytes(),
+                     .unit_bytes = std::max<std::size_t>(input->layout.packed_bytes, 1),
+                     .op = *kind};
+    binding.reduction = {given.op, given.type, input->layout, kind->commutes};
+    if (given.has_result) {
+        const auto output = elements(given.receive, given.count, given.type, here.twin);
+        if (!output) {
+            return std::nullopt;
+        }
+        binding.writes = Writes::output;
+        binding.output = *output;
+    }
+    input->count *= given.blocks;
+    binding.reads = in_place ? Reads::copy : Reads::input;
+    binding.input = *input;
+    return binding;
+}
+
+}  // namespace
+
+Outcome reduce(Job& job, const NativeCall& native, const void* send, void* receive, MPI_Count count,
+               MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+    return take(job, comm, native, [&](const Place& here) -> std::optional<Binding> {
+        if (root < 0 || root >= here.size) {
+            return std::nullopt;
+        }
+        const bool mine = root == here.rank;
+        return reduces(Collective::reduce, root,
+                       {.send = send, .receive = receive, .count = count, .type = type, .op = op,
+                        .has_result = mine, .may_be_in_place = mine},
+                       here);
+    });
+}
+
+Outcome allreduce(Job& job, const NativeCall& native, const void* send, void* receive,
+                  MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    return take(job, comm, native, [&](const Place& here) {
+        return reduces(Collective::allreduce, 0, {send, receive, count, type, op}, here);
+    });
+}
+
+Outcome reduce_scatter_block(Job& job, const NativeCall& native, const void* send, void* receive,
+                             MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    return take(job, comm, native, [&](const Place& here) {
+        return reduces(Collective::reduce_scatter_block, 0,
+                       {.send = send, .receive = receive, .count = count, .type = type, .op = op,
+                        .blocks = here.size},
+                       here);
+    });
+}
+
+Outcome scan(Job& job, const NativeCall& native, const void* send, void* receive, MPI_Count count,
+             MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    return take(job, comm, native, [&](const Place& here) {
+        return reduces(Collective::scan, 0, {send, receive, count, type, op}, here);
+    });
+}
+
+// What the first rank's result is, MPI leaves undefined: it is left as it was.
+Outcome exscan(Job& job, const NativeCall& native, const void* send, void* receive, MPI_Count count,
+               MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    return take(job, comm, native, [&](const Place& here) {
+        return reduces(Collective::exscan, 0,
+                       {.send = send, .receive = receive, .count = count, .type = type, .op = op,
+                        .has_result = here.rank != 0},
+                       here);
+    });
+}
+
+}  // namespace mutirao::mpi
