@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 
+#include "core/network/uplinks.h"
 #include "core/schedule/predictor.h"
 #include "core/schedule/printer.h"
 #include "core/selection/estimate.h"
@@ -77,6 +78,7 @@ RankNetwork read_ranks(const Arguments& arguments) {
         topology.spanning_tree = edges;
     }
     if (topology.site_of.empty()) topology.site_of = discover_sites(topology.network);
+    topology.network.uplinks = uplinks_of(topology.network, topology.site_of);
     return {std::move(topology), in_blocks(ranks, per_host)};
 }
 

@@ -2,7 +2,8 @@
 // schedules. No cost formula per algorithm; whatever can be written as a schedule can be timed.
 //
 // Every rank has one processor. The ranks of a host share its port, one per direction, and all
-// pairs of ranks on the same two hosts share the link between these, again one per direction.
+// pairs of ranks on the same two hosts share the link between these, again one per direction. The hosts
+// of a site share its uplink, in the same way, for what goes to or comes from other sites.
 //
 // Model of a message of n bytes from rank a to rank b on another host (after LogGP, Alexandrov et
 // al. 1995, doi:10.1145/215399.215427, with finite ports):

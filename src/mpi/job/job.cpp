@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "agent/bandwidth_plan.h"
 #include "core/text/hash.h"
 #include "mpi/executor/patience.h"
 #include "mpi/job/surroundings.h"
@@ -61,6 +62,22 @@ std::size_t left_behind_limit() {
 bool complete(const NetworkView& view) {
     return view.unknown_links == 0 &&
            view.tree.size() + 1 == static_cast<std::size_t>(view.host_count);
+}
+
+/// Between all sites; agents measure that once there is a tree.
+bool knows_bandwidth(const NetworkView& view) {
+    const auto hosts = static_cast<std::size_t>(view.host_count);
+    const std::vector<int> site_of = agent::sites_of(view.latency_us, view.host_count);
+    for (std::size_t a = 0; a < hosts; ++a) {
+        for (std::size_t b = 0; b < hosts; ++b) {
+            const bool known = !view.bandwidth_bytes_per_us.empty() &&
+                               view.bandwidth_bytes_per_us[a * hosts + b] > 0;
+            if (site_of[a] != site_of[b] && !known) {
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 }  // namespace
@@ -265,11 +282,13 @@ std::shared_ptr<Lookout> Job::lookout() const {
     return world_ready_.load(std::memory_order_acquire) ? lookout_ : nullptr;
 }
 
-// Until this host knows every link and the tree, and so do all the others; but no longer than silent
-// links are waited for.
+// Until this host knows every link, the tree and what lies between sites, and so do all the others; but no
+// longer than silent links are waited for, and bandwidths that may never be known.
 void Job::wait_for_network() {
     const Settings& settings = runtime().settings;
-    const double until_us = now_us() + 2e3 * settings.probe_timeout_ms + 5e6;
+    constexpr double for_bandwidth_us = 6e6;
+    double until_us = now_us() + 2e3 * settings.probe_timeout_ms + 5e6;
+    bool has_tree = false;
     Background* const background = source_ ? source_->background() : nullptr;
     const auto go_on = [&](Patience& patience) {
         if (background != nullptr) {
@@ -284,7 +303,12 @@ void Job::wait_for_network() {
         if (const auto view = source_->newer_than(seen)) {
             seen = view->changes;
             if (complete(*view)) {
-                break;
+                if (background != nullptr || knows_bandwidth(*view)) {
+                    break;
+                }
+                if (!std::exchange(has_tree, true)) {
+                    until_us = now_us() + for_bandwidth_us;
+                }
             }
         }
         go_on(patience);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/network/uplinks.h"
 #include "core/spanning_tree/kruskal.h"
 #include "mpi/job/surroundings.h"
 
@@ -158,6 +159,7 @@ void complete_network(Topology& topology, const Settings& settings, double socke
     }
     topology.network.transport = transport_of(settings, socket_buffer_bytes);
     topology.site_of = discover_sites(topology.network);
+    topology.network.uplinks = uplinks_of(topology.network, topology.site_of);
 }
 
 }  // namespace mutirao::mpi
