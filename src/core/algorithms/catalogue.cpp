@@ -1,8 +1,57 @@
 // The one table of algorithms. A new one is one file, its declaration and its row here; tests,
 // help, benchmark, prediction and pictures follow.
+#include <bit>
+
 #include "core/algorithms/algorithm.h"
 
 namespace mutirao {
+
+namespace barrier {
+
+Schedule dissemination(const Request& request);
+Schedule direct(const Request& request);
+Schedule recursive_exchange(const Request& request);
+Schedule tree(const Request& request);
+
+}  // namespace barrier
+
+namespace gather {
+
+Schedule linear(const Request& request);
+Schedule binomial(const Request& request);
+Schedule tree(const Request& request);
+
+}  // namespace gather
+
+namespace scatter {
+
+Schedule linear(const Request& request);
+Schedule binomial(const Request& request);
+Schedule tree(const Request& request);
+
+}  // namespace scatter
+
+namespace allgather {
+
+Schedule linear(const Request& request);
+Schedule ring(const Request& request);
+Schedule recursive_doubling(const Request& request);
+Schedule bruck(const Request& request);
+Schedule neighbor_exchange(const Request& request);
+Schedule sparbit(const Request& request);
+Schedule circulant(const Request& request);
+Schedule tree(const Request& request);
+
+}  // namespace allgather
+
+namespace alltoall {
+
+Schedule linear(const Request& request);
+Schedule pairwise(const Request& request);
+Schedule windowed(const Request& request);
+Schedule bruck(const Request& request);
+
+}  // namespace alltoall
 
 namespace broadcast {
 
@@ -27,6 +76,139 @@ Algorithm native_of(Collective collective) {
             .name = "native",
             .summary = "the MPI library's own",
             .source = "the MPI library in use"};
+}
+
+/// Of broadcast/tree.cpp; whatever goes over such a tree has these.
+constexpr std::string_view tree_sources =
+    "Thome and Drummond; Gallager, Humblet and Spira 1983, doi:10.1145/357195.357200; Bhat, "
+    "Raghavendra and Prasanna 2003, doi:10.1016/S0743-7315(03)00008-X";
+
+std::vector<TreeKind> measured_trees() { return {minimum_spanning, shortest_path, greedy}; }
+
+void add_barrier(std::vector<Algorithm>& table) {
+    constexpr Collective barrier = Collective::barrier;
+    const std::vector<Algorithm> rows = {
+        {.collective = barrier, .name = "dissemination",
+         .summary = "signals ahead at growing distances",
+         .source = "Hensgen, Finkel and Manber 1988, doi:10.1007/BF01379320",
+         .build = barrier::dissemination, .radices = {2, 4, 8}},
+        {.collective = barrier, .name = "direct",
+         .summary = "every rank signals to every other at once",
+         .source = "Hoefler, Mehlan, Mietke and Rehm 2006, "
+                   "'Fast Barrier Synchronization for InfiniBand'",
+         .build = barrier::direct},
+        {.collective = barrier, .name = "recursive_exchange",
+         .summary = "pairs signal to each other at doubling distances",
+         .source = "Brooks 1986, doi:10.1007/BF01407877",
+         .build = barrier::recursive_exchange},
+        {.collective = barrier, .name = "tree",
+         .summary = "both ways over each edge of a tree made from the measured network",
+         .source = tree_sources,
+         .build = barrier::tree, .trees = measured_trees()},
+    };
+    table.insert(table.end(), rows.begin(), rows.end());
+}
+
+void add_gather(std::vector<Algorithm>& table) {
+    constexpr Collective gather = Collective::gather;
+    const std::vector<Algorithm> rows = {
+        {.collective = gather, .name = "linear",
+         .summary = "every rank sends to the root at once",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = gather::linear},
+        {.collective = gather, .name = "binomial",
+         .summary = "binomial tree over the ranks, subtrees in one piece",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = gather::binomial},
+        {.collective = gather, .name = "tree",
+         .summary = "up a tree made from the measured network, block by block",
+         .source = tree_sources,
+         .build = gather::tree, .trees = measured_trees()},
+    };
+    table.insert(table.end(), rows.begin(), rows.end());
+}
+
+void add_scatter(std::vector<Algorithm>& table) {
+    constexpr Collective scatter = Collective::scatter;
+    const std::vector<Algorithm> rows = {
+        {.collective = scatter, .name = "linear",
+         .summary = "the root sends to every rank itself",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = scatter::linear},
+        {.collective = scatter, .name = "binomial",
+         .summary = "binomial tree over the ranks, subtrees in one piece",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = scatter::binomial},
+        {.collective = scatter, .name = "tree",
+         .summary = "down a tree made from the measured network, block by block",
+         .source = tree_sources,
+         .build = scatter::tree, .trees = measured_trees()},
+    };
+    table.insert(table.end(), rows.begin(), rows.end());
+}
+
+void add_allgather(std::vector<Algorithm>& table) {
+    constexpr Collective allgather = Collective::allgather;
+    const std::vector<Algorithm> rows = {
+        {.collective = allgather, .name = "linear",
+         .summary = "every rank sends to every other at once",
+         .source = "Bruck et al. 1997, doi:10.1109/71.642949",
+         .build = allgather::linear},
+        {.collective = allgather, .name = "ring",
+         .summary = "the blocks go round a ring",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = allgather::ring},
+        {.collective = allgather, .name = "recursive_doubling",
+         .summary = "pairs exchange all that they hold",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = allgather::recursive_doubling,
+         .fits = [](int size) { return std::has_single_bit(static_cast<unsigned>(size)); }},
+        {.collective = allgather, .name = "bruck",
+         .summary = "all that is held comes from ranks ahead, at growing distances",
+         .source = "Bruck et al. 1997, doi:10.1109/71.642949",
+         .build = allgather::bruck, .radices = {2, 4, 8}},
+        {.collective = allgather, .name = "neighbor_exchange",
+         .summary = "two blocks at a time between neighbours, in turn",
+         .source = "Chen et al. 2005, doi:10.1109/HPCASIA.2005.79",
+         .build = allgather::neighbor_exchange,
+         .fits = [](int size) { return size % 2 == 0; }},
+        {.collective = allgather, .name = "sparbit",
+         .summary = "far ranks first, so that most blocks go to near ones",
+         .source = "Loch and Koslovski 2021, arXiv:2109.08751",
+         .build = allgather::sparbit},
+        {.collective = allgather, .name = "circulant",
+         .summary = "like bruck with skips that halve p, without staging",
+         .source = "Traeff 2024, arXiv:2410.14234",
+         .build = allgather::circulant},
+        {.collective = allgather, .name = "tree",
+         .summary = "outwards from every rank over a tree made from the measured network",
+         .source = tree_sources,
+         .build = allgather::tree, .trees = measured_trees()},
+    };
+    table.insert(table.end(), rows.begin(), rows.end());
+}
+
+void add_alltoall(std::vector<Algorithm>& table) {
+    constexpr Collective alltoall = Collective::alltoall;
+    const std::vector<Algorithm> rows = {
+        {.collective = alltoall, .name = "linear",
+         .summary = "all blocks at once, beginning with the next rank",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = alltoall::linear},
+        {.collective = alltoall, .name = "pairwise",
+         .summary = "one partner at a time",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = alltoall::pairwise},
+        {.collective = alltoall, .name = "windowed",
+         .summary = "at most `radix` partners at a time",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = alltoall::windowed, .radices = {4, 16, 32}},
+        {.collective = alltoall, .name = "bruck",
+         .summary = "blocks travel digit by digit of their distance, many in a message",
+         .source = "Bruck et al. 1997, doi:10.1109/71.642949",
+         .build = alltoall::bruck, .radices = {2, 4, 8}},
+    };
+    table.insert(table.end(), rows.begin(), rows.end());
 }
 
 void add_broadcast(std::vector<Algorithm>& table) {
@@ -67,11 +249,8 @@ void add_broadcast(std::vector<Algorithm>& table) {
          .build = broadcast::two_level, .segmented = true, .trees = {two_level}},
         {.collective = broadcast, .name = "tree",
          .summary = "a tree made from the measured network",
-         .source = "Thome and Drummond; Gallager, Humblet and Spira 1983, "
-                   "doi:10.1145/357195.357200; Bhat, Raghavendra and Prasanna 2003, "
-                   "doi:10.1016/S0743-7315(03)00008-X",
-         .build = broadcast::tree, .segmented = true,
-         .trees = {minimum_spanning, shortest_path, greedy}},
+         .source = tree_sources,
+         .build = broadcast::tree, .segmented = true, .trees = measured_trees()},
     };
     for (Algorithm row : rows) {
         row.level = Level::hosts;
@@ -83,7 +262,12 @@ std::vector<Algorithm> rows() {
     std::vector<Algorithm> table;
     for (const CollectiveRow& each : collectives) {
         table.push_back(native_of(each.collective));
+        if (each.collective == Collective::barrier) add_barrier(table);
         if (each.collective == Collective::broadcast) add_broadcast(table);
+        if (each.collective == Collective::gather) add_gather(table);
+        if (each.collective == Collective::scatter) add_scatter(table);
+        if (each.collective == Collective::allgather) add_allgather(table);
+        if (each.collective == Collective::alltoall) add_alltoall(table);
     }
     return table;
 }

@@ -13,17 +13,6 @@ Schedule over_place(const Request& request, const TreePlace& place) {
     return schedule;
 }
 
-void require_fitting_tree(const Request& request) {
-    if (request.tree == nullptr) {
-        broken_invariant("tree algorithm without a tree (ranks, root)", request.size,
-                         request.root);
-    }
-    if (request.tree->size() != request.size) {
-        broken_invariant("tree does not fit (its ranks, ranks)", request.tree->size(),
-                         request.size);
-    }
-}
-
 }  // namespace
 
 std::vector<StepId> pass_down(Schedule& schedule, const TreePlace& place,
@@ -45,19 +34,35 @@ Schedule over_virtual_tree(const Request& request, const TreePlace& place) {
     return over_place(request, with_real_ranks(place, request.root, request.size));
 }
 
-TreePlace place_in_given_tree(const Request& request) {
-    require_fitting_tree(request);
-    const auto rank = static_cast<std::size_t>(request.rank);
-    const auto children = request.tree->children[rank];
-    return {request.tree->parent[rank], {children.begin(), children.end()}};
+const Tree& given_tree(const Request& request) {
+    if (request.tree == nullptr) {
+        broken_invariant("tree algorithm without a tree (ranks, root)", request.size,
+                         request.root);
+    }
+    if (request.tree->size() != request.size) {
+        broken_invariant("tree does not fit (its ranks, ranks)", request.tree->size(),
+                         request.size);
+    }
+    return *request.tree;
 }
 
-Schedule over_given_tree(const Request& request) {
-    const TreePlace place = place_in_given_tree(request);
+TreePlace place_in_given_tree(const Request& request) {
+    const Tree& tree = given_tree(request);
+    const auto rank = static_cast<std::size_t>(request.rank);
+    const auto children = tree.children[rank];
+    return {tree.parent[rank], {children.begin(), children.end()}};
+}
+
+TreePlace place_below_root(const Request& request) {
+    TreePlace place = place_in_given_tree(request);
     if (request.tree->root != request.root) {
         broken_invariant("tree does not fit (its root, root)", request.tree->root, request.root);
     }
-    return over_place(request, place);
+    return place;
+}
+
+Schedule over_given_tree(const Request& request) {
+    return over_place(request, place_below_root(request));
 }
 
 }  // namespace mutirao

@@ -21,7 +21,13 @@ Schedule over_virtual_tree(const Request& request, const TreePlace& place);
 /// Request::tree, which must be there and hang from Request::root.
 Schedule over_given_tree(const Request& request);
 
-/// This rank's place in Request::tree, which must be there and over the same ranks.
+/// Request::tree, which must be there and over the same ranks.
+const Tree& given_tree(const Request& request);
+
+/// This rank's place in it.
 TreePlace place_in_given_tree(const Request& request);
+
+/// The same where the tree must hang from Request::root too.
+TreePlace place_below_root(const Request& request);
 
 }  // namespace mutirao

@@ -1,0 +1,44 @@
+// On the circulant graph whose skips are p halved again and again and rounded up: with skip s each
+// rank holds the blocks of s ranks from its own on, counted round, and gets those up to the next
+// skip from the rank s ahead (Traeff 2024, arXiv:2410.14234). Blocks are sent from and received at
+// their places; those that go over the last rank's, as two messages.
+//
+// Cost, p ranks, blocks of n bytes: ceil(log2 p) steps, up to twice as many messages; a port sends
+// and receives (p - 1) n bytes; nothing but the own block is copied. No restrictions.
+#include <vector>
+
+#include "core/algorithms/equal_blocks.h"
+
+namespace mutirao::allgather {
+
+Schedule circulant(const Request& request) {
+    Schedule schedule;
+    if (request.length_bytes == 0) return schedule;
+    const int size = request.size;
+    std::vector<int> skips{size};  // down to 1
+    while (skips.back() > 1) skips.push_back((skips.back() + 1) / 2);
+
+    // What is sent in later steps lies beside the own block, so they come after its copy too.
+    std::vector<StepId> held{copy_own_block(schedule, request)};
+    for (std::size_t i = skips.size() - 1; i > 0; --i) {
+        const int skip = skips[i];
+        const int count = skips[i - 1] - skip;
+        const int behind = (request.rank + size - skip) % size;
+        const int ahead = (request.rank + skip) % size;
+        if (skip == 1) {
+            schedule.send(behind, own_input(request));
+        } else {
+            for (const BlockRun& run : runs_of(request.rank, count, size)) {
+                schedule.send(behind, blocks_from(Buffer::output, run.first, run.count,
+                                                  request.length_bytes), held);
+            }
+        }
+        for (const BlockRun& run : runs_of(ahead, count, size)) {
+            held.push_back(schedule.receive(ahead, blocks_from(Buffer::output, run.first,
+                                                               run.count, request.length_bytes)));
+        }
+    }
+    return schedule;
+}
+
+}  // namespace mutirao::allgather

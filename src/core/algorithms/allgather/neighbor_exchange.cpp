@@ -1,0 +1,43 @@
+// Each rank exchanges with its two neighbours in turn: first the own block, then in each step the
+// two blocks that came in the step before (Chen, Zhang, Zhang and Yuan 2005,
+// doi:10.1109/HPCASIA.2005.79).
+//
+// Cost, p ranks, blocks of n bytes: p / 2 steps and messages a rank, all between neighbours; a port
+// sends and receives (p - 1) n bytes. Half of the ring's steps. Only for an even number of ranks.
+#include <vector>
+
+#include "core/algorithms/equal_blocks.h"
+
+namespace mutirao::allgather {
+
+Schedule neighbor_exchange(const Request& request) {
+    Schedule schedule;
+    if (request.length_bytes == 0) return schedule;
+    const int pairs = request.size / 2;
+    const bool even = request.rank % 2 == 0;
+    const int side = even ? 1 : -1;
+    const int partner = request.rank + side;
+    const int other = (request.rank - side + request.size) % request.size;
+
+    std::vector<StepId> last{copy_own_block(schedule, request)};
+    if (pairs > 0) {
+        schedule.send(partner, own_input(request));
+        last.push_back(schedule.receive(
+            partner, nth_block(Buffer::output, partner, request.length_bytes)));
+    }
+    int held = request.rank / 2;  // the pair of ranks whose blocks came last
+    for (int step = 1; step < pairs; ++step) {
+        const int distance = (step + 1) / 2;
+        const bool from_other = step % 2 == 1;
+        const int peer = from_other ? other : partner;
+        const int sign = from_other ? -side : side;
+        const int pair = (request.rank / 2 + sign * distance + pairs) % pairs;
+        schedule.send(peer, blocks_from(Buffer::output, 2 * held, 2, request.length_bytes), last);
+        last.assign(1, schedule.receive(peer, blocks_from(Buffer::output, 2 * pair, 2,
+                                                          request.length_bytes)));
+        held = pair;
+    }
+    return schedule;
+}
+
+}  // namespace mutirao::allgather

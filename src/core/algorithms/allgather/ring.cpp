@@ -1,0 +1,27 @@
+// The blocks go round a ring of the ranks until everybody has seen all (Thakur, Rabenseifner and
+// Gropp 2005, doi:10.1177/1094342005051521).
+//
+// Cost, p ranks, blocks of n bytes: p - 1 steps and messages a rank, all between neighbours; a port
+// sends and receives (p - 1) n bytes. For long blocks. No restrictions.
+#include "core/algorithms/equal_blocks.h"
+
+namespace mutirao::allgather {
+
+Schedule ring(const Request& request) {
+    Schedule schedule;
+    if (request.length_bytes == 0) return schedule;
+    const int size = request.size;
+    const int next = (request.rank + 1) % size;
+    const int previous = (request.rank + size - 1) % size;
+    if (size > 1) schedule.send(next, own_input(request));
+    for (int distance = 1; distance < size; ++distance) {
+        const Region block = nth_block(Buffer::output, (request.rank + size - distance) % size,
+                                       request.length_bytes);
+        const StepId arrival[] = {schedule.receive(previous, block)};
+        if (distance + 1 < size) schedule.send(next, block, arrival);
+    }
+    copy_own_block(schedule, request);
+    return schedule;
+}
+
+}  // namespace mutirao::allgather

@@ -1,0 +1,33 @@
+// Over the edges of a tree made from the measured network: what comes from one neighbour goes on
+// to all others at once, so every block passes every edge at most once, outwards from its rank, and
+// nothing goes to the root to come back. The trees are those of broadcast/tree.cpp, with their
+// sources; the tree only has to reach all ranks, wherever it hangs from.
+//
+// Cost, p ranks, blocks of n bytes: p (p - 1) messages in all, p of them over each edge in its two
+// directions together; depth the tree's diameter. A rank with d neighbours sends
+// (d - 1) (p - 1) + 1 messages. Needs a tree over the same ranks.
+#include "core/algorithms/equal_blocks.h"
+#include "core/algorithms/over_tree.h"
+#include "core/algorithms/tree_walk.h"
+
+namespace mutirao::allgather {
+
+Schedule tree(const Request& request) {
+    Schedule schedule;
+    if (request.length_bytes == 0) return schedule;
+    const Tree& tree = given_tree(request);
+    const std::vector<int> neighbours = neighbours_in(tree, request.rank);
+    for (const int neighbour : neighbours) schedule.send(neighbour, own_input(request));
+    for (const TreeVisit& visit : nearest_first(tree, request.rank)) {
+        if (visit.rank == request.rank) continue;
+        const Region block = nth_block(Buffer::output, visit.rank, request.length_bytes);
+        const StepId arrival[] = {schedule.receive(visit.branch, block)};
+        for (const int neighbour : neighbours) {
+            if (neighbour != visit.branch) schedule.send(neighbour, block, arrival);
+        }
+    }
+    copy_own_block(schedule, request);
+    return schedule;
+}
+
+}  // namespace mutirao::allgather

@@ -1,0 +1,154 @@
+// A block that has to go i ranks back goes there in as many hops as i has digits to base k that are
+// not 0, the lowest first; all blocks of one hop of one rank are one message (Bruck, Ho, Kipnis,
+// Upfal and Weathersby 1997, doi:10.1109/71.642949). There is no rotation before and after: each
+// block is copied straight from where it arrived to where its next message is made up, and those
+// that only have the highest digit to go come to their places at once, over the last rank's as two
+// messages.
+//
+// Cost, p ranks, radix k, blocks of n bytes: ceil(log_k p) rounds of up to k - 1 messages; a port
+// sends about (k - 1) / k p log_k p blocks, so it is for short ones. Scratch for up to twice as
+// many. No restrictions.
+#include <algorithm>
+#include <vector>
+
+#include "core/algorithms/equal_blocks.h"
+
+namespace mutirao::alltoall {
+
+namespace {
+
+/// The blocks whose way has `digit` at `weight`: they come in runs of `weight` ways.
+struct Hop {
+    int weight;
+    int digit;
+    int radix;
+    int size;
+    int packed = 0;   ///< where its message is made up in the scratch memory, in blocks
+    int arrived = 0;  ///< where its message is received there; the last weight's is not
+    std::vector<StepId> packing{};
+
+    int distance() const { return weight * digit; }
+    int stride() const { return weight * radix; }
+    bool last() const { return stride() >= size; }
+    int count() const {
+        return size / stride() * weight + std::clamp(size % stride() - distance(), 0, weight);
+    }
+    /// Where the block of a way lies in its message.
+    int index_of(int way) const { return way / stride() * weight + way % weight; }
+};
+
+class Bruck {
+  public:
+    explicit Bruck(const Request& request)
+        : request_(request), rank_(request.rank), size_(request.size),
+          radix_(request.parameters.radix) {}
+
+    Schedule run() && {
+        plan();
+        schedule_.copy(nth_block(Buffer::input, rank_, request_.length_bytes),
+                       nth_block(Buffer::output, rank_, request_.length_bytes));
+        for (int way = 1; way < size_; ++way) {
+            Hop& hop = next_hop(way, 1);
+            if (hop.count() > 1) pack(own(way), hop, way);
+        }
+        for (Hop& hop : hops_) {
+            send(hop);
+            receive(hop);
+        }
+        return std::move(schedule_);
+    }
+
+  private:
+    void plan() {
+        int blocks = 0;
+        for (int weight = 1; weight < size_; weight *= radix_) {
+            for (int digit = 1; digit < radix_ && weight * digit < size_; ++digit) {
+                Hop hop{.weight = weight, .digit = digit, .radix = radix_, .size = size_};
+                const int count = hop.count();
+                hop.packed = blocks;
+                if (count > 1) blocks += count;
+                hop.arrived = blocks;
+                if (!hop.last()) blocks += count;
+                hops_.push_back(std::move(hop));
+            }
+        }
+    }
+
+    /// The hop for a way's lowest digit from weight `least` on that is not 0.
+    Hop& next_hop(int way, int least) {
+        std::size_t before = 0;
+        int weight = 1;
+        for (; weight < least || way / weight % radix_ == 0; weight *= radix_) {
+            before += static_cast<std::size_t>(radix_ - 1);
+        }
+        return hops_[before + static_cast<std::size_t>(way / weight % radix_ - 1)];
+    }
+
+    Region own(int way) const {
+        return nth_block(Buffer::input, (rank_ + size_ - way) % size_, request_.length_bytes);
+    }
+    Region scratch(int first, int count) const {
+        return blocks_from(Buffer::scratch, first, count, request_.length_bytes);
+    }
+    Region placed(const BlockRun& run) const {
+        return blocks_from(Buffer::output, run.first, run.count, request_.length_bytes);
+    }
+
+    void pack(Region from, Hop& hop, int way, Schedule::After after = {}) {
+        Region into = scratch(hop.packed + hop.index_of(way), 1);
+        into.length_bytes = from.length_bytes;
+        hop.packing.push_back(schedule_.copy(from, into, after));
+    }
+
+    void send(const Hop& hop) {
+        const int behind = (rank_ + size_ - hop.distance()) % size_;
+        const int count = hop.count();
+        if (count == 1) {
+            schedule_.send(behind, own(hop.distance()));
+        } else if (hop.last()) {
+            for (const BlockRun& run : runs_of(rank_, count, size_)) {
+                schedule_.send(behind, scratch(hop.packed + run.offset, run.count), hop.packing);
+            }
+        } else {
+            schedule_.send(behind, scratch(hop.packed, count), hop.packing);
+        }
+    }
+
+    void receive(const Hop& hop) {
+        const int ahead = (rank_ + hop.distance()) % size_;
+        const int count = hop.count();
+        if (hop.last()) {
+            for (const BlockRun& run : runs_of(ahead, count, size_)) {
+                schedule_.receive(ahead, placed(run));
+            }
+            return;
+        }
+        const StepId arrival[] = {schedule_.receive(ahead, scratch(hop.arrived, count))};
+        // The first run's ways end here; all ways of another go on by the same hop.
+        const int ending = std::min(hop.weight, size_ - hop.distance());
+        for (const BlockRun& run : runs_of(ahead, ending, size_)) {
+            schedule_.copy(scratch(hop.arrived + run.offset, run.count), placed(run), arrival);
+        }
+        for (int way = hop.distance() + hop.stride(); way < size_; way += hop.stride()) {
+            const int blocks = std::min(hop.weight, size_ - way);
+            pack(scratch(hop.arrived + hop.index_of(way), blocks), next_hop(way, hop.stride()),
+                 way, arrival);
+        }
+    }
+
+    const Request& request_;
+    int rank_;
+    int size_;
+    int radix_;
+    Schedule schedule_;
+    std::vector<Hop> hops_;  ///< by weight, then by digit
+};
+
+}  // namespace
+
+Schedule bruck(const Request& request) {
+    if (request.length_bytes == 0) return {};
+    return Bruck(request).run();
+}
+
+}  // namespace mutirao::alltoall

@@ -1,0 +1,25 @@
+// Every rank sends its block to the root at once, as every MPI library does for long blocks
+// (compared with trees by Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521).
+//
+// Cost, p ranks, blocks of n bytes: depth 1, p - 1 messages; each block passes one link. The root's
+// port takes (p - 1) n bytes under any algorithm. No restrictions.
+#include "core/algorithms/equal_blocks.h"
+
+namespace mutirao::gather {
+
+Schedule linear(const Request& request) {
+    Schedule schedule;
+    if (request.length_bytes == 0) return schedule;
+    if (request.rank != request.root) {
+        schedule.send(request.root, own_input(request));
+        return schedule;
+    }
+    copy_own_block(schedule, request);
+    for (int distance = 1; distance < request.size; ++distance) {
+        const int peer = real_rank(distance, request.root, request.size);
+        schedule.receive(peer, nth_block(Buffer::output, peer, request.length_bytes));
+    }
+    return schedule;
+}
+
+}  // namespace mutirao::gather
