@@ -1,6 +1,7 @@
-// What the algorithms of the reducing collectives share: one rank's partial result and how messages
-// enter it in order, ways up a tree, groups of neighbours that act as one, exchanges in rounds, and
-// the recursive halving. How a result is associated is decided here, so that all ranks decide alike.
+// What the algorithms of the reducing collectives share: one rank's partial result and how
+// messages enter it in order, ways up a tree, groups of neighbours that act as one, exchanges in
+// rounds, and the recursive halving. How a result is associated is decided here, so that all ranks
+// decide alike.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,8 @@
 namespace mutirao {
 
 /// `blocks`: of the operand, one for each rank. The block that arrives in a step, 0 .. size - 2, is
-/// combined at `place`; the last one is the rank's own. Operands must commute. Blocks go in segments.
+/// combined at `place`; the last one is the rank's own. Operands must commute. Blocks go in
+/// segments.
 void ring_reduce_scatter(Dataflow& flow, const Request& request, const Blocks& blocks,
                          const std::function<Region(int step, int block)>& place);
 
