@@ -1,6 +1,7 @@
 // The one table of algorithms. A new one is one file, its declaration and its row here; tests,
 // help, benchmark, prediction and pictures follow.
 #include "core/algorithms/algorithm.h"
+#include "core/algorithms/shape.h"
 
 namespace mutirao {
 
@@ -36,6 +37,7 @@ Schedule recursive_multiplying(const Request& request);
 Schedule rabenseifner(const Request& request);
 Schedule ring(const Request& request);
 Schedule circulant(const Request& request);
+Schedule swing(const Request& request);
 Schedule direct(const Request& request);
 Schedule tree(const Request& request);
 
@@ -184,6 +186,10 @@ void add_allreduce(std::vector<Algorithm>& table) {
          .summary = "reduce-scatter and allgather along halving skips, for any number of ranks",
          .source = "Träff 2024, arXiv:2410.14234",
          .build = allreduce::circulant},
+        {.collective = allreduce, .name = "swing",
+         .summary = "halving and doubling with partners that swing around a ring or torus",
+         .source = "De Sensi et al. 2024, arXiv:2401.09356",
+         .build = allreduce::swing, .fits = is_power_of_two},
         {.collective = allreduce, .name = "direct",
          .summary = "every rank sends to every other and combines by itself",
          .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
