@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "core/algorithms/algorithm.h"
+#include "core/algorithms/shape.h"
 
 namespace mutirao {
 
@@ -66,6 +67,56 @@ Schedule two_level(const Request& request);
 Schedule tree(const Request& request);
 
 }  // namespace broadcast
+
+namespace reduce {
+
+Schedule flat(const Request& request);
+Schedule k_nomial(const Request& request);
+Schedule chain(const Request& request);
+Schedule in_order_binary(const Request& request);
+Schedule rabenseifner(const Request& request);
+Schedule tree(const Request& request);
+
+}  // namespace reduce
+
+namespace allreduce {
+
+Schedule recursive_doubling(const Request& request);
+Schedule recursive_multiplying(const Request& request);
+Schedule rabenseifner(const Request& request);
+Schedule ring(const Request& request);
+Schedule circulant(const Request& request);
+Schedule swing(const Request& request);
+Schedule direct(const Request& request);
+Schedule tree(const Request& request);
+
+}  // namespace allreduce
+
+namespace reduce_scatter_block {
+
+Schedule direct(const Request& request);
+Schedule pairwise(const Request& request);
+Schedule recursive_halving(const Request& request);
+Schedule ring(const Request& request);
+Schedule circulant(const Request& request);
+
+}  // namespace reduce_scatter_block
+
+namespace scan {
+
+Schedule linear(const Request& request);
+Schedule recursive_doubling(const Request& request);
+Schedule direct(const Request& request);
+
+}  // namespace scan
+
+namespace exscan {
+
+Schedule linear(const Request& request);
+Schedule recursive_doubling(const Request& request);
+Schedule direct(const Request& request);
+
+}  // namespace exscan
 
 namespace {
 
@@ -258,6 +309,147 @@ void add_broadcast(std::vector<Algorithm>& table) {
     }
 }
 
+void add_reduce(std::vector<Algorithm>& table) {
+    constexpr Collective reduce = Collective::reduce;
+    const std::vector<Algorithm> rows = {
+        {.collective = reduce, .name = "flat",
+         .summary = "every rank sends to the root, which combines in order",
+         .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
+         .build = reduce::flat, .keeps_order = true},
+        {.collective = reduce, .name = "k_nomial",
+         .summary = "k-nomial tree over the ranks, binomial for radix 2",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = reduce::k_nomial, .segmented = true, .radices = {2, 4, 8}, .keeps_order = true},
+        {.collective = reduce, .name = "chain",
+         .summary = "each rank adds its operand and passes it on: a pipeline",
+         .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
+         .build = reduce::chain, .segmented = true, .keeps_order = true},
+        {.collective = reduce, .name = "in_order_binary",
+         .summary = "a binary tree with every rank between its children's ranks",
+         .source = "Open MPI; Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
+         .build = reduce::in_order_binary, .segmented = true, .keeps_order = true},
+        {.collective = reduce, .name = "rabenseifner",
+         .summary = "recursive halving, then the blocks are gathered at the root",
+         .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",
+         .build = reduce::rabenseifner, .keeps_order = true},
+        {.collective = reduce, .name = "tree",
+         .summary = "up a tree made from the measured network",
+         .source = "Gallager, Humblet and Spira 1983, doi:10.1145/357195.357200; Bhat, "
+                   "Raghavendra and Prasanna 2003, doi:10.1016/S0743-7315(03)00008-X",
+         .build = reduce::tree, .segmented = true,
+         .trees = {minimum_spanning, shortest_path, greedy}},
+    };
+    table.insert(table.end(), rows.begin(), rows.end());
+}
+
+void add_allreduce(std::vector<Algorithm>& table) {
+    constexpr Collective allreduce = Collective::allreduce;
+    const std::vector<Algorithm> rows = {
+        {.collective = allreduce, .name = "recursive_doubling",
+         .summary = "partners exchange all that they have, at doubling distances",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = allreduce::recursive_doubling, .keeps_order = true},
+        {.collective = allreduce, .name = "recursive_multiplying",
+         .summary = "k ranks at a time exchange all that they have",
+         .source = "Ruefenacht, Bull and Booth 2017, doi:10.1016/j.parco.2017.08.004",
+         .build = allreduce::recursive_multiplying, .radices = {3, 4, 8}, .keeps_order = true},
+        {.collective = allreduce, .name = "rabenseifner",
+         .summary = "recursive halving, then the blocks are spread by doubling",
+         .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",
+         .build = allreduce::rabenseifner, .keeps_order = true},
+        {.collective = allreduce, .name = "ring",
+         .summary = "blocks go round a ring, reduced on the way, then once more",
+         .source = "Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002",
+         .build = allreduce::ring, .segmented = true},
+        {.collective = allreduce, .name = "circulant",
+         .summary = "reduce-scatter and allgather along halving skips, for any number of ranks",
+         .source = "Träff 2024, arXiv:2410.14234",
+         .build = allreduce::circulant},
+        {.collective = allreduce, .name = "swing",
+         .summary = "halving and doubling with partners that swing around a ring or torus",
+         .source = "De Sensi et al. 2024, arXiv:2401.09356",
+         .build = allreduce::swing, .fits = is_power_of_two},
+        {.collective = allreduce, .name = "direct",
+         .summary = "every rank sends to every other and combines by itself",
+         .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
+         .build = allreduce::direct, .keeps_order = true},
+        {.collective = allreduce, .name = "tree",
+         .summary = "up and down a tree made from the measured network",
+         .source = "Gallager, Humblet and Spira 1983, doi:10.1145/357195.357200; Bhat, "
+                   "Raghavendra and Prasanna 2003, doi:10.1016/S0743-7315(03)00008-X",
+         .build = allreduce::tree, .segmented = true,
+         .trees = {minimum_spanning, shortest_path, greedy}},
+    };
+    table.insert(table.end(), rows.begin(), rows.end());
+}
+
+void add_reduce_scatter_block(std::vector<Algorithm>& table) {
+    constexpr Collective reduce_scatter_block = Collective::reduce_scatter_block;
+    const std::vector<Algorithm> rows = {
+        {.collective = reduce_scatter_block, .name = "direct",
+         .summary = "every rank sends each other its block and combines in order",
+         .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
+         .build = reduce_scatter_block::direct, .keeps_order = true},
+        {.collective = reduce_scatter_block, .name = "pairwise",
+         .summary = "one peer at a time, at growing distance",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = reduce_scatter_block::pairwise},
+        {.collective = reduce_scatter_block, .name = "recursive_halving",
+         .summary = "partners split the blocks that both hold, at halving distances",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = reduce_scatter_block::recursive_halving},
+        {.collective = reduce_scatter_block, .name = "ring",
+         .summary = "blocks go round a ring and are reduced on the way",
+         .source = "Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002",
+         .build = reduce_scatter_block::ring, .segmented = true},
+        {.collective = reduce_scatter_block, .name = "circulant",
+         .summary = "along halving skips, for any number of ranks",
+         .source = "Träff 2024, arXiv:2410.14234",
+         .build = reduce_scatter_block::circulant},
+    };
+    table.insert(table.end(), rows.begin(), rows.end());
+}
+
+void add_scan(std::vector<Algorithm>& table) {
+    constexpr Collective scan = Collective::scan;
+    const std::vector<Algorithm> rows = {
+        {.collective = scan, .name = "linear",
+         .summary = "each rank adds its operand and passes it on: a pipeline",
+         .source = "Sanders and Träff 2006, doi:10.1007/11846802_15",
+         .build = scan::linear, .segmented = true, .keeps_order = true},
+        {.collective = scan, .name = "recursive_doubling",
+         .summary = "every rank sends on what it has, at doubling distances",
+         .source = "Hillis and Steele 1986, doi:10.1145/7902.7903; "
+                   "Sanders and Träff 2006, doi:10.1007/11846802_15",
+         .build = scan::recursive_doubling, .keeps_order = true},
+        {.collective = scan, .name = "direct",
+         .summary = "every rank sends to all ranks after it",
+         .source = "Sanders and Träff 2006, doi:10.1007/11846802_15",
+         .build = scan::direct, .keeps_order = true},
+    };
+    table.insert(table.end(), rows.begin(), rows.end());
+}
+
+void add_exscan(std::vector<Algorithm>& table) {
+    constexpr Collective exscan = Collective::exscan;
+    const std::vector<Algorithm> rows = {
+        {.collective = exscan, .name = "linear",
+         .summary = "each rank adds its operand and passes it on: a pipeline",
+         .source = "Sanders and Träff 2006, doi:10.1007/11846802_15",
+         .build = exscan::linear, .segmented = true, .keeps_order = true},
+        {.collective = exscan, .name = "recursive_doubling",
+         .summary = "every rank sends on what it has, at doubling distances",
+         .source = "Hillis and Steele 1986, doi:10.1145/7902.7903; "
+                   "Sanders and Träff 2006, doi:10.1007/11846802_15",
+         .build = exscan::recursive_doubling, .keeps_order = true},
+        {.collective = exscan, .name = "direct",
+         .summary = "every rank sends to all ranks after it",
+         .source = "Sanders and Träff 2006, doi:10.1007/11846802_15",
+         .build = exscan::direct, .keeps_order = true},
+    };
+    table.insert(table.end(), rows.begin(), rows.end());
+}
+
 std::vector<Algorithm> rows() {
     std::vector<Algorithm> table;
     for (const CollectiveRow& each : collectives) {
@@ -268,6 +460,11 @@ std::vector<Algorithm> rows() {
         if (each.collective == Collective::scatter) add_scatter(table);
         if (each.collective == Collective::allgather) add_allgather(table);
         if (each.collective == Collective::alltoall) add_alltoall(table);
+        if (each.collective == Collective::reduce) add_reduce(table);
+        if (each.collective == Collective::allreduce) add_allreduce(table);
+        if (each.collective == Collective::reduce_scatter_block) add_reduce_scatter_block(table);
+        if (each.collective == Collective::scan) add_scan(table);
+        if (each.collective == Collective::exscan) add_exscan(table);
     }
     return table;
 }

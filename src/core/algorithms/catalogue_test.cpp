@@ -3,6 +3,7 @@
 // line here.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cctype>
 #include <map>
 #include <set>
@@ -76,6 +77,23 @@ TEST_P(EveryAlgorithm, KeepsItsPromiseFromEveryRoot) {
                 candidate.parameters.segment_bytes = segment_bytes;
                 ASSERT_NO_FATAL_FAILURE(prove(candidate, shape, size, tree));
             }
+        }
+    }
+}
+
+// So long that the places where messages wait are few and used again.
+TEST_P(EveryAlgorithm, KeepsItsPromiseForALongMessage) {
+    Candidate candidate = GetParam();
+    const Algorithm& algorithm = *candidate.algorithm;
+    constexpr std::size_t lengths[] = {1'000'003};
+    for (const int size : {2, 7, 16, 23, most_ranks}) {
+        if (!allows(algorithm, true, size)) continue;
+        const int root = size / 3;
+        const Tree tree = test::random_tree(candidate.parameters.tree, size, root);
+        for (CallShape shape : test::shapes_for(algorithm, std::array{root, 0}, lengths)) {
+            if (row_of(shape.collective).rooted && shape.root != root) continue;
+            candidate.parameters.segment_bytes = algorithm.segmented ? 100'000 : 0;
+            ASSERT_NO_FATAL_FAILURE(prove(candidate, shape, size, tree));
         }
     }
 }

@@ -10,6 +10,8 @@
 
 namespace mutirao {
 
+constexpr bool is_power_of_two(int size) { return size > 0 && (size & (size - 1)) == 0; }
+
 /// Ranks counted from the root, so that an algorithm may be written for root 0.
 int virtual_rank(int rank, int root, int size);
 int real_rank(int virtual_rank, int root, int size);

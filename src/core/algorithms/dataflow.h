@@ -1,0 +1,60 @@
+// Steps written down in the order in which one rank could do them one after the other; what really
+// must wait for what follows from the bytes that they use, and nothing else waits. An algorithm
+// with many intermediate results thus states no dependency and cannot forget one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <vector>
+
+#include "core/schedule/schedule.h"
+
+namespace mutirao {
+
+/// A reader comes after the last writer of its bytes, a writer also after the readers since then.
+/// Steps over no bytes are left out, and so are an empty message and the empty blocks of a short
+/// one; they return no_id.
+///
+/// Cost: a step takes the logarithm of the number of cuts in its buffers, and the time to visit
+/// those cuts that lie inside its regions.
+class Dataflow {
+  public:
+    static constexpr StepId no_id = -1;
+
+    /// `later_than`: a step that this one must come after besides, or no_id.
+    StepId send(int peer, Region data, StepId later_than = no_id);
+    StepId receive(int peer, Region into);
+    StepId copy(Region from, Region into);
+    /// into = into op from.
+    StepId reduce(Region from, Region into);
+    /// into = from op into.
+    StepId reduce_before(Region from, Region into);
+
+    Schedule take() && { return std::move(schedule_); }
+
+  private:
+    /// Bytes from its key in the map up to end_bytes.
+    struct Cell {
+        std::size_t end_bytes = 0;
+        StepId writer = no_id;
+        std::vector<StepId> readers{};
+    };
+    using Cells = std::map<std::size_t, Cell>;
+
+    Cells& cells(const Region& region) { return cells_[static_cast<std::size_t>(region.buffer)]; }
+    /// Makes cells begin and end where the region does, and leaves no byte of it without one.
+    void cut(const Region& region);
+    static void split(Cells& cells, std::size_t at_bytes);
+    void wait_to_read(const Region& region);
+    void wait_to_write(const Region& region);
+    /// What was collected, each step once; the next step starts with nothing.
+    Schedule::After waited_for();
+    void remember(StepId step, const Region& read, const Region& written);
+
+    Schedule schedule_;
+    std::array<Cells, 3> cells_;
+    std::vector<StepId> after_;
+};
+
+}  // namespace mutirao

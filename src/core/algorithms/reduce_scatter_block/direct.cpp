@@ -1,0 +1,26 @@
+// Every rank sends each other rank its block at once, and each combines what it gets, from rank 0
+// on: the same bits for every layout of ranks on hosts.
+//
+// Cost, p ranks, blocks of n bytes: one trip; p - 1 messages and (p - 1) n bytes leave and enter
+// each rank, which is the least possible. For few ranks, or long blocks in a network without
+// bottlenecks. No restrictions. Operands stay in order.
+#include "core/algorithms/reduction.h"
+
+namespace mutirao::reduce_scatter_block {
+
+Schedule direct(const Request& request) {
+    Dataflow flow;
+    const auto operand = [&](int block) {
+        return nth_block(Buffer::input, block, request.length_bytes);
+    };
+    for (int step = 1; step < request.size; ++step) {
+        const int peer = (request.rank + step) % request.size;
+        flow.send(peer, operand(peer));
+    }
+    Partial partial(flow, operand(request.rank), {Buffer::output, 0, request.length_bytes});
+    partial.combine(ranks_from(0, request.rank), ranks_from(request.rank + 1, request.size));
+    partial.settle();
+    return std::move(flow).take();
+}
+
+}  // namespace mutirao::reduce_scatter_block

@@ -1,0 +1,277 @@
+#include "core/algorithms/reduction.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace mutirao {
+
+std::vector<int> ranks_from(int first, int end) {
+    std::vector<int> ranks(static_cast<std::size_t>(std::max(end - first, 0)));
+    std::iota(ranks.begin(), ranks.end(), first);
+    return ranks;
+}
+
+// --- partial results ---------------------------------------------------------------------------
+
+namespace {
+
+/// Short messages from many ranks may all wait at once, long ones only a few: memory is limited.
+constexpr std::size_t waiting_bytes = std::size_t{1} << 20;
+constexpr std::size_t fewest_slots = 4;
+constexpr std::size_t most_slots = 4096;
+
+/// The first slots are for what stands before a partial result, in turns.
+constexpr int prefix_slots = 2;
+
+}  // namespace
+
+Partial::Partial(Dataflow& flow, Region operand, Region home)
+    : flow_(&flow),
+      operand_(operand),
+      home_(home),
+      slots_begin_bytes_(home.buffer == Buffer::scratch ? aligned(home.end_bytes()) : 0),
+      slot_bytes_(std::max<std::size_t>(aligned(operand.length_bytes), 64)),
+      slot_count_(static_cast<int>(
+          std::clamp(waiting_bytes / slot_bytes_, fewest_slots, most_slots))) {}
+
+Region Partial::within(Region whole, Region part) const {
+    return {whole.buffer, whole.offset_bytes + part.offset_bytes - begin_bytes_,
+            part.length_bytes};
+}
+
+void Partial::narrow(Region part) {
+    operand_ = within(operand_, part);
+    home_ = within(home_, part);
+    begin_bytes_ = part.offset_bytes;
+}
+
+Region Partial::waiting(int index) const {
+    const std::size_t slot = slots_begin_bytes_ + static_cast<std::size_t>(index) * slot_bytes_;
+    return {Buffer::scratch, slot + begin_bytes_, operand_.length_bytes};
+}
+
+Region Partial::next_waiting() { return waiting(prefix_slots + messages_++ % slot_count_); }
+
+void Partial::receive_all(std::span<const int> peers, Region into) {
+    for (std::size_t i = 0; i < peers.size(); ++i) {
+        const Region message = i == 0 ? into : next_waiting();
+        flow_->receive(peers[i], message);
+        if (i > 0) flow_->reduce(message, into);
+    }
+}
+
+void Partial::combine(std::span<const int> before, std::span<const int> after) {
+    if (!before.empty()) {
+        const Region prefix = at_home_ ? waiting(prefixes_++ % prefix_slots) : home_;
+        receive_all(before, prefix);
+        at_home_ ? flow_->reduce_before(prefix, home_) : flow_->reduce(operand_, home_);
+        at_home_ = true;
+    }
+    for (const int peer : after) {
+        const Region message = at_home_ ? next_waiting() : home_;
+        flow_->receive(peer, message);
+        at_home_ ? flow_->reduce(message, home_) : flow_->reduce_before(operand_, home_);
+        at_home_ = true;
+    }
+}
+
+void Partial::replace(std::span<const int> peers) {
+    receive_all(peers, home_);
+    at_home_ = true;
+}
+
+void Partial::settle() {
+    if (!at_home_) flow_->copy(operand_, home_);
+    at_home_ = true;
+}
+
+Partial whole_message(Dataflow& flow, const Request& request, bool has_result) {
+    const std::size_t length = request.length_bytes;
+    return {flow, {Buffer::input, 0, length},
+            {has_result ? Buffer::output : Buffer::scratch, 0, length}};
+}
+
+// --- trees -------------------------------------------------------------------------------------
+
+UpwardPlace mirrored(const TreePlace& place) {
+    return {.parent = place.parent, .after = {place.children.rbegin(), place.children.rend()}};
+}
+
+std::vector<Partial> pass_up(const Request& request, const UpwardPlace& place,
+                             const Partial& whole) {
+    const Region all{Buffer::input, 0, request.length_bytes};
+    std::vector<Partial> parts;
+    for (const Region& segment :
+         segments_of(all, request.parameters.segment_bytes, request.unit_bytes)) {
+        Partial part = whole;
+        part.narrow(segment);
+        part.combine(place.before, place.after);
+        if (place.parent >= 0) part.send(place.parent);
+        if (place.parent < 0) part.settle();
+        parts.push_back(part);
+    }
+    return parts;
+}
+
+Schedule reduce_over_virtual_tree(const Request& request,
+                                  const std::function<TreePlace(int rank)>& place_of) {
+    const int top = request.commutes ? request.root : 0;
+    const int rank = virtual_rank(request.rank, top, request.size);
+    TreePlace place = place_of(rank);
+    std::sort(place.children.begin(), place.children.end());
+    place = with_real_ranks(place, top, request.size);
+
+    Dataflow flow;
+    const bool is_root = request.rank == request.root;
+    const auto parts = pass_up(request, {.parent = place.parent, .after = place.children},
+                               whole_message(flow, request, is_root));
+    if (top != request.root) {
+        for (const Partial& part : parts) {
+            if (request.rank == top) part.send(request.root);
+            if (is_root) flow.receive(top, part.home());
+        }
+    }
+    return std::move(flow).take();
+}
+
+// --- groups ------------------------------------------------------------------------------------
+
+Groups::Groups(int size, int count, int preferred)
+    : size_(size), count_(count), preferred_(preferred) {}
+
+int Groups::first(int group) const {
+    return group * (size_ / count_) + std::min(group, size_ % count_);
+}
+
+int Groups::of(int rank) const {
+    const int smaller = size_ / count_;
+    const int larger_count = size_ % count_;
+    const int in_larger = larger_count * (smaller + 1);
+    return rank < in_larger ? rank / (smaller + 1) : larger_count + (rank - in_larger) / smaller;
+}
+
+int Groups::leader(int group) const {
+    const bool has_preferred = preferred_ >= 0 && of(preferred_) == group;
+    return has_preferred ? preferred_ : first(group);
+}
+
+void Groups::fold(Partial& partial, int rank) const {
+    const int group = of(rank);
+    if (leads(rank)) {
+        partial.combine(ranks_from(first(group), rank), ranks_from(rank + 1, first(group + 1)));
+    } else {
+        partial.send(leader(group));
+    }
+}
+
+void Groups::unfold(Dataflow& flow, Region home, int rank) const {
+    const int group = of(rank);
+    if (!leads(rank)) {
+        flow.receive(leader(group), home);
+        return;
+    }
+    for (int member = first(group); member < first(group + 1); ++member) {
+        if (member != rank) flow.send(member, home);
+    }
+}
+
+int largest_power(int base, int most) {
+    int power = 1;
+    while (power <= most / base) power *= base;
+    return power;
+}
+
+// --- exchanges in rounds -----------------------------------------------------------------------
+
+void exchange_in_rounds(Partial& partial, const Groups& groups, int rank,
+                        std::span<const int> factors) {
+    const int group = groups.of(rank);
+    int distance = 1;
+    for (const int factor : factors) {
+        const int own_digit = group / distance % factor;
+        const int lowest = group - own_digit * distance;
+        std::vector<int> peers;
+        for (int digit = 0; digit < factor; ++digit) {
+            peers.push_back(groups.leader(lowest + digit * distance));
+        }
+        // Everybody begins with another, so that nobody is addressed by all at once.
+        for (int step = 1; step < factor; ++step) {
+            partial.send(peers[static_cast<std::size_t>((own_digit + step) % factor)]);
+        }
+        const auto before = static_cast<std::size_t>(own_digit);
+        partial.combine(std::span(peers).first(before), std::span(peers).subspan(before + 1));
+        distance *= factor;
+    }
+}
+
+Schedule allreduce_in_rounds(const Request& request, std::span<const int> factors) {
+    const int count = std::accumulate(factors.begin(), factors.end(), 1, std::multiplies<>());
+    const Groups groups(request.size, count);
+    Dataflow flow;
+    Partial partial = whole_message(flow, request, true);
+    groups.fold(partial, request.rank);
+    if (groups.leads(request.rank)) {
+        exchange_in_rounds(partial, groups, request.rank, factors);
+        partial.settle();
+    }
+    groups.unfold(flow, partial.home(), request.rank);
+    return std::move(flow).take();
+}
+
+// --- recursive halving -------------------------------------------------------------------------
+
+Halving::Halving(const Groups& groups, int rank, bool near_first,
+                 std::function<Region(int first, int end)> range)
+    : groups_(groups), group_(groups.of(rank)), near_first_(near_first), range_(std::move(range)) {
+    while (1 << steps_ < groups.count()) ++steps_;
+}
+
+Region Halving::held(int group, int steps) const {
+    int first = 0;
+    int width = groups_.count();
+    for (int step = 0; step < steps; ++step) {
+        width /= 2;
+        if ((group & bit(step)) != 0) first += width;
+    }
+    return range_(first, first + width);
+}
+
+void Halving::reduce_scatter(Partial& partial) const {
+    for (int step = 0; step < steps_; ++step) {
+        const int peer = groups_.leader(partner(step));
+        partial.send(held(partner(step), step + 1), peer);
+        partial.narrow(held(group_, step + 1));
+        const bool peer_is_before = partner(step) < group_;
+        const std::span only(&peer, 1);
+        partial.combine(only.first(peer_is_before ? 1 : 0), only.first(peer_is_before ? 0 : 1));
+    }
+}
+
+void Halving::allgather(Dataflow& flow, Region home) const {
+    for (int step = steps_ - 1; step >= 0; --step) {
+        const int peer = groups_.leader(partner(step));
+        flow.send(peer, part_in(home.buffer, held(group_, step + 1), home.offset_bytes));
+        flow.receive(peer,
+                     part_in(home.buffer, held(partner(step), step + 1), home.offset_bytes));
+    }
+}
+
+void Halving::gather(Dataflow& flow, Region home, int to_group) const {
+    for (int step = steps_ - 1; step >= 0; --step) {
+        const int peer = groups_.leader(partner(step));
+        if ((group_ & bit(step)) != (to_group & bit(step))) {
+            flow.send(peer, part_in(home.buffer, held(group_, step + 1), home.offset_bytes));
+            return;
+        }
+        flow.receive(peer,
+                     part_in(home.buffer, held(partner(step), step + 1), home.offset_bytes));
+    }
+}
+
+Halving near_halving(const Request& request, const Groups& groups) {
+    const Blocks blocks(request.length_bytes, groups.count(), request.unit_bytes);
+    return {groups, request.rank, true,
+            [blocks](int first, int end) { return blocks.range(first, end); }};
+}
+
+}  // namespace mutirao

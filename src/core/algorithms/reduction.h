@@ -1,0 +1,167 @@
+// What the algorithms of the reducing collectives share: one rank's partial result and how
+// messages enter it in order, ways up a tree, groups of neighbours that act as one, exchanges in
+// rounds, and the recursive halving. How a result is associated is decided here, so that all ranks
+// decide alike.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/algorithms/algorithm.h"
+#include "core/algorithms/dataflow.h"
+#include "core/algorithms/shape.h"
+
+namespace mutirao {
+
+/// The bytes of a part of the message, in a buffer that holds the whole from `base_bytes` on.
+inline Region part_in(Buffer buffer, Region part, std::size_t base_bytes = 0) {
+    return {buffer, base_bytes + part.offset_bytes, part.length_bytes};
+}
+
+/// Where the next thing in scratch memory may begin: aligned for every datatype.
+constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// first .. end-1.
+std::vector<int> ranks_from(int first, int end);
+
+/// One rank's operand, and with it what came from others so far. It stays in the input until the
+/// first message is there, and is combined in its home from then on, so nothing is copied first.
+/// Messages wait in scratch memory behind the home, if that lies there, or from 0 on.
+class Partial {
+  public:
+    /// `operand` is never written. Both of the same length.
+    Partial(Dataflow& flow, Region operand, Region home);
+
+    /// Where it lies now.
+    Region value() const { return at_home_ ? home_ : operand_; }
+    /// The same of these bytes only, counted from the beginning of the whole.
+    Region value(Region part) const { return within(value(), part); }
+    Region home() const { return home_; }
+
+    void send(int peer) const { flow_->send(peer, value()); }
+    void send(Region part, int peer) const { flow_->send(peer, value(part)); }
+
+    /// Only these bytes from now on, counted from the beginning of the whole.
+    void narrow(Region part);
+    /// Receives from each, and becomes before[0] op .. op itself op after[0] op .., associated from
+    /// the left.
+    void combine(std::span<const int> before, std::span<const int> after);
+    /// Receives from each, and becomes peers[0] op peers[1] .., in its home, without itself.
+    void replace(std::span<const int> peers);
+    /// Puts it into its home if it is not there.
+    void settle();
+
+  private:
+    Region waiting(int index) const;
+    Region next_waiting();
+    void receive_all(std::span<const int> peers, Region into);
+    Region within(Region whole, Region part) const;
+
+    Dataflow* flow_;
+    Region operand_;
+    Region home_;
+    std::size_t begin_bytes_ = 0;  ///< of this part in the whole
+    std::size_t slots_begin_bytes_;
+    std::size_t slot_bytes_;
+    int slot_count_;
+    int prefixes_ = 0;  ///< how many there were, to take turns
+    int messages_ = 0;
+    bool at_home_ = false;
+};
+
+/// The whole message: every rank's in the input, the result in the output where there is one to be,
+/// and elsewhere in scratch memory.
+Partial whole_message(Dataflow& flow, const Request& request, bool has_result);
+
+/// A rank's place in a tree whose children's results go before and after its own operand.
+struct UpwardPlace {
+    int parent = -1;  ///< -1: the root
+    std::vector<int> before{};
+    std::vector<int> after{};
+};
+
+/// Of a tree that passes messages down: the child that is served last, and whose subtree therefore
+/// is the shallowest, is awaited first.
+UpwardPlace mirrored(const TreePlace& place);
+
+/// Every segment goes up as soon as the children's are combined with it. Returns one partial result
+/// for each segment, settled at the root of the tree.
+std::vector<Partial> pass_up(const Request& request, const UpwardPlace& place,
+                             const Partial& whole);
+
+/// Reduces up a tree over virtual ranks, whose children and their subtrees follow their parent in
+/// ranks. Ranks are counted from the root, or from rank 0 if operands must stay in order; rank 0
+/// then hands the result to the root.
+Schedule reduce_over_virtual_tree(const Request& request,
+                                  const std::function<TreePlace(int rank)>& place_of);
+
+/// Neighbouring ranks in `count` groups of nearly equal size, for algorithms that cannot do with
+/// any number of ranks: a leader combines its group's operands in order and acts for it.
+class Groups {
+  public:
+    /// The rank `preferred` leads its group; elsewhere the first rank does.
+    Groups(int size, int count, int preferred = -1);
+
+    int count() const { return count_; }
+    int first(int group) const;
+    int of(int rank) const;
+    int leader(int group) const;
+    bool leads(int rank) const { return leader(of(rank)) == rank; }
+
+    /// To the leader.
+    void fold(Partial& partial, int rank) const;
+    /// The leader's result, at its home, to the other homes.
+    void unfold(Dataflow& flow, Region home, int rank) const;
+
+  private:
+    int size_;
+    int count_;
+    int preferred_;
+};
+
+int largest_power(int base, int most);
+
+/// In the round of each factor, that many leaders send their partial results to each other; the
+/// product of the factors must be the number of groups. Operands stay in order.
+void exchange_in_rounds(Partial& partial, const Groups& groups, int rank,
+                        std::span<const int> factors);
+
+/// Folding, an exchange in rounds, and the result for the folded ranks: a whole allreduce.
+Schedule allreduce_in_rounds(const Request& request, std::span<const int> factors);
+
+/// Recursive halving among a power of two of groups' leaders: in every step two partners split the
+/// blocks that both hold, so at the end each has one block of everybody.
+class Halving {
+  public:
+    /// near_first: the first partner is the neighbour, which keeps operands in order but leaves the
+    /// blocks with other leaders than their numbers say; otherwise the n-th leader gets block n.
+    /// `range` tells the bytes of blocks first .. end-1.
+    Halving(const Groups& groups, int rank, bool near_first,
+            std::function<Region(int first, int end)> range);
+
+    void reduce_scatter(Partial& partial) const;
+    /// The way back: the blocks, at `home`, to everybody.
+    void allgather(Dataflow& flow, Region home) const;
+    /// The way back: the blocks, at `home`, to one group's leader.
+    void gather(Dataflow& flow, Region home, int to_group) const;
+
+  private:
+    int bit(int step) const { return near_first_ ? 1 << step : groups_.count() >> (step + 1); }
+    int partner(int step) const { return group_ ^ bit(step); }
+    /// What a group's leader holds after so many steps.
+    Region held(int group, int steps) const;
+
+    const Groups& groups_;
+    int group_;
+    int steps_ = 0;
+    bool near_first_;
+    std::function<Region(int first, int end)> range_;
+};
+
+/// Halving as an allreduce or a reduction does it: blocks of equal length, operands in order.
+Halving near_halving(const Request& request, const Groups& groups);
+
+}  // namespace mutirao

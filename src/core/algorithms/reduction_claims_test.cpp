@@ -1,0 +1,141 @@
+// What the files of the reducing collectives claim of depth and load, which the proofs of the
+// catalogue do not see.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/algorithms/shape.h"
+#include "core/algorithms/test_requests.h"
+#include "core/schedule/step_graph.h"
+
+namespace mutirao {
+namespace {
+
+std::vector<Schedule> schedules_of(Collective collective, std::string_view text, int size,
+                                   std::size_t length_bytes, bool commutes) {
+    const Candidate candidate = parse_candidate(collective, text).candidate.value();
+    const int root = row_of(collective).rooted ? size / 2 : 0;
+    return test::build_all(candidate,
+                           {.collective = collective, .root = root, .length_bytes = length_bytes,
+                            .op = {.commutes = commutes}},
+                           size, {});
+}
+
+/// Messages in a row before the last step, whatever each of them takes.
+int depth_of(const std::vector<Schedule>& schedules) {
+    const StepGraph graph(schedules);
+    std::vector<int> depth(graph.node_count(), 0);
+    // Repeated until nothing changes: slow, but it needs no order of the steps.
+    for (bool changed = true; changed;) {
+        changed = false;
+        const auto raise = [&](StepIndex step, int least) {
+            changed = changed || depth[step] < least;
+            depth[step] = std::max(depth[step], least);
+        };
+        for (StepIndex step = 0; step < graph.node_count(); ++step) {
+            const auto& node = graph.nodes[step];
+            if (node.step->kind == StepKind::send) raise(node.partner, depth[step] + 1);
+            // What waits for a send only needs its memory.
+            if (node.step->kind == StepKind::send) continue;
+            for (const StepIndex later : graph.dependents(step)) raise(later, depth[step]);
+        }
+    }
+    return depth.empty() ? 0 : *std::max_element(depth.begin(), depth.end());
+}
+
+int depth_of(Collective collective, std::string_view text, int size, bool commutes = true) {
+    return depth_of(schedules_of(collective, text, size, 1000, commutes));
+}
+
+int ceiling_log(int size, int base) {
+    int log = 0;
+    for (long long reached = 1; reached < size; reached *= base) ++log;
+    return log;
+}
+
+/// The most bytes that any rank sends or receives.
+std::size_t port_load(const std::vector<Schedule>& schedules) {
+    std::size_t most = 0;
+    for (const Schedule& schedule : schedules) {
+        std::size_t sent = 0;
+        std::size_t received = 0;
+        for (const Step& step : schedule.steps()) {
+            if (step.kind == StepKind::send) sent += step.source.length_bytes;
+            if (step.kind == StepKind::receive) received += step.target.length_bytes;
+        }
+        most = std::max({most, sent, received});
+    }
+    return most;
+}
+
+TEST(ReductionClaims, DepthsOfReduceAndScans) {
+    using enum Collective;
+    for (int size = 2; size <= 40; ++size) {
+        const int log2 = ceiling_log(size, 2);
+        EXPECT_EQ(depth_of(reduce, "flat", size), 1);
+        EXPECT_LE(depth_of(reduce, "k_nomial:radix=2", size), log2);
+        EXPECT_LE(depth_of(reduce, "k_nomial:radix=2", size, false), log2 + 1);
+        EXPECT_LE(depth_of(reduce, "k_nomial:radix=8", size), ceiling_log(size, 8));
+        EXPECT_EQ(depth_of(reduce, "chain", size), size - 1);
+        EXPECT_LE(depth_of(reduce, "in_order_binary", size), 1 + log2);
+        EXPECT_LE(depth_of(reduce, "rabenseifner", size),
+                  2 * (log2 - (is_power_of_two(size) ? 0 : 1)) + (is_power_of_two(size) ? 0 : 1));
+        for (const Collective each : {scan, exscan}) {
+            EXPECT_EQ(depth_of(each, "linear", size), size - 1);
+            EXPECT_LE(depth_of(each, "recursive_doubling", size), log2);
+            EXPECT_EQ(depth_of(each, "direct", size), 1);
+        }
+    }
+}
+
+// An equal sign stands where no operand takes a shorter way than the others.
+TEST(ReductionClaims, DepthsOfAllreduceAndReduceScatter) {
+    using enum Collective;
+    for (int size = 2; size <= 40; ++size) {
+        const int log2 = ceiling_log(size, 2);
+        const int floor_log2 = is_power_of_two(size) ? log2 : log2 - 1;
+        const int folding = is_power_of_two(size) ? 0 : 2;
+        EXPECT_LE(depth_of(allreduce, "recursive_doubling", size), floor_log2 + folding);
+        EXPECT_LE(depth_of(allreduce, "rabenseifner", size), 2 * floor_log2 + folding);
+        EXPECT_EQ(depth_of(allreduce, "ring", size), 2 * (size - 1));
+        EXPECT_LE(depth_of(allreduce, "circulant", size), 2 * log2);
+        EXPECT_EQ(depth_of(allreduce, "direct", size), 1);
+        if (is_power_of_two(size)) {
+            EXPECT_EQ(depth_of(allreduce, "swing", size), 2 * log2);
+        }
+        EXPECT_EQ(depth_of(reduce_scatter_block, "direct", size), 1);
+        EXPECT_LE(depth_of(reduce_scatter_block, "recursive_halving", size),
+                  floor_log2 + folding);
+        EXPECT_EQ(depth_of(reduce_scatter_block, "ring", size), size - 1);
+        EXPECT_LE(depth_of(reduce_scatter_block, "circulant", size), log2);
+    }
+    EXPECT_EQ(depth_of(allreduce, "recursive_multiplying:radix=4", 16), 2);
+    EXPECT_EQ(depth_of(allreduce, "recursive_multiplying:radix=4", 12), 2);
+    EXPECT_EQ(depth_of(allreduce, "recursive_multiplying:radix=8", 7), 1);
+    EXPECT_LE(depth_of(allreduce, "recursive_multiplying:radix=3", 11), 4);
+}
+
+TEST(ReductionClaims, LongMessagesLoadPortsAsLittleAsPossible) {
+    using enum Collective;
+    constexpr std::size_t block = 64;
+    for (int size = 2; size <= 33; ++size) {
+        const auto ranks = static_cast<std::size_t>(size);
+        for (const std::string_view name : {"ring", "circulant", "swing", "rabenseifner"}) {
+            const bool any = name == "ring" || name == "circulant";
+            if (!any && !is_power_of_two(size)) continue;
+            EXPECT_EQ(port_load(schedules_of(allreduce, name, size, ranks * block, true)),
+                      2 * (ranks - 1) * block)
+                << name << ", ranks " << size;
+        }
+        for (const std::string_view name :
+             {"direct", "pairwise", "ring", "circulant", "recursive_halving"}) {
+            if (name == "recursive_halving" && !is_power_of_two(size)) continue;
+            EXPECT_EQ(port_load(schedules_of(reduce_scatter_block, name, size, block, true)),
+                      (ranks - 1) * block)
+                << name << ", ranks " << size;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace mutirao
