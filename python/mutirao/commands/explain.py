@@ -237,7 +237,7 @@ def draw_tree(edges: list, latency_us: list | None, sites: list | None) -> Itera
 
 
 def _by_collective(classes: Sequence[dict]) -> list[dict]:
-    """Those of a collective together, in the order in which each was first called."""
+    """Those of a collective together."""
     order = list(dict.fromkeys(each["collective"] for each in classes))
     return sorted(classes, key=lambda each: order.index(each["collective"]))
 
