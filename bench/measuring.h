@@ -22,6 +22,7 @@ extern const char program_usage[];
 
 static int rank, size;
 static double clock_offset_ms;
+static int one_clock; /* of all ranks, so that their times can be compared exactly */
 
 static double now_ms(void) {
     struct timespec time;
@@ -121,7 +122,8 @@ static void agree_on_clock(void) {
     uint64_t least, most;
     MPI_Allreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
     MPI_Allreduce(&mine, &most, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
-    if (least == most) {
+    one_clock = least == most;
+    if (one_clock) {
         return;
     }
     for (int peer = 1; peer < size; ++peer) {
@@ -133,34 +135,49 @@ static void agree_on_clock(void) {
     }
 }
 
+static unsigned char pattern(int index, unsigned seed) {
+    return (unsigned char)((unsigned)index * 31u + seed * 17u + ((unsigned)index >> 8));
+}
+
 static void fill(unsigned char* data, int length, unsigned seed) {
     for (int i = 0; i < length; ++i) {
-        data[i] = (unsigned char)((unsigned)i * 31u + seed * 17u + ((unsigned)i >> 8));
+        data[i] = pattern(i, seed);
     }
 }
 
-/* The latest of all ranks' values, at the root, in the time of the longest way to it. Everyone else
- * has then left this function or is about to: a barrier that costs one way instead of several. */
-static double latest_at(int root, double mine) {
+enum { most_latest = 4 };
+
+/* The latest of all ranks' values, of each of a few, at the root, in the time of the longest way to
+ * it. Everyone else has then left this function or is about to: a barrier that costs one way instead
+ * of several. */
+static void all_latest_at(int root, double* values, int count) {
     if (rank != root) {
-        MPI_Send(&mine, 1, MPI_DOUBLE, root, ready_tag, MPI_COMM_WORLD);
-        return mine;
+        MPI_Send(values, count, MPI_DOUBLE, root, ready_tag, MPI_COMM_WORLD);
+        return;
     }
     for (int peer = 0; peer < size; ++peer) {
-        if (peer != root) {
-            double theirs;
-            MPI_Recv(&theirs, 1, MPI_DOUBLE, peer, ready_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            mine = theirs > mine ? theirs : mine;
+        if (peer == root) {
+            continue;
+        }
+        double theirs[most_latest];
+        MPI_Recv(theirs, count, MPI_DOUBLE, peer, ready_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int i = 0; i < count; ++i) {
+            values[i] = theirs[i] > values[i] ? theirs[i] : values[i];
         }
     }
+}
+
+/* The same of one value; other ranks than the root get their own back. */
+static inline double latest_at(int root, double mine) {
+    all_latest_at(root, &mine, 1);
     return mine;
 }
 
 /* Stops the job where what arrived is not what was sent. */
-static void check_bytes(const unsigned char* data, const unsigned char* expected, int length,
+static void check_bytes(const unsigned char* data, const unsigned char* expected, size_t length,
                         int root) {
-    if (memcmp(data, expected, (size_t)length) != 0) {
-        fprintf(stderr, "%s: rank %d received wrong bytes (%d bytes from root %d)\n", program_name,
+    if (memcmp(data, expected, length) != 0) {
+        fprintf(stderr, "%s: rank %d received wrong bytes (%zu bytes, root %d)\n", program_name,
                 rank, length, root);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }

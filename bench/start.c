@@ -85,7 +85,7 @@ static void broadcast_all(const struct options* options, unsigned char* data,
         times->begin_ms[call] = now_ms();
         MPI_Bcast(data, options->length, MPI_BYTE, options->root, MPI_COMM_WORLD);
         times->end_ms[call] = now_ms();
-        check_bytes(data, expected, options->length, options->root);
+        check_bytes(data, expected, (size_t)options->length, options->root);
     }
 }
 

@@ -119,7 +119,7 @@ static void broadcast(const struct options* options, unsigned char* data, unsign
     *begin_ms = now_ms();
     MPI_Bcast(data, options->length, MPI_BYTE, options->root, MPI_COMM_WORLD);
     *end_ms = now_ms();
-    check_bytes(data, expected, options->length, options->root);
+    check_bytes(data, expected, (size_t)options->length, options->root);
 }
 
 static void say_when_it_began(const struct options* options, double begin_ms) {

@@ -142,5 +142,5 @@ function(mutirao_add_demo)
     string(REGEX REPLACE "=.*" "" name ${first})
     add_custom_target(demo)
     add_dependencies(demo mutirao-core mutirao-lab-router mutirao-lab-agent mutirao-calm
-                     mutirao-${name} mutirao-labstart-${name} broadcast-${name})
+                     mutirao-${name} mutirao-labstart-${name} collective-${name})
 endfunction()

@@ -33,8 +33,9 @@ def ask_json(*words: str) -> Any:
     return json.loads(ask(*words))
 
 
-def algorithms() -> list[dict]:
-    return ask_json("algorithms")
+def algorithms(collective: str | None = None) -> list[dict]:
+    """Of one collective, or of all."""
+    return [row for row in ask_json("algorithms") if collective in (None, row["collective"])]
 
 
 def settings() -> list[dict]:
@@ -47,12 +48,14 @@ def check_settings(values: Mapping[str, str]) -> None:
         ask("check-settings", *(f"{name}={value}" for name, value in values.items()))
 
 
-def predict(network: HostNetwork, root: int, length_bytes: int,
-            candidates: Sequence[str] = (), **network_file_options: Any) -> dict:
-    """Predicted times of broadcasts, of all candidates if none are named, and the decision."""
+def predict(collective: str, network: HostNetwork, root: int, length_bytes: int,
+            candidates: Sequence[str] = (), ranks_per_host: int = 1,
+            **network_file_options: Any) -> dict:
+    """Predicted times, of all candidates if none are named, and the decision."""
     with network_file(network, **network_file_options) as path:
-        return ask_json("predict", "broadcast", *candidates, "--network", str(path),
-                        "--root", str(root), "--bytes", str(length_bytes))
+        return ask_json("predict", collective, *candidates, "--network", str(path),
+                        "--root", str(root), "--bytes", str(length_bytes),
+                        "--ranks-per-host", str(ranks_per_host))
 
 
 def tree(network: HostNetwork, kind: str, root: int, length_bytes: int = 0) -> dict:

@@ -1,8 +1,9 @@
-"""Measures broadcasts: the MPI program of bench/broadcast.c, run natively or with mutirao, and what
-physics and the predictor say about the same broadcast.
+"""Measures collectives: the MPI program of bench/collective.c, run natively or with mutirao, and what
+physics and the predictor say about the same calls.
 
-Times are the program's: from the root's entry until the last rank has left, in ms. In a lab no
-result passes that beats the physical bound, or that sent nothing over the lab's links.
+Times are the program's: from the root's entry, or without a root from the last rank's, until the last
+rank has left, in ms. In a lab no result passes that beats the physical bound, or that sent nothing
+over the lab's links.
 """
 
 import json
@@ -11,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mutirao.collectives import BROADCAST, COLLECTIVES, Collective
 from mutirao.errors import Failure
 from mutirao.lab import Counters, Lab, verify_run
 from mutirao.launch import CompletedRun, launch, spread
@@ -19,7 +21,7 @@ from mutirao.network import HostNetwork
 from mutirao.processes import failure_of
 from mutirao.units import counted
 
-PROGRAM = "broadcast"
+PROGRAM = "collective"
 # What is measured is what is settled, unless somebody asks for the start itself.
 SETTLED = {"start": "wait"}
 ANY_ROOT = -1  # of a ruling
@@ -28,11 +30,12 @@ _MOST_RULINGS_TOLD = 16  # of a class of calls; the library forgets the first on
 
 @dataclass(frozen=True)
 class Contender:
-    """One way to broadcast; without settings it is the MPI library by itself, without mutirao."""
+    """One way to run a collective; without settings it is the MPI library by itself, without mutirao."""
 
     name: str
     mpi: Mpi
     settings: Mapping[str, str] | None = None
+    collective: str = BROADCAST
 
     @property
     def native(self) -> bool:
@@ -90,7 +93,8 @@ class Point:
     first_ms: float  # of the first call of this length from this root; the job's very first
     #                  includes what the library sets up once
     completion_ms: tuple[float, ...]
-    bound_ms: float | None = None  # of one broadcast; None: not in a lab
+    bound_ms: float | None = None  # of one call; None: not in a lab
+    entry_spread_ms: float = 0.0  # by so much a time may be too short, since not all entered at once
 
     @property
     def key(self) -> tuple[int, int, int]:
@@ -112,7 +116,8 @@ class Point:
         return {"length_bytes": self.length_bytes, "root": self.root,
                 "consecutive": self.consecutive, "first_ms": self.first_ms,
                 "completion_ms": list(self.completion_ms), "median_ms": self.median_ms,
-                "spread_ms": self.spread_ms, "bound_ms": self.bound_ms, "to_bound": self.to_bound}
+                "spread_ms": self.spread_ms, "entry_spread_ms": self.entry_spread_ms,
+                "bound_ms": self.bound_ms, "to_bound": self.to_bound}
 
 
 @dataclass(frozen=True)
@@ -139,9 +144,9 @@ class Measurement:
         return of_state.get("mutirao") or of_state.get("not yet")
 
     def calls_of(self, length_bytes: int, root: int) -> dict | None:
-        """How all broadcasts from this rank went that are as long, to the next power of two."""
+        """How all calls with this root went that are as long, to the next power of two."""
         for each in (self.communicator or {}).get("classes", ()):
-            if (each["collective"] == "broadcast" and each["root"] == root
+            if (each["collective"] == self.contender.collective and each["root"] == root
                     and each["length_bytes"].bit_length() == length_bytes.bit_length()):
                 return each
         return None
@@ -189,9 +194,9 @@ def measure(contender: Contender, workloads: Sequence[Workload], ranks: int,
             if on_point:
                 on_point(point)
 
-    argv = [str(contender.mpi.program(PROGRAM))]
-    for workload in workloads:
-        argv += [*(["--then"] if len(argv) > 1 else []), *workload.arguments()]
+    argv = [str(contender.mpi.program(PROGRAM)), contender.collective]
+    for number, workload in enumerate(workloads):
+        argv += [*(["--then"] if number else []), *workload.arguments()]
     before = lab.counters() if lab else None
     finished = contender.launch(argv, ranks, lab=lab, on_line=take, timeout_s=timeout_s)
     what = contender.title
@@ -203,7 +208,8 @@ def measure(contender: Contender, workloads: Sequence[Workload], ranks: int,
     packets, overruns = None, 0
     if lab:
         after = lab.counters()
-        packets, overruns = check_points(what, points, lab.network.host_count, before, after)
+        packets, overruns = check_points(what, points, lab.network.host_count, before, after,
+                                         COLLECTIVES[contender.collective])
     measurement = Measurement(contender, tuple(points), finished.report, finished.seconds, packets,
                               overruns)
     if lab:
@@ -217,9 +223,11 @@ def read_point(line: str, network: HostNetwork | None, ranks: int) -> Point | No
         return None
     try:
         values = json.loads(line)
-        bound_ms = None if network is None else bound_us(network, ranks, values["root"]) / 1000
-        return Point(values["bytes"], values["root"], values["consecutive"], values["first_ms"],
-                     tuple(values["completion_ms"]), bound_ms)
+        length, root = values["bytes"], values["root"]
+        bound_ms = (None if network is None
+                    else bound_us(network, ranks, root, values["collective"], length) / 1000)
+        return Point(length, root, values["consecutive"], values["first_ms"],
+                     tuple(values["completion_ms"]), bound_ms, values["entry_spread_ms"])
     except (ValueError, KeyError) as error:
         raise Failure(f"unreadable measurement: {line} ({error})") from None
 
@@ -228,10 +236,11 @@ def hosts_of_ranks(ranks: int, hosts: int) -> list[int]:
     return [host for host, count in enumerate(spread(ranks, hosts)) for _ in range(count)]
 
 
-def bound_us(network: HostNetwork, ranks: int, root: int) -> float:
-    """Before this no broadcast from rank `root` can have reached every host that has a rank."""
+def bound_us(network: HostNetwork, ranks: int, root: int, collective: str = BROADCAST,
+             length_bytes: int = 1) -> float:
+    """Before this no call can be complete among the hosts that have ranks."""
     hosts = hosts_of_ranks(ranks, network.host_count)
-    return max(network.shortest_us[hosts[root]][host] for host in hosts)
+    return COLLECTIVES[collective].bound_us(network, hosts, root, length_bytes)
 
 
 def check_taken_part(measurement: Measurement) -> None:
@@ -240,10 +249,13 @@ def check_taken_part(measurement: Measurement) -> None:
     check_handled(measurement)
     if measurement.contender.native:
         return
-    for length, root in dict.fromkeys((each.length_bytes, each.root)
-                                      for each in measurement.points if each.length_bytes):
+    collective = COLLECTIVES[measurement.contender.collective]
+    for length, root in dict.fromkeys((each.length_bytes, each.root) for each in measurement.points):
+        if collective.empty(length):
+            continue
         if reason := _why_not_ours(measurement, length, root):
-            raise Failure(f"{measurement.contender.title}, {length} bytes from rank {root}: {reason}")
+            raise Failure(f"{measurement.contender.title}, {length} bytes{collective.whose(root)}:"
+                          f" {reason}")
 
 
 def check_handled(measurement: Measurement) -> None:
@@ -257,14 +269,14 @@ def check_handled(measurement: Measurement) -> None:
         reasons = [(report.get("start") or {}).get("native_reason"),
                    *(each.get("reason") for each in report.get("communicators", ()))]
         raise Failure(f"{contender.title}: mutirao left every call to the MPI library:"
-                      f" {'; '.join(filter(None, reasons)) or 'no broadcast'}")
+                      f" {'; '.join(filter(None, reasons)) or f'no {contender.collective}'}")
 
 
 def _why_not_ours(measurement: Measurement, length_bytes: int, root: int) -> str | None:
     """Without a ruling the MPI library may only take calls of which nobody waits for one; and who
     prescribes an algorithm must have got it."""
     contender = measurement.contender
-    asked = (contender.settings or {}).get("broadcast", "auto")
+    asked = (contender.settings or {}).get(contender.collective, "auto")
     calls, rulings = (measurement.calls_of(length_bytes, root),
                       measurement.rulings(length_bytes, root))
     if calls is None and not rulings:
@@ -289,8 +301,8 @@ def _name_of(candidate: str) -> str:
     return candidate.partition(":")[0]
 
 
-def check_points(what: str, points: Sequence[Point], hosts: int, before: Counters,
-                 after: Counters) -> tuple[int, int]:
+def check_points(what: str, points: Sequence[Point], hosts: int, before: Counters, after: Counters,
+                 collective: Collective = COLLECTIVES[BROADCAST]) -> tuple[int, int]:
     """The packets and overruns of a run; Failure where it cannot have used the lab's links.
 
     What the launcher sends to and from the control host does not count.
@@ -301,8 +313,9 @@ def check_points(what: str, points: Sequence[Point], hosts: int, before: Counter
     first, last = between_hosts(before), between_hosts(after)
     for point in points:
         try:
-            verify_run(point.bound_ms * 1000, min(point.completion_ms) * 1000, first, last)
+            verify_run((point.bound_ms - point.entry_spread_ms) * 1000,
+                       min(point.completion_ms) * 1000, first, last)
         except Failure as failure:
-            raise Failure(f"{what}, {point.length_bytes} bytes from rank {point.root}:"
+            raise Failure(f"{what}, {point.length_bytes} bytes{collective.whose(point.root)}:"
                           f" {failure}") from None
     return last - first, after.overruns - before.overruns

@@ -6,7 +6,7 @@ end before the shortest path to the farthest host has been travelled.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -225,3 +225,21 @@ def _names(header: list[str] | None, row_names: list[str], rows: list[tuple[int,
         twice = next(name for name in names if names.count(name) > 1)
         raise UsageError(f"{file}: two sites are named '{twice}'")
     return names
+
+
+def first_hosts(network: HostNetwork, ranks: int | None, per_host: int) -> HostNetwork:
+    """The network of as many of its first hosts as the ranks need."""
+    if per_host < 1:
+        raise UsageError(f"--ranks-per-host {per_host}: it must be at least 1")
+    if ranks is None:
+        return network
+    most = network.host_count * per_host
+    if not 1 <= ranks <= most:
+        raise UsageError(f"--ranks {ranks}: {network.name} has hosts for 1..{most}")
+    hosts = -(-ranks // per_host)
+
+    def cut(matrix):
+        return matrix and [row[:hosts] for row in matrix[:hosts]]
+
+    return replace(network, hosts=network.hosts[:hosts], sites=network.sites[:hosts],
+                   latency_us=cut(network.latency_us), bandwidth_mbit=cut(network.bandwidth_mbit))

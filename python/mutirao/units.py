@@ -26,5 +26,15 @@ def rate(bytes_per_us: float) -> str:
             else f"{bytes_per_us:.3g} MB/s")
 
 
+def ms(value_ms: float | None) -> str:
+    """A cell of a table in ms: microseconds where they matter."""
+    return "" if value_ms is None else f"{value_ms:.3f}" if value_ms < 10 else f"{value_ms:.1f}"
+
+
+def ratio(value: float | None) -> str:
+    """A cell of a table."""
+    return "" if value is None else f"{value:.2f}"
+
+
 def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"

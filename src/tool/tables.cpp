@@ -34,6 +34,34 @@ std::vector<std::string> inside_names(Collective collective) {
     return names;
 }
 
+/// "1, 2, 4, 8, 16, ...": how many participants an algorithm may have.
+std::string sizes_that_fit(const Algorithm& algorithm) {
+    constexpr int most_looked_at = 64;
+    constexpr int most_named = 5;
+    std::string result;
+    int named = 0;
+    for (int size = 1; size <= most_looked_at; ++size) {
+        if (!algorithm.fits(size)) continue;
+        if (named++ == most_named) return result + ", ...";
+        result += (result.empty() ? "" : ", ") + std::to_string(size);
+    }
+    return result;
+}
+
+std::vector<std::string> restrictions_of(const Algorithm& algorithm) {
+    std::vector<std::string> result;
+    if (algorithm.native()) return result;
+    if (row_of(algorithm.collective).reduces) {
+        result.emplace_back(algorithm.keeps_order ? "keeps the operands' order"
+                                                  : "operators that commute only");
+    }
+    if (algorithm.fits) {
+        result.push_back(sizes_that_fit(algorithm) +
+                         (algorithm.level == Level::hosts ? " hosts only" : " ranks only"));
+    }
+    return result;
+}
+
 void write_algorithm(JsonWriter& json, const Algorithm& algorithm) {
     json.begin_object();
     json.member("collective", to_string(algorithm.collective));
@@ -48,9 +76,11 @@ void write_algorithm(JsonWriter& json, const Algorithm& algorithm) {
     json.key("trees").begin_array();
     for (const std::string& tree : tree_names(algorithm)) json.value(tree);
     json.end_array().key("insides").begin_array();
-    if (!algorithm.native()) {
+    if (algorithm.level == Level::hosts) {
         for (const std::string& inside : inside_names(algorithm.collective)) json.value(inside);
     }
+    json.end_array().key("restrictions").begin_array();
+    for (const std::string& restriction : restrictions_of(algorithm)) json.value(restriction);
     json.end_array().end_object();
 }
 
@@ -65,9 +95,9 @@ std::string code(std::string_view text) {
     return text.empty() ? std::string() : "`" + cell(text) + "`";
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string joined(const std::vector<std::string>& words, const std::string& separator = ", ") {
     std::string result;
-    for (const std::string& word : words) result += (result.empty() ? "" : ", ") + word;
+    for (const std::string& word : words) result += (result.empty() ? "" : separator) + word;
     return result;
 }
 
@@ -76,9 +106,8 @@ std::string parameters_of(const Algorithm& algorithm) {
     if (algorithm.trees.size() > 1) parts.push_back("tree: " + joined(tree_names(algorithm)));
     if (!algorithm.radices.empty()) parts.push_back("radix: " + joined(radix_names(algorithm)));
     if (algorithm.segmented) parts.push_back("segment_bytes");
-    std::string result;
-    for (const std::string& part : parts) result += (result.empty() ? "" : "; ") + part;
-    return result;
+    if (algorithm.level == Level::hosts) parts.push_back("inside");
+    return joined(parts, "; ");
 }
 
 std::string quoted_list(std::vector<std::string> names) {
@@ -86,25 +115,32 @@ std::string quoted_list(std::vector<std::string> names) {
     return joined(names);
 }
 
+void write_catalogue_of(Collective collective, std::ostream& out) {
+    out << "\n## " << to_string(collective) << "\n\n";
+    const std::vector<std::string> insides = inside_names(collective);
+    if (!insides.empty()) out << "`inside` is one of " << quoted_list(insides) << ".\n\n";
+    out << "| name | what it does | parameters | restrictions | source |\n"
+           "|---|---|---|---|---|\n";
+    for (const Algorithm& row : catalogue()) {
+        if (row.collective != collective) continue;
+        out << "| " << code(row.name) << " | " << cell(row.summary) << " | "
+            << cell(parameters_of(row)) << " | " << cell(joined(restrictions_of(row), "; "))
+            << " | " << cell(row.source) << " |\n";
+    }
+}
+
 void write_catalogue_page(std::ostream& out) {
     out << "# The catalogue of algorithms\n\n"
            "Made by `mutirao-core markdown algorithms` from the table in\n"
            "`src/core/algorithms/catalogue.cpp`; change it there.\n\n"
-           "An algorithm is asked for as `NAME:KEY=VALUE,...`, for example\n"
-           "`MUTIRAO_BROADCAST=chain:segment_bytes=32768`. The values named here are those that\n"
-           "are tried when mutirao chooses.\n\n"
-           "On hosts with several ranks each of them but `native` runs between one rank of every\n"
-           "host, and another goes on inside: `inside=NAME` with "
-        << quoted_list(inside_names(Collective::broadcast))
-        << ",\nfor example `tree:inside=flat`. Without it that is `" << Parameters{}.inside
-        << "`.\n\n"
-           "| collective | name | what it does | parameters | source |\n"
-           "|---|---|---|---|---|\n";
-    for (const Algorithm& row : catalogue()) {
-        out << "| " << to_string(row.collective) << " | " << code(row.name) << " | "
-            << cell(row.summary) << " | " << cell(parameters_of(row)) << " | " << cell(row.source)
-            << " |\n";
-    }
+           "An algorithm is asked for by the setting named as the collective, as\n"
+           "`NAME:KEY=VALUE,...`, for example `MUTIRAO_BROADCAST=chain:segment_bytes=32768`. The\n"
+           "values named here are those that are tried when mutirao chooses.\n\n"
+           "An algorithm with the parameter `inside` runs between one rank of every host; where\n"
+           "hosts have several ranks, the algorithm of that name goes on inside each, for example\n"
+           "`tree:inside=flat`. Without it that is `"
+        << Parameters{}.inside << "`. The others run among all ranks.\n";
+    for (const CollectiveRow& row : collectives) write_catalogue_of(row.collective, out);
 }
 
 void write_settings_page(std::ostream& out) {

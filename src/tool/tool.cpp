@@ -21,11 +21,11 @@ const std::vector<Command>& commands() {
         {"check-settings", "NAME=VALUE...", check_settings},
         {"markdown", "algorithms|settings", write_markdown},
         {"show",
-         "broadcast/NAME[:KEY=VALUE,...] [--ranks N] [--ranks-per-host N] [--root R] [--bytes B] "
+         "COLLECTIVE/NAME[:KEY=VALUE,...] [--ranks N] [--ranks-per-host N] [--root R] [--bytes B] "
          "[--network FILE] [--format text|json|svg]",
          show_schedule},
         {"predict",
-         "broadcast [CANDIDATE...] [--ranks N] [--ranks-per-host N] [--root R] [--bytes B] "
+         "COLLECTIVE [CANDIDATE...] [--ranks N] [--ranks-per-host N] [--root R] [--bytes B] "
          "[--network FILE]",
          predict_candidates},
         {"tree", "KIND [--ranks N] [--ranks-per-host N] [--root R] [--bytes B] [--network FILE]",

@@ -65,6 +65,44 @@ TEST(Tool, ListsEveryAlgorithmAndSetting) {
     }
 }
 
+// Every collective has its part of the page, with its own algorithms.
+TEST(Tool, GroupsTheCatalogueByCollective) {
+    const std::string page = run_tool({"markdown", "algorithms"}).out;
+    std::size_t last = 0;
+    for (const CollectiveRow& row : collectives) {
+        const std::size_t here = page.find("\n## " + std::string(row.name) + "\n");
+        ASSERT_NE(here, page.npos) << row.name;
+        EXPECT_GT(here, last);
+        last = here;
+    }
+}
+
+TEST(Tool, SaysWhatAnAlgorithmIsRestrictedTo) {
+    const std::string page = run_tool({"markdown", "algorithms"}).out;
+    const std::string listed = run_tool({"algorithms"}).out;
+    for (const Algorithm& row : catalogue()) {
+        if (row.native() || !row_of(row.collective).reduces) continue;
+        const char* said =
+            row.keeps_order ? "keeps the operands' order" : "operators that commute only";
+        EXPECT_TRUE(contains(page, said)) << row.name;
+        EXPECT_TRUE(contains(listed, said)) << row.name;
+    }
+}
+
+TEST(Tool, TitlesSayWhoseMessageItIs) {
+    for (const Algorithm& row : catalogue()) {
+        if (row.native()) continue;
+        const CollectiveRow& collective = row_of(row.collective);
+        const std::string name = std::string(collective.name) + "/" + std::string(row.name);
+        const Outcome shown = run_tool({"show", name, "--ranks", "8", "--format", "text"});
+        ASSERT_EQ(shown.exit_code, 0) << name << shown.err;
+        const std::string title = shown.out.substr(0, shown.out.find('\n'));
+        EXPECT_EQ(contains(title, " bytes a rank "), collective.in_blocks) << title;
+        EXPECT_EQ(contains(title, "rank 0 of 8"), collective.rooted) << title;
+        EXPECT_EQ(contains(title, " among 8 ranks"), !collective.rooted) << title;
+    }
+}
+
 TEST(Tool, ChecksSettingsAndSaysWhatToExport) {
     const Outcome good = run_tool({"check-settings", "probe_count=5", "broadcast=auto"});
     EXPECT_EQ(good.exit_code, 0) << good.err;
@@ -98,7 +136,11 @@ TEST(Tool, WrongUsageIsOneLineAndExitCodeTwo) {
         {"show", "broadcast/flat", "broadcast/flat"},
         {"show", "broadcast/chain:segment_bytes=256", "--bytes", "1099511627776"},
         {"predict"},
+        {"show", "scan/native", "--root", "1"},
         {"predict", "broadcast", "chian"},
+        {"predict", "allreduce", "--root", "1"},
+        {"predict", "gather", "--root", "8"},
+        {"predict", "barrier", "--bytes", "8"},
         {"tree", "oak"},
     };
     for (const auto& arguments : cases) {

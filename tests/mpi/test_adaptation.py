@@ -58,7 +58,7 @@ def test_ranks_agree_while_everything_changes(run, settings):
         assert any(change["new_tree"] for change in world["adaptation"]["taken_up"])
     if settings.get("agent") == "in-band":
         # In band a link is measured only while both ends are inside calls, so that takes longer.
-        finished = run("broadcast", "--repeat", 1000, ranks=4, settings=settings)  # checks its bytes
+        finished = run("collective", "broadcast", "--repeat", 1000, ranks=4, settings=settings)  # checks its bytes
         assert finished.returncode == 0, finished.errors
         assert finished.report["communicators"][0]["adaptation"]["taken_up"]
 

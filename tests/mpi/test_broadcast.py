@@ -84,8 +84,8 @@ def test_threads_on_their_own_communicators(run):
 
 def test_the_tree_is_kruskals(run):
     """The distributed algorithm over MPI against a sequential one over the reported latencies."""
-    finished = run("broadcast", ranks=6, settings={"ranks_per_host": "1",
-                                                   "adaptation": "every:1000"})
+    finished = run("collective", "broadcast", ranks=6, settings={"ranks_per_host": "1",
+                                                                 "adaptation": "every:1000"})
     assert finished.returncode == 0, finished.errors
     world = finished.report["communicators"][0]
     hosts = world["hosts"]

@@ -37,8 +37,8 @@ def lab(lab_possible):
 
 def broadcast(mpi, lab, *words, **settings):
     before = lab.counters().total_packets
-    finished = launch(mpi, [str(mpi.program("broadcast")), *map(str, words)], 6, lab=lab,
-                      capture=True, timeout_s=60, settings={"start": "wait", **settings})
+    finished = launch(mpi, [str(mpi.program("collective")), "broadcast", *map(str, words)], 6,
+                      lab=lab, capture=True, timeout_s=60, settings={"start": "wait", **settings})
     assert finished.returncode == 0, finished.errors
     results = [json.loads(line) for line in finished.lines]
     for each in results:

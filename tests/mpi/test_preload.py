@@ -77,7 +77,8 @@ def test_a_profiling_tool_before_us_sees_every_call_once(run, mpi, tmp_path):
     tool = tmp_path / "tool.so"
     subprocess.run([mpi.wrapper, "-shared", "-fPIC", "tool.c", "-o", tool], cwd=tmp_path, check=True)
     # The launcher puts our library first in LD_PRELOAD; the program's own `env` puts the tool there.
-    program = ["env", f"LD_PRELOAD={tool}:{mpi.preload}", str(mpi.program("broadcast"))]
+    program = ["env", f"LD_PRELOAD={tool}:{mpi.preload}", str(mpi.program("collective")),
+               "broadcast"]
     finished = run(program, "--repeat", 3, ranks=2, settings=TWO_HOSTS)
     assert finished.returncode == 0, finished.errors
     assert finished.lines[-1] == "tool saw 4"
@@ -89,7 +90,7 @@ def test_the_wrong_mpi_passes_through_with_one_line(run, mpi):
     other = families.get(mpi.known.title == "Open MPI")
     if other is None:
         pytest.skip("only one family of MPI libraries is installed")
-    program = ["env", f"LD_PRELOAD={other.preload}", str(mpi.program("broadcast"))]
+    program = ["env", f"LD_PRELOAD={other.preload}", str(mpi.program("collective")), "broadcast"]
     finished = run(program, ranks=2, settings=TWO_HOSTS)
     assert finished.returncode == 0 and '"bytes":24' in finished.lines[-1], finished.errors
     [line] = finished.errors.strip().splitlines()
@@ -101,7 +102,7 @@ def test_the_wrong_mpi_passes_through_with_one_line(run, mpi):
     ("broadcast", "binomail", "binomial"), ("enabled", "perhaps", "on"),
 ])
 def test_a_wrong_setting_ends_every_rank_before_any_communication(run, name, value, expected):
-    finished = run("broadcast", ranks=3, settings={name: value})
+    finished = run("collective", "broadcast", ranks=3, settings={name: value})
     assert finished.returncode != 0 and finished.lines == []
     ours = [line for line in finished.errors.splitlines() if line.startswith("mutirao:")]
     assert len(ours) == 1 and expected in ours[0]

@@ -175,7 +175,8 @@ def test_a_tool_behind_us_sees_native_calls(run, mpi, tmp_path, settings):
     (tmp_path / "tool.c").write_text(TOOL)
     tool = tmp_path / "tool.so"
     subprocess.run([mpi.wrapper, "-shared", "-fPIC", "tool.c", "-o", tool], cwd=tmp_path, check=True)
-    program = ["env", f"LD_PRELOAD={mpi.preload}:{tool}", str(mpi.program("broadcast"))]
+    program = ["env", f"LD_PRELOAD={mpi.preload}:{tool}", str(mpi.program("collective")),
+               "broadcast"]
     finished = run(program, "--repeat", 3, ranks=2, settings=settings)
     assert finished.returncode == 0, finished.errors
     assert finished.lines[-1] == "tool saw 4"

@@ -1,23 +1,26 @@
 """`mutirao algorithms`: the catalogue."""
 
 from mutirao import core_tool
+from mutirao.collectives import COLLECTIVES
 from mutirao.output import print_json, print_table
 
 
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser("algorithms", parents=[common],
                                    help="list the algorithms and their parameters")
+    parser.add_argument("collective", nargs="?", choices=COLLECTIVES,
+                        help="only the algorithms of this one")
     parser.set_defaults(run=run)
 
 
 def run(arguments) -> int:
-    rows = core_tool.algorithms()
+    rows = core_tool.algorithms(arguments.collective)
     if arguments.json:
         print_json(rows)
         return 0
-    print_table(("algorithm", "parameters", "what it does", "source"),
+    print_table(("algorithm", "parameters", "what it does", "restrictions", "source"),
                 [(f"{row['collective']}/{row['name']}", _parameters(row), row["summary"],
-                  row["source"]) for row in rows])
+                  "; ".join(row["restrictions"]), row["source"]) for row in rows])
     return 0
 
 

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from mutirao import core_tool
+from mutirao.collectives import BROADCAST, COLLECTIVES, Collective
 from mutirao.compact_table import BEST, BOUND, compact_table
 from mutirao.errors import Failure, UsageError, did_you_mean
 from mutirao.lab import TCP_PROFILES, Lab
@@ -23,12 +24,11 @@ from mutirao.mpis import Mpi, default_mpi, find_mpi
 from mutirao.network import HostNetwork
 from mutirao.network_argument import load_network
 from mutirao.output import print_json, working
+from mutirao.predicted import NATIVE, OWN_CHOICE, predict_all, print_predictions
 from mutirao.progress import steps
-from mutirao.units import counted, size
+from mutirao.units import counted, ms, ratio
 from mutirao.user_settings import gather_settings
 
-COLLECTIVES = ("broadcast",)
-NATIVE, OWN_CHOICE = "native", "auto"
 # Closer than this two algorithms count as equally fast.
 EQUALLY_FAST = 1.01
 _UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
@@ -36,12 +36,16 @@ _UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
 
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser("bench", parents=[common],
-                                   help="measure algorithms against each other and the native one")
+                                   help="measure a collective's algorithms against each other and"
+                                   " the native one")
     parser.add_argument("collective", choices=COLLECTIVES)
-    parser.add_argument("--bytes", default="24", metavar="B,...",
-                        help="for example 24,64KiB,1MiB; default: 24")
+    parser.add_argument("--bytes", metavar="B,...",
+                        help="of the message, or of one block where there is one for every rank;"
+                        " for example 24,64KiB,1MiB; default: 24")
     parser.add_argument("--roots", default="0", metavar="R,...|sites|all",
                         help="ranks; sites: one of each; default: 0")
+    parser.add_argument("--predicted", action="store_true",
+                        help="run nothing; predict all algorithms on the network of --lab")
     parser.add_argument("--only", action="append", metavar="NAME,...|all",
                         help="algorithms with their parameters, native, and auto, mutirao's own"
                         " choice, which is also what predicts; all: every algorithm, in one"
@@ -62,21 +66,24 @@ def register(subparsers, common) -> None:
 
 
 def run(arguments) -> int:
+    if arguments.predicted:
+        return _run_predicted(arguments)
+    collective = COLLECTIVES[arguments.collective]
     network = load_network(arguments.lab) if arguments.lab else None
     if arguments.tcp and network is None:
         raise UsageError("--tcp is about the lab: it needs --lab")
     mpis = [find_mpi(name) for name in arguments.mpi.split(",")] if arguments.mpi else [
         default_mpi()]
-    ranks = arguments.ranks or (network.host_count if network else os.cpu_count() or 1)
-    if ranks < 1:
-        raise UsageError(f"-n {ranks}: at least one rank is needed")
+    ranks = _rank_count(arguments, network)
     for name in ("repeat", "consecutive"):
         if getattr(arguments, name) < 1:
             raise UsageError(f"--{name} must be at least 1, not {getattr(arguments, name)}")
-    workload = Workload(parse_sizes(arguments.bytes), parse_roots(arguments.roots, ranks, network),
+    workload = Workload(_lengths(arguments, collective),
+                        _roots(arguments, collective, ranks, network),
                         (arguments.consecutive,), arguments.repeat)
-    names = parse_only(arguments.only or [f"{NATIVE},{OWN_CHOICE}"])
-    contenders = _contenders(mpis, names, gather_settings(arguments.assignments))
+    names = parse_only(arguments.only or [f"{NATIVE},{OWN_CHOICE}"], collective.name)
+    contenders = _contenders(mpis, names, gather_settings(arguments.assignments),
+                             collective.name)
     measurements, failures, described = _measure_all(arguments, contenders, workload, ranks,
                                                      network)
     bench = Bench(workload, measurements)
@@ -87,6 +94,47 @@ def run(arguments) -> int:
     else:
         bench.print()
     return 1 if failures else 0
+
+
+def _run_predicted(arguments) -> int:
+    given = {"--tcp": arguments.tcp, "--mpi": arguments.mpi, "--set": arguments.assignments}
+    for name in filter(given.get, given):
+        raise UsageError(f"--predicted runs nothing: {name} has no say in it")
+    if not arguments.lab:
+        raise UsageError("--predicted needs a network: --lab")
+    collective, network = COLLECTIVES[arguments.collective], load_network(arguments.lab)
+    ranks = _rank_count(arguments, network)
+    names = parse_only(arguments.only or [], collective.name)
+    predictions = predict_all(collective, network, ranks, _lengths(arguments, collective),
+                              _roots(arguments, collective, ranks, network), names)
+    if arguments.json:
+        print_json({"collective": collective.name, "ranks": ranks, "network": network.name,
+                    "predictions": [each.to_dict() for each in predictions]})
+    else:
+        print_predictions(predictions)
+    return 0
+
+
+def _rank_count(arguments, network: HostNetwork | None) -> int:
+    if arguments.ranks is None:
+        return network.host_count if network else os.cpu_count() or 1
+    if arguments.ranks < 1:
+        raise UsageError(f"-n {arguments.ranks}: at least one rank is needed")
+    return arguments.ranks
+
+
+def _lengths(arguments, collective: Collective) -> list[int]:
+    if collective.has_length:
+        return parse_sizes("24" if arguments.bytes is None else arguments.bytes)
+    if arguments.bytes is not None:
+        raise UsageError(f"--bytes {arguments.bytes}: a {collective.name} has no message")
+    return [0]
+
+
+def _roots(arguments, collective: Collective, ranks: int, network: HostNetwork | None) -> list[int]:
+    if collective.rooted or arguments.roots == "0":
+        return parse_roots(arguments.roots, ranks, network)
+    raise UsageError(f"--roots {arguments.roots}: {collective.name} has no root")
 
 
 def parse_sizes(text: str) -> list[int]:
@@ -127,23 +175,23 @@ def parse_roots(text: str, ranks: int, network: HostNetwork | None) -> list[int]
     return roots
 
 
-def parse_only(words: Sequence[str]) -> list[str]:
+def parse_only(words: Sequence[str], collective: str = BROADCAST) -> list[str]:
     """Names of contenders, each once; a comma also separates the parameters of an algorithm."""
     names: list[str] = []
-    for part in ",".join(words).split(","):
+    for part in ",".join(words).split(",") if words else ():
         if "=" in part and ":" not in part and names:
             names[-1] += f",{part}"
         else:
-            names += _all_names() if part == "all" else [part]
+            names += _all_names(collective) if part == "all" else [part]
     for name in names:
         if name not in (NATIVE, OWN_CHOICE):
-            core_tool.check_settings({"broadcast": name})
+            core_tool.check_settings({collective: name})
     return list(dict.fromkeys(names))
 
 
-def _all_names() -> list[str]:
+def _all_names(collective: str) -> list[str]:
     names = [NATIVE, OWN_CHOICE]
-    for row in core_tool.algorithms():
+    for row in core_tool.algorithms(collective):
         trees = [f"tree={tree}" for tree in row["trees"]] if len(row["trees"]) > 1 else [""]
         radices = [f"radix={radix}" for radix in row["radices"]] or [""]
         for tree in trees:
@@ -154,11 +202,11 @@ def _all_names() -> list[str]:
 
 
 def _contenders(mpis: Sequence[Mpi], names: Sequence[str],
-                settings: dict[str, str]) -> list[Contender]:
-    if "broadcast" in settings:
-        raise UsageError("the algorithms are named by --only, not by the setting broadcast")
-    return [Contender(name, mpi, None if name == NATIVE else {**settings, "broadcast": name})
-            for mpi in mpis for name in names]
+                settings: dict[str, str], collective: str) -> list[Contender]:
+    if collective in settings:
+        raise UsageError(f"the algorithms are named by --only, not by the setting {collective}")
+    return [Contender(name, mpi, None if name == NATIVE else {**settings, collective: name},
+                      collective) for mpi in mpis for name in names]
 
 
 def _measure_all(arguments, contenders: Sequence[Contender], workload: Workload, ranks: int,
@@ -270,12 +318,17 @@ class Bench:
                            "median_error": statistics.median(errors), "errors": errors})
         return groups
 
+    def _title(self, length: int, root: int) -> str:
+        collective = COLLECTIVES[self.measurements[0].contender.collective]
+        count = self.workload.consecutive[0]
+        if count > 1 or not collective.has_length:
+            return collective.calls(length, root, count)
+        return collective.call(length, root)
+
     def print(self) -> None:
         several_mpis = len({mpi for mpi, _, _ in self.groups}) > 1
         for (mpi, length, root), rows in self.groups.items():
-            title = f"{size(length)} from rank {root}"
-            if self.workload.consecutive[0] > 1:
-                title = f"{self.workload.consecutive[0]} broadcasts of {title}"
+            title = self._title(length, root)
             print(_table(rows, f"{title}, {mpi.title}" if several_mpis else title) + "\n")
         groups = self.summary()
         if groups:
@@ -293,26 +346,17 @@ def _table(rows: Sequence[Row], title: str) -> str:
     cells: list[tuple] = []
     bound_ms = rows[0].point.bound_ms
     if bound_ms:
-        cells.append(("physical bound", _ms(bound_ms)))
+        cells.append(("physical bound", ms(bound_ms)))
     styles = {0: BOUND} if bound_ms else {}
     for row in rows:
         if row.name == OWN_CHOICE:
             styles[len(cells)] = BEST
-        cells.append((row.name, _ms(row.point.median_ms), _ms(row.point.spread_ms),
-                      _ratio(row.point.to_bound), _ratio(row.to_native), _ms(row.predicted_ms),
+        cells.append((row.name, ms(row.point.median_ms), ms(row.point.spread_ms),
+                      ratio(row.point.to_bound), ratio(row.to_native), ms(row.predicted_ms),
                       "" if row.error is None else f"{row.error:+.1%}"))
     padded = [(*row, *[""] * (len(_COLUMNS) - len(row))) for row in cells]
     ran = [f"{row.name} ran {row.ran}" for row in rows if row.ran not in (None, row.name)]
     return "\n".join([compact_table(_COLUMNS, padded, title, styles), *ran])
-
-
-def _ms(value: float | None) -> str:
-    """Microseconds where they matter."""
-    return "" if value is None else f"{value:.3f}" if value < 10 else f"{value:.1f}"
-
-
-def _ratio(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
 
 
 def _ranked(rows: Sequence[Row]) -> dict[str, Row]:

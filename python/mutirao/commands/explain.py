@@ -2,13 +2,14 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from mutirao.collectives import COLLECTIVES
 from mutirao.errors import Failure
 from mutirao.output import print_json
 from mutirao.paths import last_report
-from mutirao.units import counted, duration, rate, size
+from mutirao.units import counted, duration, rate
 
 
 def register(subparsers, common) -> None:
@@ -94,7 +95,7 @@ def _communicator(communicator: dict) -> Iterator[str]:
         yield "  spanning tree, with the one-way latency of each link:"
         yield from (f"    {line}" for line in draw_tree(
             communicator["tree"], communicator.get("latency_us"), communicator.get("sites")))
-    for of_class in communicator.get("classes", ()):
+    for of_class in _by_collective(communicator.get("classes", ())):
         yield ""
         yield from _class(of_class)
 
@@ -235,10 +236,16 @@ def draw_tree(edges: list, latency_us: list | None, sites: list | None) -> Itera
                            for child, branch in zip(children, branches)])
 
 
+def _by_collective(classes: Sequence[dict]) -> list[dict]:
+    """Those of a collective together."""
+    order = list(dict.fromkeys(each["collective"] for each in classes))
+    return sorted(classes, key=lambda each: order.index(each["collective"]))
+
+
 def _class(of_class: dict) -> Iterator[str]:
-    """All calls of one collective from one root that are as long, to the next power of two."""
-    root = "any rank" if of_class["root"] < 0 else f"rank {of_class['root']}"
-    yield f"  {of_class['collective']} of {size(of_class['length_bytes'])} from {root}"
+    """All calls of one collective with one root that are as long, to the next power of two."""
+    collective = COLLECTIVES[of_class["collective"]]
+    yield f"  {collective.calls(of_class['length_bytes'], of_class['root'])}"
     if of_class["native_calls"]:
         yield f"    {counted(of_class['native_calls'], 'call')} by the MPI library"
     if of_class.get("native_choice") and not of_class["rulings"]:

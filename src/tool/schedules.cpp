@@ -27,7 +27,7 @@ constexpr double most_steps = 2e7;
 const std::vector<std::string> network_options = {"ranks", "root", "bytes", "network",
                                                   "ranks-per-host"};
 
-/// What is to be broadcast where.
+/// Which call is made where.
 struct Scene {
     std::shared_ptr<const RankNetwork> network;
     CallShape shape;
@@ -83,13 +83,50 @@ RankNetwork read_ranks(const Arguments& arguments) {
 }
 
 Scene read_scene(const Arguments& arguments, Collective collective) {
+    const CollectiveRow& row = row_of(collective);
     Scene scene;
     scene.shape.collective = collective;
     scene.network = std::make_shared<const RankNetwork>(read_ranks(arguments));
     scene.shape.root = static_cast<int>(arguments.number("root", 0, 0, scene.ranks() - 1));
-    scene.shape.length_bytes =
-        static_cast<std::size_t>(arguments.number("bytes", 24, 0, most_length_bytes));
+    if (!row.rooted && scene.shape.root != 0) {
+        throw UsageError("--root " + std::to_string(scene.shape.root) + ": " +
+                         std::string(row.name) + " has no root");
+    }
+    const bool has_length = collective != Collective::barrier;
+    scene.shape.length_bytes = static_cast<std::size_t>(
+        arguments.number("bytes", has_length ? 24 : 0, 0, most_length_bytes));
+    if (!has_length && scene.shape.length_bytes != 0) {
+        throw UsageError("--bytes " + std::to_string(scene.shape.length_bytes) + ": " +
+                         std::string(row.name) + " has no message");
+    }
+    // As programs reduce: doubles, where they fit.
+    if (row.reduces && scene.shape.length_bytes % sizeof(double) == 0) {
+        scene.shape.unit_bytes = sizeof(double);
+    }
     return scene;
+}
+
+/// "24 bytes a rank from rank 3 of 8".
+std::string describe(const Scene& scene) {
+    const CallShape& shape = scene.shape;
+    const CollectiveRow& row = row_of(shape.collective);
+    std::string text;
+    if (shape.collective != Collective::barrier) {
+        text = std::to_string(shape.length_bytes) + (row.in_blocks ? " bytes a rank " : " bytes ");
+    }
+    const std::string ranks = std::to_string(scene.ranks());
+    if (row.rooted) {
+        const bool to_root =
+            shape.collective == Collective::gather || shape.collective == Collective::reduce;
+        text += to_root ? "to rank " : "from rank ";
+        text += std::to_string(shape.root) + " of " + ranks;
+    } else {
+        text += "among " + ranks + (scene.ranks() == 1 ? " rank" : " ranks");
+    }
+    if (scene.network->placement().most_ranks_on_a_host() > 1) {
+        text += " on " + std::to_string(scene.network->host_count()) + " hosts";
+    }
+    return text;
 }
 
 Candidate read_candidate(std::string_view text, const Scene& scene) {
@@ -113,7 +150,10 @@ std::vector<Schedule> schedules_of(const Candidate& candidate, const Scene& scen
     const auto ruling =
         ruling_for(candidate, scene.shape, scene.topology(), scene.network->placement());
     if (!ruling) {
-        throw Failure(to_string(candidate) + " has no tree: the links do not reach every host");
+        throw Failure(to_string(candidate) +
+                      (candidate.algorithm->needs_tree()
+                           ? " has no tree: the links do not reach every host"
+                           : " is not for so many ranks"));
     }
     return *build_all(*ruling, scene.shape, scene.network->placement());
 }
@@ -121,7 +161,7 @@ std::vector<Schedule> schedules_of(const Candidate& candidate, const Scene& scen
 void write_scene(JsonWriter& json, const Scene& scene) {
     json.member("collective", to_string(scene.shape.collective));
     json.member("ranks", scene.ranks());
-    json.member("root", scene.shape.root);
+    if (row_of(scene.shape.collective).rooted) json.member("root", scene.shape.root);
     json.member("length_bytes", scene.shape.length_bytes);
     json.key("host_of").begin_array();
     for (int rank = 0; rank < scene.ranks(); ++rank) {
@@ -249,12 +289,12 @@ void show_schedule(const Words& words, std::ostream& out) {
     std::vector<std::string> options = network_options;
     options.push_back("format");
     const Arguments arguments(words, options);
-    require_words(arguments, 1, "broadcast/NAME");
+    require_words(arguments, 1, "COLLECTIVE/NAME");
     require_no_more(arguments, 1);
     const std::string& name = arguments.positional().front();
     const std::size_t slash = std::min(name.find('/'), name.size());
     const Collective collective = read_collective(name.substr(0, slash));
-    if (slash == name.size()) throw UsageError("what is missing: broadcast/NAME");
+    if (slash == name.size()) throw UsageError("what is missing: COLLECTIVE/NAME");
     const std::string format = arguments.option("format", "json");
     Words format_names;
     for (const auto& [each, unused] : formats) format_names.push_back(each);
@@ -262,18 +302,14 @@ void show_schedule(const Words& words, std::ostream& out) {
 
     const Scene scene = read_scene(arguments, collective);
     const Candidate candidate = read_candidate(std::string_view(name).substr(slash + 1), scene);
-    std::string title = std::string(to_string(collective)) + "/" + to_string(candidate) + ", " +
-                        std::to_string(scene.shape.length_bytes) + " bytes from rank " +
-                        std::to_string(scene.shape.root) + " of " + std::to_string(scene.ranks());
-    if (scene.network->placement().most_ranks_on_a_host() > 1) {
-        title += " on " + std::to_string(scene.network->host_count()) + " hosts";
-    }
+    const std::string title =
+        std::string(to_string(collective)) + "/" + to_string(candidate) + ", " + describe(scene);
     formats.at(format)({scene, title, schedules_of(candidate, scene)}, out);
 }
 
 void predict_candidates(const Words& words, std::ostream& out) {
     const Arguments arguments(words, network_options);
-    require_words(arguments, 1, "the collective, broadcast");
+    require_words(arguments, 1, "the collective");
     const Words& names = arguments.positional();
     const Scene scene = read_scene(arguments, read_collective(names.front()));
     std::vector<Candidate> asked;

@@ -1,0 +1,264 @@
+/* An ordinary MPI program that runs a collective and measures: it calls nothing but MPI and the
+ * clock, and is the same binary whether mutirao is preloaded or not.
+ *
+ * For every length and root it repeats: every rank tells the root (rank 0 where there is none) that
+ * it is ready; then the collective is called --consecutive times, and what arrives is compared with
+ * what must arrive. The completion is measured until the last rank has left the last call:
+ * - where the root alone gives anything: from the root's entry, when all others are already inside;
+ * - otherwise all are told a time in the future at which they enter. It is then measured from the
+ *   root's entry, or without a root from the last rank's. How far their entries were apart, at most,
+ *   is entry_spread_ms: by so much a completion may be too short.
+ *
+ * One JSON line per root, length and number of consecutive calls from rank 0. After --then follow
+ * further measurements of the same job, whose options begin as they were before it.
+ */
+#include "collectives.h"
+
+const char program_name[] = "collective";
+const char program_usage[] = "NAME [--bytes N,...] [--roots R,...] [--repeat N]"
+                             " [--consecutive N,...] [--then ...]";
+
+enum { start_tag = result_tag + 1 };
+/* Those who have just said that they are ready have yet to enter. */
+static const double pause_before_start_ms = 2;
+/* The rest of a wait is spent looking at the clock: sleepers are woken late. */
+static const double watched_ms = 0.1;
+
+struct options {
+    int lengths[most_values];
+    int length_count;
+    int roots[most_values];
+    int root_count;
+    int consecutives[most_values];
+    int consecutive_count;
+    int repeat;
+};
+
+static struct options defaults_of(const struct collective* collective) {
+    const struct options options = {{collective->gives == nothing ? 0 : 24}, 1, {0}, 1, {1}, 1, 5};
+    return options;
+}
+
+static int most_bytes_of(const struct collective* collective) {
+    return collective->gives == nothing ? 0 : in_blocks(collective) ? INT32_MAX / size : INT32_MAX;
+}
+
+/* Reads options from argv[from] up to --then or the end, and returns where the next ones begin. */
+static int parse(int from, int argc, char** argv, const struct collective* collective,
+                 struct options* options) {
+    int i = from;
+    for (; i < argc && strcmp(argv[i], "--then") != 0; i += 2) {
+        const char* const value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (value == NULL) {
+            fail("no value for", argv[i]);
+        } else if (strcmp(argv[i], "--bytes") == 0) {
+            options->length_count =
+                parse_list(value, 0, most_bytes_of(collective), options->lengths);
+        } else if (strcmp(argv[i], "--roots") == 0) {
+            options->root_count =
+                parse_list(value, 0, collective->rooted ? size - 1 : 0, options->roots);
+        } else if (strcmp(argv[i], "--repeat") == 0) {
+            options->repeat = parse_one(value, 1, 1000000);
+        } else if (strcmp(argv[i], "--consecutive") == 0) {
+            options->consecutive_count = parse_list(value, 1, 1000000, options->consecutives);
+        } else {
+            fail("unknown option", argv[i]);
+        }
+    }
+    return i + 1;
+}
+
+/* In which all others have heard from the root and answered, at the root. */
+static double round_trip_ms(int root) {
+    if (rank != root) {
+        MPI_Recv(NULL, 0, MPI_BYTE, root, start_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(NULL, 0, MPI_BYTE, root, start_tag, MPI_COMM_WORLD);
+        return 0;
+    }
+    const double begin = now_ms();
+    for (int peer = 0; peer < size; ++peer) {
+        if (peer != root) {
+            MPI_Send(NULL, 0, MPI_BYTE, peer, start_tag, MPI_COMM_WORLD);
+        }
+    }
+    for (int peer = 0; peer < size; ++peer) {
+        if (peer != root) {
+            MPI_Recv(NULL, 0, MPI_BYTE, peer, start_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+    }
+    return now_ms() - begin;
+}
+
+/* How far ahead the root must tell a time for all to hear of it before. */
+static double notice_ms(const struct call* call) {
+    if (call->collective->from_root) {
+        return 0;
+    }
+    round_trip_ms(call->root); /* connects */
+    return round_trip_ms(call->root);
+}
+
+/* The root's time, at every rank. */
+static double told_by_root(int root, double time_ms) {
+    if (rank != root) {
+        MPI_Recv(&time_ms, 1, MPI_DOUBLE, root, start_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return time_ms;
+    }
+    for (int peer = 0; peer < size; ++peer) {
+        if (peer != root) {
+            MPI_Send(&time_ms, 1, MPI_DOUBLE, peer, start_tag, MPI_COMM_WORLD);
+        }
+    }
+    return time_ms;
+}
+
+static void wait_until(double time_ms) {
+    const double sleep_ms = time_ms - now_ms() - watched_ms;
+    if (sleep_ms > 0) {
+        pause_ms(sleep_ms);
+    }
+    while (now_ms() < time_ms) {
+    }
+}
+
+/* Returns when it is this rank's time to enter, once all are ready. */
+static void wait_for_start(const struct call* call, double notice) {
+    if (!call->collective->from_root) {
+        wait_until(told_by_root(call->root, now_ms() + notice + pause_before_start_ms));
+    } else if (rank == call->root) {
+        pause_ms(pause_before_start_ms);
+    }
+}
+
+/* A rank's, and of these by all_latest_at the latest; negative ones give the first of them. */
+enum time { last_end, last_begin, minus_first_begin, minus_first_end, time_count };
+
+/* At the root: nobody may leave a barrier before everybody has come. */
+static void check_barrier(const struct call* call, const double* times) {
+    if (one_clock && call->collective->gives == nothing &&
+        -times[minus_first_end] < times[last_begin]) {
+        fprintf(stderr, "%s: a rank left the barrier before another had entered it\n", program_name);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+struct rounds {
+    int consecutive;
+    int repeat;
+    double notice_ms;
+    double* entry_spread_ms; /* these are the root's to know */
+    double* completion_ms;
+};
+
+static void note_round(const struct call* call, const struct rounds* rounds, int round,
+                       double begin, const double* times) {
+    const double from = call->collective->rooted ? begin : times[last_begin];
+    const double spread =
+        call->collective->from_root ? 0 : times[last_begin] + times[minus_first_begin];
+    rounds->completion_ms[round] = times[last_end] - from;
+    if (spread > *rounds->entry_spread_ms) {
+        *rounds->entry_spread_ms = spread;
+    }
+}
+
+static void run_rounds(struct call* call, const struct rounds* rounds) {
+    double begin = 0, end = 0;
+    *rounds->entry_spread_ms = 0;
+    for (int i = 0; i <= rounds->repeat; ++i) {
+        const size_t expected_bytes = prepare_call(call, (unsigned)(i + rounds->consecutive));
+        double times[time_count] = {end, begin, -begin, -end};
+        all_latest_at(call->root, times, time_count);
+        if (i > 0 && rank == call->root) {
+            check_barrier(call, times);
+            note_round(call, rounds, i - 1, begin, times);
+        }
+        if (i == rounds->repeat) {
+            return;
+        }
+        wait_for_start(call, rounds->notice_ms);
+        begin = now_ms();
+        for (int each = 0; each < rounds->consecutive; ++each) {
+            call->collective->run(call);
+        }
+        end = now_ms();
+        check_bytes(call->output, call->expected, expected_bytes, call->root);
+    }
+}
+
+static void to_rank_0(int root, double* values, int count) {
+    if (root == 0) {
+        return;
+    }
+    if (rank == root) {
+        MPI_Send(values, count, MPI_DOUBLE, 0, result_tag, MPI_COMM_WORLD);
+    } else if (rank == 0) {
+        MPI_Recv(values, count, MPI_DOUBLE, root, result_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+static void print_line(const struct call* call, double first_ms, const struct rounds* rounds) {
+    if (rank != 0) {
+        return;
+    }
+    printf("{\"bytes\":%d,\"collective\":\"%s\",\"root\":%d,\"consecutive\":%d,\"first_ms\":%.3f,"
+           "\"entry_spread_ms\":%.3f,\"completion_ms\":[",
+           call->length, call->collective->name, call->root, rounds->consecutive, first_ms,
+           *rounds->entry_spread_ms);
+    for (int i = 0; i < rounds->repeat; ++i) {
+        printf("%s%.3f", i == 0 ? "" : ",", rounds->completion_ms[i]);
+    }
+    printf("]}\n");
+    fflush(stdout);
+}
+
+static void measure(const struct options* options, struct call* call) {
+    const double notice = notice_ms(call);
+    double* const values = malloc(((size_t)options->repeat + 1) * sizeof *values);
+    if (values == NULL) {
+        out_of_memory(call->length);
+    }
+    double first[2]; /* the spread, and the first call's completion */
+    run_rounds(call, &(struct rounds){1, 1, notice, first, first + 1});
+    to_rank_0(call->root, first, 2);
+    for (int c = 0; c < options->consecutive_count; ++c) {
+        const struct rounds rounds = {options->consecutives[c], options->repeat, notice, values,
+                                      values + 1};
+        run_rounds(call, &rounds);
+        to_rank_0(call->root, values, options->repeat + 1);
+        print_line(call, first[1], &rounds);
+    }
+    free(values);
+}
+
+static void measure_all(const struct collective* collective, const struct options* options) {
+    for (int r = 0; r < options->root_count; ++r) {
+        for (int l = 0; l < options->length_count; ++l) {
+            struct call call = make_call(collective, options->lengths[l], options->roots[r]);
+            measure(options, &call);
+            free_call(&call);
+        }
+    }
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const struct collective* const collective = argc > 1 ? find_collective(argv[1]) : NULL;
+    if (collective == NULL) {
+        fail("unknown collective", argc > 1 ? argv[1] : "");
+    }
+    struct options options = defaults_of(collective);
+    for (int next = 2; next < argc;) {
+        next = parse(next, argc, argv, collective, &options); /* all of it first: no job ends half-way */
+    }
+    agree_on_clock();
+    options = defaults_of(collective);
+    int next = 2;
+    do {
+        next = parse(next, argc, argv, collective, &options);
+        measure_all(collective, &options);
+    } while (next < argc);
+    MPI_Finalize();
+    return 0;
+}

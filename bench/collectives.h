@@ -1,0 +1,271 @@
+/* The eleven collectives: how each is called, and what must arrive.
+ *
+ * A call's length is that of the message, or of one block where there is one for every rank.
+ * Reductions add doubles where the length is a multiple of 8, and combine bytes by exclusive or
+ * otherwise; the doubles are small whole numbers, so that their sum is the same in any order. */
+#ifndef MUTIRAO_BENCH_COLLECTIVES_H
+#define MUTIRAO_BENCH_COLLECTIVES_H
+
+#include "measuring.h"
+
+/* What a rank hands over, or gets. */
+enum part { nothing, message, block_per_rank };
+
+struct call {
+    const struct collective* collective;
+    int length;
+    int root;
+    MPI_Datatype type;
+    int count;
+    MPI_Op op;
+    unsigned round;
+    unsigned char* input;
+    unsigned char* output;
+    unsigned char* expected;
+    unsigned char* operand;
+};
+
+struct collective {
+    const char* name;
+    enum part gives, gets;
+    int rooted;
+    int from_root; /* the root alone gives anything */
+    int reduces;
+    void (*run)(const struct call* call);
+    /* Fills call->expected; returns of how many blocks, which is none where nothing is to arrive. */
+    int (*expect)(const struct call* call);
+};
+
+static int in_blocks(const struct collective* collective) {
+    return collective->gives == block_per_rank || collective->gets == block_per_rank;
+}
+
+static int adds_doubles(const struct call* call) {
+    return call->type == MPI_DOUBLE;
+}
+
+static unsigned char* block_at(const struct call* call, unsigned char* data, int index) {
+    return data + (size_t)index * (size_t)call->length;
+}
+
+/* What rank `from` gives as its block of this number. */
+static void fill_block(const struct call* call, void* data, int from, int block) {
+    const unsigned seed = call->round + (unsigned)from * 37u + (unsigned)block * 101u;
+    if (!adds_doubles(call)) {
+        fill(data, call->length, seed);
+        return;
+    }
+    double* const values = data;
+    for (int i = 0; i < call->count; ++i) {
+        values[i] = pattern(i, seed);
+    }
+}
+
+static void combine(const struct call* call, void* result, const void* operand) {
+    double* const sums = result;
+    const double* const terms = operand;
+    unsigned char* const bytes = result;
+    const unsigned char* const other_bytes = operand;
+    for (int i = 0; i < call->count; ++i) {
+        if (adds_doubles(call)) {
+            sums[i] += terms[i];
+        } else {
+            bytes[i] ^= other_bytes[i];
+        }
+    }
+}
+
+/* Expects one block: what ranks 0 to ranks - 1 gave as their blocks of this number, combined. */
+static int expect_combined(const struct call* call, int ranks, int block) {
+    if (ranks == 0) {
+        return 0;
+    }
+    fill_block(call, call->expected, 0, block);
+    for (int from = 1; from < ranks; ++from) {
+        fill_block(call, call->operand, from, block);
+        combine(call, call->expected, call->operand);
+    }
+    return 1;
+}
+
+/* Expects of every rank the block of this number. */
+static int expect_of_each(const struct call* call, int block) {
+    for (int from = 0; from < size; ++from) {
+        fill_block(call, block_at(call, call->expected, from), from, block);
+    }
+    return size;
+}
+
+static void run_barrier(const struct call* call) {
+    (void)call;
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static int expect_nothing(const struct call* call) {
+    (void)call;
+    return 0;
+}
+
+static void run_broadcast(const struct call* call) {
+    MPI_Bcast(call->output, call->count, call->type, call->root, MPI_COMM_WORLD);
+}
+
+static int expect_the_roots(const struct call* call) {
+    fill_block(call, call->expected, call->root, 0);
+    return 1;
+}
+
+static void run_gather(const struct call* call) {
+    MPI_Gather(call->input, call->count, call->type, call->output, call->count, call->type,
+               call->root, MPI_COMM_WORLD);
+}
+
+static int expect_each_at_root(const struct call* call) {
+    return rank == call->root ? expect_of_each(call, 0) : 0;
+}
+
+static void run_scatter(const struct call* call) {
+    MPI_Scatter(call->input, call->count, call->type, call->output, call->count, call->type,
+                call->root, MPI_COMM_WORLD);
+}
+
+static int expect_mine_of_the_roots(const struct call* call) {
+    fill_block(call, call->expected, call->root, rank);
+    return 1;
+}
+
+static void run_allgather(const struct call* call) {
+    MPI_Allgather(call->input, call->count, call->type, call->output, call->count, call->type,
+                  MPI_COMM_WORLD);
+}
+
+static int expect_each(const struct call* call) {
+    return expect_of_each(call, 0);
+}
+
+static void run_alltoall(const struct call* call) {
+    MPI_Alltoall(call->input, call->count, call->type, call->output, call->count, call->type,
+                 MPI_COMM_WORLD);
+}
+
+static int expect_mine_of_each(const struct call* call) {
+    return expect_of_each(call, rank);
+}
+
+static void run_reduce(const struct call* call) {
+    MPI_Reduce(call->input, call->output, call->count, call->type, call->op, call->root,
+               MPI_COMM_WORLD);
+}
+
+static int expect_all_at_root(const struct call* call) {
+    return rank == call->root ? expect_combined(call, size, 0) : 0;
+}
+
+static void run_allreduce(const struct call* call) {
+    MPI_Allreduce(call->input, call->output, call->count, call->type, call->op, MPI_COMM_WORLD);
+}
+
+static int expect_all(const struct call* call) {
+    return expect_combined(call, size, 0);
+}
+
+static void run_reduce_scatter_block(const struct call* call) {
+    MPI_Reduce_scatter_block(call->input, call->output, call->count, call->type, call->op,
+                             MPI_COMM_WORLD);
+}
+
+static int expect_mine_of_all(const struct call* call) {
+    return expect_combined(call, size, rank);
+}
+
+static void run_scan(const struct call* call) {
+    MPI_Scan(call->input, call->output, call->count, call->type, call->op, MPI_COMM_WORLD);
+}
+
+static int expect_up_to_mine(const struct call* call) {
+    return expect_combined(call, rank + 1, 0);
+}
+
+static void run_exscan(const struct call* call) {
+    MPI_Exscan(call->input, call->output, call->count, call->type, call->op, MPI_COMM_WORLD);
+}
+
+static int expect_before_mine(const struct call* call) {
+    return expect_combined(call, rank, 0);
+}
+
+static const struct collective collectives[] = {
+    {"barrier", nothing, nothing, 0, 0, 0, run_barrier, expect_nothing},
+    {"broadcast", message, message, 1, 1, 0, run_broadcast, expect_the_roots},
+    {"gather", message, block_per_rank, 1, 0, 0, run_gather, expect_each_at_root},
+    {"scatter", block_per_rank, message, 1, 1, 0, run_scatter, expect_mine_of_the_roots},
+    {"allgather", message, block_per_rank, 0, 0, 0, run_allgather, expect_each},
+    {"alltoall", block_per_rank, block_per_rank, 0, 0, 0, run_alltoall, expect_mine_of_each},
+    {"reduce", message, message, 1, 0, 1, run_reduce, expect_all_at_root},
+    {"allreduce", message, message, 0, 0, 1, run_allreduce, expect_all},
+    {"reduce_scatter_block", block_per_rank, message, 0, 0, 1, run_reduce_scatter_block,
+     expect_mine_of_all},
+    {"scan", message, message, 0, 0, 1, run_scan, expect_up_to_mine},
+    {"exscan", message, message, 0, 0, 1, run_exscan, expect_before_mine},
+};
+
+/* NULL: there is none of that name. */
+static const struct collective* find_collective(const char* name) {
+    for (size_t i = 0; i < sizeof collectives / sizeof *collectives; ++i) {
+        if (strcmp(collectives[i].name, name) == 0) {
+            return &collectives[i];
+        }
+    }
+    return NULL;
+}
+
+static unsigned char* blocks_of(enum part part, int length) {
+    const size_t blocks = part == block_per_rank ? (size_t)size : 1;
+    unsigned char* const data = malloc(blocks * (size_t)length + 1);
+    if (data == NULL) {
+        out_of_memory(length);
+    }
+    return data;
+}
+
+static struct call make_call(const struct collective* collective, int length, int root) {
+    struct call call = {collective, length, root, MPI_BYTE, length, MPI_BXOR, 0, NULL, NULL, NULL,
+                        NULL};
+    if (collective->reduces && length % (int)sizeof(double) == 0) {
+        call.type = MPI_DOUBLE;
+        call.count = length / (int)sizeof(double);
+        call.op = MPI_SUM;
+    }
+    call.output = blocks_of(collective->gets, length);
+    call.expected = blocks_of(collective->gets, length);
+    call.operand = blocks_of(message, length);
+    call.input = collective->run == run_broadcast ? call.output
+                                                  : blocks_of(collective->gives, length);
+    return call;
+}
+
+static void free_call(struct call* call) {
+    if (call->input != call->output) {
+        free(call->input);
+    }
+    free(call->output);
+    free(call->expected);
+    free(call->operand);
+}
+
+/* Before a call: nothing of an earlier one is left where this one's result is to be. Returns how many
+ * bytes that is, for check_call. */
+static size_t prepare_call(struct call* call, unsigned round) {
+    call->round = round;
+    const size_t bytes = (size_t)call->collective->expect(call) * (size_t)call->length;
+    memset(call->output, 0, bytes);
+    if (call->collective->gives != nothing && (!call->collective->from_root || rank == call->root)) {
+        const int blocks = call->collective->gives == block_per_rank ? size : 1;
+        for (int block = 0; block < blocks; ++block) {
+            fill_block(call, block_at(call, call->input, block), rank, block);
+        }
+    }
+    return bytes;
+}
+
+#endif

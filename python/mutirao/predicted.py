@@ -1,0 +1,94 @@
+"""What mutirao-core predicts of a collective's algorithms on a network, where nothing runs."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mutirao import core_tool
+from mutirao.collectives import Collective
+from mutirao.compact_table import BEST, BOUND, compact_table
+from mutirao.errors import UsageError
+from mutirao.launch import spread
+from mutirao.network import HostNetwork, first_hosts
+from mutirao.units import ms, ratio
+
+NATIVE, OWN_CHOICE = "native", "auto"
+# As the library assumes of hosts, which it does not measure.
+_ASSUMED_COSTS = {"send_overhead_us": 10.0, "receive_overhead_us": 10.0, "port_bytes_per_us": 1000.0}
+_COLUMNS = ("in ms", "predicted", "x bound", "x native")
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Of all candidates at one length and root, fastest first."""
+
+    collective: Collective
+    length_bytes: int
+    root: int
+    bound_ms: float
+    chosen: str
+    reason: str
+    predicted_ms: dict[str, float | None]  # by candidate; None: it cannot run here
+
+    def to_bound(self, name: str) -> float | None:
+        return _quotient(self.predicted_ms[name], self.bound_ms)
+
+    def to_native(self, name: str) -> float | None:
+        return _quotient(self.predicted_ms[name], self.predicted_ms.get(NATIVE))
+
+    def to_dict(self) -> dict:
+        return {"length_bytes": self.length_bytes, "root": self.root, "bound_ms": self.bound_ms,
+                "chosen": self.chosen, "reason": self.reason,
+                "candidates": [{"name": name, "predicted_ms": time_ms,
+                                "to_bound": self.to_bound(name), "to_native": self.to_native(name)}
+                               for name, time_ms in self.predicted_ms.items()]}
+
+    def table(self) -> str:
+        cells = [("physical bound", ms(self.bound_ms), "", "")] if self.bound_ms else []
+        styles = {0: BOUND} if cells else {}
+        for name, time_ms in self.predicted_ms.items():
+            if name == self.chosen:
+                styles[len(cells)] = BEST
+            cells.append((name, "none" if time_ms is None else ms(time_ms),
+                          ratio(self.to_bound(name)),
+                          "" if name == NATIVE else ratio(self.to_native(name))))
+        title = (self.collective.call(self.length_bytes, self.root) or self.collective.name)
+        return (f"{compact_table(_COLUMNS, cells, f'{title}, predicted', styles)}\n"
+                f"chosen: {self.chosen}, {self.reason}")
+
+
+def _quotient(value: float | None, by: float | None) -> float | None:
+    return value / by if value is not None and by else None
+
+
+def predict_all(collective: Collective, network: HostNetwork, ranks: int, lengths: Sequence[int],
+                roots: Sequence[int], names: Sequence[str]) -> list[Prediction]:
+    """Of the candidates named, beside the native one; without names of all that are considered."""
+    per_host = math.ceil(ranks / network.host_count)
+    used = first_hosts(network, ranks, per_host)
+    hosts = [host for host, count in enumerate(spread(ranks, used.host_count)) for _ in range(count)]
+    if hosts != [rank // per_host for rank in range(ranks)]:
+        raise UsageError(f"-n {ranks}: predictions are for at most one rank on each of"
+                         f" {network.host_count} hosts, or as many on each")
+    candidates = [name for name in names if name not in (NATIVE, OWN_CHOICE)]
+    if candidates:
+        candidates.append(NATIVE)
+    return [_prediction(collective, used, hosts, per_host, length, root, candidates)
+            for length in lengths for root in roots]
+
+
+def _prediction(collective: Collective, network: HostNetwork, hosts: Sequence[int], per_host: int,
+                length_bytes: int, root: int, candidates: Sequence[str]) -> Prediction:
+    answer = core_tool.predict(collective.name, network, root, length_bytes, candidates, per_host,
+                               **_ASSUMED_COSTS)
+    times_ms = {row["candidate"]: None if row["predicted_us"] is None
+                else row["predicted_us"] / 1000 for row in answer["candidates"]}
+    fastest_first = sorted(times_ms, key=lambda name: math.inf if times_ms[name] is None
+                           else times_ms[name])
+    bound_ms = collective.bound_us(network, hosts, root, length_bytes) / 1000
+    return Prediction(collective, length_bytes, root, bound_ms, answer["decision"]["candidate"],
+                      answer["decision"]["reason"], {name: times_ms[name] for name in fastest_first})
+
+
+def print_predictions(predictions: Sequence[Prediction]) -> None:
+    print("\n\n".join(each.table() for each in predictions))
