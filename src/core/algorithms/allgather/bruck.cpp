@@ -6,8 +6,8 @@
 // messages.
 //
 // Cost, p ranks, radix k, blocks of n bytes: ceil(log_k p) rounds of up to k - 1 messages (twice as
-// many in the last); a port sends and receives (p - 1) n bytes, and about (p / k) n bytes are
-// copied. Scratch for as many. No restrictions.
+// many in the last); a port sends and receives (p - 1) n bytes. Scratch for the blocks of all
+// rounds but the last, the greatest power of k below p, and a copy of each. No restrictions.
 #include <algorithm>
 #include <vector>
 
