@@ -39,7 +39,7 @@ Schedule inside_host(const Candidate& candidate, const CallShape& shape,
 Schedule over_ranks(const Candidate& candidate, const CallShape& shape, const Placement& placement,
                     const Tree* tree, int rank) {
     Tree over_all;
-    if (tree != nullptr && placement.most_ranks_on_a_host() > 1) {
+    if (tree != nullptr && !placement.ranks_are_hosts()) {
         const int root = row_of(shape.collective).rooted ? shape.root
                                                          : placement.ranks_of(tree->root).front();
         over_all = tree_over_ranks(*tree, placement, root);

@@ -29,6 +29,7 @@ Placement::Placement(std::vector<int> host_of_rank)
         const auto host = static_cast<std::size_t>(host_of(rank));
         position_[static_cast<std::size_t>(rank)] = next[host] - first_[host];
         ranks_[static_cast<std::size_t>(next[host]++)] = rank;
+        ranks_are_hosts_ = ranks_are_hosts_ && host_of(rank) == rank;
     }
 }
 

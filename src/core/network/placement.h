@@ -29,6 +29,8 @@ class Placement {
     /// Where `rank` stands among the ranks of its host.
     int position_of(int rank) const { return position_[static_cast<std::size_t>(rank)]; }
     int most_ranks_on_a_host() const { return most_ranks_on_a_host_; }
+    /// Rank r is alone on host r. Communicators may number their ranks otherwise.
+    bool ranks_are_hosts() const { return ranks_are_hosts_; }
 
     /// The rank that speaks for a host in collectives from `root`: the root in its own host, the
     /// lowest rank elsewhere.
@@ -44,6 +46,7 @@ class Placement {
     std::vector<int> first_ = {0};  ///< where a host's ranks begin; one more at the end
     std::vector<int> position_;     ///< per rank
     int most_ranks_on_a_host_ = 0;
+    bool ranks_are_hosts_ = true;
 };
 
 }  // namespace mutirao

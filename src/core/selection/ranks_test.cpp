@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/algorithms/test_requests.h"
 #include "core/collectives/promise.h"
 #include "core/network/test_networks.h"
 #include "core/schedule/predictor.h"
@@ -65,6 +66,16 @@ TEST(Ruling, ClassesOfLengthsGoFromOnePowerOfTwoToTheNext) {
               std::hash<ShapeClass>()({Collective::broadcast, any_root, 5}));
 }
 
+void expect_promise_kept(const Candidate& candidate, const CallShape& shape,
+                         const Topology& topology, const Placement& placement) {
+    const auto ruling = ruling_for(candidate, shape, topology, placement);
+    ASSERT_TRUE(ruling) << to_string(candidate);
+    const CheckResult result = check(*build_all(*ruling, shape, placement),
+                                     promise(shape, placement.rank_count()));
+    EXPECT_TRUE(result) << to_string(shape.collective) << '/' << to_string(candidate) << ", root "
+                        << shape.root << ": " << result.reason;
+}
+
 // Seen to fail with: leaders' ranks not mapped; the lowest rank leading the root's host.
 TEST(Ruling, EveryCandidateIsABroadcastOverRanksOnHosts) {
     for (const int hosts : {1, 2, 5}) {
@@ -77,11 +88,33 @@ TEST(Ruling, EveryCandidateIsABroadcastOverRanksOnHosts) {
                 if (candidate.native()) continue;
                 for (const char* inside : {"flat", "binomial", "k_nomial", "chain"}) {
                     candidate.parameters.inside = inside;
-                    const auto ruling = ruling_for(candidate, shape, topology, placement);
-                    ASSERT_TRUE(ruling) << to_string(candidate);
-                    const CheckResult result = check(*build_all(*ruling, shape, placement),
-                                                     promise(shape, placement.rank_count()));
-                    EXPECT_TRUE(result) << to_string(candidate) << ": " << result.reason;
+                    expect_promise_kept(candidate, shape, topology, placement);
+                }
+            }
+        }
+    }
+}
+
+// Seen to fail where a tree over hosts was taken for one over ranks, one on each host but in another order.
+TEST(Ruling, EveryCandidateKeepsItsPromiseWhereverRanksAre) {
+    constexpr std::size_t lengths[] = {1, 600};
+    const std::vector<Placement> placements = {
+        Placement({4, 3, 2, 1, 0}), Placement({1, 0, 2, 2, 1, 0, 0, 4, 3}),
+        Placement::in_blocks(4, 2), scattered(3, 5, 16)};
+    for (const Placement& placement : placements) {
+        const int hosts = placement.host_count();
+        const Topology topology = topology_of(test::random_network(7, hosts));
+        const int roots[] = {0, 2, placement.rank_count() - 1};
+        for (const CollectiveRow& row : collectives) {
+            for (Candidate candidate : candidates_in_one_piece(row.collective)) {
+                const Algorithm& algorithm = *candidate.algorithm;
+                const bool between_hosts = algorithm.level == Level::hosts;
+                if (algorithm.native() ||
+                    !allows(algorithm, true, between_hosts ? hosts : placement.rank_count()))
+                    continue;
+                if (algorithm.segmented) candidate.parameters.segment_bytes = 256;
+                for (const CallShape& shape : test::shapes_for(algorithm, roots, lengths)) {
+                    expect_promise_kept(candidate, shape, topology, placement);
                 }
             }
         }
