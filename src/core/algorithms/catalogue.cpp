@@ -363,7 +363,7 @@ void add_allreduce(std::vector<Algorithm>& table) {
          .build = allreduce::ring, .segmented = true},
         {.collective = allreduce, .name = "circulant",
          .summary = "reduce-scatter and allgather along halving skips, for any number of ranks",
-         .source = "Träff 2024, arXiv:2410.14234",
+         .source = "Traeff 2024, arXiv:2410.14234",
          .build = allreduce::circulant},
         {.collective = allreduce, .name = "swing",
          .summary = "halving and doubling with partners that swing around a ring or torus",
@@ -371,7 +371,7 @@ void add_allreduce(std::vector<Algorithm>& table) {
          .build = allreduce::swing, .fits = is_power_of_two},
         {.collective = allreduce, .name = "direct",
          .summary = "every rank sends to every other and combines by itself",
-         .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
+         .source = "all operands at once, as the collective is defined",
          .build = allreduce::direct, .keeps_order = true},
         {.collective = allreduce, .name = "tree",
          .summary = "up and down a tree made from the measured network",
@@ -388,7 +388,7 @@ void add_reduce_scatter_block(std::vector<Algorithm>& table) {
     const std::vector<Algorithm> rows = {
         {.collective = reduce_scatter_block, .name = "direct",
          .summary = "every rank sends each other its block and combines in order",
-         .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
+         .source = "all operands at once, as the collective is defined",
          .build = reduce_scatter_block::direct, .keeps_order = true},
         {.collective = reduce_scatter_block, .name = "pairwise",
          .summary = "one peer at a time, at growing distance",
@@ -404,7 +404,7 @@ void add_reduce_scatter_block(std::vector<Algorithm>& table) {
          .build = reduce_scatter_block::ring, .segmented = true},
         {.collective = reduce_scatter_block, .name = "circulant",
          .summary = "along halving skips, for any number of ranks",
-         .source = "Träff 2024, arXiv:2410.14234",
+         .source = "Traeff 2024, arXiv:2410.14234",
          .build = reduce_scatter_block::circulant},
     };
     table.insert(table.end(), rows.begin(), rows.end());
@@ -415,16 +415,16 @@ void add_scan(std::vector<Algorithm>& table) {
     const std::vector<Algorithm> rows = {
         {.collective = scan, .name = "linear",
          .summary = "each rank adds its operand and passes it on: a pipeline",
-         .source = "Sanders and Träff 2006, doi:10.1007/11846802_15",
+         .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
          .build = scan::linear, .segmented = true, .keeps_order = true},
         {.collective = scan, .name = "recursive_doubling",
          .summary = "every rank sends on what it has, at doubling distances",
          .source = "Hillis and Steele 1986, doi:10.1145/7902.7903; "
-                   "Sanders and Träff 2006, doi:10.1007/11846802_15",
+                   "Sanders and Traeff 2006, doi:10.1007/11846802_15",
          .build = scan::recursive_doubling, .keeps_order = true},
         {.collective = scan, .name = "direct",
          .summary = "every rank sends to all ranks after it",
-         .source = "Sanders and Träff 2006, doi:10.1007/11846802_15",
+         .source = "all operands at once, as the collective is defined",
          .build = scan::direct, .keeps_order = true},
     };
     table.insert(table.end(), rows.begin(), rows.end());
@@ -435,16 +435,16 @@ void add_exscan(std::vector<Algorithm>& table) {
     const std::vector<Algorithm> rows = {
         {.collective = exscan, .name = "linear",
          .summary = "each rank adds its operand and passes it on: a pipeline",
-         .source = "Sanders and Träff 2006, doi:10.1007/11846802_15",
+         .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
          .build = exscan::linear, .segmented = true, .keeps_order = true},
         {.collective = exscan, .name = "recursive_doubling",
          .summary = "every rank sends on what it has, at doubling distances",
          .source = "Hillis and Steele 1986, doi:10.1145/7902.7903; "
-                   "Sanders and Träff 2006, doi:10.1007/11846802_15",
+                   "Sanders and Traeff 2006, doi:10.1007/11846802_15",
          .build = exscan::recursive_doubling, .keeps_order = true},
         {.collective = exscan, .name = "direct",
          .summary = "every rank sends to all ranks after it",
-         .source = "Sanders and Träff 2006, doi:10.1007/11846802_15",
+         .source = "all operands at once, as the collective is defined",
          .build = exscan::direct, .keeps_order = true},
     };
     table.insert(table.end(), rows.begin(), rows.end());

@@ -1,4 +1,4 @@
-// Träff's circulant graphs (arXiv:2410.14234): in each round a rank deals with those at one skip
+// Traeff's circulant graphs (arXiv:2410.14234): in each round a rank deals with those at one skip
 // before and after it. The skips are the number of ranks halved, rounded up, again and again, so
 // ceil(log2 p) rounds do for any p, and no rank has more to do than another.
 #pragma once

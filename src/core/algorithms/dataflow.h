@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "core/schedule/schedule.h"

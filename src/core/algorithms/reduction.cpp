@@ -15,13 +15,10 @@ std::vector<int> ranks_from(int first, int end) {
 
 namespace {
 
-/// Short messages from many ranks may all wait at once, long ones only a few: memory is limited.
+/// Short messages from many ranks may all wait at once, long ones only two: memory is limited.
 constexpr std::size_t waiting_bytes = std::size_t{1} << 20;
-constexpr std::size_t fewest_slots = 4;
+constexpr std::size_t fewest_slots = 2;
 constexpr std::size_t most_slots = 4096;
-
-/// The first slots are for what stands before a partial result, in turns.
-constexpr int prefix_slots = 2;
 
 }  // namespace
 
@@ -32,7 +29,8 @@ Partial::Partial(Dataflow& flow, Region operand, Region home)
       slots_begin_bytes_(home.buffer == Buffer::scratch ? aligned(home.end_bytes()) : 0),
       slot_bytes_(std::max<std::size_t>(aligned(operand.length_bytes), 64)),
       slot_count_(static_cast<int>(
-          std::clamp(waiting_bytes / slot_bytes_, fewest_slots, most_slots))) {}
+          std::clamp(waiting_bytes / slot_bytes_, fewest_slots, most_slots))),
+      prefix_slot_count_(slot_bytes_ < waiting_bytes ? 2 : 1) {}
 
 Region Partial::within(Region whole, Region part) const {
     return {whole.buffer, whole.offset_bytes + part.offset_bytes - begin_bytes_,
@@ -50,7 +48,9 @@ Region Partial::waiting(int index) const {
     return {Buffer::scratch, slot + begin_bytes_, operand_.length_bytes};
 }
 
-Region Partial::next_waiting() { return waiting(prefix_slots + messages_++ % slot_count_); }
+Region Partial::next_waiting() {
+    return waiting(prefix_slot_count_ + messages_++ % slot_count_);
+}
 
 void Partial::receive_all(std::span<const int> peers, Region into) {
     for (std::size_t i = 0; i < peers.size(); ++i) {
@@ -62,7 +62,7 @@ void Partial::receive_all(std::span<const int> peers, Region into) {
 
 void Partial::combine(std::span<const int> before, std::span<const int> after) {
     if (!before.empty()) {
-        const Region prefix = at_home_ ? waiting(prefixes_++ % prefix_slots) : home_;
+        const Region prefix = at_home_ ? waiting(prefixes_++ % prefix_slot_count_) : home_;
         receive_all(before, prefix);
         at_home_ ? flow_->reduce_before(prefix, home_) : flow_->reduce(operand_, home_);
         at_home_ = true;
@@ -241,7 +241,7 @@ void Halving::reduce_scatter(Partial& partial) const {
         const int peer = groups_.leader(partner(step));
         partial.send(held(partner(step), step + 1), peer);
         partial.narrow(held(group_, step + 1));
-        const bool peer_is_before = partner(step) < group_;
+        const bool peer_is_before = near_first_ && partner(step) < group_;
         const std::span only(&peer, 1);
         partial.combine(only.first(peer_is_before ? 1 : 0), only.first(peer_is_before ? 0 : 1));
     }

@@ -67,6 +67,7 @@ class Partial {
     std::size_t slots_begin_bytes_;
     std::size_t slot_bytes_;
     int slot_count_;
+    int prefix_slot_count_;  ///< of the first slots, for what comes before the operand
     int prefixes_ = 0;  ///< how many there were, to take turns
     int messages_ = 0;
     bool at_home_ = false;

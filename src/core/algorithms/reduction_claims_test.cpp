@@ -6,6 +6,8 @@
 
 #include "core/algorithms/shape.h"
 #include "core/algorithms/test_requests.h"
+#include "core/collectives/promise.h"
+#include "core/schedule/checker.h"
 #include "core/schedule/step_graph.h"
 
 namespace mutirao {
@@ -113,6 +115,37 @@ TEST(ReductionClaims, DepthsOfAllreduceAndReduceScatter) {
     EXPECT_EQ(depth_of(allreduce, "recursive_multiplying:radix=4", 12), 2);
     EXPECT_EQ(depth_of(allreduce, "recursive_multiplying:radix=8", 7), 1);
     EXPECT_LE(depth_of(allreduce, "recursive_multiplying:radix=3", 11), 4);
+}
+
+TEST(ReductionClaims, AllreduceTakesATreeThatHangsFromAnyRank) {
+    const Algorithm* row = find_algorithm(Collective::allreduce, "tree");
+    const CallShape shape{.collective = Collective::allreduce, .length_bytes = 1000};
+    for (int size = 1; size <= 12; ++size) {
+        for (int root = 0; root < size; ++root) {
+            for (const TreeKind kind : row->trees) {
+                const Tree tree = test::random_tree(kind, size, root);
+                const Candidate candidate{row, {.segment_bytes = 300, .tree = kind}};
+                const CheckResult result =
+                    check(test::build_all(candidate, shape, size, tree), promise(shape, size));
+                EXPECT_TRUE(result) << "ranks " << size << ", root " << root << ": "
+                                    << result.reason;
+            }
+        }
+    }
+}
+
+// One message a round, or two where the blocks go round the end of the operand.
+TEST(ReductionClaims, CirculantTakesFewMessages) {
+    for (int size = 2; size <= 40; ++size) {
+        const auto most = static_cast<std::size_t>(2 * ceiling_log(size, 2));
+        for (const Schedule& schedule :
+             schedules_of(Collective::reduce_scatter_block, "circulant", size, 8, true)) {
+            const auto sends =
+                std::count_if(schedule.steps().begin(), schedule.steps().end(),
+                              [](const Step& step) { return step.kind == StepKind::send; });
+            EXPECT_LE(static_cast<std::size_t>(sends), most) << size;
+        }
+    }
 }
 
 TEST(ReductionClaims, LongMessagesLoadPortsAsLittleAsPossible) {

@@ -1,5 +1,5 @@
 // Reduce-scatter and then allgather over a circulant graph, whose skips are halved from round to
-// round (Träff 2024, arXiv:2410.14234).
+// round (Traeff 2024, arXiv:2410.14234).
 //
 // Cost, p ranks, n bytes: 2 ceil(log2 p) rounds for any p, in each one or two messages a rank, and
 // 2 n (p - 1) / p bytes through each port, which is the least possible. No restrictions on the

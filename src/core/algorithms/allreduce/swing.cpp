@@ -90,7 +90,7 @@ Schedule swing(const Request& request) {
     for (int step = 0; step < order.steps(); ++step) {
         const int partner = swing_partner(request.rank, step, request.size);
         const Region kept = order.kept(step);
-        // Nothing else is in the output before the end, and what steps keep gets shorter.
+        // Nothing else is in the output before the end.
         const Region arriving = part_in(Buffer::output, kept);
         flow.send(partner, order.given(step));
         flow.receive(partner, arriving);

@@ -1,5 +1,5 @@
 // What comes from the rank before is the result; with a rank's own operand added it goes on to the
-// next; in segments, a pipeline (the linear scan of MPI libraries; Sanders and Träff 2006,
+// next; in segments, a pipeline (the linear scan of MPI libraries; Sanders and Traeff 2006,
 // doi:10.1007/11846802_15).
 //
 // Cost, p ranks, n bytes in s segments: depth p - 1; p + s - 2 steps of n / s bytes; a rank sends,

@@ -1,5 +1,5 @@
 // In step k every rank sends what it has to the rank 2^k further on, so that all hold twice as many
-// operands (Hillis and Steele 1986, doi:10.1145/7902.7903; for MPI: Sanders and Träff 2006,
+// operands (Hillis and Steele 1986, doi:10.1145/7902.7903; for MPI: Sanders and Traeff 2006,
 // doi:10.1007/11846802_15). Two sums are kept: the result, and the same with the rank's own operand
 // for the others.
 //

@@ -1,4 +1,4 @@
-// Reduce-scatter over a circulant graph, whose skips are halved from round to round (Träff 2024,
+// Reduce-scatter over a circulant graph, whose skips are halved from round to round (Traeff 2024,
 // arXiv:2410.14234).
 //
 // Cost, p ranks, blocks of n bytes: ceil(log2 p) rounds for any p, in each one or two messages a

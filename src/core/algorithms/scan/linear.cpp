@@ -1,5 +1,5 @@
 // Each rank adds its operand to what comes from the rank before and passes it on; in segments, a
-// pipeline (the linear scan of MPI libraries; Sanders and Träff 2006, doi:10.1007/11846802_15).
+// pipeline (the linear scan of MPI libraries; Sanders and Traeff 2006, doi:10.1007/11846802_15).
 //
 // Cost, p ranks, n bytes in s segments: depth p - 1; p + s - 2 steps of n / s bytes; a rank sends,
 // receives and combines n bytes. No restrictions. Operands stay in order.
