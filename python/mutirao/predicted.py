@@ -8,7 +8,7 @@ from mutirao import core_tool
 from mutirao.collectives import Collective
 from mutirao.compact_table import BEST, BOUND, compact_table
 from mutirao.errors import UsageError
-from mutirao.launch import spread
+from mutirao.measure import hosts_of_ranks
 from mutirao.network import HostNetwork, first_hosts
 from mutirao.units import ms, ratio
 
@@ -65,11 +65,11 @@ def predict_all(collective: Collective, network: HostNetwork, ranks: int, length
                 roots: Sequence[int], names: Sequence[str]) -> list[Prediction]:
     """Of the candidates named, beside the native one; without names of all that are considered."""
     per_host = math.ceil(ranks / network.host_count)
-    used = first_hosts(network, ranks, per_host)
-    hosts = [host for host, count in enumerate(spread(ranks, used.host_count)) for _ in range(count)]
+    hosts = hosts_of_ranks(ranks, network.host_count)
     if hosts != [rank // per_host for rank in range(ranks)]:
         raise UsageError(f"-n {ranks}: predictions are for at most one rank on each of"
                          f" {network.host_count} hosts, or as many on each")
+    used = first_hosts(network, ranks, per_host)
     candidates = [name for name in names if name not in (NATIVE, OWN_CHOICE)]
     if candidates:
         candidates.append(NATIVE)

@@ -94,6 +94,20 @@ def test_says_what_ran_from_when_on_and_why(explained):
     assert lines[begin + 1:begin + 3] == ["from call 32 on: chain, 9 calls", ""]
 
 
+def test_groups_calls_by_collective_and_names_a_root_only_where_there_is_one(explained):
+    first, *_ = REPORT["communicators"]
+    classes = [{"collective": name, "root": root, "length_bytes": length, "first_call": 0,
+                "native_calls": 2, "rulings": []}
+               for name, root, length in (("scan", 0, 8), ("gather", 2, 24), ("scan", 0, 4096),
+                                          ("scatter", -1, 24), ("alltoall", 0, 24),
+                                          ("barrier", 0, 0))]
+    lines = explained({**REPORT, "communicators": [{**first, "classes": classes}]})
+    heads = [before for before, after in zip(lines, lines[1:])
+             if after == "2 calls by the MPI library"]
+    assert heads == ["scan of 8 B", "scan of 4 KiB", "gather of 24 B a rank to rank 2",
+                     "scatter of 24 B a rank from any rank", "alltoall of 24 B a rank", "barrier"]
+
+
 def test_says_who_took_the_calls_of_a_communicator(explained):
     lines = explained(REPORT)
     world = lines.index("MPI_COMM_WORLD: 4 ranks on 4 hosts in 2 sites")

@@ -11,10 +11,13 @@ def parsed(answer):
 
 
 def test_algorithms(mutirao):
-    names = {row["name"] for row in parsed(mutirao("algorithms", "--json"))}
-    assert {"native", "binomial", "tree"} <= names
+    rows = parsed(mutirao("algorithms", "--json"))
+    names = {f"{row['collective']}/{row['name']}" for row in rows}
+    assert {"broadcast/native", "broadcast/tree", "scan/native"} <= names
     table = mutirao("algorithms").stdout
-    assert all(f"broadcast/{name}" in table for name in names)
+    assert all(name in table for name in names)
+    of_one = parsed(mutirao("algorithms", "broadcast", "--json"))
+    assert of_one == [row for row in rows if row["collective"] == "broadcast"]
 
 
 def test_settings(mutirao):

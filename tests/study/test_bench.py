@@ -9,7 +9,7 @@ import pytest
 from made_up import calls_of, report, ruling
 from mutirao.commands.bench import NATIVE, Bench, parse_only, parse_roots, parse_sizes
 from mutirao.errors import UsageError
-from mutirao.measure import Measurement, Point, Workload
+from mutirao.measure import Contender, Measurement, Point, Workload
 from mutirao.mpis import found_mpis
 from mutirao.network import HostNetwork
 from mutirao.paths import ROOT
@@ -51,6 +51,12 @@ def test_only_all_is_every_algorithm_once():
     names = parse_only(["auto,all"])
     assert names[0] == "auto" and NATIVE in names and len(set(names)) == len(names)
     assert {"flat", "k_nomial:radix=8", "tree:tree=greedy", "two_level"} <= set(names)
+
+
+def test_only_all_is_of_one_collective():
+    """Catches algorithms of other collectives, which a job of this one cannot be told to run."""
+    names = parse_only(["all"], "barrier")
+    assert names[:2] == [NATIVE, "auto"] and "flat" not in names
 
 
 @pytest.mark.parametrize("word, near", [("flatt", "flat"), ("tree:tree=mts", "mst")])
@@ -103,6 +109,17 @@ def test_the_choice_and_the_same_algorithm_are_one(contender):
 
 def test_without_a_choice_nothing_is_ranked(contender):
     assert bench_of(contender, {"native": 200.0, "flat": 100.0, "chain": 150.0}).summary() == []
+
+
+@pytest.mark.parametrize("name, consecutive, title", [
+    ("broadcast", 1, "24 B from rank 0"), ("reduce", 1, "24 B to rank 0"),
+    ("allgather", 1, "24 B a rank"), ("scan", 3, "3 scans of 24 B"), ("barrier", 1, "barrier")])
+def test_titles_name_what_is_measured(contender, capsys, name, consecutive, title):
+    way = Contender(NATIVE, contender(NATIVE).mpi, None, name)
+    length = 0 if name == "barrier" else 24
+    done = Measurement(way, (Point(length, 0, consecutive, 9.0, (100.0,), 80.0),), None, 1.0)
+    Bench(Workload((length,), (0,), (consecutive,)), [done]).print()
+    assert capsys.readouterr().out.splitlines()[0] == title
 
 
 @pytest.fixture

@@ -6,9 +6,11 @@ import pytest
 
 from made_up import calls_of, counters, report, ruling
 from mutirao import measure
+from mutirao.collectives import COLLECTIVES
 from mutirao.errors import Failure
 from mutirao.launch import CompletedRun
 from mutirao.measure import (
+    Contender,
     Measurement,
     Point,
     Workload,
@@ -19,8 +21,8 @@ from mutirao.measure import (
 )
 from mutirao.network import HostNetwork
 
-LINE = ('{"bytes":24,"root":1,"consecutive":4,"first_ms":90.5,'
-        '"completion_ms":[12.500,11.000,19.000,11.500]}')
+LINE = ('{"bytes":24,"collective":"broadcast","root":1,"consecutive":4,"first_ms":90.5,'
+        '"entry_spread_ms":0.000,"completion_ms":[12.500,11.000,19.000,11.500]}')
 
 
 @pytest.fixture
@@ -66,6 +68,21 @@ def test_bound_is_of_the_hosts_that_have_ranks(network, ranks, hosts_of):
         assert bound_us(network, ranks, root) == brute_force_bound(network, hosts_of, host)
 
 
+@pytest.mark.parametrize("collective, bound_ms", [
+    ("broadcast", 8.0), ("scatter", 8.0),  # from host 1: over host 2 to host 3
+    ("gather", 8.25), ("reduce", 8.25),  # to host 1: from host 3 over host 2
+    ("scan", 10.0), ("exscan", 10.0),  # onward only: from host 0 over hosts 1 and 2 to host 3
+    ("barrier", 10.75), ("allreduce", 10.75), ("alltoall", 10.75)])  # back again takes longest
+def test_each_collective_has_its_bound(network, collective, bound_ms):
+    """Catches a direction taken for the other."""
+    assert bound_us(network, 4, 1, collective) == bound_ms * 1000
+
+
+def test_nothing_is_to_be_done_for_empty_calls(network):
+    assert bound_us(network, 4, 1, "allreduce", 0) == 0.0
+    assert bound_us(network, 4, 0, "barrier", 0) == 10750.0
+
+
 def test_other_lines_are_not_measurements():
     assert read_point("Warning: something about the network", None, 4) is None
     with pytest.raises(Failure, match="unreadable"):
@@ -89,6 +106,15 @@ def test_one_repetition_that_beats_the_bound_is_refused():
     with pytest.raises(Failure, match=r"auto, 24 bytes from rank 0: refused: 9.*bound"):
         check_points("auto", [point([11.0]), point([12.0, 9.0, 12.0])], 4, counters(4, 5),
                      counters(4, 7))
+
+
+def test_entries_apart_may_shorten_a_time():
+    """The last rank to enter need not be the one whose data travel farthest."""
+    apart = Point(24, 0, 1, 99.0, (9.0,), 10.0, entry_spread_ms=1.0)
+    check_points("x", [apart], 4, counters(4, 5), counters(4, 7))
+    with pytest.raises(Failure, match=r"scan, 24 bytes: refused: 9.*bound"):
+        check_points("scan", [point([9.0])], 4, counters(4, 5), counters(4, 7),
+                     COLLECTIVES["scan"])
 
 
 def test_the_launchers_packets_do_not_count():
@@ -126,14 +152,15 @@ def run_with(monkeypatch, contender, network, lines, returncode=0):
 
 
 def test_measures_several_workloads_in_one_job(monkeypatch, contender, network):
-    lines = [LINE, "noise", *(f'{{"bytes":{length},"root":0,"consecutive":1,"first_ms":50,'
-                              '"completion_ms":[16]}' for length in (24, 100))]
+    lines = [LINE, "noise", *(f'{{"bytes":{length},"collective":"broadcast","root":0,"consecutive":1,'
+                              '"first_ms":50,"entry_spread_ms":0,"completion_ms":[16]}'
+                              for length in (24, 100))]
     done, launched = run_with(monkeypatch, contender("flat"), network, lines)
     assert [each.key for each in done.points] == [(24, 1, 4), (24, 0, 1), (100, 0, 1)]
     assert done.point(100, 0).completion_ms == (16,)
-    assert launched.argv == ["broadcast", "--bytes", "24", "--roots", "1", "--consecutive", "4",
-                             "--repeat", "4", "--then", "--bytes", "24,100", "--roots", "0",
-                             "--consecutive", "1", "--repeat", "1"]
+    assert launched.argv == ["collective", "broadcast", "--bytes", "24", "--roots", "1",
+                             "--consecutive", "4", "--repeat", "4", "--then", "--bytes", "24,100",
+                             "--roots", "0", "--consecutive", "1", "--repeat", "1"]
 
 
 @pytest.mark.parametrize("settings, start", [({}, "wait"), ({"start": "beside"}, "beside")])
@@ -243,6 +270,23 @@ def test_what_ran_natively_without_a_ruling_is_refused(contender, of_class, name
         return
     with pytest.raises(Failure, match=f"24 bytes from rank 0: .*{said}"):
         check_taken_part(done)
+
+
+def of_collective(contender, name, *classes, length_bytes=24):
+    way = Contender("ring", contender("ring").mpi, {name: "ring"}, name)
+    return Measurement(way, (Point(length_bytes, 0, 1, 99.0, (11.0,), 10.0),), report(4, classes), 1.0)
+
+
+def test_calls_of_another_collective_are_not_counted(contender):
+    ours = {**calls_of(0, 24, ruling("ring")), "collective": "allgather"}
+    check_taken_part(of_collective(contender, "allgather", ours))
+    with pytest.raises(Failure, match="24 bytes: mutirao saw no such call"):
+        check_taken_part(of_collective(contender, "allreduce", ours))
+
+
+def test_a_barrier_needs_a_ruling_without_a_message(contender):
+    with pytest.raises(Failure, match="no such call"):
+        check_taken_part(of_collective(contender, "barrier", length_bytes=0))
 
 
 def test_empty_messages_need_no_ruling(contender):

@@ -1,0 +1,79 @@
+"""The command line's table of collectives against the library's, and predictions without a run."""
+
+import re
+
+import pytest
+
+from mutirao import core_tool
+from mutirao.collectives import COLLECTIVES
+from mutirao.errors import UsageError
+from mutirao.network import HostNetwork
+from mutirao.paths import ROOT
+from mutirao.predicted import predict_all
+
+ROW = re.compile(r'\{Collective::\w+, "(\w+)", (true|false), (?:true|false), (true|false),\s+promises::')
+
+
+def test_the_table_is_the_librarys():
+    text = (ROOT / "src" / "core" / "collectives" / "collective.h").read_text()
+    rows = [(name, rooted == "true", in_blocks == "true")
+            for name, rooted, in_blocks in ROW.findall(text)]
+    assert rows == [(row.name, row.rooted, row.in_blocks) for row in COLLECTIVES.values()]
+
+
+def test_the_table_is_the_measuring_programs():
+    text = (ROOT / "bench" / "collectives.h").read_text()
+    rows = re.findall(r'\{"(\w+)", (\w+), (\w+), ([01]), [01], [01], run_', text)
+    assert [(name, rooted == "1", "block_per_rank" in parts) for name, *parts, rooted in rows] == [
+        (row.name, row.rooted, row.in_blocks) for row in COLLECTIVES.values()]
+
+
+@pytest.fixture
+def network():
+    """Where the way from host 0 to host 2 over host 1 is shorter than the direct one."""
+    return HostNetwork(["h0", "h1", "h2"], ["A", "A", "B"],
+                       [[0, 1000, 9000], [1000, 0, 1000], [9000, 1000, 0]])
+
+
+BROADCAST = COLLECTIVES["broadcast"]
+
+
+def test_predictions_are_fastest_first(network):
+    [done] = predict_all(BROADCAST, network, 3, [24], [0], [])
+    times = list(done.predicted_ms.values())
+    assert times == sorted(times) and "native" in done.predicted_ms and len(times) > 5
+    assert done.bound_ms == 2.0 and times[0] >= 2.0
+    assert done.chosen == next(iter(done.predicted_ms))
+    assert done.to_native("flat") == done.predicted_ms["flat"] / done.predicted_ms["native"]
+
+
+def test_predictions_of_some_are_beside_native(network):
+    [done] = predict_all(BROADCAST, network, 3, [24], [0], ["chain", "auto", "flat"])
+    assert set(done.predicted_ms) == {"chain", "flat", "native"}
+    table = done.table().splitlines()
+    assert table[0] == "24 B from rank 0, predicted"
+    assert table[2].split() == ["physical", "bound", "2.000"]
+    assert table[3].split()[0] == "chain"
+
+
+@pytest.mark.parametrize("name", COLLECTIVES)
+def test_every_collective_can_be_predicted(network, name):
+    collective = COLLECTIVES[name]
+    [done] = predict_all(collective, network, 3, [24 if collective.has_length else 0], [0], [])
+    assert done.predicted_ms["native"] >= done.bound_ms > 0
+    assert len(done.predicted_ms) == len({*done.predicted_ms}) > 1
+
+
+@pytest.mark.parametrize("ranks, fit", [(1, True), (2, True), (3, True), (4, False), (6, True)])
+def test_ranks_are_placed_as_jobs_place_them(network, ranks, fit):
+    if fit:
+        [done] = predict_all(BROADCAST, network, ranks, [24], [0], ["flat"])
+        assert done.bound_ms == {1: 0.0, 2: 1.0}.get(ranks, 2.0)
+        return
+    with pytest.raises(UsageError, match="-n 4"):
+        predict_all(BROADCAST, network, ranks, [24], [0], ["flat"])
+
+
+def test_the_core_lists_every_collective():
+    assert list(dict.fromkeys(row["collective"] for row in core_tool.algorithms())) == list(
+        COLLECTIVES)
