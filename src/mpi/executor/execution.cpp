@@ -294,8 +294,8 @@ int Execution::reduce(const std::byte* source, std::byte* target, std::size_t le
     return error;
 }
 
-// What is left behind goes from the copy that outlives the call. Several sends may share bytes, which
-// are then copied again: the same bytes to the same place, since the schedule has no race.
+// What is left behind goes from the copy that outlives the call. Several sends may share bytes of it, which
+// are then copied again: the same bytes to the same place.
 const std::byte* Execution::data_to_send(const Plan::Step& step) {
     const std::byte* const data = at(step.source_buffer, step.source_bytes);
     if (!step.left_behind) {

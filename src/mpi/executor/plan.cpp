@@ -1,7 +1,7 @@
 #include "mpi/executor/plan.h"
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 #include "core/schedule/detached.h"
 
@@ -10,6 +10,10 @@ namespace {
 
 bool is_message(const mutirao::Step& step) {
     return step.kind == StepKind::send || step.kind == StepKind::receive;
+}
+
+bool overlap(const Region& a, const Region& b) {
+    return a.buffer == b.buffer && a.offset_bytes < b.end_bytes() && b.offset_bytes < a.end_bytes();
 }
 
 // A receive first, if there is one, and all sends after it and after nothing else.
@@ -53,8 +57,7 @@ Plan::Plan(const Schedule& schedule, const Transport& transport, std::span<const
 void Plan::add_steps(const Schedule& schedule, const std::vector<bool>& detached,
                      std::span<const int> twin_rank_of) {
     steps_.reserve(schedule.size());
-    using Bytes = std::tuple<Buffer, std::size_t, std::size_t>;
-    std::map<Bytes, std::size_t> copied;
+    std::vector<Copied> copied;
     for (const mutirao::Step& step : schedule.steps()) {
         const bool left_behind = detached[steps_.size()];
         const int rank = is_message(step) ? twin_rank_of[static_cast<std::size_t>(step.peer)] : -1;
@@ -65,13 +68,26 @@ void Plan::add_steps(const Schedule& schedule, const std::vector<bool>& detached
                   static_cast<int>(step.dependency_count), 0, 0, -1};
         if (left_behind) {
             ++left_behind_count_;
-            const auto [place, fresh] = copied.try_emplace(
-                Bytes{region.buffer, region.offset_bytes, region.length_bytes}, copy_bytes_);
-            made.copy_bytes = place->second;
-            copy_bytes_ += fresh ? region.length_bytes : 0;
+            made.copy_bytes = place_of_copy(region, copied);
+        } else if (step.kind != StepKind::send) {
+            // Steps that use the same bytes run in the order in which they stand.
+            std::erase_if(copied,
+                          [&](const Copied& each) { return overlap(each.region, step.target); });
         }
         steps_.push_back(made);
     }
+}
+
+/// Sends of the same bytes share their copy, until these are written anew.
+std::size_t Plan::place_of_copy(const Region& region, std::vector<Copied>& copied) {
+    const auto known = std::find_if(copied.begin(), copied.end(), [&](const Copied& each) {
+        return each.region == region;
+    });
+    if (known != copied.end()) {
+        return known->copy_bytes;
+    }
+    copied.push_back({region, copy_bytes_});
+    return std::exchange(copy_bytes_, copy_bytes_ + region.length_bytes);
 }
 
 // Chains the messages of each kind and peer: one starts after its predecessor started, and after the

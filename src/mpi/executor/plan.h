@@ -61,6 +61,11 @@ class Plan {
     }
 
   private:
+    struct Copied {
+        Region region;
+        std::size_t copy_bytes;
+    };
+    std::size_t place_of_copy(const Region& region, std::vector<Copied>& copied);
     void add_steps(const Schedule& schedule, const std::vector<bool>& detached,
                    std::span<const int> twin_rank_of);
     void add_order_and_window(std::vector<std::vector<StepId>>& dependents);
