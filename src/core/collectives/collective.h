@@ -35,7 +35,7 @@ struct CollectiveRow {
     /// What must lie where before and after, among so many ranks.
     Promise (*promise)(const CallShape& shape, int size);
     /// What MPI libraries run themselves, as rows of the catalogue: what native is timed as is the fastest
-    /// of these, one for short messages and one for long ones at least.
+    /// of these. Where libraries differ, or go by length, both are named.
     std::array<std::string_view, 2> native_is_like;
 };
 
@@ -60,8 +60,8 @@ inline constexpr std::array<CollectiveRow, 11> collectives{{
      {"dissemination", "dissemination"}},
     {Collective::broadcast, "broadcast", true, false, false, promises::broadcast,
      {"binomial", "binomial"}},
-    {Collective::gather, "gather", true, false, true, promises::gather, {"linear", "binomial"}},
-    {Collective::scatter, "scatter", true, false, true, promises::scatter, {"linear", "binomial"}},
+    {Collective::gather, "gather", true, false, true, promises::gather, {"binomial", "binomial"}},
+    {Collective::scatter, "scatter", true, false, true, promises::scatter, {"binomial", "binomial"}},
     {Collective::allgather, "allgather", false, false, true, promises::allgather,
      {"bruck", "ring"}},
     {Collective::alltoall, "alltoall", false, false, true, promises::alltoall,
