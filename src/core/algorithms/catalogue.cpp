@@ -61,7 +61,9 @@ Schedule flat(const Request& request);
 Schedule binomial(const Request& request);
 Schedule k_nomial(const Request& request);
 Schedule chain(const Request& request);
+Schedule bine(const Request& request);
 Schedule split_binary(const Request& request);
+Schedule circulant(const Request& request);
 Schedule scatter_recursive_doubling_allgather(const Request& request);
 Schedule scatter_ring_allgather(const Request& request);
 Schedule two_level(const Request& request);
@@ -219,10 +221,18 @@ std::vector<Algorithm> broadcast_rows() {
          .summary = "each rank passes the message on to the next: a pipeline",
          .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
          .build = broadcast::chain, .segmented = true, .inside_a_host = true},
+        {.collective = broadcast, .name = "bine",
+         .summary = "a binomial tree whose messages go less far round the ranks",
+         .source = "De Sensi et al. 2025, doi:10.1145/3712285.3759835",
+         .build = broadcast::bine, .segmented = true, .fits = is_power_of_two},
         {.collective = broadcast, .name = "split_binary",
          .summary = "a half down each of two binary trees, then exchanged",
          .source = "Open MPI; Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
          .build = broadcast::split_binary, .segmented = true},
+        {.collective = broadcast, .name = "circulant",
+         .summary = "a segment in and one out in each round, over skips that take turns",
+         .source = "Traeff 2025, doi:10.1145/3735139",
+         .build = broadcast::circulant, .segmented = true},
         {.collective = broadcast, .name = "scatter_recursive_doubling_allgather",
          .summary = "binomial scatter, then groups that exchange blocks and double",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",

@@ -8,6 +8,7 @@ namespace reduce {
 
 Schedule flat(const Request& request);
 Schedule k_nomial(const Request& request);
+Schedule bine(const Request& request);
 Schedule chain(const Request& request);
 Schedule in_order_binary(const Request& request);
 Schedule rabenseifner(const Request& request);
@@ -65,6 +66,10 @@ std::vector<Algorithm> reduce_rows() {
          .summary = "k-nomial tree over the ranks, binomial for radix 2",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
          .build = reduce::k_nomial, .segmented = true, .radices = {2, 4, 8}, .keeps_order = true},
+        {.collective = reduce, .name = "bine",
+         .summary = "a binomial tree whose messages go less far round the ranks",
+         .source = "De Sensi et al. 2025, doi:10.1145/3712285.3759835",
+         .build = reduce::bine, .segmented = true, .fits = is_power_of_two},
         {.collective = reduce, .name = "chain",
          .summary = "each rank adds its operand and passes it on: a pipeline",
          .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",

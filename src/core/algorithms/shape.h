@@ -35,6 +35,10 @@ int binomial_subtree_end(int virtual_rank, int size);
 /// The complete binary tree numbered by levels: the children of i are 2i + 1 and 2i + 2.
 TreePlace binary_place(int index, int size);
 
+/// The binomial negabinary (Bine) tree over a power of two of virtual ranks, rooted at 0: a
+/// binomial tree with other numbers, whose messages go about two thirds as far round the ranks.
+TreePlace bine_place(int virtual_rank, int size);
+
 /// The same place under real ranks.
 TreePlace with_real_ranks(TreePlace place, int root, int size);
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace mutirao {
@@ -33,6 +34,41 @@ TEST(KNomial, RadixThreeByHand) {
     EXPECT_EQ(k_nomial_place(9, 11, 3), (TreePlace{0, {10}}));
     EXPECT_EQ(k_nomial_place(3, 11, 3), (TreePlace{0, {4, 5}}));
     EXPECT_EQ(k_nomial_place(8, 11, 3), (TreePlace{6, {}}));
+}
+
+TEST(Bine, EightRanksByHand) {
+    EXPECT_EQ(bine_place(0, 8), (TreePlace{-1, {3, 7, 1}}));
+    EXPECT_EQ(bine_place(3, 8), (TreePlace{0, {4, 2}}));
+    EXPECT_EQ(bine_place(7, 8), (TreePlace{0, {6}}));
+    EXPECT_EQ(bine_place(4, 8), (TreePlace{3, {5}}));
+    EXPECT_EQ(bine_place(5, 8), (TreePlace{4, {}}));
+    EXPECT_EQ(bine_place(0, 1), (TreePlace{-1, {}}));
+}
+
+int distance_round(int from, int to, int size) {
+    const int ahead = (to - from + size) % size;
+    return std::min(ahead, size - ahead);
+}
+
+// Catches a digit too few or too many: then some rank is served twice, or by somebody else.
+TEST(Bine, IsATreeWithShorterWaysThanTheBinomialOne) {
+    for (int size = 2; size <= 4096; size *= 2) {
+        std::vector<int> times_served(static_cast<std::size_t>(size), 0);
+        int all_ways = 0;
+        int all_binomial_ways = 0;
+        for (int rank = 0; rank < size; ++rank) {
+            for (const int child : bine_place(rank, size).children) {
+                ASSERT_EQ(bine_place(child, size).parent, rank);
+                ++times_served[static_cast<std::size_t>(child)];
+                all_ways += distance_round(rank, child, size);
+            }
+            for (const int child : k_nomial_place(rank, size, 2).children)
+                all_binomial_ways += distance_round(rank, child, size);
+        }
+        for (int rank = 0; rank < size; ++rank)
+            ASSERT_EQ(times_served[static_cast<std::size_t>(rank)], rank == 0 ? 0 : 1);
+        if (size >= 16) EXPECT_LT(4 * all_ways, 3 * all_binomial_ways) << size;
+    }
 }
 
 int depth_of(int rank, int size, int radix) {
