@@ -131,9 +131,10 @@ def _without_first_comment(code: str) -> str:
 
 
 def _beginning(collective: str, start: str) -> str:
-    return (f"// So far it does as {collective}/{start} does. Say here how yours works and where it is"
-            " from: authors,\n"
+    return (f"// So far it does as {collective}/{start} does. Say here how yours works and where it"
+            " is from: authors,\n"
             "// year, and a DOI or arXiv number; the same goes into its row of the catalogue.\n"
             "//\n"
             "// Cost, p ranks, n bytes: depth, messages, and bytes through the busiest port.\n"
-            "// Restrictions, such as a number of ranks that is a power of two (the row's `fits`).\n")
+            "// Restrictions, such as a number of ranks that is a power of two (`fits` in the"
+            " row).\n")

@@ -1,8 +1,6 @@
 // The one table of algorithms. A new one is one file, its declaration and its row, here or, where
 // the collective reduces, in catalogue_reductions.cpp; tests, help, benchmark, prediction and
 // pictures follow.
-#include <bit>
-
 #include "core/algorithms/catalogue_rows.h"
 #include "core/algorithms/shape.h"
 
@@ -154,7 +152,7 @@ std::vector<Algorithm> allgather_rows() {
          .summary = "pairs exchange all that they hold",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
          .build = allgather::recursive_doubling,
-         .fits = [](int size) { return std::has_single_bit(static_cast<unsigned>(size)); }},
+         .fits = is_power_of_two},
         {.collective = allgather, .name = "bruck",
          .summary = "all that is held comes from ranks ahead, at growing distances",
          .source = "Bruck et al. 1997, doi:10.1109/71.642949",
@@ -224,7 +222,7 @@ std::vector<Algorithm> broadcast_rows() {
         {.collective = broadcast, .name = "bine",
          .summary = "a binomial tree whose messages go less far round the ranks",
          .source = "De Sensi et al. 2025, doi:10.1145/3712285.3759835",
-         .build = broadcast::bine, .segmented = true, .fits = is_power_of_two},
+         .build = broadcast::bine, .segmented = true},
         {.collective = broadcast, .name = "split_binary",
          .summary = "a half down each of two binary trees, then exchanged",
          .source = "Open MPI; Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",

@@ -69,7 +69,7 @@ std::vector<Algorithm> reduce_rows() {
         {.collective = reduce, .name = "bine",
          .summary = "a binomial tree whose messages go less far round the ranks",
          .source = "De Sensi et al. 2025, doi:10.1145/3712285.3759835",
-         .build = reduce::bine, .segmented = true, .fits = is_power_of_two},
+         .build = reduce::bine, .segmented = true},
         {.collective = reduce, .name = "chain",
          .summary = "each rank adds its operand and passes it on: a pipeline",
          .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",

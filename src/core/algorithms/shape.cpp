@@ -48,7 +48,7 @@ TreePlace binary_place(int index, int size) {
 // partners, and each rank is reached by one set of steps only. Two such distances, of k and of j
 // below it, differ by the powers of -2 above j and up to k, so a rank's steps are where the digits
 // of its number to the base -2 change.
-TreePlace bine_place(int virtual_rank, int size) {
+static TreePlace bine_place_of_power(int virtual_rank, int size) {
     constexpr unsigned negative_weights = 0xAAAAAAAA;
     const auto count = static_cast<unsigned>(size);
     const unsigned digits =
@@ -62,6 +62,20 @@ TreePlace bine_place(int virtual_rank, int size) {
     const int received = steps == 0 ? std::countr_zero(count) : std::countr_zero(steps);
     if (steps != 0) place.parent = partner(received);
     for (int step = received - 1; step >= 0; --step) place.children.push_back(partner(step));
+    return place;
+}
+
+TreePlace bine_place(int virtual_rank, int size) {
+    const int power = static_cast<int>(std::bit_floor(static_cast<unsigned>(size)));
+    const int pairs = size - power;
+    const bool in_pair = virtual_rank < 2 * pairs;
+    if (in_pair && virtual_rank % 2 == 1) return {.parent = virtual_rank - 1, .children = {}};
+    TreePlace place =
+        bine_place_of_power(in_pair ? virtual_rank / 2 : virtual_rank - pairs, power);
+    const auto first_rank = [&](int index) { return index + std::min(index, pairs); };
+    if (place.parent >= 0) place.parent = first_rank(place.parent);
+    for (int& child : place.children) child = first_rank(child);
+    if (in_pair) place.children.push_back(virtual_rank + 1);
     return place;
 }
 

@@ -2,8 +2,8 @@
 // tree whose ranks are numbered by negabinary numbers, so that a message goes less far round the
 // ranks, and fewer bytes leave a group of neighbours.
 //
-// Cost, p ranks, n bytes: as binomial, depth log2 p, p - 1 messages; the root sends (log2 p) n
-// bytes. The number of ranks must be a power of two.
+// Cost, p ranks, n bytes: as binomial, depth ceil(log2 p) at most, p - 1 messages; the root sends
+// ceil(log2 p) n bytes. No restrictions.
 #include "core/algorithms/over_tree.h"
 
 namespace mutirao::broadcast {

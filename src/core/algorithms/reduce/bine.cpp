@@ -1,9 +1,8 @@
 // Up the distance-halving Bine tree (De Sensi et al. 2025, doi:10.1145/3712285.3759835), the
 // binomial tree whose messages go less far round the ranks.
 //
-// Cost, p ranks, n bytes: depth log2 p, p - 1 messages; a rank receives and combines up to
-// (log2 p) n bytes. The number of ranks must be a power of two, and the operator must commute: a
-// rank has children on both sides.
+// Cost, p ranks, n bytes: depth ceil(log2 p), p - 1 messages; a rank receives and combines up to
+// ceil(log2 p) n bytes. The operator must commute: a rank has children on both sides.
 #include "core/algorithms/reduction.h"
 
 namespace mutirao::reduce {
