@@ -238,6 +238,18 @@ TEST(Catalogue, DepthsAreAsTheAlgorithmsClaim) {
     }
 }
 
+// Its search goes the deeper, the more ranks there are.
+TEST(Catalogue, CirculantBroadcastsAmongManyRanks) {
+    const auto parsed = parse_candidate(Collective::broadcast, "circulant:segment_bytes=256");
+    for (const int size : {100, 255, 257, 640, 1023}) {
+        const CallShape shape{.root = size / 3, .length_bytes = 3000};
+        const auto schedules = test::build_all(*parsed.candidate, shape, size, {});
+        const CheckResult result = check(schedules, promise(shape, size));
+        EXPECT_TRUE(result) << size << " ranks: " << result.reason;
+        EXPECT_EQ(received_amounts(schedules, shape), "") << size << " ranks";
+    }
+}
+
 TEST(Catalogue, AllgathersLoadNoPortWithMoreThanTwiceTheMessage) {
     for (const std::string_view name :
          {"scatter_ring_allgather", "scatter_recursive_doubling_allgather"}) {

@@ -5,6 +5,31 @@
 
 namespace mutirao {
 
+namespace {
+
+// In the step of weight 2^k an even rank and the odd one that is 1 - 2 + 4 .. +- 2^k ahead are
+// partners, and each rank is reached by one set of steps only. Two such distances, of k and of j
+// below it, differ by the powers of -2 above j and up to k, so a rank's steps are where the digits
+// of its number to the base -2 change.
+TreePlace bine_place_of_power(int virtual_rank, int size) {
+    constexpr unsigned negative_weights = 0xAAAAAAAA;
+    const auto count = static_cast<unsigned>(size);
+    const unsigned digits =
+        ((static_cast<unsigned>(virtual_rank) + negative_weights) ^ negative_weights) & (count - 1);
+    const unsigned steps = digits ^ (digits >> 1);
+    const auto partner = [&](int step) {
+        const int ahead = (1 - (step % 2 == 0 ? -2 : 2) * (1 << step)) / 3;
+        return (virtual_rank + (virtual_rank % 2 == 0 ? ahead : -ahead) + size) % size;
+    };
+    TreePlace place;
+    const int received = steps == 0 ? std::countr_zero(count) : std::countr_zero(steps);
+    if (steps != 0) place.parent = partner(received);
+    for (int step = received - 1; step >= 0; --step) place.children.push_back(partner(step));
+    return place;
+}
+
+}  // namespace
+
 int virtual_rank(int rank, int root, int size) { return (rank - root + size) % size; }
 
 int real_rank(int virtual_rank, int root, int size) { return (virtual_rank + root) % size; }
@@ -41,27 +66,6 @@ TreePlace binary_place(int index, int size) {
     for (int child = 2 * index + 1; child <= 2 * index + 2; ++child) {
         if (child < size) place.children.push_back(child);
     }
-    return place;
-}
-
-// In the step of weight 2^k an even rank and the odd one that is 1 - 2 + 4 .. +- 2^k ahead are
-// partners, and each rank is reached by one set of steps only. Two such distances, of k and of j
-// below it, differ by the powers of -2 above j and up to k, so a rank's steps are where the digits
-// of its number to the base -2 change.
-static TreePlace bine_place_of_power(int virtual_rank, int size) {
-    constexpr unsigned negative_weights = 0xAAAAAAAA;
-    const auto count = static_cast<unsigned>(size);
-    const unsigned digits =
-        ((static_cast<unsigned>(virtual_rank) + negative_weights) ^ negative_weights) & (count - 1);
-    const unsigned steps = digits ^ (digits >> 1);
-    const auto partner = [&](int step) {
-        const int ahead = (1 - (step % 2 == 0 ? -2 : 2) * (1 << step)) / 3;
-        return (virtual_rank + (virtual_rank % 2 == 0 ? ahead : -ahead) + size) % size;
-    };
-    TreePlace place;
-    const int received = steps == 0 ? std::countr_zero(count) : std::countr_zero(steps);
-    if (steps != 0) place.parent = partner(received);
-    for (int step = received - 1; step >= 0; --step) place.children.push_back(partner(step));
     return place;
 }
 
