@@ -19,6 +19,7 @@ COMMANDS = (
     "explain",
     "show",
     "algorithms",
+    "new_algorithm",
     "settings",
     "bench",
     "study",

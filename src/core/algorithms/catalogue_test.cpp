@@ -226,12 +226,27 @@ TEST(Catalogue, DepthsAreAsTheAlgorithmsClaim) {
         EXPECT_EQ(depth_of("flat", size), 1);
         EXPECT_LE(depth_of("binomial", size), log2);
         EXPECT_LE(depth_of("k_nomial:radix=4", size), ceiling_log(size, 4));
+        EXPECT_LE(depth_of("bine", size), log2);
+        EXPECT_LE(depth_of("circulant", size), log2);
+        EXPECT_LE(depth_of("circulant:segment_bytes=256", size), log2 + 4 - 1);
         EXPECT_EQ(depth_of("chain", size), size - 1);
         EXPECT_LE(depth_of("split_binary", size), ceiling_log(size + 1, 2));
         EXPECT_LE(depth_of("scatter_ring_allgather", size), log2 + size - 1);
         const bool power_of_two = (size & (size - 1)) == 0;
         const int doubling = depth_of("scatter_recursive_doubling_allgather", size);
         EXPECT_LE(doubling, power_of_two ? 2 * log2 : 3 * log2) << size;
+    }
+}
+
+// Its search goes the deeper, the more ranks there are.
+TEST(Catalogue, CirculantBroadcastsAmongManyRanks) {
+    const auto parsed = parse_candidate(Collective::broadcast, "circulant:segment_bytes=256");
+    for (const int size : {100, 255, 257, 640, 1023}) {
+        const CallShape shape{.root = size / 3, .length_bytes = 3000};
+        const auto schedules = test::build_all(*parsed.candidate, shape, size, {});
+        const CheckResult result = check(schedules, promise(shape, size));
+        EXPECT_TRUE(result) << size << " ranks: " << result.reason;
+        EXPECT_EQ(received_amounts(schedules, shape), "") << size << " ranks";
     }
 }
 

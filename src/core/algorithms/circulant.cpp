@@ -6,10 +6,18 @@
 
 namespace mutirao {
 
-Circulant::Circulant(Dataflow& flow, const Request& request, const Blocks& blocks, Region home)
-    : flow_(flow), request_(request), blocks_(blocks), home_(home), skips_{request.size} {
-    while (skips_.back() > 1) skips_.push_back((skips_.back() + 1) / 2);
+std::vector<int> circulant_skips(int size) {
+    std::vector<int> skips{size};
+    while (skips.back() > 1) skips.push_back((skips.back() + 1) / 2);
+    return skips;
 }
+
+Circulant::Circulant(Dataflow& flow, const Request& request, const Blocks& blocks, Region home)
+    : flow_(flow),
+      request_(request),
+      blocks_(blocks),
+      home_(home),
+      skips_(circulant_skips(request.size)) {}
 
 std::vector<Region> Circulant::pieces(int first, int count) const {
     const int size = request_.size;

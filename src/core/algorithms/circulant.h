@@ -11,6 +11,9 @@
 
 namespace mutirao {
 
+/// From the number of ranks down to 1.
+std::vector<int> circulant_skips(int size);
+
 class Circulant {
   public:
     /// One block for each rank. `home` has room for all of them where the message has them.
@@ -34,7 +37,7 @@ class Circulant {
     const Request& request_;
     Blocks blocks_;
     Region home_;
-    std::vector<int> skips_;  ///< from the number of ranks down to 1
+    std::vector<int> skips_;
 };
 
 }  // namespace mutirao

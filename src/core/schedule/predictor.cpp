@@ -13,16 +13,13 @@
 #include "core/schedule/detached.h"
 #include "core/schedule/event_queue.h"
 #include "core/schedule/step_graph.h"
+#include "core/schedule/uplink_use.h"
 #include "core/text/invariant.h"
 
 namespace mutirao {
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
-
-double transfer_us(std::size_t length_bytes, double bytes_per_us) {
-    return length_bytes == 0 ? 0 : static_cast<double>(length_bytes) / bytes_per_us;
-}
 
 /// Takes a resource for a while from `now` on, or as soon as it is free; the time when it is had.
 double occupy(double& free_from_us, double now_us, double duration_us) {
@@ -42,7 +39,7 @@ class Walk {
           graph_(schedules),
           processor_free_us_(schedules.size(), 0),
           ports_(static_cast<std::size_t>(network.host_count())),
-          uplink_free_us_(network.uplinks.bytes_per_us.size()),
+          uplinks_(network.uplinks),
           link_free_us_(graph_.node_count(), 0),
           state_(graph_.node_count()) {
         join_channels();
@@ -74,11 +71,6 @@ class Walk {
 
   private:
     using Node = StepGraph::Node;
-
-    struct Ports {
-        double outgoing_free_us = 0;
-        double incoming_free_us = 0;
-    };
 
     struct State {
         double start_us = 0;      ///< sends
@@ -275,10 +267,14 @@ class Walk {
         const double port_us = transfer_us(length(send), costs(sender(send)).port_bytes_per_us);
         const double link_us = transfer_us(length(send), way.bandwidth_bytes_per_us);
         const double port_begin_us = occupy(ports(sender(send)).outgoing_free_us, now_us_, port_us);
+        const int from = placement_.host_of(sender(send));
+        const int to = placement_.host_of(receiver(send));
+        const double uplinks_begin_us =
+            uplinks_.occupy(from, to, length(send), port_begin_us, way.latency_us);
         double& free_us = link_free_us(send);
-        const double link_begin_us =
-            occupy(free_us, uplinks_begin_us(send, port_begin_us, way.latency_us), link_us);
-        free_us = std::max({free_us, port_begin_us + port_us, link_begin_us + uplinks_us(send)});
+        const double link_begin_us = occupy(free_us, uplinks_begin_us, link_us);
+        free_us = std::max({free_us, port_begin_us + port_us,
+                            link_begin_us + uplinks_.slower_us(from, to, length(send))});
 
         state_[send].last_byte_us = free_us + way.latency_us;
         complete(send, send_complete_us(send, free_us), Happening::step_complete, send);
@@ -286,37 +282,6 @@ class Walk {
             schedule(link_begin_us + way.latency_us, send, Happening::first_byte);
         else
             schedule(state_[send].last_byte_us, send, Happening::last_byte);
-    }
-
-    /// Of the slower of the two sites' uplinks that the message goes through; 0 inside a site.
-    double uplinks_us(StepIndex send) const {
-        const auto [from, to] = uplinks(send);
-        if (from == to) return 0;
-        const auto& rates = network_.uplinks.bytes_per_us;
-        return transfer_us(length(send), std::min(rates[from], rates[to]));
-    }
-
-    /// Waits for both sites' uplinks, each of which is then busy for as long as it takes alone.
-    double uplinks_begin_us(StepIndex send, double earliest_us, double latency_us) {
-        const auto [from, to] = uplinks(send);
-        if (from == to) return earliest_us;
-        const auto& rates = network_.uplinks.bytes_per_us;
-        double& out_us = uplink_free_us_[from].outgoing_free_us;
-        double& in_us = uplink_free_us_[to].incoming_free_us;
-        const double begin_us = std::max({earliest_us, out_us, in_us - latency_us});
-        out_us = begin_us + transfer_us(length(send), rates[from]);
-        in_us = begin_us + latency_us + transfer_us(length(send), rates[to]);
-        return begin_us;
-    }
-
-    std::pair<std::size_t, std::size_t> uplinks(StepIndex send) const {
-        const std::vector<int>& of_host = network_.uplinks.of_host;
-        if (of_host.empty()) return {0, 0};
-        const auto of = [&](int rank) {
-            return static_cast<std::size_t>(
-                of_host[static_cast<std::size_t>(placement_.host_of(rank))]);
-        };
-        return {of(sender(send)), of(receiver(send))};
     }
 
     double send_complete_us(StepIndex send, double sent_us) {
@@ -368,7 +333,7 @@ class Walk {
     StepGraph graph_;
     std::vector<double> processor_free_us_;  ///< per rank
     std::vector<Ports> ports_;               ///< per host
-    std::vector<Ports> uplink_free_us_;      ///< per uplink
+    UplinkUse uplinks_;
     std::vector<StepIndex> link_of_channel_;  ///< empty: one rank per host, so each is its own
     std::vector<double> link_free_us_;        ///< by channel
     std::vector<State> state_;          ///< per step

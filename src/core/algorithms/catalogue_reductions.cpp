@@ -1,0 +1,196 @@
+// The catalogue's rows of the collectives that reduce.
+#include "core/algorithms/catalogue_rows.h"
+#include "core/algorithms/shape.h"
+
+namespace mutirao {
+
+namespace reduce {
+
+Schedule flat(const Request& request);
+Schedule k_nomial(const Request& request);
+Schedule bine(const Request& request);
+Schedule chain(const Request& request);
+Schedule in_order_binary(const Request& request);
+Schedule rabenseifner(const Request& request);
+Schedule tree(const Request& request);
+
+}  // namespace reduce
+
+namespace allreduce {
+
+Schedule recursive_doubling(const Request& request);
+Schedule recursive_multiplying(const Request& request);
+Schedule rabenseifner(const Request& request);
+Schedule ring(const Request& request);
+Schedule circulant(const Request& request);
+Schedule swing(const Request& request);
+Schedule direct(const Request& request);
+Schedule tree(const Request& request);
+
+}  // namespace allreduce
+
+namespace reduce_scatter_block {
+
+Schedule direct(const Request& request);
+Schedule pairwise(const Request& request);
+Schedule recursive_halving(const Request& request);
+Schedule ring(const Request& request);
+Schedule circulant(const Request& request);
+
+}  // namespace reduce_scatter_block
+
+namespace scan {
+
+Schedule linear(const Request& request);
+Schedule recursive_doubling(const Request& request);
+Schedule direct(const Request& request);
+
+}  // namespace scan
+
+namespace exscan {
+
+Schedule linear(const Request& request);
+Schedule recursive_doubling(const Request& request);
+Schedule direct(const Request& request);
+
+}  // namespace exscan
+
+std::vector<Algorithm> reduce_rows() {
+    constexpr Collective reduce = Collective::reduce;
+    return {
+        {.collective = reduce, .name = "flat",
+         .summary = "every rank sends to the root, which combines in order",
+         .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
+         .build = reduce::flat, .keeps_order = true},
+        {.collective = reduce, .name = "k_nomial",
+         .summary = "k-nomial tree over the ranks, binomial for radix 2",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = reduce::k_nomial, .segmented = true, .radices = {2, 4, 8}, .keeps_order = true},
+        {.collective = reduce, .name = "bine",
+         .summary = "a binomial tree whose messages go less far round the ranks",
+         .source = "De Sensi et al. 2025, doi:10.1145/3712285.3759835",
+         .build = reduce::bine, .segmented = true},
+        {.collective = reduce, .name = "chain",
+         .summary = "each rank adds its operand and passes it on: a pipeline",
+         .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
+         .build = reduce::chain, .segmented = true, .keeps_order = true},
+        {.collective = reduce, .name = "in_order_binary",
+         .summary = "a binary tree with every rank between its children's ranks",
+         .source = "Open MPI; Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
+         .build = reduce::in_order_binary, .segmented = true, .keeps_order = true},
+        {.collective = reduce, .name = "rabenseifner",
+         .summary = "recursive halving, then the blocks are gathered at the root",
+         .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",
+         .build = reduce::rabenseifner, .keeps_order = true},
+        {.collective = reduce, .name = "tree",
+         .summary = "up a tree made from the measured network",
+         .source = tree_sources,
+         .build = reduce::tree, .segmented = true,
+         .trees = measured_trees()},
+    };
+}
+
+std::vector<Algorithm> allreduce_rows() {
+    constexpr Collective allreduce = Collective::allreduce;
+    return {
+        {.collective = allreduce, .name = "recursive_doubling",
+         .summary = "partners exchange all that they have, at doubling distances",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = allreduce::recursive_doubling, .keeps_order = true},
+        {.collective = allreduce, .name = "recursive_multiplying",
+         .summary = "k ranks at a time exchange all that they have",
+         .source = "Ruefenacht, Bull and Booth 2017, doi:10.1016/j.parco.2017.08.004",
+         .build = allreduce::recursive_multiplying, .radices = {3, 4, 8}, .keeps_order = true},
+        {.collective = allreduce, .name = "rabenseifner",
+         .summary = "recursive halving, then the blocks are spread by doubling",
+         .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",
+         .build = allreduce::rabenseifner, .keeps_order = true},
+        {.collective = allreduce, .name = "ring",
+         .summary = "blocks go round a ring, reduced on the way, then once more",
+         .source = "Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002",
+         .build = allreduce::ring, .segmented = true},
+        {.collective = allreduce, .name = "circulant",
+         .summary = "reduce-scatter and allgather along halving skips, for any number of ranks",
+         .source = "Traeff 2024, arXiv:2410.14234",
+         .build = allreduce::circulant},
+        {.collective = allreduce, .name = "swing",
+         .summary = "halving and doubling with partners that swing around a ring or torus",
+         .source = "De Sensi et al. 2024, arXiv:2401.09356",
+         .build = allreduce::swing, .fits = is_power_of_two},
+        {.collective = allreduce, .name = "direct",
+         .summary = "every rank sends to every other and combines by itself",
+         .source = "all operands at once, as the collective is defined",
+         .build = allreduce::direct, .keeps_order = true},
+        {.collective = allreduce, .name = "tree",
+         .summary = "up and down a tree made from the measured network",
+         .source = tree_sources,
+         .build = allreduce::tree, .segmented = true,
+         .trees = measured_trees()},
+    };
+}
+
+std::vector<Algorithm> reduce_scatter_block_rows() {
+    constexpr Collective reduce_scatter_block = Collective::reduce_scatter_block;
+    return {
+        {.collective = reduce_scatter_block, .name = "direct",
+         .summary = "every rank sends each other its block and combines in order",
+         .source = "all operands at once, as the collective is defined",
+         .build = reduce_scatter_block::direct, .keeps_order = true},
+        {.collective = reduce_scatter_block, .name = "pairwise",
+         .summary = "one peer at a time, at growing distance",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = reduce_scatter_block::pairwise},
+        {.collective = reduce_scatter_block, .name = "recursive_halving",
+         .summary = "partners split the blocks that both hold, at halving distances",
+         .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+         .build = reduce_scatter_block::recursive_halving},
+        {.collective = reduce_scatter_block, .name = "ring",
+         .summary = "blocks go round a ring and are reduced on the way",
+         .source = "Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002",
+         .build = reduce_scatter_block::ring, .segmented = true},
+        {.collective = reduce_scatter_block, .name = "circulant",
+         .summary = "along halving skips, for any number of ranks",
+         .source = "Traeff 2024, arXiv:2410.14234",
+         .build = reduce_scatter_block::circulant},
+    };
+}
+
+std::vector<Algorithm> scan_rows() {
+    constexpr Collective scan = Collective::scan;
+    return {
+        {.collective = scan, .name = "linear",
+         .summary = "each rank adds its operand and passes it on: a pipeline",
+         .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
+         .build = scan::linear, .segmented = true, .keeps_order = true},
+        {.collective = scan, .name = "recursive_doubling",
+         .summary = "every rank sends on what it has, at doubling distances",
+         .source = "Hillis and Steele 1986, doi:10.1145/7902.7903; "
+                   "Sanders and Traeff 2006, doi:10.1007/11846802_15",
+         .build = scan::recursive_doubling, .keeps_order = true},
+        {.collective = scan, .name = "direct",
+         .summary = "every rank sends to all ranks after it",
+         .source = "all operands at once, as the collective is defined",
+         .build = scan::direct, .keeps_order = true},
+    };
+}
+
+std::vector<Algorithm> exscan_rows() {
+    constexpr Collective exscan = Collective::exscan;
+    return {
+        {.collective = exscan, .name = "linear",
+         .summary = "each rank adds its operand and passes it on: a pipeline",
+         .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
+         .build = exscan::linear, .segmented = true, .keeps_order = true},
+        {.collective = exscan, .name = "recursive_doubling",
+         .summary = "every rank sends on what it has, at doubling distances",
+         .source = "Hillis and Steele 1986, doi:10.1145/7902.7903; "
+                   "Sanders and Traeff 2006, doi:10.1007/11846802_15",
+         .build = exscan::recursive_doubling, .keeps_order = true},
+        {.collective = exscan, .name = "direct",
+         .summary = "every rank sends to all ranks after it",
+         .source = "all operands at once, as the collective is defined",
+         .build = exscan::direct, .keeps_order = true},
+    };
+}
+
+}  // namespace mutirao

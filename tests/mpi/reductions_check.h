@@ -1,0 +1,215 @@
+/* Reductions of several kinds of elements, each compared with what was folded here in the ranks' order. */
+#pragma once
+
+#include "counted.h"
+
+enum { prime = 10007, widest = 24 };
+
+/* A kind of element: how one is made, and what the operator makes of two. */
+struct kind {
+    const char* name;
+    MPI_Datatype type;
+    MPI_Op op;
+    size_t extent;
+    void (*make)(void* at, int rank, int i);
+    void (*fold)(void* left, const void* right); /* left = left op right */
+    int (*equal)(const void*, const void*);
+};
+
+struct with_index {
+    double value;
+    int index;
+};
+
+static inline void make_int(void* at, int rank, int i) { *(int*)at = (rank + 1) * (i % 1000 + 1); }
+static inline void fold_int(void* left, const void* right) { *(int*)left += *(const int*)right; }
+static inline int equal_int(const void* a, const void* b) { return *(const int*)a == *(const int*)b; }
+
+static inline void make_double(void* at, int rank, int i) { *(double*)at = (rank * 37 + i * 11) % 101; }
+static inline void fold_double(void* left, const void* right) {
+    if (*(const double*)right > *(double*)left) *(double*)left = *(const double*)right;
+}
+static inline int equal_double(const void* a, const void* b) {
+    return *(const double*)a == *(const double*)b;
+}
+
+static inline void make_indexed(void* at, int rank, int i) {
+    struct with_index* const it = at;
+    it->value = (rank * 31 + i * 7) % 5;
+    it->index = rank;
+}
+static inline void fold_indexed(void* left, const void* right) {
+    struct with_index* const a = left;
+    const struct with_index* const b = right;
+    if (b->value < a->value || (b->value == a->value && b->index < a->index)) {
+        a->value = b->value;
+        a->index = b->index;
+    }
+}
+static inline int equal_indexed(const void* a, const void* b) {
+    return ((const struct with_index*)a)->value == ((const struct with_index*)b)->value &&
+           ((const struct with_index*)a)->index == ((const struct with_index*)b)->index;
+}
+
+/* Maps x -> ax + b, one after the other: does not commute. */
+static inline void make_map(void* at, int rank, int i) {
+    ((int*)at)[0] = (rank * 17 + i * 5) % (prime - 2) + 2;
+    ((int*)at)[1] = (rank * 29 + i * 3) % prime;
+}
+static inline void fold_map(void* left, const void* right) {
+    int* const a = left;
+    const int* const b = right;
+    a[1] = (int)(((long long)a[0] * b[1] + a[1]) % prime);
+    a[0] = (int)((long long)a[0] * b[0] % prime);
+}
+static inline int equal_map(const void* a, const void* b) { return memcmp(a, b, 2 * sizeof(int)) == 0; }
+
+static inline void compose_maps(void* in, void* inout, int* length, MPI_Datatype* type) {
+    MPI_Aint lower, extent;
+    MPI_Type_get_extent(*type, &lower, &extent);
+    for (int i = 0; i < *length; ++i) {
+        int result[2];
+        memcpy(result, (char*)in + i * extent, sizeof result);
+        fold_map(result, (char*)inout + i * extent);
+        memcpy((char*)inout + i * extent, result, sizeof result);
+    }
+}
+
+static inline void add_maps(void* in, void* inout, int* length, MPI_Datatype* type) {
+    (void)type;
+    for (int i = 0; i < *length; ++i) {
+        ((int*)inout)[i] += ((int*)in)[i];
+    }
+}
+
+enum { kinds = 6, with_holes = 4 };
+
+static inline void make_kinds(struct kind* all) {
+    MPI_Datatype pair, padded;
+    MPI_Op ordered, commuting;
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_create_resized(pair, 0, 3 * sizeof(int), &padded);
+    MPI_Type_commit(&pair);
+    MPI_Type_commit(&padded);
+    MPI_Op_create(compose_maps, 0, &ordered);
+    MPI_Op_create(add_maps, 1, &commuting);
+    const struct kind made[kinds] = {
+        {"ints added", MPI_INT, MPI_SUM, sizeof(int), make_int, fold_int, equal_int},
+        {"doubles' maximum", MPI_DOUBLE, MPI_MAX, sizeof(double), make_double, fold_double, equal_double},
+        {"minima and where", MPI_DOUBLE_INT, MPI_MINLOC, sizeof(struct with_index), make_indexed,
+         fold_indexed, equal_indexed},
+        {"maps composed", pair, ordered, 2 * sizeof(int), make_map, fold_map, equal_map},
+        {"maps with holes", padded, ordered, 3 * sizeof(int), make_map, fold_map, equal_map},
+        {"added by the user", MPI_INT, commuting, sizeof(int), make_int, fold_int, equal_int},
+    };
+    memcpy(all, made, sizeof made);
+}
+
+enum { filler = 0x5A, margin = 16 };
+
+static inline char* make_elements(const struct kind* kind, int count) {
+    char* const all = malloc((size_t)count * kind->extent + 2 * margin);
+    memset(all, filler, (size_t)count * kind->extent + 2 * margin);
+    return all + margin;
+}
+
+static inline void fill(const struct kind* kind, char* data, int count, int rank) {
+    for (int i = 0; i < count; ++i) {
+        kind->make(data + (size_t)i * kind->extent, rank, i);
+    }
+}
+
+static inline void end_elements(const struct kind* kind, char* data, int count) {
+    for (int i = 0; i < margin; ++i) {
+        expect(data[-1 - i] == filler && data[(size_t)count * kind->extent + (size_t)i] == filler,
+               "a reduction wrote beyond its buffer", i);
+    }
+    free(data - margin);
+}
+
+/* Of ranks 0 .. end - 1, in order, element i of all. */
+static inline void expect_folded(const struct kind* kind, const char* found, int i, int end,
+                                 const char* what) {
+    char expected[widest], next[widest];
+    kind->make(expected, 0, i);
+    for (int rank = 1; rank < end; ++rank) {
+        kind->make(next, rank, i);
+        kind->fold(expected, next);
+    }
+    check(kind->equal(found, expected), what, i);
+}
+
+static inline void expect_unchanged(const struct kind* kind, const char* data, int count, int rank) {
+    char expected[widest];
+    for (int i = 0; i < count; ++i) {
+        kind->make(expected, rank, i);
+        check(kind->equal(data + (size_t)i * kind->extent, expected), "a reduction changed its operand", i);
+    }
+}
+
+/* Calls the one of that name; returns how many elements the result has here, of which ranks before
+ * `*end` are folded, beginning with element `*first`. */
+static inline int call_reduction(const char* name, const struct kind* kind, const void* send, char* receive,
+                                 int count, int root, struct place here, int* end, int* first) {
+    *end = here.size;
+    *first = 0;
+    if (strcmp(name, "reduce") == 0) {
+        MPI_Reduce(send, receive, count, kind->type, kind->op, root, here.comm);
+        return here.rank == root ? count : 0;
+    }
+    if (strcmp(name, "allreduce") == 0) {
+        MPI_Allreduce(send, receive, count, kind->type, kind->op, here.comm);
+        return count;
+    }
+    if (strcmp(name, "scan") == 0) {
+        MPI_Scan(send, receive, count, kind->type, kind->op, here.comm);
+        *end = here.rank + 1;
+        return count;
+    }
+    if (strcmp(name, "exscan") == 0) {
+        MPI_Exscan(send, receive, count, kind->type, kind->op, here.comm);
+        *end = here.rank;
+        return here.rank > 0 ? count : 0;
+    }
+    MPI_Reduce_scatter_block(send, receive, count / here.size, kind->type, kind->op, here.comm);
+    *first = here.rank * (count / here.size);
+    return count / here.size;
+}
+
+static inline void reduction(struct place here, const char* name, const struct kind* kind, int count,
+                             int root, int in_place) {
+    const int scattered = strcmp(name, "reduce_scatter_block") == 0;
+    const int operands = scattered ? count * here.size : count;
+    const int is_in_place = in_place && (strcmp(name, "reduce") != 0 || here.rank == root);
+    char* const send = make_elements(kind, operands);
+    char* const receive = make_elements(kind, operands);
+    fill(kind, is_in_place ? receive : send, operands, here.rank);
+    int end, first;
+    const int results = call_reduction(name, kind, is_in_place ? MPI_IN_PLACE : send, receive, operands, root,
+                                       here, &end, &first);
+    for (int i = 0; i < results; ++i) {
+        expect_folded(kind, receive + (size_t)i * kind->extent, first + i, end, kind->name);
+    }
+    if (!is_in_place) {
+        expect_unchanged(kind, send, operands, here.rank);
+    }
+    end_elements(kind, send, operands);
+    end_elements(kind, receive, operands);
+}
+
+static inline void all_reductions(struct place here, const char* name, const struct kind* all) {
+    const int lengths[] = {0, 1, here.size - 1, here.size, here.size + 1, 37, 1500};
+    for (int l = 0; l < 7; ++l) {
+        for (int k = 0; k < kinds; ++k) {
+            if (k == with_holes && strcmp(name, "reduce_scatter_block") == 0) {
+                continue; /* MPICH 5.0 gives wrong results itself */
+            }
+            for (int way = 0; way < 2; ++way) {
+                const int roots = strcmp(name, "reduce") == 0 ? here.size : 1;
+                for (int root = 0; root < roots; ++root) {
+                    reduction(here, name, &all[k], lengths[l], root, way);
+                }
+            }
+        }
+    }
+}
