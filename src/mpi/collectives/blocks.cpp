@@ -39,7 +39,7 @@ std::optional<Binding> gathers(Collective collective, int root, const void* send
                                MPI_Count receive_count, MPI_Datatype receive_type,
                                const Place& here) {
     const auto block = elements(receive, receive_count, receive_type, here.twin);
-    if (!block || (send == receive && send != nullptr && receive_count > 0)) {
+    if (!block || share_memory(send, receive, *block)) {
         return std::nullopt;
     }
     Binding binding = of_blocks(collective, root, *block);
@@ -97,7 +97,7 @@ Outcome scatter(Job& job, const NativeCall& native, const void* send, MPI_Count 
             return binding;
         }
         const auto block = elements(send, send_count, send_type, here.twin);
-        if (!block || (send == receive && send != nullptr && send_count > 0)) {
+        if (!block || share_memory(send, receive, *block)) {
             return std::nullopt;
         }
         Binding binding = of_blocks(Collective::scatter, root, *block);
@@ -129,7 +129,7 @@ Outcome alltoall(Job& job, const NativeCall& native, const void* send, MPI_Count
                  MPI_Datatype receive_type, MPI_Comm comm) {
     return take(job, comm, native, [&](const Place& here) -> std::optional<Binding> {
         const auto block = elements(receive, receive_count, receive_type, here.twin);
-        if (!block || (send == receive && send != nullptr && receive_count > 0)) {
+        if (!block || share_memory(send, receive, *block)) {
             return std::nullopt;
         }
         Binding binding = of_blocks(Collective::alltoall, 0, *block);

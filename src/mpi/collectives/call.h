@@ -68,6 +68,11 @@ std::optional<Elements> elements(const void* buffer, MPI_Count count, MPI_Dataty
 /// The `index`-th block of so many elements.
 Elements nth(const Elements& blocks, int index, MPI_Count count);
 
+/// Both sides are one: an error of the program, unless nothing is moved or both are MPI_BOTTOM.
+inline bool share_memory(const void* send, const void* receive, const Elements& moved) {
+    return send == receive && send != MPI_BOTTOM && moved.bytes() > 0;
+}
+
 /// Enters the communicator and runs the call as is ruled there.
 Outcome run(Communicator& communicator, const Binding& binding, MPI_Comm twin,
             const NativeCall& native);

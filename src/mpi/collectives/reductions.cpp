@@ -31,7 +31,7 @@ std::optional<Binding> reduces(Collective collective, int root, const Operands& 
     const void* const from = in_place ? given.receive : given.send;
     auto input = elements(from, given.count, given.type, here.twin);
     if (!kind || !input ||
-        (given.has_result && given.send == given.receive && from != nullptr && given.count > 0)) {
+        (given.has_result && share_memory(given.send, given.receive, *input))) {
         return std::nullopt;
     }
     Binding binding;
