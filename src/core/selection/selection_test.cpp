@@ -109,7 +109,8 @@ TEST(Selection, SmallMessageComesCloseToThePhysicalBoundFromEveryRoot) {
         const double bound_us = physical_bound_us(topology.network, root);
         EXPECT_GE(chosen_us(decision), bound_us) << root;
         EXPECT_LE(chosen_us(decision), 1.03 * bound_us) << root << " " << decision.reason;
-        EXPECT_DOUBLE_EQ(decision.bound_us.value(), bound_us);
+        EXPECT_GE(decision.bound_us.value(), bound_us);
+        EXPECT_LE(decision.bound_us.value(), decision.considered.front().predicted_us);
     }
 }
 
