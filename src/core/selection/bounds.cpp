@@ -47,18 +47,21 @@ class Distances {
     Distances(const CallShape& shape, const RankNetwork& network)
         : from_(static_cast<std::size_t>(network.host_count())), to_(from_.size()) {
         const int hosts = network.host_count();
-        const bool all = hosts <= most_hosts_for_all_paths;
-        const auto look_at = [&](int host) {
-            const auto h = static_cast<std::size_t>(host);
-            from_[h] = shortest_us(network.between_hosts(), host, Way::out);
-            if (!all) to_[h] = shortest_us(network.between_hosts(), host, Way::in);
+        const auto look_from = [&](int host) {
+            from_[static_cast<std::size_t>(host)] =
+                shortest_us(network.between_hosts(), host, Way::out);
         };
-        if (!all && row_of(shape.collective).rooted) {
-            look_at(network.placement().host_of(shape.root));
+        if (hosts <= most_hosts_for_all_paths) {
+            for (int host = 0; host < hosts; ++host) look_from(host);
             return;
         }
-        const int stride = all ? 1 : (hosts - 1) / sampled_hosts + 1;
-        for (int host = 0; host < hosts; host += stride) look_at(host);
+        const bool rooted = row_of(shape.collective).rooted;
+        const int middle = rooted ? network.placement().host_of(shape.root) : 0;
+        // To see that every host is reached from every other it takes the ways to one of them.
+        to_[static_cast<std::size_t>(middle)] =
+            shortest_us(network.between_hosts(), middle, Way::in);
+        const int stride = rooted ? hosts : (hosts - 1) / sampled_hosts + 1;
+        for (int host = middle; host < hosts; host += stride) look_from(host);
     }
 
     /// At least so long; 0 where it was not looked at.
@@ -107,7 +110,8 @@ bool influences(Collective collective, const Group& from, const Group& to) {
 
 /// That must pass from one group to another, whatever passes through others.
 double crossing_bytes(const CallShape& shape, const Group& from, const Group& to) {
-    if (!influences(shape.collective, from, to)) return 0;
+    const bool both = from.ranks > 0 && to.ranks > 0;
+    if (!both || !influences(shape.collective, from, to)) return 0;
     const double length_bytes = static_cast<double>(shape.length_bytes);
     switch (shape.collective) {
         case Collective::gather:
@@ -232,7 +236,7 @@ class Finder {
         std::sort(result.begin(), result.end(), [](const Outsiders& a, const Outsiders& b) {
             return a.distance_us > b.distance_us;
         });
-        if (near.group.ranks > 0) result.push_back(near);
+        result.push_back(near);
         return result;
     }
 

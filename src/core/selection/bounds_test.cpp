@@ -183,6 +183,11 @@ TEST(Bounds, AnUplinkLimitsItsSite) {
     EXPECT_DOUBLE_EQ(bandwidth_us(Collective::reduce_scatter_block, 0, network), 100 + 4000.0 / 2);
 }
 
+TEST(Bounds, ASiteWithoutHostsHasNothingToSend) {
+    const RankNetwork network = two_sites({2, 5, 1});
+    EXPECT_DOUBLE_EQ(bandwidth_us(Collective::allreduce, 0, network), 100 + 1000.0 / 2);
+}
+
 // Nothing else costs anything between two hosts, so one message each way is the best there is.
 TEST(Bounds, AreReachedBetweenTwoHosts) {
     Network network(2);
