@@ -165,8 +165,11 @@ class Finder {
     double bandwidth_us() const {
         double longest_us = 0;
         for (const Way way : {Way::out, Way::in}) {
-            for (int host = 0; host < hosts(); ++host)
-                longest_us = std::max(longest_us, cut_us({host}, rate_of(host, way), way));
+            const std::vector<double> rates = rates_bytes_per_us(way);
+            for (int host = 0; host < hosts(); ++host) {
+                const double rate = rates[static_cast<std::size_t>(host)];
+                longest_us = std::max(longest_us, cut_us({host}, rate, way));
+            }
         }
         const std::vector<double>& uplinks = network_.uplinks.bytes_per_us;
         std::vector<std::vector<int>> sites(uplinks.size());
@@ -185,16 +188,22 @@ class Finder {
     int hosts() const { return static_cast<int>(groups_.size()); }
     const Group& group(int host) const { return groups_[static_cast<std::size_t>(host)]; }
 
-    /// Of the host's port, or of all its links together where these are slower.
-    double rate_of(int host, Way way) const {
-        double links_bytes_per_us = 0;
-        for (int other = 0; other < hosts(); ++other) {
-            if (other == host) continue;
-            const Link link = way == Way::out ? network_.link(host, other)
-                                              : network_.link(other, host);
-            if (link.usable()) links_bytes_per_us += link.bandwidth_bytes_per_us;
+    /// Of each host's port, or of all its links together where these are slower.
+    std::vector<double> rates_bytes_per_us(Way way) const {
+        std::vector<double> rates(groups_.size(), 0);
+        for (int from = 0; from < hosts(); ++from) {
+            for (int to = 0; to < hosts(); ++to) {
+                const Link link = network_.link(from, to);
+                if (from == to || !link.usable()) continue;
+                rates[static_cast<std::size_t>(way == Way::out ? from : to)] +=
+                    link.bandwidth_bytes_per_us;
+            }
         }
-        return std::min(network_.host(host).port_bytes_per_us, links_bytes_per_us);
+        for (int host = 0; host < hosts(); ++host) {
+            double& rate = rates[static_cast<std::size_t>(host)];
+            rate = std::min(rate, network_.host(host).port_bytes_per_us);
+        }
+        return rates;
     }
 
     double cut_us(const std::vector<int>& inside, double bytes_per_us, Way way) const {
