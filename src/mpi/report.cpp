@@ -94,7 +94,11 @@ void put_costs(JsonWriter& json, const Topology& topology, const MemoryCosts& me
 void put_ruling(JsonWriter& json, const RulingRecord& ruling) {
     json.begin_object().member("first_call", ruling.first_call);
     json.member("calls", ruling.calls).member("chosen", ruling.chosen);
-    json.member("reason", ruling.reason).key("considered").begin_array();
+    json.member("reason", ruling.reason);
+    if (ruling.bound_us) {
+        json.member("bound_us", *ruling.bound_us);
+    }
+    json.key("considered").begin_array();
     for (const Evaluated& each : ruling.considered) {
         json.begin_object().member("candidate", to_string(each.candidate));
         json.member("predicted_us", each.predicted_us).end_object();

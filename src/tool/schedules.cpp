@@ -1,12 +1,16 @@
 // Schedules, predictions and trees on a network read from a file.
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <map>
 
 #include "core/network/uplinks.h"
 #include "core/schedule/predictor.h"
 #include "core/schedule/printer.h"
+#include "core/selection/bounds.h"
 #include "core/selection/estimate.h"
 #include "core/selection/selection.h"
 #include "core/spanning_tree/kruskal.h"
@@ -170,6 +174,15 @@ void write_scene(JsonWriter& json, const Scene& scene) {
     json.end_array();
 }
 
+/// null where there are none, as where some rank cannot be reached.
+void write_bounds(JsonWriter& json, const Scene& scene) {
+    const std::optional<Bounds> bounds = lower_bounds(scene.shape, *scene.network);
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    json.member("latency_bound_us", bounds ? bounds->latency_us : none);
+    json.member("bandwidth_bound_us", bounds ? bounds->bandwidth_us : none);
+    json.member("bound_us", bounds ? bounds->us() : none);
+}
+
 void write_prediction(JsonWriter& json, const Prediction& prediction) {
     if (prediction.stuck) {
         json.key("predicted_us").null();
@@ -198,6 +211,15 @@ struct Picture {
     std::vector<Schedule> schedules;
 };
 
+/// Nothing where the bound is 0 or there is none.
+void bound_text(const Scene& scene, double predicted_us, std::ostream& out) {
+    const std::optional<Bounds> bounds = lower_bounds(scene.shape, *scene.network);
+    if (!bounds || bounds->us() == 0) return;
+    std::array<char, 40> times;
+    std::snprintf(times.data(), times.size(), "%.2f", predicted_us / bounds->us());
+    out << times.data() << " x the lower bound of " << json_number(bounds->us()) << " us\n";
+}
+
 void picture_text(const Picture& picture, std::ostream& out) {
     const Prediction prediction = predict(picture.schedules, *picture.scene.network);
     out << picture.title << "\n";
@@ -205,6 +227,7 @@ void picture_text(const Picture& picture, std::ostream& out) {
         out << "never ends: it uses a link that lets nothing through\n";
     } else {
         out << "predicted " << json_number(prediction.completion_us) << " us\n";
+        bound_text(picture.scene, prediction.completion_us, out);
     }
     out << to_text(picture.schedules, picture.scene.network->placement());
 }
@@ -216,6 +239,7 @@ void picture_json(const Picture& picture, std::ostream& out) {
     json.begin_object();
     json.member("title", picture.title);
     write_scene(json, picture.scene);
+    write_bounds(json, picture.scene);
     write_prediction(json, prediction);
     json.end_object();
     std::string text = json.take();
@@ -319,6 +343,7 @@ void predict_candidates(const Words& words, std::ostream& out) {
     JsonWriter json(2);
     json.begin_object();
     write_scene(json, scene);
+    write_bounds(json, scene);
     json.key("decision").begin_object();
     json.member("candidate", to_string(decision.chosen)).member("reason", decision.reason);
     json.end_object();

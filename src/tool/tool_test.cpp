@@ -194,6 +194,23 @@ TEST(Tool, PredictsWhatIsAskedOrAllOfIt) {
     EXPECT_FALSE(contains(two.out, "\"binomial\"")) << two.out;
 }
 
+// Host 2's block of 1000 bytes is 2000 us away from host 0, which takes it over two links at most.
+TEST(Tool, PutsTheLowerBoundsBesidePredictions) {
+    const NetworkOnDisk file(three_hosts);
+    const std::vector<std::string> options = {"--bytes", "1000", "--network", file.path()};
+    std::vector<std::string> words = {"predict", "gather"};
+    words.insert(words.end(), options.begin(), options.end());
+    const Outcome predicted = run_tool(words);
+    EXPECT_TRUE(contains(predicted.out, "\"latency_bound_us\": 2000,\n"
+                                        "  \"bandwidth_bound_us\": 2005,\n"
+                                        "  \"bound_us\": 2005,"))
+        << predicted.out;
+    words[0] = "show";
+    words[1] = "gather/linear";
+    words.push_back("--format=text");
+    EXPECT_TRUE(contains(run_tool(words).out, " x the lower bound of 2005 us\n"));
+}
+
 TEST(Tool, SaysWhenThereIsNoTree) {
     const NetworkOnDisk file("hosts 3\nlink 0 1 5 5\nlink 1 0 5 5\n");
     for (const char* kind : {"mst", "shortest_path", "greedy", "two_level"}) {
@@ -205,6 +222,7 @@ TEST(Tool, SaysWhenThereIsNoTree) {
     const Outcome decision = run_tool({"predict", "broadcast", "--network", file.path()});
     EXPECT_EQ(decision.exit_code, 0) << decision.err;
     EXPECT_TRUE(contains(decision.out, "no spanning tree")) << decision.out;
+    EXPECT_TRUE(contains(decision.out, "\"bound_us\": null")) << decision.out;
 }
 
 TEST(Tool, RanksShareHosts) {

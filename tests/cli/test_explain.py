@@ -36,7 +36,7 @@ REPORT = {
              {"collective": "broadcast", "root": 1, "length_bytes": 24, "first_call": 0,
               "native_calls": 14, "rulings": [
                   {"first_call": 9, "calls": 16, "chosen": "tree:tree=mst",
-                   "reason": "predicted to be the fastest",
+                   "reason": "predicted to be the fastest", "bound_us": 7800,
                    "considered": [{"candidate": "tree:tree=mst", "predicted_us": 8050},
                                   {"candidate": "native", "predicted_us": 16100}]},
                   {"first_call": 25, "calls": 0, "chosen": "native",
@@ -83,9 +83,10 @@ def test_says_what_ran_from_when_on_and_why(explained):
     lines = explained(REPORT)
     assert lines[0] == "mutirao 0.1.0 over Open MPI v5.0.11"
     begin = lines.index("broadcast of 24 B from rank 1")
-    assert lines[begin:begin + 7] == [
+    assert lines[begin:begin + 8] == [
         "broadcast of 24 B from rank 1", "14 calls by the MPI library",
         "from call 10 on: tree:tree=mst, 16 calls", "why: predicted to be the fastest",
+        "no algorithm can be predicted under 7.80 ms",
         "tree:tree=mst  predicted   8.05 ms  0.50 x native", "native         predicted   16.1 ms",
         "from call 26 on: native"]
     begin = lines.index("broadcast of 4 KiB from rank 3")

@@ -37,6 +37,8 @@ WRONG = [
     (["bench", "barrier", "--bytes", "8"], ["--bytes 8", "no message"]),
     (["bench", "scan", "--set", "scan=native"], ["--only", "scan"]),
     (["bench", "scan", "--predicted"], ["--lab"]),
+    (["bench", "all"], ["--predicted"]),
+    (["bench", "all", "--predicted", "--lab", "six-sites", "--only", "flat"], ["--only"]),
     (["bench", "scan", "--predicted", "--lab", "six-sites", "--tcp", "tuned"], ["--tcp"]),
     (["bench", "broadcast", "--predicted", "--lab", "six-sites", "-n", "25"], ["-n 25", "24"]),
     (["study", "six-sites", "--set", "agent=off"], ["six-sites", "--set"]),

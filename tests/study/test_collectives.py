@@ -1,6 +1,7 @@
 """The command line's table of collectives against the library's, and predictions without a run."""
 
 import re
+import statistics
 
 import pytest
 
@@ -9,7 +10,12 @@ from mutirao.collectives import COLLECTIVES
 from mutirao.errors import UsageError
 from mutirao.network import HostNetwork
 from mutirao.paths import ROOT
-from mutirao.predicted import predict_all
+from mutirao.predicted import (
+    best_table,
+    median_to_bound,
+    predict_all,
+    predict_every_collective,
+)
 
 ROW = re.compile(r'\{Collective::\w+, "(\w+)", (true|false), (?:true|false), (true|false),\s+promises::')
 
@@ -42,7 +48,9 @@ def test_predictions_are_fastest_first(network):
     [done] = predict_all(BROADCAST, network, 3, [24], [0], [])
     times = list(done.predicted_ms.values())
     assert times == sorted(times) and "native" in done.predicted_ms and len(times) > 5
-    assert done.bound_ms == 2.0 and times[0] >= 2.0
+    assert done.latency_bound_ms == 2.0
+    # 24 bytes out of or into a port of 1000 bytes/us.
+    assert done.bound_ms == pytest.approx(2.000024) and times[0] >= done.bound_ms
     assert done.chosen == next(iter(done.predicted_ms))
     assert done.to_native("flat") == done.predicted_ms["flat"] / done.predicted_ms["native"]
 
@@ -52,8 +60,21 @@ def test_predictions_of_some_are_beside_native(network):
     assert set(done.predicted_ms) == {"chain", "flat", "native"}
     table = done.table().splitlines()
     assert table[0] == "24 B from rank 0, predicted"
-    assert table[2].split() == ["physical", "bound", "2.000"]
+    assert table[2].split() == ["lower", "bound", "2.000"]
     assert table[3].split()[0] == "chain"
+    assert table[-1].startswith(f"best: {done.best}, {done.to_bound(done.best):.2f} x the lower")
+
+
+def test_the_best_of_every_collective_beside_its_bound(network):
+    predictions = predict_every_collective(network, 3, [24, 100_000], [0])
+    assert len(predictions) == 2 * len(COLLECTIVES) - 1  # barriers have no length
+    ratios = [each.predicted_ms[each.best] / each.bound_ms for each in predictions]
+    assert median_to_bound(predictions) == pytest.approx(statistics.median(ratios))
+    assert all(each.bound_ms >= each.latency_bound_ms > 0 for each in predictions)
+    lines = best_table(predictions, "made up").splitlines()
+    assert lines[0] == "made up, predicted" and len(lines) == 3 + len(predictions)
+    last = predictions[-1]
+    assert lines[-2].split()[-1] == f"{ratios[-1]:.2f}" and last.best in lines[-2]
 
 
 @pytest.mark.parametrize("name", COLLECTIVES)
@@ -68,7 +89,7 @@ def test_every_collective_can_be_predicted(network, name):
 def test_ranks_are_placed_as_jobs_place_them(network, ranks, fit):
     if fit:
         [done] = predict_all(BROADCAST, network, ranks, [24], [0], ["flat"])
-        assert done.bound_ms == {1: 0.0, 2: 1.0}.get(ranks, 2.0)
+        assert done.latency_bound_ms == {1: 0.0, 2: 1.0}.get(ranks, 2.0)
         return
     with pytest.raises(UsageError, match="-n 4"):
         predict_all(BROADCAST, network, ranks, [24], [0], ["flat"])

@@ -12,25 +12,28 @@ from mutirao.collectives import BROADCAST, COLLECTIVES, Collective
 from mutirao.compact_table import BEST, BOUND, compact_table
 from mutirao.errors import Failure, UsageError, did_you_mean
 from mutirao.lab import TCP_PROFILES, Lab
-from mutirao.measure import (
-    Contender,
-    Measurement,
-    Point,
-    Workload,
-    hosts_of_ranks,
-    measure,
-)
+from mutirao.measure import Contender, Measurement, Point, Workload, hosts_of_ranks, measure
 from mutirao.mpis import Mpi, default_mpi, find_mpi
 from mutirao.network import HostNetwork
 from mutirao.network_argument import load_network
 from mutirao.output import print_json, working
-from mutirao.predicted import NATIVE, OWN_CHOICE, predict_all, print_predictions
+from mutirao.predicted import (
+    NATIVE,
+    OWN_CHOICE,
+    best_table,
+    bests_to_dict,
+    predict_all,
+    predict_every_collective,
+    print_predictions,
+)
 from mutirao.progress import steps
 from mutirao.units import counted, ms, ratio
 from mutirao.user_settings import gather_settings
 
+ALL = "all"
 # Closer than this two algorithms count as equally fast.
 EQUALLY_FAST = 1.01
+_DEFAULT_BYTES = "24"
 _UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
 
 
@@ -38,7 +41,8 @@ def register(subparsers, common) -> None:
     parser = subparsers.add_parser("bench", parents=[common],
                                    help="measure a collective's algorithms against each other and"
                                    " the native one")
-    parser.add_argument("collective", choices=COLLECTIVES)
+    parser.add_argument("collective", choices=[*COLLECTIVES, ALL],
+                        help="all: the best of each against its lower bound, with --predicted")
     parser.add_argument("--bytes", metavar="B,...",
                         help="of the message, or of one block where there is one for every rank;"
                         " for example 24,64KiB,1MiB; default: 24")
@@ -68,6 +72,8 @@ def register(subparsers, common) -> None:
 def run(arguments) -> int:
     if arguments.predicted:
         return _run_predicted(arguments)
+    if arguments.collective == ALL:
+        raise UsageError("all collectives at once can only be predicted: --predicted")
     collective = COLLECTIVES[arguments.collective]
     network = load_network(arguments.lab) if arguments.lab else None
     if arguments.tcp and network is None:
@@ -102,8 +108,11 @@ def _run_predicted(arguments) -> int:
         raise UsageError(f"--predicted runs nothing: {name} has no say in it")
     if not arguments.lab:
         raise UsageError("--predicted needs a network: --lab")
-    collective, network = COLLECTIVES[arguments.collective], load_network(arguments.lab)
+    network = load_network(arguments.lab)
     ranks = _rank_count(arguments, network)
+    if arguments.collective == ALL:
+        return _run_all_predicted(arguments, network, ranks)
+    collective = COLLECTIVES[arguments.collective]
     names = parse_only(arguments.only or [], collective.name)
     predictions = predict_all(collective, network, ranks, _lengths(arguments, collective),
                               _roots(arguments, collective, ranks, network), names)
@@ -112,6 +121,19 @@ def _run_predicted(arguments) -> int:
                     "predictions": [each.to_dict() for each in predictions]})
     else:
         print_predictions(predictions)
+    return 0
+
+
+def _run_all_predicted(arguments, network: HostNetwork, ranks: int) -> int:
+    if arguments.only:
+        raise UsageError("--only names algorithms of one collective, not of all")
+    lengths = parse_sizes(_DEFAULT_BYTES if arguments.bytes is None else arguments.bytes)
+    roots = parse_roots(arguments.roots, ranks, network)
+    predictions = predict_every_collective(network, ranks, lengths, roots)
+    if arguments.json:
+        print_json({"ranks": ranks, "network": network.name, **bests_to_dict(predictions)})
+    else:
+        print(best_table(predictions, network.name))
     return 0
 
 
@@ -125,7 +147,7 @@ def _rank_count(arguments, network: HostNetwork | None) -> int:
 
 def _lengths(arguments, collective: Collective) -> list[int]:
     if collective.has_length:
-        return parse_sizes("24" if arguments.bytes is None else arguments.bytes)
+        return parse_sizes(_DEFAULT_BYTES if arguments.bytes is None else arguments.bytes)
     if arguments.bytes is not None:
         raise UsageError(f"--bytes {arguments.bytes}: a {collective.name} has no message")
     return [0]

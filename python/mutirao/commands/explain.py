@@ -262,6 +262,8 @@ def _class(of_class: dict) -> Iterator[str]:
 def _why(ruling: dict) -> Iterator[str]:
     if ruling.get("reason"):
         yield f"      why: {ruling['reason']}"
+    if ruling.get("bound_us"):
+        yield f"      no algorithm can be predicted under {duration(ruling['bound_us'])}"
     considered = ruling.get("considered") or []
     native_us = next((row["predicted_us"] for row in considered
                       if row["candidate"] == "native"), None)

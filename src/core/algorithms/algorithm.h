@@ -54,6 +54,7 @@ struct Algorithm {
     std::string_view source;   ///< the paper or the implementation that it follows
     Schedule (*build)(const Request&) = nullptr;  ///< null: the MPI library's own
     bool segmented = false;    ///< reads Parameters::segment_bytes
+    bool segments_of_blocks = false;  ///< cut from a rank's share of the message, not from all of it
     std::vector<int> radices{};  ///< values of Parameters::radix worth trying; empty: not read
     std::vector<TreeKind> trees{};  ///< kinds of Request::tree that it takes; empty: none
     Level level = Level::ranks;

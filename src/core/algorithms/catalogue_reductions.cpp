@@ -108,7 +108,7 @@ std::vector<Algorithm> allreduce_rows() {
         {.collective = allreduce, .name = "ring",
          .summary = "blocks go round a ring, reduced on the way, then once more",
          .source = "Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002",
-         .build = allreduce::ring, .segmented = true},
+         .build = allreduce::ring, .segmented = true, .segments_of_blocks = true},
         {.collective = allreduce, .name = "circulant",
          .summary = "reduce-scatter and allgather along halving skips, for any number of ranks",
          .source = "Traeff 2024, arXiv:2410.14234",

@@ -269,16 +269,14 @@ class Walk {
         const double port_begin_us = occupy(ports(sender(send)).outgoing_free_us, now_us_, port_us);
         const int from = placement_.host_of(sender(send));
         const int to = placement_.host_of(receiver(send));
-        const double uplinks_begin_us =
-            uplinks_.occupy(from, to, length(send), port_begin_us, way.latency_us);
+        const auto uplink = uplinks_.leave(from, to, length(send), port_begin_us);
         double& free_us = link_free_us(send);
-        const double link_begin_us = occupy(free_us, uplinks_begin_us, link_us);
-        free_us = std::max({free_us, port_begin_us + port_us,
-                            link_begin_us + uplinks_.slower_us(from, to, length(send))});
+        const double link_begin_us = occupy(free_us, uplink.begin_us, link_us);
+        free_us = std::max({free_us, port_begin_us + port_us, uplink.end_us});
 
         state_[send].last_byte_us = free_us + way.latency_us;
         complete(send, send_complete_us(send, free_us), Happening::step_complete, send);
-        if (std::isfinite(costs(receiver(send)).port_bytes_per_us))
+        if (std::isfinite(costs(receiver(send)).port_bytes_per_us) || uplinks_.crossed(from, to))
             schedule(link_begin_us + way.latency_us, send, Happening::first_byte);
         else
             schedule(state_[send].last_byte_us, send, Happening::last_byte);
@@ -294,8 +292,12 @@ class Walk {
 
     void enter_port(StepIndex send) {
         const double port_us = transfer_us(length(send), costs(receiver(send)).port_bytes_per_us);
-        const double begin_us = occupy(ports(receiver(send)).incoming_free_us, now_us_, port_us);
-        schedule(std::max(begin_us + port_us, state_[send].last_byte_us), send,
+        const auto uplink =
+            uplinks_.enter(placement_.host_of(sender(send)), placement_.host_of(receiver(send)),
+                           length(send), now_us_);
+        const double begin_us =
+            occupy(ports(receiver(send)).incoming_free_us, uplink.begin_us, port_us);
+        schedule(std::max({begin_us + port_us, uplink.end_us, state_[send].last_byte_us}), send,
                  Happening::last_byte);
     }
 

@@ -26,30 +26,36 @@ class UplinkUse {
     explicit UplinkUse(const Network::Uplinks& uplinks)
         : uplinks_(uplinks), free_us_(uplinks.bytes_per_us.size()) {}
 
-    /// Of the slower of the two uplinks that a message goes through; 0 if there are none.
-    double slower_us(int from_host, int to_host, std::size_t length_bytes) const {
+    /// Whether a message between these hosts goes over uplinks.
+    bool crossed(int from_host, int to_host) const {
         const auto [from, to] = between(from_host, to_host);
-        if (from == to) return 0;
-        const auto& rates = uplinks_.bytes_per_us;
-        return transfer_us(length_bytes, std::min(rates[from], rates[to]));
+        return from != to;
     }
 
-    /// Waits for both uplinks, each of which is then busy for as long as it takes alone. Returns
-    /// when the message begins.
-    double occupy(int from_host, int to_host, std::size_t length_bytes, double earliest_us,
-                  double latency_us) {
+    /// Takes the sender's uplink from `earliest_us` on, or as soon as it is free.
+    struct Span {
+        double begin_us;
+        double end_us;
+    };
+    Span leave(int from_host, int to_host, std::size_t length_bytes, double earliest_us) {
         const auto [from, to] = between(from_host, to_host);
-        if (from == to) return earliest_us;
-        const auto& rates = uplinks_.bytes_per_us;
-        double& out_us = free_us_[from].outgoing_free_us;
-        double& in_us = free_us_[to].incoming_free_us;
-        const double begin_us = std::max({earliest_us, out_us, in_us - latency_us});
-        out_us = begin_us + transfer_us(length_bytes, rates[from]);
-        in_us = begin_us + latency_us + transfer_us(length_bytes, rates[to]);
-        return begin_us;
+        return from == to ? Span{earliest_us, earliest_us}
+                          : occupy(free_us_[from].outgoing_free_us, from, length_bytes, earliest_us);
+    }
+    /// The same for the receiver's, as the first byte arrives.
+    Span enter(int from_host, int to_host, std::size_t length_bytes, double now_us) {
+        const auto [from, to] = between(from_host, to_host);
+        return from == to ? Span{now_us, now_us}
+                          : occupy(free_us_[to].incoming_free_us, to, length_bytes, now_us);
     }
 
   private:
+    Span occupy(double& free_us, std::size_t uplink, std::size_t length_bytes, double earliest_us) {
+        const double begin_us = std::max(free_us, earliest_us);
+        free_us = begin_us + transfer_us(length_bytes, uplinks_.bytes_per_us[uplink]);
+        return {begin_us, free_us};
+    }
+
     std::pair<std::size_t, std::size_t> between(int from_host, int to_host) const {
         if (uplinks_.of_host.empty()) return {0, 0};
         return {static_cast<std::size_t>(uplinks_.of_host[static_cast<std::size_t>(from_host)]),

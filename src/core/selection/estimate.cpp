@@ -114,10 +114,14 @@ std::optional<double> predict_candidate(const Candidate& candidate, const CallSh
 
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network) {
     const auto ranks = static_cast<std::size_t>(std::max(network.rank_count(), 1));
+    // A ring gets into its pace once every rank's share has enough segments, each of which goes
+    // round twice.
+    const std::size_t shares = candidate.algorithm->segments_of_blocks ? ranks : 1;
+    const std::size_t messages_per_segment = shares == 1 ? ranks : 2 * ranks * ranks;
     // Two predictions, the second of twice as many segments.
-    const std::size_t segments = std::clamp(most_messages_predicted / (3 * ranks),
+    const std::size_t segments = std::clamp(most_messages_predicted / (3 * messages_per_segment),
                                             least_sampled_segments, sampled_segments);
-    const std::size_t sample_bytes = segments * candidate.parameters.segment_bytes;
+    const std::size_t sample_bytes = shares * segments * candidate.parameters.segment_bytes;
     if (sample_bytes == 0 || shape.length_bytes <= 2 * sample_bytes) {
         return in_full(candidate, shape, network, most_messages_predicted);
     }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "core/selection/bounds.h"
 #include "core/selection/candidates.h"
 #include "core/selection/estimate.h"
 #include "core/selection/renewal.h"
@@ -339,7 +340,7 @@ void Deliberation::decide() {
     const int tree_root_host = tree_root(shape_, topology, network_->placement());
     decision_.tree = make_tree(topology, decision_.chosen.parameters.tree, tree_root_host,
                                shape_.length_bytes);
-    decision_.bound_us = latency_bound_us(topology.network, tree_root_host);
+    if (const auto bounds = lower_bounds(shape_, *network_)) decision_.bound_us = bounds->us();
     keep_present_tree();
 }
 

@@ -33,7 +33,7 @@ struct Decision {
     std::vector<Evaluated> considered{};
     std::optional<Tree> tree{};         ///< over the hosts, if the chosen algorithm takes one
     std::optional<double> native_us{};  ///< what native is predicted to take, if it was considered
-    /// No broadcast is faster: the longest of the shortest paths from the root's host.
+    /// No algorithm is predicted to be faster, whatever it does; see bounds.h.
     std::optional<double> bound_us{};
 };
 

@@ -24,6 +24,7 @@ struct RulingRecord {
     // The decider's.
     std::string reason;
     std::vector<Evaluated> considered;
+    std::optional<double> bound_us;  ///< of the class's first call, as the times predicted
 };
 
 /// All calls of one class of shapes.

@@ -144,6 +144,7 @@ void Docket::note_native(const ShapeClass& shapes, const Decision& decision) {
     choice.chosen = to_string(decision.chosen);
     choice.reason = decision.reason;
     choice.considered = decision.considered;
+    choice.bound_us = decision.bound_us;
 }
 
 bool Docket::work() {
@@ -216,6 +217,7 @@ void Docket::explain(const Ruling& ruling, RulingRecord& record) const {
     }
     record.reason = found->second.decision->reason;
     record.considered = found->second.decision->considered;
+    record.bound_us = found->second.decision->bound_us;
 }
 
 }  // namespace mutirao::mpi

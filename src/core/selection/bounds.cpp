@@ -1,0 +1,268 @@
+// A cut divides the hosts into one host, or one site with an uplink, and all others. Of the bytes
+// that must cross it towards hosts that are at least some distance away, the last ones leave no
+// earlier than the cut's rate allows, and then have that distance before them. So it is inward:
+// bytes from hosts at least so far away begin to cross only then.
+#include "core/selection/bounds.h"
+
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace mutirao {
+namespace {
+
+constexpr int most_hosts_for_all_paths = 128;
+constexpr int sampled_hosts = 8;
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+enum class Way : unsigned char { out, in };
+
+/// By latency, from one host to all others, or to one from all (Way::in).
+std::vector<double> shortest_us(const Network& network, int end, Way way) {
+    const auto count = static_cast<std::size_t>(network.host_count());
+    std::vector<double> distance_us(count, infinite);
+    std::vector<bool> settled(count, false);
+    distance_us[static_cast<std::size_t>(end)] = 0;
+    for (std::size_t round = 0; round < count; ++round) {
+        std::size_t nearest = count;
+        for (std::size_t host = 0; host < count; ++host) {
+            if (settled[host]) continue;
+            if (nearest == count || distance_us[host] < distance_us[nearest]) nearest = host;
+        }
+        settled[nearest] = true;
+        const int via = static_cast<int>(nearest);
+        for (std::size_t host = 0; host < count; ++host) {
+            const int other = static_cast<int>(host);
+            if (other == via) continue;
+            const Link link = way == Way::out ? network.link(via, other) : network.link(other, via);
+            distance_us[host] = std::min(distance_us[host], distance_us[nearest] + link.latency_us);
+        }
+    }
+    return distance_us;
+}
+
+class Distances {
+  public:
+    Distances(const CallShape& shape, const RankNetwork& network)
+        : from_(static_cast<std::size_t>(network.host_count())), to_(from_.size()) {
+        const int hosts = network.host_count();
+        const auto look_from = [&](int host) {
+            from_[static_cast<std::size_t>(host)] =
+                shortest_us(network.between_hosts(), host, Way::out);
+        };
+        if (hosts <= most_hosts_for_all_paths) {
+            for (int host = 0; host < hosts; ++host) look_from(host);
+            return;
+        }
+        const bool rooted = row_of(shape.collective).rooted;
+        const int middle = rooted ? network.placement().host_of(shape.root) : 0;
+        // To see that every host is reached from every other it takes the ways to one of them.
+        to_[static_cast<std::size_t>(middle)] =
+            shortest_us(network.between_hosts(), middle, Way::in);
+        const int stride = rooted ? hosts : (hosts - 1) / sampled_hosts + 1;
+        for (int host = middle; host < hosts; host += stride) look_from(host);
+    }
+
+    /// At least so long; 0 where it was not looked at.
+    double us(int from, int to) const {
+        const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
+        if (!from_[a].empty()) return from_[a][b];
+        return to_[b].empty() ? 0 : to_[b][a];
+    }
+
+  private:
+    std::vector<std::vector<double>> from_, to_;  ///< by host; empty: not looked at
+};
+
+/// Of ranks, as far as it matters what must pass between two of them.
+struct Group {
+    int ranks = 0;
+    int lowest = std::numeric_limits<int>::max();
+    int highest = -1;
+    bool has_root = false;
+
+    void join(const Group& other) {
+        ranks += other.ranks;
+        lowest = std::min(lowest, other.lowest);
+        highest = std::max(highest, other.highest);
+        has_root = has_root || other.has_root;
+    }
+};
+
+/// Whether what some rank of `to` has in the end depends on some rank of `from`.
+bool influences(Collective collective, const Group& from, const Group& to) {
+    switch (collective) {
+        case Collective::broadcast:
+        case Collective::scatter: return from.has_root;
+        case Collective::gather:
+        case Collective::reduce: return to.has_root;
+        case Collective::scan:
+        case Collective::exscan: return from.lowest < to.highest;
+        case Collective::barrier:
+        case Collective::allgather:
+        case Collective::alltoall:
+        case Collective::allreduce:
+        case Collective::reduce_scatter_block: break;
+    }
+    return true;
+}
+
+/// That must pass from one group to another, whatever passes through others.
+double crossing_bytes(const CallShape& shape, const Group& from, const Group& to) {
+    const bool both = from.ranks > 0 && to.ranks > 0;
+    if (!both || !influences(shape.collective, from, to)) return 0;
+    const double length_bytes = static_cast<double>(shape.length_bytes);
+    switch (shape.collective) {
+        case Collective::gather:
+        case Collective::allgather: return from.ranks * length_bytes;
+        case Collective::scatter:
+        case Collective::reduce_scatter_block: return to.ranks * length_bytes;
+        case Collective::alltoall: return length_bytes * from.ranks * to.ranks;
+        case Collective::barrier: return 0;
+        case Collective::broadcast:
+        case Collective::reduce:
+        case Collective::allreduce:
+        case Collective::scan:
+        case Collective::exscan: break;
+    }
+    return length_bytes;
+}
+
+struct Outsiders {
+    double distance_us = 0;  ///< from the cut, or to it
+    Group group;
+};
+
+class Finder {
+  public:
+    Finder(const CallShape& shape, const RankNetwork& network)
+        : shape_(shape),
+          network_(network.between_hosts()),
+          distances_(shape, network) {
+        const Placement& placement = network.placement();
+        for (int host = 0; host < network.host_count(); ++host) {
+            const std::span<const int> ranks = placement.ranks_of(host);
+            const bool has_root = row_of(shape.collective).rooted &&
+                                  placement.host_of(shape.root) == host;
+            groups_.push_back({static_cast<int>(ranks.size()), ranks.front(), ranks.back(),
+                               has_root});
+        }
+    }
+
+    /// Infinite where something needed cannot get through.
+    double latency_us() const {
+        double longest_us = 0;
+        for (int from = 0; from < hosts(); ++from) {
+            for (int to = 0; to < hosts(); ++to) {
+                if (from != to && influences(shape_.collective, group(from), group(to)))
+                    longest_us = std::max(longest_us, distances_.us(from, to));
+            }
+        }
+        return longest_us;
+    }
+
+    double bandwidth_us() const {
+        double longest_us = 0;
+        for (const Way way : {Way::out, Way::in}) {
+            const std::vector<double> rates = rates_bytes_per_us(way);
+            for (int host = 0; host < hosts(); ++host) {
+                const double rate = rates[static_cast<std::size_t>(host)];
+                longest_us = std::max(longest_us, cut_us({host}, rate, way));
+            }
+        }
+        const std::vector<double>& uplinks = network_.uplinks.bytes_per_us;
+        std::vector<std::vector<int>> sites(uplinks.size());
+        for (std::size_t host = 0; host < network_.uplinks.of_host.size(); ++host) {
+            const auto site = static_cast<std::size_t>(network_.uplinks.of_host[host]);
+            sites[site].push_back(static_cast<int>(host));
+        }
+        for (std::size_t site = 0; site < sites.size(); ++site) {
+            for (const Way way : {Way::out, Way::in})
+                longest_us = std::max(longest_us, cut_us(sites[site], uplinks[site], way));
+        }
+        return longest_us;
+    }
+
+  private:
+    int hosts() const { return static_cast<int>(groups_.size()); }
+    const Group& group(int host) const { return groups_[static_cast<std::size_t>(host)]; }
+
+    /// Of each host's port, or of all its links together where these are slower.
+    std::vector<double> rates_bytes_per_us(Way way) const {
+        std::vector<double> rates(groups_.size(), 0);
+        for (int from = 0; from < hosts(); ++from) {
+            for (int to = 0; to < hosts(); ++to) {
+                const Link link = network_.link(from, to);
+                if (from == to || !link.usable()) continue;
+                rates[static_cast<std::size_t>(way == Way::out ? from : to)] +=
+                    link.bandwidth_bytes_per_us;
+            }
+        }
+        for (int host = 0; host < hosts(); ++host) {
+            double& rate = rates[static_cast<std::size_t>(host)];
+            rate = std::min(rate, network_.host(host).port_bytes_per_us);
+        }
+        return rates;
+    }
+
+    double cut_us(const std::vector<int>& inside, double bytes_per_us, Way way) const {
+        const bool limits = std::isfinite(bytes_per_us) && bytes_per_us > 0;
+        if (!limits) return 0;
+        Group insiders;
+        for (const int host : inside) insiders.join(group(host));
+        Group far;
+        double longest_us = 0;
+        for (const Outsiders& next : farthest_first(inside, way)) {
+            far.join(next.group);
+            const double bytes = way == Way::out ? crossing_bytes(shape_, insiders, far)
+                                                 : crossing_bytes(shape_, far, insiders);
+            if (bytes > 0)
+                longest_us = std::max(longest_us, next.distance_us + bytes / bytes_per_us);
+        }
+        return longest_us;
+    }
+
+    /// Those without a known distance are joined, which spares sorting them in large networks.
+    std::vector<Outsiders> farthest_first(const std::vector<int>& inside, Way way) const {
+        std::vector<Outsiders> result;
+        Outsiders near;
+        std::size_t next_inside = 0;
+        for (int host = 0; host < hosts(); ++host) {
+            if (next_inside < inside.size() && inside[next_inside] == host) {
+                ++next_inside;
+                continue;
+            }
+            double distance_us = infinite;
+            for (const int end : inside)
+                distance_us = std::min(distance_us, way == Way::out ? distances_.us(end, host)
+                                                                    : distances_.us(host, end));
+            if (distance_us > 0)
+                result.push_back({distance_us, group(host)});
+            else
+                near.group.join(group(host));
+        }
+        std::sort(result.begin(), result.end(), [](const Outsiders& a, const Outsiders& b) {
+            return a.distance_us > b.distance_us;
+        });
+        result.push_back(near);
+        return result;
+    }
+
+    const CallShape& shape_;
+    const Network& network_;
+    Distances distances_;
+    std::vector<Group> groups_;  ///< by host
+};
+
+}  // namespace
+
+std::optional<Bounds> lower_bounds(const CallShape& shape, const RankNetwork& network) {
+    if (shape.empty() || network.rank_count() == 0) return Bounds{};
+    const Finder finder(shape, network);
+    const double latency_us = finder.latency_us();
+    if (std::isinf(latency_us)) return std::nullopt;
+    return Bounds{latency_us, finder.bandwidth_us()};
+}
+
+}  // namespace mutirao

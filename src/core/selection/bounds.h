@@ -1,0 +1,28 @@
+// What no algorithm can be faster than: the oracle that predictions are held against. The bounds
+// follow from what a collective promises and from the predictor's model of a network, never from
+// any algorithm.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "core/collectives/call_shape.h"
+#include "core/network/rank_network.h"
+
+namespace mutirao {
+
+struct Bounds {
+    /// The longest of the shortest paths between two hosts of which one must hear of the other.
+    double latency_us = 0;
+    /// The most that the bytes take which must leave or enter some host, or some site by its
+    /// uplink, and the way that they have before or after.
+    double bandwidth_us = 0;
+
+    double us() const { return std::max(latency_us, bandwidth_us); }
+};
+
+/// Nothing where some rank's data cannot get to where they are needed. In up to 128 hosts all
+/// shortest paths are looked at, in more of them a few: the bounds hold there, too, but are lower.
+std::optional<Bounds> lower_bounds(const CallShape& shape, const RankNetwork& network);
+
+}  // namespace mutirao
