@@ -61,7 +61,17 @@ struct Binding {
     Reduction reduction{};
 };
 
-/// Nothing where the MPI library is to judge: what it refuses, and what no schedule can hold.
+/// Where the program names memory to be read that is written too. The MPICH family refuses what it sees
+/// of that, on the ranks that it concerns; Open MPI reads first. Neither is left to the MPI library by one
+/// rank alone, where others cannot know of it.
+#if defined(OPEN_MPI)
+constexpr bool refuses_one_place = false;
+#else
+constexpr bool refuses_one_place = true;
+#endif
+
+/// Nothing where the MPI library is to judge: what it refuses, and what no schedule can hold. A buffer that
+/// may be in place and is, is no buffer.
 std::optional<Elements> elements(const void* buffer, MPI_Count count, MPI_Datatype type,
                                  MPI_Comm twin);
 
