@@ -21,6 +21,13 @@ def wheel(request):
 
 
 @pytest.fixture
+def wheels_only(mpi):
+    """For tests whose programs find bugs of other versions of the MPI libraries."""
+    if mpi.name not in WHEELS:
+        pytest.skip("with the MPI libraries from PyPI only")
+
+
+@pytest.fixture
 def wheel_named():
     def find(name):
         if name not in WHEELS:

@@ -41,6 +41,20 @@ def test_wrong_arguments_are_answered_as_natively(run, start, broadcast):
     ends_as_natively(run, "wrong_arguments", settings=settings_of(start, broadcast=broadcast))
 
 
+# One algorithm of each collective that is not broadcast.
+FORCED = {"barrier": "direct", "gather": "linear", "scatter": "linear", "allgather": "ring",
+          "alltoall": "pairwise", "reduce": "k_nomial", "allreduce": "direct",
+          "reduce_scatter_block": "direct", "scan": "linear", "exscan": "linear"}
+
+
+@pytest.mark.parametrize("forced", [{}, FORCED], ids=["chosen freely", "forced"])
+def test_wrong_arguments_of_every_collective(run, wheels_only, forced):
+    """Lines of native answers, compared word for word; the right calls between them check that no rank
+    was left with another count of calls than the others."""
+    _, ours = ends_as_natively(run, "wrong_collectives", settings=settings_of("wait", **forced))
+    assert decided_calls(ours) > 0
+
+
 @start_modes
 def test_one_rank_errs_and_calls_again(run, start):
     """The others never see its failed calls: ranks must not count them."""

@@ -180,3 +180,21 @@ def test_a_tool_behind_us_sees_native_calls(run, mpi, tmp_path, settings):
     finished = run(program, "--repeat", 3, ranks=2, settings=settings)
     assert finished.returncode == 0, finished.errors
     assert finished.lines[-1] == "tool saw 4"
+
+
+# One algorithm of every collective, which none of these MPI libraries would take.
+FORCED = {"barrier": "direct", "broadcast": "binomial", "gather": "linear", "scatter": "linear",
+          "allgather": "ring", "alltoall": "pairwise", "reduce": "k_nomial", "allreduce": "direct",
+          "reduce_scatter_block": "direct", "scan": "linear", "exscan": "linear"}
+
+
+@pytest.mark.parametrize("program,what", [
+    *(("unusual_collectives", what) for what in ("messages", "threads", "communicators",
+                                                 "nonblocking")),
+    *(("unusual_types", what) for what in ("operators", "types"))])
+def test_unusual_uses_of_all_collectives(run, wheels_only, program, what):
+    native, ours = ends_as_natively(run, program, what, settings=settings_of("wait", **FORCED),
+                                    same_output=False)
+    if skip_reason(native):
+        pytest.skip(skip_reason(native))
+    assert decided_calls(ours) > 0

@@ -33,26 +33,45 @@ Elements times(Elements block, int blocks) {
 /// Unless both sides are of one length the MPI library is to say what is wrong.
 bool fit(const Elements& one, const Elements& other) { return one.bytes() == other.bytes(); }
 
+/// What the MPICH family refuses: equal types and counts, and the one block where the other shall be.
+/// `blocks` are of all ranks, or of none in particular with `index` 0.
+bool refused(const void* one, MPI_Count one_count, MPI_Datatype one_type, const void* blocks,
+             const Elements& block, int index) {
+    return refuses_one_place && one_count > 0 && one_count == block.count &&
+           one_type == block.type && one != nullptr &&
+           one == static_cast<const std::byte*>(blocks) +
+                      static_cast<std::size_t>(index) * block.bytes();
+}
+
+/// Reads from a copy what is written before all of it has been sent.
+void read(Binding& binding, const Elements& input, bool same_memory) {
+    read(binding, input);
+    if (same_memory) {
+        binding.reads = Reads::copy;
+    }
+}
+
 /// A rank that sends one block and receives one from each, unless its own is in place.
 std::optional<Binding> gathers(Collective collective, int root, const void* send,
                                MPI_Count send_count, MPI_Datatype send_type, void* receive,
                                MPI_Count receive_count, MPI_Datatype receive_type,
                                const Place& here) {
     const auto block = elements(receive, receive_count, receive_type, here.twin);
-    if (!block || share_memory(send, receive, *block)) {
+    if (!block || refused(send, send_count, send_type, receive, *block, here.rank)) {
         return std::nullopt;
     }
     Binding binding = of_blocks(collective, root, *block);
     write(binding, times(*block, here.size));
+    const Elements own = nth(*block, here.rank, receive_count);
     if (send == MPI_IN_PLACE) {
-        read(binding, nth(*block, here.rank, receive_count));
+        read(binding, own);
         return binding;
     }
     const auto mine = elements(send, send_count, send_type, here.twin);
     if (!mine || !fit(*mine, *block)) {
         return std::nullopt;
     }
-    read(binding, *mine);
+    read(binding, *mine, send == receive || send == own.buffer);
     return binding;
 }
 
@@ -97,11 +116,12 @@ Outcome scatter(Job& job, const NativeCall& native, const void* send, MPI_Count 
             return binding;
         }
         const auto block = elements(send, send_count, send_type, here.twin);
-        if (!block || share_memory(send, receive, *block)) {
+        if (!block || refused(receive, receive_count, receive_type, send, *block, here.rank)) {
             return std::nullopt;
         }
         Binding binding = of_blocks(Collective::scatter, root, *block);
-        read(binding, times(*block, here.size));
+        read(binding, times(*block, here.size),
+             receive == send || receive == nth(*block, here.rank, send_count).buffer);
         if (in_place) {
             binding.writes = Writes::unseen;
             return binding;
@@ -129,7 +149,7 @@ Outcome alltoall(Job& job, const NativeCall& native, const void* send, MPI_Count
                  MPI_Datatype receive_type, MPI_Comm comm) {
     return take(job, comm, native, [&](const Place& here) -> std::optional<Binding> {
         const auto block = elements(receive, receive_count, receive_type, here.twin);
-        if (!block || share_memory(send, receive, *block)) {
+        if (!block || refused(send, send_count, send_type, receive, *block, 0)) {
             return std::nullopt;
         }
         Binding binding = of_blocks(Collective::alltoall, 0, *block);
@@ -143,7 +163,7 @@ Outcome alltoall(Job& job, const NativeCall& native, const void* send, MPI_Count
         if (!mine || !fit(*mine, *block)) {
             return std::nullopt;
         }
-        read(binding, times(*mine, here.size));
+        read(binding, times(*mine, here.size), send == receive);
         return binding;
     });
 }

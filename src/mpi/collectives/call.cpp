@@ -33,7 +33,7 @@ int lay_out(const Binding& binding, Memory& memory) {
 
 std::optional<Elements> elements(const void* buffer, MPI_Count count, MPI_Datatype type,
                                  MPI_Comm twin) {
-    if (type == MPI_DATATYPE_NULL || count < 0) {
+    if (type == MPI_DATATYPE_NULL || count < 0 || buffer == MPI_IN_PLACE) {
         return std::nullopt;
     }
     // Empty messages may be spelt in many ways, all of them equal.

@@ -61,17 +61,22 @@ struct Binding {
     Reduction reduction{};
 };
 
-/// Nothing where the MPI library is to judge: what it refuses, and what no schedule can hold.
+/// Where the program names memory to be read that is written too. The MPICH family refuses what it sees
+/// of that, on the ranks that it concerns; Open MPI reads first. Neither is left to the MPI library by one
+/// rank alone, where others cannot know of it.
+#if defined(OPEN_MPI)
+constexpr bool refuses_one_place = false;
+#else
+constexpr bool refuses_one_place = true;
+#endif
+
+/// Nothing where the MPI library is to judge: what it refuses, and what no schedule can hold. A buffer that
+/// may be in place and is, is no buffer.
 std::optional<Elements> elements(const void* buffer, MPI_Count count, MPI_Datatype type,
                                  MPI_Comm twin);
 
 /// The `index`-th block of so many elements.
 Elements nth(const Elements& blocks, int index, MPI_Count count);
-
-/// Both sides are one: an error of the program, unless nothing is moved or both are MPI_BOTTOM.
-inline bool share_memory(const void* send, const void* receive, const Elements& moved) {
-    return send == receive && send != MPI_BOTTOM && moved.bytes() > 0;
-}
 
 /// Enters the communicator and runs the call as is ruled there.
 Outcome run(Communicator& communicator, const Binding& binding, MPI_Comm twin,

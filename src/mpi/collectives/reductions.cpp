@@ -21,6 +21,18 @@ struct Operands {
     bool may_be_in_place = true;
 };
 
+/// Result and operands in one place where the MPI library says that they are not: MPICH looks at MPI_Exscan's
+/// on the first rank too, which has no result.
+bool refused(Collective collective, const Operands& given) {
+    if (!given.has_result && collective != Collective::exscan) {
+        return false;
+    }
+    const bool same = given.send == given.receive && given.send != nullptr && given.count > 0;
+    const bool looks = refuses_one_place || collective == Collective::reduce ||
+                       collective == Collective::allreduce;
+    return (same && looks) || (refuses_one_place && given.receive == MPI_IN_PLACE);
+}
+
 std::optional<Binding> reduces(Collective collective, int root, const Operands& given,
                                const Place& here) {
     const bool in_place = given.send == MPI_IN_PLACE;
@@ -30,8 +42,7 @@ std::optional<Binding> reduces(Collective collective, int root, const Operands& 
     const auto kind = operator_kind(given.op, given.type);
     const void* const from = in_place ? given.receive : given.send;
     auto input = elements(from, given.count, given.type, here.twin);
-    if (!kind || !input ||
-        (given.has_result && share_memory(given.send, given.receive, *input))) {
+    if (!kind || !input || refused(collective, given)) {
         return std::nullopt;
     }
     Binding binding;
@@ -50,7 +61,8 @@ std::optional<Binding> reduces(Collective collective, int root, const Operands& 
         binding.output = *output;
     }
     input->count *= given.blocks;
-    binding.reads = in_place ? Reads::copy : Reads::input;
+    const bool same_memory = in_place || (given.has_result && given.send == given.receive);
+    binding.reads = same_memory ? Reads::copy : Reads::input;
     binding.input = *input;
     return binding;
 }

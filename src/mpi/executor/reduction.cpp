@@ -1,6 +1,7 @@
 #include "mpi/executor/reduction.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <initializer_list>
 #include <span>
 #include <vector>
@@ -109,7 +110,10 @@ class Unpacked {
         PMPI_Type_get_extent(type, &lower, &extent);
         PMPI_Type_get_true_extent(type, &true_lower, &true_extent);
         const MPI_Aint steps = extent * (count - 1);
-        const MPI_Aint begin = true_lower + std::min<MPI_Aint>(0, steps);
+        // Elements are aligned here as they are in the program's memory.
+        constexpr MPI_Aint alignment = alignof(std::max_align_t);
+        const MPI_Aint lowest = true_lower + std::min<MPI_Aint>(0, steps);
+        const MPI_Aint begin = lowest - (lowest % alignment + alignment) % alignment;
         const MPI_Aint end = true_lower + true_extent + std::max<MPI_Aint>(0, steps);
         memory_.resize(static_cast<std::size_t>(end - begin));
         first_ = memory_.data() - begin;

@@ -1,0 +1,239 @@
+/* unusual_collectives WHAT: correct programs that use collectives as few do, each checking its own results.
+ * messages: the program's own messages and one-sided transfers are under way while ranks wait in collectives.
+ * threads: threads call different collectives on different communicators at once.
+ * communicators: of one rank, between groups, with topologies.
+ * nonblocking: nonblocking collectives are pending while blocking ones run. */
+#include <pthread.h>
+
+#include "checked.h"
+
+enum { most = 40000 };
+
+/* --- calls that check themselves --------------------------------------------------------------------------- */
+
+enum { collectives = 11 };
+
+/* Collective `which` of `count` ints, from or to `root`; values depend on the sender, the receiver and `seed`. */
+static void call_checked(MPI_Comm comm, int which, int count, int root, int seed) {
+    int rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    const int all = count * size;
+    int* const send = malloc((size_t)(all + 1) * sizeof(int));
+    int* const receive = malloc((size_t)(all + 1) * sizeof(int));
+    for (int i = 0; i < all; ++i) {
+        send[i] = seed + rank * 100000 + i;
+        receive[i] = -1;
+    }
+    receive[all] = -77;
+    const int sum = size * seed + size * (size - 1) / 2 * 100000;
+    switch (which) {
+        case 0: MPI_Barrier(comm); break;
+        case 1: broadcast_checked(comm, root, count, seed); break;
+        case 2: MPI_Gather(send, count, MPI_INT, receive, count, MPI_INT, root, comm); break;
+        case 3: MPI_Scatter(send, count, MPI_INT, receive, count, MPI_INT, root, comm); break;
+        case 4: MPI_Allgather(send, count, MPI_INT, receive, count, MPI_INT, comm); break;
+        case 5: MPI_Alltoall(send, count, MPI_INT, receive, count, MPI_INT, comm); break;
+        case 6: MPI_Reduce(send, receive, count, MPI_INT, MPI_SUM, root, comm); break;
+        case 7: MPI_Allreduce(send, receive, count, MPI_INT, MPI_SUM, comm); break;
+        case 8: MPI_Reduce_scatter_block(send, receive, count, MPI_INT, MPI_SUM, comm); break;
+        case 9: MPI_Scan(send, receive, count, MPI_INT, MPI_SUM, comm); break;
+        case 10: MPI_Exscan(send, receive, count, MPI_INT, MPI_SUM, comm); break;
+    }
+    for (int i = 0; i < all; ++i) {
+        const int from = i / count, at = i % count;
+        int right = -1;
+        if (which == 2 ? rank == root : which == 4) right = seed + from * 100000 + at;
+        if (which == 5) right = seed + from * 100000 + rank * count + at;
+        if (i < count) {
+            if (which == 3) right = seed + root * 100000 + rank * count + at;
+            if (which == 6 ? rank == root : which == 7) right = sum + size * i;
+            if (which == 8) right = sum + size * (rank * count + i);
+            if (which == 9) right = (rank + 1) * (seed + i) + rank * (rank + 1) / 2 * 100000;
+            if (which == 10 && rank > 0) right = rank * (seed + i) + rank * (rank - 1) / 2 * 100000;
+            if (which == 10 && rank == 0) continue; /* undefined */
+        }
+        expect(receive[i] == right, "wrong result of collective", which * 1000000L + i);
+    }
+    expect(receive[all] == -77, "written beyond the buffer in collective", which);
+    free(send);
+    free(receive);
+}
+
+static void each_checked(MPI_Comm comm, int seed) {
+    int size;
+    MPI_Comm_size(comm, &size);
+    for (int which = 0; which < collectives; ++which) {
+        call_checked(comm, which, 1 + seed % 3 * 700, seed % size, seed + which);
+    }
+}
+
+/* --- messages ------------------------------------------------------------------------------------------------ */
+
+/* Each rank's synchronous send ends only if the receiver's library works on while it waits in a collective; any
+ * receive of the program's takes what comes first, so none of the library's own may pass there. */
+static void messages(void) {
+    const int next = (world_rank + 1) % world_size, previous = (world_rank + world_size - 1) % world_size;
+    static int out[most], in[most], window[most];
+    MPI_Win win;
+    MPI_Win_create(window, sizeof window, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    for (int which = 0; which < collectives; ++which) {
+        const int count = which % 2 ? most : 5;
+        MPI_Request requests[2];
+        for (int i = 0; i < count; ++i) {
+            out[i] = world_rank * 77 + which + i;
+        }
+        MPI_Irecv(in, most, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &requests[0]);
+        MPI_Win_fence(0, win);
+        MPI_Put(out, count, MPI_INT, next, 0, count, MPI_INT, win);
+        if (world_rank == 1) {
+            usleep(20000);
+        }
+        call_checked(MPI_COMM_WORLD, which, 300, which % world_size, which);
+        MPI_Issend(out, count, MPI_INT, next, which, MPI_COMM_WORLD, &requests[1]);
+        call_checked(MPI_COMM_WORLD, which, 9000, which % world_size, which + 1);
+        MPI_Win_fence(0, win);
+        MPI_Status statuses[2];
+        MPI_Waitall(2, requests, statuses);
+        int received;
+        MPI_Get_count(&statuses[0], MPI_INT, &received);
+        expect(received == count && statuses[0].MPI_SOURCE == previous && statuses[0].MPI_TAG == which,
+               "another message than the program's", which);
+        for (int i = 0; i < count; ++i) {
+            expect(in[i] == previous * 77 + which + i, "wrong message", which);
+            expect(window[i] == in[i], "wrong data put", which);
+        }
+    }
+    MPI_Win_free(&win);
+}
+
+/* --- threads --------------------------------------------------------------------------------------------------- */
+
+struct job {
+    MPI_Comm comm;
+    int first;
+};
+
+static void* work(void* given) {
+    const struct job* const job = given;
+    for (int time = 0; time < 4 * collectives; ++time) {
+        call_checked(job->comm, (time * job->first + time / collectives) % collectives, 1 + time % 4 * 400,
+                     time % world_size, time);
+    }
+    return NULL;
+}
+
+static void threads(void) {
+    enum { count = 3 };
+    pthread_t all[count];
+    struct job jobs[count];
+    for (int i = 0; i < count; ++i) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &jobs[i].comm);
+        jobs[i].first = i + 1;
+    }
+    for (int i = 0; i < count; ++i) {
+        pthread_create(&all[i], NULL, work, &jobs[i]);
+    }
+    for (int i = 0; i < count; ++i) {
+        pthread_join(all[i], NULL);
+        MPI_Comm_free(&jobs[i].comm);
+    }
+}
+
+/* --- communicators ----------------------------------------------------------------------------------------------- */
+
+static void between_groups(void) {
+    MPI_Comm half, inter;
+    const int side = world_rank % 2;
+    MPI_Comm_split(MPI_COMM_WORLD, side, world_rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - side, 3, &inter);
+    int others, sum = 0, all[64], right = 0;
+    MPI_Comm_remote_size(inter, &others);
+    for (int time = 0; time < 3; ++time) {
+        MPI_Allreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, inter);
+        MPI_Allgather(&world_rank, 1, MPI_INT, all, 1, MPI_INT, inter);
+        right = 0;
+        for (int i = 0; i < others; ++i) {
+            expect(all[i] == 2 * i + 1 - side, "wrong data from the other group", i);
+            right += all[i];
+        }
+        expect(sum == right, "wrong sum of the other group", sum);
+        int value = side == 0 ? -5 : 40 + world_rank;
+        int root = side == 0 ? 0 : world_rank == 1 ? MPI_ROOT : MPI_PROC_NULL;
+        MPI_Bcast(&value, 1, MPI_INT, root, inter);
+        expect(side == 1 || value == 41, "wrong broadcast from the other group", value);
+        MPI_Barrier(inter);
+        each_checked(half, time);
+    }
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+
+static void with_topologies(void) {
+    const int periodic = 1;
+    MPI_Comm ring;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &world_size, &periodic, 1, &ring);
+    int rank, neighbours[2];
+    MPI_Comm_rank(ring, &rank);
+    for (int time = 0; time < 3; ++time) {
+        each_checked(ring, time);
+        MPI_Neighbor_allgather(&rank, 1, MPI_INT, neighbours, 1, MPI_INT, ring);
+        expect(neighbours[0] == (rank + world_size - 1) % world_size, "wrong neighbour", neighbours[0]);
+        expect(neighbours[1] == (rank + 1) % world_size, "wrong neighbour", neighbours[1]);
+    }
+    MPI_Comm_free(&ring);
+}
+
+static void communicators(void) {
+    for (int time = 0; time < 3; ++time) {
+        each_checked(MPI_COMM_SELF, time);
+    }
+    between_groups();
+    with_topologies();
+}
+
+/* --- nonblocking -------------------------------------------------------------------------------------------------- */
+
+static void nonblocking(void) {
+    for (int which = 0; which < collectives; ++which) {
+        int sum = -1, value = world_rank == 1 ? which : -1, late = world_rank, latest = -1;
+        MPI_Request requests[3];
+        MPI_Iallreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[0]);
+        call_checked(MPI_COMM_WORLD, which, 500, which % world_size, which);
+        MPI_Ibcast(&value, 1, MPI_INT, 1, MPI_COMM_WORLD, &requests[1]);
+        MPI_Iscan(&late, &latest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &requests[2]);
+        call_checked(MPI_COMM_WORLD, (which + 3) % collectives, 3, 0, which);
+        if (which % 2) {
+            MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+        }
+        call_checked(MPI_COMM_WORLD, (which + 7) % collectives, 5000, 1, which);
+        MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+        expect(sum == world_size * (world_size - 1) / 2 && value == which && latest == world_rank,
+               "wrong result of a nonblocking collective", which);
+    }
+}
+
+int main(int argc, char** argv) {
+    static const struct {
+        const char* name;
+        void (*run)(void);
+    } uses[] = {{"messages", messages},   {"threads", threads}, {"communicators", communicators},
+                {"nonblocking", nonblocking}};
+    int provided;
+    end_within(30);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    know_the_world();
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; ++i) {
+        if (argc == 2 && strcmp(argv[1], uses[i].name) == 0) {
+            if (uses[i].run == threads && provided < MPI_THREAD_MULTIPLE) {
+                end("skipped: this MPI has no threads");
+                return 0;
+            }
+            uses[i].run();
+            each_checked(MPI_COMM_WORLD, 1);
+            end("");
+            return 0;
+        }
+    }
+    fail("no such use", argc);
+}
