@@ -109,6 +109,9 @@ void put_ruling(JsonWriter& json, const RulingRecord& ruling) {
 void put_class(JsonWriter& json, const ClassRecord& record) {
     json.begin_object().member("collective", to_string(record.shapes.collective));
     json.member("root", record.shapes.root).member("length_bytes", record.length_bytes);
+    if (!record.shapes.commutes) {
+        json.member("commutes", false);
+    }
     json.member("first_call", record.first_call).member("native_calls", record.native_calls);
     if (record.native_choice) {
         json.key("native_choice");

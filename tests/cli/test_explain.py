@@ -102,10 +102,12 @@ def test_groups_calls_by_collective_and_names_a_root_only_where_there_is_one(exp
                for name, root, length in (("scan", 0, 8), ("gather", 2, 24), ("scan", 0, 4096),
                                           ("scatter", -1, 24), ("alltoall", 0, 24),
                                           ("barrier", 0, 0))]
+    classes.append({**classes[0], "commutes": False})
     lines = explained({**REPORT, "communicators": [{**first, "classes": classes}]})
     heads = [before for before, after in zip(lines, lines[1:])
              if after == "2 calls by the MPI library"]
-    assert heads == ["scan of 8 B", "scan of 4 KiB", "gather of 24 B a rank to rank 2",
+    assert heads == ["scan of 8 B", "scan of 4 KiB", "scan of 8 B, operands in order",
+                     "gather of 24 B a rank to rank 2",
                      "scatter of 24 B a rank from any rank", "alltoall of 24 B a rank", "barrier"]
 
 

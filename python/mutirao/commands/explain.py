@@ -245,7 +245,8 @@ def _by_collective(classes: Sequence[dict]) -> list[dict]:
 def _class(of_class: dict) -> Iterator[str]:
     """All calls of one collective with one root that are as long, to the next power of two."""
     collective = COLLECTIVES[of_class["collective"]]
-    yield f"  {collective.calls(of_class['length_bytes'], of_class['root'])}"
+    in_order = "" if of_class.get("commutes", True) else ", operands in order"
+    yield f"  {collective.calls(of_class['length_bytes'], of_class['root'])}{in_order}"
     if of_class["native_calls"]:
         yield f"    {counted(of_class['native_calls'], 'call')} by the MPI library"
     if of_class.get("native_choice") and not of_class["rulings"]:

@@ -171,7 +171,7 @@ std::vector<SettingRow> make_rows() {
         {"adaptation", "word", automatic, "",
          "auto: agents measure beside the program, and communicators take up changes without "
          "stopping. off: the network of the start is used to the end. every:K: links are measured "
-         "and the tree is adapted inside every K-th broadcast, which waits for it. (In paper 000 off "
+         "and the tree is adapted inside every K-th call, which waits for it. (In paper 000 off "
          "is AGM, every:1 AGM-adap and every:4 AGM-adapII.)",
          assign_adaptation},
         {"change_threshold_percent", "number", automatic, "0..1000000",

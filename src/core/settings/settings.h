@@ -21,10 +21,10 @@ struct Adaptation {
     enum class Mode : unsigned char {
         automatic,   ///< agents measure beside the program; no call waits for it
         off,
-        synchronous  ///< measured and adapted inside every so manyth broadcast
+        synchronous  ///< measured and adapted inside every so manyth call
     };
     Mode mode = Mode::automatic;
-    int every = 0;  ///< synchronous only: broadcasts from one adaptation to the next
+    int every = 0;  ///< synchronous only: calls from one adaptation to the next
 
     bool operator==(const Adaptation&) const = default;
 };
