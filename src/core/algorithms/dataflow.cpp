@@ -24,32 +24,20 @@ StepId Dataflow::receive(int peer, Region into) {
     return id;
 }
 
-StepId Dataflow::copy(Region from, Region into) {
-    if (into.length_bytes == 0) return no_id;
-    after_.clear();
-    wait_to_read(from);
-    wait_to_write(into);
-    const StepId id = schedule_.copy(from, into, waited_for());
-    remember(id, from, into);
-    return id;
-}
+StepId Dataflow::copy(Region from, Region into) { return work(&Schedule::copy, from, into); }
 
-StepId Dataflow::reduce(Region from, Region into) {
-    if (into.length_bytes == 0) return no_id;
-    after_.clear();
-    wait_to_read(from);
-    wait_to_write(into);
-    const StepId id = schedule_.reduce(from, into, waited_for());
-    remember(id, from, into);
-    return id;
-}
+StepId Dataflow::reduce(Region from, Region into) { return work(&Schedule::reduce, from, into); }
 
 StepId Dataflow::reduce_before(Region from, Region into) {
+    return work(&Schedule::reduce_before, from, into);
+}
+
+StepId Dataflow::work(LocalStep step, Region from, Region into) {
     if (into.length_bytes == 0) return no_id;
     after_.clear();
     wait_to_read(from);
     wait_to_write(into);
-    const StepId id = schedule_.reduce_before(from, into, waited_for());
+    const StepId id = (schedule_.*step)(from, into, waited_for());
     remember(id, from, into);
     return id;
 }

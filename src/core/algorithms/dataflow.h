@@ -35,6 +35,8 @@ class Dataflow {
     Schedule take() && { return std::move(schedule_); }
 
   private:
+    using LocalStep = StepId (Schedule::*)(Region from, Region into, Schedule::After);
+    StepId work(LocalStep step, Region from, Region into);
     /// Bytes from its key in the map up to end_bytes.
     struct Cell {
         std::size_t end_bytes = 0;
