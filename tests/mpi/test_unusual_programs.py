@@ -115,22 +115,35 @@ def cost_of(finished):
 
 @start_modes
 def test_short_lived_communicators_cost_no_more(run, mpi, start):
-    """Neither time nor memory. The bound of time lies where a busy machine does not reach it; with
-    start=wait each first call waits for its ruling, as that setting says."""
+    """Neither time nor memory. The bound of time lies where a busy machine does not reach it, and each
+    communicator's paying 10 ms would; with start=wait each first call waits for its ruling, as that
+    setting says."""
     ends = [ends_as_natively(run, "many_communicators", "short", 600, ranks=2,
                              settings=settings_of(start), same_output=False, paired=True)
             for _ in range(2)]
     native_s, ours_s = (min(cost_of(each)[0] for each in column) for column in zip(*ends))
     native_kib, ours_kib = (min(cost_of(each)[1] for each in column) for column in zip(*ends))
-    assert start == "wait" or ours_s < 2 * native_s + 0.2
+    assert start == "wait" or ours_s < 2 * native_s + 3
     assert ours_kib < native_kib + 2048
 
 
 @start_modes
 def test_a_root_that_computes_after_many_broadcasts(run, tmp_path, start):
-    """What it has sent arrives while it is outside MPI: else this program never ends."""
+    """What it has sent arrives while it is outside MPI: else this program never ends. Seen to fail where
+    sends are left behind on UCX, once in twenty runs."""
     passed(run("fast_root", tmp_path / "native", ranks=3, native=True))
     passed(run("fast_root", tmp_path / "ours", ranks=3, settings=settings_of(start)))
+
+
+def test_a_root_that_computes_leaves_what_it_has_sent_to_the_kernel(run, mpi, tmp_path):
+    """Over libfabric's tcp provider its last sends are left behind. Seen to fail where more are than the
+    kernel takes."""
+    if mpi.name != "mpich-5":
+        pytest.skip("made for MPICH's choice among libraries for messages")
+    over_libfabric = ["env", "MPIR_CVAR_CH4_NETMOD=ofi", "FI_PROVIDER=tcp", "FI_TCP_IFACE=lo",
+                      "MPIR_CVAR_NOLOCAL=1"]
+    passed(run([*over_libfabric, str(mpi.program("fast_root")), str(tmp_path / "ours")], ranks=3,
+               settings=settings_of("wait", broadcast="flat")))
 
 
 @start_modes

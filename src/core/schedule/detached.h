@@ -6,12 +6,15 @@
 #include <vector>
 
 #include "core/network/network.h"
+#include "core/network/placement.h"
 #include "core/schedule/schedule.h"
 
 namespace mutirao {
 
 /// Per step: true for the last sends to each peer that together hold at most detached_bytes, if the
-/// transport acknowledges messages of their length and asks no consent before them.
-std::vector<bool> detached_sends(const Schedule& schedule, const Transport& transport);
+/// transport acknowledges messages of their length and asks no consent before them. None inside a host:
+/// what shared memory has no room for waits for the sender's next call.
+std::vector<bool> detached_sends(const Schedule& schedule, const Transport& transport,
+                                 const Placement& placement, int rank);
 
 }  // namespace mutirao

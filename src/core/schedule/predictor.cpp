@@ -48,7 +48,8 @@ class Walk {
             state_[index].waits = graph_.nodes[index].waits;
         for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
             const std::vector<bool> detached =
-                detached_sends(schedules[rank], network.transport);
+                detached_sends(schedules[rank], network.transport, placement,
+                               static_cast<int>(rank));
             for (std::size_t i = 0; i < detached.size(); ++i)
                 state_[graph_.first[rank] + i].detached = detached[i];
         }

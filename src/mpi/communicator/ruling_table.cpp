@@ -89,7 +89,7 @@ Execution& RulingTable::execution_for(const Entry& entry, const CallShape& shape
         broken_invariant("a ruling without schedule: root, bytes", shape.root,
                          static_cast<long long>(shape.length_bytes));
     }
-    auto plan = std::make_shared<const Plan>(*schedule, entry.transport, members_.twin_rank_of);
+    auto plan = std::make_shared<const Plan>(*schedule, entry.transport, members_);
     make_room(plan->memory_bytes());
     plan_bytes_ += plan->memory_bytes();
     plans_.push_front({key, Execution(std::move(plan))});

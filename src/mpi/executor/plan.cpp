@@ -31,10 +31,12 @@ bool looks_like_a_place_in_a_tree(const Schedule& schedule) {
 
 }  // namespace
 
-Plan::Plan(const Schedule& schedule, const Transport& transport, std::span<const int> twin_rank_of)
+Plan::Plan(const Schedule& schedule, const Transport& transport, const Members& members)
     : scratch_bytes_(schedule.scratch_bytes()),
       place_in_tree_(looks_like_a_place_in_a_tree(schedule)) {
-    add_steps(schedule, detached_sends(schedule, transport), twin_rank_of);
+    add_steps(schedule,
+              detached_sends(schedule, transport, *members.placement, members.my_rank),
+              members.twin_rank_of);
     std::vector<std::vector<StepId>> dependents(steps_.size());
     StepId id = 0;
     for (const mutirao::Step& step : schedule.steps()) {

@@ -9,6 +9,7 @@
 
 #include "core/network/network.h"
 #include "core/schedule/schedule.h"
+#include "mpi/communicator/members.h"
 
 namespace mutirao::mpi {
 
@@ -36,9 +37,8 @@ class Plan {
         std::size_t copy_bytes = 0;  ///< left behind: where in the copy its data are put
     };
 
-    /// twin_rank_of[p]: the rank in the twin of the schedule's peer p. `transport` tells which sends
-    /// need not be waited for.
-    Plan(const Schedule& schedule, const Transport& transport, std::span<const int> twin_rank_of);
+    /// The members' placement is known. `transport` tells which sends need not be waited for.
+    Plan(const Schedule& schedule, const Transport& transport, const Members& members);
 
     std::span<const Step> steps() const { return steps_; }
     std::span<const StepId> dependents(const Step& step) const {

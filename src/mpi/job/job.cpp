@@ -145,7 +145,7 @@ void Job::finish() {
         PMPI_Wait(&adopted_.front().request, MPI_STATUS_IGNORE);
         adopted_.pop_front();
     }
-    if (uses_ucx()) {
+    if (carrier() == Carrier::ucx) {
         receive_what_is_left();
     }
 }

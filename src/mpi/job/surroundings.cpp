@@ -4,7 +4,10 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <initializer_list>
+#include <string>
 
 namespace mutirao::mpi {
 
@@ -19,7 +22,53 @@ bool is_fault_tolerant() {
 #endif
 }
 
-bool uses_ucx() { return dlsym(RTLD_DEFAULT, "ucp_init") != nullptr; }
+namespace {
+
+#if defined(OPEN_MPI)
+
+Carrier find_carrier() {
+    return dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD) != nullptr ? Carrier::ucx : Carrier::other;
+}
+
+#else
+
+// "Device: ch4:ucx ofi": what MPICH was built with, the default first.
+std::string netmods_built() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    PMPI_Get_library_version(text.data(), &length);
+    const std::string version(text.data(), static_cast<std::size_t>(length));
+    const std::string mark = "ch4:";
+    const std::size_t begin = version.find(mark);
+    return begin == std::string::npos ? "" : version.substr(begin + mark.size());
+}
+
+std::string netmod() {
+    for (const char* const name :
+         {"MPIR_CVAR_CH4_NETMOD", "MPIR_PARAM_CH4_NETMOD", "MPICH_CH4_NETMOD"}) {
+        if (const char* const value = std::getenv(name); value != nullptr && *value != '\0') {
+            return value;
+        }
+    }
+    return netmods_built();
+}
+
+Carrier find_carrier() {
+    const std::string name = netmod();
+    if (name.starts_with("ofi")) {
+        return Carrier::libfabric;
+    }
+    return name.starts_with("ucx") ? Carrier::ucx : Carrier::other;
+}
+
+#endif
+
+}  // namespace
+
+Carrier carrier() {
+    static const Carrier found = find_carrier();
+    return found;
+}
 
 bool gpu_runtime_loaded() {
     const auto names = {"cuInit", "hipInit", "zeInit"};
