@@ -16,6 +16,7 @@
 #include "agent/mesh.h"
 #include "agent/news_batches.h"
 #include "agent/poller.h"
+#include "agent/seen_rates.h"
 #include "agent/segment.h"
 #include "agent/sensors/bandwidth.h"
 #include "agent/sensors/host_sensors.h"
@@ -33,6 +34,8 @@ class AgentLoop final : private MeshListener {
     void run(int stop);
     /// After that.
     void say_farewell();
+    /// From any thread: a rate at which data came from a host.
+    void saw(int host, double bytes_per_us) { seen_rates_.add(host, bytes_per_us); }
 
   private:
     /// When something that is done now and then is due again.
@@ -59,6 +62,8 @@ class AgentLoop final : private MeshListener {
     void watch_start(std::int64_t now_ns);
     void measure_bandwidth(std::int64_t now_ns);
     void end_bandwidth(std::int64_t now_ns);
+    void take_seen_rates();
+    void publish_bandwidth(int peer, double bytes_per_us);
     void learn(std::span<const Fact> facts, int from);
     void tell(int peer, std::span<const Fact> facts);
     void read_sensors();
@@ -89,6 +94,7 @@ class AgentLoop final : private MeshListener {
     HostSensors sensors_;
     BandwidthSensor bandwidth_;
     BandwidthPlan bandwidth_plan_;
+    SeenRates seen_rates_;
     Facts facts_;
     std::vector<int> site_of_;  ///< by the last complete version
     std::uint64_t sites_of_version_ = 0;  ///< its hash

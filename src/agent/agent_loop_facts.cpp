@@ -14,6 +14,7 @@ void AgentLoop::measure_bandwidth(std::int64_t now) {
     }
     carry(bandwidth_.advance(now));
     end_bandwidth(now);
+    take_seen_rates();
     const auto peer = bandwidth_.busy() ? std::nullopt : bandwidth_plan_.due(now);
     if (!peer) return;
     if (mesh_.up(*peer)) {
@@ -31,8 +32,27 @@ void AgentLoop::end_bandwidth(std::int64_t now) {
     if (!ended->bytes_per_us) return bandwidth_plan_.failed(ended->peer, now);
     bandwidth_plan_.measured(ended->peer, now);
     journal_.measured("bandwidth_bytes_per_us", ended->peer, *ended->bytes_per_us);
-    const Fact fact{std::min(job_.self, ended->peer), std::max(job_.self, ended->peer),
-                    static_cast<std::uint64_t>(wall_ns()), *ended->bytes_per_us, 0};
+    publish_bandwidth(ended->peer, *ended->bytes_per_us);
+}
+
+// A train of packets may be held up by other traffic. Where no bandwidth is known none is assumed to be
+// scarce, and what was seen is no reason to: whoever sent it may have been slow.
+void AgentLoop::take_seen_rates() {
+    constexpr double worth_telling = 1.25;
+    const auto self = static_cast<std::size_t>(job_.self);
+    for (const auto& [peer, bytes_per_us] : seen_rates_.take()) {
+        const auto place = self * job_.contacts.size() + static_cast<std::size_t>(peer);
+        const double known = published_.bandwidth_bytes_per_us[place];
+        if (known > 0 && bytes_per_us > worth_telling * known) {
+            journal_.measured("seen_bytes_per_us", peer, bytes_per_us);
+            publish_bandwidth(peer, bytes_per_us);
+        }
+    }
+}
+
+void AgentLoop::publish_bandwidth(int peer, double bytes_per_us) {
+    const Fact fact{std::min(job_.self, peer), std::max(job_.self, peer),
+                    static_cast<std::uint64_t>(wall_ns()), bytes_per_us, 0};
     learn({&fact, 1}, job_.self);
 }
 

@@ -138,6 +138,10 @@ Thread::~Thread() {
     inside_->thread.join();
 }
 
+void Thread::saw(int host, double bytes_per_us) {
+    if (running()) inside_->loop->saw(host, bytes_per_us);
+}
+
 void Thread::say_farewell() { inside_->says_farewell = true; }
 
 bool Thread::running() const { return inside_->running && inside_->process == getpid(); }

@@ -20,6 +20,7 @@ class Slot {
     int synchronous() const { return first_tag_ + 2; }  ///< measuring and adapting while calls wait
     int in_band() const { return first_tag_ + 3; }      ///< the same beside the calls
     int introductions() const { return first_tag_ + 4; }  ///< of all ranks to all, once
+    int farewells() const { return first_tag_ + 5; }      ///< the same at the end
     /// Of the data of one call. MPI keeps the order between two ranks, so a tag may be used again.
     int of_call(std::uint64_t call) const {
         constexpr std::uint64_t of_calls = tags - reserved;
@@ -27,7 +28,7 @@ class Slot {
     }
 
   private:
-    static constexpr int reserved = 5;
+    static constexpr int reserved = 6;
     int first_tag_;
 };
 

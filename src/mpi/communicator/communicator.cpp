@@ -45,7 +45,7 @@ Communicator::Communicator(MPI_Comm comm, Job& job)
     : comm_(comm), job_(job), phase_(Phase::counting), record_(new_record(comm)) {
     remember(record_);
     PMPI_Comm_rank(comm, &my_rank_);
-    surroundings_ = {job.twin(), &job.left_behind(), nullptr};
+    surroundings_ = {job.twin(), &job.left_behind(), nullptr, &job};
     if (is_between_groups(comm)) {
         be_native("intercommunicator");
     } else if (record_->ranks == 1) {

@@ -6,6 +6,7 @@
 
 #include "mpi/executor/patience.h"
 #include "mpi/executor/reduction.h"
+#include "mpi/stopwatch.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -37,6 +38,9 @@ void Execution::take_status(const Plan::Step& step, const MPI_Status& status, in
     PMPI_Get_count(&status, MPI_BYTE, &received_bytes);
     if (received_bytes != step.length_bytes) {
         fail(MPI_ERR_TRUNCATE);
+    }
+    if (plan_->main_source() >= 0) {
+        rate_.arrived(step.rank, static_cast<std::size_t>(received_bytes), now_us());
     }
 }
 
@@ -165,6 +169,7 @@ void Execution::begin(Memory& memory, int tag, const Surroundings& surroundings)
     for (std::size_t i = 0; i < steps.size(); ++i) {
         waits_for_[i] = steps[i].waits_for;
     }
+    rate_.begin(plan_->main_source());
     startable_.assign(plan_->first().begin(), plan_->first().end());
     requests_.clear();
     step_of_request_.clear();
@@ -180,6 +185,9 @@ bool Execution::advance() {
     start_ready();
     if (!stopped_ && !ended()) {
         if (!complete_some()) {
+            if (rate_.waits()) {
+                rate_.looked_in_vain(now_us());
+            }
             return false;
         }
         start_ready();
@@ -189,6 +197,7 @@ bool Execution::advance() {
     }
     withdraw();
     leave_behind();
+    tell_rate();
     if (error_ == MPI_SUCCESS) {
         fail(finish());
     }
@@ -383,6 +392,12 @@ void Execution::withdraw() {
     }
     requests_.clear();
     step_of_request_.clear();
+}
+
+void Execution::tell_rate() const {
+    if (const auto seen = rate_.seen(); seen && error_ == MPI_SUCCESS) {
+        surroundings_->listener->saw(seen->rank, seen->bytes_per_us);
+    }
 }
 
 void Execution::leave_behind() {

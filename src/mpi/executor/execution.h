@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "mpi/executor/arrival_rate.h"
 #include "mpi/executor/background.h"
 #include "mpi/executor/left_behind.h"
 #include "mpi/executor/memory.h"
@@ -27,6 +28,7 @@ class Execution {
         MPI_Comm twin = MPI_COMM_NULL;
         LeftBehind* left_behind = nullptr;
         Background* background = nullptr;  ///< goes on while a call waits; null: nothing
+        ArrivalListener* listener = nullptr;
     };
 
     explicit Execution(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
@@ -71,6 +73,7 @@ class Execution {
     void withdraw();
     void drop_completed();
     void leave_behind();
+    void tell_rate() const;
     bool ended() const { return to_start_ == 0 && to_complete_ == 0; }
 
     std::shared_ptr<const Plan> plan_;
@@ -89,6 +92,7 @@ class Execution {
     std::unique_ptr<std::byte[]> copy_;  ///< of what is left behind
     std::vector<std::byte> swapped_;     ///< a reduction's, whose target is the first operand
     std::vector<LeftBehind::Send> left_;
+    ArrivalRate rate_;
     std::size_t to_start_ = 0;
     std::size_t to_complete_ = 0;  ///< without sends left behind
     int error_ = MPI_SUCCESS;

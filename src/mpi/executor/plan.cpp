@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/schedule/detached.h"
+#include "mpi/executor/arrival_rate.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -37,6 +38,7 @@ Plan::Plan(const Schedule& schedule, const Transport& transport, const Members& 
     add_steps(schedule,
               detached_sends(schedule, transport, *members.placement, members.my_rank),
               members.twin_rank_of);
+    find_main_source();
     std::vector<std::vector<StepId>> dependents(steps_.size());
     StepId id = 0;
     for (const mutirao::Step& step : schedule.steps()) {
@@ -77,6 +79,23 @@ void Plan::add_steps(const Schedule& schedule, const std::vector<bool>& detached
                           [&](const Copied& each) { return overlap(each.region, step.target); });
         }
         steps_.push_back(made);
+    }
+}
+
+void Plan::find_main_source() {
+    std::map<int, double> bytes_from;
+    double most_bytes = ArrivalRate::least_bytes;
+    for (const Step& step : steps_) {
+        if (step.kind != StepKind::receive) {
+            continue;
+        }
+        // The first piece does not count.
+        const auto [from, is_first] = bytes_from.try_emplace(step.rank, 0);
+        from->second += is_first ? 0 : step.length_bytes;
+        if (from->second >= most_bytes) {
+            most_bytes = from->second;
+            main_source_ = step.rank;
+        }
     }
 }
 

@@ -51,6 +51,9 @@ class Plan {
     /// message in one piece. The receive is the first step.
     bool is_place_in_tree() const { return place_in_tree_; }
 
+    /// The twin's rank from which most comes, in pieces, if that is enough for an ArrivalRate; -1: none.
+    int main_source() const { return main_source_; }
+
     std::size_t left_behind_count() const { return left_behind_count_; }
     /// Of the copy from which sends left behind go; those of the same bytes share them.
     std::size_t copy_bytes() const { return copy_bytes_; }
@@ -68,12 +71,14 @@ class Plan {
     std::size_t place_of_copy(const Region& region, std::vector<Copied>& copied);
     void add_steps(const Schedule& schedule, const std::vector<bool>& detached,
                    std::span<const int> twin_rank_of);
+    void find_main_source();
     void add_order_and_window(std::vector<std::vector<StepId>>& dependents);
     std::vector<Step> steps_;
     std::vector<StepId> dependents_;
     std::vector<StepId> first_;
     std::size_t scratch_bytes_;
     bool place_in_tree_ = false;
+    int main_source_ = -1;
     std::size_t left_behind_count_ = 0;
     std::size_t copy_bytes_ = 0;
 };

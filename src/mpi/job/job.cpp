@@ -133,8 +133,7 @@ Job* Job::retire() {
     return job;
 }
 
-// All ranks have started the collectives that are still under way, and all come to MPI_Finalize. The
-// twin itself is left to it: announcements may still be on their way.
+// All ranks have started the collectives that are still under way, and all come to MPI_Finalize.
 void Job::finish() {
     left_behind_.wait();
     Patience patience;
@@ -145,18 +144,27 @@ void Job::finish() {
         PMPI_Wait(&adopted_.front().request, MPI_STATUS_IGNORE);
         adopted_.pop_front();
     }
+    wait_for_everybody();
     if (carrier() == Carrier::ucx) {
         receive_what_is_left();
     }
 }
 
-// Announcements that nobody needs any more, once all ranks have sent their last.
-void Job::receive_what_is_left() {
-    MPI_Request everybody = MPI_REQUEST_NULL;
-    PMPI_Ibarrier(twin_, &everybody);
-    std::vector<std::byte> unread;
+// A rank may send to another up to the end of its last call, in which the other may be no more. MPICH
+// over libfabric tries for ever to reach one that has left MPI_Finalize.
+void Job::wait_for_everybody() {
+    GridAllgather<std::byte> farewells;
+    farewells.begin(std::byte{}, twin_, Slot(0).farewells());
     Patience patience;
-    for (int done = 0, here = 1; done == 0 || here != 0;) {
+    while (!farewells.complete()) {
+        patience.rest();
+    }
+}
+
+// Announcements that nobody needs any more.
+void Job::receive_what_is_left() {
+    std::vector<std::byte> unread;
+    for (int here = 1; here != 0;) {
         MPI_Message message = MPI_MESSAGE_NULL;
         MPI_Status status;
         PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, twin_, &here, &message, &status);
@@ -165,9 +173,6 @@ void Job::receive_what_is_left() {
             PMPI_Get_count(&status, MPI_BYTE, &length);
             unread.resize(static_cast<std::size_t>(length));
             PMPI_Mrecv(unread.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-        } else if (done == 0) {
-            PMPI_Test(&everybody, &done, MPI_STATUS_IGNORE);
-            patience.rest();
         }
     }
 }
@@ -276,6 +281,13 @@ void Job::start_source() {
 
 std::shared_ptr<NetworkSource> Job::source() const {
     return world_ready_.load(std::memory_order_acquire) ? source_ : nullptr;
+}
+
+void Job::saw(int twin_rank, double bytes_per_us) {
+    const int host = world_.placement->host_of(twin_rank);
+    if (const auto source = this->source(); source && host != world_.my_host()) {
+        source->saw(host, bytes_per_us);
+    }
 }
 
 std::shared_ptr<Lookout> Job::lookout() const {

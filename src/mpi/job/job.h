@@ -18,8 +18,9 @@
 #include <vector>
 
 #include "agent/endpoint.h"
+#include "mpi/executor/arrival_rate.h"
 #include "mpi/executor/left_behind.h"
-#include "mpi/job/introductions.h"
+#include "mpi/job/grid_allgather.h"
 #include "mpi/job/slots.h"
 #include "mpi/job/world.h"
 #include "mpi/rulings/lookout.h"
@@ -34,7 +35,7 @@ struct StartCost {
     double introduced_ms = 0;     ///< after MPI_Init returned: all ranks are known here
 };
 
-class Job {
+class Job final : public ArrivalListener {
   public:
     /// When MPI_Init has returned, before the program goes on; collective over MPI_COMM_WORLD.
     static void begin();
@@ -68,6 +69,8 @@ class Job {
     /// The same for deciders; null where source() is.
     std::shared_ptr<Lookout> lookout() const;
 
+    void saw(int twin_rank, double bytes_per_us) override;
+
     Slots& slots() { return slots_; }
     LeftBehind& left_behind() { return left_behind_; }
     const StartCost& start_cost() const { return cost_; }
@@ -85,6 +88,7 @@ class Job {
     void take_introductions();
     void start_source();
     void wait_for_network();
+    void wait_for_everybody();
     void receive_what_is_left();
 
     static inline std::atomic<Job*> current_{nullptr};
@@ -100,7 +104,7 @@ class Job {
     double begun_us_ = 0;
 
     std::mutex mutex_;  ///< of what follows, until world_ready_
-    Introductions introductions_;
+    GridAllgather<Introduction> introductions_;
     std::optional<agent::Endpoint> endpoint_;
     World world_;
     std::shared_ptr<NetworkSource> source_;

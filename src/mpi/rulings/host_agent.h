@@ -30,6 +30,8 @@ class HostAgent final : public NetworkSource {
     ~HostAgent() override;
 
     std::optional<NetworkView> newer_than(std::uint64_t seen) override;
+    /// Only the process that runs the agent's thread can tell it.
+    void saw(int host, double bytes_per_us) override;
 
   private:
     std::unique_ptr<agent::Thread> thread_;

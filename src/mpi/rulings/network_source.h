@@ -21,6 +21,9 @@ class NetworkSource {
     /// Whether newer_than() ever tells this process anything.
     virtual bool readable_here() const { return true; }
 
+    /// A message came from another host no slower than the path to here allows. Does not block.
+    virtual void saw(int /*host*/, double /*bytes_per_us*/) {}
+
     /// What needs to run while this process is inside calls; null: nothing.
     virtual Background* background() { return nullptr; }
 };

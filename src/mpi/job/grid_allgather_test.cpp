@@ -1,4 +1,4 @@
-#include "mpi/job/introductions.h"
+#include "mpi/job/grid_allgather.h"
 
 #include <gtest/gtest.h>
 
@@ -18,17 +18,17 @@ struct Numbered {
 /// By sender and receiver.
 using Messages = std::map<std::pair<int, int>, Numbered>;
 
-class IntroducedRanks : public testing::TestWithParam<int> {};
+class GridOfRanks : public testing::TestWithParam<int> {};
 
-TEST_P(IntroducedRanks, AllKnowAllAfterTwoRounds) {
+TEST_P(GridOfRanks, AllKnowAllAfterTwoRounds) {
     const int ranks = GetParam();
     std::vector<std::set<int>> known(static_cast<std::size_t>(ranks));
     for (int rank = 0; rank < ranks; ++rank) known[rank].insert(rank);
-    for (int round = 0; round < IntroductionGrid::rounds; ++round) {
+    for (int round = 0; round < Grid::rounds; ++round) {
         Messages sent, received;
         const auto before = known;
         for (int rank = 0; rank < ranks; ++rank) {
-            const IntroductionGrid grid(ranks, rank);
+            const Grid grid(ranks, rank);
             for (const auto& each : grid.sends(round)) {
                 ASSERT_TRUE(sent.emplace(std::pair(rank, each.peer),
                                          Numbered{each.first_rank, each.count}).second);
@@ -46,12 +46,12 @@ TEST_P(IntroducedRanks, AllKnowAllAfterTwoRounds) {
     for (const std::set<int>& each : known) EXPECT_EQ(each.size(), static_cast<std::size_t>(ranks));
 }
 
-INSTANTIATE_TEST_SUITE_P(AnyNumber, IntroducedRanks,
+INSTANTIATE_TEST_SUITE_P(AnyNumber, GridOfRanks,
                          testing::Values(1, 2, 3, 24, 64, 65, 66, 67, 72, 73, 81, 100, 257, 1000));
 
-TEST(IntroducedRanks, SendFewMessagesEach) {
+TEST(Grid, SendFewMessagesEach) {
     for (const int ranks : {64, 256, 1024, 4096}) {
-        const IntroductionGrid grid(ranks, ranks / 2);
+        const Grid grid(ranks, ranks / 2);
         EXPECT_LE(grid.sends(0).size() + grid.sends(1).size(), 127u) << ranks;
     }
 }
