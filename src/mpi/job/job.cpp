@@ -144,14 +144,16 @@ void Job::finish() {
         PMPI_Wait(&adopted_.front().request, MPI_STATUS_IGNORE);
         adopted_.pop_front();
     }
-    wait_for_everybody();
+    if (carrier() != Carrier::other) {
+        wait_for_everybody();
+    }
     if (carrier() == Carrier::ucx) {
         receive_what_is_left();
     }
 }
 
-// A rank may send to another up to the end of its last call, in which the other may be no more. MPICH
-// over libfabric tries for ever to reach one that has left MPI_Finalize.
+// A rank may send to another up to the end of its last call, when the other may be no more. Open MPI's
+// MPI_Finalize waits for all; MPICH's does not, and over libfabric tries for ever to reach who has left.
 void Job::wait_for_everybody() {
     GridAllgather<std::byte> farewells;
     farewells.begin(std::byte{}, twin_, Slot(0).farewells());

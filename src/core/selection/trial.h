@@ -1,0 +1,82 @@
+// Trials: several arms run in turns inside the program, and what their calls took decides between them.
+// Turns follow from the number of a call, so that skew, noise and the program's own rhythm meet all
+// arms alike; arms are compared window by window, by ratios, so that drift cancels out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace mutirao {
+
+/// How calls take turns. A window holds every arm so many times, in an order of its own.
+struct Turns {
+    int arms = 1;
+    int repetitions = 1;
+
+    int window_calls() const { return arms * repetitions; }
+    std::uint64_t window_of(std::uint64_t call) const {
+        return call / static_cast<std::uint64_t>(window_calls());
+    }
+    /// The arm of a trial's n-th call, counted from 0; equal on all ranks.
+    int arm_of(std::uint64_t call) const;
+
+    bool operator==(const Turns&) const = default;
+};
+
+/// Nothing is known yet of who wins.
+inline constexpr int undecided = -1;
+
+/// The decider's judgement. Arm 0 is what is there without a trial, the MPI library's own as a rule: it
+/// wins ties, and whoever replaces it must be better by a margin.
+///
+/// By medians and order statistics (Hunold and Carpen-Amarie 2016, doi:10.1109/TPDS.2016.2539167, on how
+/// far from normal the times of collectives are): an arm is given up when the interval of its ratio to
+/// the present best, which holds the median with at least 98%, lies above 1, or after two windows when it
+/// was far slower in both.
+class Trial {
+  public:
+    struct Rules {
+        double margin = 0.03;     ///< by which arm 0 must be beaten
+        double far_slower = 1.5;
+        int most_windows = 24;    ///< then a tie is a tie
+    };
+
+    explicit Trial(int arms) : Trial(arms, Rules{}) {}
+    Trial(int arms, Rules rules);
+
+    /// What a call of each arm took in one window, in the order of alive(), in any unit.
+    void add_window(const std::vector<double>& times);
+    /// The arms that still take part, by their first number, the first being the best known.
+    const std::vector<int>& alive() const { return alive_; }
+    /// The last one left, or undecided.
+    int winner() const { return alive_.size() == 1 ? alive_.front() : undecided; }
+    std::size_t windows() const { return windows_; }
+
+    struct Interval {
+        double low = 0;
+        double median = 0;
+        double high = 0;
+    };
+    /// Of an arm's times in windows in which it took part.
+    Interval time_of(int arm) const;
+
+  private:
+    bool loses(int arm, int best) const;
+    std::vector<double> ratios(int arm, int best) const;
+    int fastest() const;
+
+    Rules rules_;
+    std::size_t windows_ = 0;
+    std::vector<int> alive_;
+    std::vector<std::vector<double>> times_;  ///< by arm, a time for each window that it saw
+};
+
+/// The interval between two order statistics that holds the median with at least 98%; all of the samples
+/// where they are too few for that. Empty: all 0.
+Trial::Interval median_interval(std::vector<double> samples);
+
+/// So few samples prove nothing: their extremes hold the median less surely than with 98%.
+inline constexpr std::size_t least_samples = 7;
+
+}  // namespace mutirao
