@@ -35,9 +35,9 @@ std::size_t sends(const Schedule& schedule) {
 }
 
 /// Predicts one candidate for messages of several lengths, over the tree that is right for one.
-class Trial {
+class Estimating {
   public:
-    Trial(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
+    Estimating(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
           std::size_t most_messages)
         : shape_(shape),
           network_(network),
@@ -79,7 +79,7 @@ std::optional<double> completion(const std::optional<Prediction>& prediction) {
 
 Estimate as_it_is(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
                   std::size_t most_messages) {
-    Trial trial(candidate, shape, network, most_messages);
+    Estimating trial(candidate, shape, network, most_messages);
     const auto time_us = completion(trial.predicted(shape.length_bytes));
     return {time_us, trial.messages()};
 }
@@ -125,7 +125,7 @@ Estimate estimate(const Candidate& candidate, const CallShape& shape, const Rank
     if (sample_bytes == 0 || shape.length_bytes <= 2 * sample_bytes) {
         return in_full(candidate, shape, network, most_messages_predicted);
     }
-    Trial trial(candidate, shape, network, most_messages_predicted);
+    Estimating trial(candidate, shape, network, most_messages_predicted);
     const auto early = trial.predicted(sample_bytes);
     const auto late = trial.predicted(2 * sample_bytes);
     if (!early || !late || late->stuck) return {std::nullopt, trial.messages()};
