@@ -16,7 +16,7 @@ class Slot {
 
     int number() const { return first_tag_ / tags; }
     int announcements() const { return first_tag_; }  ///< from the decider to all
-    int leads() const { return first_tag_ + 1; }      ///< from all to the decider
+    int reports() const { return first_tag_ + 1; }    ///< from all to the decider
     int synchronous() const { return first_tag_ + 2; }  ///< measuring and adapting while calls wait
     int in_band() const { return first_tag_ + 3; }      ///< the same beside the calls
     int introductions() const { return first_tag_ + 4; }  ///< of all ranks to all, once

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/selection/ruling.h"
@@ -66,7 +67,9 @@ std::optional<Announcement> decode_announcement(std::span<const std::byte> bytes
                                                 int host_count);
 /// Whether these bytes of an announcement can only be read by who knows the hosts.
 bool needs_hosts(std::span<const std::byte> announcement);
-std::vector<std::byte> encode(const LeadReport& report);
-std::optional<LeadReport> decode_lead_report(std::span<const std::byte> bytes);
+/// What ranks tell the decider.
+using Report = std::variant<LeadReport, TrialReport>;
+std::vector<std::byte> encode(const Report& report);
+std::optional<Report> decode_report(std::span<const std::byte> bytes, int rank_count);
 
 }  // namespace mutirao

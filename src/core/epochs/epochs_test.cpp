@@ -100,9 +100,9 @@ class Walk {
             rank.used.size() - std::min<std::uint64_t>(rank.used.size(), heard->sent_in_call);
         const bool late = rank.waiting && heard->first_call <= rank.used.size();
         if (EpochFollower::worth_reporting(*heard, lead) || late) {
-            const auto report = decode_lead_report(encode(LeadReport{heard->number, lead, late}));
+            const auto report = decode_report(encode(LeadReport{heard->number, lead, late}), 1);
             ASSERT_TRUE(report);
-            decider_.hear(*report);
+            decider_.hear(std::get<LeadReport>(*report));
         }
         rank.follower.hear(*heard);
     }

@@ -2,9 +2,13 @@
 // call, call that it was sent in, horizon (8 each), asks for the lead (1), why native for good (2 for
 // its length, text), the rulings after their number (4), the route's parents of hosts after their
 // number (4 each).
-// A ruling: collective (1), root (4), class of lengths (4), whether the operator commutes (1), the candidate as users write it (2 for its length, text),
-// and its tree (4 for the number of hosts, 0: none): the root and then each host with its parent (4
-// each), brothers in the order in which they are served.
+// A ruling: its class, its first arm, its trial (4), the repetitions (4), the other arms after their number
+// (1). A class: collective (1), root (4), class of lengths (4), whether the operator commutes (1). An arm:
+// the candidate as users write it (2 for its length, text), and its tree (4 for the number of hosts, 0:
+// none): the root and then each host with its parent (4 each), brothers in the order in which they are
+// served.
+// A rank's report: its kind (1), and either number (4), lead (8) and whether it waited (1), or the class, the
+// trial (4), the window (8) and the times after their number (1) as IEEE 754 bits (8 each).
 #include <algorithm>
 
 #include "core/epochs/announcement.h"
@@ -81,29 +85,60 @@ bool take_tree(ByteReader& in, int host_count, std::optional<Tree>& taken) {
     return true;
 }
 
+void put_class(ByteWriter& out, const ShapeClass& shapes) {
+    out.put(static_cast<std::uint64_t>(shapes.collective), 1);
+    out.put_int(shapes.root);
+    out.put_int(shapes.length_class);
+    out.put(shapes.commutes ? 1 : 0, 1);
+}
+
+bool take_class(ByteReader& in, int rank_count, ShapeClass& shapes) {
+    const auto collective = in.take(1);
+    if (collective >= collectives.size()) return false;
+    shapes.collective = static_cast<Collective>(collective);
+    shapes.root = in.take_int();
+    shapes.length_class = in.take_int();
+    shapes.commutes = in.take(1) != 0;
+    return shapes.root >= any_root && shapes.root < rank_count;
+}
+
+void put_arm(ByteWriter& out, const Candidate& candidate, const std::optional<Tree>& tree) {
+    put_text(out, to_string(candidate));
+    put_tree(out, tree);
+}
+
+bool take_arm(ByteReader& in, Collective collective, int host_count, Candidate& candidate,
+              std::optional<Tree>& tree) {
+    std::string text;
+    if (!take_text(in, text)) return false;
+    const ParsedCandidate parsed = parse_candidate(collective, text);
+    if (!parsed.candidate) return false;
+    candidate = *parsed.candidate;
+    return take_tree(in, host_count, tree);
+}
+
 void put_ruling(ByteWriter& out, const Ruling& ruling) {
-    out.put(static_cast<std::uint64_t>(ruling.shapes.collective), 1);
-    out.put_int(ruling.shapes.root);
-    out.put_int(ruling.shapes.length_class);
-    out.put(ruling.shapes.commutes ? 1 : 0, 1);
-    put_text(out, to_string(ruling.candidate));
-    put_tree(out, ruling.tree);
+    put_class(out, ruling.shapes);
+    put_arm(out, ruling.candidate, ruling.tree);
+    out.put(ruling.trial, 4);
+    out.put_int(ruling.repetitions);
+    out.put(ruling.others.size(), 1);
+    for (const Arm& other : ruling.others) put_arm(out, other.candidate, other.tree);
 }
 
 bool take_ruling(ByteReader& in, int rank_count, int host_count, Ruling& ruling) {
-    const auto collective = in.take(1);
-    if (collective >= collectives.size()) return false;
-    ruling.shapes.collective = static_cast<Collective>(collective);
-    ruling.shapes.root = in.take_int();
-    ruling.shapes.length_class = in.take_int();
-    ruling.shapes.commutes = in.take(1) != 0;
-    std::string text;
-    if (ruling.shapes.root < any_root || ruling.shapes.root >= rank_count || !take_text(in, text))
+    const Collective& collective = ruling.shapes.collective;
+    if (!take_class(in, rank_count, ruling.shapes) ||
+        !take_arm(in, collective, host_count, ruling.candidate, ruling.tree)) {
         return false;
-    const ParsedCandidate parsed = parse_candidate(ruling.shapes.collective, text);
-    if (!parsed.candidate) return false;
-    ruling.candidate = *parsed.candidate;
-    return take_tree(in, host_count, ruling.tree);
+    }
+    ruling.trial = static_cast<std::uint32_t>(in.take(4));
+    ruling.repetitions = in.take_int();
+    ruling.others.resize(in.take(1));
+    for (Arm& other : ruling.others) {
+        if (!take_arm(in, collective, host_count, other.candidate, other.tree)) return false;
+    }
+    return ruling.repetitions >= 1;
 }
 
 bool take_rulings(ByteReader& in, int rank_count, int host_count, std::vector<Ruling>& rulings) {
@@ -177,21 +212,43 @@ std::optional<Announcement> decode_announcement(std::span<const std::byte> bytes
     return made;
 }
 
-std::vector<std::byte> encode(const LeadReport& report) {
+std::vector<std::byte> encode(const Report& report) {
     ByteWriter out;
-    out.put(report.number, 4);
-    out.put(report.lead_calls, 8);
-    out.put(report.waited ? 1 : 0, 1);
+    out.put(report.index(), 1);
+    if (const auto* const lead = std::get_if<LeadReport>(&report)) {
+        out.put(lead->number, 4);
+        out.put(lead->lead_calls, 8);
+        out.put(lead->waited ? 1 : 0, 1);
+    } else {
+        const auto& measured = std::get<TrialReport>(report);
+        put_class(out, measured.shapes);
+        out.put(measured.trial, 4);
+        out.put(measured.window, 8);
+        out.put(measured.times_us.size(), 1);
+        for (const double time_us : measured.times_us) out.put_double(time_us);
+    }
     return std::move(out).take();
 }
 
-std::optional<LeadReport> decode_lead_report(std::span<const std::byte> bytes) {
+std::optional<Report> decode_report(std::span<const std::byte> bytes, int rank_count) {
     ByteReader in(bytes);
-    LeadReport report;
-    report.number = static_cast<std::uint32_t>(in.take(4));
-    report.lead_calls = in.take(8);
-    report.waited = in.take(1) != 0;
-    return in.ended_well() ? std::optional(report) : std::nullopt;
+    Report report;
+    if (in.take(1) == report.index()) {
+        LeadReport lead;
+        lead.number = static_cast<std::uint32_t>(in.take(4));
+        lead.lead_calls = in.take(8);
+        lead.waited = in.take(1) != 0;
+        report = lead;
+    } else {
+        TrialReport measured;
+        if (!take_class(in, rank_count, measured.shapes)) return std::nullopt;
+        measured.trial = static_cast<std::uint32_t>(in.take(4));
+        measured.window = in.take(8);
+        measured.times_us.resize(in.take(1));
+        for (double& time_us : measured.times_us) time_us = in.take_double();
+        report = std::move(measured);
+    }
+    return in.ended_well() ? std::optional(std::move(report)) : std::nullopt;
 }
 
 }  // namespace mutirao

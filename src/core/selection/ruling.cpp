@@ -12,6 +12,12 @@ ShapeClass class_of(const CallShape& shape) {
             shape.op.commutes};
 }
 
+Ruling Ruling::arm(int number) const {
+    if (number == 0) return {shapes, candidate, tree};
+    const Arm& other = others[static_cast<std::size_t>(number - 1)];
+    return {shapes, other.candidate, other.tree};
+}
+
 int tree_root(const CallShape& shape, const Topology& topology, const Placement& placement) {
     if (row_of(shape.collective).rooted) return placement.host_of(shape.root);
     constexpr int most_looked_at = 64;

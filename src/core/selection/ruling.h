@@ -5,6 +5,7 @@
 
 #include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -32,14 +33,40 @@ struct ShapeClass {
 /// With the call's own root.
 ShapeClass class_of(const CallShape& shape);
 
-struct Ruling {
-    ShapeClass shapes;
+/// One way to run calls.
+struct Arm {
     Candidate candidate;
     /// Over the communicator's hosts, hung from the root's host; where the candidate takes one.
     /// A ruling for any root has none.
     std::optional<Tree> tree;
 
+    bool operator==(const Arm&) const = default;
+};
+
+struct Ruling {
+    ShapeClass shapes;
+    Candidate candidate;
+    std::optional<Tree> tree;  ///< see Arm
+    // While calls are measured (trial.h):
+    std::uint32_t trial = 0;   ///< its number; 0: they are not
+    int repetitions = 1;       ///< of each arm in a window
+    std::vector<Arm> others{};  ///< that take turns with the candidate
+
+    int arm_count() const { return 1 + static_cast<int>(others.size()); }
+    /// That arm alone, without a trial; 0: the candidate.
+    Ruling arm(int number) const;
+
     bool operator==(const Ruling&) const = default;
+};
+
+/// What one rank's calls took in one window of a trial, whose number of calls all ranks know.
+struct TrialReport {
+    ShapeClass shapes;
+    std::uint32_t trial = 0;
+    std::uint64_t window = 0;
+    std::vector<double> times_us;  ///< by arm, the mean of its calls
+
+    bool operator==(const TrialReport&) const = default;
 };
 
 /// The host that a tree for such calls hangs from: the root's; without a root the one from which all

@@ -80,9 +80,6 @@ void Trial::add_window(const std::vector<double>& times) {
         const bool tie = std::find(alive_.begin(), alive_.end(), 0) != alive_.end();
         alive_ = {tie ? 0 : fastest()};
     }
-    // The best known first; the others in their order.
-    const auto leader = std::find(alive_.begin(), alive_.end(), fastest());
-    std::rotate(alive_.begin(), leader, leader + 1);
 }
 
 bool Trial::loses(int arm, int best) const {

@@ -47,7 +47,7 @@ class Trial {
 
     /// What a call of each arm took in one window, in the order of alive(), in any unit.
     void add_window(const std::vector<double>& times);
-    /// The arms that still take part, by their first number, the first being the best known.
+    /// The arms that still take part, in their order.
     const std::vector<int>& alive() const { return alive_; }
     /// The last one left, or undecided.
     int winner() const { return alive_.size() == 1 ? alive_.front() : undecided; }
@@ -60,6 +60,9 @@ class Trial {
     };
     /// Of an arm's times in windows in which it took part.
     Interval time_of(int arm) const;
+    std::size_t windows_of(int arm) const {
+        return times_[static_cast<std::size_t>(arm)].size();
+    }
 
   private:
     bool loses(int arm, int best) const;

@@ -80,11 +80,12 @@ std::vector<std::string> nearest_names(std::string_view wanted, std::vector<std:
     return result;
 }
 
-std::string did_you_mean(std::string_view wanted, std::vector<std::string> names) {
+std::string did_you_mean(std::string_view wanted, std::vector<std::string> names,
+                         std::string_view prefix) {
     std::vector<std::string> near;
     for (Ranked& candidate : ranked(wanted, std::move(names))) {
         if (near.size() == most_suggestions) break;
-        if (is_near(wanted, candidate)) near.push_back(std::move(candidate.name));
+        if (is_near(wanted, candidate)) near.push_back(std::string(prefix) + candidate.name);
     }
     if (near.empty()) return {};
     std::string line = "; did you mean " + near.front();

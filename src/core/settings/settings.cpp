@@ -186,6 +186,11 @@ std::vector<SettingRow> make_rows() {
         integer_row(&Settings::agent_interval_ms, "agent_interval_ms", "250", "20..60000",
                     "Time between two probes of a link in use; other links are probed ten times "
                     "more rarely."),
+        {"trials", "on/off", "on", "",
+         "On: what calls take is measured where prediction chose, and where that is not near the "
+         "lower bound they take turns with the MPI library's own and other candidates until one is "
+         "clearly faster. Off: predictions decide. Not with start=wait.",
+         [](Settings& s, std::string_view text) { return assign_switch(s.trials, text); }},
         {"agent_priority", "on/off", "off", "",
          "On: the agent's thread raises its priority and uses any processor, as far as the system "
          "lets it. Off: it keeps what the site gave its process.",
@@ -217,25 +222,30 @@ const SettingRow* find_row(std::string_view name) {
     return nullptr;
 }
 
-/// `spelled` turns a row's name into what the user would have written here.
+/// `name`: after `prefix`, with which all are spelled here; `spelled` turns a row's name into what the user
+/// would have written after it.
 template <typename Spelled>
-std::string unknown(std::string_view name, Spelled spelled) {
+std::string unknown(std::string_view name, std::string_view before, Spelled spelled) {
     std::vector<std::string> names;
     for (const SettingRow& row : setting_rows()) names.push_back(spelled(row.name));
-    std::string hint = did_you_mean(name, names);
+    std::string hint = did_you_mean(name, names, before);
     if (hint.empty()) {
         hint = "; valid are";
-        for (const std::string& valid : names) hint += " " + valid;
+        for (const std::string& valid : names) hint += " " + std::string(before) + valid;
     }
-    return "unknown setting " + quoted(name) + hint;
+    return "unknown setting " + quoted(std::string(before) + std::string(name)) + hint;
+}
+
+std::string in_capitals(std::string_view name) {
+    std::string result;
+    for (char c : name) result += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return result;
 }
 
 }  // namespace
 
 std::string environment_name(std::string_view name) {
-    std::string result(prefix);
-    for (char c : name) result += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    return result;
+    return std::string(prefix) + in_capitals(name);
 }
 
 std::span<const SettingRow> setting_rows() {
@@ -260,7 +270,8 @@ ParsedSettings parse_environment(std::span<const std::string> environment) {
     std::map<std::string, std::string> left = ours;
     for (const SettingRow& row : setting_rows()) left.erase(environment_name(row.name));
     if (!left.empty()) {
-        result.error = unknown(left.begin()->first, environment_name);
+        result.error = unknown(std::string_view(left.begin()->first).substr(prefix.size()), prefix,
+                               in_capitals);
         return result;
     }
     for (const SettingRow& row : setting_rows()) {
@@ -276,7 +287,7 @@ ParsedSettings parse_environment(std::span<const std::string> environment) {
 
 std::string assign_setting(Settings& settings, std::string_view name, std::string_view value) {
     const SettingRow* row = find_row(name);
-    if (!row) return unknown(name, [](std::string_view text) { return std::string(text); });
+    if (!row) return unknown(name, "", [](std::string_view text) { return std::string(text); });
     const std::string error = row->assign(settings, value);
     return error.empty() ? error : std::string(name) + ": " + error;
 }

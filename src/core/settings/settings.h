@@ -49,6 +49,7 @@ struct Settings {
     Start start = Start::beside;
     /// Forced algorithms; nothing: mutirao chooses.
     std::array<std::optional<Candidate>, collectives.size()> algorithms;
+    bool trials = true;                  ///< predictions are judged by what calls take
     std::string report;                  ///< file that rank 0 writes at the end; empty: none
     int ranks_per_host = 0;              ///< 0: found out
     int probe_count = 3;
@@ -109,7 +110,9 @@ std::string assign_setting(Settings& settings, std::string_view name, std::strin
 std::vector<std::string> nearest_names(std::string_view wanted, std::vector<std::string> names,
                                        std::size_t count = 3);
 
-/// "; did you mean A or B?" for error lines; empty if nothing is near.
-std::string did_you_mean(std::string_view wanted, std::vector<std::string> names);
+/// "; did you mean A or B?" for error lines; empty if nothing is near. `prefix`: what all names and the one
+/// that was wanted begin with, left away from them here.
+std::string did_you_mean(std::string_view wanted, std::vector<std::string> names,
+                         std::string_view prefix = {});
 
 }  // namespace mutirao

@@ -109,6 +109,11 @@ Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
         ruled_->docket->want(shape, call);
         DecidingThread::wake();
     }
+    if (way->turns != nullptr) {
+        const RulingTable::TrialCall trial = ruled_->table.take_turn(*way);
+        running_ = trial.execution;
+        return {trial.execution, ruled_->slot.of_call(call), trial, now_us()};
+    }
     ++*way->calls;
     running_ = way->execution;
     return {way->execution, ruled_->slot.of_call(call)};

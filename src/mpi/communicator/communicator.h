@@ -48,6 +48,8 @@ class Communicator final : private Background {
     struct Turn {
         Execution* execution = nullptr;  ///< null: by the MPI library
         int tag = 0;
+        RulingTable::TrialCall trial{};  ///< if it is part of one
+        double begun_us = 0;
     };
     Turn enter(const CallShape& shape) {
         if (phase_ == Phase::native) return {};
@@ -113,6 +115,7 @@ class Communicator final : private Background {
     void announce(std::uint64_t call);
     void wait_for_epoch(std::uint64_t call);
     void take(const Announcement& announcement);
+    void end_turn(const Turn& turn);
     std::uint64_t next_event(std::uint64_t call) const;
 
     bool checks_in(std::uint64_t call) const;

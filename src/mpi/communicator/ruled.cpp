@@ -46,6 +46,24 @@ int choose_decider(const Members& members, const World& world) {
                : static_cast<int>(found - members.twin_rank_of.begin());
 }
 
+// Where ranks are many some speak for all, the decider among them.
+int reporting_stride(int ranks) {
+    constexpr int most_reporters = 32;
+    return (ranks + most_reporters - 1) / most_reporters;
+}
+
+bool reports_times(int rank, int decider, int ranks) {
+    return (rank - decider) % reporting_stride(ranks) == 0;
+}
+
+int reporters_among(int ranks, int decider) {
+    int count = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+        count += reports_times(rank, decider, ranks) ? 1 : 0;
+    }
+    return count;
+}
+
 }  // namespace
 
 Communicator::Ruled::Ruled(Job& job, Slot its_slot, Members all, Communicator& communicator,
@@ -133,6 +151,7 @@ void Communicator::start_deciding() {
             world.daemon_host.empty() ? host : world.daemon_host[static_cast<std::size_t>(host)]);
     }
     subject.decider = ruled_->decider;
+    subject.reporters = reporters_among(ruled_->members.rank_count(), ruled_->decider);
     subject.lookout = job_.lookout();
     subject.socket_buffer_bytes = world.least_socket_buffer_bytes;
     subject.settings = runtime().settings;
@@ -179,8 +198,12 @@ std::uint64_t Communicator::next_event(std::uint64_t call) const {
 
 void Communicator::announce(std::uint64_t call) {
     EpochDecider& epochs = *ruled_->epochs;
-    for (const LeadReport& report : ruled_->post.receive_reports()) {
-        epochs.hear(report);
+    for (const Report& report : ruled_->post.receive_reports()) {
+        if (const auto* const lead = std::get_if<LeadReport>(&report)) {
+            epochs.hear(*lead);
+        } else if (ruled_->docket) {
+            ruled_->docket->hear(std::get<TrialReport>(report));
+        }
     }
     while (epochs.due(call)) {
         Announcement made = epochs.enter(call, now_us());
@@ -247,6 +270,9 @@ void Communicator::wait_for_epoch(std::uint64_t call) {
 // an announcement by a moment.
 void Communicator::leave(const Turn& turn) {
     running_ = nullptr;
+    if (turn.trial.turns != nullptr) {
+        end_turn(turn);
+    }
     if (!late_) {
         waited_us_ = 0;
         return;
@@ -271,6 +297,18 @@ void Communicator::leave(const Turn& turn) {
     }
     late_.reset();
     waited_us_ = 0;
+}
+
+void Communicator::end_turn(const Turn& turn) {
+    const auto window = RulingTable::end_turn(turn.trial, now_us() - turn.begun_us);
+    if (!window || !reports_times(my_rank_, ruled_->decider, rank_count())) {
+        return;
+    }
+    if (!decides()) {
+        ruled_->post.report(*window);
+    } else if (ruled_->docket) {
+        ruled_->docket->hear(*window);
+    }
 }
 
 void Communicator::take(const Announcement& announcement) {

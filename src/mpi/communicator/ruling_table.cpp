@@ -69,11 +69,37 @@ const RulingTable::Way& RulingTable::look_up(const CallShape& shape, std::uint64
     const Entry* const entry = entry_for(shape, call);
     ClassRecord& record = class_record(shape, call);
     recent = {shape, nullptr, &record.native_calls, entry != nullptr};
-    if (entry != nullptr && !entry->ruling.candidate.algorithm->native()) {
+    if (entry != nullptr && entry->turns) {
+        recent.turns = entry->turns.get();
+    } else if (entry != nullptr && !entry->ruling.candidate.algorithm->native()) {
         recent.execution = &execution_for(*entry, shape);
         recent.calls = &entry->record->calls;
     }
     return recent;
+}
+
+RulingTable::TrialCall RulingTable::take_turn(const Way& way) {
+    Turns& turns = *way.turns;
+    const int number = turns.order.arm_of(turns.calls++);
+    const Entry& arm = turns.arms[static_cast<std::size_t>(number)];
+    Execution* const execution =
+        arm.ruling.candidate.native() ? nullptr : &execution_for(arm, way.shape);
+    ++*(execution == nullptr ? turns.native_calls : &arm.record->calls);
+    return {execution, &turns, number};
+}
+
+std::optional<TrialReport> RulingTable::end_turn(const TrialCall& call, double took_us) {
+    Turns& turns = *call.turns;
+    TrialReport& window = turns.window;
+    window.times_us[static_cast<std::size_t>(call.arm)] +=
+        took_us / static_cast<double>(turns.order.repetitions);
+    if (turns.calls % static_cast<std::uint64_t>(turns.order.window_calls()) != 0) {
+        return std::nullopt;
+    }
+    TrialReport whole = window;
+    window.times_us.assign(window.times_us.size(), 0);
+    ++window.window;
+    return whole;
 }
 
 Execution& RulingTable::execution_for(const Entry& entry, const CallShape& shape) {
@@ -119,8 +145,11 @@ void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord ex
     }
     explained.first_call = call;
     explained.chosen = to_string(ruling.candidate);
+    for (const Arm& other : ruling.others) {
+        explained.chosen += " | " + to_string(other.candidate);
+    }
     const std::lock_guard lock(record_.mutex);
-    if (!record_.first_ruled_call && !ruling.candidate.native()) {
+    if (!record_.first_ruled_call && !(ruling.candidate.native() && ruling.others.empty())) {
         record_.first_ruled_call = call;
     }
     const ShapeClass& shapes = ruling.shapes;
@@ -143,7 +172,19 @@ void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord ex
     if (of_class.rulings.size() > most_rulings_remembered) {
         of_class.rulings.pop_front();
     }
-    entries_[shapes] = {ruling, &of_class.rulings.back(), transport, ++number_};
+    Entry& entry = entries_[shapes] = {ruling, &of_class.rulings.back(), transport, ++number_};
+    if (ruling.trial == 0) {
+        return;
+    }
+    entry.turns = std::make_shared<Turns>();
+    entry.turns->native_calls = &of_class.native_calls;
+    entry.turns->order = {ruling.arm_count(), ruling.repetitions};
+    entry.turns->window = {shapes, ruling.trial, 0, std::vector<double>(
+                                                        static_cast<std::size_t>(ruling.arm_count()))};
+    for (int arm = 0; arm < ruling.arm_count(); ++arm) {
+        entry.turns->arms.push_back(
+            {ruling.arm(arm), entry.record, transport, arm == 0 ? entry.number : ++number_});
+    }
 }
 
 }  // namespace mutirao::mpi

@@ -8,10 +8,12 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "core/collectives/call_shape.h"
 #include "core/network/network.h"
 #include "core/selection/ruling.h"
+#include "core/selection/trial.h"
 #include "mpi/communicator/members.h"
 #include "mpi/communicator/record.h"
 #include "mpi/executor/execution.h"
@@ -23,12 +25,22 @@ class RulingTable {
     /// Both outlive the table; members' placement is known when the first ruling is taken.
     RulingTable(const Members& members, Record& record) : members_(members), record_(record) {}
 
+    struct Turns;
+
     /// What one shape is run by.
     struct Way {
         CallShape shape;
         Execution* execution = nullptr;  ///< null: the MPI library's own
         std::uint64_t* calls = nullptr;  ///< to be counted in
         bool ruled = false;              ///< somebody has decided on it, be it for the MPI library
+        Turns* turns = nullptr;          ///< on trial: each call runs as take_turn() says instead
+    };
+
+    /// A call of a trial.
+    struct TrialCall {
+        Execution* execution = nullptr;
+        Turns* turns = nullptr;
+        int arm = 0;
     };
 
     const Way& find(const CallShape& shape, std::uint64_t call) {
@@ -36,6 +48,11 @@ class RulingTable {
         return recent.calls != nullptr && recent.shape == shape ? recent
                                                                 : look_up(shape, call, recent);
     }
+
+    /// Of a shape on trial: how its next call runs; it is counted.
+    TrialCall take_turn(const Way& way);
+    /// It took so long. At the end of a window: what this rank has to say of it.
+    static std::optional<TrialReport> end_turn(const TrialCall& call, double took_us);
 
     /// A ruling holds from `call` on, in place of an earlier one for the same calls.
     void take(const Ruling& ruling, std::uint64_t call, RulingRecord explained,
@@ -51,6 +68,7 @@ class RulingTable {
         RulingRecord* record;
         Transport transport;
         std::uint32_t number;  ///< different for each ruling
+        std::shared_ptr<Turns> turns{};
     };
     struct PlanKey {
         std::uint32_t ruling;
@@ -91,6 +109,15 @@ class RulingTable {
     std::list<Planned> plans_;  ///< the latest used first
     std::unordered_map<PlanKey, std::list<Planned>::iterator, PlanHash> plan_of_;
     std::size_t plan_bytes_ = 0;
+};
+
+/// A class's calls during a trial, on this rank.
+struct RulingTable::Turns {
+    mutirao::Turns order;
+    TrialReport window;      ///< the present one; sums until its end
+    std::vector<Entry> arms;
+    std::uint64_t* native_calls = nullptr;  ///< the class's
+    std::uint64_t calls = 0;
 };
 
 }  // namespace mutirao::mpi

@@ -13,7 +13,7 @@ AnnouncementPost::AnnouncementPost(MPI_Comm twin, Slot slot, const Members& memb
     : members_(members),
       know_hosts_(std::move(know_hosts)),
       announcements_(twin, slot.announcements()),
-      leads_(twin, slot.leads()) {}
+      reports_(twin, slot.reports()) {}
 
 // Who speaks for a host here: the decider for its own, so that nothing is told twice.
 int AnnouncementPost::leader(int host) const {
@@ -79,16 +79,16 @@ std::vector<Announcement> AnnouncementPost::receive() {
     return heard;
 }
 
-void AnnouncementPost::report(const LeadReport& report) {
-    leads_.send(members_.twin_rank_of[static_cast<std::size_t>(decider_)],
-                std::make_shared<const Post::Bytes>(encode(report)));
+void AnnouncementPost::report(const Report& report) {
+    reports_.send(members_.twin_rank_of[static_cast<std::size_t>(decider_)],
+                  std::make_shared<const Post::Bytes>(encode(report)));
 }
 
-std::vector<LeadReport> AnnouncementPost::receive_reports() {
-    std::vector<LeadReport> heard;
-    while (const auto received = leads_.receive()) {
-        if (const auto report = decode_lead_report(received->bytes)) {
-            heard.push_back(*report);
+std::vector<Report> AnnouncementPost::receive_reports() {
+    std::vector<Report> heard;
+    while (const auto received = reports_.receive()) {
+        if (auto report = decode_report(received->bytes, members_.rank_count())) {
+            heard.push_back(std::move(*report));
         }
     }
     return heard;

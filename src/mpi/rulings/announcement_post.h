@@ -1,5 +1,5 @@
 // Carries the decider's announcements to every rank of a communicator along the route that they name,
-// and the ranks' reports of their lead to the decider. Announcements move on only while ranks are
+// and the ranks' reports to the decider. Announcements move on only while ranks are
 // inside calls, but always before a rank needs them itself.
 #pragma once
 
@@ -27,12 +27,12 @@ class AnnouncementPost {
     /// What has arrived; it is passed on before it is returned. Does not block.
     std::vector<Announcement> receive();
 
-    void report(const LeadReport& report);
+    void report(const Report& report);
     /// The decider's: what ranks have reported.
-    std::vector<LeadReport> receive_reports();
+    std::vector<Report> receive_reports();
 
     /// No sends are under way.
-    bool idle() { return announcements_.idle() && leads_.idle(); }
+    bool idle() { return announcements_.idle() && reports_.idle(); }
     /// Before the first announcement: rank 0, unless told otherwise.
     void set_decider(int rank) { decider_ = rank; }
 
@@ -45,7 +45,7 @@ class AnnouncementPost {
     int decider_ = 0;
     std::function<void()> know_hosts_;
     Post announcements_;
-    Post leads_;
+    Post reports_;
 };
 
 }  // namespace mutirao::mpi

@@ -125,11 +125,37 @@ std::optional<Ruling> Docket::decide(Case& each) {
     const bool alike = each.decision ? runs_alike(*each.decision, made)
                                      : made.chosen.algorithm->native();
     const bool is_native = made.chosen.algorithm->native();
+    const bool fresh = !each.decision;
     each.decision = std::move(made);
+    if (alike && !fresh) {
+        return std::nullopt;
+    }
+    if (holds_contests()) {
+        each.contest = contest_for(each.shape, *each.decision, *network_, subject_.reporters);
+        if (each.contest) {
+            return each.contest->ruling();
+        }
+    }
     if (alike || (was_native && is_native)) {
         return std::nullopt;
     }
     return Ruling{subject_of(each.shape), each.decision->chosen, each.decision->tree};
+}
+
+// Who waits for what is settled gets what is predicted.
+bool Docket::holds_contests() const {
+    return subject_.settings.trials && !subject_.settings.waits_at_start();
+}
+
+void Docket::hear(const TrialReport& report) {
+    const std::lock_guard lock(mutex_);
+    const auto found = cases_.find(report.shapes);
+    if (found == cases_.end() || !found->second.contest || found->second.waiting) {
+        return;
+    }
+    if (found->second.contest->hear(report)) {
+        fresh_.push_back(found->second.contest->ruling());
+    }
 }
 
 // For the report: that is no ruling, since calls without one run natively anyway.
@@ -215,7 +241,12 @@ void Docket::explain(const Ruling& ruling, RulingRecord& record) const {
         record.reason = "the network is not known";
         return;
     }
-    record.reason = found->second.decision->reason;
+    const Case& of_class = found->second;
+    const bool measured = of_class.contest && of_class.contest->settled() && ruling.trial == 0;
+    record.reason = measured ? of_class.contest->reason() : of_class.decision->reason;
+    if (ruling.trial != 0) {
+        record.reason = "on trial; " + record.reason;
+    }
     record.considered = found->second.decision->considered;
     record.bound_us = found->second.decision->bound_us;
 }

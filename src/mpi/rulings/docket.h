@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/epochs/announcement.h"
+#include "core/selection/contest.h"
 #include "core/selection/ruling.h"
 #include "core/selection/selection.h"
 #include "core/settings/settings.h"
@@ -26,6 +27,7 @@ class Docket {
         std::shared_ptr<const Placement> placement;
         std::vector<int> source_host_of;  ///< the source's number of each host
         int decider = 0;                  ///< rank
+        int reporters = 1;                ///< ranks that say how long calls on trial took
         std::shared_ptr<Lookout> lookout;  ///< null: nobody measures beside the program
         double socket_buffer_bytes = 0;
         Settings settings;
@@ -36,6 +38,8 @@ class Docket {
 
     /// The communicator was called with a shape of a class that has no ruling.
     void want(const CallShape& shape, std::uint64_t call);
+    /// What calls on trial took, on one rank.
+    void hear(const TrialReport& report);
     /// Decided and not yet taken, in that call. The route as the network is now.
     std::vector<Ruling> take_fresh(std::uint64_t call);
     Route route();
@@ -55,6 +59,7 @@ class Docket {
         CallShape shape;
         std::optional<Decision> decision;
         bool waiting = false;  ///< in queue_
+        std::optional<Contest> contest{};  ///< by which the prediction is judged
     };
 
     void look_at_network();
@@ -63,6 +68,7 @@ class Docket {
     ShapeClass subject_of(const CallShape& shape) const;
     void question_all();
     std::optional<Ruling> decide(Case& each);
+    bool holds_contests() const;
     void note_native(const ShapeClass& shapes, const Decision& decision);
 
     const Subject subject_;
