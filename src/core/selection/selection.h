@@ -85,6 +85,7 @@ class Deliberation {
     std::shared_ptr<const RankNetwork> network_;
     std::optional<Decision> present_;
     CallShape host_shape_;          ///< the call among one participant per host
+    int tree_root_host_ = 0;        ///< found once: for a call without a root that takes many walks
     RankNetwork hosts_;
     bool composed_ = false;         ///< candidates run between the hosts, and others inside
     Pass pass_ = Pass::begin;
