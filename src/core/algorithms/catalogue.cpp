@@ -39,6 +39,7 @@ Schedule recursive_doubling(const Request& request);
 Schedule bruck(const Request& request);
 Schedule neighbor_exchange(const Request& request);
 Schedule sparbit(const Request& request);
+Schedule pat(const Request& request);
 Schedule circulant(const Request& request);
 Schedule tree(const Request& request);
 
@@ -166,6 +167,10 @@ std::vector<Algorithm> allgather_rows() {
          .summary = "far ranks first, so that most blocks go to near ones",
          .source = "Loch and Koslovski 2021, arXiv:2109.08751",
          .build = allgather::sparbit},
+        {.collective = allgather, .name = "pat",
+         .summary = "as sparbit, with up to `radix` blocks in a message",
+         .source = "Jeaugey 2025, arXiv:2506.20252",
+         .build = allgather::pat, .radices = {4, 16, 64}},
         {.collective = allgather, .name = "circulant",
          .summary = "like bruck with skips that halve p, without staging",
          .source = "Traeff 2024, arXiv:2410.14234",

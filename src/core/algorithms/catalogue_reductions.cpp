@@ -36,6 +36,8 @@ Schedule pairwise(const Request& request);
 Schedule recursive_halving(const Request& request);
 Schedule ring(const Request& request);
 Schedule circulant(const Request& request);
+Schedule pat(const Request& request);
+Schedule reduce_scatter(const Request& request);
 
 }  // namespace reduce_scatter_block
 
@@ -152,6 +154,15 @@ std::vector<Algorithm> reduce_scatter_block_rows() {
          .summary = "along halving skips, for any number of ranks",
          .source = "Traeff 2024, arXiv:2410.14234",
          .build = reduce_scatter_block::circulant},
+        {.collective = reduce_scatter_block, .name = "pat",
+         .summary = "up a tree to every rank, with up to `radix` partial results in a message",
+         .source = "Jeaugey 2025, arXiv:2506.20252",
+         .build = reduce_scatter_block::pat, .radices = {4, 16, 64}},
+        {.collective = reduce_scatter_block, .name = "reduce_scatter",
+         .summary = "reduced to rank 0 over a k-nomial tree, then scattered over a binomial one",
+         .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
+         .build = reduce_scatter_block::reduce_scatter, .radices = {2, 4, 8},
+         .keeps_order = true},
     };
 }
 

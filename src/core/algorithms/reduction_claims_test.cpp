@@ -70,6 +70,18 @@ std::size_t port_load(const std::vector<Schedule>& schedules) {
     return most;
 }
 
+/// The most messages that any rank sends.
+std::size_t most_sends(const std::vector<Schedule>& schedules) {
+    std::size_t most = 0;
+    for (const Schedule& schedule : schedules) {
+        const auto sends =
+            std::count_if(schedule.steps().begin(), schedule.steps().end(),
+                          [](const Step& step) { return step.kind == StepKind::send; });
+        most = std::max(most, static_cast<std::size_t>(sends));
+    }
+    return most;
+}
+
 TEST(ReductionClaims, DepthsOfReduceAndScans) {
     using enum Collective;
     for (int size = 2; size <= 40; ++size) {
@@ -110,6 +122,11 @@ TEST(ReductionClaims, DepthsOfAllreduceAndReduceScatter) {
                   floor_log2 + folding);
         EXPECT_EQ(depth_of(reduce_scatter_block, "ring", size), size - 1);
         EXPECT_LE(depth_of(reduce_scatter_block, "circulant", size), log2);
+        EXPECT_LE(depth_of(reduce_scatter_block, "reduce_scatter:radix=2", size), 2 * log2);
+        for (const std::string_view text : {"pat:radix=2", "pat:radix=64"}) {
+            EXPECT_LE(depth_of(reduce_scatter_block, text, size), log2);
+            EXPECT_LE(depth_of(allgather, text, size), log2);
+        }
     }
     EXPECT_EQ(depth_of(allreduce, "recursive_multiplying:radix=4", 16), 2);
     EXPECT_EQ(depth_of(allreduce, "recursive_multiplying:radix=4", 12), 2);
@@ -138,14 +155,21 @@ TEST(ReductionClaims, AllreduceTakesATreeThatHangsFromAnyRank) {
 TEST(ReductionClaims, CirculantTakesFewMessages) {
     for (int size = 2; size <= 40; ++size) {
         const auto most = static_cast<std::size_t>(2 * ceiling_log(size, 2));
-        for (const Schedule& schedule :
-             schedules_of(Collective::reduce_scatter_block, "circulant", size, 8, true)) {
-            const auto sends =
-                std::count_if(schedule.steps().begin(), schedule.steps().end(),
-                              [](const Step& step) { return step.kind == StepKind::send; });
-            EXPECT_LE(static_cast<std::size_t>(sends), most) << size;
-        }
+        EXPECT_LE(most_sends(schedules_of(Collective::reduce_scatter_block, "circulant", size, 8,
+                                          true)),
+                  most)
+            << size;
     }
+}
+
+// One message for each step, unless more blocks are due than may share one.
+TEST(ReductionClaims, AggregatedTreesTakeFewMessages) {
+    for (const Collective each : {Collective::allgather, Collective::reduce_scatter_block}) {
+        EXPECT_EQ(most_sends(schedules_of(each, "pat:radix=64", 33, 8, true)), 6u);
+        EXPECT_EQ(most_sends(schedules_of(each, "pat:radix=4", 32, 8, true)), 1u + 1u + 1u + 2u + 4u);
+        EXPECT_EQ(most_sends(schedules_of(each, "pat:radix=16", 32, 8, true)), 5u);
+    }
+    EXPECT_EQ(most_sends(schedules_of(Collective::allgather, "sparbit", 32, 8, true)), 31u);
 }
 
 TEST(ReductionClaims, LongMessagesLoadPortsAsLittleAsPossible) {
@@ -161,7 +185,7 @@ TEST(ReductionClaims, LongMessagesLoadPortsAsLittleAsPossible) {
                 << name << ", ranks " << size;
         }
         for (const std::string_view name :
-             {"direct", "pairwise", "ring", "circulant", "recursive_halving"}) {
+             {"direct", "pairwise", "ring", "circulant", "pat:radix=4", "recursive_halving"}) {
             if (name == "recursive_halving" && !is_power_of_two(size)) continue;
             EXPECT_EQ(port_load(schedules_of(reduce_scatter_block, name, size, block, true)),
                       (ranks - 1) * block)
