@@ -41,6 +41,8 @@ Schedule neighbor_exchange(const Request& request);
 Schedule sparbit(const Request& request);
 Schedule pat(const Request& request);
 Schedule circulant(const Request& request);
+Schedule locality_bruck(const Request& request);
+Schedule gather_broadcast(const Request& request);
 Schedule tree(const Request& request);
 
 }  // namespace allgather
@@ -51,6 +53,7 @@ Schedule linear(const Request& request);
 Schedule pairwise(const Request& request);
 Schedule windowed(const Request& request);
 Schedule bruck(const Request& request);
+Schedule two_level(const Request& request);
 
 }  // namespace alltoall
 
@@ -145,6 +148,11 @@ std::vector<Algorithm> allgather_rows() {
          .summary = "every rank sends to every other at once",
          .source = "Bruck et al. 1997, doi:10.1109/71.642949",
          .build = allgather::linear},
+        {.collective = allgather, .name = "two_proc",
+         .summary = "a single exchange, which is linear between two",
+         .source = "Open MPI; Bruck et al. 1997, doi:10.1109/71.642949",
+         .build = allgather::linear,
+         .fits = [](int size) { return size == 2; }},
         {.collective = allgather, .name = "ring",
          .summary = "the blocks go round a ring",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
@@ -175,6 +183,14 @@ std::vector<Algorithm> allgather_rows() {
          .summary = "like bruck with skips that halve p, without staging",
          .source = "Traeff 2024, arXiv:2410.14234",
          .build = allgather::circulant},
+        {.collective = allgather, .name = "locality_bruck",
+         .summary = "bruck between hosts, whose ranks share the work and exchange what comes",
+         .source = "Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
+         .build = allgather::locality_bruck},
+        {.collective = allgather, .name = "gather_broadcast",
+         .summary = "up a binomial tree to rank 0, and down again what a subtree lacks",
+         .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
+         .build = allgather::gather_broadcast},
         {.collective = allgather, .name = "tree",
          .summary = "outwards from every rank over a tree made from the measured network",
          .source = tree_sources,
@@ -201,6 +217,10 @@ std::vector<Algorithm> alltoall_rows() {
          .summary = "blocks travel digit by digit of their distance, many in a message",
          .source = "Bruck et al. 1997, doi:10.1109/71.642949",
          .build = alltoall::bruck, .radices = {2, 4, 8}},
+        {.collective = alltoall, .name = "two_level",
+         .summary = "one message between two hosts, by ranks that each speak for some of the others",
+         .source = "Kinkead et al. 2025, arXiv:2601.17606",
+         .build = alltoall::two_level},
     };
 }
 
