@@ -69,6 +69,8 @@ Schedule circulant(const Request& request);
 Schedule scatter_recursive_doubling_allgather(const Request& request);
 Schedule scatter_ring_allgather(const Request& request);
 Schedule two_level(const Request& request);
+Schedule multi_lane(const Request& request);
+Schedule striped(const Request& request);
 Schedule tree(const Request& request);
 
 }  // namespace broadcast
@@ -81,6 +83,9 @@ Algorithm native_of(Collective collective) {
             .summary = "the MPI library's own",
             .source = "the MPI library in use"};
 }
+
+/// Shares of a shorter broadcast are not worth the more messages.
+constexpr std::size_t least_bytes_of_shares = 4096;
 
 std::vector<Algorithm> barrier_rows() {
     constexpr Collective barrier = Collective::barrier;
@@ -224,6 +229,15 @@ std::vector<Algorithm> alltoall_rows() {
     };
 }
 
+/// Among all ranks, since it is nothing between one rank of each host.
+Algorithm multi_lane_broadcast() {
+    return {.collective = Collective::broadcast, .name = "multi_lane",
+            .summary = "a share by each rank of a host, put together inside the hosts",
+            .source = "Traeff and Hunold 2019, arXiv:1910.13373",
+            .build = broadcast::multi_lane, .segmented = true, .segments_of_blocks = true,
+            .radices = {2, 8}, .least_bytes = least_bytes_of_shares};
+}
+
 std::vector<Algorithm> broadcast_rows() {
     constexpr Collective broadcast = Collective::broadcast;
     std::vector<Algorithm> rows = {
@@ -268,12 +282,18 @@ std::vector<Algorithm> broadcast_rows() {
          .summary = "once to each site, then binomial trees inside, as MagPIe",
          .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
          .build = broadcast::two_level, .segmented = true, .trees = {TreeKind::two_level}},
+        {.collective = broadcast, .name = "striped",
+         .summary = "a share over each host of groups of `radix`, then exchanged in the groups",
+         .source = "Traeff and Hunold 2019, arXiv:1910.13373",
+         .build = broadcast::striped, .segmented = true, .segments_of_blocks = true,
+         .radices = {2, 4, 8, 64}, .least_bytes = least_bytes_of_shares},
         {.collective = broadcast, .name = "tree",
          .summary = "a tree made from the measured network",
          .source = tree_sources,
          .build = broadcast::tree, .segmented = true, .trees = measured_trees()},
     };
     for (Algorithm& row : rows) row.level = Level::hosts;
+    rows.push_back(multi_lane_broadcast());
     return rows;
 }
 

@@ -25,6 +25,9 @@ Schedule ring(const Request& request);
 Schedule circulant(const Request& request);
 Schedule swing(const Request& request);
 Schedule direct(const Request& request);
+Schedule direct_shares(const Request& request);
+Schedule multi_lane(const Request& request);
+Schedule reduce_broadcast(const Request& request);
 Schedule tree(const Request& request);
 
 }  // namespace allreduce
@@ -123,6 +126,19 @@ std::vector<Algorithm> allreduce_rows() {
          .summary = "every rank sends to every other and combines by itself",
          .source = "all operands at once, as the collective is defined",
          .build = allreduce::direct, .keeps_order = true},
+        {.collective = allreduce, .name = "direct_shares",
+         .summary = "every rank combines a share of all operands and sends it to every other",
+         .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
+         .build = allreduce::direct_shares, .keeps_order = true},
+        {.collective = allreduce, .name = "multi_lane",
+         .summary = "a share by each rank of a host between the hosts, put together inside them",
+         .source = "Traeff and Hunold 2019, arXiv:1910.13373",
+         .build = allreduce::multi_lane},
+        {.collective = allreduce, .name = "reduce_broadcast",
+         .summary = "up and down a k-nomial tree over the ranks",
+         .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
+         .build = allreduce::reduce_broadcast, .segmented = true, .radices = {2, 4, 8},
+         .keeps_order = true},
         {.collective = allreduce, .name = "tree",
          .summary = "up and down a tree made from the measured network",
          .source = tree_sources,

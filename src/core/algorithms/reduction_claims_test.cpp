@@ -114,6 +114,10 @@ TEST(ReductionClaims, DepthsOfAllreduceAndReduceScatter) {
         EXPECT_EQ(depth_of(allreduce, "ring", size), 2 * (size - 1));
         EXPECT_LE(depth_of(allreduce, "circulant", size), 2 * log2);
         EXPECT_EQ(depth_of(allreduce, "direct", size), 1);
+        EXPECT_EQ(depth_of(allreduce, "direct_shares", size), 2);
+        EXPECT_LE(depth_of(allreduce, "reduce_broadcast:radix=2", size), 2 * log2);
+        const int hosts = test::some_placement(size).host_count();
+        EXPECT_LE(depth_of(allreduce, "multi_lane", size), 2 * ceiling_log(hosts, 2) + 2);
         if (is_power_of_two(size)) {
             EXPECT_EQ(depth_of(allreduce, "swing", size), 2 * log2);
         }
@@ -177,8 +181,9 @@ TEST(ReductionClaims, LongMessagesLoadPortsAsLittleAsPossible) {
     constexpr std::size_t block = 64;
     for (int size = 2; size <= 33; ++size) {
         const auto ranks = static_cast<std::size_t>(size);
-        for (const std::string_view name : {"ring", "circulant", "swing", "rabenseifner"}) {
-            const bool any = name == "ring" || name == "circulant";
+        for (const std::string_view name : {"ring", "circulant", "swing", "rabenseifner",
+                                            "direct_shares"}) {
+            const bool any = name == "ring" || name == "circulant" || name == "direct_shares";
             if (!any && !is_power_of_two(size)) continue;
             EXPECT_EQ(port_load(schedules_of(allreduce, name, size, ranks * block, true)),
                       2 * (ranks - 1) * block)

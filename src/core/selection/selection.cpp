@@ -239,13 +239,22 @@ void Deliberation::queue(const Candidate& candidate) {
 }
 
 void Deliberation::plan_shapes() {
-    for (Candidate shape : candidates_in_one_piece(shape_.collective)) {
-        for (const std::size_t segment_bytes :
-             first_choices(*shape.algorithm, shape_.length_bytes,
-                           hosts_.between_hosts().transport.eager_limit_bytes)) {
-            shape.parameters.segment_bytes = segment_bytes;
-            queue(shape);
-        }
+    for (const Candidate& shape : candidates_in_one_piece(shape_.collective)) {
+        if (!composed_ || goes_between_hosts(shape)) queue_first_choices(shape);
+    }
+}
+
+bool Deliberation::goes_between_hosts(const Candidate& candidate) {
+    return candidate.native() || candidate.algorithm->level == Level::hosts;
+}
+
+void Deliberation::queue_first_choices(Candidate shape) {
+    if (shape_.length_bytes < shape.algorithm->least_bytes) return;
+    for (const std::size_t segment_bytes :
+         first_choices(*shape.algorithm, shape_.length_bytes,
+                       hosts_.between_hosts().transport.eager_limit_bytes)) {
+        shape.parameters.segment_bytes = segment_bytes;
+        queue(shape);
     }
 }
 
@@ -275,6 +284,9 @@ void Deliberation::plan_ranks() {
         if (queue_.size() > most_in_full) break;
         if (!each.candidate.native()) queue_.push_back(each.candidate);
     }
+    for (const Candidate& shape : candidates_in_one_piece(shape_.collective)) {
+        if (!goes_between_hosts(shape)) queue_first_choices(shape);
+    }
 }
 
 /// The best one with every other way to go on inside hosts. With two ranks on a host there is one.
@@ -282,7 +294,7 @@ void Deliberation::plan_insides() {
     if (network_->placement().most_ranks_on_a_host() <= 2 || !composed_) return;
     for (const Evaluated& best : fastest_first()) {
         if (best.candidate.native()) continue;
-        if (!best.in_full) return;
+        if (!best.in_full || best.candidate.algorithm->level == Level::ranks) return;
         for (const std::string_view inside : {"flat", "binomial", "chain"}) {
             Candidate candidate = best.candidate;
             candidate.parameters.inside = inside;

@@ -73,7 +73,9 @@ class Deliberation {
     void plan_segments();
     void plan_ranks();
     void plan_insides();
+    static bool goes_between_hosts(const Candidate& candidate);
     void queue(const Candidate& candidate);
+    void queue_first_choices(Candidate shape);
     void predict_between_hosts(const Candidate& candidate);
     void predict_in_full(const Candidate& candidate);
     std::optional<double> inside_us(const Candidate& candidate);
