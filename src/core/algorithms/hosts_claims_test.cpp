@@ -49,6 +49,13 @@ class ByHosts {
         }
         return bytes;
     }
+    std::size_t bytes_from(int host) const {
+        std::size_t bytes = 0;
+        for (const auto& [pair, traffic] : between_hosts()) {
+            if (pair.first == host) bytes += traffic.bytes;
+        }
+        return bytes;
+    }
     /// That any rank sends to other hosts.
     Traffic most_by_a_rank() const {
         std::map<int, Traffic> of_rank;
@@ -131,10 +138,13 @@ TEST(HostsClaims, LanesCarryAShareEach) {
         for (int host = 0; host < placement.host_count(); ++host) {
             EXPECT_EQ(run.bytes_into(host), host == root_host ? 0 : length);
         }
+        EXPECT_EQ(run.bytes_from(root_host), placement.host_count() == 1 ? 0 : length);
     }
     const Placement even = Placement::in_blocks(4, 4);
-    EXPECT_EQ(ByHosts(Collective::broadcast, "multi_lane", length, even).most_by_a_rank().bytes,
-              2 * length / 4);
+    for (int host = 0; host < 5; ++host) {
+        const ByHosts run(Collective::broadcast, "multi_lane", length, Placement::in_blocks(5, 4));
+        EXPECT_LE(run.bytes_from(host), length) << host;
+    }
     const ByHosts reduced(Collective::allreduce, "multi_lane", length, even);
     EXPECT_EQ(reduced.most_by_a_rank().bytes, 2 * length * 3 / 4 / 4);
     for (int host = 0; host < 4; ++host) EXPECT_EQ(reduced.bytes_into(host), 2 * length * 3 / 4);

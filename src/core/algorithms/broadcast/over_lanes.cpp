@@ -9,24 +9,27 @@ namespace {
 
 class OverLanes {
   public:
-    OverLanes(const Request& request, const Placement& groups, int radix)
+    OverLanes(const Request& request, const Placement& groups)
         : request_(request),
           groups_(groups),
           lanes_(groups, request.root),
           own_group_(groups.host_of(request.rank)),
-          root_group_(groups.host_of(request.root)),
-          between_(with_real_ranks(
-              k_nomial_place(virtual_rank(own_group_, root_group_, groups.host_count()),
-                             groups.host_count(), radix),
-              root_group_, groups.host_count())) {}
+          root_group_(groups.host_of(request.root)) {}
 
-    TreePlace place_in(int lane) const {
+    TreePlace place_in(int lane, const PlaceBetween& place_between) const {
+        const int count = groups_.host_count();
+        const TreePlace between = with_real_ranks(
+            place_between(virtual_rank(own_group_, root_group_, count), lane), root_group_, count);
         const int speaker = lanes_.speaker(own_group_, lane);
         const bool at_root = request_.rank == request_.root;
         TreePlace place;
         if (request_.rank == speaker) {
-            if (!at_root) place.parent = above(lane);
-            for (const int group : between_.children) {
+            if (between.parent >= 0) {
+                place.parent = lanes_.speaker(between.parent, lane);
+            } else if (!at_root) {
+                place.parent = request_.root;
+            }
+            for (const int group : between.children) {
                 place.children.push_back(lanes_.speaker(group, lane));
             }
             add_own_group(place);
@@ -41,12 +44,6 @@ class OverLanes {
     int lane_count() const { return lanes_.count(); }
 
   private:
-    /// Where a speaker gets its share from.
-    int above(int lane) const {
-        return own_group_ == root_group_ ? request_.root
-                                         : lanes_.speaker(between_.parent, lane);
-    }
-
     /// Each begins with the next, so that a rank does not get all shares at the same time.
     void add_own_group(TreePlace& place) const {
         const auto ranks = groups_.ranks_of(own_group_);
@@ -63,15 +60,17 @@ class OverLanes {
     Lanes lanes_;
     int own_group_;
     int root_group_;
-    TreePlace between_;  ///< the own group's
 };
 
 }  // namespace
 
-Schedule over_lanes(const Request& request, const Placement& groups, int radix) {
-    const OverLanes lanes(request, groups, radix);
+Schedule over_lanes(const Request& request, const Placement& groups,
+                    const PlaceBetween& place_between) {
+    const OverLanes lanes(request, groups);
     std::vector<TreePlace> places;
-    for (int lane = 0; lane < lanes.lane_count(); ++lane) places.push_back(lanes.place_in(lane));
+    for (int lane = 0; lane < lanes.lane_count(); ++lane) {
+        places.push_back(lanes.place_in(lane, place_between));
+    }
     return pass_down_shares(places, request);
 }
 

@@ -26,8 +26,11 @@ Placement groups_of_neighbours(int size, int most_in_a_group) {
 
 Schedule striped(const Request& request) {
     const Placement groups = groups_of_neighbours(request.size, request.parameters.radix);
-    const int straight_to_all = std::max(groups.host_count(), 2);
-    return over_lanes(request, groups, straight_to_all);
+    const int count = groups.host_count();
+    const int straight_to_all = std::max(count, 2);
+    return over_lanes(request, groups, [&](int group, int) {
+        return k_nomial_place(group, count, straight_to_all);
+    });
 }
 
 }  // namespace mutirao::broadcast
