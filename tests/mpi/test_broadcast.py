@@ -20,6 +20,8 @@ CASES = [
     ("tree:tree=mst,segment_bytes=300", 1, 5),
     ("tree:tree=shortest_path", 2, 6),
     ("tree:tree=greedy,segment_bytes=8192", 1, 4),
+    ("multi_lane:radix=2,segment_bytes=256", 2, 5),
+    ("striped:radix=2", 1, 5),
     ("auto", 1, 4),
     ("native", 1, 4),
 ]

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/collectives/collective.h"
+#include "core/network/placement.h"
 #include "core/network/tree.h"
 #include "core/schedule/schedule.h"
 
@@ -39,6 +40,8 @@ struct Request {
     bool commutes = true;          ///< of a reduction: the order of operands is free
     Parameters parameters{};
     const Tree* tree = nullptr;  ///< over the same ranks, hung from `root`; for tree algorithms
+    /// Of the same ranks, for algorithms that go by hosts; there only where these are all ranks.
+    const Placement* placement = nullptr;
 };
 
 /// Who an algorithm's participants are.
@@ -58,6 +61,7 @@ struct Algorithm {
     std::vector<int> radices{};  ///< values of Parameters::radix worth trying; empty: not read
     std::vector<TreeKind> trees{};  ///< kinds of Request::tree that it takes; empty: none
     Level level = Level::ranks;
+    std::size_t least_bytes = 0;  ///< of a message that is worth a prediction
     bool inside_a_host = false;  ///< may be another's Parameters::inside
     /// Combines the operands of a reduction in the ranks' order, as operators that do not commute need.
     bool keeps_order = false;

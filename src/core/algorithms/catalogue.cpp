@@ -39,7 +39,10 @@ Schedule recursive_doubling(const Request& request);
 Schedule bruck(const Request& request);
 Schedule neighbor_exchange(const Request& request);
 Schedule sparbit(const Request& request);
+Schedule pat(const Request& request);
 Schedule circulant(const Request& request);
+Schedule locality_bruck(const Request& request);
+Schedule gather_broadcast(const Request& request);
 Schedule tree(const Request& request);
 
 }  // namespace allgather
@@ -50,6 +53,7 @@ Schedule linear(const Request& request);
 Schedule pairwise(const Request& request);
 Schedule windowed(const Request& request);
 Schedule bruck(const Request& request);
+Schedule two_level(const Request& request);
 
 }  // namespace alltoall
 
@@ -65,6 +69,8 @@ Schedule circulant(const Request& request);
 Schedule scatter_recursive_doubling_allgather(const Request& request);
 Schedule scatter_ring_allgather(const Request& request);
 Schedule two_level(const Request& request);
+Schedule multi_lane(const Request& request);
+Schedule striped(const Request& request);
 Schedule tree(const Request& request);
 
 }  // namespace broadcast
@@ -77,6 +83,9 @@ Algorithm native_of(Collective collective) {
             .summary = "the MPI library's own",
             .source = "the MPI library in use"};
 }
+
+/// Shares of a shorter broadcast are not worth the more messages.
+constexpr std::size_t least_bytes_of_shares = 4096;
 
 std::vector<Algorithm> barrier_rows() {
     constexpr Collective barrier = Collective::barrier;
@@ -144,6 +153,11 @@ std::vector<Algorithm> allgather_rows() {
          .summary = "every rank sends to every other at once",
          .source = "Bruck et al. 1997, doi:10.1109/71.642949",
          .build = allgather::linear},
+        {.collective = allgather, .name = "two_proc",
+         .summary = "a single exchange, which is linear between two",
+         .source = "Open MPI; Bruck et al. 1997, doi:10.1109/71.642949",
+         .build = allgather::linear,
+         .fits = [](int size) { return size == 2; }},
         {.collective = allgather, .name = "ring",
          .summary = "the blocks go round a ring",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
@@ -166,10 +180,22 @@ std::vector<Algorithm> allgather_rows() {
          .summary = "far ranks first, so that most blocks go to near ones",
          .source = "Loch and Koslovski 2021, arXiv:2109.08751",
          .build = allgather::sparbit},
+        {.collective = allgather, .name = "pat",
+         .summary = "as sparbit, with up to `radix` blocks in a message",
+         .source = "Jeaugey 2025, arXiv:2506.20252",
+         .build = allgather::pat, .radices = {4, 16, 64}},
         {.collective = allgather, .name = "circulant",
          .summary = "like bruck with skips that halve p, without staging",
          .source = "Traeff 2024, arXiv:2410.14234",
          .build = allgather::circulant},
+        {.collective = allgather, .name = "locality_bruck",
+         .summary = "bruck between hosts, whose ranks share the work and exchange what comes",
+         .source = "Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
+         .build = allgather::locality_bruck},
+        {.collective = allgather, .name = "gather_broadcast",
+         .summary = "up a binomial tree to rank 0, and down again what a subtree lacks",
+         .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
+         .build = allgather::gather_broadcast},
         {.collective = allgather, .name = "tree",
          .summary = "outwards from every rank over a tree made from the measured network",
          .source = tree_sources,
@@ -196,7 +222,20 @@ std::vector<Algorithm> alltoall_rows() {
          .summary = "blocks travel digit by digit of their distance, many in a message",
          .source = "Bruck et al. 1997, doi:10.1109/71.642949",
          .build = alltoall::bruck, .radices = {2, 4, 8}},
+        {.collective = alltoall, .name = "two_level",
+         .summary = "one message between two hosts, by ranks that each speak for some of the others",
+         .source = "Kinkead et al. 2025, arXiv:2601.17606",
+         .build = alltoall::two_level},
     };
+}
+
+/// Among all ranks, since it is nothing between one rank of each host.
+Algorithm multi_lane_broadcast() {
+    return {.collective = Collective::broadcast, .name = "multi_lane",
+            .summary = "a share by each rank of a host, put together inside the hosts",
+            .source = "Traeff and Hunold 2019, arXiv:1910.13373",
+            .build = broadcast::multi_lane, .segmented = true, .segments_of_blocks = true,
+            .radices = {2, 8}, .least_bytes = least_bytes_of_shares};
 }
 
 std::vector<Algorithm> broadcast_rows() {
@@ -243,12 +282,18 @@ std::vector<Algorithm> broadcast_rows() {
          .summary = "once to each site, then binomial trees inside, as MagPIe",
          .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
          .build = broadcast::two_level, .segmented = true, .trees = {TreeKind::two_level}},
+        {.collective = broadcast, .name = "striped",
+         .summary = "a share over each host of groups of `radix`, then exchanged in the groups",
+         .source = "Traeff and Hunold 2019, arXiv:1910.13373",
+         .build = broadcast::striped, .segmented = true, .segments_of_blocks = true,
+         .radices = {2, 4, 8, 64}, .least_bytes = least_bytes_of_shares},
         {.collective = broadcast, .name = "tree",
          .summary = "a tree made from the measured network",
          .source = tree_sources,
          .build = broadcast::tree, .segmented = true, .trees = measured_trees()},
     };
     for (Algorithm& row : rows) row.level = Level::hosts;
+    rows.push_back(multi_lane_broadcast());
     return rows;
 }
 

@@ -25,6 +25,9 @@ Schedule ring(const Request& request);
 Schedule circulant(const Request& request);
 Schedule swing(const Request& request);
 Schedule direct(const Request& request);
+Schedule direct_shares(const Request& request);
+Schedule multi_lane(const Request& request);
+Schedule reduce_broadcast(const Request& request);
 Schedule tree(const Request& request);
 
 }  // namespace allreduce
@@ -36,6 +39,8 @@ Schedule pairwise(const Request& request);
 Schedule recursive_halving(const Request& request);
 Schedule ring(const Request& request);
 Schedule circulant(const Request& request);
+Schedule pat(const Request& request);
+Schedule reduce_scatter(const Request& request);
 
 }  // namespace reduce_scatter_block
 
@@ -121,6 +126,19 @@ std::vector<Algorithm> allreduce_rows() {
          .summary = "every rank sends to every other and combines by itself",
          .source = "all operands at once, as the collective is defined",
          .build = allreduce::direct, .keeps_order = true},
+        {.collective = allreduce, .name = "direct_shares",
+         .summary = "every rank combines a share of all operands and sends it to every other",
+         .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
+         .build = allreduce::direct_shares, .keeps_order = true},
+        {.collective = allreduce, .name = "multi_lane",
+         .summary = "a share by each rank of a host between the hosts, put together inside them",
+         .source = "Traeff and Hunold 2019, arXiv:1910.13373",
+         .build = allreduce::multi_lane},
+        {.collective = allreduce, .name = "reduce_broadcast",
+         .summary = "up and down a k-nomial tree over the ranks",
+         .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
+         .build = allreduce::reduce_broadcast, .segmented = true, .radices = {2, 4, 8},
+         .keeps_order = true},
         {.collective = allreduce, .name = "tree",
          .summary = "up and down a tree made from the measured network",
          .source = tree_sources,
@@ -152,6 +170,15 @@ std::vector<Algorithm> reduce_scatter_block_rows() {
          .summary = "along halving skips, for any number of ranks",
          .source = "Traeff 2024, arXiv:2410.14234",
          .build = reduce_scatter_block::circulant},
+        {.collective = reduce_scatter_block, .name = "pat",
+         .summary = "up a tree to every rank, with up to `radix` partial results in a message",
+         .source = "Jeaugey 2025, arXiv:2506.20252",
+         .build = reduce_scatter_block::pat, .radices = {4, 16, 64}},
+        {.collective = reduce_scatter_block, .name = "reduce_scatter",
+         .summary = "reduced to rank 0 over a k-nomial tree, then scattered over a binomial one",
+         .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
+         .build = reduce_scatter_block::reduce_scatter, .radices = {2, 4, 8},
+         .keeps_order = true},
     };
 }
 

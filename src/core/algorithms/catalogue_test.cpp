@@ -59,7 +59,8 @@ class EveryAlgorithm : public testing::TestWithParam<Candidate> {
 
 // Seen to fail with: a receive that skips a block that the scatter did not bring; a spread that
 // starts from the wrong holder; the unpaired rank of split_binary left out; the segments' sends
-// after the wrong receive; virtual instead of real ranks.
+// after the wrong receive; virtual instead of real ranks; a share that goes back to the root; rows of
+// a host's message read as columns; a part that joined without its home.
 TEST_P(EveryAlgorithm, KeepsItsPromiseFromEveryRoot) {
     Candidate candidate = GetParam();
     const Algorithm& algorithm = *candidate.algorithm;

@@ -52,7 +52,8 @@ Schedule over_ranks(const Candidate& candidate, const CallShape& shape, const Pl
                                        .unit_bytes = shape.unit_bytes,
                                        .commutes = shape.op.commutes,
                                        .parameters = candidate.parameters,
-                                       .tree = tree});
+                                       .tree = tree,
+                                       .placement = &placement});
 }
 
 Schedule over_hosts(const Candidate& candidate, const CallShape& shape, const Placement& placement,

@@ -25,6 +25,11 @@ struct BlockRun {
 /// go over the end, none if there are none. `first` may be anything from -size on.
 std::vector<BlockRun> runs_of(int first, int count, int size);
 
+/// Counted on from the last rank before rank 0.
+inline int rank_behind(const Request& request, int distance) {
+    return (request.rank + request.size - distance) % request.size;
+}
+
 /// The whole input where that is one block.
 inline Region own_input(const Request& request) {
     return nth_block(Buffer::input, 0, request.length_bytes);

@@ -30,6 +30,24 @@ std::vector<StepId> pass_down(Schedule& schedule, const TreePlace& place,
     return arrivals;
 }
 
+Schedule pass_down_shares(std::span<const TreePlace> places, const Request& request) {
+    const Blocks shares(request.length_bytes, static_cast<int>(places.size()));
+    std::vector<std::vector<Region>> segments;
+    for (std::size_t share = 0; share < places.size(); ++share) {
+        segments.push_back(segments_of(shares.block(static_cast<int>(share)),
+                                       request.parameters.segment_bytes));
+    }
+    Schedule schedule;
+    // The first share is never shorter than another.
+    for (std::size_t turn = 0; turn < segments.front().size(); ++turn) {
+        for (std::size_t share = 0; share < places.size(); ++share) {
+            if (turn >= segments[share].size()) continue;
+            pass_down(schedule, places[share], std::span(segments[share]).subspan(turn, 1));
+        }
+    }
+    return schedule;
+}
+
 Schedule over_virtual_tree(const Request& request, const TreePlace& place) {
     return over_place(request, with_real_ranks(place, request.root, request.size));
 }

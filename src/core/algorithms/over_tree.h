@@ -15,6 +15,10 @@ namespace mutirao {
 std::vector<StepId> pass_down(Schedule& schedule, const TreePlace& place,
                               std::span<const Region> segments);
 
+/// A share of the message down each of several trees, in places under real ranks; the shares'
+/// segments take turns. A root of the trees must have the message.
+Schedule pass_down_shares(std::span<const TreePlace> places, const Request& request);
+
 /// A place over virtual ranks, with the request's root, length and segments.
 Schedule over_virtual_tree(const Request& request, const TreePlace& place);
 

@@ -70,6 +70,18 @@ std::size_t port_load(const std::vector<Schedule>& schedules) {
     return most;
 }
 
+/// The most messages that any rank sends.
+std::size_t most_sends(const std::vector<Schedule>& schedules) {
+    std::size_t most = 0;
+    for (const Schedule& schedule : schedules) {
+        const auto sends =
+            std::count_if(schedule.steps().begin(), schedule.steps().end(),
+                          [](const Step& step) { return step.kind == StepKind::send; });
+        most = std::max(most, static_cast<std::size_t>(sends));
+    }
+    return most;
+}
+
 TEST(ReductionClaims, DepthsOfReduceAndScans) {
     using enum Collective;
     for (int size = 2; size <= 40; ++size) {
@@ -102,6 +114,10 @@ TEST(ReductionClaims, DepthsOfAllreduceAndReduceScatter) {
         EXPECT_EQ(depth_of(allreduce, "ring", size), 2 * (size - 1));
         EXPECT_LE(depth_of(allreduce, "circulant", size), 2 * log2);
         EXPECT_EQ(depth_of(allreduce, "direct", size), 1);
+        EXPECT_EQ(depth_of(allreduce, "direct_shares", size), 2);
+        EXPECT_LE(depth_of(allreduce, "reduce_broadcast:radix=2", size), 2 * log2);
+        const int hosts = test::some_placement(size).host_count();
+        EXPECT_LE(depth_of(allreduce, "multi_lane", size), 2 * ceiling_log(hosts, 2) + 2);
         if (is_power_of_two(size)) {
             EXPECT_EQ(depth_of(allreduce, "swing", size), 2 * log2);
         }
@@ -110,6 +126,11 @@ TEST(ReductionClaims, DepthsOfAllreduceAndReduceScatter) {
                   floor_log2 + folding);
         EXPECT_EQ(depth_of(reduce_scatter_block, "ring", size), size - 1);
         EXPECT_LE(depth_of(reduce_scatter_block, "circulant", size), log2);
+        EXPECT_LE(depth_of(reduce_scatter_block, "reduce_scatter:radix=2", size), 2 * log2);
+        for (const std::string_view text : {"pat:radix=2", "pat:radix=64"}) {
+            EXPECT_LE(depth_of(reduce_scatter_block, text, size), log2);
+            EXPECT_LE(depth_of(allgather, text, size), log2);
+        }
     }
     EXPECT_EQ(depth_of(allreduce, "recursive_multiplying:radix=4", 16), 2);
     EXPECT_EQ(depth_of(allreduce, "recursive_multiplying:radix=4", 12), 2);
@@ -138,14 +159,21 @@ TEST(ReductionClaims, AllreduceTakesATreeThatHangsFromAnyRank) {
 TEST(ReductionClaims, CirculantTakesFewMessages) {
     for (int size = 2; size <= 40; ++size) {
         const auto most = static_cast<std::size_t>(2 * ceiling_log(size, 2));
-        for (const Schedule& schedule :
-             schedules_of(Collective::reduce_scatter_block, "circulant", size, 8, true)) {
-            const auto sends =
-                std::count_if(schedule.steps().begin(), schedule.steps().end(),
-                              [](const Step& step) { return step.kind == StepKind::send; });
-            EXPECT_LE(static_cast<std::size_t>(sends), most) << size;
-        }
+        EXPECT_LE(most_sends(schedules_of(Collective::reduce_scatter_block, "circulant", size, 8,
+                                          true)),
+                  most)
+            << size;
     }
+}
+
+// One message for each step, unless more blocks are due than may share one.
+TEST(ReductionClaims, AggregatedTreesTakeFewMessages) {
+    for (const Collective each : {Collective::allgather, Collective::reduce_scatter_block}) {
+        EXPECT_EQ(most_sends(schedules_of(each, "pat:radix=64", 33, 8, true)), 6u);
+        EXPECT_EQ(most_sends(schedules_of(each, "pat:radix=4", 32, 8, true)), 1u + 1u + 1u + 2u + 4u);
+        EXPECT_EQ(most_sends(schedules_of(each, "pat:radix=16", 32, 8, true)), 5u);
+    }
+    EXPECT_EQ(most_sends(schedules_of(Collective::allgather, "sparbit", 32, 8, true)), 31u);
 }
 
 TEST(ReductionClaims, LongMessagesLoadPortsAsLittleAsPossible) {
@@ -153,15 +181,16 @@ TEST(ReductionClaims, LongMessagesLoadPortsAsLittleAsPossible) {
     constexpr std::size_t block = 64;
     for (int size = 2; size <= 33; ++size) {
         const auto ranks = static_cast<std::size_t>(size);
-        for (const std::string_view name : {"ring", "circulant", "swing", "rabenseifner"}) {
-            const bool any = name == "ring" || name == "circulant";
+        for (const std::string_view name : {"ring", "circulant", "swing", "rabenseifner",
+                                            "direct_shares"}) {
+            const bool any = name == "ring" || name == "circulant" || name == "direct_shares";
             if (!any && !is_power_of_two(size)) continue;
             EXPECT_EQ(port_load(schedules_of(allreduce, name, size, ranks * block, true)),
                       2 * (ranks - 1) * block)
                 << name << ", ranks " << size;
         }
         for (const std::string_view name :
-             {"direct", "pairwise", "ring", "circulant", "recursive_halving"}) {
+             {"direct", "pairwise", "ring", "circulant", "pat:radix=4", "recursive_halving"}) {
             if (name == "recursive_halving" && !is_power_of_two(size)) continue;
             EXPECT_EQ(port_load(schedules_of(reduce_scatter_block, name, size, block, true)),
                       (ranks - 1) * block)

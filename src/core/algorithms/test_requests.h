@@ -2,6 +2,7 @@
 // this.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "core/algorithms/algorithm.h"
@@ -53,10 +54,27 @@ inline Tree random_tree(TreeKind kind, int size, int root) {
     return {};
 }
 
+/// Ranks on hosts: in turns, one host after another, or anywhere, by how many they are.
+inline Placement some_placement(int size) {
+    std::mt19937 random(static_cast<unsigned>(size));
+    const int hosts = 1 + static_cast<int>(random() % static_cast<unsigned>(size));
+    std::vector<int> host_of;
+    for (int rank = 0; rank < size; ++rank) {
+        const int by_turns = rank % hosts;
+        const bool settled = rank < hosts;  // every host has a rank
+        const int anywhere = settled ? rank : static_cast<int>(random() % static_cast<unsigned>(hosts));
+        host_of.push_back(size % 3 == 0 ? by_turns : anywhere);
+    }
+    if (size % 3 == 1) std::sort(host_of.begin(), host_of.end());
+    if (size % 3 == 2) std::shuffle(host_of.begin(), host_of.end(), random);
+    return Placement(std::move(host_of));
+}
+
 /// Participants are ranks, whatever the candidate's level.
 inline std::vector<Schedule> build_all(const Candidate& candidate, const CallShape& shape, int size,
                                        const Tree& tree) {
     std::vector<Schedule> schedules;
+    const Placement placement = some_placement(size);
     for (int rank = 0; rank < size; ++rank) {
         schedules.push_back(candidate.algorithm->build({.rank = rank,
                                                         .size = size,
@@ -65,7 +83,8 @@ inline std::vector<Schedule> build_all(const Candidate& candidate, const CallSha
                                                         .unit_bytes = shape.unit_bytes,
                                                         .commutes = shape.op.commutes,
                                                         .parameters = candidate.parameters,
-                                                        .tree = &tree}));
+                                                        .tree = &tree,
+                                                        .placement = &placement}));
     }
     return schedules;
 }

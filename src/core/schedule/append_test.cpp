@@ -71,6 +71,24 @@ TEST(Append, AReadInThePartDoesNotHideTheWholesReads) {
     EXPECT_EQ(dependencies(whole, 2), (Ids{0, 1}));
 }
 
+// Catches a part that reads its input where the whole has its own, and scratch memory over a home.
+TEST(Append, InputAndOutputLieWhereTheyAreToldTo) {
+    Schedule whole;
+    whole.receive(1, scratch(16, 8));  // 0
+    Schedule part;
+    part.send(0, {Buffer::input, 4, 4});                        // 1: what 0 brought
+    const StepId staged = part.receive(0, scratch(0, 8));       // 2
+    part.copy(scratch(0, 8), output(0, 8), std::array{staged});  // 3
+    whole.append(part, [](int) { return 2; },
+                 {.input = scratch(16, 8), .output = scratch(100, 8)});
+    EXPECT_EQ(whole.steps()[1].source, scratch(20, 4));
+    EXPECT_EQ(whole.steps()[2].target, scratch(128, 8));
+    EXPECT_EQ(whole.steps()[3].target, scratch(100, 8));
+    EXPECT_EQ(dependencies(whole, 1), Ids{0});
+    EXPECT_EQ(dependencies(whole, 2), Ids{});
+    EXPECT_EQ(dependencies(whole, 3), Ids{2});
+}
+
 TEST(Append, ScratchOfThePartsNeverMeets) {
     Schedule whole;
     whole.receive(1, scratch(0, 10));

@@ -3,6 +3,7 @@
 #include "core/schedule/schedule.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/schedule/byte_users.h"
 #include "core/text/invariant.h"
@@ -66,19 +67,31 @@ StepId Schedule::add(StepKind kind, int peer, Region source, Region target, Afte
     return id;
 }
 
+std::size_t Schedule::scratch_behind(const Homes& homes) const {
+    std::size_t end_bytes = scratch_bytes_;
+    for (const Region& home : {homes.input, homes.output})
+        if (home.buffer == Buffer::scratch) end_bytes = std::max(end_bytes, home.end_bytes());
+    return (end_bytes + scratch_alignment_bytes - 1) / scratch_alignment_bytes *
+           scratch_alignment_bytes;
+}
+
 void Schedule::append(const Schedule& part, std::span<const int> group) {
     append(part, [&](int participant) { return rank_in(group, participant); });
 }
 
-void Schedule::append(const Schedule& part, const std::function<int(int)>& rank_of) {
+void Schedule::append(const Schedule& part, const std::function<int(int)>& rank_of,
+                      const Homes& homes) {
     const auto base = static_cast<StepId>(steps_.size());
-    const std::size_t scratch_base = (scratch_bytes_ + scratch_alignment_bytes - 1) /
-                                     scratch_alignment_bytes * scratch_alignment_bytes;
+    const std::array<Region, 3> moved_to{homes.input, homes.output,
+                                         {Buffer::scratch, scratch_behind(homes), 0}};
     std::vector<Step> joined = part.steps_;
     for (Step& step : joined) {
         if (step.peer >= 0) step.peer = rank_of(step.peer);
-        for (Region* region : {&step.source, &step.target})
-            if (region->buffer == Buffer::scratch) region->offset_bytes += scratch_base;
+        for (Region* region : {&step.source, &step.target}) {
+            const Region& home = moved_to[static_cast<std::size_t>(region->buffer)];
+            *region = {home.buffer, home.offset_bytes + region->offset_bytes,
+                       region->length_bytes};
+        }
     }
 
     ByteUsers users(steps_, joined);

@@ -44,6 +44,13 @@ struct Step {
     bool source_first = false;
 };
 
+/// Where a joined schedule finds what it calls its input and its output. They must not meet, unless
+/// both are where they always are.
+struct Homes {
+    Region input{Buffer::input, 0, 0};
+    Region output{Buffer::output, 0, 0};
+};
+
 /// One rank's part of a collective. Steps can depend only on steps added before them, so the
 /// dependencies have no cycles by construction.
 class Schedule {
@@ -62,7 +69,8 @@ class Schedule {
     /// participant i is rank group[i]. Among themselves the joined steps keep their dependencies,
     /// and each also comes after those steps of the whole whose bytes it uses (unless both only
     /// read), so data flow from one part into the next piece by piece, without a barrier between.
-    /// The part's scratch memory lies behind the whole's. Neither may have a race.
+    /// The part's scratch memory lies behind the whole's and behind its homes there. Neither may have
+    /// a race.
     ///
     /// All ranks must append the parts that they have in common in the same order: the messages
     /// between two ranks match in step order, those of all parts together.
@@ -71,7 +79,8 @@ class Schedule {
     void append(const Schedule& part, std::span<const int> group);
 
     /// The same where the whole group need not be known: participant i is rank_of(i).
-    void append(const Schedule& part, const std::function<int(int participant)>& rank_of);
+    void append(const Schedule& part, const std::function<int(int participant)>& rank_of,
+                const Homes& homes = {});
 
     const std::vector<Step>& steps() const { return steps_; }
     std::size_t size() const { return steps_.size(); }
@@ -83,6 +92,8 @@ class Schedule {
 
   private:
     StepId add(StepKind kind, int peer, Region source, Region target, After after);
+    /// Where a part's scratch memory may begin.
+    std::size_t scratch_behind(const Homes& homes) const;
 
     std::vector<Step> steps_;
     std::vector<StepId> dependencies_;

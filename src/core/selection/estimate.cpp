@@ -38,12 +38,12 @@ std::size_t sends(const Schedule& schedule) {
 class Estimating {
   public:
     Estimating(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
-          std::size_t most_messages)
+          std::size_t most_messages, std::optional<int> known_tree_root = {})
         : shape_(shape),
           network_(network),
           most_messages_(most_messages),
           ruling_(ruling_for(candidate, shape, network.topology(),
-                             network.placement())) {}
+                             network.placement(), known_tree_root)) {}
 
     /// Nothing without a tree or beyond the limit.
     std::optional<Prediction> predicted(std::size_t length_bytes) {
@@ -78,8 +78,8 @@ std::optional<double> completion(const std::optional<Prediction>& prediction) {
 }
 
 Estimate as_it_is(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
-                  std::size_t most_messages) {
-    Estimating trial(candidate, shape, network, most_messages);
+                  std::size_t most_messages, std::optional<int> known_tree_root = {}) {
+    Estimating trial(candidate, shape, network, most_messages, known_tree_root);
     const auto time_us = completion(trial.predicted(shape.length_bytes));
     return {time_us, trial.messages()};
 }
@@ -100,9 +100,10 @@ Estimate of_native(const CallShape& shape, const RankNetwork& network, std::size
 }
 
 Estimate in_full(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
-                 std::size_t most_messages) {
-    return candidate.native() ? of_native(shape, network, most_messages)
-                              : as_it_is(candidate, shape, network, most_messages);
+                 std::size_t most_messages, std::optional<int> known_tree_root = {}) {
+    return candidate.native()
+               ? of_native(shape, network, most_messages)
+               : as_it_is(candidate, shape, network, most_messages, known_tree_root);
 }
 
 }  // namespace
@@ -112,7 +113,8 @@ std::optional<double> predict_candidate(const Candidate& candidate, const CallSh
     return in_full(candidate, shape, network, std::numeric_limits<std::size_t>::max()).time_us;
 }
 
-Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network) {
+Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
+                  std::optional<int> known_tree_root) {
     const auto ranks = static_cast<std::size_t>(std::max(network.rank_count(), 1));
     // A ring gets into its pace once every rank's share has enough segments, each of which goes
     // round twice.
@@ -123,9 +125,9 @@ Estimate estimate(const Candidate& candidate, const CallShape& shape, const Rank
                                             least_sampled_segments, sampled_segments);
     const std::size_t sample_bytes = shares * segments * candidate.parameters.segment_bytes;
     if (sample_bytes == 0 || shape.length_bytes <= 2 * sample_bytes) {
-        return in_full(candidate, shape, network, most_messages_predicted);
+        return in_full(candidate, shape, network, most_messages_predicted, known_tree_root);
     }
-    Estimating trial(candidate, shape, network, most_messages_predicted);
+    Estimating trial(candidate, shape, network, most_messages_predicted, known_tree_root);
     const auto early = trial.predicted(sample_bytes);
     const auto late = trial.predicted(2 * sample_bytes);
     if (!early || !late || late->stuck) return {std::nullopt, trial.messages()};

@@ -23,8 +23,9 @@ struct Estimate {
 /// As predict_candidate, but of a long pipeline only the beginning is walked. From then on every
 /// rank receives at a steady pace, each at its own, so its last segment's time is extrapolated and
 /// the last rank counts. A rank whose pace is set far upstream may not show it yet: a slight
-/// error, to the candidate's favour.
-Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network);
+/// error, to the candidate's favour. `known_tree_root`: as ruling_for takes it.
+Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
+                  std::optional<int> known_tree_root = {});
 
 /// Completion time; nothing where the candidate's tree cannot be had or it would never end. Native
 /// is timed as the faster of those algorithms that MPI libraries run (CollectiveRow::native_is_like).

@@ -35,14 +35,15 @@ int tree_root(const CallShape& shape, const Topology& topology, const Placement&
 }
 
 std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& shape,
-                                 const Topology& topology, const Placement& placement) {
+                                 const Topology& topology, const Placement& placement,
+                                 std::optional<int> known_tree_root) {
     const int participants = candidate.algorithm->level == Level::hosts ? placement.host_count()
                                                                         : placement.rank_count();
     if (!allows(*candidate.algorithm, shape.op.commutes, participants)) return std::nullopt;
     Ruling ruling{class_of(shape), candidate, std::nullopt};
     if (!candidate.algorithm->needs_tree()) return ruling;
-    ruling.tree = make_tree(topology, candidate.parameters.tree,
-                            tree_root(shape, topology, placement), shape.length_bytes);
+    const int root = known_tree_root ? *known_tree_root : tree_root(shape, topology, placement);
+    ruling.tree = make_tree(topology, candidate.parameters.tree, root, shape.length_bytes);
     return ruling.tree ? std::optional(std::move(ruling)) : std::nullopt;
 }
 

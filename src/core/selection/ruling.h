@@ -74,9 +74,10 @@ struct TrialReport {
 int tree_root(const CallShape& shape, const Topology& topology, const Placement& placement);
 
 /// A candidate as it would be ruled; nothing where its tree cannot be had, or where it is not for so many
-/// ranks or such an operator.
+/// ranks or such an operator. `known_tree_root`: of those calls, if that has been found out already.
 std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& shape,
-                                 const Topology& topology, const Placement& placement);
+                                 const Topology& topology, const Placement& placement,
+                                 std::optional<int> known_tree_root = {});
 
 /// One rank's schedule, in time for its own steps whatever the number of ranks and hosts; nothing
 /// for native.

@@ -168,6 +168,7 @@ Deliberation::Deliberation(const CallShape& shape, std::shared_ptr<const RankNet
     decide_without_choice(settings);
     if (pass_ == Pass::done) return;
     host_shape_.root = network_->placement().host_of(shape.root);
+    tree_root_host_ = tree_root(shape, network_->topology(), network_->placement());
     hosts_ = network_->of_hosts();
     composed_ = consists_of_levels(shape.collective);
     plan();
@@ -238,13 +239,22 @@ void Deliberation::queue(const Candidate& candidate) {
 }
 
 void Deliberation::plan_shapes() {
-    for (Candidate shape : candidates_in_one_piece(shape_.collective)) {
-        for (const std::size_t segment_bytes :
-             first_choices(*shape.algorithm, shape_.length_bytes,
-                           hosts_.between_hosts().transport.eager_limit_bytes)) {
-            shape.parameters.segment_bytes = segment_bytes;
-            queue(shape);
-        }
+    for (const Candidate& shape : candidates_in_one_piece(shape_.collective)) {
+        if (!composed_ || goes_between_hosts(shape)) queue_first_choices(shape);
+    }
+}
+
+bool Deliberation::goes_between_hosts(const Candidate& candidate) {
+    return candidate.native() || candidate.algorithm->level == Level::hosts;
+}
+
+void Deliberation::queue_first_choices(Candidate shape) {
+    if (shape_.length_bytes < shape.algorithm->least_bytes) return;
+    for (const std::size_t segment_bytes :
+         first_choices(*shape.algorithm, shape_.length_bytes,
+                       hosts_.between_hosts().transport.eager_limit_bytes)) {
+        shape.parameters.segment_bytes = segment_bytes;
+        queue(shape);
     }
 }
 
@@ -274,6 +284,9 @@ void Deliberation::plan_ranks() {
         if (queue_.size() > most_in_full) break;
         if (!each.candidate.native()) queue_.push_back(each.candidate);
     }
+    for (const Candidate& shape : candidates_in_one_piece(shape_.collective)) {
+        if (!goes_between_hosts(shape)) queue_first_choices(shape);
+    }
 }
 
 /// The best one with every other way to go on inside hosts. With two ranks on a host there is one.
@@ -281,7 +294,7 @@ void Deliberation::plan_insides() {
     if (network_->placement().most_ranks_on_a_host() <= 2 || !composed_) return;
     for (const Evaluated& best : fastest_first()) {
         if (best.candidate.native()) continue;
-        if (!best.in_full) return;
+        if (!best.in_full || best.candidate.algorithm->level == Level::ranks) return;
         for (const std::string_view inside : {"flat", "binomial", "chain"}) {
             Candidate candidate = best.candidate;
             candidate.parameters.inside = inside;
@@ -292,7 +305,7 @@ void Deliberation::plan_insides() {
 }
 
 void Deliberation::predict_between_hosts(const Candidate& candidate) {
-    const Estimate between = estimate(candidate, host_shape_, hosts_);
+    const Estimate between = estimate(candidate, host_shape_, hosts_, tree_root_host_);
     messages_predicted_ += between.messages;
     const bool in_full = !has_several_ranks_on_a_host();
     const auto inside = in_full ? std::optional(0.0) : inside_us(candidate);
@@ -301,7 +314,7 @@ void Deliberation::predict_between_hosts(const Candidate& candidate) {
 }
 
 void Deliberation::predict_in_full(const Candidate& candidate) {
-    const Estimate full = estimate(candidate, shape_, *network_);
+    const Estimate full = estimate(candidate, shape_, *network_, tree_root_host_);
     messages_predicted_ += full.messages;
     std::erase_if(evaluated_, [&](const Evaluated& each) { return each.candidate == candidate; });
     if (full.time_us) evaluated_.push_back({candidate, *full.time_us, true});
@@ -337,8 +350,7 @@ std::vector<Evaluated> Deliberation::fastest_first() const {
 void Deliberation::decide() {
     const Topology& topology = network_->topology();
     decision_ = fastest(shape_, fastest_first());
-    const int tree_root_host = tree_root(shape_, topology, network_->placement());
-    decision_.tree = make_tree(topology, decision_.chosen.parameters.tree, tree_root_host,
+    decision_.tree = make_tree(topology, decision_.chosen.parameters.tree, tree_root_host_,
                                shape_.length_bytes);
     if (const auto bounds = lower_bounds(shape_, *network_)) decision_.bound_us = bounds->us();
     keep_present_tree();

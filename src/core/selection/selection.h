@@ -73,7 +73,9 @@ class Deliberation {
     void plan_segments();
     void plan_ranks();
     void plan_insides();
+    static bool goes_between_hosts(const Candidate& candidate);
     void queue(const Candidate& candidate);
+    void queue_first_choices(Candidate shape);
     void predict_between_hosts(const Candidate& candidate);
     void predict_in_full(const Candidate& candidate);
     std::optional<double> inside_us(const Candidate& candidate);
@@ -85,6 +87,7 @@ class Deliberation {
     std::shared_ptr<const RankNetwork> network_;
     std::optional<Decision> present_;
     CallShape host_shape_;          ///< the call among one participant per host
+    int tree_root_host_ = 0;        ///< found once: for a call without a root that takes many walks
     RankNetwork hosts_;
     bool composed_ = false;         ///< candidates run between the hosts, and others inside
     Pass pass_ = Pass::begin;

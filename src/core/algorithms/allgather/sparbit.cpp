@@ -6,40 +6,10 @@
 // Cost, p ranks, blocks of n bytes: depth ceil(log2 p), p - 1 messages a rank to ceil(log2 p)
 // ranks; a port sends and receives (p - 1) n bytes, about half of them to and from a neighbour. No
 // restrictions.
-#include <bit>
-#include <vector>
-
-#include "core/algorithms/equal_blocks.h"
+#include "core/algorithms/allgather/far_first.h"
 
 namespace mutirao::allgather {
 
-Schedule sparbit(const Request& request) {
-    Schedule schedule;
-    if (request.length_bytes == 0) return schedule;
-    const int size = request.size;
-    const auto behind = [&](int distance) { return (request.rank + size - distance) % size; };
-    const auto block = [&](int distance) {
-        return nth_block(Buffer::output, behind(distance), request.length_bytes);
-    };
-    // What has come of the rank that is so far behind. After the step of a distance these are
-    // those of its multiples.
-    std::vector<StepId> arrival(static_cast<std::size_t>(size), -1);
-    const auto rounded_up = static_cast<int>(std::bit_ceil(static_cast<unsigned>(size)));
-    for (int step = rounded_up / 2; step > 0; step /= 2) {
-        for (int held = 0; held + step < size; held += 2 * step) {
-            const int ahead = (request.rank + step) % size;
-            const auto here = static_cast<std::size_t>(held);
-            if (held == 0) {
-                schedule.send(ahead, own_input(request));
-            } else {
-                schedule.send(ahead, block(held), Schedule::After(arrival).subspan(here, 1));
-            }
-            arrival[here + static_cast<std::size_t>(step)] =
-                schedule.receive(behind(step), block(held + step));
-        }
-    }
-    copy_own_block(schedule, request);
-    return schedule;
-}
+Schedule sparbit(const Request& request) { return far_first(request, 1); }
 
 }  // namespace mutirao::allgather

@@ -5,59 +5,26 @@
 //
 // Cost, p ranks, blocks of n bytes: depth ceil(log2 p), p messages at most; a block is sent up to
 // ceil(log2 p) times, so it is for short blocks. Scratch for up to p / 2 blocks. No restrictions.
-#include <vector>
+#include "core/algorithms/binomial_blocks.h"
 
+#include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::gather {
 
-namespace {
-
-Schedule at_root(const Request& request) {
-    Schedule schedule;
-    copy_own_block(schedule, request);
-    for (const int child : k_nomial_place(0, request.size, 2).children) {
-        const int peer = real_rank(child, request.root, request.size);
-        const int count = binomial_subtree_end(child, request.size) - child;
-        for (const BlockRun& run : runs_of(peer, count, request.size)) {
-            schedule.receive(peer, blocks_from(Buffer::output, run.first, run.count,
-                                               request.length_bytes));
-        }
-    }
-    return schedule;
-}
-
-}  // namespace
-
 Schedule binomial(const Request& request) {
-    if (request.length_bytes == 0) return {};
-    if (request.rank == request.root) return at_root(request);
-
-    Schedule schedule;
-    const int rank = virtual_rank(request.rank, request.root, request.size);
-    const TreePlace place = k_nomial_place(rank, request.size, 2);
-    const int parent = real_rank(place.parent, request.root, request.size);
-    const int count = binomial_subtree_end(rank, request.size) - rank;
-    if (count == 1) {
-        schedule.send(parent, own_input(request));
-        return schedule;
+    const BinomialBlocks tree(request, Buffer::output);
+    Dataflow flow;
+    if (tree.children.empty() && request.rank != request.root) {
+        flow.send(tree.parent.peer, own_input(request));
+        return std::move(flow).take();
     }
-    // The block of virtual rank r is the (r - rank)-th in the scratch memory.
-    std::vector<StepId> gathered{schedule.copy(
-        own_input(request), nth_block(Buffer::scratch, 0, request.length_bytes))};
-    for (const int child : place.children) {
-        const int blocks = binomial_subtree_end(child, request.size) - child;
-        gathered.push_back(schedule.receive(
-            real_rank(child, request.root, request.size),
-            blocks_from(Buffer::scratch, child - rank, blocks, request.length_bytes)));
+    flow.copy(own_input(request), tree.own);
+    for (const auto& child : tree.children) {
+        for (const Region& message : child.messages) flow.receive(child.peer, message);
     }
-    std::vector<BlockRun> runs{{request.rank, count, 0}};
-    if (parent == request.root) runs = runs_of(request.rank, count, request.size);
-    for (const BlockRun& run : runs) {
-        schedule.send(parent, blocks_from(Buffer::scratch, run.offset, run.count,
-                                          request.length_bytes), gathered);
-    }
-    return schedule;
+    for (const Region& message : tree.parent.messages) flow.send(tree.parent.peer, message);
+    return std::move(flow).take();
 }
 
 }  // namespace mutirao::gather

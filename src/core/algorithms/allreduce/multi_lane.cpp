@@ -1,0 +1,105 @@
+// All ranks of a host take part in what goes between the hosts: inside each host they reduce a
+// share of the message each, every share is reduced over the hosts by itself, as by circulant, and
+// inside the hosts the shares are put together again (Traeff and Hunold 2019, arXiv:1910.13373).
+// The paper takes hosts of equally many ranks; here ranks of smaller hosts speak for several lanes.
+//
+// Cost, H hosts of m ranks, n bytes: 2 ceil(log2 H) + 2 messages in a row; 2 n (H - 1) / H bytes
+// leave and enter each host, over m ranks, and about as many go between the ranks inside. Scratch
+// for twice the message. No restrictions on ranks and hosts; operands must commute.
+#include "core/algorithms/lanes.h"
+#include "core/algorithms/over_placement.h"
+#include "core/algorithms/reduction.h"
+
+namespace mutirao::allreduce {
+
+Schedule circulant(const Request& request);
+
+namespace {
+
+class MultiLane {
+  public:
+    explicit MultiLane(const Request& request)
+        : request_(request),
+          placement_(given_placement(request)),
+          lanes_(placement_),
+          shares_(request.length_bytes, lanes_.count(), request.unit_bytes),
+          host_(placement_.host_of(request.rank)) {}
+
+    Schedule run() && {
+        reduce_inside();
+        for (const OwnShare& own : own_) reduce_between_hosts(own);
+        spread_inside();
+        return std::move(schedule_);
+    }
+
+  private:
+    struct OwnShare {
+        int lane;
+        Region reduced_inside;
+    };
+
+    int speaker(int lane) const { return lanes_.speaker(host_, lane); }
+    void append(Dataflow&& flow) {
+        schedule_.append(std::move(flow).take(), [](int rank) { return rank; });
+    }
+
+    void reduce_inside() {
+        std::vector<int> others;
+        for (const int rank : placement_.ranks_of(host_)) {
+            if (rank != request_.rank) others.push_back(rank);
+        }
+        Dataflow flow;
+        const Partial whole = whole_message(flow, request_, false);
+        for (int lane = 0; lane < lanes_.count(); ++lane) {
+            Partial share = whole;
+            share.narrow(shares_.block(lane));
+            if (speaker(lane) != request_.rank) {
+                share.send(speaker(lane));
+                continue;
+            }
+            share.combine({}, others);
+            own_.push_back({lane, share.value()});
+        }
+        append(std::move(flow));
+    }
+
+    void reduce_between_hosts(const OwnShare& own) {
+        const Region result = shares_.block(own.lane);
+        const Schedule between = circulant({.rank = host_,
+                                            .size = placement_.host_count(),
+                                            .length_bytes = result.length_bytes,
+                                            .unit_bytes = request_.unit_bytes});
+        schedule_.append(
+            between, [&](int host) { return lanes_.speaker(host, own.lane); },
+            {.input = own.reduced_inside, .output = result});
+    }
+
+    void spread_inside() {
+        Dataflow flow;
+        for (int lane = 0; lane < lanes_.count(); ++lane) {
+            const Region share = shares_.block(lane);
+            if (speaker(lane) != request_.rank) {
+                flow.receive(speaker(lane), share);
+                continue;
+            }
+            for (const int rank : placement_.ranks_of(host_)) {
+                if (rank != request_.rank) flow.send(rank, share);
+            }
+        }
+        append(std::move(flow));
+    }
+
+    const Request& request_;
+    const Placement& placement_;
+    Lanes lanes_;
+    Blocks shares_;
+    int host_;
+    Schedule schedule_;
+    std::vector<OwnShare> own_;
+};
+
+}  // namespace
+
+Schedule multi_lane(const Request& request) { return MultiLane(request).run(); }
+
+}  // namespace mutirao::allreduce

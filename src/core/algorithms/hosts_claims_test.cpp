@@ -1,0 +1,167 @@
+// What the algorithms that go by hosts claim of the traffic between these, which the proofs of the
+// catalogue do not see.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/algorithms/composition.h"
+#include "core/algorithms/shape.h"
+
+namespace mutirao {
+namespace {
+
+struct Traffic {
+    int messages = 0;
+    std::size_t bytes = 0;
+};
+
+/// Between each two hosts in each direction.
+using HostTraffic = std::map<std::pair<int, int>, Traffic>;
+
+class ByHosts {
+  public:
+    ByHosts(Collective collective, std::string_view text, std::size_t length_bytes,
+            Placement placement)
+        : placement_(std::move(placement)) {
+        const CallShape shape{.collective = collective,
+                              .root = row_of(collective).rooted ? placement_.rank_count() / 2 : 0,
+                              .length_bytes = length_bytes};
+        const Candidate candidate = parse_candidate(collective, text).candidate.value();
+        for (int rank = 0; rank < placement_.rank_count(); ++rank) {
+            schedules_.push_back(compose(candidate, shape, placement_, nullptr, rank));
+        }
+    }
+
+    HostTraffic between_hosts() const {
+        HostTraffic result;
+        for_messages([&](int from, int to, std::size_t bytes) {
+            Traffic& traffic = result[{placement_.host_of(from), placement_.host_of(to)}];
+            ++traffic.messages;
+            traffic.bytes += bytes;
+        });
+        return result;
+    }
+    std::size_t bytes_into(int host) const {
+        std::size_t bytes = 0;
+        for (const auto& [pair, traffic] : between_hosts()) {
+            if (pair.second == host) bytes += traffic.bytes;
+        }
+        return bytes;
+    }
+    std::size_t bytes_from(int host) const {
+        std::size_t bytes = 0;
+        for (const auto& [pair, traffic] : between_hosts()) {
+            if (pair.first == host) bytes += traffic.bytes;
+        }
+        return bytes;
+    }
+    /// That any rank sends to other hosts.
+    Traffic most_by_a_rank() const {
+        std::map<int, Traffic> of_rank;
+        for_messages([&](int from, int, std::size_t bytes) {
+            ++of_rank[from].messages;
+            of_rank[from].bytes += bytes;
+        });
+        Traffic most;
+        for (const auto& [rank, traffic] : of_rank) {
+            most.messages = std::max(most.messages, traffic.messages);
+            most.bytes = std::max(most.bytes, traffic.bytes);
+        }
+        return most;
+    }
+
+  private:
+    template <typename Visit>
+    void for_messages(Visit visit) const {
+        for (int rank = 0; rank < placement_.rank_count(); ++rank) {
+            for (const Step& step : schedules_[static_cast<std::size_t>(rank)].steps()) {
+                if (step.kind != StepKind::send) continue;
+                if (placement_.host_of(rank) == placement_.host_of(step.peer)) continue;
+                visit(rank, step.peer, step.source.length_bytes);
+            }
+        }
+    }
+
+    Placement placement_;
+    std::vector<Schedule> schedules_;
+};
+
+std::vector<Placement> placements() {
+    return {Placement::in_blocks(4, 4), Placement::in_blocks(5, 1), Placement::in_blocks(1, 6),
+            Placement({0, 1, 2, 0, 1, 2, 0, 1, 2}), Placement({0, 0, 0, 1, 1, 2, 2, 2, 2, 2}),
+            Placement({2, 0, 3, 3, 1, 0, 2, 3, 0, 2, 3})};
+}
+
+TEST(HostsClaims, TwoLevelAlltoallSendsOneMessageBetweenTwoHosts) {
+    constexpr std::size_t block = 8;
+    for (const Placement& placement : placements()) {
+        const ByHosts run(Collective::alltoall, "two_level", block, placement);
+        const int hosts = placement.host_count();
+        const HostTraffic traffic = run.between_hosts();
+        EXPECT_EQ(traffic.size(), static_cast<std::size_t>(hosts * (hosts - 1)));
+        for (const auto& [pair, between] : traffic) {
+            EXPECT_EQ(between.messages, 1);
+            EXPECT_EQ(between.bytes, placement.ranks_of(pair.first).size() *
+                                         placement.ranks_of(pair.second).size() * block);
+        }
+        if (hosts < 2) continue;
+        const auto fewest = static_cast<int>(placement.most_ranks_on_a_host());
+        if (hosts * fewest != placement.rank_count()) continue;  // hosts are not alike
+        EXPECT_EQ(run.most_by_a_rank().messages, (hosts - 2 + fewest) / fewest);
+    }
+}
+
+TEST(HostsClaims, LocalityBruckBringsEachBlockToAHostOnce) {
+    constexpr std::size_t block = 8;
+    for (const Placement& placement : placements()) {
+        const ByHosts run(Collective::allgather, "locality_bruck", block, placement);
+        for (int host = 0; host < placement.host_count(); ++host) {
+            const auto elsewhere = static_cast<std::size_t>(placement.rank_count()) -
+                                   placement.ranks_of(host).size();
+            EXPECT_EQ(run.bytes_into(host), elsewhere * block);
+        }
+    }
+    // Four ranks a host reach four others in a round, and twenty-four in two.
+    for (const auto& [hosts, rounds] : {std::pair{5, 1}, {6, 2}, {25, 2}, {26, 3}}) {
+        const ByHosts run(Collective::allgather, "locality_bruck", block,
+                          Placement::in_blocks(hosts, 4));
+        EXPECT_LE(run.most_by_a_rank().messages, 2 * rounds) << hosts;
+    }
+}
+
+TEST(HostsClaims, LanesCarryAShareEach) {
+    constexpr std::size_t length = 4800;
+    for (const Placement& placement : placements()) {
+        const ByHosts run(Collective::broadcast, "multi_lane", length, placement);
+        const int root_host = placement.host_of(placement.rank_count() / 2);
+        for (int host = 0; host < placement.host_count(); ++host) {
+            EXPECT_EQ(run.bytes_into(host), host == root_host ? 0 : length);
+        }
+        EXPECT_EQ(run.bytes_from(root_host), placement.host_count() == 1 ? 0 : length);
+    }
+    const Placement even = Placement::in_blocks(4, 4);
+    for (int host = 0; host < 5; ++host) {
+        const ByHosts run(Collective::broadcast, "multi_lane", length, Placement::in_blocks(5, 4));
+        EXPECT_LE(run.bytes_from(host), length) << host;
+    }
+    const ByHosts reduced(Collective::allreduce, "multi_lane", length, even);
+    EXPECT_EQ(reduced.most_by_a_rank().bytes, 2 * length * 3 / 4 / 4);
+    for (int host = 0; host < 4; ++host) EXPECT_EQ(reduced.bytes_into(host), 2 * length * 3 / 4);
+}
+
+// Seen to fail with groups of hosts that are not neighbours.
+TEST(HostsClaims, NoLinkBetweenGroupsCarriesMoreThanAStripe) {
+    constexpr std::size_t length = 4800;
+    for (const int in_group : {2, 4, 8}) {
+        const std::string text = "striped:radix=" + std::to_string(in_group);
+        const ByHosts run(Collective::broadcast, text, length, Placement::in_blocks(24, 1));
+        for (const auto& [pair, between] : run.between_hosts()) {
+            if (pair.first / in_group == pair.second / in_group) continue;
+            EXPECT_LE(between.bytes, length / static_cast<std::size_t>(in_group));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace mutirao
