@@ -9,37 +9,36 @@
 #include <bit>
 #include <vector>
 
+#include "core/algorithms/block_steps.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {
 
 Schedule sparbit(const Request& request) {
-    Schedule schedule;
-    if (request.length_bytes == 0) return schedule;
+    const Blocks blocks = blocks_of(request);
+    BlockSteps steps;
     const int size = request.size;
     const auto behind = [&](int distance) { return (request.rank + size - distance) % size; };
-    const auto block = [&](int distance) {
-        return nth_block(Buffer::output, behind(distance), request.length_bytes);
-    };
+    const auto block = [&](int distance) { return blocks.block(behind(distance)); };
     // What has come of the rank that is so far behind. After the step of a distance these are
     // those of its multiples.
-    std::vector<StepId> arrival(static_cast<std::size_t>(size), -1);
+    std::vector<StepId> arrival(static_cast<std::size_t>(size), BlockSteps::none);
     const auto rounded_up = static_cast<int>(std::bit_ceil(static_cast<unsigned>(size)));
     for (int step = rounded_up / 2; step > 0; step /= 2) {
         for (int held = 0; held + step < size; held += 2 * step) {
             const int ahead = (request.rank + step) % size;
             const auto here = static_cast<std::size_t>(held);
             if (held == 0) {
-                schedule.send(ahead, own_input(request));
+                steps.send(ahead, own_input(request));
             } else {
-                schedule.send(ahead, block(held), Schedule::After(arrival).subspan(here, 1));
+                steps.send(ahead, block(held), Schedule::After(arrival).subspan(here, 1));
             }
             arrival[here + static_cast<std::size_t>(step)] =
-                schedule.receive(behind(step), block(held + step));
+                steps.receive(behind(step), block(held + step));
         }
     }
-    copy_own_block(schedule, request);
-    return schedule;
+    steps.copy(own_input(request), blocks.block(request.rank));
+    return std::move(steps).take();
 }
 
 }  // namespace mutirao::allgather
