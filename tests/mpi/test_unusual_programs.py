@@ -198,7 +198,9 @@ def test_a_tool_behind_us_sees_native_calls(run, mpi, tmp_path, settings):
 # One algorithm of every collective, which none of these MPI libraries would take.
 FORCED = {"barrier": "direct", "broadcast": "binomial", "gather": "linear", "scatter": "linear",
           "allgather": "ring", "alltoall": "pairwise", "reduce": "k_nomial", "allreduce": "direct",
-          "reduce_scatter_block": "direct", "scan": "linear", "exscan": "linear"}
+          "reduce_scatter_block": "direct", "scan": "linear", "exscan": "linear",
+          "gatherv": "linear", "scatterv": "linear", "allgatherv": "ring", "alltoallv": "pairwise",
+          "alltoallw": "linear", "reduce_scatter": "ring"}
 
 
 @pytest.mark.parametrize("program,what", [

@@ -11,7 +11,7 @@ enum { most = 40000 };
 
 /* --- calls that check themselves --------------------------------------------------------------------------- */
 
-enum { collectives = 11 };
+enum { collectives = 17 };
 
 /* Collective `which` of `count` ints, from or to `root`; values depend on the sender, the receiver and `seed`. */
 static void call_checked(MPI_Comm comm, int which, int count, int root, int seed) {
@@ -27,6 +27,14 @@ static void call_checked(MPI_Comm comm, int which, int count, int root, int seed
     }
     receive[all] = -77;
     const int sum = size * seed + size * (size - 1) / 2 * 100000;
+    int counts[64], places[64], offsets[64];
+    MPI_Datatype types[64];
+    for (int i = 0; i < size; ++i) {
+        counts[i] = count;
+        places[i] = i * count;
+        offsets[i] = i * count * (int)sizeof(int);
+        types[i] = MPI_INT;
+    }
     switch (which) {
         case 0: MPI_Barrier(comm); break;
         case 1: broadcast_checked(comm, root, count, seed); break;
@@ -39,19 +47,27 @@ static void call_checked(MPI_Comm comm, int which, int count, int root, int seed
         case 8: MPI_Reduce_scatter_block(send, receive, count, MPI_INT, MPI_SUM, comm); break;
         case 9: MPI_Scan(send, receive, count, MPI_INT, MPI_SUM, comm); break;
         case 10: MPI_Exscan(send, receive, count, MPI_INT, MPI_SUM, comm); break;
+        case 11: MPI_Gatherv(send, count, MPI_INT, receive, counts, places, MPI_INT, root, comm); break;
+        case 12: MPI_Scatterv(send, counts, places, MPI_INT, receive, count, MPI_INT, root, comm); break;
+        case 13: MPI_Allgatherv(send, count, MPI_INT, receive, counts, places, MPI_INT, comm); break;
+        case 14: MPI_Alltoallv(send, counts, places, MPI_INT, receive, counts, places, MPI_INT, comm); break;
+        case 15: MPI_Alltoallw(send, counts, offsets, types, receive, counts, offsets, types, comm); break;
+        case 16: MPI_Reduce_scatter(send, receive, counts, MPI_INT, MPI_SUM, comm); break;
     }
+    static const int equal_forms[] = {2, 3, 4, 5, 5, 8};
+    const int it = which > 10 ? equal_forms[which - 11] : which;
     for (int i = 0; i < all; ++i) {
         const int from = i / count, at = i % count;
         int right = -1;
-        if (which == 2 ? rank == root : which == 4) right = seed + from * 100000 + at;
-        if (which == 5) right = seed + from * 100000 + rank * count + at;
+        if (it == 2 ? rank == root : it == 4) right = seed + from * 100000 + at;
+        if (it == 5) right = seed + from * 100000 + rank * count + at;
         if (i < count) {
-            if (which == 3) right = seed + root * 100000 + rank * count + at;
-            if (which == 6 ? rank == root : which == 7) right = sum + size * i;
-            if (which == 8) right = sum + size * (rank * count + i);
-            if (which == 9) right = (rank + 1) * (seed + i) + rank * (rank + 1) / 2 * 100000;
-            if (which == 10 && rank > 0) right = rank * (seed + i) + rank * (rank - 1) / 2 * 100000;
-            if (which == 10 && rank == 0) continue; /* undefined */
+            if (it == 3) right = seed + root * 100000 + rank * count + at;
+            if (it == 6 ? rank == root : it == 7) right = sum + size * i;
+            if (it == 8) right = sum + size * (rank * count + i);
+            if (it == 9) right = (rank + 1) * (seed + i) + rank * (rank + 1) / 2 * 100000;
+            if (it == 10 && rank > 0) right = rank * (seed + i) + rank * (rank - 1) / 2 * 100000;
+            if (it == 10 && rank == 0) continue; /* undefined */
         }
         expect(receive[i] == right, "wrong result of collective", which * 1000000L + i);
     }

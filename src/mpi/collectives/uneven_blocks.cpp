@@ -9,6 +9,13 @@ using Reads = Binding::Reads;
 using Writes = Binding::Writes;
 using Blocks = std::vector<Elements>;
 
+/// Of a block in a type of its own; where there is one type for all, all MPI libraries look at it.
+#if defined(OPEN_MPI)
+constexpr bool looks_at_types_of_nothing = true;
+#else
+constexpr bool looks_at_types_of_nothing = false;
+#endif
+
 /// One side of a call: a block for each rank, at displacements in extents of the type.
 struct Side {
     const void* buffer;
@@ -21,8 +28,9 @@ struct Side {
 /// know, so there are no calls that are empty for all.
 std::optional<Elements> typed_elements(const void* buffer, MPI_Count count, MPI_Datatype type,
                                        MPI_Comm twin) {
+    // MPICH looks only at the types of messages that have elements.
     const bool has_type =
-        type != MPI_DATATYPE_NULL && shape_of(&twin, 0, type, twin).has_value();
+        type != MPI_DATATYPE_NULL && shape_of(&twin, 1, type, twin).has_value();
     const auto block = has_type ? elements(buffer, count, type, twin) : std::nullopt;
     return block ? std::optional(or_nothing(*block)) : std::nullopt;
 }
@@ -148,7 +156,7 @@ bool refused(const void* one, MPI_Datatype one_type, MPI_Count one_count, const 
 
 /// The same of two sides.
 bool refused(const void* send, const void* receive, bool alike) {
-    return refuses_one_place && alike && send == receive && send != nullptr;
+    return refuses_one_place && alike && send == receive;
 }
 
 /// A rank that sends one block and receives one from each, unless its own is in place.
@@ -290,9 +298,10 @@ Outcome alltoallw(Job& job, const NativeCall& native, const void* send, Numbers 
             if (!counts || !displacements || types == nullptr || buffer == MPI_IN_PLACE) {
                 return std::nullopt;
             }
+            const auto make = looks_at_types_of_nothing ? typed_elements : elements;
             return all_blocks(here, [&](int rank) {
-                return elements(moved(buffer, displacements[rank]), counts[rank], types[rank],
-                                here.twin);
+                return make(moved(buffer, displacements[rank]), counts[rank], types[rank],
+                            here.twin);
             });
         };
         const auto received =
