@@ -113,6 +113,28 @@ TEST_P(EveryAlgorithm, HasNothingToDoForAnEmptyMessage) {
     }
 }
 
+// One rank alone cannot leave them to the MPI library.
+TEST_P(EveryAlgorithm, CutsBlocksThatOnlyTheirRanksKnowIntoStepsThatMpiCanCount) {
+    const Algorithm& algorithm = *GetParam().algorithm;
+    if (row_of(algorithm.collective).in_blocks != InBlocks::own) return;
+    constexpr int size = 3;
+    CallShape shape{.collective = algorithm.collective, .root = 1,
+                    .length_bytes = nominal_block_bytes};
+    const std::size_t blocks = row_of(algorithm.collective).rooted ? size : size * size;
+    for (std::size_t i = 0; i < blocks; ++i) {
+        shape.lengths.push_back(i % 2 == 0 ? 2 * longest_step_bytes + 5 : i);
+    }
+    const auto schedules = test::build_all(GetParam(), shape, size, {});
+    const CheckResult result = check(schedules, promise(shape, size));
+    EXPECT_TRUE(result) << result.reason;
+    for (const Schedule& schedule : schedules) {
+        for (const Step& step : schedule.steps()) {
+            EXPECT_LE(step.source.length_bytes, longest_step_bytes);
+            EXPECT_LE(step.target.length_bytes, longest_step_bytes);
+        }
+    }
+}
+
 /// With MPI_IN_PLACE a rank's block lies in the output already, in the very memory that is its input.
 TEST_P(EveryAlgorithm, WritesNothingElseWhereABlockMayBeInPlace) {
     const Algorithm& algorithm = *GetParam().algorithm;
