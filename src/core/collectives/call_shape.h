@@ -1,7 +1,8 @@
 // What a call asks for, as far as MPI makes it equal on all ranks of a correct program; everything
 // that is decided, predicted, kept or reported depends on shapes only. What one rank alone knows
-// (addresses, counts, datatypes, MPI_IN_PLACE) must never enter one: ranks that see different
-// shapes choose different algorithms, and the program hangs.
+// (addresses, counts, datatypes, MPI_IN_PLACE) must never decide anything: ranks that see different
+// shapes choose different algorithms, and the program hangs. So none of it enters a shape, but for lengths
+// that known_to_all takes out again.
 #pragma once
 
 #include <cstddef>
