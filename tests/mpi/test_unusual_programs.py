@@ -205,7 +205,7 @@ FORCED = {"barrier": "direct", "broadcast": "binomial", "gather": "linear", "sca
 
 @pytest.mark.parametrize("program,what", [
     *(("unusual_collectives", what) for what in ("messages", "threads", "communicators",
-                                                 "nonblocking")),
+                                                 "nonblocking", "counts")),
     *(("unusual_types", what) for what in ("operators", "types"))])
 def test_unusual_uses_of_all_collectives(run, wheels_only, program, what):
     native, ours = ends_as_natively(run, program, what, settings=settings_of("wait", **FORCED),

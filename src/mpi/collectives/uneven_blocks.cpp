@@ -172,8 +172,8 @@ std::optional<Binding> gathers(Collective collective, int root, const void* send
         read_one(binding, own(*blocks, here), false);
     } else {
         const auto mine = typed_elements(send, send_count, send_type, here.twin);
-        if (!mine || mine->bytes() != own(*blocks, here).bytes() ||
-            refused(send, send_type, send_count, to, here.rank)) {
+        const bool fits = mine && mine->bytes() == own(*blocks, here).bytes();
+        if (!fits || refused(send, send_type, send_count, to, here.rank)) {
             return std::nullopt;
         }
         read_one(binding, *mine, send == to.buffer || send == own(*blocks, here).buffer);
@@ -246,14 +246,14 @@ Outcome scatterv(Job& job, const NativeCall& native, const void* send, Numbers s
         }
         const Elements its_own = own(*blocks, here);
         Binding binding = of_lengths(Collective::scatterv, root, lengths_of(*blocks));
+        const bool fits = mine && mine->bytes() == its_own.bytes();
         if (in_place) {
             binding.writes = Writes::unseen;
             binding.output = its_own;
-        } else if (!mine || mine->bytes() != its_own.bytes() ||
-                   refused(receive, receive_type, receive_count, from, here.rank)) {
-            return std::nullopt;
-        } else {
+        } else if (fits && !refused(receive, receive_type, receive_count, from, here.rank)) {
             write_one(binding, *mine);
+        } else {
+            return std::nullopt;
         }
         read_all(binding, std::move(*blocks), receive == send || receive == its_own.buffer);
         return binding;
@@ -279,7 +279,8 @@ Outcome alltoallv(Job& job, const NativeCall& native, const void* send, Numbers 
         if (send == MPI_IN_PLACE) {
             return exchanges(Collective::alltoallv, received, received, true, here);
         }
-        if (refused(send, receive, send_type == receive_type && send_counts == receive_counts)) {
+        const bool alike = send_type == receive_type && send_counts == receive_counts;
+        if (refused(send, receive, alike)) {
             return std::nullopt;
         }
         return exchanges(Collective::alltoallv,
@@ -309,8 +310,8 @@ Outcome alltoallw(Job& job, const NativeCall& native, const void* send, Numbers 
         if (send == MPI_IN_PLACE) {
             return exchanges(Collective::alltoallw, received, received, true, here);
         }
-        if (refused(send, receive,
-                    send_types == receive_types && send_counts == receive_counts)) {
+        const bool alike = send_types == receive_types && send_counts == receive_counts;
+        if (refused(send, receive, alike)) {
             return std::nullopt;
         }
         return exchanges(Collective::alltoallw,
