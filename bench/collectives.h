@@ -1,6 +1,7 @@
-/* The eleven collectives: how each is called, and what must arrive.
+/* The collectives: how each is called, and what must arrive.
  *
- * A call's length is that of the message, or of one block where there is one for every rank.
+ * A call's length is that of the message, or of one block where there is one for every rank. The forms with
+ * a count for each rank are called with blocks as long as one another, and so compare with the others.
  * Reductions add doubles where the length is a multiple of 8, and combine bytes by exclusive or
  * otherwise; the doubles are small whole numbers, so that their sum is the same in any order. */
 #ifndef MUTIRAO_BENCH_COLLECTIVES_H
@@ -18,6 +19,11 @@ struct call {
     MPI_Datatype type;
     int count;
     MPI_Op op;
+    /* Of one block for each rank, one behind another: where they begin in elements and in bytes. */
+    int* counts;
+    int* places;
+    int* offsets;
+    MPI_Datatype* types;
     unsigned round;
     unsigned char* input;
     unsigned char* output;
@@ -120,6 +126,11 @@ static void run_gather(const struct call* call) {
                call->root, MPI_COMM_WORLD);
 }
 
+static void run_gatherv(const struct call* call) {
+    MPI_Gatherv(call->input, call->count, call->type, call->output, call->counts, call->places,
+                call->type, call->root, MPI_COMM_WORLD);
+}
+
 static int expect_each_at_root(const struct call* call) {
     return rank == call->root ? expect_of_each(call, 0) : 0;
 }
@@ -127,6 +138,11 @@ static int expect_each_at_root(const struct call* call) {
 static void run_scatter(const struct call* call) {
     MPI_Scatter(call->input, call->count, call->type, call->output, call->count, call->type,
                 call->root, MPI_COMM_WORLD);
+}
+
+static void run_scatterv(const struct call* call) {
+    MPI_Scatterv(call->input, call->counts, call->places, call->type, call->output, call->count,
+                 call->type, call->root, MPI_COMM_WORLD);
 }
 
 static int expect_mine_of_the_roots(const struct call* call) {
@@ -139,6 +155,11 @@ static void run_allgather(const struct call* call) {
                   MPI_COMM_WORLD);
 }
 
+static void run_allgatherv(const struct call* call) {
+    MPI_Allgatherv(call->input, call->count, call->type, call->output, call->counts, call->places,
+                   call->type, MPI_COMM_WORLD);
+}
+
 static int expect_each(const struct call* call) {
     return expect_of_each(call, 0);
 }
@@ -146,6 +167,16 @@ static int expect_each(const struct call* call) {
 static void run_alltoall(const struct call* call) {
     MPI_Alltoall(call->input, call->count, call->type, call->output, call->count, call->type,
                  MPI_COMM_WORLD);
+}
+
+static void run_alltoallv(const struct call* call) {
+    MPI_Alltoallv(call->input, call->counts, call->places, call->type, call->output, call->counts,
+                  call->places, call->type, MPI_COMM_WORLD);
+}
+
+static void run_alltoallw(const struct call* call) {
+    MPI_Alltoallw(call->input, call->counts, call->offsets, call->types, call->output,
+                  call->counts, call->offsets, call->types, MPI_COMM_WORLD);
 }
 
 static int expect_mine_of_each(const struct call* call) {
@@ -172,6 +203,11 @@ static int expect_all(const struct call* call) {
 static void run_reduce_scatter_block(const struct call* call) {
     MPI_Reduce_scatter_block(call->input, call->output, call->count, call->type, call->op,
                              MPI_COMM_WORLD);
+}
+
+static void run_reduce_scatter(const struct call* call) {
+    MPI_Reduce_scatter(call->input, call->output, call->counts, call->type, call->op,
+                       MPI_COMM_WORLD);
 }
 
 static int expect_mine_of_all(const struct call* call) {
@@ -207,6 +243,12 @@ static const struct collective collectives[] = {
      expect_mine_of_all},
     {"scan", message, message, 0, 0, 1, run_scan, expect_up_to_mine},
     {"exscan", message, message, 0, 0, 1, run_exscan, expect_before_mine},
+    {"gatherv", message, block_per_rank, 1, 0, 0, run_gatherv, expect_each_at_root},
+    {"scatterv", block_per_rank, message, 1, 1, 0, run_scatterv, expect_mine_of_the_roots},
+    {"allgatherv", message, block_per_rank, 0, 0, 0, run_allgatherv, expect_each},
+    {"alltoallv", block_per_rank, block_per_rank, 0, 0, 0, run_alltoallv, expect_mine_of_each},
+    {"alltoallw", block_per_rank, block_per_rank, 0, 0, 0, run_alltoallw, expect_mine_of_each},
+    {"reduce_scatter", block_per_rank, message, 0, 0, 1, run_reduce_scatter, expect_mine_of_all},
 };
 
 /* NULL: there is none of that name. */
@@ -228,14 +270,41 @@ static unsigned char* blocks_of(enum part part, int length) {
     return data;
 }
 
+/* `first`, and so much more from rank to rank. */
+static int* for_each_rank(int first, int step) {
+    int* const made = malloc((size_t)size * sizeof(int));
+    if (made == NULL) {
+        out_of_memory(size * (int)sizeof(int));
+    }
+    for (int i = 0; i < size; ++i) {
+        made[i] = first + i * step;
+    }
+    return made;
+}
+
+static MPI_Datatype* types_for_each_rank(MPI_Datatype type) {
+    MPI_Datatype* const made = malloc((size_t)size * sizeof(MPI_Datatype));
+    if (made == NULL) {
+        out_of_memory(size * (int)sizeof(MPI_Datatype));
+    }
+    for (int i = 0; i < size; ++i) {
+        made[i] = type;
+    }
+    return made;
+}
+
 static struct call make_call(const struct collective* collective, int length, int root) {
-    struct call call = {collective, length, root, MPI_BYTE, length, MPI_BXOR, 0, NULL, NULL, NULL,
-                        NULL};
+    struct call call = {.collective = collective, .length = length, .root = root, .type = MPI_BYTE,
+                        .count = length, .op = MPI_BXOR};
     if (collective->reduces && length % (int)sizeof(double) == 0) {
         call.type = MPI_DOUBLE;
         call.count = length / (int)sizeof(double);
         call.op = MPI_SUM;
     }
+    call.counts = for_each_rank(call.count, 0);
+    call.places = for_each_rank(0, in_blocks(collective) ? call.count : 0);
+    call.offsets = for_each_rank(0, in_blocks(collective) ? length : 0);
+    call.types = types_for_each_rank(call.type);
     call.output = blocks_of(collective->gets, length);
     call.expected = blocks_of(collective->gets, length);
     call.operand = blocks_of(message, length);
@@ -251,6 +320,10 @@ static void free_call(struct call* call) {
     free(call->output);
     free(call->expected);
     free(call->operand);
+    free(call->counts);
+    free(call->places);
+    free(call->offsets);
+    free(call->types);
 }
 
 /* Before a call: nothing of an earlier one is left where this one's result is to be. Returns how many

@@ -60,13 +60,14 @@ class Collective:
         way = "to" if self.bound is _to_root else "from"
         return f" {way} {'any rank' if root < 0 else f'rank {root}'}"
 
-    def call(self, length_bytes: int, root: int) -> str:
-        """'24 B from rank 3', '24 B a rank'; nothing of a barrier."""
+    def call(self, length_bytes: int | None, root: int) -> str:
+        """'24 B from rank 3', '24 B a rank'; nothing of a barrier. None: whatever each rank has."""
         if not self.has_length:
             return ""
-        return f"{size(length_bytes)}{' a rank' if self.in_blocks else ''}{self.whose(root)}"
+        length = "any length" if length_bytes is None else size(length_bytes)
+        return f"{length}{' a rank' if self.in_blocks else ''}{self.whose(root)}"
 
-    def calls(self, length_bytes: int, root: int, count: int = 1) -> str:
+    def calls(self, length_bytes: int | None, root: int, count: int = 1) -> str:
         """'broadcast of 24 B from rank 3', '3 barriers'."""
         what = self.name if count == 1 else f"{count} {self.name}s"
         return " of ".join(filter(None, (what, self.call(length_bytes, root))))
@@ -84,5 +85,11 @@ COLLECTIVES = {row.name: row for row in (
     Collective("reduce_scatter_block", _everywhere, in_blocks=True),
     Collective("scan", _onward),
     Collective("exscan", _onward),
+    Collective("gatherv", _to_root, rooted=True, in_blocks=True),
+    Collective("scatterv", _from_root, rooted=True, in_blocks=True),
+    Collective("allgatherv", _everywhere, in_blocks=True),
+    Collective("alltoallv", _everywhere, in_blocks=True),
+    Collective("alltoallw", _everywhere, in_blocks=True),
+    Collective("reduce_scatter", _everywhere, in_blocks=True),
 )}
 

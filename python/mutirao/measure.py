@@ -144,10 +144,12 @@ class Measurement:
         return of_state.get("mutirao") or of_state.get("not yet")
 
     def calls_of(self, length_bytes: int, root: int) -> dict | None:
-        """How all calls with this root went that are as long, to the next power of two."""
+        """How all calls with this root went that are as long, to the next power of two, or of any
+        length where ranks do not know of each other's."""
         for each in (self.communicator or {}).get("classes", ()):
             if (each["collective"] == self.contender.collective and each["root"] == root
-                    and each["length_bytes"].bit_length() == length_bytes.bit_length()):
+                    and (each["length_bytes"] is None
+                         or each["length_bytes"].bit_length() == length_bytes.bit_length())):
                 return each
         return None
 

@@ -108,7 +108,12 @@ void put_ruling(JsonWriter& json, const RulingRecord& ruling) {
 
 void put_class(JsonWriter& json, const ClassRecord& record) {
     json.begin_object().member("collective", to_string(record.shapes.collective));
-    json.member("root", record.shapes.root).member("length_bytes", record.length_bytes);
+    json.member("root", record.shapes.root);
+    if (record.shapes.length_class == any_length) {
+        json.key("length_bytes").null();
+    } else {
+        json.member("length_bytes", record.length_bytes);
+    }
     if (!record.shapes.commutes) {
         json.member("commutes", false);
     }

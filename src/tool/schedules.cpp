@@ -116,12 +116,12 @@ std::string describe(const Scene& scene) {
     const CollectiveRow& row = row_of(shape.collective);
     std::string text;
     if (shape.collective != Collective::barrier) {
-        text = std::to_string(shape.length_bytes) + (row.in_blocks ? " bytes a rank " : " bytes ");
+        text = std::to_string(shape.length_bytes) + (row.in_blocks == InBlocks::none ? " bytes " : " bytes a rank ");
     }
     const std::string ranks = std::to_string(scene.ranks());
     if (row.rooted) {
         const bool to_root =
-            shape.collective == Collective::gather || shape.collective == Collective::reduce;
+            row.base == Collective::gather || row.base == Collective::reduce;
         text += to_root ? "to rank " : "from rank ";
         text += std::to_string(shape.root) + " of " + ranks;
     } else {

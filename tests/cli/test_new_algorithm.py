@@ -29,11 +29,11 @@ def compiles(*files):
     assert finished.returncode == 0, finished.stderr
 
 
-def test_every_collective_has_a_start():
-    assert list(STARTS) == list(COLLECTIVES)
+def test_every_collective_with_algorithms_of_its_own_has_a_start():
+    assert list(STARTS) == [name for name in COLLECTIVES if (ROOT / ALGORITHMS / name).is_dir()]
 
 
-@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("collective", STARTS)
 def test_it_makes_a_file_a_declaration_and_a_row(mutirao, copy, collective):
     before = texts(copy)
     made = json.loads(mutirao("new-algorithm", collective, "newest_one", "--root", copy,

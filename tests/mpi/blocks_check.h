@@ -54,8 +54,8 @@ struct buffer {
     int ints;
 };
 
-static inline struct buffer make_buffer(const struct layout* layout, int blocks) {
-    struct buffer made = {NULL, NULL, layout->slots * blocks};
+static inline struct buffer make_ints(int ints) {
+    struct buffer made = {NULL, NULL, ints};
     made.all = malloc((size_t)(made.ints + 2 * guards) * sizeof(int));
     made.data = made.all + guards;
     for (int i = 0; i < made.ints + 2 * guards; ++i) {
@@ -64,24 +64,38 @@ static inline struct buffer make_buffer(const struct layout* layout, int blocks)
     return made;
 }
 
+static inline struct buffer make_buffer(const struct layout* layout, int blocks) {
+    return make_ints(layout->slots * blocks);
+}
+
 /* What `from` has for `to`. */
 static inline int value(int from, int to, int i) { return from * 1000003 + to * 10007 + i * 7 + 1; }
 
-static inline void put_block(struct buffer* buffer, const struct layout* layout, int block, int from,
-                             int to) {
+/* A block that begins after so many ints. */
+static inline void put_at(struct buffer* buffer, const struct layout* layout, int begin, int from, int to) {
     for (int i = 0; i < layout->n; ++i) {
-        buffer->data[block * layout->slots + slot(layout, i)] = value(from, to, i);
+        buffer->data[begin + slot(layout, i)] = value(from, to, i);
     }
 }
 
+static inline void put_block(struct buffer* buffer, const struct layout* layout, int block, int from,
+                             int to) {
+    put_at(buffer, layout, block * layout->slots, from, to);
+}
+
 /* Checks a block and sets it back, so that what is left must be untouched. */
-static inline void take_block(struct buffer* buffer, const struct layout* layout, int block, int from, int to,
-                              const char* what) {
+static inline void take_at(struct buffer* buffer, const struct layout* layout, int begin, int from, int to,
+                           const char* what) {
     for (int i = 0; i < layout->n; ++i) {
-        int* const at = &buffer->data[block * layout->slots + slot(layout, i)];
+        int* const at = &buffer->data[begin + slot(layout, i)];
         check(*at == value(from, to, i), what, i);
         *at = untouched;
     }
+}
+
+static inline void take_block(struct buffer* buffer, const struct layout* layout, int block, int from, int to,
+                              const char* what) {
+    take_at(buffer, layout, block * layout->slots, from, to, what);
 }
 
 static inline void end_buffer(struct buffer* buffer, const char* what) {

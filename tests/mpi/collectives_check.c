@@ -1,12 +1,13 @@
 /* collectives_check NAME...: calls collectives in every way that MPI allows and compares every element
  * with what was computed here, and every byte around and between them with what was there: lengths from
- * nothing to many, all roots, blocks in place, datatypes that differ between the sides of a call and have
- * holes, operators that do not commute, communicators that are reordered or parts of the world. Run natively
+ * nothing to many, all roots, blocks in place, blocks of many lengths anywhere in memory, datatypes that
+ * differ between the sides of a call and have holes, operators that do not commute, communicators that are reordered or parts of the world. Run natively
  * it checks itself. Prints "ok CHECKS" from rank 0. */
 #include <time.h>
 
 #include "blocks_check.h"
 #include "reductions_check.h"
+#include "uneven_check.h"
 
 /* Nobody leaves before all have come; the clock is one for all, since the machine is. */
 static double now_s(void) {
@@ -46,8 +47,9 @@ static void check_on(MPI_Comm comm, int argc, char** argv, const struct kind* al
             barriers(here);
         } else {
             all_blocks(here, argv[i]);
+            all_uneven_blocks(here, argv[i]);
             if (strcmp(argv[i], "reduce") == 0 || strcmp(argv[i], "allreduce") == 0 ||
-                strstr(argv[i], "scan") != NULL || strcmp(argv[i], "reduce_scatter_block") == 0) {
+                strstr(argv[i], "scan") != NULL || strstr(argv[i], "reduce_scatter") != NULL) {
                 all_reductions(here, argv[i], all);
             }
         }

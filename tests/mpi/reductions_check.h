@@ -147,6 +147,38 @@ static inline void expect_unchanged(const struct kind* kind, const char* data, i
     }
 }
 
+/* Cuts `count` elements into one part for each rank: all in one, or more for later ranks. */
+static inline void cut(int count, int size, int* counts) {
+    for (int rank = 0; rank < size; ++rank) {
+        const int begin = count * rank * rank / (size * size);
+        const int end = count * (rank + 1) * (rank + 1) / (size * size);
+        counts[rank] = count % 2 ? (rank == size / 2) * count : end - begin;
+    }
+}
+
+static inline int call_reduce_scatter(const struct kind* kind, const void* send, char* receive, int count,
+                                      struct place here, int* first) {
+    int* const counts = malloc((size_t)here.size * sizeof(int));
+    cut(count, here.size, counts);
+    for (int rank = 0; rank < here.rank; ++rank) {
+        *first += counts[rank];
+    }
+    const int results = counts[here.rank];
+#if MPI_VERSION >= 4
+    if (count > here.size) {
+        MPI_Count* const large = malloc((size_t)here.size * sizeof(MPI_Count));
+        for (int rank = 0; rank < here.size; ++rank) {
+            large[rank] = counts[rank];
+        }
+        MPI_Reduce_scatter_c(send, receive, large, kind->type, kind->op, here.comm);
+        free(large);
+    } else
+#endif
+        MPI_Reduce_scatter(send, receive, counts, kind->type, kind->op, here.comm);
+    free(counts);
+    return results;
+}
+
 /* Calls the one of that name; returns how many elements the result has here, of which ranks before
  * `*end` are folded, beginning with element `*first`. */
 static inline int call_reduction(const char* name, const struct kind* kind, const void* send, char* receive,
@@ -170,6 +202,9 @@ static inline int call_reduction(const char* name, const struct kind* kind, cons
         MPI_Exscan(send, receive, count, kind->type, kind->op, here.comm);
         *end = here.rank;
         return here.rank > 0 ? count : 0;
+    }
+    if (strcmp(name, "reduce_scatter") == 0) {
+        return call_reduce_scatter(kind, send, receive, count, here, first);
     }
     MPI_Reduce_scatter_block(send, receive, count / here.size, kind->type, kind->op, here.comm);
     *first = here.rank * (count / here.size);
@@ -201,7 +236,7 @@ static inline void all_reductions(struct place here, const char* name, const str
     const int lengths[] = {0, 1, here.size - 1, here.size, here.size + 1, 37, 1500};
     for (int l = 0; l < 7; ++l) {
         for (int k = 0; k < kinds; ++k) {
-            if (k == with_holes && strcmp(name, "reduce_scatter_block") == 0) {
+            if (k == with_holes && strstr(name, "reduce_scatter") != NULL) {
                 continue; /* MPICH 5.0 gives wrong results itself */
             }
             for (int way = 0; way < 2; ++way) {

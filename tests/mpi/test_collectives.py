@@ -10,6 +10,9 @@ from mutirao.core_tool import algorithms
 ROWS = [row for row in algorithms() if row["collective"] != "broadcast"]  # test_broadcast.py
 COLLECTIVES = list(dict.fromkeys(row["collective"] for row in ROWS))
 
+# Where ranks do not know of each other's lengths.
+OF_ANY_LENGTH = ("gatherv", "scatterv", "alltoallv", "alltoallw")
+
 # A power of two with a host for each rank, and two hosts of two ranks beside one of one.
 SHAPES = {"openmpi-5": (4, 1), "mpich-5": (5, 2)}
 
@@ -55,6 +58,9 @@ def test_forced(run, mpi, row):
         assert ours == 0 and natively > 0
         return
     assert name in chosen and chosen <= {name, "native"}
+    assert all(len(each["rulings"]) == 1 for each in world["classes"] if each["rulings"])
+    assert all((each["length_bytes"] is None) == (collective in OF_ANY_LENGTH)
+               for each in world["classes"])
     # Operators that do not commute are the MPI library's where the algorithm cannot take them.
     takes_all = "operators that commute only" not in row["restrictions"]
     assert ours > 0 and (natively == 0 if takes_all else ours >= natively)

@@ -44,7 +44,9 @@ def test_wrong_arguments_are_answered_as_natively(run, start, broadcast):
 # One algorithm of each collective that is not broadcast.
 FORCED = {"barrier": "direct", "gather": "linear", "scatter": "linear", "allgather": "ring",
           "alltoall": "pairwise", "reduce": "k_nomial", "allreduce": "direct",
-          "reduce_scatter_block": "direct", "scan": "linear", "exscan": "linear"}
+          "reduce_scatter_block": "direct", "scan": "linear", "exscan": "linear",
+          "gatherv": "linear", "scatterv": "linear", "allgatherv": "ring", "alltoallv": "pairwise",
+          "alltoallw": "linear", "reduce_scatter": "direct"}
 
 
 @pytest.mark.parametrize("forced", [{}, FORCED], ids=["chosen freely", "forced"])

@@ -198,12 +198,14 @@ def test_a_tool_behind_us_sees_native_calls(run, mpi, tmp_path, settings):
 # One algorithm of every collective, which none of these MPI libraries would take.
 FORCED = {"barrier": "direct", "broadcast": "binomial", "gather": "linear", "scatter": "linear",
           "allgather": "ring", "alltoall": "pairwise", "reduce": "k_nomial", "allreduce": "direct",
-          "reduce_scatter_block": "direct", "scan": "linear", "exscan": "linear"}
+          "reduce_scatter_block": "direct", "scan": "linear", "exscan": "linear",
+          "gatherv": "linear", "scatterv": "linear", "allgatherv": "ring", "alltoallv": "pairwise",
+          "alltoallw": "linear", "reduce_scatter": "ring"}
 
 
 @pytest.mark.parametrize("program,what", [
     *(("unusual_collectives", what) for what in ("messages", "threads", "communicators",
-                                                 "nonblocking")),
+                                                 "nonblocking", "counts")),
     *(("unusual_types", what) for what in ("operators", "types"))])
 def test_unusual_uses_of_all_collectives(run, wheels_only, program, what):
     native, ours = ends_as_natively(run, program, what, settings=settings_of("wait", **FORCED),

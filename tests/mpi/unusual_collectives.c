@@ -2,7 +2,9 @@
  * messages: the program's own messages and one-sided transfers are under way while ranks wait in collectives.
  * threads: threads call different collectives on different communicators at once.
  * communicators: of one rank, between groups, with topologies.
- * nonblocking: nonblocking collectives are pending while blocking ones run. */
+ * nonblocking: nonblocking collectives are pending while blocking ones run.
+ * counts: counts for each rank that are others in every call, blocks that overlap where they are only read,
+ * buffers that are nowhere, absolute addresses. */
 #include <pthread.h>
 
 #include "checked.h"
@@ -11,7 +13,28 @@ enum { most = 40000 };
 
 /* --- calls that check themselves --------------------------------------------------------------------------- */
 
-enum { collectives = 11 };
+enum { collectives = 17 };
+
+/* The forms with a count for each rank, of as many ints for each. */
+static void call_with_counts(MPI_Comm comm, int which, int count, int root, const int* send, int* receive) {
+    int size, counts[64], places[64], offsets[64];
+    MPI_Datatype types[64];
+    MPI_Comm_size(comm, &size);
+    for (int i = 0; i < size; ++i) {
+        counts[i] = count;
+        places[i] = i * count;
+        offsets[i] = i * count * (int)sizeof(int);
+        types[i] = MPI_INT;
+    }
+    switch (which) {
+        case 11: MPI_Gatherv(send, count, MPI_INT, receive, counts, places, MPI_INT, root, comm); break;
+        case 12: MPI_Scatterv(send, counts, places, MPI_INT, receive, count, MPI_INT, root, comm); break;
+        case 13: MPI_Allgatherv(send, count, MPI_INT, receive, counts, places, MPI_INT, comm); break;
+        case 14: MPI_Alltoallv(send, counts, places, MPI_INT, receive, counts, places, MPI_INT, comm); break;
+        case 15: MPI_Alltoallw(send, counts, offsets, types, receive, counts, offsets, types, comm); break;
+        case 16: MPI_Reduce_scatter(send, receive, counts, MPI_INT, MPI_SUM, comm); break;
+    }
+}
 
 /* Collective `which` of `count` ints, from or to `root`; values depend on the sender, the receiver and `seed`. */
 static void call_checked(MPI_Comm comm, int which, int count, int root, int seed) {
@@ -39,19 +62,22 @@ static void call_checked(MPI_Comm comm, int which, int count, int root, int seed
         case 8: MPI_Reduce_scatter_block(send, receive, count, MPI_INT, MPI_SUM, comm); break;
         case 9: MPI_Scan(send, receive, count, MPI_INT, MPI_SUM, comm); break;
         case 10: MPI_Exscan(send, receive, count, MPI_INT, MPI_SUM, comm); break;
+        default: call_with_counts(comm, which, count, root, send, receive); break;
     }
+    static const int equal_forms[] = {2, 3, 4, 5, 5, 8};
+    const int it = which > 10 ? equal_forms[which - 11] : which;
     for (int i = 0; i < all; ++i) {
         const int from = i / count, at = i % count;
         int right = -1;
-        if (which == 2 ? rank == root : which == 4) right = seed + from * 100000 + at;
-        if (which == 5) right = seed + from * 100000 + rank * count + at;
+        if (it == 2 ? rank == root : it == 4) right = seed + from * 100000 + at;
+        if (it == 5) right = seed + from * 100000 + rank * count + at;
         if (i < count) {
-            if (which == 3) right = seed + root * 100000 + rank * count + at;
-            if (which == 6 ? rank == root : which == 7) right = sum + size * i;
-            if (which == 8) right = sum + size * (rank * count + i);
-            if (which == 9) right = (rank + 1) * (seed + i) + rank * (rank + 1) / 2 * 100000;
-            if (which == 10 && rank > 0) right = rank * (seed + i) + rank * (rank - 1) / 2 * 100000;
-            if (which == 10 && rank == 0) continue; /* undefined */
+            if (it == 3) right = seed + root * 100000 + rank * count + at;
+            if (it == 6 ? rank == root : it == 7) right = sum + size * i;
+            if (it == 8) right = sum + size * (rank * count + i);
+            if (it == 9) right = (rank + 1) * (seed + i) + rank * (rank + 1) / 2 * 100000;
+            if (it == 10 && rank > 0) right = rank * (seed + i) + rank * (rank - 1) / 2 * 100000;
+            if (it == 10 && rank == 0) continue; /* undefined */
         }
         expect(receive[i] == right, "wrong result of collective", which * 1000000L + i);
     }
@@ -215,12 +241,110 @@ static void nonblocking(void) {
     }
 }
 
+/* --- counts ------------------------------------------------------------------------------------------------------ */
+
+enum { most_ranks = 16, stride = 90 };
+
+static int drawn(int from, int to, int call) { return (from * 31 + to * 17 + call * 7) % 43 * (call % 3); }
+
+/* More exchanges of different lengths than anybody would remember. */
+static void ever_other_counts(void) {
+    static int out[most_ranks * stride], in[most_ranks * stride];
+    int sent[most_ranks], received[most_ranks], places[most_ranks];
+    for (int call = 0; call < 1500; ++call) {
+        for (int rank = 0; rank < world_size; ++rank) {
+            places[rank] = (world_size - 1 - rank) * stride;
+            sent[rank] = drawn(world_rank, rank, call);
+            received[rank] = drawn(rank, world_rank, call);
+        }
+        for (int i = 0; i < world_size * stride; ++i) {
+            out[i] = call + world_rank * 1000 + i;
+            in[i] = -1;
+        }
+        MPI_Alltoallv(out, sent, places, MPI_INT, in, received, places, MPI_INT, MPI_COMM_WORLD);
+        for (int rank = 0; rank < world_size; ++rank) {
+            for (int i = 0; i < stride; ++i) {
+                const int right = call + rank * 1000 + places[world_rank] + i;
+                expect(in[places[rank] + i] == (i < received[rank] ? right : -1), "wrong data of changing counts",
+                       call);
+            }
+        }
+    }
+}
+
+/* All ranks get the same ints of the root's. */
+static void overlapping_blocks(void) {
+    int given[3] = {7, 8, 9}, got[3] = {0, 0, 0}, counts[most_ranks], places[most_ranks] = {0};
+    for (int root = 0; root < world_size; ++root) {
+        for (int rank = 0; rank < world_size; ++rank) {
+            counts[rank] = rank % 3 + 1;
+        }
+        MPI_Scatterv(given, counts, places, MPI_INT, got, counts[world_rank], MPI_INT, root, MPI_COMM_WORLD);
+        for (int i = 0; i < 3; ++i) {
+            expect(got[i] == (i < counts[world_rank] ? given[i] : 0), "wrong overlapping data", root);
+        }
+        given[0] += 10;
+    }
+}
+
+/* Where a rank has no part it has no buffer either. */
+static void buffers_that_are_nowhere(void) {
+    const int last = world_size - 1, here = world_rank == last;
+    int counts[most_ranks] = {0}, places[most_ranks] = {0}, mine[2] = {world_rank, 5}, got[2] = {-1, -1};
+    counts[last] = 2;
+    MPI_Allgatherv(here ? mine : NULL, counts[world_rank], MPI_INT, got, counts, places, MPI_INT, MPI_COMM_WORLD);
+    expect(got[0] == last && got[1] == 5, "wrong data of the only block", got[0]);
+    int sums[2] = {-1, -1};
+    MPI_Reduce_scatter(mine, here ? sums : NULL, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    expect(!here || (sums[0] == world_size * last / 2 && sums[1] == 5 * world_size), "wrong sum", sums[0]);
+    const int none[most_ranks] = {0}; /* arrays that are one are refused by MPICH */
+    MPI_Alltoallv(NULL, none, none, MPI_INT, NULL, places, places, MPI_INT, MPI_COMM_WORLD);
+    MPI_Gatherv(here ? mine : NULL, counts[world_rank], MPI_INT, world_rank == 0 ? got : NULL, counts, places,
+                MPI_INT, 0, MPI_COMM_WORLD);
+    expect(got[0] == last && got[1] == 5, "wrong data gathered of one", got[0]);
+}
+
+/* Each block is a type of absolute addresses; every other one is empty. */
+static void absolute_addresses(void) {
+    static int out[most_ranks], in[most_ranks];
+    MPI_Datatype sent[most_ranks], received[most_ranks];
+    int counts[most_ranks], places[most_ranks] = {0};
+    const int one = 1;
+    for (int rank = 0; rank < world_size; ++rank) {
+        MPI_Aint from, to;
+        MPI_Get_address(&out[rank], &from);
+        MPI_Get_address(&in[rank], &to);
+        MPI_Type_create_hindexed(1, &one, &from, MPI_INT, &sent[rank]);
+        MPI_Type_create_hindexed(1, &one, &to, MPI_INT, &received[rank]);
+        MPI_Type_commit(&sent[rank]);
+        MPI_Type_commit(&received[rank]);
+        counts[rank] = (rank + world_rank) % 2;
+        out[rank] = world_rank * 100 + rank;
+        in[rank] = -1;
+    }
+    MPI_Alltoallw(MPI_BOTTOM, counts, places, sent, MPI_BOTTOM, counts, places, received, MPI_COMM_WORLD);
+    for (int rank = 0; rank < world_size; ++rank) {
+        expect(in[rank] == (counts[rank] ? rank * 100 + world_rank : -1), "wrong data at an address", rank);
+        MPI_Type_free(&sent[rank]);
+        MPI_Type_free(&received[rank]);
+    }
+}
+
+static void counts_for_ranks(void) {
+    for (int time = 0; time < 3; ++time) {
+        overlapping_blocks();
+        buffers_that_are_nowhere();
+        absolute_addresses();
+    }
+    ever_other_counts();
+}
+
 int main(int argc, char** argv) {
     static const struct {
         const char* name;
         void (*run)(void);
     } uses[] = {{"messages", messages},   {"threads", threads}, {"communicators", communicators},
-                {"nonblocking", nonblocking}};
+                {"nonblocking", nonblocking}, {"counts", counts_for_ranks}};
     int provided;
     end_within(30);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);

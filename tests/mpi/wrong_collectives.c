@@ -1,7 +1,7 @@
 /* wrong_collectives COLLECTIVE...: calls with wrong arguments under MPI_ERRORS_RETURN. Prints the class of
  * error that each rank was answered; after each, right calls must give what they should. Every rank makes the
- * same mistake at once, and only such that the MPI library finds in the arguments: one that it finds in a
- * message, or not at all, may leave ranks waiting in it. */
+ * same mistake at once, and only such that the MPI library finds in the arguments, or in a short message from
+ * or to the root: one that it finds in another, or not at all, may leave ranks waiting in it. */
 #include "checked.h"
 
 enum { room = 256, length = 4 };
@@ -22,6 +22,7 @@ struct arguments {
     MPI_Op op;
     int root;
     MPI_Comm comm;
+    int bare; /* what should be an array is none */
 };
 
 typedef int (*call)(const struct arguments*);
@@ -62,7 +63,60 @@ static int exscan(const struct arguments* a) {
     return MPI_Exscan(a->send, a->receive, a->receive_count, a->receive_type, a->op, a->comm);
 }
 
-enum { counted = 1, rooted = 2, two_sided = 4, reducing = 8 };
+/* What the forms with a count for each rank are given: all counts the same, and blocks one behind another. */
+struct for_ranks {
+    int counts[room], places[room], offsets[room];
+    MPI_Datatype types[room];
+};
+
+static struct for_ranks spread(int count, MPI_Datatype type) {
+    struct for_ranks made;
+    for (int i = 0; i < room; ++i) {
+        made.counts[i] = count;
+        made.places[i] = i * count;
+        made.offsets[i] = i * count * (int)sizeof(int);
+        made.types[i] = type;
+    }
+    return made;
+}
+
+static int gatherv(const struct arguments* a) {
+    const struct for_ranks to = spread(a->receive_count, a->receive_type);
+    return MPI_Gatherv(a->send, a->send_count, a->send_type, a->receive, a->bare ? NULL : to.counts, to.places,
+                       a->receive_type, a->root, a->comm);
+}
+static int scatterv(const struct arguments* a) {
+    const struct for_ranks from = spread(a->send_count, a->send_type);
+    return MPI_Scatterv(a->send, a->bare ? NULL : from.counts, from.places, a->send_type, a->receive,
+                        a->receive_count, a->receive_type, a->root, a->comm);
+}
+static int allgatherv(const struct arguments* a) {
+    const struct for_ranks to = spread(a->receive_count, a->receive_type);
+    return MPI_Allgatherv(a->send, a->send_count, a->send_type, a->receive, a->bare ? NULL : to.counts, to.places,
+                          a->receive_type, a->comm);
+}
+/* Where both buffers are one, so are the arrays. */
+static int alltoallv(const struct arguments* a) {
+    const struct for_ranks from = spread(a->send_count, a->send_type);
+    const struct for_ranks other = spread(a->receive_count, a->receive_type);
+    const struct for_ranks* const to = a->send == a->receive ? &from : &other;
+    return MPI_Alltoallv(a->send, a->bare ? NULL : from.counts, from.places, a->send_type, a->receive, to->counts,
+                         to->places, a->receive_type, a->comm);
+}
+static int alltoallw(const struct arguments* a) {
+    const struct for_ranks from = spread(a->send_count, a->send_type);
+    const struct for_ranks other = spread(a->receive_count, a->receive_type);
+    const struct for_ranks* const to = a->send == a->receive ? &from : &other;
+    return MPI_Alltoallw(a->send, from.counts, from.offsets, a->bare ? NULL : from.types, a->receive, to->counts,
+                         to->offsets, to->types, a->comm);
+}
+static int reduce_scatter(const struct arguments* a) {
+    const struct for_ranks results = spread(a->receive_count, a->receive_type);
+    return MPI_Reduce_scatter(a->send, a->receive, a->bare ? NULL : results.counts, a->receive_type, a->op,
+                              a->comm);
+}
+
+enum { counted = 1, rooted = 2, two_sided = 4, reducing = 8, uneven = 16 };
 
 static const struct collective {
     const char* name;
@@ -80,11 +134,17 @@ static const struct collective {
     {"reduce_scatter_block", reduce_scatter_block, counted | reducing},
     {"scan", scan, counted | reducing},
     {"exscan", exscan, counted | reducing},
+    {"gatherv", gatherv, counted | rooted | two_sided | uneven},
+    {"scatterv", scatterv, counted | rooted | two_sided | uneven},
+    {"allgatherv", allgatherv, counted | two_sided | uneven},
+    {"alltoallv", alltoallv, counted | two_sided | uneven},
+    {"alltoallw", alltoallw, counted | two_sided | uneven},
+    {"reduce_scatter", reduce_scatter, counted | reducing | uneven},
 };
 
 static struct arguments right(void) {
     const struct arguments made = {sent,    length,  MPI_INT, received,      length,
-                                   MPI_INT, MPI_SUM, 0,       MPI_COMM_WORLD};
+                                   MPI_INT, MPI_SUM, 0,       MPI_COMM_WORLD, 0};
     return made;
 }
 
@@ -117,9 +177,9 @@ static void call_rightly(const struct collective* it, int seed) {
     const int all = world_size * seed + world_size * (world_size - 1) / 2;
     if (it->kind & reducing && world_rank == 0 && strcmp(it->name, "exscan") != 0) {
         expect(received[0] == (it->run == scan ? seed : all), "wrong result after an error", seed);
-    } else if (it->run == broadcast || it->run == scatter) {
+    } else if (it->run == broadcast || it->run == scatter || it->run == scatterv) {
         expect(received[length - 1] == seed, "wrong data after an error", seed);
-    } else if (it->run == allgather || it->run == alltoall) {
+    } else if (it->kind & two_sided && !(it->kind & rooted)) {
         expect(received[length * world_size - 1] == seed + world_size - 1, "wrong data after an error", seed);
     }
 }
@@ -133,8 +193,14 @@ static int is_beyond_native(const char* what) {
         return 1;
     }
 #ifdef OPEN_MPI
-    return current->run == allgather && strcmp(what, "no communicator") == 0;
+    return (current->run == allgather && strcmp(what, "no communicator") == 0) ||
+           (current->run == allgatherv && strcmp(what, "no counts or types for ranks") == 0) ||
+           (current->run == scatterv && strncmp(what, "a type that is not committed", 28) == 0);
 #else
+    if (strcmp(what, "no counts or types for ranks") == 0 ||
+        strcmp(what, "more than the root takes") == 0) { /* answered with the class that means statuses */
+        return 1;
+    }
     return current->kind & reducing && (strcmp(what, "a type that is not committed") == 0 ||
                                         strcmp(what, "a negative count") == 0);
 #endif
@@ -196,9 +262,18 @@ static void wrong_places(const struct collective* it) {
     if (it->kind & reducing && it->run != reduce && it->run != exscan) {
         WITH("a result in place", a.receive = MPI_IN_PLACE);
     }
-    if (it->run == allgather) {
+    if (it->kind & uneven && !(it->kind & rooted)) {
+        WITH("no counts or types for ranks", a.bare = 1);
+    }
+    if (it->run == gatherv) {
+        WITH("more than the root takes", a.send_count *= world_rank == world_size - 1 ? 2 : 1);
+    }
+    if (it->run == scatterv) {
+        WITH("more than its receiver takes", a.receive_count /= world_rank == 0 ? 1 : 2);
+    }
+    if (it->run == allgather || it->run == allgatherv) {
         WITH("what is sent lies where it goes", a.send = received + world_rank * length);
-    } else if (it->run != reduce && it->run != gather && it->run != scatter) {
+    } else if (!(it->kind & rooted)) {
         WITH("both in one place", a.send = a.receive);
         WITH("both in one place, no elements", a.send = a.receive; a.send_count = a.receive_count = 0);
     }

@@ -243,7 +243,8 @@ def _by_collective(classes: Sequence[dict]) -> list[dict]:
 
 
 def _class(of_class: dict) -> Iterator[str]:
-    """All calls of one collective with one root that are as long, to the next power of two."""
+    """All calls of one collective with one root that are as long, to the next power of two, or of any
+    length where ranks do not know of each other's."""
     collective = COLLECTIVES[of_class["collective"]]
     in_order = "" if of_class.get("commutes", True) else ", operands in order"
     yield f"  {collective.calls(of_class['length_bytes'], of_class['root'])}{in_order}"

@@ -3,13 +3,13 @@
 import re
 from pathlib import Path
 
-from mutirao.collectives import COLLECTIVES
 from mutirao.errors import Failure, UsageError
 from mutirao.output import print_json
 from mutirao.paths import ROOT
 
 ALGORITHMS = Path("src/core/algorithms")
-# What a new algorithm does at first: the same as the simplest one of its collective.
+# What a new algorithm does at first: the same as the simplest one of its collective. Those whose blocks
+# are not equal have the algorithms of their equal forms that say so.
 STARTS = {
     "barrier": "direct",
     "broadcast": "flat",
@@ -35,7 +35,7 @@ _CXX_WORDS = set("""
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser("new-algorithm", parents=[common],
                                    help="make the file and the row of a new algorithm")
-    parser.add_argument("collective", choices=COLLECTIVES)
+    parser.add_argument("collective", choices=STARTS)
     parser.add_argument("name", metavar="NAME", help="in lower_case_with_underscores")
     parser.add_argument("--root", type=Path, default=ROOT, metavar="DIR",
                         help="the checkout to make it in; default: this one")

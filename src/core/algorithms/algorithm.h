@@ -36,6 +36,7 @@ struct Request {
     int size = 1;
     int root = 0;
     std::size_t length_bytes = 0;  ///< as CallShape's: of the message, or of one block
+    std::span<const std::size_t> lengths{};  ///< as CallShape's, which outlives the request
     std::size_t unit_bytes = 1;    ///< of a reduction: its element, which is never cut
     bool commutes = true;          ///< of a reduction: the order of operands is free
     Parameters parameters{};
@@ -66,6 +67,8 @@ struct Algorithm {
     /// Combines the operands of a reduction in the ranks' order, as operators that do not commute need.
     bool keeps_order = false;
     bool (*fits)(int size) = nullptr;  ///< null: any number of participants
+    /// The most that its blocks may be, if it moves any.
+    InBlocks blocks = InBlocks::equal;
 
     bool native() const { return build == nullptr; }
     bool needs_tree() const { return !trees.empty(); }

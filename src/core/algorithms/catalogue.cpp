@@ -116,7 +116,8 @@ std::vector<Algorithm> gather_rows() {
         {.collective = gather, .name = "linear",
          .summary = "every rank sends to the root at once",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-         .build = gather::linear},
+         .build = gather::linear,
+         .blocks = InBlocks::own},
         {.collective = gather, .name = "binomial",
          .summary = "binomial tree over the ranks, subtrees in one piece",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
@@ -134,7 +135,8 @@ std::vector<Algorithm> scatter_rows() {
         {.collective = scatter, .name = "linear",
          .summary = "the root sends to every rank itself",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-         .build = scatter::linear},
+         .build = scatter::linear,
+         .blocks = InBlocks::own},
         {.collective = scatter, .name = "binomial",
          .summary = "binomial tree over the ranks, subtrees in one piece",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
@@ -152,34 +154,41 @@ std::vector<Algorithm> allgather_rows() {
         {.collective = allgather, .name = "linear",
          .summary = "every rank sends to every other at once",
          .source = "Bruck et al. 1997, doi:10.1109/71.642949",
-         .build = allgather::linear},
+         .build = allgather::linear,
+         .blocks = InBlocks::uneven},
         {.collective = allgather, .name = "two_proc",
          .summary = "a single exchange, which is linear between two",
          .source = "Open MPI; Bruck et al. 1997, doi:10.1109/71.642949",
          .build = allgather::linear,
-         .fits = [](int size) { return size == 2; }},
+         .fits = [](int size) { return size == 2; },
+         .blocks = InBlocks::uneven},
         {.collective = allgather, .name = "ring",
          .summary = "the blocks go round a ring",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-         .build = allgather::ring},
+         .build = allgather::ring,
+         .blocks = InBlocks::uneven},
         {.collective = allgather, .name = "recursive_doubling",
          .summary = "pairs exchange all that they hold",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
          .build = allgather::recursive_doubling,
-         .fits = is_power_of_two},
+         .fits = is_power_of_two,
+         .blocks = InBlocks::uneven},
         {.collective = allgather, .name = "bruck",
          .summary = "all that is held comes from ranks ahead, at growing distances",
          .source = "Bruck et al. 1997, doi:10.1109/71.642949",
-         .build = allgather::bruck, .radices = {2, 4, 8}},
+         .build = allgather::bruck, .radices = {2, 4, 8},
+         .blocks = InBlocks::uneven},
         {.collective = allgather, .name = "neighbor_exchange",
          .summary = "two blocks at a time between neighbours, in turn",
          .source = "Chen et al. 2005, doi:10.1109/HPCASIA.2005.79",
          .build = allgather::neighbor_exchange,
-         .fits = [](int size) { return size % 2 == 0; }},
+         .fits = [](int size) { return size % 2 == 0; },
+         .blocks = InBlocks::uneven},
         {.collective = allgather, .name = "sparbit",
          .summary = "far ranks first, so that most blocks go to near ones",
          .source = "Loch and Koslovski 2021, arXiv:2109.08751",
-         .build = allgather::sparbit},
+         .build = allgather::sparbit,
+         .blocks = InBlocks::uneven},
         {.collective = allgather, .name = "pat",
          .summary = "as sparbit, with up to `radix` blocks in a message",
          .source = "Jeaugey 2025, arXiv:2506.20252",
@@ -187,7 +196,8 @@ std::vector<Algorithm> allgather_rows() {
         {.collective = allgather, .name = "circulant",
          .summary = "like bruck with skips that halve p, without staging",
          .source = "Traeff 2024, arXiv:2410.14234",
-         .build = allgather::circulant},
+         .build = allgather::circulant,
+         .blocks = InBlocks::uneven},
         {.collective = allgather, .name = "locality_bruck",
          .summary = "bruck between hosts, whose ranks share the work and exchange what comes",
          .source = "Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
@@ -195,11 +205,13 @@ std::vector<Algorithm> allgather_rows() {
         {.collective = allgather, .name = "gather_broadcast",
          .summary = "up a binomial tree to rank 0, and down again what a subtree lacks",
          .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
-         .build = allgather::gather_broadcast},
+         .build = allgather::gather_broadcast,
+         .blocks = InBlocks::uneven},
         {.collective = allgather, .name = "tree",
          .summary = "outwards from every rank over a tree made from the measured network",
          .source = tree_sources,
-         .build = allgather::tree, .trees = measured_trees()},
+         .build = allgather::tree, .trees = measured_trees(),
+         .blocks = InBlocks::uneven},
     };
 }
 
@@ -209,15 +221,18 @@ std::vector<Algorithm> alltoall_rows() {
         {.collective = alltoall, .name = "linear",
          .summary = "all blocks at once, beginning with the next rank",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-         .build = alltoall::linear},
+         .build = alltoall::linear,
+         .blocks = InBlocks::own},
         {.collective = alltoall, .name = "pairwise",
          .summary = "one partner at a time",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-         .build = alltoall::pairwise},
+         .build = alltoall::pairwise,
+         .blocks = InBlocks::own},
         {.collective = alltoall, .name = "windowed",
          .summary = "at most `radix` partners at a time",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-         .build = alltoall::windowed, .radices = {4, 16, 32}},
+         .build = alltoall::windowed, .radices = {4, 16, 32},
+         .blocks = InBlocks::own},
         {.collective = alltoall, .name = "bruck",
          .summary = "blocks travel digit by digit of their distance, many in a message",
          .source = "Bruck et al. 1997, doi:10.1109/71.642949",
@@ -297,7 +312,7 @@ std::vector<Algorithm> broadcast_rows() {
     return rows;
 }
 
-std::vector<Algorithm> rows_of(Collective collective) {
+std::vector<Algorithm> rows_made_for(Collective collective) {
     switch (collective) {
         case Collective::barrier: return barrier_rows();
         case Collective::broadcast: return broadcast_rows();
@@ -310,15 +325,30 @@ std::vector<Algorithm> rows_of(Collective collective) {
         case Collective::reduce_scatter_block: return reduce_scatter_block_rows();
         case Collective::scan: return scan_rows();
         case Collective::exscan: return exscan_rows();
+        case Collective::gatherv:
+        case Collective::scatterv:
+        case Collective::allgatherv:
+        case Collective::alltoallv:
+        case Collective::alltoallw:
+        case Collective::reduce_scatter: break;
     }
     return {};
+}
+
+/// A collective whose blocks are not equal has the rows of its base that can do with that.
+std::vector<Algorithm> rows_of(const CollectiveRow& row) {
+    std::vector<Algorithm> rows = rows_made_for(row.base);
+    if (row.base == row.collective) return rows;
+    std::erase_if(rows, [&](const Algorithm& each) { return each.blocks < row.in_blocks; });
+    for (Algorithm& each : rows) each.collective = row.collective;
+    return rows;
 }
 
 std::vector<Algorithm> whole_table() {
     std::vector<Algorithm> table;
     for (const CollectiveRow& each : collectives) {
         table.push_back(native_of(each.collective));
-        const std::vector<Algorithm> rows = rows_of(each.collective);
+        const std::vector<Algorithm> rows = rows_of(each);
         table.insert(table.end(), rows.begin(), rows.end());
     }
     return table;

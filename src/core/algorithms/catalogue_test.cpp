@@ -67,11 +67,13 @@ TEST_P(EveryAlgorithm, KeepsItsPromiseFromEveryRoot) {
     constexpr std::size_t lengths[] = {0, 1, 97, 3 * segment_bytes + 1};
     for (int size = 1; size <= most_ranks; ++size) {
         if (!allows(algorithm, true, size)) continue;
-        const std::size_t few = row_of(algorithm.collective).in_blocks && size > 9 ? 2 : 4;
+        const bool in_blocks = row_of(algorithm.collective).in_blocks != InBlocks::none;
+        const std::size_t few = in_blocks && size > 9 ? 2 : 4;
         for (const int root : roots_among(size)) {
             const Tree tree = test::random_tree(candidate.parameters.tree, size, root);
             for (const CallShape& shape :
-                 test::shapes_for(algorithm, std::span(&root, 1), std::span(lengths).first(few))) {
+                 test::shapes_for(algorithm, size, std::span(&root, 1),
+                                  std::span(lengths).first(few))) {
                 candidate.parameters.segment_bytes = 0;
                 ASSERT_NO_FATAL_FAILURE(prove(candidate, shape, size, tree));
                 if (!algorithm.segmented || shape.length_bytes <= segment_bytes) continue;
@@ -91,7 +93,7 @@ TEST_P(EveryAlgorithm, KeepsItsPromiseForALongMessage) {
         if (!allows(algorithm, true, size)) continue;
         const int root = size / 3;
         const Tree tree = test::random_tree(candidate.parameters.tree, size, root);
-        for (CallShape shape : test::shapes_for(algorithm, std::array{root, 0}, lengths)) {
+        for (CallShape shape : test::shapes_for(algorithm, size, std::array{root, 0}, lengths)) {
             if (row_of(shape.collective).rooted && shape.root != root) continue;
             candidate.parameters.segment_bytes = algorithm.segmented ? 100'000 : 0;
             ASSERT_NO_FATAL_FAILURE(prove(candidate, shape, size, tree));
@@ -112,19 +114,46 @@ TEST_P(EveryAlgorithm, HasNothingToDoForAnEmptyMessage) {
     }
 }
 
+// One rank alone cannot leave them to the MPI library.
+TEST_P(EveryAlgorithm, CutsBlocksThatOnlyTheirRanksKnowIntoStepsThatMpiCanCount) {
+    const Algorithm& algorithm = *GetParam().algorithm;
+    if (row_of(algorithm.collective).in_blocks != InBlocks::own) return;
+    constexpr int size = 3;
+    CallShape shape{.collective = algorithm.collective, .root = 1,
+                    .length_bytes = nominal_block_bytes};
+    const std::size_t blocks = row_of(algorithm.collective).rooted ? size : size * size;
+    for (std::size_t i = 0; i < blocks; ++i) {
+        shape.lengths.push_back(i % 2 == 0 ? 2 * longest_step_bytes + 5 : i);
+    }
+    const auto schedules = test::build_all(GetParam(), shape, size, {});
+    const CheckResult result = check(schedules, promise(shape, size));
+    EXPECT_TRUE(result) << result.reason;
+    for (const Schedule& schedule : schedules) {
+        for (const Step& step : schedule.steps()) {
+            EXPECT_LE(step.source.length_bytes, longest_step_bytes);
+            EXPECT_LE(step.target.length_bytes, longest_step_bytes);
+        }
+    }
+}
+
 /// With MPI_IN_PLACE a rank's block lies in the output already, in the very memory that is its input.
 TEST_P(EveryAlgorithm, WritesNothingElseWhereABlockMayBeInPlace) {
     const Algorithm& algorithm = *GetParam().algorithm;
-    const bool everywhere = algorithm.collective == Collective::allgather;
-    if (!everywhere && algorithm.collective != Collective::gather) return;
-    const CallShape shape{.collective = algorithm.collective, .root = 0, .length_bytes = 5};
+    const Collective base = row_of(algorithm.collective).base;
+    const bool everywhere = base == Collective::allgather;
+    if (!everywhere && base != Collective::gather) return;
     for (const int size : {1, 2, 3, 4, 6, 8, 13, 16}) {
         if (!allows(algorithm, true, size)) continue;
         const Tree tree = test::random_tree(GetParam().parameters.tree, size, 0);
+        const CallShape shape =
+            test::with_lengths({.collective = algorithm.collective, .length_bytes = 5}, size)[0];
         const auto schedules = test::build_all(GetParam(), shape, size, tree);
+        const Blocks blocks = shape.lengths.empty()
+                                  ? Blocks(static_cast<std::size_t>(size) * 5, size)
+                                  : Blocks(shape.lengths);
         for (int rank = 0; rank < (everywhere ? size : 1); ++rank) {
-            const Region mine = nth_block(Buffer::output, rank, shape.length_bytes);
-            const Region input{Buffer::input, 0, shape.length_bytes};
+            const Region mine = blocks.block(rank);
+            const Region input{Buffer::input, 0, mine.length_bytes};
             for (const Step& step : schedules[static_cast<std::size_t>(rank)].steps()) {
                 const bool writes = step.kind != StepKind::send &&
                                     step.target.buffer == Buffer::output &&

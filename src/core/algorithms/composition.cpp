@@ -49,6 +49,7 @@ Schedule over_ranks(const Candidate& candidate, const CallShape& shape, const Pl
                                        .size = placement.rank_count(),
                                        .root = shape.root,
                                        .length_bytes = shape.length_bytes,
+                                       .lengths = shape.lengths,
                                        .unit_bytes = shape.unit_bytes,
                                        .commutes = shape.op.commutes,
                                        .parameters = candidate.parameters,

@@ -18,9 +18,52 @@ std::vector<BlockRun> runs_of(int first, int count, int size) {
     return runs;
 }
 
+namespace {
+
+Blocks equal_or(const Request& request, std::span<const std::size_t> lengths) {
+    const std::size_t whole = static_cast<std::size_t>(request.size) * request.length_bytes;
+    return lengths.empty() ? Blocks(whole, request.size) : Blocks(lengths);
+}
+
+/// Of the lengths of an exchange.
+std::span<const std::size_t> half_of(const Request& request, std::size_t half) {
+    const std::size_t count = request.lengths.size() / 2;
+    return request.lengths.subspan(half * count, count);
+}
+
+}  // namespace
+
+Blocks blocks_of(const Request& request) { return equal_or(request, request.lengths); }
+
+Blocks blocks_from_rank(const Request& request, int first) {
+    std::vector<std::size_t> lengths(request.lengths.begin(), request.lengths.end());
+    if (!lengths.empty()) std::rotate(lengths.begin(), lengths.begin() + first, lengths.end());
+    return equal_or(request, lengths);
+}
+
+Blocks blocks_sent(const Request& request) { return equal_or(request, half_of(request, 0)); }
+
+Blocks blocks_received(const Request& request) { return equal_or(request, half_of(request, 1)); }
+
+std::size_t longest_block_bytes(const Request& request) {
+    if (request.lengths.empty()) return request.length_bytes;
+    return *std::max_element(request.lengths.begin(), request.lengths.end());
+}
+
+std::size_t own_length_bytes(const Request& request) {
+    if (request.lengths.empty()) return request.length_bytes;
+    return request.lengths.size() == 1 ? request.lengths.front()
+                                       : request.lengths[static_cast<std::size_t>(request.rank)];
+}
+
 StepId copy_own_block(Schedule& schedule, const Request& request) {
     return schedule.copy(own_input(request),
                          nth_block(Buffer::output, request.rank, request.length_bytes));
+}
+
+void copy_messages(Schedule& schedule, Region from, Region into) {
+    const std::vector<Region> sources = messages_of(from), targets = messages_of(into);
+    for (std::size_t i = 0; i < sources.size(); ++i) schedule.copy(sources[i], targets[i]);
 }
 
 }  // namespace mutirao

@@ -1,4 +1,4 @@
-// Blocks of one length, one for every rank, as gathers, scatters and exchanges move them.
+// Blocks, one for every rank, as gathers, scatters and exchanges move them.
 #pragma once
 
 #include <vector>
@@ -30,12 +30,33 @@ inline int rank_behind(const Request& request, int distance) {
     return (request.rank + request.size - distance) % request.size;
 }
 
+/// All ranks' blocks in their order, which are known here.
+Blocks blocks_of(const Request& request);
+/// The same from `first` on, counted on from 0 after size - 1: where they wait in scratch memory.
+Blocks blocks_from_rank(const Request& request, int first);
+
+/// Of an exchange: what goes to each rank, and what comes from each.
+Blocks blocks_sent(const Request& request);
+Blocks blocks_received(const Request& request);
+
+std::size_t longest_block_bytes(const Request& request);
+
+/// Of the rank's own block, whether it knows the others' or not.
+std::size_t own_length_bytes(const Request& request);
+
 /// The whole input where that is one block.
 inline Region own_input(const Request& request) {
-    return nth_block(Buffer::input, 0, request.length_bytes);
+    return {Buffer::input, 0, own_length_bytes(request)};
 }
 
 /// The one step that may write the own block's place in an output of all ranks' blocks.
 StepId copy_own_block(Schedule& schedule, const Request& request);
+
+/// A block as messages: none if it is empty. Both sides know how long it is, and nobody else need know.
+inline std::vector<Region> messages_of(Region block) {
+    return segments_of(block, longest_step_bytes);
+}
+/// The same of a copy.
+void copy_messages(Schedule& schedule, Region from, Region into);
 
 }  // namespace mutirao

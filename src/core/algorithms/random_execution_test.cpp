@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 
 #include "core/algorithms/test_requests.h"
 #include "core/collectives/promise.h"
@@ -187,7 +188,9 @@ class RandomCall {
         : shape_(shape), promise_(promise(shape, size)), seed_(seed) {
         std::mt19937 random(seed);
         for (int rank = 0; rank < size; ++rank) {
-            data_.emplace_back(static_cast<std::size_t>(size + 1) * shape.length_bytes);
+            data_.emplace_back(std::max(
+                static_cast<std::size_t>(size + 1) * shape.length_bytes,
+                std::accumulate(shape.lengths.begin(), shape.lengths.end(), std::size_t{0})));
             for (unsigned char& byte : data_.back()) byte = modulo(static_cast<int>(random() >> 1));
         }
     }
@@ -259,7 +262,7 @@ TEST(RandomExecution, EveryAlgorithmDeliversInAnyOrderOfEvents) {
             const int root = size / 3;
             const Tree tree = test::random_tree(candidate.parameters.tree, size, root);
             const int roots[] = {root, 0};
-            for (CallShape shape : test::shapes_for(algorithm, roots, lengths)) {
+            for (CallShape shape : test::shapes_for(algorithm, size, roots, lengths)) {
                 if (row_of(shape.collective).rooted && shape.root != root) continue;
                 candidate.parameters.segment_bytes =
                     algorithm.segmented && shape.length_bytes >= 193 ? 64 : 0;

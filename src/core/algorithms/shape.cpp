@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace mutirao {
 
@@ -94,13 +95,18 @@ Blocks::Blocks(std::size_t length_bytes, int count, std::size_t unit_bytes)
       shortest_units_(length_bytes / unit_bytes / static_cast<std::size_t>(count)),
       longer_count_(length_bytes / unit_bytes % static_cast<std::size_t>(count)) {}
 
+Blocks::Blocks(std::span<const std::size_t> lengths) : offsets_(lengths.size() + 1, 0) {
+    std::partial_sum(lengths.begin(), lengths.end(), offsets_.begin() + 1);
+}
+
 std::size_t Blocks::offset_of(int index) const {
     const auto before = static_cast<std::size_t>(index);
+    if (!offsets_.empty()) return offsets_[before];
     return (before * shortest_units_ + std::min(before, longer_count_)) * unit_bytes_;
 }
 
-Region Blocks::range(int first, int end) const {
-    return Region{Buffer::output, offset_of(first), offset_of(end) - offset_of(first)};
+Region Blocks::range(int first, int end, Buffer buffer) const {
+    return Region{buffer, offset_of(first), offset_of(end) - offset_of(first)};
 }
 
 std::vector<Region> segments_of(Region whole, std::size_t segment_bytes, std::size_t unit_bytes) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "core/schedule/schedule.h"
@@ -43,22 +44,28 @@ TreePlace bine_place(int virtual_rank, int size);
 /// The same place under real ranks.
 TreePlace with_real_ranks(TreePlace place, int root, int size);
 
-/// A message cut into `count` consecutive blocks whose lengths differ by at most one unit, the
-/// longer ones first. Blocks are empty where the message has fewer units than there are blocks.
+/// Blocks of a message, one behind another.
 class Blocks {
   public:
+    /// `count` blocks whose lengths differ by at most one unit, the longer ones first. Blocks are empty
+    /// where the message has fewer units than there are blocks.
     Blocks(std::size_t length_bytes, int count, std::size_t unit_bytes = 1);
+    /// Blocks of given lengths.
+    explicit Blocks(std::span<const std::size_t> lengths);
 
     /// Bytes of the blocks first .. end-1 together.
-    Region range(int first, int end) const;
-    Region block(int index) const { return range(index, index + 1); }
+    Region range(int first, int end, Buffer buffer = Buffer::output) const;
+    Region block(int index, Buffer buffer = Buffer::output) const {
+        return range(index, index + 1, buffer);
+    }
 
   private:
     std::size_t offset_of(int index) const;
 
-    std::size_t unit_bytes_;
-    std::size_t shortest_units_;
-    std::size_t longer_count_;
+    std::size_t unit_bytes_ = 1;
+    std::size_t shortest_units_ = 0;
+    std::size_t longer_count_ = 0;
+    std::vector<std::size_t> offsets_;  ///< of given lengths, and of the end
 };
 
 /// The pieces that a pipeline sends `whole` in, all of segment_bytes but the last; one if

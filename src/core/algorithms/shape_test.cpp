@@ -156,6 +156,15 @@ TEST(Blocks, CoverTheMessageInOrderAndDifferByAByte) {
     }
 }
 
+TEST(Blocks, OfGivenLengthsLieOneBehindAnother) {
+    const std::size_t lengths[] = {3, 0, 5};
+    const Blocks blocks(lengths);
+    EXPECT_EQ(blocks.block(0), (Region{Buffer::output, 0, 3}));
+    EXPECT_EQ(blocks.block(1, Buffer::input), (Region{Buffer::input, 3, 0}));
+    EXPECT_EQ(blocks.block(2), (Region{Buffer::output, 3, 5}));
+    EXPECT_EQ(blocks.range(0, 3), (Region{Buffer::output, 0, 8}));
+}
+
 TEST(Segments, CutTheWholeAndOnlyTheLastIsShort) {
     const auto at = [](std::size_t offset, std::size_t length) {
         return Region{Buffer::output, offset, length};

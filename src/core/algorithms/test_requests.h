@@ -76,10 +76,12 @@ inline std::vector<Schedule> build_all(const Candidate& candidate, const CallSha
     std::vector<Schedule> schedules;
     const Placement placement = some_placement(size);
     for (int rank = 0; rank < size; ++rank) {
+        const CallShape known = as_known_to(shape, rank, size);
         schedules.push_back(candidate.algorithm->build({.rank = rank,
                                                         .size = size,
                                                         .root = shape.root,
                                                         .length_bytes = shape.length_bytes,
+                                                        .lengths = known.lengths,
                                                         .unit_bytes = shape.unit_bytes,
                                                         .commutes = shape.op.commutes,
                                                         .parameters = candidate.parameters,
@@ -89,9 +91,34 @@ inline std::vector<Schedule> build_all(const Candidate& candidate, const CallSha
     return schedules;
 }
 
+/// A call whose blocks are not equal, as it is with blocks of any lengths, many of them empty, and with all
+/// bytes in one block; others as they are.
+inline std::vector<CallShape> with_lengths(const CallShape& shape, int size) {
+    const CollectiveRow& row = row_of(shape.collective);
+    if (row.base == row.collective) return {shape};
+    const bool exchange = row.in_blocks == InBlocks::own && !row.rooted;
+    const auto blocks = static_cast<std::size_t>(exchange ? size * size : size);
+    std::vector<CallShape> shapes(2, shape);
+    std::mt19937 random(static_cast<unsigned>(blocks + shape.length_bytes));
+    const std::size_t most_units = 2 * shape.length_bytes / shape.unit_bytes;
+    for (std::size_t i = 0; i < blocks; ++i) {
+        const bool empty = random() % 3 == 0;
+        shapes[0].lengths.push_back(
+            empty ? 0 : random() % (most_units + 1) * shape.unit_bytes);
+    }
+    shapes[1].lengths.assign(blocks, 0);
+    shapes[1].lengths[random() % blocks] = static_cast<std::size_t>(size) * shape.length_bytes;
+    for (CallShape& each : shapes) {
+        each.length_bytes = row.in_blocks == InBlocks::own ? nominal_block_bytes
+                                                           : mean_length_bytes(each.lengths);
+    }
+    return shapes;
+}
+
 /// What is worth trying of one collective among `size` ranks: roots, lengths, and for reductions
 /// elements of several bytes and, where the algorithm can, operators that do not commute.
-inline std::vector<CallShape> shapes_for(const Algorithm& algorithm, std::span<const int> roots,
+inline std::vector<CallShape> shapes_for(const Algorithm& algorithm, int size,
+                                         std::span<const int> roots,
                                          std::span<const std::size_t> units) {
     const CollectiveRow& row = row_of(algorithm.collective);
     constexpr std::size_t unit_bytes = 3;
@@ -106,10 +133,12 @@ inline std::vector<CallShape> shapes_for(const Algorithm& algorithm, std::span<c
                 shape.unit_bytes = unit_bytes;
                 shape.length_bytes *= unit_bytes;
             }
-            shapes.push_back(shape);
-            if (!row.reduces || !algorithm.keeps_order) continue;
-            shape.op.commutes = false;
-            shapes.push_back(shape);
+            for (CallShape each : with_lengths(shape, size)) {
+                shapes.push_back(each);
+                if (!row.reduces || !algorithm.keeps_order) continue;
+                each.op.commutes = false;
+                shapes.push_back(each);
+            }
         }
     }
     return shapes;
@@ -118,7 +147,7 @@ inline std::vector<CallShape> shapes_for(const Algorithm& algorithm, std::span<c
 inline std::string label(const Candidate& candidate, const CallShape& shape, int size) {
     return std::string(to_string(shape.collective)) + '/' + to_string(candidate) + ", ranks " +
            std::to_string(size) + ", root " + std::to_string(shape.root) + ", bytes " +
-           std::to_string(shape.length_bytes) +
+           std::to_string(shape.length_bytes) + (shape.lengths.empty() ? "" : ", uneven") +
            (shape.op.commutes ? "" : ", operands in order");
 }
 

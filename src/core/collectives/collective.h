@@ -20,7 +20,22 @@ enum class Collective : unsigned char {
     allreduce,
     reduce_scatter_block,
     scan,
-    exscan
+    exscan,
+    gatherv,
+    scatterv,
+    allgatherv,
+    alltoallv,
+    alltoallw,
+    reduce_scatter
+};
+
+/// Whether there is a block for every rank, and who knows how long each is. In order: an algorithm that
+/// needs to know less is for all before it, too.
+enum class InBlocks : unsigned char {
+    none,
+    equal,   ///< all of one length
+    uneven,  ///< each of its own; all ranks know all of them
+    own      ///< each rank knows those that it sends or gets, and no others
 };
 
 struct CallShape;
@@ -31,12 +46,15 @@ struct CollectiveRow {
     std::string_view name;  ///< in settings, reports and on the command line
     bool rooted;            ///< one rank, the root, has another part than the others
     bool reduces;           ///< combines the ranks' data with an operator
-    bool in_blocks;         ///< CallShape::length_bytes is of a block; there is one for every rank
+    InBlocks in_blocks;     ///< unless none, CallShape::length_bytes is of a block
     /// What must lie where before and after, among so many ranks.
     Promise (*promise)(const CallShape& shape, int size);
     /// What MPI libraries run themselves, as rows of the catalogue: what native is timed as is the fastest
     /// of these. Where libraries differ, or go by length, both are named.
     std::array<std::string_view, 2> native_is_like;
+    /// Whose algorithms serve, if their blocks may be as here: the same collective with equal blocks, or
+    /// itself.
+    Collective base = collective;
 };
 
 namespace promises {
@@ -55,27 +73,41 @@ Promise exscan(const CallShape& shape, int size);
 
 }  // namespace promises
 
-inline constexpr std::array<CollectiveRow, 11> collectives{{
-    {Collective::barrier, "barrier", false, false, false, promises::barrier,
+inline constexpr std::array<CollectiveRow, 17> collectives{{
+    {Collective::barrier, "barrier", false, false, InBlocks::none, promises::barrier,
      {"dissemination", "dissemination"}},
-    {Collective::broadcast, "broadcast", true, false, false, promises::broadcast,
+    {Collective::broadcast, "broadcast", true, false, InBlocks::none, promises::broadcast,
      {"binomial", "binomial"}},
-    {Collective::gather, "gather", true, false, true, promises::gather, {"binomial", "binomial"}},
-    {Collective::scatter, "scatter", true, false, true, promises::scatter, {"binomial", "binomial"}},
-    {Collective::allgather, "allgather", false, false, true, promises::allgather,
+    {Collective::gather, "gather", true, false, InBlocks::equal, promises::gather,
+     {"binomial", "binomial"}},
+    {Collective::scatter, "scatter", true, false, InBlocks::equal, promises::scatter,
+     {"binomial", "binomial"}},
+    {Collective::allgather, "allgather", false, false, InBlocks::equal, promises::allgather,
      {"bruck", "ring"}},
-    {Collective::alltoall, "alltoall", false, false, true, promises::alltoall,
+    {Collective::alltoall, "alltoall", false, false, InBlocks::equal, promises::alltoall,
      {"bruck", "linear"}},
-    {Collective::reduce, "reduce", true, true, false, promises::reduce,
+    {Collective::reduce, "reduce", true, true, InBlocks::none, promises::reduce,
      {"k_nomial", "rabenseifner"}},
-    {Collective::allreduce, "allreduce", false, true, false, promises::allreduce,
+    {Collective::allreduce, "allreduce", false, true, InBlocks::none, promises::allreduce,
      {"recursive_doubling", "rabenseifner"}},
-    {Collective::reduce_scatter_block, "reduce_scatter_block", false, true, true,
+    {Collective::reduce_scatter_block, "reduce_scatter_block", false, true, InBlocks::equal,
      promises::reduce_scatter_block, {"recursive_halving", "pairwise"}},
-    {Collective::scan, "scan", false, true, false, promises::scan,
+    {Collective::scan, "scan", false, true, InBlocks::none, promises::scan,
      {"recursive_doubling", "linear"}},
-    {Collective::exscan, "exscan", false, true, false, promises::exscan,
+    {Collective::exscan, "exscan", false, true, InBlocks::none, promises::exscan,
      {"recursive_doubling", "linear"}},
+    {Collective::gatherv, "gatherv", true, false, InBlocks::own, promises::gather,
+     {"linear", "linear"}, Collective::gather},
+    {Collective::scatterv, "scatterv", true, false, InBlocks::own, promises::scatter,
+     {"linear", "linear"}, Collective::scatter},
+    {Collective::allgatherv, "allgatherv", false, false, InBlocks::uneven, promises::allgather,
+     {"ring", "neighbor_exchange"}, Collective::allgather},
+    {Collective::alltoallv, "alltoallv", false, false, InBlocks::own, promises::alltoall,
+     {"linear", "pairwise"}, Collective::alltoall},
+    {Collective::alltoallw, "alltoallw", false, false, InBlocks::own, promises::alltoall,
+     {"linear", "pairwise"}, Collective::alltoall},
+    {Collective::reduce_scatter, "reduce_scatter", false, true, InBlocks::uneven,
+     promises::reduce_scatter_block, {"recursive_halving", "ring"}, Collective::reduce_scatter_block},
 }};
 
 /// Rows stand in the order of the enumeration, so that one is found without a search.

@@ -29,6 +29,9 @@ struct Region {
     bool operator==(const Region&) const = default;
 };
 
+/// No step is longer: MPI's functions for messages count in int.
+inline constexpr std::size_t longest_step_bytes = std::size_t{1} << 30;
+
 enum class StepKind : std::uint8_t { send, receive, copy, reduce };
 
 using StepId = std::int32_t;

@@ -78,12 +78,14 @@ class Distances {
 /// Of ranks, as far as it matters what must pass between two of them.
 struct Group {
     int ranks = 0;
+    double block_bytes = 0;  ///< of the blocks of all of them
     int lowest = std::numeric_limits<int>::max();
     int highest = -1;
     bool has_root = false;
 
     void join(const Group& other) {
         ranks += other.ranks;
+        block_bytes += other.block_bytes;
         lowest = std::min(lowest, other.lowest);
         highest = std::max(highest, other.highest);
         has_root = has_root || other.has_root;
@@ -94,14 +96,20 @@ struct Group {
 bool influences(Collective collective, const Group& from, const Group& to) {
     switch (collective) {
         case Collective::broadcast:
-        case Collective::scatter: return from.has_root;
+        case Collective::scatter:
+        case Collective::scatterv: return from.has_root;
         case Collective::gather:
+        case Collective::gatherv:
         case Collective::reduce: return to.has_root;
+        case Collective::allgatherv: return from.block_bytes > 0;
+        case Collective::reduce_scatter: return to.block_bytes > 0;
         case Collective::scan:
         case Collective::exscan: return from.lowest < to.highest;
         case Collective::barrier:
         case Collective::allgather:
         case Collective::alltoall:
+        case Collective::alltoallv:
+        case Collective::alltoallw:
         case Collective::allreduce:
         case Collective::reduce_scatter_block: break;
     }
@@ -115,10 +123,16 @@ double crossing_bytes(const CallShape& shape, const Group& from, const Group& to
     const double length_bytes = static_cast<double>(shape.length_bytes);
     switch (shape.collective) {
         case Collective::gather:
-        case Collective::allgather: return from.ranks * length_bytes;
+        case Collective::gatherv:
+        case Collective::allgather:
+        case Collective::allgatherv: return from.block_bytes;
         case Collective::scatter:
-        case Collective::reduce_scatter_block: return to.ranks * length_bytes;
-        case Collective::alltoall: return length_bytes * from.ranks * to.ranks;
+        case Collective::scatterv:
+        case Collective::reduce_scatter_block:
+        case Collective::reduce_scatter: return to.block_bytes;
+        case Collective::alltoall:
+        case Collective::alltoallv:
+        case Collective::alltoallw: return length_bytes * from.ranks * to.ranks;
         case Collective::barrier: return 0;
         case Collective::broadcast:
         case Collective::reduce:
@@ -145,8 +159,8 @@ class Finder {
             const std::span<const int> ranks = placement.ranks_of(host);
             const bool has_root = row_of(shape.collective).rooted &&
                                   placement.host_of(shape.root) == host;
-            groups_.push_back({static_cast<int>(ranks.size()), ranks.front(), ranks.back(),
-                               has_root});
+            groups_.push_back({static_cast<int>(ranks.size()), block_bytes_of(ranks),
+                               ranks.front(), ranks.back(), has_root});
         }
     }
 
@@ -186,6 +200,15 @@ class Finder {
 
   private:
     int hosts() const { return static_cast<int>(groups_.size()); }
+    double block_bytes_of(std::span<const int> ranks) const {
+        const std::vector<std::size_t>& lengths = shape_.lengths;
+        double bytes = 0;
+        for (const int rank : ranks) {
+            bytes += static_cast<double>(
+                lengths.empty() ? shape_.length_bytes : lengths[static_cast<std::size_t>(rank)]);
+        }
+        return bytes;
+    }
     const Group& group(int host) const { return groups_[static_cast<std::size_t>(host)]; }
 
     /// Of each host's port, or of all its links together where these are slower.
@@ -259,7 +282,8 @@ class Finder {
 
 std::optional<Bounds> lower_bounds(const CallShape& shape, const RankNetwork& network) {
     if (shape.empty() || network.rank_count() == 0) return Bounds{};
-    const Finder finder(shape, network);
+    const CallShape known = known_to_all(shape);
+    const Finder finder(known, network);
     const double latency_us = finder.latency_us();
     if (std::isinf(latency_us)) return std::nullopt;
     return Bounds{latency_us, finder.bandwidth_us()};

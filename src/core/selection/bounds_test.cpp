@@ -183,6 +183,34 @@ TEST(Bounds, AnUplinkLimitsItsSite) {
     EXPECT_DOUBLE_EQ(bandwidth_us(Collective::reduce_scatter_block, 0, network), 100 + 4000.0 / 2);
 }
 
+// Ranks 0 and 1 are on host 0, 2 and 3 on host 1, 4 is on host 2.
+TEST(Bounds, OfUnevenBlocksCountEachRanksOwn) {
+    const RankNetwork network = two_sites({2, 5});
+    CallShape shape{.collective = Collective::allgatherv, .length_bytes = 400,
+                    .lengths = {0, 2000, 0, 0, 0}};
+    EXPECT_DOUBLE_EQ(lower_bounds(shape, network)->bandwidth_us, 100 + 2000.0 / 2);
+    EXPECT_DOUBLE_EQ(lower_bounds(shape, network)->latency_us, 100);
+    shape.collective = Collective::reduce_scatter;
+    EXPECT_DOUBLE_EQ(lower_bounds(shape, network)->bandwidth_us, 100 + 2000.0 / 2);
+    shape.lengths = {};
+    EXPECT_EQ(lower_bounds(shape, network)->bandwidth_us,
+              lower_bounds({.collective = Collective::reduce_scatter_block, .length_bytes = 400},
+                           network)
+                  ->bandwidth_us);
+}
+
+// What one rank alone knows must not count.
+TEST(Bounds, OfBlocksThatOnlyTheirRanksKnowAreThoseOfEqualOnes) {
+    const RankNetwork network = two_sites({2, 5});
+    const auto of = [&](CallShape shape) { return lower_bounds(shape, network)->bandwidth_us; };
+    EXPECT_EQ(of({.collective = Collective::gatherv, .length_bytes = 1000,
+                  .lengths = {1, 2, 3, 4, 5}}),
+              of({.collective = Collective::gather, .length_bytes = 1000}));
+    EXPECT_EQ(of({.collective = Collective::alltoallv, .length_bytes = 1000,
+                  .lengths = std::vector<std::size_t>(10, 7)}),
+              of({.collective = Collective::alltoall, .length_bytes = 1000}));
+}
+
 TEST(Bounds, ASiteWithoutHostsHasNothingToSend) {
     const RankNetwork network = two_sites({2, 5, 1});
     EXPECT_DOUBLE_EQ(bandwidth_us(Collective::allreduce, 0, network), 100 + 1000.0 / 2);

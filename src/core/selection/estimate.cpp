@@ -34,6 +34,18 @@ std::size_t sends(const Schedule& schedule) {
                       [](const Step& step) { return step.kind == StepKind::send; }));
 }
 
+/// The call with messages or blocks of another length, in the same proportions.
+CallShape shortened(CallShape shape, std::size_t length_bytes) {
+    const std::size_t whole_units = std::max<std::size_t>(shape.length_bytes / shape.unit_bytes, 1);
+    const std::size_t units = length_bytes / shape.unit_bytes;
+    if (length_bytes != shape.length_bytes) {
+        for (std::size_t& each : shape.lengths)
+            each = each / shape.unit_bytes * units / whole_units * shape.unit_bytes;
+    }
+    shape.length_bytes = length_bytes;
+    return shape;
+}
+
 /// Predicts one candidate for messages of several lengths, over the tree that is right for one.
 class Estimating {
   public:
@@ -48,8 +60,7 @@ class Estimating {
     /// Nothing without a tree or beyond the limit.
     std::optional<Prediction> predicted(std::size_t length_bytes) {
         if (!ruling_) return std::nullopt;
-        CallShape part = shape_;
-        part.length_bytes = length_bytes;
+        const CallShape part = shortened(shape_, length_bytes);
         std::vector<Schedule> schedules;
         schedules.reserve(static_cast<std::size_t>(network_.rank_count()));
         std::size_t messages = 0;

@@ -113,7 +113,8 @@ TEST(Ruling, EveryCandidateKeepsItsPromiseWhereverRanksAre) {
                     !allows(algorithm, true, between_hosts ? hosts : placement.rank_count()))
                     continue;
                 if (algorithm.segmented) candidate.parameters.segment_bytes = 256;
-                for (const CallShape& shape : test::shapes_for(algorithm, roots, lengths)) {
+                for (const CallShape& shape : test::shapes_for(
+                         algorithm, placement.rank_count(), roots, lengths)) {
                     expect_promise_kept(candidate, shape, topology, placement);
                 }
             }

@@ -8,7 +8,9 @@
 namespace mutirao {
 
 ShapeClass class_of(const CallShape& shape) {
-    return {shape.collective, shape.root, static_cast<int>(std::bit_width(shape.length_bytes)),
+    const bool known = row_of(shape.collective).in_blocks != InBlocks::own;
+    return {shape.collective, shape.root,
+            known ? static_cast<int>(std::bit_width(shape.length_bytes)) : any_length,
             shape.op.commutes};
 }
 
@@ -60,7 +62,8 @@ std::optional<std::vector<Schedule>> build_all(const Ruling& ruling, const CallS
     std::vector<Schedule> schedules;
     schedules.reserve(static_cast<std::size_t>(placement.rank_count()));
     for (int rank = 0; rank < placement.rank_count(); ++rank) {
-        schedules.push_back(*build_schedule(ruling, shape, placement, rank));
+        const CallShape known = as_known_to(shape, rank, placement.rank_count());
+        schedules.push_back(*build_schedule(ruling, known, placement, rank));
     }
     return schedules;
 }

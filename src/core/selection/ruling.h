@@ -24,13 +24,14 @@ inline constexpr int any_length = -1;
 struct ShapeClass {
     Collective collective = Collective::broadcast;
     int root = any_root;   ///< a rank, or any_root
-    int length_class = 0;  ///< any_length; 0: empty; n: from 2^(n - 1) bytes to below 2^n
+    /// any_length; 0: empty; n: from 2^(n - 1) bytes to below 2^n.
+    int length_class = 0;
     bool commutes = true;  ///< the operator of a reduction
 
     auto operator<=>(const ShapeClass&) const = default;
 };
 
-/// With the call's own root.
+/// With the call's own root. Where ranks do not know of each other's lengths it is for any.
 ShapeClass class_of(const CallShape& shape);
 
 /// One way to run calls.
@@ -84,7 +85,7 @@ std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& sh
 std::optional<Schedule> build_schedule(const Ruling& ruling, const CallShape& shape,
                                        const Placement& placement, int rank);
 
-/// All ranks' schedules; nothing for native.
+/// All ranks' schedules, of a call whose lengths are known as to a proof; nothing for native.
 std::optional<std::vector<Schedule>> build_all(const Ruling& ruling, const CallShape& shape,
                                                const Placement& placement);
 

@@ -155,8 +155,8 @@ Decision fastest(const CallShape& shape, std::vector<Evaluated> considered) {
 
 Deliberation::Deliberation(const CallShape& shape, std::shared_ptr<const RankNetwork> network,
                            const Settings& settings, std::optional<Decision> present)
-    : shape_(shape), network_(std::move(network)), present_(std::move(present)),
-      host_shape_(shape) {
+    : shape_(known_to_all(shape)), network_(std::move(network)), present_(std::move(present)),
+      host_shape_(shape_) {
     const int ranks = network_->rank_count();
     if (shape.root < 0 || shape.root >= std::max(ranks, 1)) {
         broken_invariant("root among ranks (root, ranks)", shape.root, ranks);

@@ -124,6 +124,7 @@ Outcome scatter(Job& job, const NativeCall& native, const void* send, MPI_Count 
              receive == send || receive == nth(*block, here.rank, send_count).buffer);
         if (in_place) {
             binding.writes = Writes::unseen;
+            binding.output = *block;
             return binding;
         }
         const auto mine = elements(receive, receive_count, receive_type, here.twin);

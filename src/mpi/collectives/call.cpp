@@ -3,20 +3,23 @@
 namespace mutirao::mpi {
 namespace {
 
-// A step's length is an int in MPI's functions; longer calls are the MPI library's, on all ranks.
-constexpr std::size_t longest_bytes = std::size_t{1} << 30;
-
+// Longer calls are the MPI library's, on all ranks. Where one rank does not know how long the others' are,
+// long blocks go as several messages instead.
 bool is_too_long(const CallShape& shape, int size) {
-    const std::size_t blocks =
-        row_of(shape.collective).in_blocks ? static_cast<std::size_t>(size) : 1;
-    return shape.length_bytes > longest_bytes / blocks;
+    const InBlocks in_blocks = row_of(shape.collective).in_blocks;
+    if (in_blocks == InBlocks::own) {
+        return false;
+    }
+    const std::size_t blocks = in_blocks == InBlocks::none ? 1 : static_cast<std::size_t>(size);
+    return shape.length_bytes > longest_step_bytes / blocks;
 }
 
 int lay_out(const Binding& binding, Memory& memory) {
     switch (binding.writes) {
         case Binding::Writes::nothing: break;
         case Binding::Writes::output: memory.write(binding.output); break;
-        case Binding::Writes::unseen: memory.discard(binding.shape.length_bytes); break;
+        case Binding::Writes::unseen: memory.discard(binding.output.bytes()); break;
+        case Binding::Writes::blocks: memory.write_blocks(binding.output_blocks); break;
         case Binding::Writes::received: memory.pass_on(binding.output, false); break;
         case Binding::Writes::passed_on: memory.pass_on(binding.output, true); break;
     }
@@ -25,6 +28,7 @@ int lay_out(const Binding& binding, Memory& memory) {
         case Binding::Reads::nothing: break;
         case Binding::Reads::input: memory.read(binding.input); break;
         case Binding::Reads::copy: return memory.read_copy(binding.input);
+        case Binding::Reads::blocks: return memory.read_blocks(binding.input_blocks);
     }
     return MPI_SUCCESS;
 }

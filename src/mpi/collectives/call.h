@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <optional>
+#include <vector>
 
 #include "core/collectives/call_shape.h"
 #include "mpi/communicator/registry.h"
@@ -43,12 +44,14 @@ struct Binding {
     enum class Reads : unsigned char {
         nothing,
         input,
-        copy  ///< of the input, since its memory is written
+        copy,   ///< of the input, since its memory is written
+        blocks  ///< the input's
     };
     enum class Writes : unsigned char {
         nothing,
         output,
         unseen,       ///< a block in place, that the program has already
+        blocks,       ///< the output's
         received,     ///< what came is passed on
         passed_on     ///< what is there is passed on
     };
@@ -58,6 +61,8 @@ struct Binding {
     Writes writes = Writes::nothing;
     Elements input{};
     Elements output{};
+    std::vector<Elements> input_blocks{};  ///< that are not one behind another in memory
+    std::vector<Elements> output_blocks{};
     Reduction reduction{};
 };
 

@@ -5,9 +5,32 @@
 
 #include <mpi.h>
 
+#include <variant>
+
 #include "mpi/collectives/call.h"
 
 namespace mutirao::mpi {
+
+/// Counts or displacements as the program gives them: ints, or larger in the forms with _c.
+class Numbers {
+  public:
+    Numbers(const int* numbers) : numbers_(numbers) {}
+    Numbers(const long* numbers) : numbers_(numbers) {}
+    Numbers(const long long* numbers) : numbers_(numbers) {}
+
+    MPI_Count operator[](int index) const {
+        return std::visit([&](auto numbers) { return static_cast<MPI_Count>(numbers[index]); },
+                          numbers_);
+    }
+    explicit operator bool() const {
+        return std::visit([](auto numbers) { return numbers != nullptr; }, numbers_);
+    }
+    /// The very same numbers.
+    bool operator==(const Numbers&) const = default;
+
+  private:
+    std::variant<const int*, const long*, const long long*> numbers_;
+};
 
 // messages.cpp
 Outcome barrier(Job& job, const NativeCall& native, MPI_Comm comm);
@@ -28,6 +51,25 @@ Outcome alltoall(Job& job, const NativeCall& native, const void* send, MPI_Count
                  MPI_Datatype send_type, void* receive, MPI_Count receive_count,
                  MPI_Datatype receive_type, MPI_Comm comm);
 
+// uneven_blocks.cpp
+Outcome gatherv(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
+                MPI_Datatype send_type, void* receive, Numbers receive_counts,
+                Numbers displacements, MPI_Datatype receive_type, int root, MPI_Comm comm);
+Outcome scatterv(Job& job, const NativeCall& native, const void* send, Numbers send_counts,
+                 Numbers displacements, MPI_Datatype send_type, void* receive,
+                 MPI_Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm);
+Outcome allgatherv(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
+                   MPI_Datatype send_type, void* receive, Numbers receive_counts,
+                   Numbers displacements, MPI_Datatype receive_type, MPI_Comm comm);
+Outcome alltoallv(Job& job, const NativeCall& native, const void* send, Numbers send_counts,
+                  Numbers send_displacements, MPI_Datatype send_type, void* receive,
+                  Numbers receive_counts, Numbers receive_displacements,
+                  MPI_Datatype receive_type, MPI_Comm comm);
+Outcome alltoallw(Job& job, const NativeCall& native, const void* send, Numbers send_counts,
+                  Numbers send_displacements, const MPI_Datatype* send_types, void* receive,
+                  Numbers receive_counts, Numbers receive_displacements,
+                  const MPI_Datatype* receive_types, MPI_Comm comm);
+
 // reductions.cpp
 Outcome reduce(Job& job, const NativeCall& native, const void* send, void* receive, MPI_Count count,
                MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm);
@@ -35,6 +77,8 @@ Outcome allreduce(Job& job, const NativeCall& native, const void* send, void* re
                   MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 Outcome reduce_scatter_block(Job& job, const NativeCall& native, const void* send, void* receive,
                              MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+Outcome reduce_scatter(Job& job, const NativeCall& native, const void* send, void* receive,
+                       Numbers counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 Outcome scan(Job& job, const NativeCall& native, const void* send, void* receive, MPI_Count count,
              MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 Outcome exscan(Job& job, const NativeCall& native, const void* send, void* receive, MPI_Count count,

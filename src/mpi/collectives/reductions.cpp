@@ -16,7 +16,7 @@ struct Operands {
     MPI_Count count;
     MPI_Datatype type;
     MPI_Op op;
-    int blocks = 1;        ///< of `count` elements, on each rank
+    MPI_Count operands = count;  ///< elements that are combined, on each rank
     bool has_result = true;  ///< this rank gets one
     bool may_be_in_place = true;
 };
@@ -27,7 +27,7 @@ bool refused(Collective collective, const Operands& given) {
     if (!given.has_result && collective != Collective::exscan) {
         return false;
     }
-    const bool same = given.send == given.receive && given.send != nullptr && given.count > 0;
+    const bool same = given.send == given.receive && given.send != nullptr && given.operands > 0;
     const bool looks = refuses_one_place || collective == Collective::reduce ||
                        collective == Collective::allreduce;
     return (same && looks) || (refuses_one_place && given.receive == MPI_IN_PLACE);
@@ -41,14 +41,15 @@ std::optional<Binding> reduces(Collective collective, int root, const Operands& 
     }
     const auto kind = operator_kind(given.op, given.type);
     const void* const from = in_place ? given.receive : given.send;
-    auto input = elements(from, given.count, given.type, here.twin);
+    const auto input = elements(from, given.operands, given.type, here.twin);
     if (!kind || !input || refused(collective, given)) {
         return std::nullopt;
     }
     Binding binding;
     binding.shape = {.collective = collective,
                      .root = root,
-                     .length_bytes = input->bytes(),
+                     .length_bytes = static_cast<std::size_t>(given.count) *
+                                     input->layout.packed_bytes,
                      .unit_bytes = std::max<std::size_t>(input->layout.packed_bytes, 1),
                      .op = *kind};
     binding.reduction = {given.op, given.type, input->layout, kind->commutes};
@@ -60,7 +61,6 @@ std::optional<Binding> reduces(Collective collective, int root, const Operands& 
         binding.writes = Writes::output;
         binding.output = *output;
     }
-    input->count *= given.blocks;
     const bool same_memory = in_place || (given.has_result && given.send == given.receive);
     binding.reads = same_memory ? Reads::copy : Reads::input;
     binding.input = *input;
@@ -95,8 +95,36 @@ Outcome reduce_scatter_block(Job& job, const NativeCall& native, const void* sen
     return take(job, comm, native, [&](const Place& here) {
         return reduces(Collective::reduce_scatter_block, 0,
                        {.send = send, .receive = receive, .count = count, .type = type, .op = op,
-                        .blocks = here.size},
+                        .operands = count * here.size},
                        here);
+    });
+}
+
+// The shape of the call is as that of equal blocks, and then has their lengths.
+Outcome reduce_scatter(Job& job, const NativeCall& native, const void* send, void* receive,
+                       Numbers counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    return take(job, comm, native, [&](const Place& here) -> std::optional<Binding> {
+        MPI_Count operands = 0;
+        for (int rank = 0; rank < here.size; ++rank) {
+            if (!counts || counts[rank] < 0) {
+                return std::nullopt;
+            }
+            operands += counts[rank];
+        }
+        auto binding = reduces(Collective::reduce_scatter, 0,
+                               {.send = send, .receive = receive, .count = counts[here.rank],
+                                .type = type, .op = op, .operands = operands},
+                               here);
+        if (binding) {
+            CallShape& shape = binding->shape;
+            for (int rank = 0; rank < here.size; ++rank) {
+                shape.lengths.push_back(static_cast<std::size_t>(counts[rank]) *
+                                        binding->input.layout.packed_bytes);
+            }
+            shape.length_bytes = mean_length_bytes(shape.lengths);
+            binding->output = or_nothing(binding->output);
+        }
+        return binding;
     });
 }
 

@@ -24,7 +24,8 @@ RulingTable::Entry* RulingTable::entry_for(const CallShape& shape, std::uint64_t
         if (found == entries_.end()) {
             continue;
         }
-        const bool narrows = shapes.length_class == any_length && has_room_for(exact);
+        const bool narrows = shapes.length_class == any_length &&
+                             exact.length_class != any_length && has_room_for(exact);
         return narrows ? &narrow(found->second, shape, call) : &found->second;
     }
     return nullptr;
@@ -103,7 +104,8 @@ std::optional<TrialReport> RulingTable::end_turn(const TrialCall& call, double t
 }
 
 Execution& RulingTable::execution_for(const Entry& entry, const CallShape& shape) {
-    const PlanKey key{entry.number, shape.root, shape.length_bytes, shape.unit_bytes};
+    const PlanKey key{entry.number, shape.root, shape.length_bytes, shape.unit_bytes,
+                      shape.lengths};
     const auto found = plan_of_.find(key);
     if (found != plan_of_.end()) {
         plans_.splice(plans_.begin(), plans_, found->second);
@@ -116,9 +118,10 @@ Execution& RulingTable::execution_for(const Entry& entry, const CallShape& shape
                          static_cast<long long>(shape.length_bytes));
     }
     auto plan = std::make_shared<const Plan>(*schedule, entry.transport, members_);
-    make_room(plan->memory_bytes());
-    plan_bytes_ += plan->memory_bytes();
-    plans_.push_front({key, Execution(std::move(plan))});
+    Planned made{key, Execution(std::move(plan))};
+    make_room(made.memory_bytes());
+    plan_bytes_ += made.memory_bytes();
+    plans_.push_front(std::move(made));
     plan_of_.emplace(key, plans_.begin());
     return plans_.front().execution;
 }
@@ -132,7 +135,7 @@ void RulingTable::make_room(std::size_t bytes) {
                 recent = {};
             }
         }
-        plan_bytes_ -= plans_.back().execution.plan().memory_bytes();
+        plan_bytes_ -= plans_.back().memory_bytes();
         plan_of_.erase(plans_.back().key);
         plans_.pop_back();
     }
@@ -153,7 +156,9 @@ void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord ex
         record_.first_ruled_call = call;
     }
     const ShapeClass& shapes = ruling.shapes;
-    if (shapes.length_class == any_length) {
+    const bool of_many_classes = shapes.length_class == any_length &&
+                                 row_of(shapes.collective).in_blocks != InBlocks::own;
+    if (of_many_classes) {
         std::erase_if(entries_, [&](const auto& entry) {
             return entry.first.collective == shapes.collective && entry.first.root == shapes.root &&
                    entry.first.commutes == shapes.commutes;

@@ -75,16 +75,26 @@ class RulingTable {
         int root;
         std::size_t length_bytes;
         std::size_t unit_bytes;
+        std::vector<std::size_t> lengths;
         bool operator==(const PlanKey&) const = default;
     };
     struct PlanHash {
         std::size_t operator()(const PlanKey& key) const {
-            return (key.length_bytes * 31 + static_cast<std::size_t>(key.root)) * 31 + key.ruling;
+            std::size_t hash =
+                (key.length_bytes * 31 + static_cast<std::size_t>(key.root)) * 31 + key.ruling;
+            for (const std::size_t length : key.lengths) {
+                hash = hash * 31 + length;
+            }
+            return hash;
         }
     };
     struct Planned {
         PlanKey key;
         Execution execution;
+
+        std::size_t memory_bytes() const {
+            return execution.plan().memory_bytes() + key.lengths.size() * sizeof(std::size_t);
+        }
     };
 
     static std::size_t place_of(const CallShape& shape) {

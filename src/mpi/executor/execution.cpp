@@ -185,10 +185,7 @@ int Execution::prepare(const Plan::Step& step) {
     return message.prepare(step.source_bytes + static_cast<std::size_t>(step.length_bytes));
 }
 
-int Execution::finish() {
-    PackedMessage* const output = memory_->output();
-    return output != nullptr ? output->finish() : MPI_SUCCESS;
-}
+int Execution::finish() { return memory_->finish(); }
 
 int Execution::start_receive(const Plan::Step& step, MPI_Request& request) {
     return PMPI_Irecv(at(step.target_buffer, step.target_bytes), step.length_bytes,

@@ -1,31 +1,73 @@
 #include "mpi/executor/memory.h"
 
 #include <cstring>
+#include <numeric>
 
 namespace mutirao::mpi {
 namespace {
 
-constexpr TypeShape single_bytes{1, true};
+std::size_t bytes_of(std::span<const Elements> blocks) {
+    return std::accumulate(blocks.begin(), blocks.end(), std::size_t{0},
+                           [](std::size_t sum, const Elements& each) { return sum + each.bytes(); });
+}
 
-}  // namespace
-
-int Memory::read_copy(const Elements& from) {
-    const std::size_t length_bytes = from.bytes();
-    spare_ = std::make_unique_for_overwrite<std::byte[]>(length_bytes);
-    PackedMessage original(from.buffer, from.count, from.type, from.layout, comm_, true);
-    const int error = original.prepare(length_bytes);
+int pack(const Elements& from, std::byte* packed, MPI_Comm comm) {
+    PackedMessage message(from.buffer, from.count, from.type, from.layout, comm, true);
+    const int error = message.prepare(from.bytes());
     if (error == MPI_SUCCESS) {
-        std::memcpy(spare_.get(), original.data(), length_bytes);
+        std::memcpy(packed, message.data(), from.bytes());
     }
-    input_.emplace(spare_.get(), static_cast<MPI_Count>(length_bytes), MPI_BYTE, single_bytes, comm_,
-                   true);
     return error;
 }
 
+int unpack(const std::byte* packed, const Elements& to, MPI_Comm comm) {
+    PackedMessage message(to.buffer, to.count, to.type, to.layout, comm, false);
+    std::memcpy(message.data(), packed, to.bytes());
+    return message.finish();
+}
+
+}  // namespace
+
+int Memory::read_blocks(std::span<const Elements> blocks) {
+    const std::size_t length_bytes = bytes_of(blocks);
+    input_copy_ = std::make_unique_for_overwrite<std::byte[]>(length_bytes);
+    std::byte* next = input_copy_.get();
+    int error = MPI_SUCCESS;
+    for (const Elements& block : blocks) {
+        if (block.bytes() > 0 && error == MPI_SUCCESS) {
+            error = pack(block, next, comm_);
+        }
+        next += block.bytes();
+    }
+    read(plain_bytes(input_copy_.get(), length_bytes));
+    return error;
+}
+
+void Memory::write_blocks(std::span<const Elements> blocks) {
+    discard(bytes_of(blocks));
+    blocks_to_write_ = blocks;
+}
+
 void Memory::discard(std::size_t length_bytes) {
-    spare_ = std::make_unique_for_overwrite<std::byte[]>(length_bytes);
-    output_.emplace(spare_.get(), static_cast<MPI_Count>(length_bytes), MPI_BYTE, single_bytes, comm_,
-                    false);
+    output_copy_ = std::make_unique_for_overwrite<std::byte[]>(length_bytes);
+    write(plain_bytes(output_copy_.get(), length_bytes));
+}
+
+int Memory::finish() {
+    const int error = output_ ? output_->finish() : MPI_SUCCESS;
+    return error == MPI_SUCCESS && !blocks_to_write_.empty() ? finish_blocks() : error;
+}
+
+int Memory::finish_blocks() {
+    const std::byte* next = output_copy_.get();
+    for (const Elements& block : blocks_to_write_) {
+        const int error = block.bytes() > 0 ? unpack(next, block, comm_) : MPI_SUCCESS;
+        if (error != MPI_SUCCESS) {
+            return error;
+        }
+        next += block.bytes();
+    }
+    return MPI_SUCCESS;
 }
 
 }  // namespace mutirao::mpi

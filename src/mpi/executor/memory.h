@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "mpi/executor/datatype.h"
 
@@ -29,6 +30,16 @@ struct Elements {
     std::size_t bytes() const { return static_cast<std::size_t>(count) * layout.packed_bytes; }
 };
 
+/// So many bytes in order.
+inline Elements plain_bytes(void* buffer, std::size_t length_bytes) {
+    return {buffer, static_cast<MPI_Count>(length_bytes), MPI_BYTE, {1, true}};
+}
+
+/// Where there are no bytes nobody need look at the type.
+inline Elements or_nothing(const Elements& elements) {
+    return elements.bytes() > 0 ? elements : plain_bytes(nullptr, 0);
+}
+
 /// Either side is missing where the rank has none. What is read and what is written may be the same
 /// memory only where the schedule copies the one to the very place of the other (blocks in place).
 class Memory {
@@ -47,20 +58,31 @@ class Memory {
         output_.emplace(message.buffer, message.count, message.type, message.layout, comm_, full);
     }
     /// Reads from a copy, since the same memory is written. Returns an MPI error code.
-    int read_copy(const Elements& from);
+    int read_copy(const Elements& from) { return read_blocks({&from, 1}); }
+    /// Reads blocks that lie anywhere, one behind another in a copy. Returns an MPI error code.
+    int read_blocks(std::span<const Elements> blocks);
+    /// Writes them, once all have come. They outlive the call.
+    void write_blocks(std::span<const Elements> blocks);
     /// Writes to where nobody looks.
     void discard(std::size_t length_bytes);
 
     PackedMessage* input() { return input_ ? &*input_ : nullptr; }
     PackedMessage* output() { return output_ ? &*output_ : nullptr; }
 
+    /// Puts what has come where the program wants it. Returns an MPI error code.
+    int finish();
+
     Reduction reduction{};
 
   private:
+    int finish_blocks();
+
     MPI_Comm comm_;
     std::optional<PackedMessage> input_;
     std::optional<PackedMessage> output_;
-    std::unique_ptr<std::byte[]> spare_;
+    std::unique_ptr<std::byte[]> input_copy_;
+    std::unique_ptr<std::byte[]> output_copy_;
+    std::span<const Elements> blocks_to_write_;
 };
 
 }  // namespace mutirao::mpi

@@ -164,9 +164,9 @@ MUTIRAO_DEFINE_BOTH(Comm_disconnect, (void* comm), { return release(native, comm
                                                    __builtin_return_address(0)} arguments;                        \
     })
 MUTIRAO_COLLECTIVES_WITHOUT_COUNTS(MUTIRAO_COLLECTIVE)
-MUTIRAO_COLLECTIVES(MUTIRAO_COLLECTIVE, int)
+MUTIRAO_COLLECTIVES(MUTIRAO_COLLECTIVE, int, int)
 #if MPI_VERSION >= 4
 #define MUTIRAO_LARGE_COLLECTIVE(name, ours, parameters, arguments)                           \
     MUTIRAO_COLLECTIVE(name##_c, ours, parameters, arguments)
-MUTIRAO_COLLECTIVES(MUTIRAO_LARGE_COLLECTIVE, MPI_Count)
+MUTIRAO_COLLECTIVES(MUTIRAO_LARGE_COLLECTIVE, MPI_Count, MPI_Aint)
 #endif

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/algorithms/block_steps.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {
@@ -19,16 +20,18 @@ namespace {
 
 class Bruck {
   public:
-    explicit Bruck(const Request& request) : request_(request) {}
+    explicit Bruck(const Request& request)
+        : request_(request), blocks_(blocks_of(request)),
+          ahead_(blocks_from_rank(request, request.rank)) {}
 
     Schedule run() && {
-        copy_own_block(schedule_, request_);
+        steps_.copy(own_input(request_), blocks_.block(request_.rank));
         const long long size = request_.size;
         const long long radix = request_.parameters.radix;
         for (long long held = 1; held < size; held *= radix) {
             const bool last = held * radix >= size;
             if (held == 1 && !last) {
-                held_.push_back(schedule_.copy(own_input(request_), staged(0, 1)));
+                held_.push_back(steps_.copy(own_input(request_), staged(0, 1)));
             }
             const std::size_t before = held_.size();
             for (long long i = 1; i < radix && i * held < size; ++i) {
@@ -37,16 +40,16 @@ class Bruck {
                 exchange(static_cast<int>(distance), count, before, last);
             }
         }
-        return std::move(schedule_);
+        return std::move(steps_).take();
     }
 
   private:
     /// Blocks by their distance ahead of the own.
     Region staged(int first, int count) const {
-        return blocks_from(Buffer::scratch, first, count, request_.length_bytes);
+        return ahead_.range(first, first + count, Buffer::scratch);
     }
     Region placed(const BlockRun& run) const {
-        return blocks_from(Buffer::output, run.first, run.count, request_.length_bytes);
+        return blocks_.range(run.first, run.first + run.count);
     }
 
     /// Sends what was held after `before` arrivals, and gets as much from `distance` ahead.
@@ -56,35 +59,36 @@ class Bruck {
         const int ahead = (request_.rank + distance) % size;
         const auto after = Schedule::After(held_).first(before);
         if (count == 1) {
-            schedule_.send(behind, own_input(request_));
+            steps_.send(behind, own_input(request_));
         } else if (last) {
             for (const BlockRun& run : runs_of(request_.rank, count, size)) {
-                schedule_.send(behind, staged(run.offset, run.count), after);
+                steps_.send(behind, staged(run.offset, run.count), after);
             }
         } else {
-            schedule_.send(behind, staged(0, count), after);
+            steps_.send(behind, staged(0, count), after);
         }
         const std::vector<BlockRun> runs = runs_of(ahead, count, size);
         if (last) {
-            for (const BlockRun& run : runs) schedule_.receive(ahead, placed(run));
+            for (const BlockRun& run : runs) steps_.receive(ahead, placed(run));
             return;
         }
-        const StepId arrival[] = {schedule_.receive(ahead, staged(distance, count))};
+        const StepId arrival[] = {steps_.receive(ahead, staged(distance, count))};
         for (const BlockRun& run : runs) {
-            schedule_.copy(staged(distance + run.offset, run.count), placed(run), arrival);
+            steps_.copy(staged(distance + run.offset, run.count), placed(run), arrival);
         }
         held_.push_back(arrival[0]);
     }
 
     const Request& request_;
-    Schedule schedule_;
+    Blocks blocks_;
+    Blocks ahead_;  ///< by their distance ahead of the own
+    BlockSteps steps_;
     std::vector<StepId> held_;  ///< the steps that brought what is in the scratch memory
 };
 
 }  // namespace
 
 Schedule bruck(const Request& request) {
-    if (request.length_bytes == 0) return {};
     return Bruck(request).run();
 }
 

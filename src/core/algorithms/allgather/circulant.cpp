@@ -7,38 +7,38 @@
 // and receives (p - 1) n bytes; nothing but the own block is copied. No restrictions.
 #include <vector>
 
+#include "core/algorithms/block_steps.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {
 
 Schedule circulant(const Request& request) {
-    Schedule schedule;
-    if (request.length_bytes == 0) return schedule;
+    const Blocks blocks = blocks_of(request);
+    BlockSteps steps;
     const int size = request.size;
     std::vector<int> skips{size};  // down to 1
     while (skips.back() > 1) skips.push_back((skips.back() + 1) / 2);
 
     // What is sent in later steps lies beside the own block, so they come after its copy too.
-    std::vector<StepId> held{copy_own_block(schedule, request)};
+    std::vector<StepId> held{steps.copy(own_input(request), blocks.block(request.rank))};
     for (std::size_t i = skips.size() - 1; i > 0; --i) {
         const int skip = skips[i];
         const int count = skips[i - 1] - skip;
         const int behind = (request.rank + size - skip) % size;
         const int ahead = (request.rank + skip) % size;
         if (skip == 1) {
-            schedule.send(behind, own_input(request));
+            steps.send(behind, own_input(request));
         } else {
             for (const BlockRun& run : runs_of(request.rank, count, size)) {
-                schedule.send(behind, blocks_from(Buffer::output, run.first, run.count,
-                                                  request.length_bytes), held);
+                steps.send(behind, blocks.range(run.first, run.first + run.count), held);
             }
         }
         for (const BlockRun& run : runs_of(ahead, count, size)) {
-            held.push_back(schedule.receive(ahead, blocks_from(Buffer::output, run.first,
-                                                               run.count, request.length_bytes)));
+            held.push_back(
+                steps.receive(ahead, blocks.range(run.first, run.first + run.count)));
         }
     }
-    return schedule;
+    return std::move(steps).take();
 }
 
 }  // namespace mutirao::allgather

@@ -12,6 +12,7 @@ class FarFirst {
   public:
     explicit FarFirst(const Request& request)
         : request_(request),
+          blocks_(blocks_of(request)),
           packing_(flow_, request.length_bytes),
           at_(static_cast<std::size_t>(request.size)) {
         at(0) = own_input(request);
@@ -28,7 +29,7 @@ class FarFirst {
 
   private:
     Region placed(int distance) const {
-        return nth_block(Buffer::output, rank_behind(request_, distance), request_.length_bytes);
+        return blocks_.block(rank_behind(request_, distance));
     }
     /// Where the block of the rank that is so far behind was received.
     Region& at(int distance) { return at_[static_cast<std::size_t>(distance)]; }
@@ -46,13 +47,14 @@ class FarFirst {
         flow_.receive(rank_behind(request_, hops.distance), message);
         for (std::size_t i = 0; i < hops.from.size(); ++i) {
             const int reached = hops.from[i] + hops.distance;
-            at(reached) = packing_.block(message, i);
+            at(reached) = alone ? message : packing_.block(message, i);
             if (!alone) flow_.copy(at(reached), placed(reached));
         }
     }
 
     const Request& request_;
     Dataflow flow_;
+    Blocks blocks_;
     Packing packing_;
     std::vector<Region> at_;
 };

@@ -14,9 +14,8 @@ namespace mutirao::allgather {
 Schedule gather_broadcast(const Request& request) {
     Dataflow flow;
     const int size = request.size;
-    const auto blocks = [&](int first, int end) {
-        return blocks_from(Buffer::output, first, end - first, request.length_bytes);
-    };
+    const Blocks all = blocks_of(request);
+    const auto blocks = [&](int first, int end) { return all.range(first, end); };
     const auto subtree_end = [&](int rank) { return binomial_subtree_end(rank, size); };
     const TreePlace place = k_nomial_place(request.rank, size, 2);
 

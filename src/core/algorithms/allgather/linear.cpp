@@ -4,20 +4,21 @@
 //
 // Cost, p ranks, blocks of n bytes: depth 1, p - 1 messages a rank; a port sends and receives
 // (p - 1) n bytes. Each latency is passed once and all together. No restrictions.
+#include "core/algorithms/block_steps.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {
 
 Schedule linear(const Request& request) {
-    Schedule schedule;
-    if (request.length_bytes == 0) return schedule;
+    const Blocks blocks = blocks_of(request);
+    BlockSteps steps;
     for (int distance = 1; distance < request.size; ++distance) {
         const int from = (request.rank + request.size - distance) % request.size;
-        schedule.send((request.rank + distance) % request.size, own_input(request));
-        schedule.receive(from, nth_block(Buffer::output, from, request.length_bytes));
+        steps.send((request.rank + distance) % request.size, own_input(request));
+        steps.receive(from, blocks.block(from));
     }
-    copy_own_block(schedule, request);
-    return schedule;
+    steps.copy(own_input(request), blocks.block(request.rank));
+    return std::move(steps).take();
 }
 
 }  // namespace mutirao::allgather

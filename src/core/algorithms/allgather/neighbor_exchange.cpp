@@ -6,24 +6,24 @@
 // sends and receives (p - 1) n bytes. Half of the ring's steps. Only for an even number of ranks.
 #include <vector>
 
+#include "core/algorithms/block_steps.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {
 
 Schedule neighbor_exchange(const Request& request) {
-    Schedule schedule;
-    if (request.length_bytes == 0) return schedule;
+    const Blocks blocks = blocks_of(request);
+    BlockSteps steps;
     const int pairs = request.size / 2;
     const bool even = request.rank % 2 == 0;
     const int side = even ? 1 : -1;
     const int partner = request.rank + side;
     const int other = (request.rank - side + request.size) % request.size;
 
-    std::vector<StepId> last{copy_own_block(schedule, request)};
+    std::vector<StepId> last{steps.copy(own_input(request), blocks.block(request.rank))};
     if (pairs > 0) {
-        schedule.send(partner, own_input(request));
-        last.push_back(schedule.receive(
-            partner, nth_block(Buffer::output, partner, request.length_bytes)));
+        steps.send(partner, own_input(request));
+        last.push_back(steps.receive(partner, blocks.block(partner)));
     }
     int held = request.rank / 2;  // the pair of ranks whose blocks came last
     for (int step = 1; step < pairs; ++step) {
@@ -32,12 +32,11 @@ Schedule neighbor_exchange(const Request& request) {
         const int peer = from_other ? other : partner;
         const int sign = from_other ? -side : side;
         const int pair = (request.rank / 2 + sign * distance + pairs) % pairs;
-        schedule.send(peer, blocks_from(Buffer::output, 2 * held, 2, request.length_bytes), last);
-        last.assign(1, schedule.receive(peer, blocks_from(Buffer::output, 2 * pair, 2,
-                                                          request.length_bytes)));
+        steps.send(peer, blocks.range(2 * held, 2 * held + 2), last);
+        last.assign(1, steps.receive(peer, blocks.range(2 * pair, 2 * pair + 2)));
         held = pair;
     }
-    return schedule;
+    return std::move(steps).take();
 }
 
 }  // namespace mutirao::allgather

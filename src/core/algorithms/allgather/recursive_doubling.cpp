@@ -6,29 +6,28 @@
 // otherwise bruck, circulant and sparbit take as many steps.
 #include <vector>
 
+#include "core/algorithms/block_steps.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {
 
 Schedule recursive_doubling(const Request& request) {
-    Schedule schedule;
-    if (request.length_bytes == 0) return schedule;
+    const Blocks blocks = blocks_of(request);
+    BlockSteps steps;
     // What is sent in later steps lies beside the own block, so they come after its copy too.
-    std::vector<StepId> held{copy_own_block(schedule, request)};
+    std::vector<StepId> held{steps.copy(own_input(request), blocks.block(request.rank))};
     for (int group = 1; group < request.size; group *= 2) {
         const int peer = request.rank ^ group;
         const int mine = request.rank / group * group;
         const int theirs = peer / group * group;
         if (group == 1) {
-            schedule.send(peer, own_input(request));
+            steps.send(peer, own_input(request));
         } else {
-            schedule.send(peer, blocks_from(Buffer::output, mine, group, request.length_bytes),
-                          held);
+            steps.send(peer, blocks.range(mine, mine + group), held);
         }
-        held.push_back(schedule.receive(
-            peer, blocks_from(Buffer::output, theirs, group, request.length_bytes)));
+        held.push_back(steps.receive(peer, blocks.range(theirs, theirs + group)));
     }
-    return schedule;
+    return std::move(steps).take();
 }
 
 }  // namespace mutirao::allgather

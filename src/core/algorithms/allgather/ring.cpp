@@ -3,25 +3,25 @@
 //
 // Cost, p ranks, blocks of n bytes: p - 1 steps and messages a rank, all between neighbours; a port
 // sends and receives (p - 1) n bytes. For long blocks. No restrictions.
+#include "core/algorithms/block_steps.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {
 
 Schedule ring(const Request& request) {
-    Schedule schedule;
-    if (request.length_bytes == 0) return schedule;
+    const Blocks blocks = blocks_of(request);
+    BlockSteps steps;
     const int size = request.size;
     const int next = (request.rank + 1) % size;
     const int previous = (request.rank + size - 1) % size;
-    if (size > 1) schedule.send(next, own_input(request));
+    if (size > 1) steps.send(next, own_input(request));
     for (int distance = 1; distance < size; ++distance) {
-        const Region block = nth_block(Buffer::output, (request.rank + size - distance) % size,
-                                       request.length_bytes);
-        const StepId arrival[] = {schedule.receive(previous, block)};
-        if (distance + 1 < size) schedule.send(next, block, arrival);
+        const Region block = blocks.block((request.rank + size - distance) % size);
+        const StepId arrival[] = {steps.receive(previous, block)};
+        if (distance + 1 < size) steps.send(next, block, arrival);
     }
-    copy_own_block(schedule, request);
-    return schedule;
+    steps.copy(own_input(request), blocks.block(request.rank));
+    return std::move(steps).take();
 }
 
 }  // namespace mutirao::allgather

@@ -6,6 +6,7 @@
 // Cost, p ranks, blocks of n bytes: p (p - 1) messages in all, p of them over each edge in its two
 // directions together; depth the tree's diameter. A rank with d neighbours sends
 // (d - 1) (p - 1) + 1 messages. Needs a tree over the same ranks.
+#include "core/algorithms/block_steps.h"
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/over_tree.h"
 #include "core/algorithms/tree_walk.h"
@@ -13,21 +14,21 @@
 namespace mutirao::allgather {
 
 Schedule tree(const Request& request) {
-    Schedule schedule;
-    if (request.length_bytes == 0) return schedule;
+    const Blocks blocks = blocks_of(request);
+    BlockSteps steps;
     const Tree& tree = given_tree(request);
     const std::vector<int> neighbours = neighbours_in(tree, request.rank);
-    for (const int neighbour : neighbours) schedule.send(neighbour, own_input(request));
+    for (const int neighbour : neighbours) steps.send(neighbour, own_input(request));
     for (const TreeVisit& visit : nearest_first(tree, request.rank)) {
         if (visit.rank == request.rank) continue;
-        const Region block = nth_block(Buffer::output, visit.rank, request.length_bytes);
-        const StepId arrival[] = {schedule.receive(visit.branch, block)};
+        const Region block = blocks.block(visit.rank);
+        const StepId arrival[] = {steps.receive(visit.branch, block)};
         for (const int neighbour : neighbours) {
-            if (neighbour != visit.branch) schedule.send(neighbour, block, arrival);
+            if (neighbour != visit.branch) steps.send(neighbour, block, arrival);
         }
     }
-    copy_own_block(schedule, request);
-    return schedule;
+    steps.copy(own_input(request), blocks.block(request.rank));
+    return std::move(steps).take();
 }
 
 }  // namespace mutirao::allgather

@@ -7,29 +7,29 @@
 namespace mutirao::alltoall {
 
 Schedule in_rounds(const Request& request, Partners partners, int window) {
-    Schedule schedule;
-    if (request.length_bytes == 0) return schedule;
+    const Blocks sent = blocks_sent(request), received = blocks_received(request);
     const int rank = request.rank;
     const int size = request.size;
-    std::vector<StepId> steps;  // of round i, the two from 2 (i - 1) on
+    Schedule schedule;
+    // Of the rounds that have any, since those without hold nobody back.
+    std::vector<std::vector<StepId>> messages;
     for (int round = 1; round < size; ++round) {
         const bool paired = partners == Partners::paired;
         const int to = paired ? rank ^ round : (rank + round) % size;
         const int from = paired ? to : (rank + size - round) % size;
         Schedule::After after;
-        if (round > window) {
-            const auto earlier = static_cast<std::size_t>(round - window - 1);
-            after = Schedule::After(steps).subspan(2 * earlier, 2);
+        const auto under_way = static_cast<std::size_t>(window);
+        if (messages.size() >= under_way) after = messages[messages.size() - under_way];
+        std::vector<StepId> of_round;
+        for (const Region& message : messages_of(sent.block(to, Buffer::input))) {
+            of_round.push_back(schedule.send(to, message, after));
         }
-        const StepId sent =
-            schedule.send(to, nth_block(Buffer::input, to, request.length_bytes), after);
-        const StepId received = schedule.receive(
-            from, nth_block(Buffer::output, from, request.length_bytes), after);
-        steps.push_back(sent);
-        steps.push_back(received);
+        for (const Region& message : messages_of(received.block(from))) {
+            of_round.push_back(schedule.receive(from, message, after));
+        }
+        if (!of_round.empty()) messages.push_back(std::move(of_round));
     }
-    schedule.copy(nth_block(Buffer::input, rank, request.length_bytes),
-                  nth_block(Buffer::output, rank, request.length_bytes));
+    copy_messages(schedule, sent.block(rank, Buffer::input), received.block(rank));
     return schedule;
 }
 

@@ -9,15 +9,19 @@ namespace mutirao::gather {
 
 Schedule linear(const Request& request) {
     Schedule schedule;
-    if (request.length_bytes == 0) return schedule;
     if (request.rank != request.root) {
-        schedule.send(request.root, own_input(request));
+        for (const Region& message : messages_of(own_input(request))) {
+            schedule.send(request.root, message);
+        }
         return schedule;
     }
-    copy_own_block(schedule, request);
+    const Blocks blocks = blocks_of(request);
+    copy_messages(schedule, own_input(request), blocks.block(request.rank));
     for (int distance = 1; distance < request.size; ++distance) {
         const int peer = real_rank(distance, request.root, request.size);
-        schedule.receive(peer, nth_block(Buffer::output, peer, request.length_bytes));
+        for (const Region& message : messages_of(blocks.block(peer))) {
+            schedule.receive(peer, message);
+        }
     }
     return schedule;
 }

@@ -5,18 +5,18 @@
 // rank, and (p - 1) n bytes through each port, which is the least possible. No restrictions on the
 // number of ranks; operands must commute.
 #include "core/algorithms/circulant.h"
+#include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::reduce_scatter_block {
 
 Schedule circulant(const Request& request) {
-    const std::size_t whole = static_cast<std::size_t>(request.size) * request.length_bytes;
-    const Region result{Buffer::output, 0, request.length_bytes};
+    const Blocks blocks = blocks_of(request);
+    const Region result{Buffer::output, 0, own_length_bytes(request)};
     Dataflow flow;
     if (request.size == 1) {
-        flow.copy({Buffer::input, 0, whole}, result);
+        flow.copy(blocks.block(0, Buffer::input), result);
     } else {
-        Circulant(flow, request, Blocks(whole, request.size, request.unit_bytes),
-                  {Buffer::scratch, 0, whole})
+        Circulant(flow, request, blocks, blocks.range(0, request.size, Buffer::scratch))
             .reduce_scatter(result);
     }
     return std::move(flow).take();

@@ -4,20 +4,20 @@
 // Cost, p ranks, blocks of n bytes: one trip; p - 1 messages and (p - 1) n bytes leave and enter
 // each rank, which is the least possible. For few ranks, or long blocks in a network without
 // bottlenecks. No restrictions. Operands stay in order.
+#include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/reduction.h"
 
 namespace mutirao::reduce_scatter_block {
 
 Schedule direct(const Request& request) {
+    const Blocks blocks = blocks_of(request);
     Dataflow flow;
-    const auto operand = [&](int block) {
-        return nth_block(Buffer::input, block, request.length_bytes);
-    };
+    const auto operand = [&](int block) { return blocks.block(block, Buffer::input); };
     for (int step = 1; step < request.size; ++step) {
         const int peer = (request.rank + step) % request.size;
         flow.send(peer, operand(peer));
     }
-    Partial partial(flow, operand(request.rank), {Buffer::output, 0, request.length_bytes});
+    Partial partial(flow, operand(request.rank), {Buffer::output, 0, own_length_bytes(request)});
     partial.combine(ranks_from(0, request.rank), ranks_from(request.rank + 1, request.size));
     partial.settle();
     return std::move(flow).take();

@@ -4,15 +4,17 @@
 // Cost, p ranks, blocks of n bytes: p - 1 steps of n bytes, which is the least through each port,
 // and never more than one message on the way to a rank. No restrictions on the number of ranks;
 // operands must commute.
+#include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/reduction.h"
 
 namespace mutirao::reduce_scatter_block {
 
 Schedule pairwise(const Request& request) {
     const int size = request.size;
-    const std::size_t length = request.length_bytes;
+    const Blocks blocks = blocks_of(request);
+    const std::size_t length = own_length_bytes(request);
     const Region result{Buffer::output, 0, length};
-    const auto operand = [&](int block) { return nth_block(Buffer::input, block, length); };
+    const auto operand = [&](int block) { return blocks.block(block, Buffer::input); };
     Dataflow flow;
     if (size == 1) flow.copy(operand(0), result);
 

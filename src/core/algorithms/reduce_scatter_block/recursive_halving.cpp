@@ -6,21 +6,20 @@
 // Cost, p ranks, blocks of n bytes: log2 p steps for a power of two, and (p - 1) n bytes through
 // each port; otherwise floor(log2 p) + 2 steps and up to p n bytes more. No restrictions on the
 // number of ranks; operands must commute.
+#include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/reduction.h"
 
 namespace mutirao::reduce_scatter_block {
 
 Schedule recursive_halving(const Request& request) {
     const int rank = request.rank;
-    const auto size = static_cast<std::size_t>(request.size);
-    const std::size_t whole = size * request.length_bytes;
-    const Region result{Buffer::output, 0, request.length_bytes};
-    const Region home{Buffer::scratch, 0, whole};
-    const Blocks blocks(whole, request.size, request.unit_bytes);
+    const Blocks blocks = blocks_of(request);
+    const Region result{Buffer::output, 0, own_length_bytes(request)};
     const Groups groups(request.size, largest_power(2, request.size));
 
     Dataflow flow;
-    Partial partial(flow, {Buffer::input, 0, whole}, home);
+    Partial partial(flow, blocks.range(0, request.size, Buffer::input),
+                    blocks.range(0, request.size, Buffer::scratch));
     groups.fold(partial, rank);
     if (!groups.leads(rank)) {
         flow.receive(groups.leader(groups.of(rank)), result);

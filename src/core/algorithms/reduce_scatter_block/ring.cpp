@@ -6,21 +6,23 @@
 // through each port, which is the least possible. No restrictions on the number of ranks; operands
 // must commute.
 #include "core/algorithms/ring.h"
+
+#include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/reduction.h"
 
 namespace mutirao::reduce_scatter_block {
 
 Schedule ring(const Request& request) {
-    const std::size_t length = request.length_bytes;
-    const Region result{Buffer::output, 0, length};
-    const Blocks blocks(static_cast<std::size_t>(request.size) * length, request.size,
-                        request.unit_bytes);
+    const Blocks blocks = blocks_of(request);
+    const Region result{Buffer::output, 0, own_length_bytes(request)};
+    const std::size_t second_place = aligned(longest_block_bytes(request));
     Dataflow flow;
-    if (request.size == 1) flow.copy({Buffer::input, 0, length}, result);
+    if (request.size == 1) flow.copy(blocks.block(0, Buffer::input), result);
     // Two places, in turns: a block arrives while the one before is sent on.
     ring_reduce_scatter(flow, request, blocks, [&](int step, int block) {
-        const std::size_t turn = step % 2 == 0 ? 0 : aligned(length);
-        return block == request.rank ? result : Region{Buffer::scratch, turn, length};
+        if (block == request.rank) return result;
+        return Region{Buffer::scratch, step % 2 == 0 ? 0 : second_place,
+                      blocks.block(block).length_bytes};
     });
     return std::move(flow).take();
 }

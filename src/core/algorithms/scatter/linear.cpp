@@ -9,17 +9,19 @@ namespace mutirao::scatter {
 
 Schedule linear(const Request& request) {
     Schedule schedule;
-    if (request.length_bytes == 0) return schedule;
-    const Region mine = nth_block(Buffer::output, 0, request.length_bytes);
+    const Region mine{Buffer::output, 0, own_length_bytes(request)};
     if (request.rank != request.root) {
-        schedule.receive(request.root, mine);
+        for (const Region& message : messages_of(mine)) schedule.receive(request.root, message);
         return schedule;
     }
+    const Blocks blocks = blocks_of(request);
     for (int distance = 1; distance < request.size; ++distance) {
         const int peer = real_rank(distance, request.root, request.size);
-        schedule.send(peer, nth_block(Buffer::input, peer, request.length_bytes));
+        for (const Region& message : messages_of(blocks.block(peer, Buffer::input))) {
+            schedule.send(peer, message);
+        }
     }
-    schedule.copy(nth_block(Buffer::input, request.root, request.length_bytes), mine);
+    copy_messages(schedule, blocks.block(request.root, Buffer::input), mine);
     return schedule;
 }
 
