@@ -80,3 +80,17 @@ def test_no_answer_from_anybody_leaves_the_mpi_librarys_own(mpi, lab):
     _, world = broadcast(mpi, lab, "--repeat", 1, probe_timeout_ms="1", broadcast="tree:tree=mst")
     assert calls_of(world)[0] == 0 and chosen_in(world) == {"native"}
     assert "not known" in world["classes"][0]["rulings"][-1]["reason"]
+
+
+def test_what_calls_take_judges_the_predicted_choice(mpi, lab):
+    """Beside the program: in the end one way is settled on, for a reason that was measured."""
+    finished = launch(mpi, [str(mpi.program("collective")), "allgather", "--bytes", "16384",
+                            "--consecutive", "30", "--repeat", "3"],
+                      6, lab=lab, capture=True, timeout_s=100)
+    assert finished.returncode == 0, finished.errors
+    [world] = [each for each in finished.report["communicators"] if each["name"] == "MPI_COMM_WORLD"]
+    [of_class] = [each for each in world["classes"] if each["collective"] == "allgather"]
+    rulings = of_class["rulings"]
+    assert rulings[0]["reason"].startswith("on trial; predicted")
+    assert rulings[-1]["reason"].startswith("measured") and "|" not in rulings[-1]["chosen"]
+    assert sum(each["calls"] for each in rulings) + of_class["native_calls"] >= 90

@@ -160,10 +160,12 @@ std::vector<Measured> Contest::measured() const {
     return result;
 }
 
-// Of an algorithm only the best parameters: trials tell algorithms apart sooner than segments.
+// Of an algorithm only the best parameters: trials tell algorithms apart sooner than segments. Calls whose
+// lengths nobody knows are no measure for each other.
 std::optional<Contest> contest_for(const CallShape& shape, const Decision& decision,
                                    const RankNetwork& network, int reporters) {
-    if (decision.considered.empty() || reporters < 1) return std::nullopt;
+    const ShapeClass shapes = class_of(shape);
+    if (decision.considered.empty() || shapes.length_class == any_length) return std::nullopt;
     std::vector<Arm> arms{{decision.chosen, decision.tree}};
     std::vector<double> predicted_us(1, 0.0);
     for (const Evaluated& each : decision.considered) {
@@ -181,7 +183,7 @@ std::optional<Contest> contest_for(const CallShape& shape, const Decision& decis
         predicted_us.push_back(each.predicted_us);
     }
     if (arms.size() == 1 || predicted_us.front() <= 0) return std::nullopt;
-    return Contest(class_of(shape), std::move(arms), std::move(predicted_us), decision.bound_us,
+    return Contest(shapes, std::move(arms), std::move(predicted_us), decision.bound_us,
                    reporters);
 }
 
