@@ -352,7 +352,10 @@ void Deliberation::decide() {
     decision_ = fastest(shape_, fastest_first());
     decision_.tree = make_tree(topology, decision_.chosen.parameters.tree, tree_root_host_,
                                shape_.length_bytes);
-    if (const auto bounds = lower_bounds(shape_, *network_)) decision_.bound_us = bounds->us();
+    // Blocks of lengths that nobody knows may take less than those of the nominal length can.
+    const bool has_bound = row_of(shape_.collective).in_blocks != InBlocks::own;
+    const auto bounds = has_bound ? lower_bounds(shape_, *network_) : std::nullopt;
+    if (bounds) decision_.bound_us = bounds->us();
     keep_present_tree();
 }
 
