@@ -16,7 +16,9 @@ namespace {
 enum Tag { message_tag = 1, gone_tag = 2 };
 
 int checked(int result, const char* what) {
-    if (result < 0) throw Failure(std::string("PVM: ") + what + " failed (" + std::to_string(result) + ")");
+    if (result < 0) {
+        throw Failure(std::string("PVM: ") + what + " failed (" + std::to_string(result) + ")");
+    }
     return result;
 }
 

@@ -1,8 +1,10 @@
-// The twelve calls of the Virtual Interface Architecture that paper 002's libVIP has, over libfabric, which
-// took over VIA's model: connected queues of descriptors on registered memory, any network below; here
-// its tcp provider. Names are those of the specification (Compaq, Intel, Microsoft: Virtual Interface
-// Architecture Specification 1.0, 1997); arguments are fewer, and what an object holds it gives back
-// when it ends. One difference is libfabric's: a VI that accepts is created for the request it accepts.
+// The twelve calls of the Virtual Interface Architecture that stand for those of paper 002's libVIP, over
+// libfabric, which took over VIA's model: connected queues of descriptors on registered memory, any
+// network below; here its tcp provider. The paper names four of its twelve; the others are chosen as
+// what a connection needs. Names are those of the specification (Compaq, Intel, Microsoft: Virtual
+// Interface Architecture Specification 1.0, 1997); arguments are fewer, and what an object holds it
+// gives back when it ends. One difference is libfabric's: a VI that accepts is created for the request
+// that it accepts.
 #pragma once
 
 #include <rdma/fi_cm.h>

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -94,6 +94,11 @@ def _end(process: subprocess.Popen, mark: dict[str, str]) -> None:
             process.wait(_SECONDS_TO_END)
         except subprocess.TimeoutExpired:
             process.kill()
+    _kill_marked(mark)
+    process.wait()
+
+
+def _kill_marked(mark: dict[str, str]) -> None:
     # What is killed may have started something between our look and its end.
     while pids := _marked_processes(mark):
         for pid in pids:
@@ -102,7 +107,16 @@ def _end(process: subprocess.Popen, mark: dict[str, str]) -> None:
             except ProcessLookupError:
                 pass
         time.sleep(0.01)
-    process.wait()
+
+
+@contextmanager
+def ended_with(mark: dict[str, str]) -> Iterator[None]:
+    """For daemons: what carries the mark lasts until the end of this, at most."""
+    try:
+        yield
+    finally:
+        with _uninterrupted():
+            _kill_marked(mark)
 
 
 def _marked_processes(mark: dict[str, str]) -> list[int]:
