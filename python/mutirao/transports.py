@@ -128,7 +128,7 @@ def _mpi(name: str, preloaded: bool = False) -> Transport:
         program = str(found.program("mandelbrot"))
         yield lambda arguments, workers, timeout_s: launch(
             found, [program, *arguments], workers + 1, native=not preloaded, capture=True,
-            timeout_s=timeout_s)
+            timeout_s=timeout_s, own_shared_memory=True)
 
     return Transport("mutirao" if preloaded else name, f"mutirao on {title}" if preloaded else title,
                      ready, functools.partial(_why_no_mpi, found, known.get, preloaded),
@@ -197,12 +197,22 @@ def _lam() -> Iterator[Runner]:
             for path in (folder, program):
                 shutil.chown(path, _LAM_USER, _LAM_GROUP)
         environment = {"HOME": folder, "LAM_MPI_SESSION_PREFIX": folder}
-        boot = subprocess.run([*as_user, "lamboot"], stdin=subprocess.DEVNULL, check=False,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder,
-                              timeout=_SECONDS_FOR_A_DAEMON, env={**os.environ, **environment, **mark})
-        if boot.returncode != 0:
-            raise Failure("LAM's daemon does not start: lamboot says why")
+        _boot_lam([*as_user, "lamboot"], Path(folder), {**os.environ, **environment, **mark})
         # Through TCP, as in the paper; that leaves no shared memory behind either.
         command = [*as_user, "mpirun.lam", "-ssi", "rpi", "tcp", "-wd", folder, "-np"]
         yield lambda arguments, workers, timeout_s: run_program(
             [*command, str(workers + 1), str(program), *arguments], environment, timeout_s)
+
+
+def _boot_lam(command: Sequence[str], folder: Path, environment: dict[str, str]) -> None:
+    log = folder / "log"
+    with log.open("w") as said:  # a pipe would stay open in the daemon
+        try:
+            code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                                  cwd=folder, env=environment, check=False,
+                                  timeout=_SECONDS_FOR_A_DAEMON).returncode
+        except subprocess.TimeoutExpired:
+            code = None
+    if code != 0:
+        words = " ".join(log.read_text(errors="replace").split())
+        raise Failure(f"LAM's daemon does not start: {words or 'lamboot says nothing'}")

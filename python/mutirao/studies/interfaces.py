@@ -63,6 +63,7 @@ class Measured:
     runner: Runner
     runs: dict[tuple[int, int], list[dict]] = field(default_factory=dict)
     killed: dict = field(default_factory=dict)
+    failed: bool = False
 
 
 class Images:
@@ -97,7 +98,8 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
         overhead = _socket_overhead(_QUICK_OVERHEAD_OF if quick else _OVERHEAD_OF)
     points = points_of_pgm(images.content)
     return {**circumstances.to_dict(), "plan": vars(plan), "left_out": study.left_out,
-            "transports": [_to_dict(each) for each in study.found],
+            "transports": [_to_dict(each) for each in study.found
+                           if len(each.runs) == len(plan.cells)],
             "image": {"sha256": hashlib.sha256(points).hexdigest(),
                       "png_base64": base64.b64encode(_coloured(plan.points, points)).decode()},
             "socket_overhead": overhead,
@@ -118,7 +120,8 @@ def chosen(known: Sequence[Transport], only: Sequence[str]) -> list[Transport]:
 
 
 class _Study:
-    """A transport that fails is left out from there on, with the reason; the others go on."""
+    """A transport that fails is left out from there on, with the reason; the others go on. What it did
+    before counts, if that was every cell."""
 
     def __init__(self, plan: Plan, images: Images):
         self._plan, self._images = plan, images
@@ -167,13 +170,14 @@ class _Study:
             runs.append(self._run(measured, self._plan.task(*cell)))
 
     def _each(self, progress: Steps, how: str, run: Callable[[Measured], None]) -> None:
-        for measured in list(self.found):
-            progress.begin(measured.transport.title + how)
-            try:
-                run(measured)
-            except Failure as failure:
-                self.found.remove(measured)
-                self._leave_out(measured.transport, str(failure), progress)
+        for measured in self.found:
+            if not measured.failed:
+                progress.begin(measured.transport.title + how)
+                try:
+                    run(measured)
+                except Failure as failure:
+                    measured.failed = True
+                    self._leave_out(measured.transport, str(failure), progress)
             progress.advance()
 
     def _leave_out(self, transport: Transport, reason: str, progress: Steps) -> None:

@@ -102,7 +102,9 @@ def killed_rows(result: dict) -> list[list[str]]:
     rows = []
     for transport in result["transports"]:
         killed = transport["killed"]
-        if killed["goes_on"]:
+        if not killed:
+            rows.append([transport["title"], "", "not tried: it had failed before"])
+        elif killed["goes_on"]:
             rows.append([transport["title"], f"{killed['noticed_ms']:.1f}",
                          "another took its task; same image"])
         else:
