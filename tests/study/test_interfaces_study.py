@@ -15,6 +15,7 @@ import pytest
 from mutirao.errors import Failure, UsageError
 from mutirao.paths import BUILD, ROOT
 from mutirao.png import points_of_pgm
+from mutirao.processes import with_own_shared_memory
 from mutirao.studies import interfaces
 from mutirao.studies.paper_002 import MESSAGE_BYTES
 from mutirao.transports import Task, known_transports, run_task
@@ -102,10 +103,10 @@ def test_a_worker_killed_from_outside(image):
     """And that the workers are gone when the master is."""
     program = BUILD / "bin" / "mandelbrot-sockets"
     process = subprocess.Popen([program, "--workers", "2", "--side", "10", "--points", "100",
-                                "--iterations", "100000", "--image", image],
+                                "--iterations", "200000", "--image", image],
                                stdout=subprocess.PIPE, text=True)
     workers = wait_for(lambda: len(found := children_of(process.pid)) == 2 and found)
-    time.sleep(0.1)  # it may also be at its first ask; then the program ends, and says so
+    wait_for(lambda: all(processor_ticks_of(worker) >= 3 for worker in workers))  # they compute
     os.kill(int(workers[0]), signal.SIGKILL)
     said, _ = process.communicate(timeout=SECONDS)
     assert process.returncode == 0 and '"gone": 1' in said
@@ -115,6 +116,10 @@ def test_a_worker_killed_from_outside(image):
 
 def children_of(process):
     return Path(f"/proc/{process}/task/{process}/children").read_text().split()
+
+
+def processor_ticks_of(process):
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11])
 
 
 def wait_for(condition):
@@ -137,6 +142,17 @@ def test_virtual_machines_do_not_meet(image):
     with pvm.ready() as first:
         assert run(pvm, image)["gone"] == 0
         assert run_task(pvm, first, Task(2, SIDE, POINTS, ITERATIONS), SECONDS)["gone"] == 0
+
+
+def test_shared_memory_of_their_own():
+    """What a killed rank leaves there goes with its job."""
+    command = with_own_shared_memory(["sh", "-c", "ls /dev/shm; echo > /dev/shm/$0; ls /dev/shm",
+                                      f"mutirao-test-{os.getpid()}"])
+    if command[0] == "sh":
+        pytest.skip("the system allows no mounts of one's own")
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert said == f"mutirao-test-{os.getpid()}\n"
+    assert not Path(f"/dev/shm/mutirao-test-{os.getpid()}").exists()
 
 
 def test_study_goes_on_without_what_fails(monkeypatch):
