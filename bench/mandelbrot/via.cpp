@@ -2,6 +2,7 @@
 // Messages are copied to and from registered memory.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -14,7 +15,6 @@ namespace mandelbrot {
 namespace {
 
 constexpr auto look_after_workers = std::chrono::milliseconds(100);
-constexpr auto patience = std::chrono::hours(24);
 
 /// A connected VI with a buffer for each direction. One message each way may be on its way.
 class Connection {
@@ -75,9 +75,10 @@ class ViaMaster final : public MasterSide {
     }
 
     Heard receive(Message& message) override {
-        const Heard heard = *inbox_.pop(patience);
-        if (!heard.gone) connections_[static_cast<std::size_t>(heard.worker)]->take(message);
-        return heard;
+        std::optional<Heard> heard;
+        while (!heard) heard = inbox_.pop(look_after_workers);
+        if (!heard->gone) connections_[static_cast<std::size_t>(heard->worker)]->take(message);
+        return *heard;
     }
 
     void send(int worker, const Message& message) override {

@@ -172,10 +172,13 @@ def test_study_goes_on_without_what_fails(monkeypatch):
         ("grpc", "not built: run it"), ("pvm", "its daemon does not start")]
     (sockets,) = result["transports"]
     assert len(sockets["cells"][0]["return_s"]) == 2 and sockets["killed"]["gone"] == 1
+    monkeypatch.setattr(interfaces, "known_transports", lambda _names: (missing, failing))
+    with pytest.raises(Failure, match="gRPC left out: not built: run it; PVM 3.4 left out: its"):
+        interfaces.run_study(["openmpi-5"], plan=plan)
     with pytest.raises(UsageError, match="gRPC: not built"):
         interfaces.run_study(["openmpi-5"], only=["grpc"])
-    with pytest.raises(UsageError, match="sockets"):
-        interfaces.run_study(["openmpi-5"], only=["socket"])
+    with pytest.raises(UsageError, match="unknown interface 'grcp'; did you mean grpc"):
+        interfaces.run_study(["openmpi-5"], only=["grcp"])
 
 
 def processes_with(folder):

@@ -46,11 +46,13 @@ def test_another_mpi_stands_in_for_lam():
 
 
 def test_tables_fit_the_terminal(capsys):
-    interfaces_tables.print_tables(interfaces_result(as_in_the_paper))
+    result = interfaces_result(as_in_the_paper)
+    result["transports"][-1]["killed"] = {}  # it failed before that
+    interfaces_tables.print_tables(result)
     said = capsys.readouterr().out
     assert max(map(len, said.splitlines())) <= 80
     for text in ("Figure 3", "Figure 6", "Table 2", "3.755", "gRPC left out", "1.020 times", "12808",
-                 "10028", "the job ended with 137", "another took its task"):
+                 "10028", "the job ended with 137", "another took its task", "not tried"):
         assert text in said
 
 
