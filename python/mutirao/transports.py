@@ -154,13 +154,14 @@ def _pvm() -> Iterator[Runner]:
     files lie in a folder of their own."""
     mark = new_mark()
     with tempfile.TemporaryDirectory(prefix="mutirao-pvm-") as folder, ended_with(mark):
-        environment = {"PVM_ROOT": str(PVM_ROOT), "PVM_ALLOW_ROOT": "1", "PVM_TMP": folder}
+        environment = {"PVM_ROOT": str(PVM_ROOT), "PVM_ALLOW_ROOT": "1", "PVM_TMP": folder,
+                       "PVM_VMID": "mutirao"}
         log = Path(folder, "log")
         with log.open("w") as said:
             daemon = subprocess.Popen(
                 argv_ending_with_us([str(PVM_ROOT / "lib" / "pvmd")]), stdin=subprocess.DEVNULL,
                 stdout=said, stderr=said, env={**os.environ, **environment, **mark})
-        _wait_for_daemon(daemon, Path(folder, f"pvmd.{os.getuid()}"), log)
+        _wait_for_daemon(daemon, Path(folder, f"pvmd.{os.getuid()}.mutirao"), log)
         try:
             yield lambda arguments, _workers, timeout_s: run_program(
                 [str(_program("pvm")), *arguments], environment, timeout_s)
