@@ -134,6 +134,17 @@ function(mutirao_add_mpi spec)
         set_target_properties(${base}-${name} PROPERTIES OUTPUT_NAME ${base}
                               RUNTIME_OUTPUT_DIRECTORY ${directory})
     endforeach()
+    mutirao_add_mpi_mandelbrot(${name} "${compile}" "${link}" ${directory})
+endfunction()
+
+# The program of `mutirao study interfaces`.
+function(mutirao_add_mpi_mandelbrot name compile link directory)
+    add_executable(mandelbrot-${name} ${PROJECT_SOURCE_DIR}/bench/mandelbrot/mpi.cpp
+                   $<TARGET_OBJECTS:mandelbrot_common>)
+    target_compile_options(mandelbrot-${name} PRIVATE ${compile})
+    target_link_libraries(mandelbrot-${name} PRIVATE ${link})
+    set_target_properties(mandelbrot-${name} PROPERTIES OUTPUT_NAME mandelbrot
+                          RUNTIME_OUTPUT_DIRECTORY ${directory})
 endfunction()
 
 # What `make demo` runs: no unit tests, and one MPI only, the first.

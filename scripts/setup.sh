@@ -7,6 +7,7 @@
 #   scripts/setup.sh --core         only what the core and its unit tests need (no MPI, no Python)
 #   scripts/setup.sh --demo         only what the demo needs (one MPI, no tests)
 #   scripts/setup.sh --with-intel   also Intel MPI (about 300 MB)
+#   scripts/setup.sh --studies      also what single studies need, and build
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
@@ -184,10 +185,22 @@ prepare_all() {
     for name in openmpi-5 mpich-5 "$@"; do make_mpi_environment "$name"; done
 }
 
+# A package whose name changed from one release to the next is one that a study goes without.
+prepare_studies() {
+    local package packages=()
+    while read -r package; do
+        packages+=("$package|dpkg-query -W -f '\${db:Status-Status}' $package | grep -qx installed")
+    done < <(grep -v -e '^#' -e '^$' "$root/scripts/studies-packages.txt")
+    want_packages "${packages[@]}"
+    prepare_all
+    "$root/scripts/build.sh"
+}
+
 case "${1-}" in
     "") prepare_all ;;
     --core) prepare_core "${unit_test_packages[@]}" ;;
     --demo) prepare_demo ;;
     --with-intel) prepare_all intel ;;
-    *) die "unknown option '$1' (known: --core, --demo, --with-intel)" ;;
+    --studies) prepare_studies ;;
+    *) die "unknown option '$1' (known: --core, --demo, --with-intel, --studies)" ;;
 esac

@@ -17,7 +17,13 @@ from mutirao.errors import Failure
 from mutirao.lab import CONTROL_HOST, Lab
 from mutirao.mpis import LabPlace, Mpi
 from mutirao.paths import preloadable
-from mutirao.processes import Finished, argv_ending_with_us, new_mark, run_marked
+from mutirao.processes import (
+    Finished,
+    argv_ending_with_us,
+    new_mark,
+    run_marked,
+    with_own_shared_memory,
+)
 
 PREFIX = "MUTIRAO_"
 
@@ -31,13 +37,15 @@ class CompletedRun(Finished):
 def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
            settings: Mapping[str, str] | None = None, native: bool = False, capture: bool = False,
            on_line: Callable[[str], None] | None = None,
-           timeout_s: float | None = None, hold: bool = True) -> CompletedRun:
+           timeout_s: float | None = None, hold: bool = True,
+           own_shared_memory: bool = False) -> CompletedRun:
     """Runs `argv` on `ranks` ranks to its end; interrupted, it leaves nothing running.
 
     In a lab the first hosts get one rank each, or blocks of ranks where there are more ranks than
     hosts. `native` runs without mutirao. With `capture`, standard output comes line by line to
     `on_line` and into the result, and standard error into the result; else both go through. Without
-    `hold` the lab's delays stay while the ranks connect: for where others would take that for news.
+    `hold` the lab's delays stay while the ranks connect: for where others would take that for news. On
+    this host, with `own_shared_memory`, what ranks that are killed leave there ends with the job.
     """
     if not native and not mpi.built:
         raise Failure(f"mutirao is not built for {mpi.name}: run make build")
@@ -52,6 +60,8 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
             variables[PREFIX + "REPORT"] = str(report)
         if lab is None:
             command = _local_command(mpi, argv, ranks, native, variables)
+            if own_shared_memory:
+                command = with_own_shared_memory(command)
             start = functools.partial(subprocess.Popen, argv_ending_with_us(command),
                                       env={**os.environ, **surroundings})
         else:

@@ -5,6 +5,7 @@ not reach them all. Each launch therefore marks its environment, which everythin
 inherits, and what still carries the mark at the end is killed.
 """
 
+import functools
 import os
 import secrets
 import signal
@@ -12,7 +13,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -94,6 +95,11 @@ def _end(process: subprocess.Popen, mark: dict[str, str]) -> None:
             process.wait(_SECONDS_TO_END)
         except subprocess.TimeoutExpired:
             process.kill()
+    _kill_marked(mark)
+    process.wait()
+
+
+def _kill_marked(mark: dict[str, str]) -> None:
     # What is killed may have started something between our look and its end.
     while pids := _marked_processes(mark):
         for pid in pids:
@@ -102,7 +108,16 @@ def _end(process: subprocess.Popen, mark: dict[str, str]) -> None:
             except ProcessLookupError:
                 pass
         time.sleep(0.01)
-    process.wait()
+
+
+@contextmanager
+def ended_with(mark: dict[str, str]) -> Iterator[None]:
+    """For daemons: what carries the mark lasts until the end of this, at most."""
+    try:
+        yield
+    finally:
+        with _uninterrupted():
+            _kill_marked(mark)
 
 
 def _marked_processes(mark: dict[str, str]) -> list[int]:
@@ -133,3 +148,18 @@ def _uninterrupted():
 def argv_ending_with_us(argv: Sequence[str]) -> list[str]:
     """A command line whose process is asked to end should we be killed outright."""
     return ["setpriv", "--pdeathsig", "TERM", *argv]
+
+
+def with_own_shared_memory(argv: Sequence[str]) -> list[str]:
+    """A command line whose processes have a /dev/shm for themselves, where the system allows that."""
+    apart = ["unshare", "--mount", "--propagation", "private"]
+    if os.getuid() != 0:
+        apart.append("--map-root-user")
+    mounted = [*apart, "sh", "-c", 'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "sh"]
+    return [*(mounted if _succeeds(tuple(mounted)) else ()), *argv]
+
+
+@functools.cache
+def _succeeds(prefix: tuple[str, ...]) -> bool:
+    tried = subprocess.run([*prefix, "true"], capture_output=True, check=False)
+    return tried.returncode == 0

@@ -44,6 +44,8 @@ WRONG = [
     (["study", "six-sites", "--set", "agent=off"], ["six-sites", "--set"]),
     (["study", "reaction", "--set", "agent=inband"], ["inband", "in-band"]),
     (["study", "reaction", "--lab", "six-sites"], ["reaction", "--lab"]),
+    (["study", "interfaces", "--only", "socket,pvm"], ["'socket'", "sockets"]),
+    (["study", "agents", "--only", "sockets"], ["agents", "--only"]),
     (["study", "start", "--lab", "six-site"], ["'six-site'", "six-sites"]),
 ]
 

@@ -13,6 +13,9 @@ from mutirao.studies import (
     agents,
     dynamic_page,
     dynamic_tables,
+    interfaces,
+    interfaces_page,
+    interfaces_tables,
     overhead,
     page,
     reaction,
@@ -31,6 +34,7 @@ class Asked:
     quick: bool
     settings: Mapping[str, str]  # of the library
     network: HostNetwork | None  # of the lab; None: the study's own
+    only: Sequence[str]  # the interfaces; empty: all
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class Study:
     print: Callable[[dict], None]
     takes_settings: bool = False  # or it compares settings of its own
     takes_network: bool = False  # or it is about one
+    takes_only: bool = False  # or it compares what it needs
 
 
 def _first_built(names: Sequence[str]) -> Mpi:
@@ -59,6 +64,8 @@ def _with_settings(run_study: Callable[[Mpi, bool, Mapping[str, str]], dict]):
 def _values_alone(result: dict, folder: Path) -> list[Path]:
     return [write_values(result, folder)]
 
+
+_KINDS = {".html": "page", ".json": "raw values", ".png": "image"}
 
 STUDIES = {
     six_sites.DEMO.study: Study(
@@ -89,6 +96,11 @@ STUDIES = {
     agents.STUDY: Study(
         "what standing agents cost, and what a job gains that finds them",
         _with_one(agents.run_study), _values_alone, agents.print_tables),
+    interfaces.STUDY: Study(
+        "paper 002: one Mandelbrot program over sockets, MPI, PVM, VIA, ZeroMQ and gRPC, on this"
+        " machine",
+        lambda asked: interfaces.run_study(asked.mpi_names, asked.quick, asked.only),
+        interfaces_page.write_page, interfaces_tables.print_tables, takes_only=True),
 }
 
 
@@ -111,6 +123,9 @@ def register(subparsers, common) -> None:
                         help="on other hosts: a preset (mutirao lab presets) or a CSV file, for "
                         + ", ".join(name for name, study in STUDIES.items()
                                     if study.takes_network))
+    parser.add_argument("--only", metavar="NAME,...",
+                        help="of the transports these alone, for "
+                        + ", ".join(name for name, study in STUDIES.items() if study.takes_only))
     parser.set_defaults(run=run)
 
 
@@ -123,8 +138,11 @@ def run(arguments) -> int:
         raise UsageError(f"{arguments.study} compares settings of its own: it takes no --set")
     if arguments.lab and not study.takes_network:
         raise UsageError(f"{arguments.study} is about a network of its own: it takes no --lab")
+    if arguments.only and not study.takes_only:
+        raise UsageError(f"{arguments.study} compares what it needs: it takes no --only")
     asked = Asked(names, arguments.quick, checked_settings(arguments.set),
-                  load_network(arguments.lab) if arguments.lab else None)
+                  load_network(arguments.lab) if arguments.lab else None,
+                  arguments.only.split(",") if arguments.only else ())
     try:
         arguments.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -135,7 +153,6 @@ def run(arguments) -> int:
         print_json(result)
     else:
         study.print(result)
-        print("\n".join(f"{'page' if path.suffix == '.html' else 'raw values'}: {path}"
-                        for path in files))
+        print("\n".join(f"{_KINDS[path.suffix]}: {path}" for path in files))
     return 0
 

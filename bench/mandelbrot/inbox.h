@@ -1,0 +1,37 @@
+// Where the threads of a master leave what they hear, for the one that hands out tasks.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace mandelbrot {
+
+template <class Item>
+class Inbox {
+  public:
+    void push(Item item) {
+        const std::lock_guard lock(mutex_);
+        items_.push_back(std::move(item));
+        filled_.notify_one();
+    }
+
+    /// Nothing: none came in time.
+    std::optional<Item> pop(std::chrono::milliseconds at_most) {
+        std::unique_lock lock(mutex_);
+        if (!filled_.wait_for(lock, at_most, [this] { return !items_.empty(); })) return std::nullopt;
+        std::optional<Item> first(std::move(items_.front()));
+        items_.pop_front();
+        return first;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable filled_;
+    std::deque<Item> items_;
+};
+
+}  // namespace mandelbrot

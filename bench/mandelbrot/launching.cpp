@@ -1,0 +1,62 @@
+#include "launching.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+namespace mandelbrot {
+namespace {
+
+constexpr auto patience = std::chrono::seconds(2);
+
+/// In the child: nothing between fork and exec may allocate, since threads may hold locks.
+[[noreturn]] void become_worker(char* const* arguments, int master_process) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == master_process) execv("/proc/self/exe", arguments);
+    _exit(127);
+}
+
+}  // namespace
+
+LaunchedWorkers::LaunchedWorkers(const Crew& crew, const std::string& master) {
+    std::array<std::string, 7> words{"mandelbrot", "--worker-of", master,
+                                     "--workers",  std::to_string(crew.workers),
+                                     "--side",     std::to_string(crew.side)};
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    const int self = getpid();
+    for (int i = 0; i < crew.workers; ++i) {
+        const int process = fork();
+        if (process == 0) become_worker(arguments.data(), self);
+        if (process < 0) throw Failure(std::string("cannot launch a worker: ") + std::strerror(errno));
+        processes_.push_back(process);
+    }
+}
+
+void LaunchedWorkers::check_all_run() const {
+    for (const int process : processes_) {
+        siginfo_t ended{};
+        waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOHANG | WNOWAIT);
+        if (ended.si_pid != 0) throw Failure("a worker ended before all had connected");
+    }
+}
+
+LaunchedWorkers::~LaunchedWorkers() {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    for (const int process : processes_) {
+        while (waitpid(process, nullptr, WNOHANG) == 0) {
+            if (std::chrono::steady_clock::now() > end) kill(process, SIGKILL);
+            std::this_thread::sleep_for(std::chrono::microseconds(200));
+        }
+    }
+}
+
+}  // namespace mandelbrot

@@ -1,0 +1,110 @@
+#include "tcp.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "transport.h"
+
+namespace mandelbrot {
+namespace {
+
+Descriptor checked(int number, const char* what) {
+    if (number < 0) throw Failure(std::string(what) + ": " + std::strerror(errno));
+    return Descriptor(number);
+}
+
+/// As the system orders it; what is asked here cannot fail on a socket that is open.
+void send_at_once(const Descriptor& socket) {
+    const int on = 1;
+    setsockopt(socket.number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+sockaddr_in this_host(std::uint16_t port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return address;
+}
+
+Descriptor new_socket() {
+    signal(SIGPIPE, SIG_IGN);  // who writes to one that is gone is told so by write()
+    return checked(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "cannot open a socket");
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+    if (number_ >= 0) close(number_);
+}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+}
+
+int Descriptor::release() { return std::exchange(number_, -1); }
+
+Descriptor listen_here() {
+    Descriptor listening = new_socket();
+    const sockaddr_in address = this_host(0);
+    if (bind(listening.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+        listen(listening.number(), SOMAXCONN) != 0) {
+        throw Failure(std::string("cannot listen on this host: ") + std::strerror(errno));
+    }
+    return listening;
+}
+
+std::string address_of(const Descriptor& listening) {
+    sockaddr_in address{};
+    socklen_t length = sizeof address;
+    getsockname(listening.number(), reinterpret_cast<sockaddr*>(&address), &length);
+    return std::to_string(ntohs(address.sin_port));
+}
+
+Descriptor connect_to(const std::string& address) {
+    Descriptor connected = new_socket();
+    const sockaddr_in master = this_host(static_cast<std::uint16_t>(std::stoi(address)));
+    if (connect(connected.number(), reinterpret_cast<const sockaddr*>(&master), sizeof master) != 0) {
+        throw Failure("no master at port " + address + ": " + std::strerror(errno));
+    }
+    send_at_once(connected);
+    return connected;
+}
+
+Descriptor accept_from(const Descriptor& listening) {
+    Descriptor accepted = checked(accept4(listening.number(), nullptr, nullptr, SOCK_CLOEXEC),
+                                  "cannot accept a worker");
+    send_at_once(accepted);
+    return accepted;
+}
+
+bool read_whole(int socket, std::span<std::uint8_t> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t count = read(socket, bytes.data(), bytes.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return false;
+        bytes = bytes.subspan(static_cast<std::size_t>(count));
+    }
+    return true;
+}
+
+bool write_whole(int socket, std::span<const std::uint8_t> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t count = write(socket, bytes.data(), bytes.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return false;
+        bytes = bytes.subspan(static_cast<std::size_t>(count));
+    }
+    return true;
+}
+
+}  // namespace mandelbrot

@@ -1,0 +1,52 @@
+// What a transport must do, and all that the master and the workers know of it. Each program is linked
+// with one of sockets.cpp, mpi.cpp, pvm.cpp, via.cpp, zeromq.cpp and grpc.cpp, which defines play().
+#pragma once
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include "message.h"
+
+namespace mandelbrot {
+
+/// What has gone wrong outside this program; ends it with one line.
+struct Failure : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// What the master hears: a whole message of a worker, or that the worker is gone, once.
+struct Heard {
+    int worker = 0;
+    bool gone = false;
+};
+
+class MasterSide {
+  public:
+    virtual ~MasterSide() = default;
+    /// Waits. Workers are 0 to one less than were asked for.
+    virtual Heard receive(Message& message) = 0;
+    /// To a worker that is gone: nothing happens, and receive() tells.
+    virtual void send(int worker, const Message& message) = 0;
+};
+
+class WorkerSide {
+  public:
+    virtual ~WorkerSide() = default;
+    /// False: the master is gone.
+    virtual bool receive(Message& message) = 0;
+    virtual void send(const Message& message) = 0;
+};
+
+struct Crew {
+    int workers = 0;
+    int side = 0;        ///< of tasks: all messages are as long
+    std::string master;  ///< where it is, for a worker that a master has launched; else empty
+};
+
+/// Begins the transport, launches the workers if that is not done yet, and plays this process's role
+/// to its end.
+void play(const Crew& crew, const std::function<void(MasterSide&)>& master,
+          const std::function<void(WorkerSide&)>& worker);
+
+}  // namespace mandelbrot

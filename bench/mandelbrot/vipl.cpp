@@ -1,0 +1,192 @@
+#include "vipl.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <array>
+
+#include "transport.h"
+
+namespace vipl {
+namespace {
+
+constexpr auto version = FI_VERSION(1, 17);
+constexpr char here[] = "127.0.0.1";
+constexpr int look_for_end_ms = 200;
+
+template <class Number>
+void check(Number result, const char* what) {
+    if (result < 0) {
+        throw mandelbrot::Failure(std::string("libfabric: ") + what + ": " +
+                                  fi_strerror(static_cast<int>(-result)));
+    }
+}
+
+Info find_network(const std::string& remote_port) {
+    const Info hints(fi_allocinfo());
+    hints->ep_attr->type = FI_EP_MSG;
+    hints->caps = FI_MSG;
+    hints->mode = FI_CONTEXT;
+    hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+    hints->domain_attr->threading = FI_THREAD_SAFE;
+    hints->addr_format = FI_SOCKADDR_IN;
+    hints->fabric_attr->prov_name = strdup("tcp");
+    fi_info* found = nullptr;
+    const bool listens = remote_port.empty();
+    check(fi_getinfo(version, here, listens ? nullptr : remote_port.c_str(), listens ? FI_SOURCE : 0,
+                     hints.get(), &found),
+          "no tcp provider");
+    return Info(found);
+}
+
+Owned<fid_eq> open_events(const Nic& nic) {
+    fi_eq_attr attributes{};
+    attributes.wait_obj = FI_WAIT_UNSPEC;
+    fid_eq* events = nullptr;
+    check(fi_eq_open(nic.fabric.get(), &attributes, &events, nullptr), "no event queue");
+    Owned<fid_eq> owned;
+    owned.take(events);
+    return owned;
+}
+
+Owned<fid_cq> open_completions(const Nic& nic) {
+    fi_cq_attr attributes{};
+    attributes.format = FI_CQ_FORMAT_CONTEXT;
+    attributes.wait_obj = FI_WAIT_UNSPEC;
+    fid_cq* completions = nullptr;
+    check(fi_cq_open(nic.domain.get(), &attributes, &completions, nullptr), "no completion queue");
+    Owned<fid_cq> owned;
+    owned.take(completions);
+    return owned;
+}
+
+void listen(Nic& nic) {
+    fid_pep* listening = nullptr;
+    check(fi_passive_ep(nic.fabric.get(), nic.info.get(), &listening, nullptr), "cannot listen");
+    nic.listening.take(listening);
+    check(fi_pep_bind(listening, &nic.requests.get()->fid, 0), "cannot listen");
+    check(fi_listen(listening), "cannot listen");
+    sockaddr_in address{};
+    std::size_t length = sizeof address;
+    check(fi_getname(&listening->fid, &address, &length), "no address");
+    nic.address = std::to_string(ntohs(address.sin_port));
+}
+
+struct Event {
+    std::uint32_t kind = 0;
+    Info request;
+};
+
+std::optional<Event> next_event(fid_eq* events, int at_most_ms) {
+    std::uint32_t kind = 0;
+    fi_eq_cm_entry entry{};
+    const ssize_t length = fi_eq_sread(events, &kind, &entry, sizeof entry, at_most_ms, 0);
+    if (length == -FI_EAGAIN || length == -FI_EINTR) return std::nullopt;
+    if (length == -FI_EAVAIL) {
+        fi_eq_err_entry error{};
+        fi_eq_readerr(events, &error, 0);
+        throw mandelbrot::Failure(std::string("libfabric: ") + fi_strerror(error.err));
+    }
+    check(length, "no event");
+    return Event{kind, Info(kind == FI_CONNREQ ? entry.info : nullptr)};
+}
+
+void wait_until_connected(const Vi& vi) {
+    for (;;) {
+        const auto event = next_event(vi.events.get(), look_for_end_ms);
+        if (event && event->kind == FI_CONNECTED) return;
+        if (event) throw mandelbrot::Failure("libfabric: the other end has hung up");
+    }
+}
+
+/// What is posted completes with an error when the other end goes.
+bool wait_for(fid_cq* completions) {
+    fi_cq_entry entry{};
+    ssize_t count = -FI_EAGAIN;
+    while (count == -FI_EAGAIN || count == -FI_EINTR) {
+        count = fi_cq_sread(completions, &entry, 1, nullptr, look_for_end_ms);
+    }
+    return count == 1;
+}
+
+}  // namespace
+
+Nic VipOpenNic(const std::string& remote_address) {
+    Nic nic;
+    nic.info = find_network(remote_address);
+    fid_fabric* fabric = nullptr;
+    check(fi_fabric(nic.info->fabric_attr, &fabric, nullptr), "no fabric");
+    nic.fabric.take(fabric);
+    fid_domain* domain = nullptr;
+    check(fi_domain(fabric, nic.info.get(), &domain, nullptr), "no domain");
+    nic.domain.take(domain);
+    nic.requests = open_events(nic);
+    if (remote_address.empty()) listen(nic);
+    return nic;
+}
+
+Memory VipRegisterMem(const Nic& nic, std::span<std::uint8_t> bytes) {
+    fid_mr* region = nullptr;
+    const auto key = reinterpret_cast<std::uintptr_t>(bytes.data());  // any that no other has
+    check(fi_mr_reg(nic.domain.get(), bytes.data(), bytes.size(), FI_SEND | FI_RECV, 0, key, 0,
+                    &region, nullptr),
+          "cannot register memory");
+    Memory memory{bytes, {}};
+    memory.region.take(region);
+    return memory;
+}
+
+Vi VipCreateVi(const Nic& nic, const Request& request) {
+    Vi vi;
+    vi.events = open_events(nic);
+    vi.sent = open_completions(nic);
+    vi.received = open_completions(nic);
+    fid_ep* endpoint = nullptr;
+    fi_info* info = request ? request.get() : nic.info.get();
+    check(fi_endpoint(nic.domain.get(), info, &endpoint, nullptr), "no endpoint");
+    vi.endpoint.take(endpoint);
+    check(fi_ep_bind(endpoint, &vi.events.get()->fid, 0), "no endpoint");
+    check(fi_ep_bind(endpoint, &vi.sent.get()->fid, FI_TRANSMIT), "no endpoint");
+    check(fi_ep_bind(endpoint, &vi.received.get()->fid, FI_RECV), "no endpoint");
+    check(fi_enable(endpoint), "no endpoint");
+    return vi;
+}
+
+void VipConnectRequest(const Nic& nic, const Vi& vi) {
+    check(fi_connect(vi.endpoint.get(), nic.info->dest_addr, nullptr, 0), "cannot connect");
+    wait_until_connected(vi);
+}
+
+std::optional<Request> VipConnectWait(const Nic& nic, std::chrono::milliseconds at_most) {
+    auto event = next_event(nic.requests.get(), static_cast<int>(at_most.count()));
+    if (!event || event->kind != FI_CONNREQ) return std::nullopt;
+    return std::move(event->request);
+}
+
+void VipConnectAccept(const Vi& vi) {
+    check(fi_accept(vi.endpoint.get(), nullptr, 0), "cannot accept");
+    wait_until_connected(vi);
+}
+
+void VipDisconnect(const Vi& vi) { fi_shutdown(vi.endpoint.get(), 0); }
+
+bool VipPostSend(const Vi& vi, const Memory& memory) {
+    return fi_send(vi.endpoint.get(), memory.bytes.data(), memory.bytes.size(),
+                   fi_mr_desc(memory.region.get()), 0, nullptr) == 0;
+}
+
+bool VipPostRecv(const Vi& vi, const Memory& memory) {
+    return fi_recv(vi.endpoint.get(), memory.bytes.data(), memory.bytes.size(),
+                   fi_mr_desc(memory.region.get()), 0, nullptr) == 0;
+}
+
+bool VipSendWait(const Vi& vi) { return wait_for(vi.sent.get()); }
+
+bool VipRecvWait(const Vi& vi) { return wait_for(vi.received.get()); }
+
+bool VipSendDone(const Vi& vi) {
+    fi_cq_entry entry{};
+    return fi_cq_read(vi.sent.get(), &entry, 1) == 1;
+}
+
+}  // namespace vipl
