@@ -7,6 +7,7 @@
 #   scripts/setup.sh --core         only what the core and its unit tests need (no MPI, no Python)
 #   scripts/setup.sh --demo         only what the demo needs (one MPI, no tests)
 #   scripts/setup.sh --with-intel   also Intel MPI (about 300 MB)
+#   scripts/setup.sh --studies      also what the studies of other papers compare (Intel MPI, Java, ...)
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
@@ -184,10 +185,27 @@ prepare_all() {
     for name in openmpi-5 mpich-5 "$@"; do make_mpi_environment "$name"; done
 }
 
+# The packages of scripts/studies-packages.txt, as rows.
+studies_packages() {
+    local package
+    for package in $(sed 's/#.*//' "$root/scripts/studies-packages.txt"); do
+        printf '%s\n' "$package|dpkg -s $package"
+    done
+}
+
+prepare_studies() {
+    local rows
+    mapfile -t rows < <(studies_packages)
+    prepare_all intel java
+    want_packages "${rows[@]}"
+    "$root/scripts/open-mpi-java.sh"
+}
+
 case "${1-}" in
     "") prepare_all ;;
     --core) prepare_core "${unit_test_packages[@]}" ;;
     --demo) prepare_demo ;;
     --with-intel) prepare_all intel ;;
-    *) die "unknown option '$1' (known: --core, --demo, --with-intel)" ;;
+    --studies) prepare_studies ;;
+    *) die "unknown option '$1' (known: --core, --demo, --with-intel, --studies)" ;;
 esac

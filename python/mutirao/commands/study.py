@@ -1,5 +1,6 @@
 """`mutirao study`: a paper's experiments run again, as tables, a page to show and raw values."""
 
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,10 @@ from mutirao.studies import (
     dynamic_tables,
     overhead,
     page,
+    paper_003,
+    ping_pong,
+    ping_pong_page,
+    ping_pong_tables,
     reaction,
     six_sites,
     six_sites_dynamic,
@@ -25,12 +30,17 @@ from mutirao.studies.html import write_values
 from mutirao.user_settings import checked_settings
 
 
+_MOST_TRIPS = 1_000_000  # as the programs hold
+
+
 @dataclass(frozen=True)
 class Asked:
     mpi_names: Sequence[str]
     quick: bool
     settings: Mapping[str, str]  # of the library
     network: HostNetwork | None  # of the lab; None: the study's own
+    only_mpis: Sequence[str] | None  # those that were asked for
+    trips: int | None
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,7 @@ class Study:
     print: Callable[[dict], None]
     takes_settings: bool = False  # or it compares settings of its own
     takes_network: bool = False  # or it is about one
+    takes_trips: bool = False
 
 
 def _first_built(names: Sequence[str]) -> Mpi:
@@ -89,7 +100,18 @@ STUDIES = {
     agents.STUDY: Study(
         "what standing agents cost, and what a job gains that finds them",
         _with_one(agents.run_study), _values_alone, agents.print_tables),
+    ping_pong.STUDY: Study(
+        "paper 003: messages between two ranks in C, Java and Python",
+        lambda asked: ping_pong.run_study(asked.only_mpis, asked.quick, asked.trips),
+        ping_pong_page.write_page, ping_pong_tables.print_tables, takes_trips=True),
 }
+
+
+def _trips(text: str) -> int:
+    """The first stands apart, and the others have a median."""
+    if not text.isdecimal() or not 2 <= int(text) <= _MOST_TRIPS:
+        raise ArgumentTypeError(f"must be a number from 2 to {_MOST_TRIPS}, not '{text}'")
+    return int(text)
 
 
 def register(subparsers, common) -> None:
@@ -97,9 +119,10 @@ def register(subparsers, common) -> None:
         "study", parents=[common], help="run a paper's experiments in the lab")
     parser.add_argument("study", choices=tuple(STUDIES), help="; ".join(
         f"{name}: {study.help}" for name, study in STUDIES.items()))
-    parser.add_argument("--mpi", default=",".join(six_sites.MPIS), metavar="NAME,...",
+    parser.add_argument("--mpi", metavar="NAME,...",
                         help="mutirao's runs use the first; native ones, in six-sites, use all of"
-                        " them; default: %(default)s")
+                        f" them; default: {','.join(six_sites.MPIS)}; {ping_pong.STUDY} measures"
+                        " those only, by default all that it knows")
     parser.add_argument("--output", type=Path, default=Path("results"), metavar="DIR",
                         help="for the page and the raw values; default: %(default)s")
     parser.add_argument("--quick", action="store_true", help="measure everything once only")
@@ -111,11 +134,15 @@ def register(subparsers, common) -> None:
                         help="on other hosts: a preset (mutirao lab presets) or a CSV file, for "
                         + ", ".join(name for name, study in STUDIES.items()
                                     if study.takes_network))
+    parser.add_argument("--trips", type=_trips, metavar="N",
+                        help=f"round trips of each size, for {ping_pong.STUDY}; default:"
+                        f" {paper_003.TRIPS}, with --quick {ping_pong.QUICK_TRIPS}")
     parser.set_defaults(run=run)
 
 
 def run(arguments) -> int:
-    names = arguments.mpi.split(",")
+    only_mpis = arguments.mpi.split(",") if arguments.mpi else None
+    names = only_mpis or six_sites.MPIS
     for name in {*names} - {known.name for known in KNOWN}:
         find_mpi(name)  # says which there are
     study = STUDIES[arguments.study]
@@ -123,8 +150,11 @@ def run(arguments) -> int:
         raise UsageError(f"{arguments.study} compares settings of its own: it takes no --set")
     if arguments.lab and not study.takes_network:
         raise UsageError(f"{arguments.study} is about a network of its own: it takes no --lab")
+    if arguments.trips and not study.takes_trips:
+        raise UsageError(f"{arguments.study} makes no round trips: it takes no --trips")
     asked = Asked(names, arguments.quick, checked_settings(arguments.set),
-                  load_network(arguments.lab) if arguments.lab else None)
+                  load_network(arguments.lab) if arguments.lab else None, only_mpis,
+                  arguments.trips)
     try:
         arguments.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
