@@ -93,7 +93,8 @@ def _local_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool,
 
 
 def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool,
-                 variables: dict[str, str], lab: Lab, folder: Path, calm: bool) -> list[str]:
+                 variables: dict[str, str], lab: Lab, folder: Path,
+                 calm: bool = True) -> list[str]:
     style = mpi.known.style
     hostfile = folder / "hosts"
     hostfile.write_text("".join(

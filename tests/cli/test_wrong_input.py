@@ -44,6 +44,10 @@ WRONG = [
     (["study", "six-sites", "--set", "agent=off"], ["six-sites", "--set"]),
     (["study", "reaction", "--set", "agent=inband"], ["inband", "in-band"]),
     (["study", "reaction", "--lab", "six-sites"], ["reaction", "--lab"]),
+    (["study", "ping-pong", "--trips", "1"], ["--trips", "from 2", "'1'"]),
+    (["study", "ping-pong", "--mpi", "mpich-4"], ["mpich-4", "mpich-5"]),
+    (["study", "ping-pong", "--lab", "two-hosts"], ["ping-pong", "--lab"]),
+    (["study", "start", "--trips", "9"], ["start", "--trips"]),
     (["study", "start", "--lab", "six-site"], ["'six-site'", "six-sites"]),
 ]
 

@@ -39,7 +39,8 @@ def line_chart(lines: Sequence[Line], most_us: float, least_us: float, width: in
                      f' y2="{at:.1f}"/>' + _text(_LEFT - 6, at + 4, "end", label))
     for power in range(0, math.floor(math.log2(max(sizes))) + 1, 4):
         if (1 << power) >= min(sizes):
-            parts.append(_text(x(1 << power), height - _BOTTOM + 18, "middle", size(1 << power)))
+            anchor = "end" if 1 << power == max(sizes) else "middle"
+            parts.append(_text(x(1 << power), height - _BOTTOM + 18, anchor, size(1 << power)))
     for line in lines:
         parts += _line(line, x, y)
     return "\n".join([*parts, "</svg>"])

@@ -5,7 +5,7 @@ the lab over a cable of 100 Mbit/s as in the paper, of 1 Gbit/s, and one without
 once more with one thing changed (ping_pong_causes), which says where the time goes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
@@ -31,7 +31,8 @@ from mutirao.studies.ping_pong_causes import (
     quick_causes,
     tried,
 )
-from mutirao.studies.ping_pong_ways import WAYS, Change, Way, Work
+from mutirao.studies.ping_pong_ways import BY_KEY, WAYS, Change, Way, Work
+from mutirao.units import size
 
 STUDY = "ping-pong"
 QUICK_TRIPS = 5
@@ -124,8 +125,9 @@ def run_study(mpi_names: Sequence[str] | None = None, quick: bool = False,
     measured = []
     with steps(plan.jobs) as progress:
         for situation in plan.situations:
-            with _place(situation) as lab:
-                measured.append(_measure(situation, lab, plan, progress, left_out))
+            each = tried(_measure, situation, plan, progress, left_out, left_out=left_out,
+                         title=situation.title)
+            measured += [each] if each else []
         if not any(each["ways"] for each in measured):
             raise Failure(f"nothing could be measured: {left_out[0]['reason']}")
         running = {way["key"] for each in measured for way in each["ways"]}
@@ -146,18 +148,18 @@ def _place(situation: Situation) -> Iterator[Lab | None]:
         yield lab
 
 
-def _measure(situation: Situation, lab: Lab | None, plan: Plan, progress: Steps,
-             left_out: list[dict]) -> dict:
+def _measure(situation: Situation, plan: Plan, progress: Steps, left_out: list[dict]) -> dict:
     ways = []
-    for way in plan.ways:
-        progress.begin(f"{situation.title}: {way.title}")
-        measured = tried(_measure_way, way, situation, lab, plan.work, left_out=left_out,
-                         title=way.title)
-        if measured:
-            ways.append(measured)
-        else:
-            progress.say(f"{way.title} skipped: {left_out[-1]['reason']}")
-        progress.advance()
+    with _place(situation) as lab:
+        for way in plan.ways:
+            progress.begin(f"{situation.title}: {way.title}")
+            measured = tried(_measure_way, way, situation, lab, plan.work, left_out=left_out,
+                             title=way.title)
+            if measured:
+                ways.append(measured)
+            else:
+                progress.say(f"{way.title} skipped: {left_out[-1]['reason']}")
+            progress.advance()
     return {"key": situation.key, "title": situation.title, "preset": situation.preset,
             "ways": ways}
 
@@ -178,31 +180,31 @@ def _measure_way(way: Way, situation: Situation, lab: Lab | None, work: Work) ->
 
 def _explain(plan: Plan, running: set[str], progress: Steps,
              left_out: list[dict]) -> tuple[list[dict], list[dict]]:
+    """Nothing of a way that did not run before: its reason is told already."""
     causes = []
     for situation in SITUATIONS:
-        here = [cause for cause in plan.causes if cause.situation == situation.key]
+        jobs = [(f"{cause.question}: {BY_KEY[cause.way].title}", (cause,)) for cause in plan.causes
+                if cause.situation == situation.key and cause.way in running]
+        causes += _explained(measure_cause, situation, jobs, progress, left_out)
+    counted = [(f"system calls: {BY_KEY[way].title}, {size(length)}", (way, length))
+               for way, length in plan.counted if way in running]
+    return causes, _explained(count_of_trip, _situation(UNLIMITED), counted, progress, left_out)
+
+
+def _explained(measure: Callable[..., dict], situation: Situation,
+               jobs: Sequence[tuple[str, tuple]], progress: Steps,
+               left_out: list[dict]) -> list[dict]:
+    """A job is its title and what it is measured with, the lab apart."""
+    def measure_all() -> list[dict]:
+        results = []
         with _place(situation) as lab:
-            for cause in here:
-                causes.append(_explained(
-                    progress, cause.way in running, left_out, f"{cause.question}: {cause.way}",
-                    measure_cause, cause, lab))
-    counts = []
-    if plan.counted:
-        with _place(_situation(UNLIMITED)) as lab:
-            for way, length_bytes in plan.counted:
-                counts.append(_explained(
-                    progress, way in running, left_out, f"system calls: {way}",
-                    count_of_trip, way, length_bytes, lab))
-    return [each for each in causes if each], [each for each in counts if each]
+            for title, arguments in jobs:
+                progress.begin(title)
+                results.append(tried(measure, *arguments, lab, left_out=left_out, title=title))
+                progress.advance()
+        return [result for result in results if result]
 
-
-def _explained(progress: Steps, runs: bool, left_out: list[dict], title: str, measure,
-               *arguments) -> dict | None:
-    """Nothing of a way that did not run before: its reason is told already."""
-    progress.begin(title)
-    result = tried(measure, *arguments, left_out=left_out, title=title) if runs else None
-    progress.advance()
-    return result
+    return jobs and tried(measure_all, left_out=left_out, title=situation.title) or []
 
 
 def versions(ways: Sequence[Way]) -> list[str]:

@@ -3,13 +3,16 @@ what it asks of the system and of the network in each round trip."""
 
 import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from mutirao.errors import Failure, UsageError
 from mutirao.lab import Lab
 from mutirao.studies.ping_pong_ways import BY_KEY, Change, Work
+
+T = TypeVar("T")
 
 ONE_HOST, CABLE, UNLIMITED = "one-host", "100mbit", "unlimited"
 _TIMEOUT_S = 120.0
@@ -47,7 +50,7 @@ _ROOM_BYTES = 1 << 20
 
 CAUSES = (
     *_rows("Nagle and delayed acknowledgements", "TCP_NODELAY", "Nagle's algorithm", CABLE,
-           (1, 256, 1024, 4096, 16384),
+           (1, 256, 1024, 4096),
            [("c-mpich-5", Change({"FI_TCP_NODELAY": "0"})),
             ("c-openmpi-5", Change({"OMPI_MCA_btl_tcp_use_nagle": "1"})),
             ("c-intel", Change({"FI_TCP_NODELAY": "0"}))]),
@@ -129,7 +132,8 @@ def calls_in(summaries: Iterable[str]) -> dict[str, int]:
     return calls
 
 
-def tried(measure, *arguments, left_out: list[dict], title: str) -> dict | None:
+def tried(measure: Callable[..., T], *arguments: object, left_out: list[dict],
+          title: str) -> T | None:
     """What cannot be measured here is left out with its reason, and the rest goes on."""
     try:
         return measure(*arguments)

@@ -99,9 +99,10 @@ def _situation(result: dict, situation: dict) -> str:
 <h2>{escape(situation['title'][0].upper() + situation['title'][1:])}</h2>
 <div class="pair">{charts}</div>
 {legend(STYLES)}
+<div class="beside">
 <div class="scroll">{table(time_heads(result), time_rows(result, situation))}</div>
-<h3>As a multiple of C on the same library</h3>
 <div class="scroll">{table(RATIO_HEADS, rows) if rows else "no C to compare with"}</div>
+</div>
 </section>"""
 
 

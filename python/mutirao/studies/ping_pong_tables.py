@@ -92,7 +92,7 @@ def _judged(claim: Claim, situation: dict) -> str:
             f" within {claim.within - 1:.0%} of the paper's: {len(hold)}")
 
 
-FIRST_HEADS = ("the first round trip", "of the job, us", "x median", "of a size, x median")
+FIRST_HEADS = ("the first round trip", "job's, us", "x median", "sizes', x median")
 
 
 def first_rows(situation: dict) -> list[list[str]]:
@@ -117,7 +117,7 @@ def cause_tables(result: dict) -> list[tuple[str, list[str], list[list[str]]]]:
     titles = {situation["key"]: situation["title"] for situation in result["situations"]}
     for cause in result["causes"]:
         where = titles.get(cause["situation"], "two hosts, no limit")
-        title = f"{cause['question']}: {cause['base']} -> {cause['changed']}, us ({where})"
+        title = f"{cause['question']}, {where}: {cause['base']} -> {cause['changed']}, us"
         sizes = [size(row["base"]["length_bytes"]) for row in cause["rows"]]
         _, _, rows = tables.setdefault(title, (title, ["", *sizes], []))
         rows.append([BY_KEY[cause["way"]].title, *(
@@ -162,7 +162,7 @@ def print_tables(result: dict) -> None:
         print(compact_table(FIRST_HEADS, first_rows(situation), situation["title"]))
     _print_lines([first_remark()])
     for title, heads, rows in cause_tables(result):
-        print(compact_table(heads, rows, title) + "\n")
+        print(compact_table(heads, rows, textwrap.fill(title, 80)) + "\n")
     if result["counts"]:
         print(compact_table(COUNT_HEADS, count_rows(result),
                             "System calls of both ranks and packets, two hosts, no limit") + "\n")
