@@ -2,6 +2,7 @@
 what it asks of the system and of the network in each round trip."""
 
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from typing import TypeVar
 
 from mutirao.errors import Failure, UsageError
 from mutirao.lab import Lab
+from mutirao.studies.ping_pong_times import Times
 from mutirao.studies.ping_pong_ways import BY_KEY, Change, Work
 
 T = TypeVar("T")
@@ -26,6 +28,7 @@ class Cause:
     situation: str
     way: str
     sizes_bytes: Sequence[int]
+    before: Change
     change: Change
     trips: int
 
@@ -39,21 +42,25 @@ _QUICK_SHARE = 20
 
 
 def _rows(question: str, base: str, changed: str, situation: str, sizes_bytes: Sequence[int],
-          changes: Iterable[tuple[str, Change]], trips: int = _TRIPS) -> list[Cause]:
-    return [Cause(question, base, changed, situation, way, sizes_bytes, change, trips)
+          changes: Iterable[tuple[str, Change]], trips: int = _TRIPS,
+          before: Change = Change()) -> list[Cause]:
+    return [Cause(question, base, changed, situation, way, sizes_bytes, before, change, trips)
             for way, change in changes]
 
 
 _SMALL = (1, 1024)
+_HELD_BACK = (1, 256, 1024, 4096)
+_NAGLE = {"FI_TCP_NODELAY": "0"}
 _INTERPRETED = Change(java=("-Xint",))
 _ROOM_BYTES = 1 << 20
 
 CAUSES = (
-    *_rows("Nagle and delayed acknowledgements", "TCP_NODELAY", "Nagle's algorithm", CABLE,
-           (1, 256, 1024, 4096),
-           [("c-mpich-5", Change({"FI_TCP_NODELAY": "0"})),
+    *_rows("Nagle's algorithm", "TCP_NODELAY", "Nagle", CABLE, _HELD_BACK,
+           [("c-mpich-5", Change(_NAGLE)),
             ("c-openmpi-5", Change({"OMPI_MCA_btl_tcp_use_nagle": "1"})),
-            ("c-intel", Change({"FI_TCP_NODELAY": "0"}))]),
+            ("c-intel", Change(_NAGLE))]),
+    *_rows("Delayed acknowledgements", "Nagle", "Nagle, acknowledged at once", CABLE, _HELD_BACK,
+           [("c-mpich-5", Change(_NAGLE, acknowledges_at_once=True))], before=Change(_NAGLE)),
     *_rows("How ranks wait", "sleeping", "spinning", UNLIMITED, _SMALL,
            [("c-mpich-5", Change(spins=True)), ("c-openmpi-5", Change(spins=True)),
             ("arrays-express", Change(spins=True))]),
@@ -86,12 +93,29 @@ def quick_causes(causes: Sequence[Cause]) -> list[Cause]:
 
 
 def measure_cause(cause: Cause, lab: Lab | None) -> dict:
-    base, changed = (BY_KEY[cause.way].run(cause.work, lab, change, _TIMEOUT_S)
-                     for change in (Change(), cause.change))
+    base, changed = (_times(cause, change, lab) for change in (cause.before, cause.change))
     return {"question": cause.question, "base": cause.base, "changed": cause.changed,
             "situation": cause.situation, "way": cause.way, "trips": cause.trips,
             "rows": [{"base": before.to_dict(), "changed": after.to_dict()}
                      for before, after in zip(base, changed, strict=True)]}
+
+
+def _times(cause: Cause, change: Change, lab: Lab | None) -> list[Times]:
+    if lab:
+        _set_acknowledging(lab, change.acknowledges_at_once)
+    return BY_KEY[cause.way].run(cause.work, lab, change, _TIMEOUT_S)
+
+
+def _set_acknowledging(lab: Lab, at_once: bool) -> None:
+    """On the one route of each host, whose other properties stay."""
+    script = ("route=$(ip route | sed 's/ quickack [01]//')"
+              f" && ip route change $route quickack {int(at_once)}")
+    for host in lab.hosts:
+        answer = lab.exec(host.name, ["sh", "-c", script], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+        said = answer.communicate()[0].strip()
+        if answer.returncode:
+            raise Failure(f"cannot set how {host.name} acknowledges: {said}")
 
 
 def count_of_trip(way: str, length_bytes: int, lab: Lab) -> dict:

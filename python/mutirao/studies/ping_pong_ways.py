@@ -39,6 +39,7 @@ class Change:
     program: Sequence[str] = ()
     spins: bool = False  # in the lab waiting ranks otherwise sleep, as ranks and router share processors
     watch: Sequence[str] = ()  # a command that runs each rank
+    acknowledges_at_once: bool = False  # the lab's hosts, or they wait for data to send along
 
     @property
     def prefix(self) -> list[str]:
