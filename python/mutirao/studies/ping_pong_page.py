@@ -34,10 +34,12 @@ from mutirao.studies.ping_pong_tables import (
     time_heads,
     time_rows,
 )
-from mutirao.studies.ping_pong_ways import BY_KEY, JAVA, STYLES
+from mutirao.studies.ping_pong_ways import BY_KEY, JAVA, MANNERS
 from mutirao.units import size
 
 _HERE = Path(__file__).parent
+# Classes of the style sheet.
+_STYLES = {manner: f"l{number}" for number, manner in enumerate(MANNERS)}
 # One chart for each library; MPJ Express, which has no C, beside that of the paper's C.
 _CHARTS = (("MPICH 5", ("mpich-5",)), ("Open MPI 5", ("openmpi-5",)), ("Intel MPI", ("intel",)),
            ("Open MPI 4", ("openmpi-4",)), ("MPJ Express, beside C on MPICH 5", ("",)))
@@ -98,7 +100,7 @@ def _situation(result: dict, situation: dict) -> str:
     return f"""<section>
 <h2>{escape(situation['title'][0].upper() + situation['title'][1:])}</h2>
 <div class="pair">{charts}</div>
-{legend(STYLES)}
+{legend(_STYLES)}
 <div class="beside">
 <div class="scroll">{table(time_heads(result), time_rows(result, situation))}</div>
 <div class="scroll">{table(RATIO_HEADS, rows) if rows else "no C to compare with"}</div>
@@ -113,7 +115,7 @@ def _chart(situation: dict, mpis: Sequence[str]) -> str:
     bases = [way for way in situation["ways"] if way["key"] in {each["base"] for each in own}
              and way not in own]
     every = [row for way in situation["ways"] for row in way["times"]]
-    lines = [Line(way["title"], BY_KEY[way["key"]].style,
+    lines = [Line(way["title"], _STYLES[BY_KEY[way["key"]].manner],
                   [Point(row["length_bytes"], row["median_us"], row["low_us"], row["high_us"])
                    for row in way["times"]]) for way in [*bases, *own]]
     return line_chart(lines, max(row["median_us"] for row in every),

@@ -62,12 +62,21 @@ Command = Callable[[Mpi, Change], list[str]]
 @dataclass(frozen=True)
 class Way:
     key: str
-    title: str
     language: str
-    style: str  # of the page: one for each manner of handing over
+    library: str
+    handed: str  # how a message is handed over; empty: as a pointer
     mpi: str  # the library's name, or empty
     base: str  # the key of the way in C that it is compared with
     command: Command | None = None  # None: on MPJ Express
+
+    @property
+    def title(self) -> str:
+        return ", ".join(filter(None, (self.language, self.library, self.handed)))
+
+    @property
+    def manner(self) -> str:
+        """The same in every library: of MANNERS."""
+        return ", ".join(filter(None, (self.language, self.handed)))
 
     def run(self, work: Work, lab: Lab | None, change: Change, timeout_s: float) -> list[Times]:
         """Failure or UsageError, in one line, where something is missing or the job fails."""
@@ -95,8 +104,6 @@ class Way:
                  if lab else
                  functools.partial(subprocess.Popen, argv_ending_with_us(["sh", "-c", script]),
                                    env=surroundings))
-        if lab:
-            lab.release()
         return run_marked(start, mark, True, timeout_s=timeout_s)
 
 
@@ -192,33 +199,31 @@ def _with(command: Callable[..., list[str]], handed: str) -> Command:
 
 ARRAYS, DIRECT, FOREIGN, BUFFERS, PICKLED = ("arrays", "direct buffers", "java.lang.foreign",
                                              "buffers", "pickled")
-# How a message is handed over, and its class in the page's style sheet.
-STYLES = {C: "l0", f"Java, {ARRAYS}": "l1", f"Java, {DIRECT}": "l2", f"Java, {FOREIGN}": "l3",
-          f"Python, {BUFFERS}": "l4", f"Python, {PICKLED}": "l5"}
+MANNERS = (C, f"{JAVA}, {ARRAYS}", f"{JAVA}, {DIRECT}", f"{JAVA}, {FOREIGN}",
+           f"{PYTHON}, {BUFFERS}", f"{PYTHON}, {PICKLED}")
+_OPEN_MPI_5, _OPEN_MPI_4, _MPICH, _INTEL = "Open MPI 5", "Open MPI 4", "MPICH 5", "Intel MPI"
 
 WAYS = (
-    Way("c-openmpi-5", "C, Open MPI 5", C, "l0", "openmpi-5", "c-openmpi-5", _c),
-    Way("c-mpich-5", "C, MPICH 5", C, "l0", "mpich-5", "c-mpich-5", _c),
-    Way("c-intel", "C, Intel MPI", C, "l0", "intel", "c-intel", _c),
-    Way("c-openmpi-4", "C, Open MPI 4", C, "l0", "openmpi-4", "c-openmpi-4", _c),
-    Way("foreign-openmpi-5", f"Java, Open MPI 5, {FOREIGN}", JAVA, "l3", "openmpi-5",
-        "c-openmpi-5", _foreign),
-    Way("foreign-mpich-5", f"Java, MPICH 5, {FOREIGN}", JAVA, "l3", "mpich-5", "c-mpich-5",
-        _foreign),
-    Way("foreign-intel", f"Java, Intel MPI, {FOREIGN}", JAVA, "l3", "intel", "c-intel", _foreign),
-    Way("arrays-intel", f"Java, Intel MPI, {ARRAYS}", JAVA, "l1", "intel", "c-intel",
+    Way("c-openmpi-5", C, _OPEN_MPI_5, "", "openmpi-5", "c-openmpi-5", _c),
+    Way("c-mpich-5", C, _MPICH, "", "mpich-5", "c-mpich-5", _c),
+    Way("c-intel", C, _INTEL, "", "intel", "c-intel", _c),
+    Way("c-openmpi-4", C, _OPEN_MPI_4, "", "openmpi-4", "c-openmpi-4", _c),
+    Way("foreign-openmpi-5", JAVA, _OPEN_MPI_5, FOREIGN, "openmpi-5", "c-openmpi-5", _foreign),
+    Way("foreign-mpich-5", JAVA, _MPICH, FOREIGN, "mpich-5", "c-mpich-5", _foreign),
+    Way("foreign-intel", JAVA, _INTEL, FOREIGN, "intel", "c-intel", _foreign),
+    Way("arrays-intel", JAVA, _INTEL, ARRAYS, "intel", "c-intel",
         _with(_intel_binding, "array")),
-    Way("direct-intel", f"Java, Intel MPI, {DIRECT}", JAVA, "l2", "intel", "c-intel",
+    Way("direct-intel", JAVA, _INTEL, DIRECT, "intel", "c-intel",
         _with(_intel_binding, "direct")),
-    Way("arrays-openmpi-4", f"Java, Open MPI 4, {ARRAYS}", JAVA, "l1", "openmpi-4", "c-openmpi-4",
+    Way("arrays-openmpi-4", JAVA, _OPEN_MPI_4, ARRAYS, "openmpi-4", "c-openmpi-4",
         _with(_open_mpi_binding, "array")),
-    Way("direct-openmpi-4", f"Java, Open MPI 4, {DIRECT}", JAVA, "l2", "openmpi-4", "c-openmpi-4",
+    Way("direct-openmpi-4", JAVA, _OPEN_MPI_4, DIRECT, "openmpi-4", "c-openmpi-4",
         _with(_open_mpi_binding, "direct")),
     # Written in Java altogether: it is set beside the library of the paper's C.
-    Way("arrays-express", f"Java, MPJ Express, {ARRAYS}", JAVA, "l1", "", "c-mpich-5"),
-    Way("buffers-mpich-5", f"Python, MPICH 5, {BUFFERS}", PYTHON, "l4", "mpich-5", "c-mpich-5",
+    Way("arrays-express", JAVA, "MPJ Express", ARRAYS, "", "c-mpich-5"),
+    Way("buffers-mpich-5", PYTHON, _MPICH, BUFFERS, "mpich-5", "c-mpich-5",
         _with(_python, "buffer")),
-    Way("pickled-mpich-5", f"Python, MPICH 5, {PICKLED}", PYTHON, "l5", "mpich-5", "c-mpich-5",
+    Way("pickled-mpich-5", PYTHON, _MPICH, PICKLED, "mpich-5", "c-mpich-5",
         _with(_python, "pickled")),
 )
 BY_KEY = {way.key: way for way in WAYS}
