@@ -29,7 +29,6 @@ from mutirao.studies import (
 from mutirao.studies.html import write_values
 from mutirao.user_settings import checked_settings
 
-
 _MOST_TRIPS = 1_000_000  # as the programs hold
 
 

@@ -41,9 +41,12 @@ _TRIPS, _TRIPS_UNTIL_HOT = 200, 4000
 _QUICK_SHARE = 20
 
 
+_AS_IT_IS = Change()
+
+
 def _rows(question: str, base: str, changed: str, situation: str, sizes_bytes: Sequence[int],
           changes: Iterable[tuple[str, Change]], trips: int = _TRIPS,
-          before: Change = Change()) -> list[Cause]:
+          before: Change = _AS_IT_IS) -> list[Cause]:
     return [Cause(question, base, changed, situation, way, sizes_bytes, before, change, trips)
             for way, change in changes]
 

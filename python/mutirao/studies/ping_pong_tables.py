@@ -10,7 +10,7 @@ from mutirao.studies.html import left_out_lines
 from mutirao.studies.paper_003 import CLAIMS, FIRST, Claim
 from mutirao.studies.ping_pong_causes import ONE_HOST
 from mutirao.studies.ping_pong_times import Ratio, ratios
-from mutirao.studies.ping_pong_ways import BY_KEY, C, JAVA
+from mutirao.studies.ping_pong_ways import BY_KEY, JAVA, C
 from mutirao.units import rate, size
 
 _SHOWN_BYTES = (1, 1 << 10, 1 << 14, 1 << 16, 1 << 20)
