@@ -39,8 +39,6 @@ class Cause:
 
 _TRIPS, _TRIPS_UNTIL_HOT = 200, 4000
 _QUICK_SHARE = 20
-
-
 _AS_IT_IS = Change()
 
 
