@@ -25,7 +25,14 @@ from mutirao.studies.ping_pong import SITUATIONS, plan_for, spoken
 from mutirao.studies.ping_pong_causes import calls_in, quick_causes
 from mutirao.studies.ping_pong_page import make_page
 from mutirao.studies.ping_pong_tables import claim_lines, over, print_tables, ratios_to_c
-from mutirao.studies.ping_pong_times import Times, median_ranks, ratio, read_times
+from mutirao.studies.ping_pong_times import (
+    Times,
+    combined,
+    median_ranks,
+    ratio,
+    ratios,
+    read_times,
+)
 from mutirao.studies.ping_pong_ways import BY_KEY, WAYS, Change, Work
 from test_page import checked
 
@@ -69,15 +76,49 @@ def test_ratios_are_as_far_apart_as_the_intervals_allow():
     assert (value.value, value.low, value.high) == (2.0, pytest.approx(3 / 4.5), 6.0)
 
 
+def test_each_round_has_a_ratio_of_its_own():
+    """Catches a machine that was busy while one of the two ran: here in the second of three rounds both
+    were ten times slower, and in the third one way only."""
+    way = [[row(1, 6.0)], [row(1, 66.0)], [row(1, 60.0)]]
+    base = [[row(1, 3.0)], [row(1, 30.0)], [row(1, 3.0)]]
+    value = ratios(way, base)[1]
+    assert (value.value, value.low, value.high) == (2.2, 2.0, 20.0)
+    [together] = combined(way)
+    assert [together[name] for name in ("median_us", "low_us", "high_us", "count")] == [60, 6, 66, 27]
+    assert combined(way[:1]) == way[0] and ratios(way[:1], base[:1])[1].value == 2.0
+
+
+def test_the_ways_take_turns(monkeypatch):
+    """C first in each round; what fails once is not tried again."""
+    tried = []
+
+    def run(way, work, _lab, _change, timeout_s):
+        tried.append(way.key)
+        if way.key == "direct-intel" and len(tried) > 4:
+            raise Failure("it broke")
+        return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
+
+    monkeypatch.setattr(ping_pong_ways.Way, "run", run)
+    monkeypatch.setattr(ping_pong, "_QUICK_SITUATIONS", ("one-host",))
+    monkeypatch.setattr(ping_pong, "CAUSES", ())
+    result = ping_pong.run_study(["intel"], quick=True, trips=100)
+    once = ["c-intel", "foreign-intel", "arrays-intel", "direct-intel"]
+    assert tried == [*once, *once, *once[:3], *once[:3]]
+    assert (result["rounds"], result["trips"]) == (4, 25)
+    [situation] = result["situations"]
+    assert [way["key"] for way in situation["ways"]] == once[:3]
+    assert result["left_out"] == [{"title": "Java, Intel MPI, direct buffers", "reason": "it broke"}]
+
+
 SIZES = (1, 1024, 1 << 20)
 
 
 def made_up_way(key, factor):
     way = BY_KEY[key]
+    times = [row(length, factor * us, 1.1)
+             for length, us in zip(SIZES, (10.0, 20.0, 900.0), strict=True)]
     return {"key": key, "title": way.title, "language": way.language, "base": way.base,
-            "mpi": way.mpi, "overruns": 0,
-            "times": [row(length, factor * us, 1.1)
-                      for length, us in zip(SIZES, (10.0, 20.0, 900.0), strict=True)]}
+            "mpi": way.mpi, "overruns": 0, "times": times, "rounds": [times]}
 
 
 def made_up_result():
@@ -92,7 +133,7 @@ def made_up_result():
                "wait": 12345.67, "futex": 8.0, "packets": 99.5}]
     return {"study": "ping-pong", "mutirao": "0", "quick": False, "mpis": [], "made": "now",
             "seconds": 1, "machine": {"processors": 2, "system": "x", "load_before": 0.1},
-            "versions": ["MPICH 5.9.9", "Java 25"], "trips": 10, "sizes_bytes": list(SIZES),
+            "versions": ["MPICH 5.9.9", "Java 25"], "trips": 10, "rounds": 1, "sizes_bytes": list(SIZES),
             "situations": [{"key": each.key, "title": each.title, "preset": each.preset,
                             "ways": ways} for each in SITUATIONS],
             "causes": causes, "counts": counts,
@@ -150,7 +191,7 @@ def test_system_calls_are_summed_over_ranks():
 def test_what_is_said_beforehand():
     full, quick = plan_for(False, None, None), plan_for(True, None, None)
     assert len(full.work.sizes_bytes) == 21 and full.work.sizes_bytes[-1] == 1 << 20
-    assert full.work.trips == 2000 and full.seconds > 14 * 700
+    assert full.work.trips * full.rounds == 2000 and full.seconds > 14 * 700
     assert quick.seconds < 90
     assert spoken(59.6) == "60 s" and spoken(1800) == "30 min" and spoken(11000) == "3 h 03 min"
     assert {cause.question for cause in full.causes} == {

@@ -31,11 +31,15 @@ from mutirao.studies.ping_pong_causes import (
     quick_causes,
     tried,
 )
+from mutirao.studies.ping_pong_times import combined
 from mutirao.studies.ping_pong_ways import BY_KEY, WAYS, Change, Way, Work
 from mutirao.units import size
 
 STUDY = "ping-pong"
 QUICK_TRIPS = 5
+# The ways take turns, so that what disturbs the machine for a while meets them alike.
+ROUNDS = 4
+_LEAST_TRIPS_IN_ROUNDS = 100
 QUICK_SIZES_BYTES = paper_003.SIZES_BYTES[::2]
 # For the time that is said beforehand, as seen on two processors.
 _SECONDS_OF_A_JOB = 1.3
@@ -74,17 +78,19 @@ _QUICK_SITUATIONS = (ONE_HOST, CABLE)
 class Plan:
     ways: Sequence[Way]
     situations: Sequence[Situation]
-    work: Work
+    work: Work  # of a job
+    rounds: int
     causes: Sequence[Cause]
     counted: Sequence[tuple[str, int]]  # way and size, in the lab
 
     @property
     def jobs(self) -> int:
-        return (len(self.ways) * len(self.situations) + len(self.causes) + len(self.counted))
+        return (self.rounds * len(self.ways) * len(self.situations) + len(self.causes)
+                + len(self.counted))
 
     @property
     def seconds(self) -> float:
-        return (len(self.ways) * sum(each.seconds(self.work) for each in self.situations)
+        return (self.rounds * len(self.ways) * sum(each.seconds(self.work) for each in self.situations)
                 + 2 * sum(_situation(cause.situation).seconds(cause.work)
                           for cause in self.causes)
                 + 2 * _SECONDS_OF_A_JOB * len(self.counted))
@@ -95,17 +101,20 @@ def _situation(key: str) -> Situation:
 
 
 def plan_for(quick: bool, trips: int | None, mpi_names: Sequence[str] | None) -> Plan:
-    ways = [way for way in WAYS if mpi_names is None or way.mpi in mpi_names]
+    ways = [way for way in WAYS if mpi_names is None or BY_KEY[way.base].mpi in mpi_names]
     if not ways:
         raise UsageError(f"no program of {STUDY} uses {', '.join(mpi_names or ())} (known:"
                          f" {', '.join(dict.fromkeys(way.mpi for way in WAYS if way.mpi))})")
     keys = {way.key for way in ways}
     causes = [cause for cause in CAUSES if cause.way in keys]
     counted = [(way, length) for way in COUNTED if way in keys for length in COUNTED_BYTES]
+    trips = trips or (QUICK_TRIPS if quick else paper_003.TRIPS)
+    rounds = ROUNDS if trips >= _LEAST_TRIPS_IN_ROUNDS else 1
     if quick:
         return Plan(ways, [_situation(key) for key in _QUICK_SITUATIONS],
-                    Work(QUICK_SIZES_BYTES, trips or QUICK_TRIPS), quick_causes(causes), [])
-    return Plan(ways, SITUATIONS, Work(paper_003.SIZES_BYTES, trips or paper_003.TRIPS), causes, counted)
+                    Work(QUICK_SIZES_BYTES, trips // rounds), rounds, quick_causes(causes), [])
+    return Plan(ways, SITUATIONS, Work(paper_003.SIZES_BYTES, trips // rounds), rounds, causes,
+                counted)
 
 
 def spoken(seconds: float) -> str:
@@ -119,7 +128,7 @@ def run_study(mpi_names: Sequence[str] | None = None, quick: bool = False,
               trips: int | None = None) -> dict:
     plan = plan_for(quick, trips, mpi_names)
     circumstances = Circumstances(STUDY, quick, list(mpi_names or ()))
-    note(f"{plan.jobs} jobs, {plan.work.trips} round trips of each size: about"
+    note(f"{plan.jobs} jobs, {plan.work.trips} round trips of each size in each: about"
          f" {spoken(plan.seconds)}")
     left_out: list[dict] = []
     measured = []
@@ -132,7 +141,7 @@ def run_study(mpi_names: Sequence[str] | None = None, quick: bool = False,
             raise Failure(f"nothing could be measured: {left_out[0]['reason']}")
         running = {way["key"] for each in measured for way in each["ways"]}
         causes, counts = _explain(plan, running, progress, left_out)
-    return {**circumstances.to_dict(), "versions": versions(plan.ways), "trips": plan.work.trips,
+    return {**circumstances.to_dict(), "versions": versions(plan.ways), "trips": plan.work.trips, "rounds": plan.rounds,
             "sizes_bytes": list(plan.work.sizes_bytes), "situations": measured,
             "causes": causes, "counts": counts, "left_out": _once(left_out)}
 
@@ -149,19 +158,29 @@ def _place(situation: Situation) -> Iterator[Lab | None]:
 
 
 def _measure(situation: Situation, plan: Plan, progress: Steps, left_out: list[dict]) -> dict:
-    ways = []
+    jobs: dict[Way, list[dict]] = {way: [] for way in plan.ways}
     with _place(situation) as lab:
-        for way in plan.ways:
-            progress.begin(f"{situation.title}: {way.title}")
-            measured = tried(_measure_way, way, situation, lab, plan.work, left_out=left_out,
-                             title=way.title)
-            if measured:
-                ways.append(measured)
-            else:
-                progress.say(f"{way.title} skipped: {left_out[-1]['reason']}")
-            progress.advance()
+        for number in range(plan.rounds):
+            for way in list(jobs):
+                progress.begin(f"{situation.title}, round {number + 1}: {way.title}")
+                job = tried(_measure_way, way, situation, lab, plan.work, left_out=left_out,
+                            title=way.title)
+                if job:
+                    jobs[way].append(job)
+                else:
+                    progress.say(f"{way.title} skipped: {left_out[-1]['reason']}")
+                    progress.advance(plan.rounds - number - 1)
+                    del jobs[way]
+                progress.advance()
     return {"key": situation.key, "title": situation.title, "preset": situation.preset,
-            "ways": ways}
+            "ways": [_described(way, each) for way, each in jobs.items()]}
+
+
+def _described(way: Way, jobs: Sequence[dict]) -> dict:
+    rounds = [job["times"] for job in jobs]
+    return {"key": way.key, "title": way.title, "language": way.language, "base": way.base,
+            "mpi": way.mpi, "overruns": sum(job["overruns"] for job in jobs),
+            "times": combined(rounds), "rounds": rounds}
 
 
 def _measure_way(way: Way, situation: Situation, lab: Lab | None, work: Work) -> dict:
@@ -174,8 +193,7 @@ def _measure_way(way: Way, situation: Situation, lab: Lab | None, work: Work) ->
         for each in times:
             verify_run(situation.bound_us(each.length_bytes), each.median_us,
                        before.packets[0][1], after.packets[0][1])
-    return {"key": way.key, "title": way.title, "language": way.language, "base": way.base,
-            "mpi": way.mpi, "overruns": overruns, "times": [each.to_dict() for each in times]}
+    return {"overruns": overruns, "times": [each.to_dict() for each in times]}
 
 
 def _explain(plan: Plan, running: set[str], progress: Steps,

@@ -27,6 +27,7 @@ from mutirao.studies.ping_pong_tables import (
     count_rows,
     first_remark,
     first_rows,
+    how_many,
     over,
     ratio_rows,
     ratios_to_c,
@@ -40,6 +41,8 @@ from mutirao.units import size
 _HERE = Path(__file__).parent
 # Classes of the style sheet.
 _STYLES = {manner: f"l{number}" for number, manner in enumerate(MANNERS)}
+# With one round, and with more.
+_BANDS = ("the interval in which the median lies with 95%", "where the medians of the rounds lie")
 # One chart for each library; MPJ Express, which has no C, beside that of the paper's C.
 _CHARTS = (("MPICH 5", ("mpich-5",)), ("Open MPI 5", ("openmpi-5",)), ("Intel MPI", ("intel",)),
            ("Open MPI 4", ("openmpi-4",)), ("MPJ Express, beside C on MPICH 5", ("",)))
@@ -56,7 +59,7 @@ def make_page(result: dict) -> str:
             f" {machine['system']}; {', '.join(result['versions'])}; the study took"
             f" {result['seconds']} s")
     return template.substitute(
-        style=style_sheet(), trips=result["trips"] - 1, made=escape(made),
+        style=style_sheet(), trips=how_many(result), band=_BANDS[result["rounds"] > 1], made=escape(made),
         warnings=warnings([*remarks(result), *left_out_lines(result)]),
         tiles=_tiles(result),
         situations="\n".join(_situation(result, each) for each in result["situations"]),
@@ -140,7 +143,7 @@ def _causes(result: dict) -> str:
 def _commands(result: dict) -> str:
     options = [f"--mpi {','.join(result['mpis'])}"] if result["mpis"] else []
     options += ["--quick"] if result["quick"] else []
-    options += [f"--trips {result['trips']}"]
+    options += [f"--trips {result['trips'] * result['rounds']}"]
     return "\n".join(["scripts/setup.sh --studies", "make build",
                       f"./mutirao study {result['study']} {' '.join(options)}"])
 

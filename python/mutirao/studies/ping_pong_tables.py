@@ -24,6 +24,11 @@ def microseconds(value: float) -> str:
     return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 1000 else f"{value:.0f}"
 
 
+def how_many(result: dict) -> str:
+    trips = f"medians of {result['trips'] - 1} round trips"
+    return trips if result["rounds"] == 1 else f"medians of {result['rounds']} {trips}"
+
+
 def time_heads(result: dict) -> list[str]:
     return ["us, one way", *(size(length) for length in _shown(result))]
 
@@ -62,7 +67,7 @@ def _ratio_cells(value: Ratio | None) -> list[str]:
 def ratios_to_c(situation: dict, way: dict) -> dict[int, Ratio]:
     """By size; nothing where C did not run."""
     base = next((each for each in situation["ways"] if each["key"] == way["base"]), None)
-    return ratios(way["times"], base["times"]) if base else {}
+    return ratios(way["rounds"], base["rounds"]) if base else {}
 
 
 def over(by_size: dict[int, Ratio], least_bytes: int, most_bytes: int) -> Ratio | None:
@@ -153,8 +158,7 @@ def copy_lines(result: dict) -> list[str]:
 def print_tables(result: dict) -> None:
     for situation in result["situations"]:
         print(compact_table(time_heads(result), time_rows(result, situation),
-                            f"{situation['title']}: medians of {result['trips'] - 1} round trips,"
-                            " halved") + "\n")
+                            f"{situation['title']}: {how_many(result)}, halved") + "\n")
         if rows := ratio_rows(situation):
             print(compact_table(RATIO_HEADS, rows, situation["title"]) + "\n")
     _print_lines(claim_lines(result))

@@ -79,8 +79,30 @@ def ratio(of: dict, to: dict) -> Ratio:
                  of["high_us"] / to["low_us"])
 
 
-def ratios(of: Sequence[dict], to: Sequence[dict]) -> dict[int, Ratio]:
-    """By size, of the sizes that both were measured with."""
-    to_by_size = {row["length_bytes"]: row for row in to}
-    return {row["length_bytes"]: ratio(row, to_by_size[row["length_bytes"]])
-            for row in of if row["length_bytes"] in to_by_size}
+Rounds = Sequence[Sequence[dict]]  # of each round the times by size
+
+
+def ratios(of: Rounds, to: Rounds) -> dict[int, Ratio]:
+    """By size. What disturbs a machine for minutes meets both jobs of a round, so each round has a ratio
+    of its own: told are the median of them, the least and the greatest."""
+    by_size = {}
+    for pairs in zip(*(zip(mine, theirs, strict=True)
+                       for mine, theirs in zip(of, to, strict=True)), strict=True):
+        each = [ratio(*pair) for pair in pairs]
+        values = [one.value for one in each]
+        by_size[pairs[0][0]["length_bytes"]] = each[0] if len(each) == 1 else Ratio(
+            median(values), min(values), max(values))
+    return by_size
+
+
+def combined(rounds: Rounds) -> list[dict]:
+    """By size the medians over the rounds, and between which values those of the rounds lie."""
+    if len(rounds) == 1:
+        return list(rounds[0])
+    rows = []
+    for times in zip(*rounds, strict=True):
+        row = {name: median(one[name] for one in times) for name in times[0]}
+        medians = [one["median_us"] for one in times]
+        rows.append({**row, "count": sum(one["count"] for one in times),
+                     "low_us": min(medians), "high_us": max(medians)})
+    return rows
