@@ -85,6 +85,7 @@ def test_each_round_has_a_ratio_of_its_own():
     assert (value.value, value.low, value.high) == (2.2, 2.0, 20.0)
     [together] = combined(way)
     assert [together[name] for name in ("median_us", "low_us", "high_us", "count")] == [60, 6, 66, 27]
+    assert isinstance(together["length_bytes"], int)
     assert combined(way[:1]) == way[0] and ratios(way[:1], base[:1])[1].value == 2.0
 
 

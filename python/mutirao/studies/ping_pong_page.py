@@ -121,8 +121,8 @@ def _chart(situation: dict, mpis: Sequence[str]) -> str:
     lines = [Line(way["title"], _STYLES[BY_KEY[way["key"]].manner],
                   [Point(row["length_bytes"], row["median_us"], row["low_us"], row["high_us"])
                    for row in way["times"]]) for way in [*bases, *own]]
-    return line_chart(lines, max(row["median_us"] for row in every),
-                      min(row["median_us"] for row in every))
+    return line_chart(lines, max(row["high_us"] for row in every),
+                      min(row["low_us"] for row in every))
 
 
 def _first(result: dict) -> str:

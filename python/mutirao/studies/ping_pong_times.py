@@ -103,6 +103,7 @@ def combined(rounds: Rounds) -> list[dict]:
     for times in zip(*rounds, strict=True):
         row = {name: median(one[name] for one in times) for name in times[0]}
         medians = [one["median_us"] for one in times]
-        rows.append({**row, "count": sum(one["count"] for one in times),
+        rows.append({**row, "length_bytes": times[0]["length_bytes"],
+                     "count": sum(one["count"] for one in times),
                      "low_us": min(medians), "high_us": max(medians)})
     return rows
