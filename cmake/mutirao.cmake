@@ -125,7 +125,7 @@ function(mutirao_add_mpi spec)
                         ${PROJECT_SOURCE_DIR}/src/mpi/lab_start/lab_start.cpp)
 
     file(GLOB programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.c
-         ${PROJECT_SOURCE_DIR}/tests/mpi/*.c)
+         ${PROJECT_SOURCE_DIR}/bench/ping_pong/*.c ${PROJECT_SOURCE_DIR}/tests/mpi/*.c)
     foreach(program IN LISTS programs)
         get_filename_component(base ${program} NAME_WE)
         add_executable(${base}-${name} ${program})

@@ -7,7 +7,7 @@
 #   scripts/setup.sh --core         only what the core and its unit tests need (no MPI, no Python)
 #   scripts/setup.sh --demo         only what the demo needs (one MPI, no tests)
 #   scripts/setup.sh --with-intel   also Intel MPI (about 300 MB)
-#   scripts/setup.sh --studies      also what single studies need, and build
+#   scripts/setup.sh --studies      also what the studies of other papers compare, and build
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
@@ -185,14 +185,21 @@ prepare_all() {
     for name in openmpi-5 mpich-5 "$@"; do make_mpi_environment "$name"; done
 }
 
-# A package whose name changed from one release to the next is one that a study goes without.
+# The packages of scripts/studies-packages.txt, as rows. One whose name changed from one release to the next is
+# one that a study goes without.
+studies_packages() {
+    local package
+    for package in $(sed 's/#.*//' "$root/scripts/studies-packages.txt"); do
+        printf '%s\n' "$package|dpkg-query -W -f '\${db:Status-Status}' $package | grep -qx installed"
+    done
+}
+
 prepare_studies() {
-    local package packages=()
-    while read -r package; do
-        packages+=("$package|dpkg-query -W -f '\${db:Status-Status}' $package | grep -qx installed")
-    done < <(grep -v -e '^#' -e '^$' "$root/scripts/studies-packages.txt")
-    want_packages "${packages[@]}"
-    prepare_all
+    local rows
+    mapfile -t rows < <(studies_packages)
+    want_packages "${rows[@]}"
+    prepare_all intel java
+    "$root/scripts/open-mpi-java.sh"
     "$root/scripts/build.sh"
 }
 

@@ -38,7 +38,7 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
            settings: Mapping[str, str] | None = None, native: bool = False, capture: bool = False,
            on_line: Callable[[str], None] | None = None,
            timeout_s: float | None = None, hold: bool = True,
-           own_shared_memory: bool = False) -> CompletedRun:
+           own_shared_memory: bool = False, calm: bool = True) -> CompletedRun:
     """Runs `argv` on `ranks` ranks to its end; interrupted, it leaves nothing running.
 
     In a lab the first hosts get one rank each, or blocks of ranks where there are more ranks than
@@ -46,6 +46,7 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
     `on_line` and into the result, and standard error into the result; else both go through. Without
     `hold` the lab's delays stay while the ranks connect: for where others would take that for news. On
     this host, with `own_shared_memory`, what ranks that are killed leave there ends with the job.
+    Without `calm` the lab's ranks spin while they wait.
     """
     if not native and not mpi.built:
         raise Failure(f"mutirao is not built for {mpi.name}: run make build")
@@ -65,7 +66,8 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
             start = functools.partial(subprocess.Popen, argv_ending_with_us(command),
                                       env={**os.environ, **surroundings})
         else:
-            command = _lab_command(mpi, argv, ranks, native, variables, lab, Path(folder))
+            command = _lab_command(mpi, argv, ranks, native, variables, lab, Path(folder),
+                                   calm)
             start = functools.partial(lab.exec, CONTROL_HOST, command,
                                       env={**os.environ, **surroundings})
             _prepare(lab, mpi, hold)
@@ -100,7 +102,8 @@ def _local_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool,
 
 
 def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool,
-                 variables: dict[str, str], lab: Lab, folder: Path) -> list[str]:
+                 variables: dict[str, str], lab: Lab, folder: Path,
+                 calm: bool = True) -> list[str]:
     style = mpi.known.style
     hostfile = folder / "hosts"
     hostfile.write_text("".join(
@@ -113,7 +116,8 @@ def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool,
     preloads = [] if native else [mpi.preload]
     if mpi.labstart.is_file():
         preloads.append(mpi.labstart)
-    preloads.append(lab.calm_library)
+    if calm:
+        preloads.append(lab.calm_library)
     variables = {**variables, **style.lab_environment(place), **lab.environment()}
     return [str(mpi.launcher), *style.lab(ranks, place),
             *_with_environment(variables, preloads), *argv]

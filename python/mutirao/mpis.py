@@ -61,6 +61,12 @@ def _hydra_lab(ranks: int, place: LabPlace) -> list[str]:
             "-f", str(place.hostfile), "-n", str(ranks)]
 
 
+# Intel's `-f` passes over the numbers of ranks in the file, and fills the first host.
+def _intel_lab(ranks: int, place: LabPlace) -> list[str]:
+    return ["-launcher", "ssh", "-launcher-exec", place.agent, "-localhost", place.control,
+            "-machinefile", str(place.hostfile), "-n", str(ranks)]
+
+
 def _open_mpi_local(ranks: int) -> list[str]:
     return ["--allow-run-as-root", "--oversubscribe", "-n", str(ranks)]
 
@@ -93,7 +99,7 @@ OPEN_MPI_5 = LaunchStyle(_open_mpi_local, _open_mpi_5_lab, "{host} slots={slots}
 OPEN_MPI_4 = LaunchStyle(_open_mpi_local, _open_mpi_4_lab, "{host} slots={slots}", _nothing)
 HYDRA_OFI = LaunchStyle(_hydra_local, _hydra_lab, "{host}:{slots}", _libfabric_tcp)
 HYDRA_SYSTEM = LaunchStyle(_hydra_local, _hydra_lab, "{host}:{slots}", _ucx_or_libfabric_tcp)
-HYDRA_INTEL = LaunchStyle(_hydra_local, _hydra_lab, "{host}:{slots}", _intel_tcp)
+HYDRA_INTEL = LaunchStyle(_hydra_local, _intel_lab, "{host}:{slots}", _intel_tcp)
 
 
 @dataclass(frozen=True)

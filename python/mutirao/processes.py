@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from mutirao.errors import Failure
+from mutirao.shared_segments import remove_orphaned_segments
 
 MARK = "STARTED_BY_MUTIRAO"
 _SECONDS_TO_END = 3.0
@@ -45,7 +46,7 @@ def run_marked(start: Starter, mark: dict[str, str], capture: bool,
 
     Captured output comes line by line to `on_line` while the program runs.
     """
-    begin = time.monotonic()
+    begin, began = time.monotonic(), time.time()
     with tempfile.TemporaryFile("w+", errors="replace") as errors:
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": errors,
                  "text": True, "errors": "replace"} if capture else {}
@@ -61,6 +62,8 @@ def run_marked(start: Starter, mark: dict[str, str], capture: bool,
             watchdog.cancel()
             with _uninterrupted():
                 _end(process, mark)
+                if process.returncode:
+                    remove_orphaned_segments(began)
         if timed_out.is_set():
             raise Failure(f"no end after {timeout_s:g} s")
         errors.seek(0)

@@ -1,5 +1,6 @@
 """However a run ends, nothing of it keeps running."""
 
+import mmap
 import os
 import secrets
 import signal
@@ -10,6 +11,7 @@ import pytest
 
 from mutirao.mpis import found_mpis
 from mutirao.paths import ROOT
+from mutirao.shared_segments import remove_orphaned_segments
 
 FOUND = found_mpis()
 SECONDS = 20
@@ -73,6 +75,25 @@ def test_what_ranks_started_ends_too(surroundings, mpi):
     process.send_signal(signal.SIGINT)
     assert process.wait(SECONDS) == 130
     assert processes_with(token) == []
+
+
+def test_orphaned_segments_of_mpi_libraries_are_removed(tmp_path):
+    """Not what is held, what is older, and what is another program's."""
+    old, held, orphan, others = (tmp_path / name for name in (
+        "mpich_shm_1_0", "mpich_shm_2_0", "mpich_shm_3_0", "mutirao-agent"))
+    old.touch()
+    since = time.time() + 0.05
+    while time.time() < since:
+        time.sleep(0.01)
+    for path in (held, orphan, others):
+        path.write_bytes(bytes(mmap.PAGESIZE))
+    with held.open("r+b") as file:
+        memory = mmap.mmap(file.fileno(), 0)
+    remove_orphaned_segments(since, tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted([old, held, others])
+    memory.close()
+    remove_orphaned_segments(since, tmp_path)
+    assert not held.exists()
 
 
 @pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])

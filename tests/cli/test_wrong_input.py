@@ -46,6 +46,10 @@ WRONG = [
     (["study", "reaction", "--lab", "six-sites"], ["reaction", "--lab"]),
     (["study", "interfaces", "--only", "socket,pvm"], ["'socket'", "sockets"]),
     (["study", "agents", "--only", "sockets"], ["agents", "--only"]),
+    (["study", "ping-pong", "--trips", "1"], ["--trips", "from 2", "'1'"]),
+    (["study", "ping-pong", "--mpi", "mpich-4"], ["mpich-4", "mpich-5"]),
+    (["study", "ping-pong", "--lab", "two-hosts"], ["ping-pong", "--lab"]),
+    (["study", "start", "--trips", "9"], ["start", "--trips"]),
     (["study", "start", "--lab", "six-site"], ["'six-site'", "six-sites"]),
 ]
 

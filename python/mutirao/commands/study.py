@@ -1,5 +1,6 @@
 """`mutirao study`: a paper's experiments run again, as tables, a page to show and raw values."""
 
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,10 @@ from mutirao.studies import (
     interfaces_tables,
     overhead,
     page,
+    paper_003,
+    ping_pong,
+    ping_pong_page,
+    ping_pong_tables,
     reaction,
     six_sites,
     six_sites_dynamic,
@@ -27,6 +32,8 @@ from mutirao.studies import (
 from mutirao.studies.html import write_values
 from mutirao.user_settings import checked_settings
 
+_MOST_TRIPS = 1_000_000  # as the programs hold
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -35,6 +42,8 @@ class Asked:
     settings: Mapping[str, str]  # of the library
     network: HostNetwork | None  # of the lab; None: the study's own
     only: Sequence[str]  # the interfaces; empty: all
+    only_mpis: Sequence[str] | None  # those that were asked for
+    trips: int | None
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,7 @@ class Study:
     takes_settings: bool = False  # or it compares settings of its own
     takes_network: bool = False  # or it is about one
     takes_only: bool = False  # or it compares what it needs
+    takes_trips: bool = False
 
 
 def _first_built(names: Sequence[str]) -> Mpi:
@@ -101,7 +111,18 @@ STUDIES = {
         " machine",
         lambda asked: interfaces.run_study(asked.mpi_names, asked.quick, asked.only),
         interfaces_page.write_page, interfaces_tables.print_tables, takes_only=True),
+    ping_pong.STUDY: Study(
+        "paper 003: messages between two ranks in C, Java and Python",
+        lambda asked: ping_pong.run_study(asked.only_mpis, asked.quick, asked.trips),
+        ping_pong_page.write_page, ping_pong_tables.print_tables, takes_trips=True),
 }
+
+
+def _trips(text: str) -> int:
+    """The first stands apart, and the others have a median."""
+    if not text.isdecimal() or not 2 <= int(text) <= _MOST_TRIPS:
+        raise ArgumentTypeError(f"must be a number from 2 to {_MOST_TRIPS}, not '{text}'")
+    return int(text)
 
 
 def register(subparsers, common) -> None:
@@ -109,9 +130,10 @@ def register(subparsers, common) -> None:
         "study", parents=[common], help="run a paper's experiments in the lab")
     parser.add_argument("study", choices=tuple(STUDIES), help="; ".join(
         f"{name}: {study.help}" for name, study in STUDIES.items()))
-    parser.add_argument("--mpi", default=",".join(six_sites.MPIS), metavar="NAME,...",
+    parser.add_argument("--mpi", metavar="NAME,...",
                         help="mutirao's runs use the first; native ones, in six-sites, use all of"
-                        " them; default: %(default)s")
+                        f" them; default: {','.join(six_sites.MPIS)}; {ping_pong.STUDY} measures"
+                        " those only, by default all that it knows")
     parser.add_argument("--output", type=Path, default=Path("results"), metavar="DIR",
                         help="for the page and the raw values; default: %(default)s")
     parser.add_argument("--quick", action="store_true", help="measure everything once only")
@@ -126,11 +148,15 @@ def register(subparsers, common) -> None:
     parser.add_argument("--only", metavar="NAME,...",
                         help="of the transports these alone, for "
                         + ", ".join(name for name, study in STUDIES.items() if study.takes_only))
+    parser.add_argument("--trips", type=_trips, metavar="N",
+                        help=f"round trips of each size, for {ping_pong.STUDY}; default:"
+                        f" {paper_003.TRIPS}, with --quick {ping_pong.QUICK_TRIPS}")
     parser.set_defaults(run=run)
 
 
 def run(arguments) -> int:
-    names = arguments.mpi.split(",")
+    only_mpis = arguments.mpi.split(",") if arguments.mpi else None
+    names = only_mpis or six_sites.MPIS
     for name in {*names} - {known.name for known in KNOWN}:
         find_mpi(name)  # says which there are
     study = STUDIES[arguments.study]
@@ -140,9 +166,11 @@ def run(arguments) -> int:
         raise UsageError(f"{arguments.study} is about a network of its own: it takes no --lab")
     if arguments.only and not study.takes_only:
         raise UsageError(f"{arguments.study} compares what it needs: it takes no --only")
+    if arguments.trips and not study.takes_trips:
+        raise UsageError(f"{arguments.study} makes no round trips: it takes no --trips")
     asked = Asked(names, arguments.quick, checked_settings(arguments.set),
                   load_network(arguments.lab) if arguments.lab else None,
-                  arguments.only.split(",") if arguments.only else ())
+                  arguments.only.split(",") if arguments.only else (), only_mpis, arguments.trips)
     try:
         arguments.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:

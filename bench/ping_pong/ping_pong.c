@@ -1,0 +1,157 @@
+/* Round trips between two ranks, as all programs of this folder make them, in C, Java and Python:
+ *
+ *     --sizes BYTES,...  --trips N
+ *
+ * For each size N timed round trips. In each of them rank 0 writes a new number at both ends of the
+ * message and rank 1 adds one to it, so that an answer cannot be an old one. After them, untimed, one
+ * round trip in which every byte is set, raised by one at the other side, and checked: a wrong byte ends
+ * the job with exit code 1. Rank 0 prints a line for each size:
+ *
+ *     ping-pong BYTES NS NS ...    (whole round trips in the order in which they were made)
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { most_sizes = 64, most_bytes = 1 << 24, most_trips = 1000000 };
+
+static int rank;
+
+static void usage(void) {
+    if (rank == 0) {
+        fprintf(stderr, "usage: ping_pong --sizes BYTES,... --trips N, with two ranks\n");
+    }
+    MPI_Finalize();
+    exit(2);
+}
+
+static int parse_list(const char* text, int most, int* values, int most_values) {
+    for (int count = 0; count < most_values;) {
+        char* end;
+        const long value = strtol(text, &end, 10);
+        if (end == text || value < 1 || value > most || (*end != ',' && *end != '\0')) {
+            break;
+        }
+        values[count++] = (int)value;
+        if (*end == '\0') {
+            return count;
+        }
+        text = end + 1;
+    }
+    usage();
+    return 0;
+}
+
+static long long now_ns(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+static void send(const unsigned char* data, int bytes) {
+    MPI_Send(data, bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD);
+}
+
+static void receive(unsigned char* data, int bytes) {
+    MPI_Status status;
+    MPI_Recv(data, bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, &status);
+}
+
+static void wrong_bytes(int bytes, int index) {
+    fprintf(stderr, "ping_pong: wrong bytes came back (%d bytes, at %d)\n", bytes, index);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static long long ping(unsigned char* data, int bytes, int trip) {
+    const unsigned char stamp = (unsigned char)(2 * trip);
+    data[0] = data[bytes - 1] = stamp;
+    const long long begin = now_ns();
+    send(data, bytes);
+    receive(data, bytes);
+    const long long took = now_ns() - begin;
+    const unsigned char answer = (unsigned char)(stamp + 1);
+    if (data[0] != answer || data[bytes - 1] != answer) {
+        wrong_bytes(bytes, data[0] == answer ? bytes - 1 : 0);
+    }
+    return took;
+}
+
+static void pong(unsigned char* data, int bytes) {
+    receive(data, bytes);
+    ++data[0];
+    if (bytes > 1) {
+        ++data[bytes - 1];
+    }
+    send(data, bytes);
+}
+
+static unsigned char pattern(int index) { return (unsigned char)(index * 31 + (index >> 8)); }
+
+static void check_ping(unsigned char* data, int bytes) {
+    for (int i = 0; i < bytes; ++i) {
+        data[i] = pattern(i);
+    }
+    send(data, bytes);
+    receive(data, bytes);
+    for (int i = 0; i < bytes; ++i) {
+        if (data[i] != (unsigned char)(pattern(i) + 1)) {
+            wrong_bytes(bytes, i);
+        }
+    }
+}
+
+static void check_pong(unsigned char* data, int bytes) {
+    receive(data, bytes);
+    for (int i = 0; i < bytes; ++i) {
+        ++data[i];
+    }
+    send(data, bytes);
+}
+
+static void run_size(unsigned char* data, int bytes, long long* times, int trips) {
+    if (rank == 1) {
+        for (int trip = 0; trip < trips; ++trip) {
+            pong(data, bytes);
+        }
+        check_pong(data, bytes);
+        return;
+    }
+    for (int trip = 0; trip < trips; ++trip) {
+        times[trip] = ping(data, bytes, trip);
+    }
+    check_ping(data, bytes);
+    printf("ping-pong %d", bytes);
+    for (int trip = 0; trip < trips; ++trip) {
+        printf(" %lld", times[trip]);
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
+int main(int argc, char** argv) {
+    int sizes[most_sizes], trips, ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (ranks != 2 || argc != 5 || strcmp(argv[1], "--sizes") != 0 ||
+        strcmp(argv[3], "--trips") != 0) {
+        usage();
+    }
+    const int count = parse_list(argv[2], most_bytes, sizes, most_sizes);
+    parse_list(argv[4], most_trips, &trips, 1);
+    unsigned char* const data = calloc(most_bytes, 1);
+    long long* const times = calloc((size_t)trips, sizeof *times);
+    if (data == NULL || times == NULL) {
+        fprintf(stderr, "ping_pong: no memory\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    for (int i = 0; i < count; ++i) {
+        run_size(data, sizes[i], times, trips);
+    }
+    free(data);
+    free(times);
+    MPI_Finalize();
+    return 0;
+}
