@@ -119,7 +119,7 @@ void Contest::end_measuring() {
 // The MPI library's own first, if it takes part: it wins ties.
 std::vector<int> Contest::worth_trying(double chosen_us) const {
     std::vector<int> numbers{0};
-    for (std::size_t i = 1; i < arms_.size() && numbers.size() < most_arms; ++i) {
+    for (std::size_t i = 1; i < arms_.size(); ++i) {
         const bool native = arms_[i].candidate.native();
         const double limit = native ? hopeless_native : hopeless;
         if (predicted_us_[i] > limit * std::max(chosen_us, predicted_us_.front())) continue;
@@ -160,8 +160,8 @@ std::vector<Measured> Contest::measured() const {
     return result;
 }
 
-// Of an algorithm only the best parameters: trials tell algorithms apart sooner than segments. Calls whose
-// lengths nobody knows are no measure for each other.
+// The fastest by prediction, and the MPI library's own. Of an algorithm only the best parameters: trials tell
+// algorithms apart sooner than segments. Calls whose lengths nobody knows are no measure for each other.
 std::optional<Contest> contest_for(const CallShape& shape, const Decision& decision,
                                    const RankNetwork& network, int reporters) {
     const ShapeClass shapes = class_of(shape);
@@ -176,7 +176,8 @@ std::optional<Contest> contest_for(const CallShape& shape, const Decision& decis
         const bool known = std::any_of(arms.begin(), arms.end(), [&](const Arm& arm) {
             return arm.candidate.algorithm == each.candidate.algorithm;
         });
-        if (known) continue;
+        const bool others_will_do = arms.size() + 1 >= most_arms && !each.candidate.native();
+        if (known || others_will_do) continue;
         auto ruling = ruling_for(each.candidate, shape, network.topology(), network.placement());
         if (!ruling) continue;
         arms.push_back({each.candidate, std::move(ruling->tree)});
