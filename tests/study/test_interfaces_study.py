@@ -204,7 +204,8 @@ def test_ctrl_c_leaves_nothing(tmp_path, moment_s):
     wait_for(lambda: len(processes_with(folder)) > 1)
     time.sleep(moment_s)
     study.send_signal(signal.SIGINT)
-    assert study.wait(SECONDS) == 130
+    # Python, not yet at its first line of ours, lets the signal end it: for a shell the same.
+    assert study.wait(SECONDS) in (130, -signal.SIGINT)
     assert processes_with(folder) == []
     assert os.listdir(folder) == []
     os.rmdir(folder)
