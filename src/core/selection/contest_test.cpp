@@ -99,8 +99,11 @@ TEST(Contest, HearsOnlyWhatBelongsToItsTrial) {
     Contest contest = ring_bruck_native(500);
     const Ruling first = contest.ruling();
     ASSERT_EQ(first.trial, 1u);
-    EXPECT_FALSE(contest.hear({first.shapes, 2, 0, {1.0}}));
-    EXPECT_FALSE(contest.hear({first.shapes, 1, 0, {1.0, 2.0}}));
+    for (int rank = 0; rank < ranks; ++rank) {
+        EXPECT_FALSE(contest.hear({first.shapes, 2, 0, {1.0}}));
+        EXPECT_FALSE(contest.hear({first.shapes, 1, 0, {1.0, 2.0}}));
+    }
+    EXPECT_TRUE(contest.measured().empty());
     Job job(contest, {{"ring", 1500}, {"bruck", 1100}, {"native", 1300}});
     job.run_to_the_end();
     EXPECT_FALSE(contest.hear({first.shapes, 0, 0, {1.0}}));
