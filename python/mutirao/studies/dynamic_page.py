@@ -5,7 +5,6 @@ import statistics
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from string import Template
 
 from mutirao.studies.chart import Bar, Group, bar_chart
 from mutirao.studies.dynamic_tables import (
@@ -23,6 +22,7 @@ from mutirao.studies.html import (
     how_made,
     left_out_lines,
     legend,
+    page_template,
     style_sheet,
     table,
     warnings,
@@ -30,7 +30,6 @@ from mutirao.studies.html import (
 )
 from mutirao.studies.paper_000 import COLUMN_TITLES, COLUMNS
 
-_HERE = Path(__file__).parent
 # Colours of the style sheet.
 _COLOURS = {"magpie-like": "a3", "mst": "a4", "mst-each": "a2", "mst-fourth": "a1",
             "default": "a5"}
@@ -43,7 +42,7 @@ def write_page(result: dict, folder: Path) -> list[Path]:
 
 
 def make_page(result: dict) -> str:
-    template = Template((_HERE / "dynamic_page.html").read_text(encoding="utf-8"))
+    template = page_template("dynamic_page.html")
     network = result["network"]
     return template.substitute(
         style=style_sheet(), length=result["length_bytes"], root=result["root"],

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
+from string import Template
 
 from mutirao.errors import Failure
 
@@ -26,6 +27,12 @@ def _written(path: Path, text: str) -> Path:
     except OSError as error:
         raise Failure(f"cannot write {error.filename}: {error.strerror}") from None
     return path
+
+
+def page_template(name: str) -> Template:
+    """A page whose end is that of all: $commands, $raw and $json."""
+    return Template("".join((_HERE / part).read_text(encoding="utf-8")
+                            for part in (name, "page_end.html")))
 
 
 def style_sheet() -> str:

@@ -5,11 +5,17 @@ import json
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from string import Template
 
 from mutirao.errors import Failure
 from mutirao.studies.chart import Bar, Group, bar_chart
-from mutirao.studies.html import legend, style_sheet, table, warnings, write_files
+from mutirao.studies.html import (
+    legend,
+    page_template,
+    style_sheet,
+    table,
+    warnings,
+    write_files,
+)
 from mutirao.studies.interfaces_statements import verdicts
 from mutirao.studies.interfaces_tables import (
     KILLED_COLUMNS,
@@ -29,7 +35,6 @@ from mutirao.studies.interfaces_tables import (
 from mutirao.studies.paper_002 import TABLE_2_SIDE, TABLE_2_WORKERS
 from mutirao.units import counted
 
-_HERE = Path(__file__).parent
 # Colours of the style sheet, by the place in the table; more transports begin again.
 _COLOURS = ("a3", "a5", "a2", "a4", "a0", "a6", "a7", "a8", "a1")
 _FIGURE_7_WORKERS = 16
@@ -47,7 +52,7 @@ def write_page(result: dict, folder: Path) -> list[Path]:
 
 
 def make_page(result: dict) -> str:
-    template = Template((_HERE / "interfaces_page.html").read_text(encoding="utf-8"))
+    template = page_template("interfaces_page.html")
     return template.substitute(
         style=style_sheet(), points=result["plan"]["points"], made=escape(_how_made(result)),
         warnings=warnings(remarks(result)), tiles=_tiles(result),

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from string import Template
 
 from mutirao.studies.chart import Bar, Group, bar_chart
 from mutirao.studies.drawing import tree, world_map
@@ -12,6 +11,7 @@ from mutirao.studies.html import (
     how_made,
     left_out_lines,
     legend,
+    page_template,
     style_sheet,
     table,
     warnings,
@@ -32,7 +32,6 @@ from mutirao.studies.tables import (
 )
 from mutirao.units import duration
 
-_HERE = Path(__file__).parent
 # Colours of the style sheet; native arms take the first ones in turn.
 _COLOURS = {"mpich-like": "a2", "magpie-like": "a3", "mst": "a4", "choice": "a5"}
 _NATIVE_COLOURS = ("a0", "a1")
@@ -51,7 +50,7 @@ def write_demo(result: dict, folder: Path) -> list[Path]:
 
 def make_page(result: dict, pictures: Mapping[str, str]) -> str:
     """`pictures` are the core's drawings of the shapes, by key."""
-    return _template("page.html").substitute(
+    return page_template("page.html").substitute(
         _one_broadcast(result), root=result["root"],
         consecutive=_consecutive(result), citation=escape(result["paper"]["citation"]),
         legend_4=legend({"MPICH-like": "a2", "MagPIe-like": "a3", "minimum spanning tree": "a4"})
@@ -66,11 +65,7 @@ def make_page(result: dict, pictures: Mapping[str, str]) -> str:
 
 
 def make_demo_page(result: dict) -> str:
-    return _template("demo_page.html").substitute(_one_broadcast(result), root=result["root"])
-
-
-def _template(name: str) -> Template:
-    return Template((_HERE / name).read_text(encoding="utf-8"))
+    return page_template("demo_page.html").substitute(_one_broadcast(result), root=result["root"])
 
 
 def _one_broadcast(result: dict) -> dict[str, str]:

@@ -4,11 +4,11 @@ import json
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from string import Template
 
 from mutirao.studies.html import (
     left_out_lines,
     legend,
+    page_template,
     style_sheet,
     table,
     warnings,
@@ -38,7 +38,6 @@ from mutirao.studies.ping_pong_tables import (
 from mutirao.studies.ping_pong_ways import BY_KEY, JAVA, MANNERS
 from mutirao.units import size
 
-_HERE = Path(__file__).parent
 # Classes of the style sheet.
 _STYLES = {manner: f"l{number}" for number, manner in enumerate(MANNERS)}
 # With one round, and with more.
@@ -53,7 +52,7 @@ def write_page(result: dict, folder: Path) -> list[Path]:
 
 
 def make_page(result: dict) -> str:
-    template = Template((_HERE / "ping_pong_page.html").read_text(encoding="utf-8"))
+    template = page_template("ping_pong_page.html")
     machine = result["machine"]
     made = (f"mutirao {result['mutirao']}, {result['made']}, {machine['processors']} processors,"
             f" {machine['system']}; {', '.join(result['versions'])}; the study took"

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <utility>
+
+#include "core/text/milliseconds.h"
 
 namespace mutirao {
 namespace {
@@ -20,11 +21,7 @@ constexpr std::size_t most_arms = 4;
 constexpr double least_window_us = 500;
 constexpr int most_repetitions = 32;
 
-std::string in_ms(double us) {
-    char text[40];
-    std::snprintf(text, sizeof text, us < 1000 ? "%.4f ms" : "%.3f ms", us / 1000);
-    return text;
-}
+std::string in_ms(double us) { return milliseconds(us, us < 1000 ? 4 : 3); }
 
 std::string in_ms(const Trial::Interval& time) {
     return in_ms(time.median) + " (" + in_ms(time.low) + " to " + in_ms(time.high) + ")";

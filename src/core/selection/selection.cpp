@@ -1,7 +1,6 @@
 #include "core/selection/selection.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 
 #include "core/selection/bounds.h"
@@ -9,6 +8,7 @@
 #include "core/selection/estimate.h"
 #include "core/selection/renewal.h"
 #include "core/text/invariant.h"
+#include "core/text/milliseconds.h"
 
 namespace mutirao {
 namespace {
@@ -33,12 +33,6 @@ constexpr std::size_t least_segments_of_a_pipeline = 8;
 
 /// Of the candidates that were predicted between hosts, so many are predicted over all ranks.
 constexpr std::size_t most_in_full = 4;
-
-std::string milliseconds(double us) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.3f ms", us / 1000);
-    return text;
-}
 
 /// What the first pass tries: in one piece, and as a pipeline of the coarsest segments that go
 /// without asking the receiver first.
