@@ -1,6 +1,7 @@
 #include "core/forecast/bracket_detector.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace mutirao {
 
@@ -10,6 +11,11 @@ std::optional<double> BracketDetector::answered(double round_trip_us, double unn
     // A bracket that is no wider than noise is a measurement.
     if (most_us - least_us <= detector_.noise_of(most_us)) {
         return detector_.measured((least_us + most_us) / 2);
+    }
+    // Ends that had not looked for long answered late, so the first reply is an estimate.
+    if (!std::isfinite(announced_us())) {
+        detector_.estimated(most_us);
+        return most_us;
     }
     if (announced_us() > most_us) {
         return detector_.measured(most_us);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 
 namespace mutirao {
@@ -83,6 +84,13 @@ TEST(BracketDetector, TakesTheNearestOfWhatALateReplyAllows) {
         better.answered(700 * ms, 600 * ms);
     }
     EXPECT_EQ(better.announced_us(), 350 * ms);
+}
+
+TEST(BracketDetector, TakesABetterReplyThanTheFirstAtOnce) {
+    BracketDetector detector({}, std::numeric_limits<double>::infinity());
+    EXPECT_EQ(detector.answered(110 * ms, std::numeric_limits<double>::infinity()), 55 * ms);
+    EXPECT_EQ(detector.answered(96 * ms, 40 * ms), 48 * ms);
+    EXPECT_EQ(detector.answered(110 * ms, 40 * ms), std::nullopt);
 }
 
 TEST(BracketDetector, SilentWhileTheLinkIsWhatItWas) {
