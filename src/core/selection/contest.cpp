@@ -35,10 +35,9 @@ constexpr double most_rest_calls = 1e8;
 /// Reports of later windows overtake none of an earlier one of the same rank, so few wait for others.
 constexpr std::size_t most_windows_waiting = 64;
 
-std::string in_ms(double us) { return milliseconds(us, us < 1000 ? 4 : 3); }
-
-std::string in_ms(const Trial::Interval& time) {
-    return in_ms(time.median) + " (" + in_ms(time.low) + " to " + in_ms(time.high) + ")";
+std::string duration(const Trial::Interval& time) {
+    return mutirao::duration(time.median) + " (" + mutirao::duration(time.low) + " to " +
+           mutirao::duration(time.high) + ")";
 }
 
 }  // namespace
@@ -110,8 +109,8 @@ void Contest::end_measuring(const Window& window) {
     const double longest_us = median_interval(longest_us_).median;
     const std::optional<double>& bound_us = contestants_.bound_us;
     if (bound_us && longest_us <= near_bound * *bound_us) {
-        return settle("measured " + in_ms(longest_us) + ", and nothing can take less than " +
-                      in_ms(*bound_us));
+        return settle("measured " + mutirao::duration(longest_us) + ", and nothing can take less than " +
+                      mutirao::duration(*bound_us));
     }
     repetitions_ = repetitions_of(known(0).time_us.median);
     std::vector<int> numbers = worth_trying();
@@ -120,7 +119,7 @@ void Contest::end_measuring(const Window& window) {
         warm_ = repetitions_ == 1;
         return try_out(std::move(numbers));
     }
-    settle("measured " + in_ms(longest_us) + ", and no other is predicted to come near");
+    settle("measured " + mutirao::duration(longest_us) + ", and no other is predicted to come near");
     watch();
 }
 
@@ -195,10 +194,10 @@ void Contest::end_window_of_trial(const std::vector<double>& times_us) {
 
 void Contest::end_trial() {
     chosen_ = entered_[static_cast<std::size_t>(trial_->winner())];
-    std::string reason = "measured " + in_ms(known(chosen_).time_us);
+    std::string reason = "measured " + duration(known(chosen_).time_us);
     for (const int other : entered_) {
         if (other == chosen_) continue;
-        reason += "; " + to_string(arm(other).candidate) + " " + in_ms(known(other).time_us);
+        reason += "; " + to_string(arm(other).candidate) + " " + duration(known(other).time_us);
     }
     settle(std::move(reason));
     watch();
@@ -234,9 +233,9 @@ void Contest::end_round_of_watching() {
         ++rounds_watched_;
         return watch();
     }
-    const std::string before = to_string(arm(chosen_).candidate) + " " + in_ms(known(chosen_).time_us);
+    const std::string before = to_string(arm(chosen_).candidate) + " " + duration(known(chosen_).time_us);
     chosen_ = winner;
-    settle("tried again: measured " + in_ms(known(chosen_).time_us) + "; " + before);
+    settle("tried again: measured " + duration(known(chosen_).time_us) + "; " + before);
 }
 
 std::vector<Measured> Contest::measured() const {

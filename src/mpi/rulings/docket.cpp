@@ -257,6 +257,9 @@ void Docket::explain(const Ruling& ruling, RulingRecord& record) const {
     } else if (ruling.trial != 0) {
         record.reason += "; native is tried again every " + std::to_string(ruling.rest_calls) + " calls";
     }
+    if (of_class.contest) {
+        record.measured = of_class.contest->measured();
+    }
     record.considered = found->second.decision->considered;
     record.bound_us = found->second.decision->bound_us;
 }
