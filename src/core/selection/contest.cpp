@@ -22,6 +22,9 @@ constexpr std::size_t most_arms = 4, most_arms_beside_native = 6;
 constexpr double least_window_us = 500;
 constexpr int most_repetitions = 128;
 
+/// A network that changes predictions by less leaves a class alone.
+constexpr double changed_ratio = 1.2;
+
 /// So many windows of a trial may cost what they will. Then what its arms take beyond the present choice is
 /// kept to this share of the time that the class spends in calls.
 constexpr std::size_t windows_on_credit = 8;
@@ -236,6 +239,16 @@ void Contest::end_round_of_watching() {
     const std::string before = to_string(arm(chosen_).candidate) + " " + duration(known(chosen_).time_us);
     chosen_ = winner;
     settle("tried again: measured " + duration(known(chosen_).time_us) + "; " + before);
+}
+
+// Predictions of one network are as wrong as those of the other: their ratio says how much has changed.
+bool Contest::questioned_by(const Decision& decision) const {
+    for (const Evaluated& each : decision.considered) {
+        if (!(each.candidate == chosen())) continue;
+        const double ratio = each.predicted_us / predicted_us(chosen_);
+        return ratio > changed_ratio || ratio < 1 / changed_ratio;
+    }
+    return !decision.considered.empty();
 }
 
 std::vector<Measured> Contest::measured() const {

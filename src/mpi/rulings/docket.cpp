@@ -126,8 +126,9 @@ std::optional<Ruling> Docket::decide(Case& each) {
                                      : made.chosen.algorithm->native();
     const bool is_native = made.chosen.algorithm->native();
     const bool fresh = !each.decision;
+    const bool tries_anew = each.contest && each.contest->questioned_by(made);
     each.decision = std::move(made);
-    if (alike && !fresh) {
+    if (alike && !fresh && !tries_anew) {
         return std::nullopt;
     }
     if (holds_contests()) {
