@@ -64,12 +64,15 @@ class Contender:
 
 @dataclass(frozen=True)
 class Workload:
-    """Every length from every root, in each number of consecutive calls, `repeat` times."""
+    """Every length from every root, in each number of consecutive calls (0: as many as last some
+    5 ms), `repeat` times, and before that so many calls and so much time for the library to settle."""
 
     lengths_bytes: Sequence[int]
     roots: Sequence[int]
     consecutive: Sequence[int] = (1,)
     repeat: int = 3
+    settle_calls: int = 0
+    settle_ms: int = 0
 
     @property
     def points(self) -> int:
@@ -80,7 +83,9 @@ class Workload:
             return ",".join(map(str, values))
 
         return ["--bytes", joined(self.lengths_bytes), "--roots", joined(self.roots),
-                "--consecutive", joined(self.consecutive), "--repeat", str(self.repeat)]
+                "--consecutive", joined(self.consecutive), "--repeat", str(self.repeat),
+                *(["--settle-calls", str(self.settle_calls)] if self.settle_calls else []),
+                *(["--settle-ms", str(self.settle_ms)] if self.settle_ms else [])]
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,8 @@ class Point:
     completion_ms: tuple[float, ...]
     bound_ms: float | None = None  # of one call; None: not in a lab
     entry_spread_ms: float = 0.0  # by so much a time may be too short, since not all entered at once
+    first_call: int = 0  # the number, as the library counts, of the first call of all these
+    settling: tuple[tuple[int, float], ...] = ()  # from the second call on: how many, and their ms
 
     @property
     def key(self) -> tuple[int, int, int]:
@@ -103,6 +110,11 @@ class Point:
     @property
     def median_ms(self) -> float:
         return statistics.median(self.completion_ms)
+
+    @property
+    def call_ms(self) -> float:
+        """Of one of the consecutive calls."""
+        return self.median_ms / self.consecutive
 
     @property
     def spread_ms(self) -> float:
@@ -229,7 +241,9 @@ def read_point(line: str, network: HostNetwork | None, ranks: int) -> Point | No
         bound_ms = (None if network is None
                     else bound_us(network, ranks, root, values["collective"], length) / 1000)
         return Point(length, root, values["consecutive"], values["first_ms"],
-                     tuple(values["completion_ms"]), bound_ms, values["entry_spread_ms"])
+                     tuple(values["completion_ms"]), bound_ms, values["entry_spread_ms"],
+                     values.get("first_call", 0),
+                     tuple((calls, took_ms) for calls, took_ms in values.get("settling", ())))
     except (ValueError, KeyError) as error:
         raise Failure(f"unreadable measurement: {line} ({error})") from None
 
