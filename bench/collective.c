@@ -12,7 +12,7 @@
  * A library may try several ways before it keeps to one. With --settle-calls and --settle-ms so many calls
  * and so much time go before what is measured, and how long they took is told, too: "settling" is a list of
  * [calls, ms], one call each at first, then as many as take some 5 ms. --consecutive 0 measures as many as
- * those were in the end. "first_call" counts the job's earlier collective calls, as a library numbers them.
+ * take half a millisecond, in which other programs seldom get a turn. "first_call" counts the job's earlier collective calls, as a library numbers them.
  *
  * One JSON line per root, length and number of consecutive calls from rank 0. After --then follow
  * further measurements of the same job, whose options begin as they were before it.
@@ -27,8 +27,9 @@ const char program_usage[] = "NAME [--bytes N,...] [--roots R,...] [--repeat N]"
 enum { start_tag = result_tag + 1 };
 /* Those who have just said that they are ready have yet to enter. */
 static const double pause_before_start_ms = 2;
-/* While all settles: less would be told of more often than it is worth. */
+/* Of calls that are timed together while all settles. What is measured is a part of that. */
 static const double settling_batch_ms = 5;
+enum { measured_part = 10 };
 enum { most_consecutive = 1000000 };
 /* On MPI_COMM_WORLD; the first two are those of agree_on_clock. */
 static long calls_made = 2;
@@ -309,9 +310,10 @@ static void measure(const struct options* options, struct call* call) {
         to_rank_0(call->root, settling.steps, 2 * settling.step_count);
     }
     for (int c = 0; c < options->consecutive_count; ++c) {
-        const int consecutive = options->consecutives[c];
-        const struct rounds rounds = {consecutive > 0 ? consecutive : settling.calls,
-                                      options->repeat, notice, values, values + 1};
+        const int part = settling.calls < measured_part ? 1 : settling.calls / measured_part;
+        const int asked = options->consecutives[c];
+        const struct rounds rounds = {asked > 0 ? asked : part, options->repeat, notice, values,
+                                      values + 1};
         run_rounds(call, &rounds);
         to_rank_0(call->root, values, options->repeat + 1);
         print_line(call, first[1], &rounds, &settling);

@@ -73,7 +73,7 @@ def ruled_steps_ms(point: Point, first_ruled: int) -> list[float]:
 
 
 def in_turns(names: Sequence[str], round_number: int) -> list[str]:
-    """The jobs of a round, every other one backwards: each has a native one right before or after it."""
+    """A round's jobs, in every other round backwards: each has a native one right beside it."""
     order = list(names)[::-1] if round_number % 2 else list(names)
     jobs = []
     for number, name in enumerate(order):

@@ -1,5 +1,5 @@
-"""What `bench --choice` runs by force: every algorithm that there is for so many ranks, in one piece and
-as a pipeline of segments, but of those that do the very same on these hosts only one."""
+"""What `bench --choice` runs by force: every algorithm that there is for so many ranks, in one
+piece and as a pipeline of segments, but of those that do the very same on these hosts only one."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -14,6 +14,7 @@ from mutirao.lab import Lab
 from mutirao.measure import Contender, Measurement, Workload, check_taken_part, measure
 from mutirao.measuring_words import (
     ALL,
+    REPEAT,
     Place,
     add_settling,
     check_at_least_one,
@@ -31,6 +32,8 @@ from mutirao.units import counted, duration, ratio
 from mutirao.user_settings import gather_settings
 
 DEFAULT_ROUNDS = 6
+# On real hosts, where others may take a turn in any of them.
+CHOICE_REPEAT = 50
 # For a forced arm on real hosts, where the first calls are not like the others.
 _WARM_UP_MS = 50
 _MOST_SECONDS_OF_A_JOB = 1200.0
@@ -53,6 +56,8 @@ def refuse_without_choice(arguments) -> None:
 
 def run_choice(arguments) -> int:
     place = place_of(arguments)
+    if arguments.repeat is None:
+        arguments.repeat = REPEAT if place.network else CHOICE_REPEAT
     check_at_least_one(arguments, "repeat")
     if arguments.consecutive != 1:
         raise UsageError("--consecutive: with --choice that follows from how long calls take")

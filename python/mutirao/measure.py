@@ -64,8 +64,8 @@ class Contender:
 
 @dataclass(frozen=True)
 class Workload:
-    """Every length from every root, in each number of consecutive calls (0: as many as last some
-    5 ms), `repeat` times, and before that so many calls and so much time for the library to settle."""
+    """Every length from every root, in each number of consecutive calls (0: as many as last
+    half a millisecond), `repeat` times, and before that so many calls and so much time for the library to settle."""
 
     lengths_bytes: Sequence[int]
     roots: Sequence[int]

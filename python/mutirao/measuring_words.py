@@ -21,6 +21,7 @@ from mutirao.units import counted
 
 ALL = "all"
 DEFAULT_BYTES = "24"
+REPEAT = 5
 # Trials go by windows of half a millisecond or more, and by epochs of some 200 ms.
 _SETTLE_CALLS, _SETTLE_S = 32, 5.0
 _MOST_OF_SETTLING = 100_000

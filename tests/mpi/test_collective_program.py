@@ -48,13 +48,13 @@ def test_calls_that_go_before_are_counted(run, collective, root):
     assert second["first_call"] == 2 + 1 + settled + 3 * 2
 
 
-def test_as_many_calls_as_take_5_ms(run):
-    """Catches a batch that is settled on while it is short."""
+def test_as_many_calls_as_take_half_a_millisecond(run):
+    """A tenth of 5 ms. Catches a batch that is settled on while it is short."""
     finished = run("collective", "barrier", "--consecutive", 0, "--repeat", 2, ranks=2, native=True)
     assert finished.returncode == 0, finished.errors
     [line] = [json.loads(line) for line in finished.lines]
     last_calls, last_ms = line["settling"][-1]
-    assert line["consecutive"] == last_calls and last_ms >= 5
+    assert line["consecutive"] == max(1, last_calls // 10) and last_ms >= 5
 
 
 def test_wrong_results_fail(run, mpi, tmp_path):

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mutirao.choice_command import add_choice, refuse_without_choice, run_choice
+from mutirao.choice_command import CHOICE_REPEAT, add_choice, refuse_without_choice, run_choice
 from mutirao.collectives import COLLECTIVES
 from mutirao.compact_table import BEST, BOUND, compact_table
 from mutirao.errors import Failure, UsageError
@@ -12,6 +12,7 @@ from mutirao.measure import Contender, Measurement, Point, Workload, measure
 from mutirao.measuring_words import (
     ALL,
     DEFAULT_BYTES,
+    REPEAT,
     Place,
     add_place,
     add_settings,
@@ -63,7 +64,8 @@ def register(subparsers, common) -> None:
                         " choice, which is also what predicts; all: every algorithm, in one"
                         " piece; default: native,auto")
     add_place(parser)
-    parser.add_argument("--repeat", type=int, default=5, metavar="K", help="default: 5")
+    parser.add_argument("--repeat", type=int, metavar="K",
+                        help=f"default: {REPEAT}, with --choice on real hosts {CHOICE_REPEAT}")
     parser.add_argument("--consecutive", type=int, default=1, metavar="K",
                         help="time so many calls in a row; default: 1")
     add_settings(parser, "start=wait unless it is set")
@@ -83,6 +85,7 @@ def run(arguments) -> int:
     collective = COLLECTIVES[arguments.collective]
     place = place_of(arguments)
     ranks = place.ranks
+    arguments.repeat = REPEAT if arguments.repeat is None else arguments.repeat
     check_at_least_one(arguments, "repeat", "consecutive")
     workload = Workload(lengths_of(arguments, collective),
                         roots_of(arguments, collective, ranks, place.network),
