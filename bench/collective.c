@@ -225,7 +225,7 @@ struct settling {
     long first_call; /* how many of the job's went before all of these */
     int step_count;
     int calls; /* of the last step */
-    int long_steps; /* the last ones; a single one may only have been disturbed */
+    double least_call_ms; /* in any step: on a busy machine most are disturbed */
     double* steps; /* of each its calls and the root's ms, in turn */
 };
 
@@ -246,10 +246,10 @@ static void add_step(struct settling* settling, int length, double ms) {
 /* The root's choice, which it tells all: 0 calls end it. */
 static int calls_of_next_step(const struct options* options, const struct settling* settling,
                               double since_ms, long calls) {
-    const int grows = settling->long_steps == 0 && 2 * settling->calls <= most_consecutive;
+    const int grows = settling->calls * settling->least_call_ms < settling_batch_ms &&
+                      2 * settling->calls <= most_consecutive;
     const int is_over = calls >= options->settle_calls && since_ms >= options->settle_ms;
-    if (is_over && (options->consecutives[0] > 0 || settling->long_steps >= 2 ||
-                    2 * settling->calls > most_consecutive)) {
+    if (is_over && (options->consecutives[0] > 0 || !grows)) {
         return 0;
     }
     return grows ? 2 * settling->calls : settling->calls;
@@ -264,7 +264,9 @@ static void settle(const struct options* options, struct call* call, double noti
         settling->calls = next;
         run_rounds(call, &(struct rounds){next, 1, notice, &spread, &step_ms});
         add_step(settling, call->length, step_ms);
-        settling->long_steps = step_ms < settling_batch_ms ? 0 : settling->long_steps + 1;
+        if (step_ms / next < settling->least_call_ms) {
+            settling->least_call_ms = step_ms / next;
+        }
         calls += next;
         next = (int)told_by_root(call->root, calls_of_next_step(options, settling,
                                                                 now_ms() - begin, calls));
@@ -301,7 +303,7 @@ static void measure(const struct options* options, struct call* call) {
     if (values == NULL) {
         out_of_memory(call->length);
     }
-    struct settling settling = {.first_call = calls_made};
+    struct settling settling = {.first_call = calls_made, .least_call_ms = 1e300};
     double first[2]; /* the spread, and the first call's completion */
     run_rounds(call, &(struct rounds){1, 1, notice, first, first + 1});
     to_rank_0(call->root, first, 2);

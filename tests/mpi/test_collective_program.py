@@ -53,8 +53,10 @@ def test_as_many_calls_as_take_half_a_millisecond(run):
     finished = run("collective", "barrier", "--consecutive", 0, "--repeat", 2, ranks=2, native=True)
     assert finished.returncode == 0, finished.errors
     [line] = [json.loads(line) for line in finished.lines]
-    last_calls, last_ms = line["settling"][-1]
-    assert line["consecutive"] == max(1, last_calls // 10) and last_ms >= 5
+    last_calls = line["settling"][-1][0]
+    least_ms = min(ms / calls for calls, ms in line["settling"])
+    assert last_calls * least_ms >= 5 > last_calls / 2 * least_ms
+    assert line["consecutive"] == max(1, last_calls // 10)
 
 
 def test_wrong_results_fail(run, mpi, tmp_path):
