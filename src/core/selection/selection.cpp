@@ -90,6 +90,11 @@ bool distances_matter(const Network& network) {
     return longest_us >= least_long_link_us || longest_us > least_uneven_ratio * shortest_us;
 }
 
+bool chooses_between_hosts(Collective collective, const Network& network) {
+    return network.host_count() > 1 &&
+           (collective == Collective::broadcast || distances_matter(network));
+}
+
 bool goes_over_a_tree_in_one_piece(const Decision& decision) {
     return decision.tree && decision.chosen.parameters.segment_bytes == 0;
 }
@@ -164,7 +169,7 @@ Deliberation::Deliberation(const CallShape& shape, std::shared_ptr<const RankNet
     host_shape_.root = network_->placement().host_of(shape.root);
     tree_root_host_ = tree_root(shape, network_->topology(), network_->placement());
     hosts_ = network_->of_hosts();
-    composed_ = consists_of_levels(shape.collective);
+    composed_ = network_->host_count() > 1 && consists_of_levels(shape.collective);
     plan();
 }
 
@@ -174,13 +179,14 @@ void Deliberation::decide_without_choice(const Settings& settings) {
     pass_ = Pass::done;
     if (const auto& asked_for = settings.forced(shape_.collective)) {
         decision_ = forced(*asked_for, *network_, shape_);
-    } else if (topology.network.host_count() <= 1) {
-        decision_ = {native, "one host"};
     } else if (!topology.complete()) {
         decision_ = {native, "the hosts have no spanning tree"};
-    } else if (shape_.collective != Collective::broadcast && !distances_matter(topology.network)) {
-        decision_ = {native, "no link is long, and all are about as long"};
     } else {
+        if (!chooses_between_hosts(shape_.collective, topology.network)) {
+            not_chosen_ = topology.network.host_count() <= 1
+                              ? "one host"
+                              : "no link is long, and all are about as long";
+        }
         pass_ = Pass::begin;
     }
 }
@@ -234,7 +240,19 @@ void Deliberation::queue(const Candidate& candidate) {
 
 void Deliberation::plan_shapes() {
     for (const Candidate& shape : candidates_in_one_piece(shape_.collective)) {
+        const bool alone = network_->host_count() == 1 && !shape.native();
+        if (alone && (shape.algorithm->level == Level::hosts || shape.algorithm->needs_tree())) continue;
         if (!composed_ || goes_between_hosts(shape)) queue_first_choices(shape);
+    }
+    if (network_->host_count() == 1) plan_host();
+}
+
+/// What goes on inside a host, by itself.
+void Deliberation::plan_host() {
+    for (Candidate shape : candidates_in_one_piece(shape_.collective)) {
+        if (!shape.algorithm->inside_a_host) continue;
+        shape.parameters.inside = shape.algorithm->name;
+        queue_first_choices(shape);
     }
 }
 
@@ -344,6 +362,10 @@ std::vector<Evaluated> Deliberation::fastest_first() const {
 void Deliberation::decide() {
     const Topology& topology = network_->topology();
     decision_ = fastest(shape_, fastest_first());
+    if (!not_chosen_.empty()) {
+        decision_.chosen = native_candidate(shape_.collective);
+        decision_.reason = not_chosen_;
+    }
     decision_.tree = make_tree(topology, decision_.chosen.parameters.tree, tree_root_host_,
                                shape_.length_bytes);
     // Blocks of lengths that nobody knows may take less than those of the nominal length can.

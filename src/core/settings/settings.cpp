@@ -148,6 +148,17 @@ std::string assign_start(Settings& settings, std::string_view text) {
     return {};
 }
 
+std::string assign_reproducibility(Settings& settings, std::string_view text) {
+    static const std::map<std::string_view, Reproducibility> words = {
+        {"fast", Reproducibility::fast},
+        {"stable", Reproducibility::stable},
+        {"bitwise", Reproducibility::bitwise}};
+    const auto word = words.find(text);
+    if (word == words.end()) return quoted(text) + " is not fast, stable or bitwise";
+    settings.reproducibility = word->second;
+    return {};
+}
+
 SettingRow file_row(std::string Settings::* member, std::string_view name, std::string_view help) {
     return {name, "file", "", "", help, [member](Settings& settings, std::string_view text) {
                 settings.*member = text;
@@ -191,6 +202,13 @@ std::vector<SettingRow> make_rows() {
          "lower bound they take turns with the MPI library's own and other candidates until one is "
          "clearly faster. Off: predictions decide. Not with start=wait.",
          [](Settings& s, std::string_view text) { return assign_switch(s.trials, text); }},
+        {"reproducibility", "word", "stable", "",
+         "How much the rounding of reductions may depend on what is chosen. fast: any algorithm at any "
+         "time. stable: several are tried until a choice is made, which explain shows; then it stays, but "
+         "where the network changes. bitwise: operands are combined in the order of the ranks, one after "
+         "the other, from the first call on, so that the same ranks get the same bits in every run and on "
+         "every network; MPI_Init and the first call on each communicator wait for the other ranks.",
+         assign_reproducibility},
         {"agent_priority", "on/off", "off", "",
          "On: the agent's thread raises its priority and uses any processor, as far as the system "
          "lets it. Off: it keeps what the site gave its process.",

@@ -105,11 +105,12 @@ Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
     if (!way->ruled && runtime().settings.waits_at_start()) {
         settle_at_once(shape, call);
         way = &ruled_->table.find(shape, call);
-    } else if (!way->ruled && ruled_->docket) {
+    } else if (!way->ruled && !way->asked && ruled_->docket) {
+        way->asked = true;
         ruled_->docket->want(shape, call);
         DecidingThread::wake();
     }
-    if (way->turns != nullptr) {
+    if (way->turns != nullptr && !way->turns->rests()) {
         const RulingTable::TrialCall trial = ruled_->table.take_turn(*way);
         running_ = trial.execution;
         return {trial.execution, ruled_->slot.of_call(call), trial, now_us()};

@@ -22,6 +22,7 @@ struct RulingRecord {
     std::string chosen;
     std::uint64_t calls = 0;
     // The decider's.
+    bool settled = true;  ///< false: arms take turns
     std::string reason;
     std::vector<Evaluated> considered;
     std::optional<double> bound_us;  ///< of the class's first call, as the times predicted

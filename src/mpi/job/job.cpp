@@ -12,6 +12,7 @@
 #include "mpi/job/watch.h"
 #include "mpi/rulings/host_agent.h"
 #include "mpi/rulings/in_band.h"
+#include "mpi/rulings/one_host.h"
 #include "mpi/runtime.h"
 #include "mpi/stopwatch.h"
 
@@ -254,6 +255,12 @@ void Job::take_introductions() {
 
 void Job::start_source() {
     const Settings& settings = runtime().settings;
+    if (world_.host_count() == 1) {
+        if (settings.acts_on_one_host()) {
+            source_ = std::make_shared<OneHost>();
+        }
+        return;
+    }
     if (wants_in_band(settings)) {
         source_ = std::make_shared<InBandSource>(twin_, Slot(0).in_band(), world_, settings);
         return;
