@@ -28,6 +28,7 @@ from mutirao.mpis import Mpi
 from mutirao.output import print_json
 from mutirao.predicted import NATIVE, OWN_CHOICE
 from mutirao.progress import Steps, steps
+from mutirao.studies.circumstances import Circumstances, busy_remarks
 from mutirao.units import counted, duration, ratio
 from mutirao.user_settings import gather_settings
 
@@ -64,21 +65,25 @@ def run_choice(arguments) -> int:
     if arguments.collective == ALL and arguments.only:
         raise UsageError("--only names algorithms of one collective, not of all")
     settings = gather_settings(arguments.assignments)
-    for name in {"start", *COLLECTIVES} & set(settings):
+    for name in filter(settings.get, ("start", *COLLECTIVES)):
         raise UsageError(f"--choice forces every arm and lets mutirao choose: the setting {name} has"
                          " no say in it")
     plans = [_plan(arguments, place, settings, collective, mpi) for mpi in place.mpis
              for collective in _collectives(arguments)]
-    hosts = hosts_of(place, settings)
-    plans = [replace(plan, arms=plan.arms or _arms(plan, hosts)) for plan in plans]
+    if not arguments.only:
+        hosts = hosts_of(place, settings)
+        plans = [replace(plan, arms=_arms(plan, hosts)) for plan in plans]
+    circumstances = Circumstances("choice", False, [mpi.name for mpi in place.mpis])
     failures: list[dict] = []
     cells = _measure_all(place, plans, failures)
     if not any(cells.values()):
         raise Failure("nothing could be measured")
     if arguments.json:
-        print_json(_to_dict(place, plans, cells, failures))
+        print_json(circumstances.to_dict() | _to_dict(place, plans, cells, failures))
     else:
         _print(plans, cells, failures)
+        for line in busy_remarks(circumstances.to_dict()):
+            print(line)
     return 1 if failures else 0
 
 

@@ -31,6 +31,7 @@ from mutirao.measuring_words import (
 from mutirao.output import print_json
 from mutirao.predicted import NATIVE, OWN_CHOICE
 from mutirao.progress import Steps, steps
+from mutirao.studies.circumstances import Circumstances, busy_remarks
 from mutirao.units import counted, duration, ratio
 from mutirao.user_settings import gather_settings
 
@@ -66,6 +67,7 @@ def register(subparsers, common) -> None:
 def run(arguments) -> int:
     plan = _plan(arguments)
     contenders = _contenders(arguments, plan)
+    circumstances = Circumstances("guidelines", False, [mpi.name for mpi in plan.place.mpis])
     with plan.place.up() as lab, steps(plan.jobs(contenders)) as progress:
         for number in range(plan.settling.rounds):
             for name in plan.lengths:
@@ -75,10 +77,12 @@ def run(arguments) -> int:
     if not results:
         raise Failure("nothing could be measured")
     if arguments.json:
-        print_json({"ranks": plan.place.ranks, "margin": MARGIN, "rounds": plan.settling.rounds,
-                    "repeat": plan.repeat, "results": [each.to_dict(plan) for each in results]})
+        print_json({**circumstances.to_dict(), "ranks": plan.place.ranks, "margin": MARGIN,
+                    "rounds": plan.settling.rounds, "repeat": plan.repeat,
+                    "results": [each.to_dict(plan) for each in results]})
     else:
-        print("\n\n".join(report(each.title, each.checks(plan)) for each in results))
+        said = [report(each.title, each.checks(plan)) for each in results]
+        print("\n\n".join([*said, *busy_remarks(circumstances.to_dict())]))
     return 1 if any(each.failed for each in contenders) else 0
 
 
