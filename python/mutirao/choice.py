@@ -42,34 +42,52 @@ class FreeRun:
     ran: str | None  # in the end; None: nothing of mutirao
     first_ruled_call: int | None = None  # None: the MPI library took all calls
     first_ruled_ms: float | None = None
-    slowest_ruled_ms: float | None = None  # of those before the measured ones
+    # Against the native job's calls of the same number, since the first ones of any job are slow.
+    first_ruled_to_native: float | None = None
+    slowest_ruled_to_native: float | None = None  # of those before the measured ones
     settled_call: int | None = None  # from which on nothing was tried any more
 
     def to_dict(self) -> dict:
         return dict(vars(self))
 
 
-def free_run(measurement: Measurement, point: Point) -> FreeRun:
+def free_run(measurement: Measurement, point: Point, native: Point) -> FreeRun:
     ran = measurement.chosen(point.length_bytes, point.root)
     rulings = measurement.rulings(point.length_bytes, point.root)
     if not rulings or len(rulings) >= _MOST_RULINGS_TOLD:
         return FreeRun(ran)
     first, last = (max(0, each["first_call"] - point.first_call)
                    for each in (rulings[0], rulings[-1]))
-    ruled = ruled_steps_ms(point, first)
-    return FreeRun(ran, first, ruled[0] if ruled else None, max(ruled, default=None),
-                   None if ON_TRIAL in rulings[-1]["chosen"] else last)
+    settled = None if ON_TRIAL in rulings[-1]["chosen"] else last
+    ruled = [step for step in steps_of(point) if step.first_call >= first]
+    if not ruled:
+        return FreeRun(ran, first, settled_call=settled)
+    ratios = [step.call_ms / call_ms_at(native, step.first_call) for step in ruled]
+    return FreeRun(ran, first, ruled[0].call_ms, ratios[0], max(ratios), settled)
 
 
-def ruled_steps_ms(point: Point, first_ruled: int) -> list[float]:
-    """A call's time in each step that began when calls were ruled."""
+@dataclass(frozen=True)
+class Step:
+    """Calls that were timed together before the measured ones."""
+
+    first_call: int
+    calls: int
+    call_ms: float
+
+
+def steps_of(point: Point) -> list[Step]:
     steps = []
     begun = 0
     for calls, took_ms in ((1, point.first_ms), *point.settling):
-        if begun >= first_ruled:
-            steps.append(took_ms / calls)
+        steps.append(Step(begun, calls, took_ms / calls))
         begun += calls
     return steps
+
+
+def call_ms_at(point: Point, call: int) -> float:
+    """Of the step that the call is in; after all of them of the measured ones."""
+    return next((step.call_ms for step in steps_of(point)
+                 if step.first_call <= call < step.first_call + step.calls), point.call_ms)
 
 
 def in_turns(names: Sequence[str], round_number: int) -> list[str]:
@@ -165,16 +183,14 @@ class Cell:
     @property
     def first_ruled_to_best(self) -> float | None:
         """The same against the best arm, each beside its own native job."""
-        ratios = [took_ms / self.samples[OWN_CHOICE][number].native_ms
-                  / self.arms[self.best_arm(number)][number].to_native
-                  for number, took_ms in self._of_ruled("first_ruled_ms").items()]
+        ratios = [to_native / self.arms[self.best_arm(number)][number].to_native
+                  for number, to_native in self._of_ruled("first_ruled_to_native").items()]
         return statistics.median(ratios) if ratios else None
 
     @property
     def slowest_ruled_to_native(self) -> float | None:
         """The most that a program had to bear while all settled."""
-        return max((took_ms / self.samples[OWN_CHOICE][number].native_ms
-                    for number, took_ms in self._of_ruled("slowest_ruled_ms").items()), default=None)
+        return max(self._of_ruled("slowest_ruled_to_native").values(), default=None)
 
     def to_dict(self) -> dict:
         best = self.best_arm()

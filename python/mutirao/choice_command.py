@@ -231,7 +231,7 @@ def _add(cells: Mapping[tuple[int, int], Cell], number: int, measurement: Measur
         key = (point.length_bytes, point.root)
         cells[key].add(name, number, point, natives[key])
         if name == OWN_CHOICE:
-            cells[key].free_runs[number] = free_run(measurement, point)
+            cells[key].free_runs[number] = free_run(measurement, point, natives[key])
 
 
 def _to_dict(place: Place, plans: Sequence[Plan], cells: Mapping[str, Sequence[Cell]],

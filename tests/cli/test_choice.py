@@ -217,6 +217,10 @@ def test_native_has_60_ns_of_grace():
     assert not cell.near_native
 
 
+# Its calls 0, 1 to 4 and 5 to 8 before those of 2 ms.
+NATIVE_POINT = Point(8, 0, 2, 100.0, (4.0,), settling=((4, 40.0), (4, 20.0)))
+
+
 def measured(rulings, settling, first_call=10):
     """A free run of 8 bytes."""
     mpi = next(iter(KNOWN))
@@ -225,7 +229,7 @@ def measured(rulings, settling, first_call=10):
         {"collective": "allreduce", "root": 0, "length_bytes": 8, "first_call": 0, "native_calls": 1,
          "rulings": [{"first_call": call, "calls": 1, "chosen": chosen} for call, chosen in rulings]}]}]}
     point = Point(8, 0, 4, 50.0, (8.0,), first_call=first_call, settling=settling)
-    return free_run(Measurement(contender, (point,), report, 1.0), point)
+    return free_run(Measurement(contender, (point,), report, 1.0), point, NATIVE_POINT)
 
 
 SETTLING = ((1, 20.0), (2, 60.0), (4, 40.0), (4, 36.0))  # calls 1, 2 and 3, 4 to 7, 8 to 11
@@ -235,11 +239,16 @@ def test_first_ruled_call_and_the_slowest():
     """Calls of the job are numbered from 0, and the cell's first is its tenth."""
     run = measured([(12, "ring | native"), (18, "ring")], SETTLING)
     assert (run.ran, run.first_ruled_call, run.settled_call) == ("ring", 2, 8)
-    assert (run.first_ruled_ms, run.slowest_ruled_ms) == (30.0, 30.0)
+    # Steps of the calls from 2, 4 and 8 on, beside native ones that took 10, 10 and 5 ms.
+    assert (run.first_ruled_ms, run.first_ruled_to_native) == (30.0, 3.0)
+    assert measured([(14, "ring")], SETTLING).slowest_ruled_to_native == 9.0 / 5.0
     # A ruling within a step: the first step that was wholly ruled counts.
     assert measured([(13, "ring")], SETTLING).first_ruled_ms == 10.0
     # Ruled for a class before this length came: from its first call on.
-    assert measured([(3, "ring")], SETTLING).first_ruled_ms == 50.0
+    early = measured([(3, "ring")], SETTLING)
+    assert (early.first_ruled_ms, early.first_ruled_to_native) == (50.0, 0.5)
+    # Ruled after all that was timed call by call.
+    assert measured([(90, "ring")], SETTLING).first_ruled_to_native is None
     assert measured([(12, "ring | native")], SETTLING).settled_call is None
     left = measured([], SETTLING)
     assert (left.ran, left.first_ruled_call, left.first_ruled_ms) == ("native", None, None)
@@ -249,8 +258,8 @@ def test_how_the_first_ruled_call_is_judged():
     cell = Cell("allreduce", 8, 0)
     cell.samples = {OWN_CHOICE: {0: Sample(10.0, 20.0)}, "ring": {0: Sample(16.0, 40.0)}}
     cell.free_runs = {0: measured([(12, "ring")], SETTLING)}
-    assert cell.first_ruled_to_best == pytest.approx((30.0 / 20.0) / (16.0 / 40.0))
-    assert cell.slowest_ruled_to_native == 1.5
+    assert cell.first_ruled_to_best == pytest.approx(3.0 / (16.0 / 40.0))
+    assert cell.slowest_ruled_to_native == 3.0
     of_all = summary([cell])
     assert (of_all["ruled"], of_all["near_best_at_first"]) == (1, 0)
 
