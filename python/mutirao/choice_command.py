@@ -11,7 +11,7 @@ from mutirao.compact_table import compact_table
 from mutirao.errors import Failure, UsageError
 from mutirao.intervals import WANTED_CONFIDENCE, Interval
 from mutirao.lab import Lab
-from mutirao.measure import Contender, Measurement, Workload, check_taken_part, measure
+from mutirao.measure import Contender, Measurement, Workload, check_taken_part, measure, tried_twice
 from mutirao.measuring_words import (
     ALL,
     REPEAT,
@@ -195,10 +195,7 @@ class Runs:
         plan = self.plan
         self.progress.begin(f"{plan.title}, {when}: {name}")
         try:
-            try:
-                measurement = self._measure(name)
-            except Failure:
-                measurement = self._measure(name)  # launchers fail now and then
+            measurement = tried_twice(lambda: self._measure(name))
         except Failure as failure:
             if name in (NATIVE, OWN_CHOICE):
                 raise

@@ -231,6 +231,14 @@ def measure(contender: Contender, workloads: Sequence[Workload], ranks: int,
     return measurement
 
 
+def tried_twice(job: Callable[[], Measurement]) -> Measurement:
+    """For long series of jobs: launchers fail now and then."""
+    try:
+        return job()
+    except Failure:
+        return job()
+
+
 def read_point(line: str, network: HostNetwork | None, ranks: int) -> Point | None:
     """A line of the program's; None for what an MPI library says in between."""
     if not line.startswith('{"bytes":'):

@@ -184,6 +184,19 @@ def test_an_arm_that_fails_is_left_out_and_told_once(cells_of):
     assert all("ring" not in cell.arms and "flat" in cell.arms for cell in cells)
 
 
+def test_a_launcher_may_fail_once(cells_of):
+    made_up = MadeUpNetwork(made_up_ratio, failing=["ring"])
+
+    def fails_once(contender, *arguments, **options):
+        try:
+            return made_up(contender, *arguments, **options)
+        finally:
+            made_up.failing = made_up.failing if contender.name == NATIVE else []
+
+    cells, failures = cells_of(fails_once, {"ring": (8, 64)})
+    assert failures == [] and all("ring" in cell.arms for cell in cells)
+
+
 def test_without_native_or_the_choice_there_is_nothing_to_judge(cells_of):
     with pytest.raises(Failure, match="did not want"):
         cells_of(MadeUpNetwork(made_up_ratio, failing=(OWN_CHOICE,)), {})

@@ -5,8 +5,11 @@ import re
 
 import pytest
 
+from mutirao.cli import make_parser
 from mutirao.collectives import COLLECTIVES
+from mutirao.commands import guidelines as command
 from mutirao.commands.guidelines import report
+from mutirao.errors import Failure
 from mutirao.guidelines import (
     GUIDELINES,
     MARGIN,
@@ -15,7 +18,9 @@ from mutirao.guidelines import (
     guidelines_for,
     lengths_of_each,
 )
-from mutirao.mpis import found_mpis
+from mutirao.measure import Measurement, Point
+from mutirao.measuring_words import Place
+from mutirao.mpis import KNOWN, Mpi, found_mpis
 from mutirao.paths import ROOT
 
 RANKS = 4
@@ -133,15 +138,62 @@ def test_report_names_violations_with_their_times():
     assert lines[-1].split()[-6:] == ["3.00", "ms", "1.00", "ms", "3.00", "3.00-3.00"]
 
 
+@pytest.fixture
+def one_mpi(monkeypatch, tmp_path):
+    """In name only, on two ranks."""
+    known = next(row for row in KNOWN if row.name == "openmpi-5")
+    mpi = Mpi(known, "5.9.9", tmp_path / "mpicc", tmp_path / "mpirun", tmp_path / known.soname)
+    monkeypatch.setattr(command, "place_of", lambda _arguments: Place([mpi], 2, None, "plain"))
+
+
+def run_with(monkeypatch, capsys, call_ms, *words):
+    """The command with jobs that are made up; what it returns and prints, and its jobs."""
+    jobs = []
+
+    def made_up(contender, workloads, _ranks, _lab=None, **_options):
+        jobs.append((contender.name, contender.collective, len(jobs)))
+        [work] = workloads
+        return Measurement(contender, tuple(
+            Point(length, 0, 1, 9.0, (call_ms(contender.name, contender.collective, length),) * 3)
+            for length in work.lengths_bytes), None, 1.0)
+
+    monkeypatch.setattr(command, "measure", made_up)
+    parsed = make_parser().parse_args(["guidelines", "exscan", "--bytes", "8,64", "--json", *words])
+    return parsed.run(parsed), json.loads(capsys.readouterr().out), jobs
+
+
+def test_native_and_mutirao_are_told_apart(monkeypatch, capsys, one_mpi):
+    code, result, jobs = run_with(
+        monkeypatch, capsys,
+        lambda who, name, _length: 3.0 if (who, name) == ("auto", "exscan") else 1.0)
+    assert code == 0
+    assert [(each["with"], each["checked"], each["violated"]) for each in result["results"]] == [
+        ("native", 3, 0), ("auto", 3, 2)]
+    assert len(jobs) == 2 * 2 * 6  # exscan and scan, each of both, in six rounds
+    assert [who for who, *_rest in jobs[:8]] == ["native", "auto"] * 2 + ["auto", "native"] * 2
+
+
+def test_a_collective_that_fails_is_left_out(monkeypatch, capsys, one_mpi):
+    def fails(_who, name, _length):
+        if name == "scan":
+            raise Failure("it did not want to")
+        return 1.0
+
+    code, result, _jobs = run_with(monkeypatch, capsys, fails, "--with", "native")
+    [native] = result["results"]
+    assert code == 1 and native["checked"] == 1  # with less to send
+    assert native["failed"] == {"scan": "it did not want to"}
+
+
 @pytest.mark.skipif(not found_mpis(), reason="no MPI library")
 def test_on_one_host(mutirao):
-    done = mutirao("guidelines", "exscan", "--with", "native", "-n", 2, "--bytes", "8,64", "--repeat",
+    done = mutirao("guidelines", "scan", "--with", "native", "-n", 2, "--bytes", "8,64", "--repeat",
                    2, "--json")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
-    assert result["rounds"] == 6
     [native] = result["results"]
-    calls = [each["first"] for each in native["checks"]]
-    assert native["checked"] == len(calls) == 3  # two lengths against scan, and with less to send
-    assert {each["collective"] for each in calls} == {"exscan"}
-    assert all(each["first_ms"] > 0 and each["others_ms"] > 0 for each in native["checks"])
+    [shorter] = native["checks"]
+    assert result["rounds"] == 6 and native["checked"] == 1
+    assert shorter["first"] == {"collective": "scan", "length_bytes": 8}
+    assert shorter["others"] == [{"collective": "scan", "length_bytes": 64}]
+    assert shorter["first_ms"] > 0 and shorter["others_ms"] > 0

@@ -16,7 +16,7 @@ from mutirao.guidelines import (
 )
 from mutirao.intervals import LEAST_SAMPLES
 from mutirao.lab import Lab
-from mutirao.measure import Contender, Workload, measure
+from mutirao.measure import Contender, Workload, measure, tried_twice
 from mutirao.measuring_words import (
     Place,
     Settling,
@@ -145,7 +145,7 @@ class Checked:
         return f"{who} on {self.contender.mpi.title}"
 
     def measure(self, plan: Plan, collective: str, lab: Lab | None, progress: Steps) -> None:
-        """A collective that fails once is left out."""
+        """A collective that fails is left out."""
         progress.begin(f"{self.title}: {collective}")
         if collective not in self.failed:
             try:
@@ -160,8 +160,9 @@ class Checked:
     def _take(self, plan: Plan, collective: str, lab: Lab | None) -> None:
         contender = Contender(self.contender.name, self.contender.mpi, self.contender.settings,
                               collective)
-        done = measure(contender, (plan.workload(collective, contender.native),),
-                       plan.place.ranks, lab, timeout_s=_MOST_SECONDS_OF_A_JOB)
+        work = plan.workload(collective, contender.native)
+        done = tried_twice(lambda: measure(contender, (work,), plan.place.ranks, lab,
+                                           timeout_s=_MOST_SECONDS_OF_A_JOB))
         for point in done.points:
             self.times.setdefault((collective, point.length_bytes), []).append(point.call_ms)
 
