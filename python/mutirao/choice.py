@@ -10,9 +10,10 @@ low, and nobody could have chosen it.
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from mutirao.intervals import Interval, median_interval
-from mutirao.measure import Measurement, Point
+from mutirao.measure import MOST_RULINGS_TOLD, Measurement, Point
 from mutirao.predicted import NATIVE, OWN_CHOICE
 
 NEAR_BEST = 1.05
@@ -20,7 +21,6 @@ NEAR_BEST_AT_FIRST = 1.15
 # Not worse than native: by that ratio or that time, whichever is more.
 NEAR_NATIVE, NEAR_NATIVE_MS = 1.03, 60e-6
 ON_TRIAL = " | "
-_MOST_RULINGS_TOLD = 16  # the library forgets the first ones
 
 
 @dataclass(frozen=True)
@@ -54,16 +54,24 @@ class FreeRun:
 def free_run(measurement: Measurement, point: Point, native: Point) -> FreeRun:
     ran = measurement.chosen(point.length_bytes, point.root)
     rulings = measurement.rulings(point.length_bytes, point.root)
-    if not rulings or len(rulings) >= _MOST_RULINGS_TOLD:
+    if not rulings or len(rulings) >= MOST_RULINGS_TOLD:
         return FreeRun(ran)
-    first, last = (max(0, each["first_call"] - point.first_call)
-                   for each in (rulings[0], rulings[-1]))
-    settled = None if ON_TRIAL in rulings[-1]["chosen"] else last
+    first = max(0, rulings[0]["first_call"] - point.first_call)
+    settled = _settled_call(rulings, point)
     ruled = [step for step in steps_of(point) if step.first_call >= first]
     if not ruled:
         return FreeRun(ran, first, settled_call=settled)
     ratios = [step.call_ms / call_ms_at(native, step.first_call) for step in ruled]
     return FreeRun(ran, first, ruled[0].call_ms, ratios[0], max(ratios), settled)
+
+
+def _settled_call(rulings: Sequence[dict], point: Point) -> int | None:
+    """From which on it was the last ruling's algorithm; also where that was ruled again."""
+    last = rulings[-1]["chosen"]
+    if ON_TRIAL in last:
+        return None
+    alike = list(takewhile(lambda each: each["chosen"] == last, reversed(rulings)))
+    return max(0, alike[-1]["first_call"] - point.first_call)
 
 
 @dataclass(frozen=True)

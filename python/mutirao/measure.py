@@ -25,7 +25,7 @@ PROGRAM = "collective"
 # What is measured is what is settled, unless somebody asks for the start itself.
 SETTLED = {"start": "wait"}
 ANY_ROOT = -1  # of a ruling
-_MOST_RULINGS_TOLD = 16  # of a class of calls; the library forgets the first ones
+MOST_RULINGS_TOLD = 16  # of a class of calls; the library forgets the first ones
 
 
 @dataclass(frozen=True)
@@ -309,7 +309,7 @@ def _why_not_ours(measurement: Measurement, length_bytes: int, root: int) -> str
         if asked != "auto" and _name_of(ruling["chosen"]) != _name_of(asked):
             return f"{ruling['chosen']} ran instead: {ruling.get('reason') or 'no reason given'}"
     natively = calls["native_calls"] if calls else 0
-    if not natively or len(rulings) >= _MOST_RULINGS_TOLD:
+    if not natively or len(rulings) >= MOST_RULINGS_TOLD:
         return None
     if not rulings:
         may_be_native = not contender.waits and asked == "auto"

@@ -4,6 +4,7 @@ for real on one host."""
 import itertools
 import json
 import random
+import re
 import statistics
 
 import pytest
@@ -21,10 +22,12 @@ from mutirao.choice import (
 )
 from mutirao.choice_arms import Hosts, arms_for, segments_for
 from mutirao.choice_command import Plan, Runs, summary_lines
+from mutirao.cli import make_parser
 from mutirao.collectives import COLLECTIVES
 from mutirao.errors import Failure, UsageError
 from mutirao.intervals import LEAST_SAMPLES, median_interval
 from mutirao.measure import Contender, Measurement, Point, Workload
+from mutirao.measuring_words import Place
 from mutirao.mpis import KNOWN, Mpi, found_mpis
 from mutirao.presets import load_preset
 from mutirao.progress import Steps
@@ -130,11 +133,15 @@ class MadeUpNetwork:
 
 
 @pytest.fixture
-def cells_of(monkeypatch, tmp_path):
-    """The cells of 8 and of 64 bytes as made up, and what was left out."""
+def mpi(tmp_path):
+    """In name only."""
     known = next(row for row in KNOWN if row.name == "openmpi-5")
-    mpi = Mpi(known, "5.9.9", tmp_path / "mpicc", tmp_path / "mpirun", tmp_path / known.soname)
+    return Mpi(known, "5.9.9", tmp_path / "mpicc", tmp_path / "mpirun", tmp_path / known.soname)
 
+
+@pytest.fixture
+def cells_of(monkeypatch, mpi):
+    """The cells of 8 and of 64 bytes as made up, and what was left out."""
     def measure(made_up, arms, rounds=6):
         monkeypatch.setattr(choice_command, "measure", made_up)
         monkeypatch.setattr(choice_command, "check_taken_part", lambda _measurement: None)
@@ -263,6 +270,8 @@ def test_first_ruled_call_and_the_slowest():
     # Ruled after all that was timed call by call.
     assert measured([(90, "ring")], SETTLING).first_ruled_to_native is None
     assert measured([(12, "ring | native")], SETTLING).settled_call is None
+    again = [(11, "ring"), (12, "ring | native"), (14, "ring"), (18, "ring")]
+    assert measured(again, SETTLING).settled_call == 4
     left = measured([], SETTLING)
     assert (left.ran, left.first_ruled_call, left.first_ruled_ms) == ("native", None, None)
 
@@ -275,6 +284,46 @@ def test_how_the_first_ruled_call_is_judged():
     assert cell.slowest_ruled_to_native == 3.0
     of_all = summary([cell])
     assert (of_all["ruled"], of_all["near_best_at_first"]) == (1, 0)
+
+
+def run_all(monkeypatch, capsys, mpi, made_up, *words):
+    """The command about all collectives, with jobs that are made up."""
+    monkeypatch.setattr(choice_command, "measure", made_up)
+    monkeypatch.setattr(choice_command, "check_taken_part", lambda _measurement: None)
+    monkeypatch.setattr(choice_command, "place_of", lambda _arguments: Place([mpi], 2, None, "plain"))
+    monkeypatch.setattr(choice_command, "hosts_of", lambda _place, _settings: Hosts(2, 1))
+    parsed = make_parser().parse_args(["bench", "all", "--choice", "--bytes", "8", "--rounds", "2",
+                                       *words])
+    return parsed.run(parsed), capsys.readouterr().out
+
+
+def test_all_collectives_at_once(monkeypatch, capsys, mpi):
+    """Each has a row in the table. Catches barriers with a length, and arms of another collective."""
+    made_up = MadeUpNetwork(lambda name, _length: 0.5 if name == OWN_CHOICE else 1.0, drift=1.0)
+    code, said = run_all(monkeypatch, capsys, mpi, made_up)
+    assert code == 0 and f"{len(COLLECTIVES)} cells" in said
+    for collective in COLLECTIVES.values():
+        length = 8 if collective.has_length else 0
+        [row] = [line for line in said.splitlines()
+                 if re.match(rf"{collective.calls(length, 0)}  ", line)]
+        assert row.split("  ")[-1].strip() == "the same" and "0.50" in row
+        for name in arms_for(collective.name, Hosts(2, 1), length, 0):
+            core_tool.check_settings({collective.name: name})
+    assert "0.500 x the best arm and 0.500 x native; the best" in said.replace("\n", " ")
+
+
+def test_one_collective_that_fails_leaves_the_others(monkeypatch, capsys, mpi):
+    made_up = MadeUpNetwork(lambda _name, _length: 1.0)
+
+    def without_scan(contender, *arguments, **options):
+        if contender.collective == "scan" and contender.name == OWN_CHOICE:
+            raise Failure("it did not want to")
+        return made_up(contender, *arguments, **options)
+
+    code, said = run_all(monkeypatch, capsys, mpi, without_scan, "--json")
+    result = json.loads(said)
+    assert code == 1 and [each["collective"] for each in result["failed"]] == ["scan"]
+    assert result["summary"]["openmpi-5"]["cells"] == len(COLLECTIVES) - 1
 
 
 @pytest.mark.skipif(not any(mpi.built for mpi in found_mpis()), reason="no MPI library")
