@@ -254,6 +254,21 @@ std::string unknown(std::string_view name, std::string_view before, Spelled spel
     return "unknown setting " + quoted(std::string(before) + std::string(name)) + hint;
 }
 
+/// With reproducibility=bitwise; one line of error, or empty.
+std::string fix_order(Settings& settings) {
+    if (settings.reproducibility != Reproducibility::bitwise) return {};
+    for (const Algorithm& algorithm : catalogue()) {
+        const std::optional<Candidate>& forced = settings.forced(algorithm.collective);
+        if (!forced && algorithm.from_first) settings.force({&algorithm, {}});
+        if (forced && row_of(algorithm.collective).reduces && !forced->algorithm->from_first) {
+            return environment_name(to_string(algorithm.collective)) + ": " +
+                   std::string(forced->algorithm->name) +
+                   " does not combine operands from the first rank on, as reproducibility=bitwise asks";
+        }
+    }
+    return {};
+}
+
 std::string in_capitals(std::string_view name) {
     std::string result;
     for (char c : name) result += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -300,6 +315,7 @@ ParsedSettings parse_environment(std::span<const std::string> environment) {
         result.error = entry->first + ": " + error;
         return result;
     }
+    result.error = fix_order(result.settings);
     return result;
 }
 

@@ -84,6 +84,16 @@ struct Settings {
         return forces || (trials && !waits_at_start());
     }
 
+    /// Whether ranks wait until all know each other, and that a communicator is handled.
+    bool waits_for_ranks() const {
+        return waits_at_start() || reproducibility == Reproducibility::bitwise;
+    }
+    /// Whether a call that nothing is ruled for waits until there is.
+    bool waits_for_ruling(Collective collective) const {
+        return waits_at_start() ||
+               (reproducibility == Reproducibility::bitwise && row_of(collective).reduces);
+    }
+
     const std::optional<Candidate>& forced(Collective collective) const {
         return algorithms[static_cast<std::size_t>(collective)];
     }

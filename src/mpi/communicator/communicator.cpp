@@ -53,7 +53,7 @@ Communicator::Communicator(MPI_Comm comm, Job& job)
     } else if (comm == MPI_COMM_WORLD) {
         rule(Slot(0), *members_of(comm, job.world_group()), 0, world_free_calls);
     } else {
-        next_event_ = runtime().settings.waits_at_start() ? 0 : 1;
+        next_event_ = runtime().settings.waits_for_ranks() ? 0 : 1;
     }
 }
 
@@ -102,7 +102,7 @@ Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
         return {};
     }
     const RulingTable::Way* way = &ruled_->table.find(shape, call);
-    if (!way->ruled && runtime().settings.waits_at_start()) {
+    if (!way->ruled && runtime().settings.waits_for_ruling(shape.collective)) {
         settle_at_once(shape, call);
         way = &ruled_->table.find(shape, call);
     } else if (!way->ruled && !way->asked && ruled_->docket) {
@@ -144,7 +144,7 @@ void Communicator::agree(std::uint64_t call) {
         return be_native("the program duplicates it without blocking");
     }
     begin_agreement(call);
-    if (runtime().settings.waits_at_start() && phase_ == Phase::counting) {
+    if (runtime().settings.waits_for_ranks() && phase_ == Phase::counting) {
         take_agreement(call);
     }
 }

@@ -113,10 +113,10 @@ void Job::begin() {
     auto* const made = new Job(twin);  // lives as long as the process: MPI may call back very late
     made->cost_.twin_ms = stopwatch.elapsed_ms();
     made->start_introductions();
-    if (runtime().settings.waits_at_start()) {
+    if (runtime().settings.waits_for_ranks()) {
         const Stopwatch waiting;
         made->wait_for_introductions();
-        if (made->world_.native_reason.empty()) {
+        if (runtime().settings.waits_at_start() && made->world_.native_reason.empty()) {
             made->wait_for_network();
         }
         made->cost_.waited_ms = waiting.elapsed_ms();
