@@ -172,10 +172,10 @@ class Cell:
                                                         native_ms + NEAR_NATIVE_MS)
 
     @property
-    def ran(self) -> str:
+    def ran(self) -> list[str]:
         """What the free choice used in the end, the most frequent first."""
         names = [each.ran or NATIVE for each in self.free_runs.values()]
-        return ", ".join(sorted(dict.fromkeys(names), key=names.count, reverse=True))
+        return sorted(dict.fromkeys(names), key=names.count, reverse=True)
 
     def _of_ruled(self, name: str) -> dict[int, float]:
         """Of the free runs in which something was ruled, by round."""

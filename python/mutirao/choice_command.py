@@ -281,8 +281,10 @@ def row_of(cell: Cell) -> tuple:
             _range(cell.to_native), best, _said_of(cell.ran, best))
 
 
-def _said_of(ran: str, best: str) -> str:
-    return "the same" if ran == best else f"on trial: {ran}" if ON_TRIAL in ran else ran
+def _said_of(ran: Sequence[str], best: str) -> str:
+    """Which arms are still on trial is a matter for --json."""
+    said = ["the same" if name == best else "on trial" if ON_TRIAL in name else name for name in ran]
+    return ", ".join(dict.fromkeys(said))
 
 
 def _range(interval: Interval) -> str:

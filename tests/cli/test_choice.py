@@ -21,7 +21,7 @@ from mutirao.choice import (
     summary,
 )
 from mutirao.choice_arms import Hosts, arms_for, segments_for
-from mutirao.choice_command import Plan, Runs, summary_lines
+from mutirao.choice_command import Plan, Runs, row_of, summary_lines
 from mutirao.cli import make_parser
 from mutirao.collectives import COLLECTIVES
 from mutirao.errors import Failure, UsageError
@@ -274,6 +274,17 @@ def test_first_ruled_call_and_the_slowest():
     assert measured(again, SETTLING).settled_call == 4
     left = measured([], SETTLING)
     assert (left.ran, left.first_ruled_call, left.first_ruled_ms) == ("native", None, None)
+
+
+def test_what_ran_is_told_once():
+    """In most rounds the best, in one something else, and in two nothing was settled."""
+    cell = Cell("allreduce", 8, 0)
+    cell.samples = {OWN_CHOICE: {0: Sample(1.0, 2.0)}, "ring": {0: Sample(1.0, 2.0)}}
+    rulings = ["ring", "ring", "flat", "ring | native", "flat | native"]
+    cell.free_runs = {number: measured([(12, chosen)], SETTLING)
+                      for number, chosen in enumerate(rulings)}
+    assert cell.ran == rulings[1:]
+    assert row_of(cell)[-1] == "the same, flat, on trial"
 
 
 def test_how_the_first_ruled_call_is_judged():

@@ -51,7 +51,8 @@ def register(subparsers, common) -> None:
                                    help="measure a collective's algorithms against each other and"
                                    " the native one")
     parser.add_argument("collective", choices=[*COLLECTIVES, ALL],
-                        help="all: the best of each against its lower bound, with --predicted")
+                        help="all: with --predicted the best of each against its lower bound, or with"
+                        " --choice")
     parser.add_argument("--bytes", metavar="B,...",
                         help="of the message, or of one block where there is one for every rank;"
                         " for example 24,64KiB,1MiB; default: 24")
