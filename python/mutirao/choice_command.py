@@ -130,9 +130,10 @@ def _plan(arguments, place: Place, settings: Mapping[str, str], collective: Coll
           mpi: Mpi) -> Plan:
     # In a lab calls last so long that they can be measured one by one.
     real = place.network is None
-    lengths = [0] if arguments.collective == ALL and not collective.has_length else lengths_of(
-        arguments, collective)
-    roots = roots_of(arguments, collective, place.ranks, place.network) if collective.rooted else [0]
+    of_all = arguments.collective == ALL  # then lengths and roots are of those that have any
+    lengths = [0] if of_all and not collective.has_length else lengths_of(arguments, collective)
+    roots = ([0] if of_all and not collective.rooted
+             else roots_of(arguments, collective, place.ranks, place.network))
     settling = settling_of(arguments)
     forced = Workload(lengths, roots, (0 if real else 1,), arguments.repeat,
                       settle_ms=_WARM_UP_MS if real else 0)

@@ -42,6 +42,8 @@ WRONG = [
     (["bench", "scan", "--choice", "--set", "scan=native"], ["--choice", "scan"]),
     (["bench", "all", "--choice", "--only", "flat"], ["--only"]),
     (["bench", "scan", "--choice", "--only", "linaer"], ["linaer", "linear"]),
+    (["bench", "scan", "--choice", "--roots", "1"], ["--roots 1", "scan has no root"]),
+    (["bench", "barrier", "--choice", "--bytes", "8"], ["--bytes 8", "no message"]),
     (["bench", "scan", "--choice", "--rounds", "0"], ["--rounds", "1"]),
     (["bench", "scan", "--choice", "--predicted", "--lab", "six-sites"], ["--choice"]),
     (["guidelines", "alreduce"], ["'alreduce'", "allreduce"]),
