@@ -22,6 +22,9 @@ constexpr std::size_t most_arms = 4, most_arms_beside_native = 6;
 constexpr double least_window_us = 500;
 constexpr int most_repetitions = 128;
 
+/// A network that changes predictions by less leaves a class alone.
+constexpr double changed_ratio = 1.2;
+
 /// So many windows of a trial may cost what they will. Then what its arms take beyond the present choice is
 /// kept to this share of the time that the class spends in calls.
 constexpr std::size_t windows_on_credit = 8;
@@ -35,10 +38,9 @@ constexpr double most_rest_calls = 1e8;
 /// Reports of later windows overtake none of an earlier one of the same rank, so few wait for others.
 constexpr std::size_t most_windows_waiting = 64;
 
-std::string in_ms(double us) { return milliseconds(us, us < 1000 ? 4 : 3); }
-
-std::string in_ms(const Trial::Interval& time) {
-    return in_ms(time.median) + " (" + in_ms(time.low) + " to " + in_ms(time.high) + ")";
+std::string duration(const Trial::Interval& time) {
+    return mutirao::duration(time.median) + " (" + mutirao::duration(time.low) + " to " +
+           mutirao::duration(time.high) + ")";
 }
 
 }  // namespace
@@ -110,8 +112,8 @@ void Contest::end_measuring(const Window& window) {
     const double longest_us = median_interval(longest_us_).median;
     const std::optional<double>& bound_us = contestants_.bound_us;
     if (bound_us && longest_us <= near_bound * *bound_us) {
-        return settle("measured " + in_ms(longest_us) + ", and nothing can take less than " +
-                      in_ms(*bound_us));
+        return settle("measured " + mutirao::duration(longest_us) + ", and nothing can take less than " +
+                      mutirao::duration(*bound_us));
     }
     repetitions_ = repetitions_of(known(0).time_us.median);
     std::vector<int> numbers = worth_trying();
@@ -120,7 +122,7 @@ void Contest::end_measuring(const Window& window) {
         warm_ = repetitions_ == 1;
         return try_out(std::move(numbers));
     }
-    settle("measured " + in_ms(longest_us) + ", and no other is predicted to come near");
+    settle("measured " + mutirao::duration(longest_us) + ", and no other is predicted to come near");
     watch();
 }
 
@@ -195,10 +197,10 @@ void Contest::end_window_of_trial(const std::vector<double>& times_us) {
 
 void Contest::end_trial() {
     chosen_ = entered_[static_cast<std::size_t>(trial_->winner())];
-    std::string reason = "measured " + in_ms(known(chosen_).time_us);
+    std::string reason = "measured " + duration(known(chosen_).time_us);
     for (const int other : entered_) {
         if (other == chosen_) continue;
-        reason += "; " + to_string(arm(other).candidate) + " " + in_ms(known(other).time_us);
+        reason += "; " + to_string(arm(other).candidate) + " " + duration(known(other).time_us);
     }
     settle(std::move(reason));
     watch();
@@ -234,9 +236,19 @@ void Contest::end_round_of_watching() {
         ++rounds_watched_;
         return watch();
     }
-    const std::string before = to_string(arm(chosen_).candidate) + " " + in_ms(known(chosen_).time_us);
+    const std::string before = to_string(arm(chosen_).candidate) + " " + duration(known(chosen_).time_us);
     chosen_ = winner;
-    settle("tried again: measured " + in_ms(known(chosen_).time_us) + "; " + before);
+    settle("tried again: measured " + duration(known(chosen_).time_us) + "; " + before);
+}
+
+// Predictions of one network are as wrong as those of the other: their ratio says how much has changed.
+bool Contest::questioned_by(const Decision& decision) const {
+    for (const Evaluated& each : decision.considered) {
+        if (!(each.candidate == chosen())) continue;
+        const double ratio = each.predicted_us / predicted_us(chosen_);
+        return ratio > changed_ratio || ratio < 1 / changed_ratio;
+    }
+    return !decision.considered.empty();
 }
 
 std::vector<Measured> Contest::measured() const {

@@ -49,6 +49,10 @@ class Contest {
     /// True: ruling() has changed.
     bool hear(const TrialReport& report);
 
+    /// What was chosen is now predicted to take another time than before the network changed, so that what was
+    /// measured says little.
+    bool questioned_by(const Decision& decision) const;
+
     /// A choice has been made.
     bool settled() const { return phase_ == Phase::settled || phase_ == Phase::watching; }
     const Candidate& chosen() const { return arm(chosen_).candidate; }

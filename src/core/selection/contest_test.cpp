@@ -165,6 +165,21 @@ TEST(Contest, IsOverWhereNothingIsWatched) {
     EXPECT_EQ(contest.ruling().trial, 0u);
 }
 
+TEST(Contest, IsQuestionedOnlyByAChangeOfWhatItChose) {
+    Contest contest = ring_bruck_native(500);
+    Job job(contest, {{"ring", 1500}, {"bruck", 1100}, {"native", 1300}});
+    job.run_to_the_end();
+    ASSERT_EQ(chosen(contest), "bruck");  // predicted: 1200
+    const auto decision = [](double ring_us, double bruck_us) {
+        return Decision{arm("ring").candidate, "",
+                        {{arm("ring").candidate, ring_us}, {arm("bruck").candidate, bruck_us}}};
+    };
+    EXPECT_FALSE(contest.questioned_by(decision(1000, 1200)));
+    EXPECT_FALSE(contest.questioned_by(decision(5000, 1300)));
+    EXPECT_TRUE(contest.questioned_by(decision(1000, 1500)));
+    EXPECT_TRUE(contest.questioned_by(decision(1000, 900)));
+}
+
 // What comes after the credit: arms so alike that it takes long to tell them apart.
 TEST(Contest, KeepsWhatTryingCostsToAShareOfTheTime) {
     Contest contest({ShapeClass{Collective::allgather, 0, 5}, {arm("ring"), arm("bruck"), arm("native")},

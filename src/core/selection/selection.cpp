@@ -1,12 +1,12 @@
 #include "core/selection/selection.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/selection/bounds.h"
 #include "core/selection/candidates.h"
 #include "core/selection/estimate.h"
 #include "core/selection/renewal.h"
+#include "core/selection/trust.h"
 #include "core/text/invariant.h"
 #include "core/text/milliseconds.h"
 
@@ -19,11 +19,6 @@ constexpr double tie_ratio = 1.02;
 
 /// The same for collectives of which native is less well known than of broadcasts.
 constexpr double clear_ratio = 1.1;
-
-/// Where every link is shorter and about as long as the others nothing is chosen by prediction: what counts
-/// there are costs that are not known well enough.
-constexpr double least_long_link_us = 1000;
-constexpr double least_uneven_ratio = 4;
 
 /// A decision first times every shape with one segment size, then the best ones with all sizes.
 constexpr std::size_t refined_shapes = 3;
@@ -75,24 +70,6 @@ Decision forced(const Candidate& candidate, const RankNetwork& network, const Ca
     return {native_candidate(shape.collective),
             allowed ? name + " has no tree: the hosts have no spanning tree"
                     : name + " is not for so many ranks, or not for this operator"};
-}
-
-bool distances_matter(const Network& network) {
-    double shortest_us = std::numeric_limits<double>::infinity(), longest_us = 0;
-    for (int a = 0; a < network.host_count(); ++a) {
-        for (int b = 0; b < network.host_count(); ++b) {
-            if (a == b || !network.link(a, b).usable()) continue;
-            const double latency_us = network.link(a, b).latency_us;
-            shortest_us = std::min(shortest_us, latency_us);
-            longest_us = std::max(longest_us, latency_us);
-        }
-    }
-    return longest_us >= least_long_link_us || longest_us > least_uneven_ratio * shortest_us;
-}
-
-bool chooses_between_hosts(Collective collective, const Network& network) {
-    return network.host_count() > 1 &&
-           (collective == Collective::broadcast || distances_matter(network));
 }
 
 bool goes_over_a_tree_in_one_piece(const Decision& decision) {
@@ -182,11 +159,7 @@ void Deliberation::decide_without_choice(const Settings& settings) {
     } else if (!topology.complete()) {
         decision_ = {native, "the hosts have no spanning tree"};
     } else {
-        if (!chooses_between_hosts(shape_.collective, topology.network)) {
-            not_chosen_ = topology.network.host_count() <= 1
-                              ? "one host"
-                              : "no link is long, and all are about as long";
-        }
+        not_chosen_ = distrust(shape_.collective, topology.network);
         pass_ = Pass::begin;
     }
 }

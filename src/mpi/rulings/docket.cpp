@@ -126,8 +126,9 @@ std::optional<Ruling> Docket::decide(Case& each) {
                                      : made.chosen.algorithm->native();
     const bool is_native = made.chosen.algorithm->native();
     const bool fresh = !each.decision;
+    const bool tries_anew = each.contest && each.contest->questioned_by(made);
     each.decision = std::move(made);
-    if (alike && !fresh) {
+    if (alike && !fresh && !tries_anew) {
         return std::nullopt;
     }
     if (holds_contests()) {
@@ -256,6 +257,9 @@ void Docket::explain(const Ruling& ruling, RulingRecord& record) const {
         record.reason = "on trial; " + record.reason;
     } else if (ruling.trial != 0) {
         record.reason += "; native is tried again every " + std::to_string(ruling.rest_calls) + " calls";
+    }
+    if (of_class.contest) {
+        record.measured = of_class.contest->measured();
     }
     record.considered = found->second.decision->considered;
     record.bound_us = found->second.decision->bound_us;
