@@ -169,9 +169,7 @@ int main(int argc, char** argv) {
         {"allgather", allgather_by_mpi, {{MPI_COMM_WORLD, bytes}, {MPI_COMM_WORLD, bytes}}, {0}},
         {"allgather_by_hand", allgather_by_hand, {{hand, bytes}, {hand, bytes}}, {0}},
     };
-    enum { only_of_powers_of_two = 4 };
-    const int all = (int)(sizeof arms / sizeof *arms);
-    const int arm_count = (size & (size - 1)) == 0 ? all : all - only_of_powers_of_two;
+    const int arm_count = (int)(sizeof arms / sizeof *arms) - ((size & (size - 1)) == 0 ? 0 : 4);
     for (int round = 0; round < rounds; ++round) {
         for (int i = 0; i < arm_count; ++i) {
             arms[i].ns[round] = cost_ns(&arms[i], data, calls);

@@ -8,6 +8,7 @@ from ends import (STARTS, calls_of, decided_calls, ends_as_natively, lines_of_ou
                   skip_reason)
 from mutirao.launch import launch
 from mutirao.paths import ROOT
+from noise import in_time
 
 start_modes = pytest.mark.parametrize("start", STARTS)
 
