@@ -78,14 +78,23 @@ void Communicator::give_up() {
 
 void Communicator::be_native(std::string reason) {
     phase_ = Phase::native;
+    repeated_.forget();
     surroundings_.background = nullptr;
     const std::lock_guard lock(record_->mutex);
     record_->native = true;
     record_->reason = std::move(reason);
 }
 
+// The MPI library has won it, or nothing else is for it; nothing of ours goes on inside calls.
+std::uint64_t* Communicator::repeatable(const CallShape& shape, const RulingTable::Way& way) const {
+    const bool settled = way.ruled && way.execution == nullptr && way.turns == nullptr;
+    const bool alone = source_background_ == nullptr && !runtime().settings.waits_at_start();
+    return settled && alone && shape.op.predefined && shape.lengths.empty() ? way.calls : nullptr;
+}
+
 Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
     const std::uint64_t call = calls_++;
+    repeatable_ = nullptr;
     if (source_background_ != nullptr) {
         source_background_->progress();
     }
@@ -117,6 +126,7 @@ Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
     }
     ++*way->calls;
     running_ = way->execution;
+    repeatable_ = repeatable(shape, *way);
     return {way->execution, ruled_->slot.of_call(call)};
 }
 

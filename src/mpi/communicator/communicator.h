@@ -22,6 +22,7 @@
 #include "core/epochs/route.h"
 #include "mpi/communicator/members.h"
 #include "mpi/communicator/record.h"
+#include "mpi/communicator/repeated_calls.h"
 #include "mpi/communicator/ruling_table.h"
 #include "mpi/communicator/slot_agreement.h"
 #include "mpi/executor/background.h"
@@ -57,6 +58,19 @@ class Communicator final : private Background {
     }
     /// After a call that ran by `turn`.
     void leave(const Turn& turn);
+
+    /// True: the call is the MPI library's, as the same one before, and is counted.
+    bool repeats_natively(const CallWords& call) {
+        std::uint64_t* const native_calls = calls_ < next_event_ ? repeated_.find(call) : nullptr;
+        if (native_calls == nullptr) return false;
+        ++calls_;
+        ++*native_calls;
+        return true;
+    }
+    /// After a call.
+    void remember_call(const CallWords& call) {
+        if (repeatable_ != nullptr && calls_ < next_event_) repeated_.remember(call, repeatable_);
+    }
 
     /// For the end of the job: nothing more is passed on for freed communicators.
     static void stop_draining();
@@ -118,6 +132,7 @@ class Communicator final : private Background {
     void end_turn(const Turn& turn);
     std::uint64_t next_event(std::uint64_t call) const;
 
+    std::uint64_t* repeatable(const CallShape& shape, const RulingTable::Way& way) const;
     bool checks_in(std::uint64_t call) const;
     void settle_at_once(const CallShape& shape, std::uint64_t call);
     void progress() override;
@@ -148,6 +163,8 @@ class Communicator final : private Background {
     std::optional<Late> late_;  ///< of the announcement that was waited for in this call
     double waited_us_ = 0;      ///< for it
     const Execution* running_ = nullptr;  ///< null: no call of ours
+    RepeatedCalls repeated_;
+    std::uint64_t* repeatable_ = nullptr;  ///< where the last call was counted; null: it was not like that
     int progress_calls_ = 0;
     bool said_long_ = false;
 };

@@ -321,6 +321,7 @@ void Communicator::take(const Announcement& announcement) {
     if (announcement.rulings.empty()) {
         return;
     }
+    repeated_.forget();
     for (const Ruling& ruling : announcement.rulings) {
         RulingRecord explained;
         if (ruled_->docket) {

@@ -108,11 +108,10 @@ TypeShape unpacked_shape(void* attribute) {
 struct Known {
     MPI_Datatype type;
     TypeShape shape;
-    std::uint64_t generation;  ///< 0: none
+    std::uint64_t generation;  ///< of freed_types; 0: none
 };
 constexpr std::size_t most_known = 4;
 thread_local Known known[most_known] __attribute__((tls_model("initial-exec"))) = {};
-std::atomic<std::uint64_t> generation{1};
 
 Known& place_of(MPI_Datatype type) {
     const auto word = static_cast<std::uint64_t>(as_word(type));
@@ -120,7 +119,7 @@ Known& place_of(MPI_Datatype type) {
 }
 
 int forget_type(MPI_Datatype, int, void*, void*) {
-    ++generation;
+    ++freed_types;
     return MPI_SUCCESS;
 }
 
@@ -154,7 +153,7 @@ int make_datatype_key() {
 std::optional<TypeShape> shape_of(const void* buffer, MPI_Count count, MPI_Datatype type,
                                   MPI_Comm twin) {
     Known& place = place_of(type);
-    const std::uint64_t now = generation.load(std::memory_order_relaxed);
+    const std::uint64_t now = freed_types.load(std::memory_order_relaxed);
     const bool seen = place.generation == now && place.type == type;
     if ((!seen || buffer == nullptr) && refused(buffer, count, type, twin)) {
         return std::nullopt;

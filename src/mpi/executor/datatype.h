@@ -4,7 +4,9 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -16,6 +18,9 @@ struct TypeShape {
 };
 
 int make_datatype_key();
+
+/// Grows whenever a datatype is freed, whose handle may be used again for another.
+inline std::atomic<std::uint64_t> freed_types{1};
 
 /// Of the type of a message. Nothing where the MPI library refuses such a message: a type that is not
 /// committed, a buffer that may not be null. `twin` returns errors. Remembered per thread, so that

@@ -9,6 +9,7 @@
 
 #include "mpi/collectives/collectives.h"
 #include "mpi/communicator/registry.h"
+#include "mpi/executor/datatype.h"
 #include "mpi/interpose/functions.h"
 #include "mpi/interpose/guard.h"
 #include "mpi/interpose/native.h"
@@ -95,6 +96,37 @@ MPI_Comm comm_among(First first, Others... others) {
     }
 }
 
+template <typename Argument>
+constexpr bool is_buffer = std::is_same_v<Argument, const void*> || std::is_same_v<Argument, void*>;
+
+/// Of calls without arrays of counts; those of others are never plain.
+template <typename... Arguments>
+CallWords words_of([[maybe_unused]] const void* function, [[maybe_unused]] Arguments... arguments) {
+    CallWords call;
+    constexpr std::size_t count = (std::size_t{0} + ... + (is_buffer<Arguments> ? 0 : 1));
+    if constexpr (count <= CallWords::most_words &&
+                  ((is_buffer<Arguments> || !std::is_pointer_v<Arguments>) && ...)) {
+        const void* buffer = nullptr;
+        std::size_t next = 0;
+        bool plain = true;
+        const auto add = [&](auto argument) {
+            using Argument = decltype(argument);
+            if constexpr (is_buffer<Argument>) {
+                plain = plain && argument != nullptr && argument != MPI_IN_PLACE && argument != buffer;
+                buffer = argument;
+            } else if constexpr (std::is_integral_v<Argument>) {
+                call.words[next++] = static_cast<std::uintptr_t>(argument);
+            } else {
+                call.words[next++] = argument.word;
+            }
+        };
+        (add(arguments), ...);
+        call.function = plain ? function : nullptr;
+        call.freed_types = freed_types.load(std::memory_order_relaxed);
+    }
+    return call;
+}
+
 /// An entry point of a collective: `ours` takes the call if there is a job and it is the program's own.
 template <auto ours, typename Native>
 struct Collective {
@@ -116,9 +148,18 @@ struct Collective {
                 }
                 return native(arguments...);
             }
+            const CallWords words = words_of(reinterpret_cast<const void*>(native), arguments...);
+            RecentCommunicator* const recent = RecentCommunicator::find(comm_among(arguments...));
+            if (words.function != nullptr && recent != nullptr &&
+                recent->communicator->repeats_natively(words)) {
+                return native(arguments...);
+            }
             auto natively = [&] { return native(arguments...); };
             try {
                 outcome = ours(*job, NativeCall(natively), arguments...);
+                if (words.function != nullptr && outcome.error == MPI_SUCCESS) {
+                    communicator_of(comm_among(arguments...), *job).remember_call(words);
+                }
             } catch (const std::exception&) {
                 outcome = {MPI_ERR_NO_MEM, true};
             }
