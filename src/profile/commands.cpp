@@ -1,0 +1,77 @@
+#include "profile/commands.h"
+
+#include <chrono>
+#include <fstream>
+#include <optional>
+
+#include "core/text/json.h"
+#include "profile/profile_file.h"
+#include "profile/profile_store.h"
+#include "profile/this_host.h"
+#include "tool/arguments.h"
+#include "tool/network_file.h"
+
+namespace mutirao::profile {
+namespace {
+
+using tool::Failure;
+using tool::UsageError;
+using Words = std::vector<std::string>;
+
+/// Nobody waits for this but a person.
+constexpr std::chrono::seconds patience{10};
+
+void describe_host(std::ostream& out) {
+    JsonWriter json;
+    json.begin_object().member("processor", processor()).member("transport", transport()).end_object();
+    out << json.take() << "\n";
+}
+
+Fabric fabric_in(const std::optional<std::string>& network_file) {
+    if (!network_file) return describe_fabric({Network(1), {}, {0}}, processor(), transport());
+    std::ifstream file(*network_file);
+    if (!file) throw UsageError("cannot read " + *network_file);
+    tool::NetworkFile read = tool::read_network(file, *network_file);
+    if (!read.error.empty()) throw UsageError(read.error);
+    Topology topology{std::move(read.network), {}, {}};
+    topology.site_of = discover_sites(topology.network);
+    return describe_fabric(topology, processor(), transport());
+}
+
+void remember_rows(const Words& words, std::istream& in, std::ostream& out) {
+    if (words.size() < 2 || words.size() > 3) throw UsageError("remember takes FILE MPI [NETWORK]");
+    const Fabric fabric = fabric_in(words.size() == 3 ? std::optional(words[2]) : std::nullopt);
+    std::vector<ProfileRow> rows;
+    for (std::string line; std::getline(in, line);) {
+        const auto row = row_from(line);
+        if (!row) throw UsageError("line " + std::to_string(rows.size() + 1) + " is no row of a profile");
+        rows.push_back(*row);
+    }
+    const auto store = ProfileStore::open(words[0]);
+    if (!store) throw UsageError("remember takes the name of a file");
+    const std::size_t count = rows.size();
+    store->remember(fabric, words[1], std::move(rows));
+    if (!store->flush(patience)) throw Failure("others hold " + words[0] + " for too long");
+    if (!store->trouble().empty()) throw Failure(store->trouble());
+    out << count << "\n";
+}
+
+}  // namespace
+
+int run(const Words& words, std::istream& in, std::ostream& out, std::ostream& err) {
+    try {
+        if (words.empty()) throw UsageError("no command; valid are host remember");
+        tool::require_one_of("command", words.front(), {"host", "remember"});
+        const Words rest(words.begin() + 1, words.end());
+        words.front() == "host" ? describe_host(out) : remember_rows(rest, in, out);
+        return 0;
+    } catch (const UsageError& error) {
+        err << "mutirao-profile: " << error.what() << "\n";
+        return 2;
+    } catch (const Failure& error) {
+        err << "mutirao-profile: " << error.what() << "\n";
+        return 1;
+    }
+}
+
+}  // namespace mutirao::profile

@@ -1,0 +1,16 @@
+// mutirao-profile: the one way for the command line to add to a profile, so that fabrics are told apart and
+// measurements merged by the very code that the library runs. One line on stderr and exit code 2 for wrong
+// input, 1 for what cannot be done.
+//
+//   mutirao-profile host                         what a profile says of this host (JSON)
+//   mutirao-profile remember FILE MPI [NETWORK]  adds the rows on standard input
+//
+// NETWORK: hosts and links as mutirao-core reads them; without it the fabric is this host. A row is one
+// line of the columns of schema.sql behind `mpi`, separated by tabs.
+#include <iostream>
+
+#include "profile/commands.h"
+
+int main(int argument_count, char** arguments) {
+    return mutirao::profile::run({arguments + 1, arguments + argument_count}, std::cin, std::cout, std::cerr);
+}
