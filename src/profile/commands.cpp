@@ -27,20 +27,29 @@ void describe_host(std::ostream& out) {
     out << json.take() << "\n";
 }
 
-Fabric fabric_in(const std::optional<std::string>& network_file) {
-    if (!network_file) return describe_fabric({Network(1), {}, {0}}, processor(), transport());
-    std::ifstream file(*network_file);
-    if (!file) throw UsageError("cannot read " + *network_file);
-    tool::NetworkFile read = tool::read_network(file, *network_file);
+Fabric fabric_of_network(const std::string& network_file) {
+    std::ifstream file(network_file);
+    if (!file) throw UsageError("cannot read " + network_file);
+    tool::NetworkFile read = tool::read_network(file, network_file);
     if (!read.error.empty()) throw UsageError(read.error);
     Topology topology{std::move(read.network), {}, {}};
     topology.site_of = discover_sites(topology.network);
     return describe_fabric(topology, processor(), transport());
 }
 
+/// From the words behind FILE and MPI.
+Fabric fabric_in(const Words& words) {
+    if (words.empty()) return describe_fabric({Network(1), {}, {0}}, processor(), transport());
+    if (words.size() == 1) return fabric_of_network(words.front());
+    const auto fabric = words.size() == 5 ? fabric_from(words) : std::nullopt;
+    if (!fabric)
+        throw UsageError("remember takes FILE MPI [NETWORK | HOSTS SITES LATENCIES PROCESSOR TRANSPORT]");
+    return *fabric;
+}
+
 void remember_rows(const Words& words, std::istream& in, std::ostream& out) {
-    if (words.size() < 2 || words.size() > 3) throw UsageError("remember takes FILE MPI [NETWORK]");
-    const Fabric fabric = fabric_in(words.size() == 3 ? std::optional(words[2]) : std::nullopt);
+    if (words.size() < 2) throw UsageError("remember takes FILE MPI and perhaps a fabric");
+    const Fabric fabric = fabric_in({words.begin() + 2, words.end()});
     std::vector<ProfileRow> rows;
     for (std::string line; std::getline(in, line);) {
         const auto row = row_from(line);

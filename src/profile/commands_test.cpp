@@ -43,6 +43,8 @@ TEST(ProfileCommands, RowsAreRemembered) {
     EXPECT_EQ(known.rows[0].origin, Origin::tuned);
     EXPECT_EQ(known.rows[0].time_us.median, 100.5);
     EXPECT_EQ(to_string(known.rows[0].candidate), "chain:segment_bytes=4096");
+    EXPECT_EQ(call({"remember", path, "Some MPI", "2", "2", "20000", "", "btl=tcp"}, line).code, 0);
+    EXPECT_EQ(ProfileStore(path).rows_for({2, 2, {20000}, "", "btl=tcp"}, "Some MPI").rows.size(), 1u);
     std::remove(path.c_str());
     std::remove(network.c_str());
 }
@@ -54,6 +56,7 @@ TEST(ProfileCommands, WrongInputIsOneLineAndExitCodeTwo) {
         {call({"rember"}), "remember"},
         {call({"remember", none}), "FILE MPI"},
         {call({"remember", none, "M", "no-such-file"}), "no-such-file"},
+        {call({"remember", none, "M", "2", "2", "20,x", "", ""}), "LATENCIES"},
         {call({"remember", none, "M"}, line + "\n" + line + "\t5\n"), "line 2"},
         {call({"remember", none, "M"}, "4\t2\n"), "line 1"},
         {call({"remember", none, "M"}, "x" + line + "\n"), "line 1"}};

@@ -3,10 +3,10 @@
 // input, 1 for what cannot be done.
 //
 //   mutirao-profile host                         what a profile says of this host (JSON)
-//   mutirao-profile remember FILE MPI [NETWORK]  adds the rows on standard input
+//   mutirao-profile remember FILE MPI [FABRIC]   adds the rows on standard input
 //
-// NETWORK: hosts and links as mutirao-core reads them; without it the fabric is this host. A row is one
-// line of the columns of schema.sql behind `mpi`, separated by tabs.
+// FABRIC: a file of hosts and links as mutirao-core reads them, or the five columns of schema.sql; without
+// it this host. A row is one line of the columns of schema.sql behind `mpi`, separated by tabs.
 #include <iostream>
 
 #include "profile/commands.h"

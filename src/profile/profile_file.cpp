@@ -138,6 +138,19 @@ std::optional<ProfileRow> row_from(const std::string& line) {
     return columns.ended_well() ? std::move(row) : std::nullopt;
 }
 
+std::optional<Fabric> fabric_from(const std::vector<std::string>& columns) {
+    std::string line;
+    for (const std::string& column : columns) line += (line.empty() ? "" : "\t") + column;
+    TextColumns values(line);
+    Fabric fabric;
+    std::string latencies_us;
+    values >> fabric.hosts >> fabric.sites >> latencies_us >> fabric.processor >> fabric.transport;
+    fabric.latencies_us = values_in(latencies_us);
+    const bool sound = fabric.hosts > 0 && fabric.sites > 0 &&
+                       latencies_us.empty() == fabric.latencies_us.empty();
+    return values.ended_well() && sound ? std::optional(std::move(fabric)) : std::nullopt;
+}
+
 ProfileFile::ProfileFile(std::string path, Access access, std::chrono::milliseconds patience)
     : path_(std::move(path)), access_(access), patience_(patience) {}
 
@@ -271,13 +284,13 @@ Outcome ProfileFile::failure() {
     return Outcome::useless;
 }
 
-// A journal left beside a file would be played back into the next one of its name.
+// Closing it has rolled back what was begun, so no journal is left that would be played back into the next
+// file of its name.
 Outcome ProfileFile::set_aside(const std::string& suffix, const std::string& why) {
     database_.reset();
     struct stat found {};
     if (stat(path_.c_str(), &found) != 0 || found.st_ino != inode_) return Outcome::absent;  // done by others
     const std::string aside = path_ + suffix;
-    std::rename((path_ + "-journal").c_str(), (aside + "-journal").c_str());
     if (std::rename(path_.c_str(), aside.c_str()) != 0) {
         error_ = path_ + " " + why + ", and cannot be set aside: " + std::strerror(errno);
         return Outcome::useless;

@@ -24,6 +24,9 @@ enum class Outcome : unsigned char {
 /// A row's columns behind `mpi` in schema.sql, separated by tabs.
 std::optional<ProfileRow> row_from(const std::string& line);
 
+/// Of its columns in schema.sql.
+std::optional<Fabric> fabric_from(const std::vector<std::string>& columns);
+
 struct KnownFabric {
     std::int64_t id = 0;
     Fabric fabric;

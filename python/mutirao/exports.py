@@ -1,0 +1,217 @@
+"""Rules for those who cannot preload mutirao: what a profile says, as other MPI libraries read it.
+
+A library's own rules stay wherever its own choice was measured to be as fast, nothing was measured, or the
+best has no counterpart there. Rules hold for the numbers of ranks that were measured, and for lengths from
+half of the shortest to twice the longest; between two lengths the border lies in the geometric middle.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from math import sqrt
+
+from mutirao.collectives import COLLECTIVES
+from mutirao.counterparts import Counterpart, counterpart, segment_bytes
+from mutirao.profile import NATIVE, Call, Profile, mean_us
+from mutirao.units import counted, ratio, size
+
+# Less than this is no reason to leave a library's own rules.
+LEAST_GAIN = 0.03
+# By which length a library's rules go, where that is not all that a rank sends or gets.
+_BY_MESSAGE = ("broadcast", "reduce", "allreduce")
+# Open MPI's numbers of collectives, and those whose rules go by no length.
+OPEN_MPI_IDS = {"allgather": 0, "allreduce": 2, "alltoall": 3, "barrier": 6, "broadcast": 7,
+                "reduce": 11, "reduce_scatter": 12, "reduce_scatter_block": 13}
+_INTEL_NAMES = {"broadcast": "BCAST"}
+_MPICH_NAMES = {"broadcast": "bcast"}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What rules say of one length; without a counterpart the library's own choice."""
+
+    length_bytes: int
+    candidate: str = NATIVE
+    row: Counterpart | None = None
+
+
+@dataclass
+class Table:
+    """Of one collective and number of ranks."""
+
+    collective: str
+    ranks: int
+    choices: list[Choice]
+    lost: list[str] = field(default_factory=list)  # what is not in the rules, for people
+
+    def rule_bytes(self, length_bytes: float) -> int:
+        """As the libraries count: all blocks together, where there is one for every rank."""
+        whole = self.collective in _BY_MESSAGE or self.collective == "barrier"
+        return round(length_bytes) * (1 if whole else self.ranks)
+
+    def ranges(self) -> Iterator[tuple[int, int | None, Choice]]:
+        """From the first number of bytes to before the second; None: without end."""
+        if self.collective == "barrier":
+            yield 0, None, self.choices[0]
+            return
+        lengths = [each.length_bytes for each in self.choices]
+        borders = [lengths[0] / 2, *(sqrt(a * b) for a, b in zip(lengths, lengths[1:], strict=False)),
+                   lengths[-1] * 2]
+        yield 0, self.rule_bytes(borders[0]), Choice(0)
+        for choice, low, high in zip(self.choices, borders, borders[1:], strict=False):
+            yield self.rule_bytes(low), self.rule_bytes(high), choice
+        yield self.rule_bytes(borders[-1]), None, Choice(0)
+
+
+def tables(profile: Profile, has: str, any_order: bool) -> list[Table]:
+    """`has`: the attribute of Counterpart that a library's name for it stands in. `any_order`: the program
+    has no operators that do not commute."""
+    def group(call: Call) -> tuple[str, int]:
+        return call.collective, call.ranks
+
+    calls = [call for call in profile.calls if call.commutes and call.buffers == "warm"]
+    result = []
+    for (collective, ranks), members in groupby(sorted(calls, key=group), key=group):
+        by_length: dict[int, list[Call]] = {}
+        for call in members:
+            by_length.setdefault(call.length_bytes, []).append(call)
+        table = Table(collective, ranks, [])
+        for length in sorted(by_length):
+            table.choices.append(_choice(profile, by_length[length], table, has, any_order))
+        result.append(table)
+    return result
+
+
+def _choice(profile: Profile, calls: Sequence[Call], table: Table, has: str, any_order: bool
+            ) -> Choice:
+    """Rules know no roots: over all that were measured."""
+    times = [profile.medians_us(call) for call in calls]
+    common = set.intersection(*map(set, times))
+    medians = sorted((mean_us(each[name] for each in times), name) for name in common)
+    length = calls[0].length_bytes
+    native_us = next((time for time, name in medians if name == NATIVE), None)
+    for number, (time_us, name) in enumerate(medians):
+        if name == NATIVE or (native_us and time_us > native_us * (1 - LEAST_GAIN)):
+            return Choice(length)
+        row = counterpart(table.collective, name, calls[0].fabric.hosts, calls[0].most_on_a_host)
+        known = row is not None and getattr(row, has) is not None
+        if known and (row.keeps_order or any_order):
+            return Choice(length, name, row)
+        if number == 0:
+            why = "is wrong for operators that do not commute" if known else "has no counterpart"
+            gain = f" ({ratio(time_us / native_us)} x native)" if native_us else ""
+            size_ = f" of {size(length)}" if COLLECTIVES[table.collective].has_length else ""
+            table.lost.append(f"{table.collective}{size_}, {counted(table.ranks, 'rank')}:"
+                              f" {name}{gain} {why}")
+    return Choice(length)
+
+
+def _merged(table: Table) -> list[tuple[int, int | None, Choice]]:
+    """Neighbouring ranges with the same choice as one."""
+    result: list[tuple[int, int | None, Choice]] = []
+    for low, high, choice in table.ranges():
+        if high is not None and high <= low:
+            continue
+        if result and replace(result[-1][2], length_bytes=0) == replace(choice, length_bytes=0):
+            result[-1] = (result[-1][0], high, choice)
+        else:
+            result.append((low, high, choice))
+    return result
+
+
+def open_mpi(given: Iterable[Table]) -> str:
+    """A file for coll_tuned_dynamic_rules_filename, as Open MPI 4 and 5 read it."""
+    of_collective: dict[str, list[Table]] = {}
+    for table in given:
+        if table.collective in OPEN_MPI_IDS:
+            of_collective.setdefault(table.collective, []).append(table)
+        else:
+            table.lost += [f"{table.collective}, {counted(table.ranks, 'rank')}: no rules for it"]
+    lines = ["# Rules of Open MPI made by mutirao profile export. To run with them:",
+             "#   mpirun --mca coll_tuned_use_dynamic_rules 1"
+             " --mca coll_tuned_dynamic_rules_filename FILE ...",
+             "# Algorithm 0 is Open MPI's own choice.",
+             f"{len(of_collective)}  # collectives"]
+    for collective, members in sorted(of_collective.items(),
+                                      key=lambda item: OPEN_MPI_IDS[item[0]]):
+        blocks = _open_mpi_sizes(members)
+        lines += [f"{OPEN_MPI_IDS[collective]}  # {collective}",
+                  f"{len(blocks)}  # numbers of ranks, each to the next"]
+        for ranks, rules in blocks:
+            lines += [f"{ranks}  # ranks", f"{len(rules)}  # lengths, each to the next", *rules]
+    return "\n".join(lines) + "\n"
+
+
+def _open_mpi_sizes(members: Sequence[Table]) -> list[tuple[int, list[str]]]:
+    """A rule holds up to the next number of ranks, and the first one below itself, too."""
+    own = ["0 0 0 0"]
+    blocks: dict[int, list[str]] = {1: own}
+    for table in members:
+        blocks[table.ranks] = [_open_mpi_rule(low, choice) for low, _high, choice in _merged(table)]
+        blocks.setdefault(table.ranks + 1, own)
+    for table in members:  # also where the number after one was measured
+        blocks[table.ranks] = [_open_mpi_rule(low, choice) for low, _high, choice in _merged(table)]
+    return sorted(blocks.items())
+
+
+def _open_mpi_rule(low: int, choice: Choice) -> str:
+    if choice.row is None:
+        return f"{low} 0 0 0"
+    return (f"{low} {choice.row.open_mpi} 0 {segment_bytes(choice.candidate)}"
+            f"  # bytes, {choice.candidate}")
+
+
+def intel(given: Iterable[Table]) -> str:
+    """Assignments for a shell: I_MPI_ADJUST_COLLECTIVE="NUMBER:BYTES@RANKS;...\"."""
+    lines = ["# Rules of Intel MPI made by mutirao profile export: read them into a shell with `.`",
+             "# What is not named is Intel MPI's own choice."]
+    of_collective: dict[str, list[str]] = {}
+    for table in given:
+        for low, high, choice in _merged(table):
+            if choice.row is not None:
+                most = (1 << 31) - 1 if high is None else high - 1
+                of_collective.setdefault(table.collective, []).append(
+                    f"{choice.row.intel}:{low}-{most}@{table.ranks}-{table.ranks}")
+    for collective, rules in sorted(of_collective.items()):
+        name = _INTEL_NAMES.get(collective, collective.upper())
+        lines.append(f'export I_MPI_ADJUST_{name}="{";".join(rules)}"')
+    return "\n".join(lines) + "\n"
+
+
+def mpich(given: Iterable[Table]) -> str:
+    """Assignments for a shell. MPICH's variables know neither lengths nor numbers of ranks, so one is set
+    where one algorithm serves all that was measured."""
+    lines = ["# Choices for MPICH made by mutirao profile export: read them into a shell with `.`",
+             "# What is not named is MPICH's own choice."]
+    of_collective: dict[str, list[Table]] = {}
+    for table in given:
+        of_collective.setdefault(table.collective, []).append(table)
+    for collective, members in sorted(of_collective.items()):
+        names = {each.row and each.row.mpich for table in members for each in table.choices}
+        if len(names) == 1 and (name := names.pop()):
+            variable = _MPICH_NAMES.get(collective, collective).upper()
+            value = name.partition("_intra_")[2]
+            lines.append(f"export MPIR_CVAR_{variable}_INTRA_ALGORITHM={value}")
+        elif names - {None}:
+            several = " and ".join(sorted(each or "its own choice" for each in names))
+            members[0].lost.append(f"{collective}: MPICH's variables know one algorithm for all"
+                                   f" lengths and ranks, not {several}")
+    return "\n".join(lines) + "\n"
+
+
+def as_json(profile: Profile) -> str:
+    return json.dumps([{"fabric": vars(fabric), "mpi": mpi, **vars(row)}
+                       for fabric, mpi, row in profile.rows], indent=2) + "\n"
+
+
+@dataclass(frozen=True)
+class Format:
+    write: Callable[[Sequence[Table]], str]
+    has: str  # the attribute of Counterpart in which the library's name for an algorithm stands
+    library: str  # what its versions begin with
+
+
+FORMATS = {"openmpi": Format(open_mpi, "open_mpi", "Open MPI"),
+           "mpich": Format(mpich, "mpich", "MPICH"),
+           "intel": Format(intel, "intel", "Intel")}
