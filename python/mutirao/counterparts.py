@@ -58,6 +58,12 @@ COUNTERPARTS = (
     Counterpart("allgather", "neighbor_exchange", 5),
     Counterpart("allgather", "two_proc", 6),
     Counterpart("allgather", "sparbit", 7),
+    Counterpart("allgatherv", "gather_broadcast", 1),
+    Counterpart("allgatherv", "bruck", 2, "MPIR_Allgatherv_intra_brucks", parameters="radix=2"),
+    Counterpart("allgatherv", "ring", 3, "MPIR_Allgatherv_intra_ring", 3),
+    Counterpart("allgatherv", "neighbor_exchange", 4),
+    Counterpart("allgatherv", "two_proc", 5),
+    Counterpart("allgatherv", "sparbit", 6),
     Counterpart("alltoall", "linear", 1, "MPIR_Alltoall_intra_scattered", 2),
     Counterpart("alltoall", "pairwise", 2, "MPIR_Alltoall_intra_pairwise", 3),
     Counterpart("alltoall", "bruck", 3, "MPIR_Alltoall_intra_brucks", 1, "radix=2"),
@@ -72,6 +78,8 @@ COUNTERPARTS = (
                 keeps_order=False),
 )
 
+# Whose algorithms run between one rank of each host, and what goes on inside each unless it is said.
+_OVER_HOSTS, _USUAL_INSIDE = "broadcast", "binomial"
 _PARAMETER = re.compile(r"(\w+)=([\w.-]+)")
 
 
@@ -89,8 +97,8 @@ def counterpart(collective: str, candidate: str, hosts: int, most_on_a_host: int
     """Of a candidate as settings spell it; None: only mutirao has it."""
     name, parameters = _parse(candidate)
     cut = int(parameters.pop("segment_bytes", 0)) > 0
-    inside = parameters.pop("inside", None)
-    if inside is not None and most_on_a_host > 1:
+    inside = parameters.pop("inside", _USUAL_INSIDE)
+    if collective == _OVER_HOSTS and most_on_a_host > 1:
         # Between one host and itself there is nothing to do: what goes on inside is all of it.
         if hosts > 1:
             return None

@@ -18,11 +18,12 @@ from mutirao.units import counted, ratio, size
 
 # Less than this is no reason to leave a library's own rules.
 LEAST_GAIN = 0.03
-# By which length a library's rules go, where that is not all that a rank sends or gets.
-_BY_MESSAGE = ("broadcast", "reduce", "allreduce")
-# Open MPI's numbers of collectives, and those whose rules go by no length.
-OPEN_MPI_IDS = {"allgather": 0, "allreduce": 2, "alltoall": 3, "barrier": 6, "broadcast": 7,
-                "reduce": 11, "reduce_scatter": 12, "reduce_scatter_block": 13}
+# Rules go by the length of one block here; elsewhere by all blocks together.
+_BY_BLOCK = ("allgatherv",)
+# Open MPI's numbers of collectives, as 5.0 was seen to obey them. Those of gather and scatter go by counts
+# that MPI does not look at on some ranks, so that ranks might choose differently.
+OPEN_MPI_IDS = {"allgather": 0, "allgatherv": 1, "allreduce": 2, "alltoall": 3, "barrier": 6,
+                "broadcast": 7, "reduce": 11, "reduce_scatter": 12, "reduce_scatter_block": 13}
 _INTEL_NAMES = {"broadcast": "BCAST"}
 _MPICH_NAMES = {"broadcast": "bcast"}
 
@@ -43,12 +44,13 @@ class Table:
     collective: str
     ranks: int
     choices: list[Choice]
+    levels: bool = False  # several hosts of several ranks
     lost: list[str] = field(default_factory=list)  # what is not in the rules, for people
 
     def rule_bytes(self, length_bytes: float) -> int:
         """As the libraries count: all blocks together, where there is one for every rank."""
-        whole = self.collective in _BY_MESSAGE or self.collective == "barrier"
-        return round(length_bytes) * (1 if whole else self.ranks)
+        together = COLLECTIVES[self.collective].in_blocks and self.collective not in _BY_BLOCK
+        return round(length_bytes) * (self.ranks if together else 1)
 
     def ranges(self) -> Iterator[tuple[int, int | None, Choice]]:
         """From the first number of bytes to before the second; None: without end."""
@@ -76,7 +78,8 @@ def tables(profile: Profile, has: str, any_order: bool) -> list[Table]:
         by_length: dict[int, list[Call]] = {}
         for call in members:
             by_length.setdefault(call.length_bytes, []).append(call)
-        table = Table(collective, ranks, [])
+        levels = any(call.fabric.hosts > 1 and call.most_on_a_host > 1 for call in calls)
+        table = Table(collective, ranks, [], levels)
         for length in sorted(by_length):
             table.choices.append(_choice(profile, by_length[length], table, has, any_order))
         result.append(table)
@@ -120,7 +123,7 @@ def _merged(table: Table) -> list[tuple[int, int | None, Choice]]:
     return result
 
 
-def open_mpi(given: Iterable[Table]) -> str:
+def open_mpi(given: Sequence[Table]) -> str:
     """A file for coll_tuned_dynamic_rules_filename, as Open MPI 4 and 5 read it."""
     of_collective: dict[str, list[Table]] = {}
     for table in given:
@@ -132,6 +135,8 @@ def open_mpi(given: Iterable[Table]) -> str:
              "#   mpirun --mca coll_tuned_use_dynamic_rules 1"
              " --mca coll_tuned_dynamic_rules_filename FILE ...",
              "# Algorithm 0 is Open MPI's own choice.",
+             *(["# Where hosts have several ranks, Open MPI 5 goes by these rules only with"
+                " --mca coll ^han."] if any(table.levels for table in given) else []),
              f"{len(of_collective)}  # collectives"]
     for collective, members in sorted(of_collective.items(),
                                       key=lambda item: OPEN_MPI_IDS[item[0]]):
@@ -146,11 +151,8 @@ def open_mpi(given: Iterable[Table]) -> str:
 def _open_mpi_sizes(members: Sequence[Table]) -> list[tuple[int, list[str]]]:
     """A rule holds up to the next number of ranks, and the first one below itself, too."""
     own = ["0 0 0 0"]
-    blocks: dict[int, list[str]] = {1: own}
+    blocks = {1: own} | {table.ranks + 1: own for table in members}
     for table in members:
-        blocks[table.ranks] = [_open_mpi_rule(low, choice) for low, _high, choice in _merged(table)]
-        blocks.setdefault(table.ranks + 1, own)
-    for table in members:  # also where the number after one was measured
         blocks[table.ranks] = [_open_mpi_rule(low, choice) for low, _high, choice in _merged(table)]
     return sorted(blocks.items())
 
