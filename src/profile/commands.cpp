@@ -65,14 +65,28 @@ void remember_rows(const Words& words, std::istream& in, std::ostream& out) {
     out << count << "\n";
 }
 
+/// Its number in the file; 0 where it is not known there.
+void find_fabric(const Words& words, std::ostream& out) {
+    if (words.empty()) throw UsageError("find takes FILE and perhaps a fabric");
+    const Fabric fabric = fabric_in({words.begin() + 1, words.end()});
+    ProfileFile file(words[0], ProfileFile::Access::read, patience);
+    const Outcome begun = file.begin();
+    if (begun != Outcome::done && begun != Outcome::absent) throw Failure(file.error());
+    const auto known = begun == Outcome::done ? file.fabrics() : std::vector<KnownFabric>{};
+    if (!known) throw Failure(file.error());
+    out << find_alike(*known, fabric).value_or(0) << "\n";
+}
+
 }  // namespace
 
 int run(const Words& words, std::istream& in, std::ostream& out, std::ostream& err) {
     try {
-        if (words.empty()) throw UsageError("no command; valid are host remember");
-        tool::require_one_of("command", words.front(), {"host", "remember"});
+        if (words.empty()) throw UsageError("no command; valid are host find remember");
+        tool::require_one_of("command", words.front(), {"host", "find", "remember"});
         const Words rest(words.begin() + 1, words.end());
-        words.front() == "host" ? describe_host(out) : remember_rows(rest, in, out);
+        if (words.front() == "host") describe_host(out);
+        if (words.front() == "find") find_fabric(rest, out);
+        if (words.front() == "remember") remember_rows(rest, in, out);
         return 0;
     } catch (const UsageError& error) {
         err << "mutirao-profile: " << error.what() << "\n";

@@ -45,6 +45,10 @@ TEST(ProfileCommands, RowsAreRemembered) {
     EXPECT_EQ(to_string(known.rows[0].candidate), "chain:segment_bytes=4096");
     EXPECT_EQ(call({"remember", path, "Some MPI", "2", "2", "20000", "", "btl=tcp"}, line).code, 0);
     EXPECT_EQ(ProfileStore(path).rows_for({2, 2, {20000}, "", "btl=tcp"}, "Some MPI").rows.size(), 1u);
+    EXPECT_EQ(call({"find", path, network}).out, "1\n");
+    EXPECT_EQ(call({"find", path, "2", "2", "21000", "", "btl=tcp"}).out, "2\n");
+    EXPECT_EQ(call({"find", path}).out, "0\n");
+    EXPECT_EQ(call({"find", path + "none"}).out, "0\n");
     std::remove(path.c_str());
     std::remove(network.c_str());
 }

@@ -3,6 +3,7 @@
 // input, 1 for what cannot be done.
 //
 //   mutirao-profile host                         what a profile says of this host (JSON)
+//   mutirao-profile find FILE [FABRIC]           the number of that fabric in the profile, or 0
 //   mutirao-profile remember FILE MPI [FABRIC]   adds the rows on standard input
 //
 // FABRIC: a file of hosts and links as mutirao-core reads them, or the five columns of schema.sql; without

@@ -151,6 +151,13 @@ std::optional<Fabric> fabric_from(const std::vector<std::string>& columns) {
     return values.ended_well() && sound ? std::optional(std::move(fabric)) : std::nullopt;
 }
 
+std::optional<std::int64_t> find_alike(const std::vector<KnownFabric>& known, const Fabric& fabric) {
+    for (const KnownFabric& each : known) {
+        if (!difference(fabric, each.fabric)) return each.id;
+    }
+    return std::nullopt;
+}
+
 ProfileFile::ProfileFile(std::string path, Access access, std::chrono::milliseconds patience)
     : path_(std::move(path)), access_(access), patience_(patience) {}
 

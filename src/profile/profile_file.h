@@ -32,6 +32,9 @@ struct KnownFabric {
     Fabric fabric;
 };
 
+/// The one that the rows of `fabric` belong to: as it was first seen, so that it does not creep away.
+std::optional<std::int64_t> find_alike(const std::vector<KnownFabric>& known, const Fabric& fabric);
+
 class ProfileFile {
   public:
     enum class Access : unsigned char { read, write };

@@ -12,14 +12,6 @@ constexpr std::chrono::milliseconds patience_to_read{500};
 /// More than this is not taken up before it is written.
 constexpr std::size_t most_batches = 4096;
 
-/// The one that the rows of `fabric` belong to: as it was first seen, so that it does not creep away.
-std::optional<std::int64_t> find_alike(const std::vector<KnownFabric>& known, const Fabric& fabric) {
-    for (const KnownFabric& each : known) {
-        if (!difference(fabric, each.fabric)) return each.id;
-    }
-    return std::nullopt;
-}
-
 ProfileStore::Answer none_of(const std::vector<KnownFabric>& known, const Fabric& fabric) {
     if (known.empty()) return {{}, "the profile is empty"};
     const auto nearest = std::find_if(known.begin(), known.end(), [&](const KnownFabric& each) {

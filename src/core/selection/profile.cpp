@@ -76,6 +76,34 @@ std::vector<ProfileRow> of_nearest_ranks(std::vector<ProfileRow> rows, const Ran
     return rows;
 }
 
+double native_us(const std::vector<ProfileRow>& rows, Origin origin, std::size_t length_bytes) {
+    for (const ProfileRow& row : rows) {
+        if (row.candidate.native() && row.origin == origin && row.length_bytes == length_bytes)
+            return row.time_us.median;
+    }
+    return 0;
+}
+
+/// Tuning times calls from a common start to their last end, learning as the program makes them: what
+/// compares is how far from the MPI library's own a candidate is.
+std::vector<ProfileRow> on_one_scale(const std::vector<ProfileRow>& rows) {
+    std::vector<ProfileRow> result;
+    for (ProfileRow row : rows) {
+        const bool learned = row.origin == Origin::learned;
+        const double mine = native_us(rows, row.origin, row.length_bytes);
+        const double others =
+            native_us(rows, learned ? Origin::tuned : Origin::learned, row.length_bytes);
+        if (mine == 0 && others > 0) continue;
+        if (learned && others > 0) {
+            row.time_us.low *= others / mine;
+            row.time_us.median *= others / mine;
+            row.time_us.high *= others / mine;
+        }
+        result.push_back(row);
+    }
+    return result;
+}
+
 using ByLength = std::map<std::size_t, ProfileRow>;
 
 bool of_one_class(std::size_t a_bytes, std::size_t b_bytes) {
@@ -186,7 +214,7 @@ std::vector<Remembered> remembered(const std::vector<ProfileRow>& rows, const Ca
         std::erase_if(serving, [](const ProfileRow& row) { return row.buffers == Buffers::cold; });
     }
     std::map<std::string, ByLength> by_candidate;
-    for (const ProfileRow& row : of_nearest_ranks(std::move(serving), ranks)) {
+    for (const ProfileRow& row : on_one_scale(of_nearest_ranks(std::move(serving), ranks))) {
         ByLength& known = by_candidate[to_string(row.candidate)];
         const auto [entry, fresh] = known.try_emplace(row.length_bytes, row);
         if (!fresh) entry->second = merged(entry->second, row);

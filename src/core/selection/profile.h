@@ -84,7 +84,8 @@ struct Remembered {
 };
 
 /// Fastest first. `rows`: of a fabric like this one, and of the same MPI library. Of cold buffers only
-/// where nothing is known of warm ones.
+/// where nothing is known of warm ones. Where a candidate was both tuned and learned its ratios to native
+/// are merged, and times are as tuned.
 std::vector<Remembered> remembered(const std::vector<ProfileRow>& rows, const CallShape& shape,
                                    const Ranks& ranks);
 

@@ -133,6 +133,22 @@ TEST(Profile, TunedAndLearnedTellOneTime) {
     EXPECT_EQ(known[0].row.windows, 20u);
 }
 
+TEST(Profile, RatiosToNativeAreWhatCompares) {
+    std::vector<ProfileRow> rows{row("native", 24, 1000), row("flat", 24, 500), row("native", 24, 100),
+                                 row("binomial", 24, 60)};
+    rows[2].origin = rows[3].origin = Origin::tuned;
+    const auto known = at(rows, 24);
+    ASSERT_EQ(known.size(), 3u);
+    EXPECT_EQ(to_string(known[0].row.candidate), "flat");
+    EXPECT_NEAR(known[0].row.time_us.median, 50, 1e-9);
+    EXPECT_NEAR(known[0].row.time_us.high, 60, 1e-9);
+    EXPECT_NEAR(known[2].row.time_us.median, 100, 1e-9);
+    rows.erase(rows.begin());
+    const auto without = at(rows, 24);
+    ASSERT_EQ(without.size(), 2u) << "no telling how flat compares";
+    EXPECT_EQ(to_string(without[0].row.candidate), "binomial");
+}
+
 TEST(Profile, MoreWindowsAndNewerOnesWeighMore) {
     ProfileRow one = row("flat", 24, 100);
     ProfileRow other = row("flat", 24, 110);
