@@ -9,6 +9,9 @@
  *   root's entry, or without a root from the last rank's. How far their entries were apart, at most,
  *   is entry_spread_ms: by so much a completion may be too short.
  *
+ * Buffers have just been written, so they are in the processor's cache; with --cold 1 each rank writes so
+ * much else before it enters that they are not.
+ *
  * One JSON line per root, length and number of consecutive calls from rank 0. After --then follow
  * further measurements of the same job, whose options begin as they were before it.
  */
@@ -16,7 +19,7 @@
 
 const char program_name[] = "collective";
 const char program_usage[] = "NAME [--bytes N,...] [--roots R,...] [--repeat N]"
-                             " [--consecutive N,...] [--then ...]";
+                             " [--consecutive N,...] [--cold 0|1] [--then ...]";
 
 enum { start_tag = result_tag + 1 };
 /* Those who have just said that they are ready have yet to enter. */
@@ -32,10 +35,11 @@ struct options {
     int consecutives[most_values];
     int consecutive_count;
     int repeat;
+    int cold;
 };
 
 static struct options defaults_of(const struct collective* collective) {
-    const struct options options = {{collective->gives == nothing ? 0 : 24}, 1, {0}, 1, {1}, 1, 5};
+    const struct options options = {{collective->gives == nothing ? 0 : 24}, 1, {0}, 1, {1}, 1, 5, 0};
     return options;
 }
 
@@ -59,6 +63,8 @@ static int parse(int from, int argc, char** argv, const struct collective* colle
                 parse_list(value, 0, collective->rooted ? size - 1 : 0, options->roots);
         } else if (strcmp(argv[i], "--repeat") == 0) {
             options->repeat = parse_one(value, 1, 1000000);
+        } else if (strcmp(argv[i], "--cold") == 0) {
+            options->cold = parse_one(value, 0, 1);
         } else if (strcmp(argv[i], "--consecutive") == 0) {
             options->consecutive_count = parse_list(value, 1, 1000000, options->consecutives);
         } else {
@@ -121,6 +127,17 @@ static void wait_until(double time_ms) {
     }
 }
 
+/* Of a last level that is larger than this, as virtual machines share one, something may stay. */
+static void empty_cache(void) {
+    enum { length = 64 << 20 };
+    static unsigned char* other = NULL;
+    static unsigned char round = 0;
+    if (other == NULL && (other = malloc(length)) == NULL) {
+        out_of_memory(length);
+    }
+    memset(other, ++round, length);
+}
+
 /* Returns when it is this rank's time to enter, once all are ready. */
 static void wait_for_start(const struct call* call, double notice) {
     if (!call->collective->from_root) {
@@ -145,6 +162,7 @@ static void check_barrier(const struct call* call, const double* times) {
 struct rounds {
     int consecutive;
     int repeat;
+    int cold;
     double notice_ms;
     double* entry_spread_ms; /* these are the root's to know */
     double* completion_ms;
@@ -166,6 +184,9 @@ static void run_rounds(struct call* call, const struct rounds* rounds) {
     *rounds->entry_spread_ms = 0;
     for (int i = 0; i <= rounds->repeat; ++i) {
         const size_t expected_bytes = prepare_call(call, (unsigned)(i + rounds->consecutive));
+        if (rounds->cold) {
+            empty_cache();
+        }
         double times[time_count] = {end, begin, -begin, -end};
         all_latest_at(call->root, times, time_count);
         if (i > 0 && rank == call->root) {
@@ -205,7 +226,7 @@ static void print_line(const struct call* call, double first_ms, const struct ro
            call->length, call->collective->name, call->root, rounds->consecutive, first_ms,
            *rounds->entry_spread_ms);
     for (int i = 0; i < rounds->repeat; ++i) {
-        printf("%s%.3f", i == 0 ? "" : ",", rounds->completion_ms[i]);
+        printf("%s%.6f", i == 0 ? "" : ",", rounds->completion_ms[i]);
     }
     printf("]}\n");
     fflush(stdout);
@@ -218,11 +239,11 @@ static void measure(const struct options* options, struct call* call) {
         out_of_memory(call->length);
     }
     double first[2]; /* the spread, and the first call's completion */
-    run_rounds(call, &(struct rounds){1, 1, notice, first, first + 1});
+    run_rounds(call, &(struct rounds){1, 1, 0, notice, first, first + 1});
     to_rank_0(call->root, first, 2);
     for (int c = 0; c < options->consecutive_count; ++c) {
-        const struct rounds rounds = {options->consecutives[c], options->repeat, notice, values,
-                                      values + 1};
+        const struct rounds rounds = {options->consecutives[c], options->repeat, options->cold,
+                                      notice, values, values + 1};
         run_rounds(call, &rounds);
         to_rank_0(call->root, values, options->repeat + 1);
         print_line(call, first[1], &rounds);

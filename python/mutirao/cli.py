@@ -22,6 +22,7 @@ COMMANDS = (
     "new_algorithm",
     "settings",
     "bench",
+    "tune",
     "profile",
     "study",
     "agent",

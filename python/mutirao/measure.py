@@ -70,6 +70,7 @@ class Workload:
     roots: Sequence[int]
     consecutive: Sequence[int] = (1,)
     repeat: int = 3
+    cold: bool = False  # no buffer is in the processor's cache
 
     @property
     def points(self) -> int:
@@ -80,7 +81,8 @@ class Workload:
             return ",".join(map(str, values))
 
         return ["--bytes", joined(self.lengths_bytes), "--roots", joined(self.roots),
-                "--consecutive", joined(self.consecutive), "--repeat", str(self.repeat)]
+                "--consecutive", joined(self.consecutive), "--repeat", str(self.repeat),
+                *(["--cold", "1"] if self.cold else [])]
 
 
 @dataclass(frozen=True)

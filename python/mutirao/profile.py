@@ -8,8 +8,8 @@ import re
 import sqlite3
 import statistics
 import subprocess
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
 from math import exp, log
 from pathlib import Path
@@ -151,13 +151,17 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
             raise Failure(f"{path} is not a profile of this mutirao ({pragma} {found}, not {value})")
 
 
+def find_fabric(path: Path, network: HostNetwork | None) -> int:
+    """The number that these hosts have in the profile, or without a network this one; 0: it knows them
+    not."""
+    with _as_argument(network) as fabric:
+        return int(_ask("find", str(path), *fabric))
+
+
 def remember(path: Path, mpi: str, rows: Sequence[Row], network: HostNetwork | None) -> None:
     """Adds what was measured on these hosts, or without a network on this one."""
-    if network is None:
-        _remember(path, mpi, rows, [])
-        return
-    with network_file(network) as file:
-        _remember(path, mpi, rows, [str(file)])
+    with _as_argument(network) as fabric:
+        _remember(path, mpi, rows, fabric)
 
 
 def add(path: Path, measured: Iterable[tuple[Fabric, str, Row]]) -> int:
@@ -174,16 +178,28 @@ def add(path: Path, measured: Iterable[tuple[Fabric, str, Row]]) -> int:
     return sum(map(len, groups.values()))
 
 
+@contextmanager
+def _as_argument(network: HostNetwork | None) -> Iterator[list[str]]:
+    if network is None:
+        yield []
+        return
+    with network_file(network) as file:
+        yield [str(file)]
+
+
 def _remember(path: Path, mpi: str, rows: Sequence[Row], fabric: list[str]) -> None:
+    _ask("remember", str(path), mpi, *fabric,
+         lines=("\t".join(map(str, astuple(row))) + "\n" for row in rows))
+
+
+def _ask(*words: str, lines: Iterable[str] = ()) -> str:
     if not PROGRAM.is_file():
         raise Failure("mutirao is not built with profiles: run make build (they need SQLite)")
-    with tempfile.TemporaryFile("w+") as given:
-        given.writelines("\t".join(map(str, astuple(row))) + "\n" for row in rows)
-        given.seek(0)
-        answer = subprocess.run([PROGRAM, "remember", str(path), mpi, *fabric], stdin=given,
-                                capture_output=True, text=True, check=False)
+    answer = subprocess.run([PROGRAM, *words], input="".join(lines), capture_output=True, text=True,
+                            check=False)
     line = answer.stderr.strip().removeprefix("mutirao-profile: ")
     if answer.returncode == 2:
         raise UsageError(line)
     if answer.returncode != 0:
         raise Failure(line or f"mutirao-profile ended with exit code {answer.returncode}")
+    return answer.stdout
