@@ -54,14 +54,6 @@ class Wanted:
     factor: float  # candidates that are predicted to take more than so many times the best are left out
 
     @property
-    def hosts(self) -> int:
-        return min(self.ranks, len(self.lab.hosts)) if self.lab else 1
-
-    @property
-    def most_on_a_host(self) -> int:
-        return max(spread(self.ranks, self.hosts))
-
-    @property
     def collectives(self) -> list[str]:
         return list(dict.fromkeys(cell.collective for cell in self.cells))
 
@@ -88,6 +80,7 @@ class Survey:
     network: HostNetwork | None  # as it was measured; None: one host
     predicted_ms: Mapping[Cell, Mapping[str, float]]
     job_s: float  # that a job takes, whatever it measures
+    hosts: int = 1
 
     def calls(self, cell: Cell) -> int:
         least_ms = min(self.predicted_ms[cell].values(), default=0.0)
@@ -102,19 +95,20 @@ class Survey:
 def survey(wanted: Wanted, steps: Steps) -> Survey:
     """One job of each collective in which mutirao chooses: that measures the network, and predicts."""
     predicted: dict[Cell, dict[str, float]] = {}
-    report, network, seconds = None, None, []
+    report, network, hosts, seconds = None, None, 1, []
     for collective in wanted.collectives:
         steps.begin(f"{collective}: network and predictions")
         cells = [cell for cell in wanted.cells if cell.collective == collective]
         found = _measure(wanted, collective, _OWN_CHOICE, cells, "warm", [1] * len(cells))
         seconds.append(found.seconds)
         report = found.report or report
+        hosts = (found.communicator or {}).get("hosts", hosts)
         network = _network_of(found.communicator) or network
         predicted |= {cell: found.predicted_ms(cell.length_bytes, cell.root) for cell in cells}
         steps.advance()
     if report is None:
         raise Failure("mutirao left no report: nothing can be tuned")
-    return Survey(report["mpi"], network, predicted, min(seconds))
+    return Survey(report["mpi"], network, predicted, min(seconds), hosts)
 
 
 def _network_of(communicator: dict | None) -> HostNetwork | None:
@@ -179,15 +173,15 @@ def run_job(wanted: Wanted, surveyed: Survey, job: Job) -> Iterator[Row]:
         asked = job.candidate.partition(":")[0]
         if job.candidate != NATIVE and (ran or NATIVE).partition(":")[0] != asked:
             raise Failure(f"{job.title}: {ran or NATIVE} ran instead")
-        yield _row(wanted, cell, job, point)
+        yield _row(wanted.ranks, surveyed.hosts, cell, job, point)
 
 
-def _row(wanted: Wanted, cell: Cell, job: Job, point: Point) -> Row:
+def _row(ranks: int, hosts: int, cell: Cell, job: Job, point: Point) -> Row:
     low_ms, high_ms = median_interval(point.completion_ms)
     root = cell.root if COLLECTIVES[cell.collective].rooted else -1
-    return Row(wanted.ranks, wanted.hosts, wanted.most_on_a_host, cell.collective, root, 1,
-               cell.length_bytes, job.buffers, "tuned", job.candidate, low_ms * 1000,
-               point.median_ms * 1000, high_ms * 1000, len(point.completion_ms), time.time())
+    return Row(ranks, hosts, max(spread(ranks, hosts)), cell.collective, root, 1, cell.length_bytes,
+               job.buffers, "tuned", job.candidate, low_ms * 1000, point.median_ms * 1000,
+               high_ms * 1000, len(point.completion_ms), time.time())
 
 
 def median_interval(samples: Sequence[float]) -> tuple[float, float]:
@@ -209,8 +203,8 @@ def done_before(path: Path, wanted: Wanted, surveyed: Survey, since_s: float
     number = profile.find_fabric(path, surveyed.network)
     done: dict[tuple[Cell, str, str], int] = {}
     for fabric, mpi, row in profile.read(path).rows if number else ():
-        same = (fabric.id, mpi, row.ranks, row.hosts, row.most_on_a_host, row.origin) == (
-            number, surveyed.mpi, wanted.ranks, wanted.hosts, wanted.most_on_a_host, "tuned")
+        same = (fabric.id, mpi, row.ranks, row.hosts, row.origin) == (
+            number, surveyed.mpi, wanted.ranks, surveyed.hosts, "tuned")
         if same and row.measured_s >= since_s:
             cell = Cell(row.collective, row.length_bytes, max(row.root, 0))
             if cell in surveyed.predicted_ms:
