@@ -183,7 +183,8 @@ def intel(given: Iterable[Table]) -> str:
 
 def mpich(given: Iterable[Table]) -> str:
     """Assignments for a shell. MPICH's variables know neither lengths nor numbers of ranks, so one is set
-    where one algorithm serves all that was measured."""
+    where one algorithm serves all that was measured. Its selection file would know them, but has no word
+    for MPICH's own choice, and where a collective is missing in it MPI_Init aborts (5.0.2)."""
     lines = ["# Choices for MPICH made by mutirao profile export: read them into a shell with `.`",
              "# What is not named is MPICH's own choice."]
     of_collective: dict[str, list[Table]] = {}

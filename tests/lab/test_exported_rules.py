@@ -18,16 +18,29 @@ ALGORITHMS = [("broadcast", True, "flat", 1), ("broadcast", True, "chain", 3),
               ("alltoall", False, "linear", 1), ("alltoall", False, "pairwise", 3)]
 
 
-def rules_for(collective, rooted, candidate):
+def exported(library, version, collective, rooted, candidate):
     """Of a profile in which that candidate is the fastest."""
     def row(name, median_us):
-        return Row(4, 4, 1, collective, 0 if rooted else -1, 1, 64, "warm", "tuned", name, median_us,
+        return Row(4, 4, 1, collective, 0 if rooted else -1, 1, 16, "warm", "tuned", name, median_us,
                    median_us, median_us, 10, 1.7e9)
 
-    rows = [(HOSTS, "Open MPI v5", row(name, time_us))
+    rows = [(HOSTS, version, row(name, time_us))
             for name, time_us in (("native", 9e9), (candidate, 1.0))]
-    form = FORMATS["openmpi"]
+    form = FORMATS[library]
     return form.write(tables(Profile(rows), form.has, False))
+
+
+def built(name):
+    mpi = next((each for each in found_mpis() if each.name == name), None)
+    if mpi is None or not (mpi.build_folder / "collective").is_file():
+        pytest.skip(f"{name} is not built: make build")
+    return mpi
+
+
+def ways_taken(lab, mpi, collective):
+    contender = Contender("native", mpi, collective=collective)
+    point, = measure(contender, [Workload([16], [0])], 4, lab).points
+    return round(min(point.completion_ms) / ONE_WAY_MS)
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +52,18 @@ def lab(lab_possible):
 @pytest.mark.parametrize("collective, rooted, candidate, ways", ALGORITHMS,
                          ids=[f"{each[0]}/{each[2]}" for each in ALGORITHMS])
 def test_open_mpi_obeys(lab, tmp_path, monkeypatch, collective, rooted, candidate, ways):
-    mpi = next((each for each in found_mpis() if each.name == "openmpi-5"), None)
-    if mpi is None or not mpi.built:
-        pytest.skip("openmpi-5 is not built: make build")
+    mpi = built("openmpi-5")
     rules = tmp_path / "rules"
-    rules.write_text(rules_for(collective, rooted, candidate))
+    rules.write_text(exported("openmpi", "Open MPI v5", collective, rooted, candidate))
     monkeypatch.setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1")
     monkeypatch.setenv("OMPI_MCA_coll_tuned_dynamic_rules_filename", str(rules))
-    point, = measure(Contender("native", mpi, collective=collective), [Workload([64], [0])], 4,
-                     lab).points
-    assert round(min(point.completion_ms) / ONE_WAY_MS) == ways
+    assert ways_taken(lab, mpi, collective) == ways
+
+
+@pytest.mark.parametrize("candidate, ways", [("ring", 3), ("bruck:radix=2", 2)])
+def test_mpich_obeys(lab, monkeypatch, candidate, ways):
+    mpi = built("mpich-5")
+    lines = exported("mpich", "MPICH Version: 5", "allgather", False, candidate).splitlines()
+    assignment = lines[-1].removeprefix("export ")
+    monkeypatch.setenv(*assignment.split("="))
+    assert ways_taken(lab, mpi, "allgather") == ways
