@@ -8,6 +8,7 @@ import pytest
 from made_up import calls_of, report, ruling
 from mutirao import profile, tuning
 from mutirao.errors import Failure
+from mutirao.lab import Lab
 from mutirao.measure import Contender, Measurement, Point
 from mutirao.mpis import found_mpis
 from mutirao.network import HostNetwork
@@ -155,3 +156,23 @@ def test_what_did_not_run_is_not_taken_for_it(monkeypatch):
     assert [row.root for row in measured("chain:segment_bytes=4096")] == [0]
     with pytest.raises(Failure, match="flat ran instead"):
         measured("flat")
+
+
+def test_in_a_lab(lab_possible, tmp_path):
+    """The whole of it, with an MPI library: the fastest takes one way, native two."""
+    mpi = next((each for each in found_mpis() if each.name == "openmpi-5" and each.built), None)
+    if mpi is None:
+        pytest.skip("openmpi-5 is not built: make build")
+    path, cell = tmp_path / "profile.db", Cell("broadcast", 24, 0)
+    network = HostNetwork.from_sites(["A", "B", "C", "D"], [[0 if a == b else 20 for b in range(4)]
+                                                           for a in range(4)])
+    with Lab.up(network) as lab:
+        asked = Wanted(mpi, 4, lab, {}, [cell], ["warm"], 1, 1.3)
+        surveyed = tuning.survey(asked, Steps(1))
+        Tuning(asked, surveyed, path, 0.0).run(float("inf"), Steps(1), random.Random(1))
+    number = profile.find_fabric(path, surveyed.network)
+    (call, name, time_us, native_us), = tuning.fastest(profile.read(path), number, asked,
+                                                       surveyed.mpi)
+    # 10 ms each way: all at once, or half of them after the other half.
+    assert (round(time_us / 10000), round(native_us / 10000)) == (1, 2), name
+    assert (call.ranks, call.most_on_a_host, call.fabric.hosts) == (4, 1, 4)

@@ -148,10 +148,15 @@ std::string assign_start(Settings& settings, std::string_view text) {
     return {};
 }
 
-std::string assign_profile(Settings& settings, std::string_view text) {
-    if (text.empty()) return quoted(text) + " is not auto, off or a file";
-    settings.profile = text;
-    return {};
+SettingRow profile_row() {
+    return {"profile", "file", automatic, "",
+            "SQLite file of what earlier jobs measured, which this one starts from and adds to. auto: "
+            "profile.db in $XDG_STATE_HOME/mutirao or ~/.local/state/mutirao. off: none.",
+            [](Settings& settings, std::string_view text) -> std::string {
+                if (text.empty()) return quoted(text) + " is not auto, off or a file";
+                settings.profile = text;
+                return {};
+            }};
 }
 
 SettingRow file_row(std::string Settings::* member, std::string_view name, std::string_view help) {
@@ -197,10 +202,7 @@ std::vector<SettingRow> make_rows() {
          "lower bound they take turns with the MPI library's own and other candidates until one is "
          "clearly faster. Off: predictions decide. Not with start=wait.",
          [](Settings& s, std::string_view text) { return assign_switch(s.trials, text); }},
-        {"profile", "file", automatic, "",
-         "SQLite file of what earlier jobs measured, which this one starts from and adds to. auto: "
-         "profile.db in $XDG_STATE_HOME/mutirao or ~/.local/state/mutirao. off: none.",
-         assign_profile},
+        profile_row(),
         {"agent_priority", "on/off", "off", "",
          "On: the agent's thread raises its priority and uses any processor, as far as the system "
          "lets it. Off: it keeps what the site gave its process.",
