@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "profile/schema.h"
 #include "profile/this_host.h"
@@ -165,6 +166,22 @@ TEST_F(Profiles, TwoJobsWriteAtOnceWithoutLoss) {
     EXPECT_EQ(ask("SELECT count(*) FROM measurement"), "81;");
     EXPECT_EQ(ask("SELECT count(*) FROM fabric"), "1;");
     EXPECT_EQ(ask("PRAGMA integrity_check"), "ok;");
+}
+
+TEST_F(Profiles, ThreadsShareAStore) {
+    constexpr int times = 20;
+    const auto work = [this] {
+        for (int i = 0; i < times; ++i) {
+            store->remember(one_host, mpi, {row("native", 24, 1)});
+            if (i % 4 == 0) store->flush(patience);
+            store->rows_for(one_host, mpi);
+        }
+    };
+    std::thread other(work);
+    work();
+    other.join();
+    EXPECT_TRUE(store->flush(patience));
+    EXPECT_EQ(ask("SELECT windows FROM measurement"), "40;");
 }
 
 TEST_F(Profiles, AJobThatIsKilledLosesOnlyItsOwn) {

@@ -176,6 +176,19 @@ Ranks ranks_of(const Placement& placement) {
     return {placement.rank_count(), placement.host_count(), placement.most_ranks_on_a_host()};
 }
 
+ProfileRow learned_row(const CallShape& shape, const Ranks& ranks, const Candidate& candidate,
+                       const Trial::Interval& time_us, std::size_t windows, double measured_s) {
+    return {.ranks = ranks,
+            .root = row_of(shape.collective).rooted ? shape.root : any_root,
+            .commutes = !row_of(shape.collective).reduces || shape.op.commutes,
+            .length_bytes = shape.length_bytes,
+            .origin = Origin::learned,
+            .candidate = candidate,
+            .time_us = time_us,
+            .windows = windows,
+            .measured_s = measured_s};
+}
+
 bool of_the_same(const ProfileRow& one, const ProfileRow& other) {
     return one.ranks == other.ranks && one.root == other.root && one.commutes == other.commutes &&
            one.length_bytes == other.length_bytes && one.buffers == other.buffers &&
@@ -233,6 +246,17 @@ std::vector<Remembered> remembered(const std::vector<ProfileRow>& rows, const Ca
         return a.row.time_us.median < b.row.time_us.median;
     });
     return result;
+}
+
+const Remembered* preferred(const std::vector<Remembered>& known, double margin) {
+    const auto native = std::find_if(known.begin(), known.end(), [](const Remembered& each) {
+        return each.row.candidate.native();
+    });
+    if (native == known.end()) return nullptr;
+    const auto better = std::find_if(known.begin(), known.end(), [&](const Remembered& each) {
+        return each.row.time_us.high * (1 + margin) < native->row.time_us.low;
+    });
+    return &*(better == known.end() ? native : better);
 }
 
 }  // namespace mutirao

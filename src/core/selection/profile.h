@@ -69,6 +69,10 @@ struct ProfileRow {
     Collective collective() const { return candidate.algorithm->collective; }
 };
 
+/// What was measured of a candidate beside a program, in calls of this shape.
+ProfileRow learned_row(const CallShape& shape, const Ranks& ranks, const Candidate& candidate,
+                       const Trial::Interval& time_us, std::size_t windows, double measured_s);
+
 /// Both are of the same calls and candidate, and of the same origin.
 bool of_the_same(const ProfileRow& one, const ProfileRow& other);
 
@@ -88,5 +92,9 @@ struct Remembered {
 /// are merged, and times are as tuned.
 std::vector<Remembered> remembered(const std::vector<ProfileRow>& rows, const CallShape& shape,
                                    const Ranks& ranks);
+
+/// By what is remembered, fastest first: the fastest whose whole interval is below that of native by the
+/// margin, or else native. Nothing where native is not known: there is nothing to compare with.
+const Remembered* preferred(const std::vector<Remembered>& known, double margin = Trial::Rules{}.margin);
 
 }  // namespace mutirao

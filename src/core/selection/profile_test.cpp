@@ -163,6 +163,32 @@ TEST(Profile, MoreWindowsAndNewerOnesWeighMore) {
     EXPECT_EQ(merged(other, one).measured_s, one.measured_s);
 }
 
+TEST(Profile, NativeGoesOnlyForWhatIsClearlyFaster) {
+    EXPECT_EQ(preferred(at({row("flat", 24, 10)}, 24)), nullptr);
+    const auto name = [](const std::vector<ProfileRow>& rows) {
+        const auto known = at(rows, 24);
+        return to_string(preferred(known)->row.candidate);
+    };
+    // Native is between 90 and 120: what takes up to 1.2 of its median must have one below 72.8.
+    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 73)}), "native");
+    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 72)}), "flat");
+    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 300)}), "native");
+    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 72), row("chain", 24, 20)}), "chain");
+}
+
+TEST(Profile, WhatIsLearnedComesBack) {
+    CallShape shape{.collective = Collective::allreduce, .root = 0, .length_bytes = 24};
+    shape.op.commutes = false;
+    const Candidate native = native_candidate(Collective::allreduce);
+    const ProfileRow learned = learned_row(shape, {8, 4, 2}, native, {1, 2, 3}, 9, 1000);
+    EXPECT_EQ(learned.root, any_root);
+    EXPECT_FALSE(learned.commutes);
+    ASSERT_EQ(remembered({learned}, shape, {8, 4, 2}).size(), 1u);
+    const ProfileRow rooted = learned_row(broadcast_of(24, 3), {8, 4, 2}, candidate("flat"), {1, 2, 3}, 9, 1000);
+    EXPECT_EQ(rooted.root, 3);
+    EXPECT_EQ(remembered({rooted}, broadcast_of(24, 3), {8, 4, 2})[0].row.time_us.high, 3);
+}
+
 TEST(Profile, IntervalsApartAreSpanned) {
     const ProfileRow both = merged(row("flat", 24, 100), row("flat", 24, 1000));
     EXPECT_EQ(both.time_us.low, 90);
