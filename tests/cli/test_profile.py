@@ -99,8 +99,10 @@ def test_open_mpis_rules(mutirao, file):
 
 
 def test_what_is_wrong_for_some_operators_is_asked_for(mutirao, file):
-    answer = mutirao("profile", "export", "--format", "openmpi", "--any-order", file)
-    assert [32, 4, 0, 0] in rules_of(answer.stdout)
+    answer = mutirao("profile", "export", "--format", "openmpi", "--any-order", "--json", file)
+    told = json.loads(answer.stdout)
+    assert [32, 4, 0, 0] in rules_of(told["rules"])
+    assert len(told["not_in_the_rules"]) == 1
 
 
 def test_blocks_count_together(file):
@@ -132,6 +134,8 @@ def test_rules_come_back(mutirao, file, tmp_path):
     assert ["broadcast", "4", "48", "chain:segment_bytes=4096"] in listed
     assert ["allreduce", "4", "128", "native"] in listed
     assert ["barrier", "4", "0", "dissemination:radix=2"] in listed
+    told = json.loads(mutirao("profile", "import", "--json", rules).stdout)
+    assert len(told) == len(listed) - 1
 
 
 @pytest.mark.parametrize("text, named", [("1\n7\n1\n", "ends"), ("1 x", "'x'"), ("0\n5\n", "goes on"),

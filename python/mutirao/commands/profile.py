@@ -34,7 +34,7 @@ def register(subparsers, common) -> None:
     diff.add_argument("b", type=Path)
     diff.set_defaults(run=_diff)
 
-    export = commands.add_parser("export", help="rules for those who cannot preload mutirao")
+    export = commands.add_parser("export", parents=[common], help="rules for those who cannot preload mutirao")
     export.add_argument("file", nargs="?", type=Path)
     export.add_argument("--format", choices=[*exports.FORMATS, "json"], required=True)
     export.add_argument("--fabric", type=int, metavar="N", help="as profile show numbers them")
@@ -43,7 +43,7 @@ def register(subparsers, common) -> None:
     export.add_argument("-o", "--output", type=Path, metavar="FILE")
     export.set_defaults(run=_export)
 
-    take = commands.add_parser("import", help="adds a profile that was exported as json; says what"
+    take = commands.add_parser("import", parents=[common], help="adds a profile that was exported as json; says what"
                                " Open MPI's rules choose")
     take.add_argument("rules", type=Path, metavar="FILE")
     take.add_argument("--file", type=Path, metavar="PROFILE", help="to add to; default: that of the"
@@ -143,10 +143,13 @@ def _export(arguments) -> int:
     form = exports.FORMATS[arguments.format]
     used = _of_one_fabric(profile, arguments.fabric, form.library)
     given = exports.tables(used, form.has, arguments.any_order)
-    _write(form.write(given), arguments.output)
-    for table in given:
-        for line in table.lost:
-            note(f"not in the rules: {line}")
+    text = form.write(given)
+    lost = [line for table in given for line in table.lost]
+    if arguments.json:
+        text = json.dumps({"rules": text, "not_in_the_rules": lost}, indent=2) + "\n"
+    _write(text, arguments.output)
+    for line in lost:
+        note(f"not in the rules: {line}")
     return 0
 
 
@@ -181,7 +184,11 @@ def _import(arguments) -> int:
         raise UsageError(f"{arguments.rules} cannot be read: {error}") from None
     if not text.lstrip().startswith("["):
         rules, unknown = read_open_mpi(text, str(arguments.rules))
-        print_table(("collective", "ranks from", "bytes from", "algorithm"), rules)
+        columns = ("collective", "ranks_from", "bytes_from", "candidate")
+        if arguments.json:
+            print_json([dict(zip(columns, rule, strict=True)) for rule in rules])
+        else:
+            print_table([column.replace("_", " ") for column in columns], rules)
         for line in unknown:
             note(line)
         return 0
@@ -190,7 +197,10 @@ def _import(arguments) -> int:
                 for each in json.loads(text)]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{arguments.rules} is not an exported profile: {error}") from None
-    note(f"{counted(add(file_of(arguments.file), rows), 'measurement')} added")
+    added = add(file_of(arguments.file), rows)
+    if arguments.json:
+        print_json({"added": added})
+    note(f"{counted(added, 'measurement')} added")
     return 0
 
 
