@@ -37,6 +37,12 @@ class Choice:
     row: Counterpart | None = None
 
 
+def rule_bytes(collective: str, ranks: int, length_bytes: float) -> int:
+    """As the libraries count: all blocks together, where there is one for every rank."""
+    together = COLLECTIVES[collective].in_blocks and collective not in _BY_BLOCK
+    return round(length_bytes) * (ranks if together else 1)
+
+
 @dataclass
 class Table:
     """Of one collective and number of ranks."""
@@ -47,23 +53,19 @@ class Table:
     levels: bool = False  # several hosts of several ranks
     lost: list[str] = field(default_factory=list)  # what is not in the rules, for people
 
-    def rule_bytes(self, length_bytes: float) -> int:
-        """As the libraries count: all blocks together, where there is one for every rank."""
-        together = COLLECTIVES[self.collective].in_blocks and self.collective not in _BY_BLOCK
-        return round(length_bytes) * (self.ranks if together else 1)
-
     def ranges(self) -> Iterator[tuple[int, int | None, Choice]]:
         """From the first number of bytes to before the second; None: without end."""
         if self.collective == "barrier":
             yield 0, None, self.choices[0]
             return
         lengths = [each.length_bytes for each in self.choices]
-        borders = [lengths[0] / 2, *(sqrt(a * b) for a, b in zip(lengths, lengths[1:], strict=False)),
-                   lengths[-1] * 2]
-        yield 0, self.rule_bytes(borders[0]), Choice(0)
+        between = [sqrt(a * b) for a, b in zip(lengths, lengths[1:], strict=False)]
+        borders = [rule_bytes(self.collective, self.ranks, length)
+                   for length in (lengths[0] / 2, *between, lengths[-1] * 2)]
+        yield 0, borders[0], Choice(0)
         for choice, low, high in zip(self.choices, borders, borders[1:], strict=False):
-            yield self.rule_bytes(low), self.rule_bytes(high), choice
-        yield self.rule_bytes(borders[-1]), None, Choice(0)
+            yield low, high, choice
+        yield borders[-1], None, Choice(0)
 
 
 def tables(profile: Profile, has: str, any_order: bool) -> list[Table]:

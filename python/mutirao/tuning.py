@@ -23,6 +23,7 @@ from mutirao.mpis import Mpi
 from mutirao.network import HostNetwork
 from mutirao.profile import NATIVE, Row
 from mutirao.progress import Steps
+from mutirao.rules import Rule, ruled
 
 _OWN_CHOICE = "auto"
 # Of one length and root in one job; of those that take long fewer tell as much.
@@ -52,6 +53,7 @@ class Wanted:
     buffers: Sequence[str]  # warm, cold
     jobs: int  # of each candidate
     factor: float  # candidates that are predicted to take more than so many times the best are left out
+    rules: Sequence[Rule] = ()  # what these choose is measured, whatever is predicted
 
     @property
     def collectives(self) -> list[str]:
@@ -125,7 +127,9 @@ def plan(wanted: Wanted, surveyed: Survey) -> list[Job]:
     """One job of each candidate; native is measured wherever anything is."""
     cells_of: dict[tuple[str, str], list[Cell]] = {}
     for cell in wanted.cells:
-        for name in [NATIVE, *_worth_trying(cell, surveyed.predicted_ms[cell], wanted.factor)]:
+        names = [NATIVE, *_worth_trying(cell, surveyed.predicted_ms[cell], wanted.factor),
+                 ruled(wanted.rules, cell.collective, wanted.ranks, cell.length_bytes)]
+        for name in dict.fromkeys(filter(None, names)):
             cells_of.setdefault((cell.collective, name), []).append(cell)
     return [Job(collective, name, tuple(cells), buffers) for buffers in wanted.buffers
             for (collective, name), cells in cells_of.items()]

@@ -47,6 +47,7 @@ WRONG = [
     (["tune", "--jobs", "0"], ["--jobs", "0"]),
     (["tune", "--factor", "0.5"], ["--factor", "0.5"]),
     (["tune", "--tcp", "tuned"], ["--lab"]),
+    (["tune", "--rules", "no-such-file"], ["no-such-file"]),
     (["tune", "--buffers", "hot"], ["'hot'", "cold"]),
     (["profile", "shwo"], ["'shwo'", "show"]),
     (["profile", "export", "--format", "openmp"], ["'openmp'", "openmpi"]),

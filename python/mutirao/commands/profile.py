@@ -10,7 +10,7 @@ from mutirao.collectives import COLLECTIVES
 from mutirao.errors import Failure, UsageError
 from mutirao.output import note, print_json, print_table
 from mutirao.profile import NATIVE, Call, Fabric, Profile, Row, add, profile_file, read
-from mutirao.rules import read_open_mpi
+from mutirao.rules import read_open_mpi, text_of
 from mutirao.units import counted, duration, ratio
 from mutirao.user_settings import gather_settings
 
@@ -44,7 +44,7 @@ def register(subparsers, common) -> None:
     export.set_defaults(run=_export)
 
     take = commands.add_parser("import", parents=[common], help="adds a profile that was exported as json; says what"
-                               " Open MPI's rules choose")
+                               " Open MPI's rules choose (tune --rules measures that)")
     take.add_argument("rules", type=Path, metavar="FILE")
     take.add_argument("--file", type=Path, metavar="PROFILE", help="to add to; default: that of the"
                       " setting profile")
@@ -178,10 +178,7 @@ def _write(text: str, output: Path | None) -> None:
 
 
 def _import(arguments) -> int:
-    try:
-        text = arguments.rules.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{arguments.rules} cannot be read: {error}") from None
+    text = text_of(arguments.rules)
     if not text.lstrip().startswith("["):
         rules, unknown = read_open_mpi(text, str(arguments.rules))
         columns = ("collective", "ranks_from", "bytes_from", "candidate")

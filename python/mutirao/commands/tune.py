@@ -5,6 +5,7 @@ import random
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
+from pathlib import Path
 
 from mutirao import profile
 from mutirao.collectives import COLLECTIVES
@@ -16,6 +17,7 @@ from mutirao.network import HostNetwork
 from mutirao.network_argument import load_network
 from mutirao.output import note, print_json, print_table, working
 from mutirao.progress import steps
+from mutirao.rules import read_rules
 from mutirao.tuning import Cell, Survey, Tuning, Wanted, fastest, gain, survey
 from mutirao.units import counted, duration, ratio
 from mutirao.user_settings import gather_settings
@@ -49,6 +51,8 @@ def register(subparsers, common) -> None:
                         help=f"of each candidate, so that no single one decides; default: {_JOBS}")
     parser.add_argument("--factor", type=float, default=2, metavar="X", help="leave out what is"
                         " predicted to take more than so many times the best; default: 2")
+    parser.add_argument("--rules", type=Path, metavar="FILE", help="also measure what these rules of"
+                        " Open MPI choose (coll_tuned_dynamic_rules_filename)")
     parser.add_argument("--again", action="store_true",
                         help="do not go on from what was measured within the last day")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
@@ -64,12 +68,14 @@ def run(arguments) -> int:
         raise UsageError("the setting profile is off: there is nowhere to keep what is measured")
     network = load_network(arguments.lab) if arguments.lab else None
     _check(arguments, network, settings)
+    rules = read_rules(arguments.rules)[0] if arguments.rules else ()
     mpi = find_mpi(arguments.mpi) if arguments.mpi else default_mpi()
     ranks = arguments.ranks or (network.host_count if network else os.cpu_count() or 1)
     cells = _cells(arguments, ranks, network)
     buffers = ("warm", "cold") if arguments.buffers == "both" else (arguments.buffers,)
     with _lab(arguments, network, mpi) as lab:
-        wanted = Wanted(mpi, ranks, lab, settings, cells, buffers, arguments.jobs, arguments.factor)
+        wanted = Wanted(mpi, ranks, lab, settings, cells, buffers, arguments.jobs, arguments.factor,
+                        rules)
         with steps(len(wanted.collectives)) as progress:
             surveyed = survey(wanted, progress)
         since_s = began_s if arguments.again else began_s - _DAY_S
