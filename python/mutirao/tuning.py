@@ -21,6 +21,7 @@ from mutirao.launch import spread
 from mutirao.measure import Contender, Measurement, Point, Workload, measure
 from mutirao.mpis import Mpi
 from mutirao.network import HostNetwork
+from mutirao.predicted import predict_all
 from mutirao.profile import NATIVE, Row
 from mutirao.progress import Steps
 from mutirao.rules import Rule, ruled
@@ -54,10 +55,6 @@ class Wanted:
     jobs: int  # of each candidate
     factor: float  # candidates that are predicted to take more than so many times the best are left out
     rules: Sequence[Rule] = ()  # what these choose is measured, whatever is predicted
-
-    @property
-    def collectives(self) -> list[str]:
-        return list(dict.fromkeys(cell.collective for cell in self.cells))
 
 
 @dataclass(frozen=True)
@@ -95,22 +92,31 @@ class Survey:
 
 
 def survey(wanted: Wanted, steps: Steps) -> Survey:
-    """One job of each collective in which mutirao chooses: that measures the network, and predicts."""
-    predicted: dict[Cell, dict[str, float]] = {}
-    report, network, hosts, seconds = None, None, 1, []
-    for collective in wanted.collectives:
-        steps.begin(f"{collective}: network and predictions")
-        cells = [cell for cell in wanted.cells if cell.collective == collective]
-        found = _measure(wanted, collective, _OWN_CHOICE, cells, "warm", [1] * len(cells))
-        seconds.append(found.seconds)
-        report = found.report or report
-        hosts = (found.communicator or {}).get("hosts", hosts)
-        network = _network_of(found.communicator) or network
-        predicted |= {cell: found.predicted_ms(cell.length_bytes, cell.root) for cell in cells}
-        steps.advance()
-    if report is None:
+    """One job in which mutirao chooses: that measures the network, on which the rest is predicted."""
+    first = min(wanted.cells, key=lambda cell: cell.length_bytes)
+    steps.begin("measuring the network")
+    found = _measure(wanted, first.collective, _OWN_CHOICE, [first], "warm", [1])
+    if found.report is None:
         raise Failure("mutirao left no report: nothing can be tuned")
-    return Survey(report["mpi"], network, predicted, min(seconds), hosts)
+    steps.advance()
+    network = _network_of(found.communicator)
+    predicted: dict[Cell, dict[str, float]] = {}
+    for cell in wanted.cells:
+        steps.begin(f"predicting {cell.collective}")
+        # Of a lab it is known how much its links carry.
+        predicted[cell] = _predicted_ms(wanted, cell, wanted.lab.network if wanted.lab else network)
+        steps.advance()
+    hosts = (found.communicator or {}).get("hosts", 1)
+    return Survey(found.report["mpi"], network, predicted, found.seconds, hosts)
+
+
+def _predicted_ms(wanted: Wanted, cell: Cell, network: HostNetwork | None) -> dict[str, float]:
+    if network is None:
+        return {}
+    predictions = predict_all(COLLECTIVES[cell.collective], network, wanted.ranks,
+                              [cell.length_bytes], [cell.root], [])
+    return {name: time_ms for name, time_ms in predictions[0].predicted_ms.items()
+            if time_ms is not None}
 
 
 def _network_of(communicator: dict | None) -> HostNetwork | None:
@@ -248,12 +254,21 @@ class Tuning:
                     steps.advance()
 
     def _turn(self, random_: random.Random) -> list[Job]:
-        """Those that have run the fewest times."""
+        """Those that have run the fewest times; of the first turn, which the budget may cut short, the most
+        promising ones first."""
         left = {job: self.left(job) for job in self.jobs if job not in self.refused}
         most = max(left.values(), default=0)
         turn = [job for job in left if left[job] == most > 0]
         random_.shuffle(turn)
+        if most == self.wanted.jobs:
+            turn.sort(key=self._rank)
         return sorted(turn, key=lambda job: job.candidate != NATIVE)
+
+    def _rank(self, job: Job) -> int:
+        """Its best place by prediction."""
+        orders = [sorted(times, key=times.__getitem__) for cell in job.cells
+                  if job.candidate in (times := self.surveyed.predicted_ms[cell])]
+        return min((order.index(job.candidate) for order in orders), default=0)
 
     def _run(self, job: Job, steps: Steps) -> None:
         try:

@@ -94,7 +94,8 @@ def test_open_mpis_rules(mutirao, file):
         [6], [3], *own, [4], [1], [0, 4, 0, 0], *after,
         [7], [3], *own, [4], [4], [0, 0, 0, 0], [12, 1, 0, 0], [48, 3, 0, 4096], [192, 0, 0, 0],
         *after]
-    assert "allreduce of 64 B, 4 ranks: swing (0.11 x native) has no counterpart" in answer.stderr
+    assert ("allreduce of 64 B, 4 ranks: swing (0.11 x native) has no counterpart;"
+            " recursive_doubling instead") in answer.stderr
     assert answer.stderr.count("\n") == 1
 
 

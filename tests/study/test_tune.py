@@ -106,6 +106,7 @@ def test_every_candidate_runs_in_several_jobs_turn_by_turn(jobs, tmp_path):
     turns = [jobs[first:first + 4] for first in range(0, 12, 4)]
     assert len(jobs) == 12 and all(len(set(turn)) == 4 for turn in turns)
     assert all(turn[0].candidate == "native" for turn in turns)
+    assert turns[0][-1].candidate == "swing", "the least promising"
     assert len({tuple(turn) for turn in turns}) > 1, "not in one order"
 
 

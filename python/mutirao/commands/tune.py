@@ -76,7 +76,7 @@ def run(arguments) -> int:
     with _lab(arguments, network, mpi) as lab:
         wanted = Wanted(mpi, ranks, lab, settings, cells, buffers, arguments.jobs, arguments.factor,
                         rules)
-        with steps(len(wanted.collectives)) as progress:
+        with steps(1 + len(cells)) as progress:
             surveyed = survey(wanted, progress)
         since_s = began_s if arguments.again else began_s - _DAY_S
         tuning = Tuning(wanted, surveyed, path, since_s)
