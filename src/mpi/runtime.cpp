@@ -58,11 +58,11 @@ const ParsedSettings& parsed_settings() {
 int at_finalize(MPI_Comm, int, void*, void*) {
     constexpr std::chrono::milliseconds patience{200};  // with other jobs that write the profile
     DecidingThread::end();
+    Job* const job = Job::retire();
+    end_communicators();
     if (runtime().profile) {
         runtime().profile->flush(patience);
     }
-    Job* const job = Job::retire();
-    end_communicators();
     if (job != nullptr) {
         job->finish();
     }

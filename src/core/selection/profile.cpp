@@ -76,7 +76,7 @@ std::vector<ProfileRow> of_nearest_ranks(std::vector<ProfileRow> rows, const Ran
     return rows;
 }
 
-double native_us(const std::vector<ProfileRow>& rows, Origin origin, std::size_t length_bytes) {
+double median_of_native(const std::vector<ProfileRow>& rows, Origin origin, std::size_t length_bytes) {
     for (const ProfileRow& row : rows) {
         if (row.candidate.native() && row.origin == origin && row.length_bytes == length_bytes)
             return row.time_us.median;
@@ -90,9 +90,9 @@ std::vector<ProfileRow> on_one_scale(const std::vector<ProfileRow>& rows) {
     std::vector<ProfileRow> result;
     for (ProfileRow row : rows) {
         const bool learned = row.origin == Origin::learned;
-        const double mine = native_us(rows, row.origin, row.length_bytes);
+        const double mine = median_of_native(rows, row.origin, row.length_bytes);
         const double others =
-            native_us(rows, learned ? Origin::tuned : Origin::learned, row.length_bytes);
+            median_of_native(rows, learned ? Origin::tuned : Origin::learned, row.length_bytes);
         if (mine == 0 && others > 0) continue;
         if (learned && others > 0) {
             row.time_us.low *= others / mine;
