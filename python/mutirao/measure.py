@@ -22,8 +22,9 @@ from mutirao.processes import failure_of
 from mutirao.units import counted
 
 PROGRAM = "collective"
-# What is measured is what is settled, unless somebody asks for the start itself.
-SETTLED = {"start": "wait"}
+# What is measured is what is settled, unless somebody asks for the start itself; and it depends on no
+# earlier job, nor is it news for later ones.
+SETTLED = {"start": "wait", "profile": "off"}
 ANY_ROOT = -1  # of a ruling
 _MOST_RULINGS_TOLD = 16  # of a class of calls; the library forgets the first ones
 

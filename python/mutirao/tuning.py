@@ -165,7 +165,7 @@ def _all_candidates(collective: str) -> list[str]:
 
 def _measure(wanted: Wanted, collective: str, candidate: str, cells: Sequence[Cell], buffers: str,
              calls: Sequence[int]) -> Measurement:
-    # The profile must not grow by what it is told to measure.
+    # The profile that is tuned must not grow by the same calls a second time.
     settings = None if candidate == NATIVE else {**wanted.settings, "profile": "off",
                                                  collective: candidate}
     contender = Contender(candidate, wanted.mpi, settings, collective)
