@@ -12,6 +12,12 @@
  * Buffers have just been written, so they are in the processor's cache; with --cold 1 each rank writes so
  * much else before it enters that they are not.
  *
+ * A library may try several ways before it keeps to one. With --settle-calls and --settle-ms so many calls
+ * and so much time go before what is measured, and how long they took is told, too: "settling" is a list of
+ * [calls, ms], one call each at first, then as many as take some 5 ms. --consecutive 0 measures as many as
+ * take half a millisecond, in which other programs seldom get a turn. "first_call" counts the job's earlier
+ * collective calls, as a library numbers them.
+ *
  * One JSON line per root, length and number of consecutive calls from rank 0. After --then follow
  * further measurements of the same job, whose options begin as they were before it.
  */
@@ -19,11 +25,18 @@
 
 const char program_name[] = "collective";
 const char program_usage[] = "NAME [--bytes N,...] [--roots R,...] [--repeat N]"
-                             " [--consecutive N,...] [--cold 0|1] [--then ...]";
+                             " [--consecutive N,...] [--settle-calls N] [--settle-ms N]"
+                             " [--cold 0|1] [--then ...]";
 
 enum { start_tag = result_tag + 1 };
 /* Those who have just said that they are ready have yet to enter. */
 static const double pause_before_start_ms = 2;
+/* Of calls that are timed together while all settles. What is measured is a part of that. */
+static const double settling_batch_ms = 5;
+enum { measured_part = 10 };
+enum { most_consecutive = 1000000 };
+/* On MPI_COMM_WORLD; the first two are those of agree_on_clock. */
+static long calls_made = 2;
 /* The rest of a wait is spent looking at the clock: sleepers are woken late. */
 static const double watched_ms = 0.1;
 
@@ -34,12 +47,19 @@ struct options {
     int root_count;
     int consecutives[most_values];
     int consecutive_count;
+    int settle_calls;
+    int settle_ms;
     int repeat;
     int cold;
 };
 
 static struct options defaults_of(const struct collective* collective) {
-    const struct options options = {{collective->gives == nothing ? 0 : 24}, 1, {0}, 1, {1}, 1, 5, 0};
+    const struct options options = {.lengths = {collective->gives == nothing ? 0 : 24},
+                                    .length_count = 1,
+                                    .root_count = 1,
+                                    .consecutives = {1},
+                                    .consecutive_count = 1,
+                                    .repeat = 5};
     return options;
 }
 
@@ -66,7 +86,11 @@ static int parse(int from, int argc, char** argv, const struct collective* colle
         } else if (strcmp(argv[i], "--cold") == 0) {
             options->cold = parse_one(value, 0, 1);
         } else if (strcmp(argv[i], "--consecutive") == 0) {
-            options->consecutive_count = parse_list(value, 1, 1000000, options->consecutives);
+            options->consecutive_count = parse_list(value, 0, most_consecutive, options->consecutives);
+        } else if (strcmp(argv[i], "--settle-calls") == 0) {
+            options->settle_calls = parse_one(value, 0, 1000000000);
+        } else if (strcmp(argv[i], "--settle-ms") == 0) {
+            options->settle_ms = parse_one(value, 0, 1000000000);
         } else {
             fail("unknown option", argv[i]);
         }
@@ -162,10 +186,10 @@ static void check_barrier(const struct call* call, const double* times) {
 struct rounds {
     int consecutive;
     int repeat;
-    int cold;
     double notice_ms;
     double* entry_spread_ms; /* these are the root's to know */
     double* completion_ms;
+    int cold;
 };
 
 static void note_round(const struct call* call, const struct rounds* rounds, int round,
@@ -202,6 +226,7 @@ static void run_rounds(struct call* call, const struct rounds* rounds) {
             call->collective->run(call);
         }
         end = now_ms();
+        calls_made += rounds->consecutive;
         check_bytes(call->output, call->expected, expected_bytes, call->root);
     }
 }
@@ -217,18 +242,80 @@ static void to_rank_0(int root, double* values, int count) {
     }
 }
 
-static void print_line(const struct call* call, double first_ms, const struct rounds* rounds) {
+/* What went before the measured calls of one length and root. */
+struct settling {
+    long first_call; /* how many of the job's went before all of these */
+    int step_count;
+    int calls; /* of the last step */
+    double least_call_ms; /* in any step: on a busy machine most are disturbed */
+    double* steps; /* of each its calls and the root's ms, in turn */
+};
+
+static void add_step(struct settling* settling, int length, double ms) {
+    const int used = 2 * settling->step_count++;
+    const int is_full = (used & (used - 1)) == 0; /* room doubles */
+    if (is_full) {
+        const size_t room = used == 0 ? 2 : 2 * (size_t)used;
+        settling->steps = realloc(settling->steps, room * sizeof *settling->steps);
+        if (settling->steps == NULL) {
+            out_of_memory(length);
+        }
+    }
+    settling->steps[used] = settling->calls;
+    settling->steps[used + 1] = ms;
+}
+
+/* The root's choice, which it tells all: 0 calls end it. */
+static int calls_of_next_step(const struct options* options, const struct settling* settling,
+                              double since_ms, long calls) {
+    const int grows = settling->calls * settling->least_call_ms < settling_batch_ms &&
+                      2 * settling->calls <= most_consecutive;
+    const int is_over = calls >= options->settle_calls && since_ms >= options->settle_ms;
+    if (is_over && (options->consecutives[0] > 0 || !grows)) {
+        return 0;
+    }
+    return grows ? 2 * settling->calls : settling->calls;
+}
+
+static void settle(const struct options* options, struct call* call, double notice,
+                   struct settling* settling) {
+    const double begin = now_ms();
+    long calls = 0;
+    for (int next = 1; next > 0;) {
+        double spread, step_ms = 0;
+        settling->calls = next;
+        run_rounds(call, &(struct rounds){next, 1, notice, &spread, &step_ms, 0});
+        add_step(settling, call->length, step_ms);
+        if (step_ms / next < settling->least_call_ms) {
+            settling->least_call_ms = step_ms / next;
+        }
+        calls += next;
+        next = (int)told_by_root(call->root, calls_of_next_step(options, settling,
+                                                                now_ms() - begin, calls));
+    }
+}
+
+static void print_settling(const struct settling* settling) {
+    printf("],\"first_call\":%ld,\"settling\":[", settling->first_call);
+    for (int i = 0; i < settling->step_count; ++i) {
+        printf("%s[%.0f,%.6f]", i == 0 ? "" : ",", settling->steps[2 * i], settling->steps[2 * i + 1]);
+    }
+    printf("]}\n");
+}
+
+static void print_line(const struct call* call, double first_ms, const struct rounds* rounds,
+                       const struct settling* settling) {
     if (rank != 0) {
         return;
     }
-    printf("{\"bytes\":%d,\"collective\":\"%s\",\"root\":%d,\"consecutive\":%d,\"first_ms\":%.3f,"
-           "\"entry_spread_ms\":%.3f,\"completion_ms\":[",
+    printf("{\"bytes\":%d,\"collective\":\"%s\",\"root\":%d,\"consecutive\":%d,\"first_ms\":%.6f,"
+           "\"entry_spread_ms\":%.6f,\"completion_ms\":[",
            call->length, call->collective->name, call->root, rounds->consecutive, first_ms,
            *rounds->entry_spread_ms);
     for (int i = 0; i < rounds->repeat; ++i) {
         printf("%s%.6f", i == 0 ? "" : ",", rounds->completion_ms[i]);
     }
-    printf("]}\n");
+    print_settling(settling);
     fflush(stdout);
 }
 
@@ -238,17 +325,25 @@ static void measure(const struct options* options, struct call* call) {
     if (values == NULL) {
         out_of_memory(call->length);
     }
+    struct settling settling = {.first_call = calls_made, .least_call_ms = 1e300};
     double first[2]; /* the spread, and the first call's completion */
-    run_rounds(call, &(struct rounds){1, 1, 0, notice, first, first + 1});
+    run_rounds(call, &(struct rounds){1, 1, notice, first, first + 1, 0});
     to_rank_0(call->root, first, 2);
+    if (options->settle_calls > 0 || options->settle_ms > 0 || options->consecutives[0] == 0) {
+        settle(options, call, notice, &settling);
+        to_rank_0(call->root, settling.steps, 2 * settling.step_count);
+    }
     for (int c = 0; c < options->consecutive_count; ++c) {
-        const struct rounds rounds = {options->consecutives[c], options->repeat, options->cold,
-                                      notice, values, values + 1};
+        const int part = settling.calls < measured_part ? 1 : settling.calls / measured_part;
+        const int asked = options->consecutives[c];
+        const struct rounds rounds = {asked > 0 ? asked : part, options->repeat, notice, values,
+                                      values + 1, options->cold};
         run_rounds(call, &rounds);
         to_rank_0(call->root, values, options->repeat + 1);
-        print_line(call, first[1], &rounds);
+        print_line(call, first[1], &rounds, &settling);
     }
     free(values);
+    free(settling.steps);
 }
 
 static void measure_all(const struct collective* collective, const struct options* options) {

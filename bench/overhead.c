@@ -1,6 +1,7 @@
 /* Processor time per call, in ns: of a repeated MPI_Bcast of --bytes, of the same binomial tree written
- * by hand, of both with two communicators and two lengths in turn, and of a broadcast on MPI_COMM_SELF,
- * which mutirao does not handle. Processor time, not wall time, since it is what a preload library adds
+ * by hand, of both with two communicators and two lengths in turn, of a broadcast on MPI_COMM_SELF, which
+ * mutirao does not handle, and of MPI_Allreduce and MPI_Allgather beside recursive doubling by hand, where
+ * the ranks are a power of two. Processor time, not wall time, since it is what a preload library adds
  * and what a shared machine repeats. The arms take turns in --rounds of --calls each; per arm the median
  * over the rounds of the mean over the ranks is printed, as one JSON line. */
 #include <mpi.h>
@@ -11,14 +12,14 @@
 
 enum { most_bytes = 65536, most_rounds = 1000, most_children = 32 };
 
-struct place { /* of a communicator's broadcasts, from rank 0 */
+struct place { /* of a communicator's calls; broadcasts are from rank 0 */
     MPI_Comm comm;
     int bytes;
 };
 
 struct arm {
     const char* name;
-    void (*broadcast)(char* data, const struct place* place);
+    void (*call)(char* data, const struct place* place);
     struct place places[2]; /* in turn */
     double ns[most_rounds];
 };
@@ -49,6 +50,53 @@ static void by_hand(char* data, const struct place* place) {
     MPI_Waitall(child_count, sends, statuses);
 }
 
+static char* result; /* of a block from every rank, and one more */
+
+static void allreduce_by_mpi(char* data, const struct place* place) {
+    MPI_Allreduce(data, result, place->bytes / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, place->comm);
+}
+
+static void allgather_by_mpi(char* data, const struct place* place) {
+    MPI_Allgather(data, place->bytes, MPI_BYTE, result, place->bytes, MPI_BYTE, place->comm);
+}
+
+/* To and from one partner at once. */
+static void exchange(const char* to, char* from, int bytes, int partner, MPI_Comm comm) {
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    MPI_Irecv(from, bytes, MPI_BYTE, partner, 0, comm, &requests[0]);
+    MPI_Isend(to, bytes, MPI_BYTE, partner, 0, comm, &requests[1]);
+    MPI_Waitall(2, requests, statuses);
+}
+
+static void allreduce_by_hand(char* data, const struct place* place) {
+    double* const sums = (double*)result;
+    const double* const theirs = (const double*)(result + place->bytes);
+    int rank, size;
+    MPI_Comm_rank(place->comm, &rank);
+    MPI_Comm_size(place->comm, &size);
+    memcpy(sums, data, (size_t)place->bytes);
+    for (int bit = 1; bit < size; bit <<= 1) {
+        exchange(result, result + place->bytes, place->bytes, rank ^ bit, place->comm);
+        for (int i = 0; i < place->bytes / (int)sizeof(double); ++i) {
+            sums[i] += theirs[i];
+        }
+    }
+}
+
+static void allgather_by_hand(char* data, const struct place* place) {
+    int rank, size;
+    MPI_Comm_rank(place->comm, &rank);
+    MPI_Comm_size(place->comm, &size);
+    const size_t bytes = (size_t)place->bytes;
+    memcpy(result + (size_t)rank * bytes, data, bytes);
+    for (int bit = 1; bit < size; bit <<= 1) {
+        const int mine = rank & ~(bit - 1), partners = mine ^ bit;
+        exchange(result + (size_t)mine * bytes, result + (size_t)partners * bytes, place->bytes * bit,
+                 rank ^ bit, place->comm);
+    }
+}
+
 static double processor_ns(void) {
     struct timespec time;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -57,7 +105,7 @@ static double processor_ns(void) {
 
 static void repeat(const struct arm* arm, char* data, long calls) {
     for (long i = 0; i < calls; ++i) {
-        arm->broadcast(data, &arm->places[i % 2]);
+        arm->call(data, &arm->places[i % 2]);
     }
 }
 
@@ -104,6 +152,9 @@ int main(int argc, char** argv) {
         MPI_Finalize();
         return 2;
     }
+    int size;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    result = calloc((size_t)size + 1, (size_t)bytes + 1);
     MPI_Comm_dup(MPI_COMM_WORLD, &second);
     MPI_Comm_dup(MPI_COMM_WORLD, &hand);
     MPI_Comm_dup(MPI_COMM_WORLD, &second_hand);
@@ -113,8 +164,12 @@ int main(int argc, char** argv) {
         {"by_hand", by_hand, {{hand, bytes}, {hand, bytes}}, {0}},
         {"in_turn", by_mpi, {{MPI_COMM_WORLD, bytes}, {second, 2 * bytes}}, {0}},
         {"in_turn_by_hand", by_hand, {{hand, bytes}, {second_hand, 2 * bytes}}, {0}},
+        {"allreduce", allreduce_by_mpi, {{MPI_COMM_WORLD, bytes}, {MPI_COMM_WORLD, bytes}}, {0}},
+        {"allreduce_by_hand", allreduce_by_hand, {{hand, bytes}, {hand, bytes}}, {0}},
+        {"allgather", allgather_by_mpi, {{MPI_COMM_WORLD, bytes}, {MPI_COMM_WORLD, bytes}}, {0}},
+        {"allgather_by_hand", allgather_by_hand, {{hand, bytes}, {hand, bytes}}, {0}},
     };
-    const int arm_count = (int)(sizeof arms / sizeof *arms);
+    const int arm_count = (int)(sizeof arms / sizeof *arms) - ((size & (size - 1)) == 0 ? 0 : 4);
     for (int round = 0; round < rounds; ++round) {
         for (int i = 0; i < arm_count; ++i) {
             arms[i].ns[round] = cost_ns(&arms[i], data, calls);
@@ -131,6 +186,7 @@ int main(int argc, char** argv) {
     MPI_Comm_free(&second);
     MPI_Comm_free(&hand);
     MPI_Comm_free(&second_hand);
+    free(result);
     MPI_Finalize();
     return 0;
 }

@@ -24,6 +24,7 @@ COMMANDS = (
     "bench",
     "tune",
     "profile",
+    "guidelines",
     "study",
     "agent",
     "top",

@@ -26,7 +26,7 @@ PROGRAM = "collective"
 # earlier job, nor is it news for later ones.
 SETTLED = {"start": "wait", "profile": "off"}
 ANY_ROOT = -1  # of a ruling
-_MOST_RULINGS_TOLD = 16  # of a class of calls; the library forgets the first ones
+MOST_RULINGS_TOLD = 16  # of a class of calls; the library forgets the first ones
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,15 @@ class Contender:
 
 @dataclass(frozen=True)
 class Workload:
-    """Every length from every root, in each number of consecutive calls, `repeat` times."""
+    """Every length from every root, in each number of consecutive calls (0: as many as last
+    half a millisecond), `repeat` times, and before that so many calls and so much time for the library to settle."""
 
     lengths_bytes: Sequence[int]
     roots: Sequence[int]
     consecutive: Sequence[int] = (1,)
     repeat: int = 3
+    settle_calls: int = 0
+    settle_ms: int = 0
     cold: bool = False  # no buffer is in the processor's cache
 
     @property
@@ -83,6 +86,8 @@ class Workload:
 
         return ["--bytes", joined(self.lengths_bytes), "--roots", joined(self.roots),
                 "--consecutive", joined(self.consecutive), "--repeat", str(self.repeat),
+                *(["--settle-calls", str(self.settle_calls)] if self.settle_calls else []),
+                *(["--settle-ms", str(self.settle_ms)] if self.settle_ms else []),
                 *(["--cold", "1"] if self.cold else [])]
 
 
@@ -98,6 +103,8 @@ class Point:
     completion_ms: tuple[float, ...]
     bound_ms: float | None = None  # of one call; None: not in a lab
     entry_spread_ms: float = 0.0  # by so much a time may be too short, since not all entered at once
+    first_call: int = 0  # the number, as the library counts, of the first call of all these
+    settling: tuple[tuple[int, float], ...] = ()  # from the second call on: how many, and their ms
 
     @property
     def key(self) -> tuple[int, int, int]:
@@ -106,6 +113,11 @@ class Point:
     @property
     def median_ms(self) -> float:
         return statistics.median(self.completion_ms)
+
+    @property
+    def call_ms(self) -> float:
+        """Of one of the consecutive calls."""
+        return self.median_ms / self.consecutive
 
     @property
     def spread_ms(self) -> float:
@@ -222,6 +234,14 @@ def measure(contender: Contender, workloads: Sequence[Workload], ranks: int,
     return measurement
 
 
+def tried_twice(job: Callable[[], Measurement]) -> Measurement:
+    """For long series of jobs: launchers fail now and then."""
+    try:
+        return job()
+    except Failure:
+        return job()
+
+
 def read_point(line: str, network: HostNetwork | None, ranks: int) -> Point | None:
     """A line of the program's; None for what an MPI library says in between."""
     if not line.startswith('{"bytes":'):
@@ -232,7 +252,9 @@ def read_point(line: str, network: HostNetwork | None, ranks: int) -> Point | No
         bound_ms = (None if network is None
                     else bound_us(network, ranks, root, values["collective"], length) / 1000)
         return Point(length, root, values["consecutive"], values["first_ms"],
-                     tuple(values["completion_ms"]), bound_ms, values["entry_spread_ms"])
+                     tuple(values["completion_ms"]), bound_ms, values["entry_spread_ms"],
+                     values.get("first_call", 0),
+                     tuple((calls, took_ms) for calls, took_ms in values.get("settling", ())))
     except (ValueError, KeyError) as error:
         raise Failure(f"unreadable measurement: {line} ({error})") from None
 
@@ -290,7 +312,7 @@ def _why_not_ours(measurement: Measurement, length_bytes: int, root: int) -> str
         if asked != "auto" and _name_of(ruling["chosen"]) != _name_of(asked):
             return f"{ruling['chosen']} ran instead: {ruling.get('reason') or 'no reason given'}"
     natively = calls["native_calls"] if calls else 0
-    if not natively or len(rulings) >= _MOST_RULINGS_TOLD:
+    if not natively or len(rulings) >= MOST_RULINGS_TOLD:
         return None
     if not rulings:
         may_be_native = not contender.waits and asked == "auto"

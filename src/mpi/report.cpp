@@ -83,9 +83,21 @@ void put_costs(JsonWriter& json, const Topology& topology, const MemoryCosts& me
     json.end_object();
 }
 
+// What one call of each took, the mean of the ranks: the median of all windows, and its interval.
+void put_measured(JsonWriter& json, const std::vector<Measured>& measured) {
+    json.key("measured").begin_array();
+    for (const Measured& each : measured) {
+        json.begin_object().member("candidate", to_string(each.candidate));
+        json.member("median_us", each.time_us.median).member("low_us", each.time_us.low);
+        json.member("high_us", each.time_us.high).member("windows", each.windows).end_object();
+    }
+    json.end_array();
+}
+
 void put_ruling(JsonWriter& json, const RulingRecord& ruling) {
     json.begin_object().member("first_call", ruling.first_call);
     json.member("calls", ruling.calls).member("chosen", ruling.chosen);
+    json.member("settled", ruling.settled);
     json.member("reason", ruling.reason);
     if (ruling.bound_us) {
         json.member("bound_us", *ruling.bound_us);
@@ -95,7 +107,11 @@ void put_ruling(JsonWriter& json, const RulingRecord& ruling) {
         json.begin_object().member("candidate", to_string(each.candidate));
         json.member("predicted_us", each.predicted_us).end_object();
     }
-    json.end_array().end_object();
+    json.end_array();
+    if (!ruling.measured.empty()) {
+        put_measured(json, ruling.measured);
+    }
+    json.end_object();
 }
 
 void put_class(JsonWriter& json, const ClassRecord& record) {

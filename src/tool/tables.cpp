@@ -3,6 +3,7 @@
 #include <map>
 
 #include "core/algorithms/algorithm.h"
+#include "core/selection/candidates.h"
 #include "core/settings/settings.h"
 #include "core/text/json.h"
 #include "tool/arguments.h"
@@ -70,7 +71,11 @@ void write_algorithm(JsonWriter& json, const Algorithm& algorithm) {
     json.member("source", algorithm.source);
     json.member("native", algorithm.native());
     json.member("segmented", algorithm.segmented);
-    json.key("radices").begin_array();
+    json.key("segments_bytes").begin_array();
+    if (algorithm.segmented) {
+        for (std::size_t size : all_segment_sizes()) json.value(size);
+    }
+    json.end_array().key("radices").begin_array();
     for (int radix : algorithm.radices) json.value(radix);
     json.end_array();
     json.key("trees").begin_array();

@@ -5,6 +5,7 @@ test_changes_in_the_lab.py."""
 import pytest
 
 from ends import calls_of
+from noise import in_time
 
 # Debian's follow their networks in all other tests, as every program does by default.
 
@@ -52,10 +53,16 @@ def test_links_are_measured_inside_every_few_calls(run, ranks_per_host, ranks):
 def test_ranks_agree_while_everything_changes(run, settings):
     settings = {"start": "wait", "broadcast": "tree:tree=mst,segment_bytes=4096",
                 "ranks_per_host": "1", **settings}
-    world = world_of(run("broadcast_check", ranks=4, settings=settings))
+    def trial():
+        taken_up = world_of(run("broadcast_check", ranks=4, settings=settings))["adaptation"]["taken_up"]
+        # It is this machine's noise that changes the tree.
+        new_trees = sum(change["new_tree"] for change in taken_up)
+        return None if len(taken_up) > 5 and new_trees > 0 else (len(taken_up), new_trees)
+
     if "adaptation" in settings:
-        assert len(world["adaptation"]["taken_up"]) > 5
-        assert any(change["new_tree"] for change in world["adaptation"]["taken_up"])
+        in_time(trial)
+    else:
+        trial()  # the data is right, whatever was taken up
     if settings.get("agent") == "in-band":
         # In band a link is measured only while both ends are inside calls, so that takes longer.
         finished = run("collective", "broadcast", "--repeat", 1000, ranks=4, settings=settings)  # checks its bytes

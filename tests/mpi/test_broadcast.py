@@ -68,13 +68,20 @@ def test_data_arrives_while_the_rulings_come(run, algorithm):
         assert ours > 0 and world["first_ruled_call"] >= 8
 
 
-def test_one_host_is_left_to_the_mpi_library(run):
-    finished = run("broadcast_check", ranks=3)
+def test_one_host_is_left_to_the_mpi_library_without_trials(run):
+    finished = run("broadcast_check", ranks=3, settings={"trials": "off"})
     passed(finished)
     # Short-lived communicators end before their ranks ask each other.
     assert {each["state"] for each in finished.report["communicators"]} == {"native", "not yet"}
     assert all(calls_of(each)[0] == 0 for each in finished.report["communicators"])
     assert finished.report["communicators"][0]["reason"] == "one host"
+
+
+def test_on_one_host_what_is_forced_runs(run):
+    finished = run("broadcast_check", ranks=3, settings={"start": "wait", "broadcast": "chain"})
+    passed(finished)
+    world = finished.report["communicators"][0]
+    assert chosen_in(world) == {"chain"} and calls_of(world)[1] == 0
 
 
 def test_threads_on_their_own_communicators(run):

@@ -34,6 +34,31 @@ def test_a_line_for_each_length_and_root(run, collective):
                for each in found)
 
 
+@pytest.mark.parametrize("collective, root", [("reduce", 1), ("allreduce", 0)])
+def test_calls_that_go_before_are_counted(run, collective, root):
+    """A library numbers them as the program does: two of the start, then each cell's own."""
+    finished = run("collective", collective, "--bytes", "8,16", "--roots", root, "--repeat", 3,
+                   "--settle-calls", 50, "--consecutive", 2, ranks=2, native=True)
+    assert finished.returncode == 0, finished.errors
+    [first, second] = [json.loads(line) for line in finished.lines]
+    settled = sum(calls for calls, _ms in first["settling"])
+    assert settled >= 50 and first["settling"][0][0] == 1
+    assert all(ms > 0 for _calls, ms in first["settling"])
+    assert first["first_call"] == 2
+    assert second["first_call"] == 2 + 1 + settled + 3 * 2
+
+
+def test_as_many_calls_as_take_half_a_millisecond(run):
+    """A tenth of 5 ms. Catches a batch that is settled on while it is short."""
+    finished = run("collective", "barrier", "--consecutive", 0, "--repeat", 2, ranks=2, native=True)
+    assert finished.returncode == 0, finished.errors
+    [line] = [json.loads(line) for line in finished.lines]
+    last_calls = line["settling"][-1][0]
+    least_ms = min(ms / calls for calls, ms in line["settling"])
+    assert last_calls * least_ms >= 5 > last_calls / 2 * least_ms
+    assert line["consecutive"] == max(1, last_calls // 10)
+
+
 def test_wrong_results_fail(run, mpi, tmp_path):
     (tmp_path / "tool.c").write_text(SPOILING_TOOL)
     tool = tmp_path / "tool.so"

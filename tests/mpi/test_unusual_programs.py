@@ -8,6 +8,7 @@ from ends import (STARTS, calls_of, decided_calls, ends_as_natively, lines_of_ou
                   skip_reason)
 from mutirao.launch import launch
 from mutirao.paths import ROOT
+from noise import in_time
 
 start_modes = pytest.mark.parametrize("start", STARTS)
 
@@ -148,12 +149,14 @@ def test_a_root_that_computes_leaves_what_it_has_sent_to_the_kernel(run, mpi, tm
 
 @start_modes
 def test_a_rank_that_comes_late_holds_up_nobody(run, start):
-    native, ours = ends_as_natively(run, "late_rank", settings=settings_of(start),
-                                    same_output=False)
-    ahead_ms = [[float(word) for word in each.lines[-1].split()[1:]] for each in (native, ours)]
-    for natively, with_us in zip(*ahead_ms):
+    def trial():
+        native, ours = ends_as_natively(run, "late_rank", settings=settings_of(start),
+                                        same_output=False)
+        ahead_ms = [[float(word) for word in each.lines[-1].split()[1:]] for each in (native, ours)]
         # Some MPI libraries let the root wait for a rank that comes a second late.
-        assert with_us < 500 or natively > 500
+        return [times for times in zip(*ahead_ms) if times[1] >= 500 >= times[0]]
+
+    in_time(trial)
 
 
 @start_modes

@@ -1,22 +1,34 @@
 """`mutirao bench`: algorithms measured side by side, against physics, native and prediction."""
 
-import os
-import re
 import statistics
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 
-from mutirao import core_tool
-from mutirao.collectives import BROADCAST, COLLECTIVES, Collective
+from mutirao.choice_command import CHOICE_REPEAT, add_choice, refuse_without_choice, run_choice
+from mutirao.collectives import COLLECTIVES
 from mutirao.compact_table import BEST, BOUND, compact_table
-from mutirao.errors import Failure, UsageError, did_you_mean
-from mutirao.lab import TCP_PROFILES, Lab
-from mutirao.measure import Contender, Measurement, Point, Workload, hosts_of_ranks, measure
-from mutirao.mpis import Mpi, default_mpi, find_mpi
+from mutirao.errors import Failure, UsageError
+from mutirao.measure import Contender, Measurement, Point, Workload, measure
+from mutirao.measuring_words import (
+    ALL,
+    DEFAULT_BYTES,
+    REPEAT,
+    Place,
+    add_place,
+    add_settings,
+    check_at_least_one,
+    lengths_of,
+    parse_only,
+    parse_roots,
+    parse_sizes,
+    place_of,
+    rank_count,
+    roots_of,
+)
+from mutirao.mpis import Mpi
 from mutirao.network import HostNetwork
 from mutirao.network_argument import load_network
-from mutirao.output import print_json, working
+from mutirao.output import print_json
 from mutirao.predicted import (
     NATIVE,
     OWN_CHOICE,
@@ -30,11 +42,8 @@ from mutirao.progress import steps
 from mutirao.units import counted, ms, ratio
 from mutirao.user_settings import gather_settings
 
-ALL = "all"
 # Closer than this two algorithms count as equally fast.
 EQUALLY_FAST = 1.01
-_DEFAULT_BYTES = "24"
-_UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
 
 
 def register(subparsers, common) -> None:
@@ -42,7 +51,8 @@ def register(subparsers, common) -> None:
                                    help="measure a collective's algorithms against each other and"
                                    " the native one")
     parser.add_argument("collective", choices=[*COLLECTIVES, ALL],
-                        help="all: the best of each against its lower bound, with --predicted")
+                        help="all: with --predicted the best of each against its lower bound, or with"
+                        " --choice")
     parser.add_argument("--bytes", metavar="B,...",
                         help="of the message, or of one block where there is one for every rank;"
                         " for example 24,64KiB,1MiB; default: 24")
@@ -54,44 +64,37 @@ def register(subparsers, common) -> None:
                         help="algorithms with their parameters, native, and auto, mutirao's own"
                         " choice, which is also what predicts; all: every algorithm, in one"
                         " piece; default: native,auto")
-    parser.add_argument("--lab", metavar="NETWORK",
-                        help="on emulated hosts: a preset (mutirao lab presets) or a CSV file")
-    parser.add_argument("--tcp", choices=TCP_PROFILES, help="the lab's TCP")
-    parser.add_argument("--mpi", metavar="NAME,...", help="default: the first that is built")
-    parser.add_argument("-n", "--ranks", type=int, metavar="N",
-                        help="default: one per processor, or one per host of the lab")
-    parser.add_argument("--repeat", type=int, default=5, metavar="K", help="default: 5")
+    add_place(parser)
+    parser.add_argument("--repeat", type=int, metavar="K",
+                        help=f"default: {REPEAT}, with --choice on real hosts {CHOICE_REPEAT}")
     parser.add_argument("--consecutive", type=int, default=1, metavar="K",
                         help="time so many calls in a row; default: 1")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
-                        dest="assignments", help="a setting (mutirao settings lists them);"
-                        " start=wait unless it is set")
+    add_settings(parser, "start=wait unless it is set")
+    add_choice(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments) -> int:
     if arguments.predicted:
         return _run_predicted(arguments)
+    if arguments.choice:
+        return run_choice(arguments)
     if arguments.collective == ALL:
-        raise UsageError("all collectives at once can only be predicted: --predicted")
+        raise UsageError("all collectives at once can only be predicted (--predicted), or their"
+                         " choice be judged (--choice)")
+    refuse_without_choice(arguments)
     collective = COLLECTIVES[arguments.collective]
-    network = load_network(arguments.lab) if arguments.lab else None
-    if arguments.tcp and network is None:
-        raise UsageError("--tcp is about the lab: it needs --lab")
-    mpis = [find_mpi(name) for name in arguments.mpi.split(",")] if arguments.mpi else [
-        default_mpi()]
-    ranks = _rank_count(arguments, network)
-    for name in ("repeat", "consecutive"):
-        if getattr(arguments, name) < 1:
-            raise UsageError(f"--{name} must be at least 1, not {getattr(arguments, name)}")
-    workload = Workload(_lengths(arguments, collective),
-                        _roots(arguments, collective, ranks, network),
+    place = place_of(arguments)
+    ranks = place.ranks
+    arguments.repeat = REPEAT if arguments.repeat is None else arguments.repeat
+    check_at_least_one(arguments, "repeat", "consecutive")
+    workload = Workload(lengths_of(arguments, collective),
+                        roots_of(arguments, collective, ranks, place.network),
                         (arguments.consecutive,), arguments.repeat)
     names = parse_only(arguments.only or [f"{NATIVE},{OWN_CHOICE}"], collective.name)
-    contenders = _contenders(mpis, names, gather_settings(arguments.assignments),
+    contenders = _contenders(place.mpis, names, gather_settings(arguments.assignments),
                              collective.name)
-    measurements, failures, described = _measure_all(arguments, contenders, workload, ranks,
-                                                     network)
+    measurements, failures, described = _measure_all(place, contenders, workload)
     bench = Bench(workload, measurements)
     if arguments.json:
         print_json({"collective": arguments.collective, "ranks": ranks, **described,
@@ -103,19 +106,20 @@ def run(arguments) -> int:
 
 
 def _run_predicted(arguments) -> int:
-    given = {"--tcp": arguments.tcp, "--mpi": arguments.mpi, "--set": arguments.assignments}
+    given = {"--tcp": arguments.tcp, "--mpi": arguments.mpi, "--set": arguments.assignments,
+             "--choice": arguments.choice}
     for name in filter(given.get, given):
         raise UsageError(f"--predicted runs nothing: {name} has no say in it")
     if not arguments.lab:
         raise UsageError("--predicted needs a network: --lab")
     network = load_network(arguments.lab)
-    ranks = _rank_count(arguments, network)
+    ranks = rank_count(arguments, network)
     if arguments.collective == ALL:
         return _run_all_predicted(arguments, network, ranks)
     collective = COLLECTIVES[arguments.collective]
     names = parse_only(arguments.only or [], collective.name)
-    predictions = predict_all(collective, network, ranks, _lengths(arguments, collective),
-                              _roots(arguments, collective, ranks, network), names)
+    predictions = predict_all(collective, network, ranks, lengths_of(arguments, collective),
+                              roots_of(arguments, collective, ranks, network), names)
     if arguments.json:
         print_json({"collective": collective.name, "ranks": ranks, "network": network.name,
                     "predictions": [each.to_dict() for each in predictions]})
@@ -127,7 +131,7 @@ def _run_predicted(arguments) -> int:
 def _run_all_predicted(arguments, network: HostNetwork, ranks: int) -> int:
     if arguments.only:
         raise UsageError("--only names algorithms of one collective, not of all")
-    lengths = parse_sizes(_DEFAULT_BYTES if arguments.bytes is None else arguments.bytes)
+    lengths = parse_sizes(DEFAULT_BYTES if arguments.bytes is None else arguments.bytes)
     roots = parse_roots(arguments.roots, ranks, network)
     predictions = predict_every_collective(network, ranks, lengths, roots)
     if arguments.json:
@@ -135,92 +139,6 @@ def _run_all_predicted(arguments, network: HostNetwork, ranks: int) -> int:
     else:
         print(best_table(predictions, network.name))
     return 0
-
-
-def _rank_count(arguments, network: HostNetwork | None) -> int:
-    if arguments.ranks is None:
-        return network.host_count if network else os.cpu_count() or 1
-    if arguments.ranks < 1:
-        raise UsageError(f"-n {arguments.ranks}: at least one rank is needed")
-    return arguments.ranks
-
-
-def _lengths(arguments, collective: Collective) -> list[int]:
-    if collective.has_length:
-        return parse_sizes(_DEFAULT_BYTES if arguments.bytes is None else arguments.bytes)
-    if arguments.bytes is not None:
-        raise UsageError(f"--bytes {arguments.bytes}: a {collective.name} has no message")
-    return [0]
-
-
-def _roots(arguments, collective: Collective, ranks: int, network: HostNetwork | None) -> list[int]:
-    if collective.rooted or arguments.roots == "0":
-        return parse_roots(arguments.roots, ranks, network)
-    raise UsageError(f"--roots {arguments.roots}: {collective.name} has no root")
-
-
-def parse_sizes(text: str) -> list[int]:
-    """`24,64KiB,1MiB` in bytes."""
-    sizes = []
-    for word in text.split(","):
-        found = re.fullmatch(r"\s*(\d+)\s*([A-Za-z]*)\s*", word)
-        if not found or found[2].lower() not in _UNITS:
-            raise UsageError(f"--bytes '{word}': a size is a whole number of bytes, or of KiB, MiB"
-                             " or GiB, for example 64KiB")
-        bytes_ = int(found[1]) * _UNITS[found[2].lower()]
-        if bytes_ >= 1 << 31:
-            raise UsageError(f"--bytes '{word}': less than 2 GiB, please")
-        sizes.append(bytes_)
-    return sizes
-
-
-def parse_roots(text: str, ranks: int, network: HostNetwork | None) -> list[int]:
-    if text == "all":
-        return list(range(ranks))
-    if text == "sites":
-        if network is None:
-            raise UsageError("--roots sites: there are sites in a lab only (--lab)")
-        hosts = hosts_of_ranks(ranks, network.host_count)
-        firsts: dict[str, int] = {}
-        for rank, host in enumerate(hosts):
-            firsts.setdefault(network.sites[host], rank)
-        return list(firsts.values())
-    roots = []
-    for word in text.split(","):
-        if not word.strip().isdigit():
-            raise UsageError(f"--roots '{word}': a root is a rank, or 'sites' or 'all'"
-                             f"{did_you_mean(word, ('sites', 'all'))}")
-        if int(word) >= ranks:
-            raise UsageError(f"--roots {word}: with {counted(ranks, 'rank')} roots are"
-                             f" 0..{ranks - 1}")
-        roots.append(int(word))
-    return roots
-
-
-def parse_only(words: Sequence[str], collective: str = BROADCAST) -> list[str]:
-    """Names of contenders, each once; a comma also separates the parameters of an algorithm."""
-    names: list[str] = []
-    for part in ",".join(words).split(",") if words else ():
-        if "=" in part and ":" not in part and names:
-            names[-1] += f",{part}"
-        else:
-            names += _all_names(collective) if part == "all" else [part]
-    for name in names:
-        if name not in (NATIVE, OWN_CHOICE):
-            core_tool.check_settings({collective: name})
-    return list(dict.fromkeys(names))
-
-
-def _all_names(collective: str) -> list[str]:
-    names = [NATIVE, OWN_CHOICE]
-    for row in core_tool.algorithms(collective):
-        trees = [f"tree={tree}" for tree in row["trees"]] if len(row["trees"]) > 1 else [""]
-        radices = [f"radix={radix}" for radix in row["radices"]] or [""]
-        for tree in trees:
-            for radix in radices:
-                parameters = ",".join(filter(None, (tree, radix)))
-                names.append(row["name"] + (f":{parameters}" if parameters else ""))
-    return names
 
 
 def _contenders(mpis: Sequence[Mpi], names: Sequence[str],
@@ -231,21 +149,16 @@ def _contenders(mpis: Sequence[Mpi], names: Sequence[str],
                       collective) for mpi in mpis for name in names]
 
 
-def _measure_all(arguments, contenders: Sequence[Contender], workload: Workload, ranks: int,
-                 network: HostNetwork | None) -> tuple[list[Measurement], list[dict], dict]:
+def _measure_all(place: Place, contenders: Sequence[Contender],
+                 workload: Workload) -> tuple[list[Measurement], list[dict], dict]:
     """Each contender in a job of its own, all in one lab."""
-    lab: Lab | nullcontext = nullcontext()
-    if network is not None:
-        with working(f"bringing up {network.host_count} hosts"):
-            lab = Lab.up(network, tcp=arguments.tcp or TCP_PROFILES[0],
-                         hold=all(each.mpi.labstart.is_file() for each in contenders))
     measurements, failures = [], []
-    with lab as running, steps(len(contenders) * workload.points) as progress:
-        described = {"network": network.name, "tcp": running.tcp} if running else {}
+    with place.up() as running, steps(len(contenders) * workload.points) as progress:
+        described = {"network": place.network.name, "tcp": running.tcp} if running else {}
         for done, contender in enumerate(contenders, start=1):
             progress.begin(contender.title)
             try:
-                measurements.append(measure(contender, (workload,), ranks, running,
+                measurements.append(measure(contender, (workload,), place.ranks, running,
                                             lambda _point: progress.advance()))
             except Failure as failure:
                 progress.say(f"left out: {failure}")

@@ -253,20 +253,34 @@ def _class(of_class: dict) -> Iterator[str]:
     if of_class.get("native_choice") and not of_class["rulings"]:
         yield "    chosen: native"
         yield from _why(of_class["native_choice"])
-    for ruling in of_class["rulings"]:
+        yield from _candidates(of_class["native_choice"])
+    rulings = of_class["rulings"]
+    for ruling, later in zip(rulings, [*rulings[1:], None]):
         line = f"    from call {ruling['first_call'] + 1} on: {ruling['chosen']}"
         if ruling["chosen"] != "native":  # those calls are the MPI library's
             line += f", {counted(ruling['calls'], 'call')}"
         yield line
         yield from _why(ruling)
+        if later is None or names(ruling) != names(later):
+            yield from _candidates(ruling)
+    yield from _saved(of_class)
+
+
+def names(ruling: dict) -> set[str]:
+    return {row["candidate"] for row in ruling.get("considered") or ()}
 
 
 def _why(ruling: dict) -> Iterator[str]:
     if ruling.get("reason"):
         yield f"      why: {ruling['reason']}"
+
+
+def _candidates(ruling: dict) -> Iterator[str]:
+    """Each with what it was predicted to take, and what its calls took where they were tried."""
     if ruling.get("bound_us"):
         yield f"      no algorithm can be predicted under {duration(ruling['bound_us'])}"
     considered = ruling.get("considered") or []
+    measured = {row["candidate"]: row for row in ruling.get("measured") or ()}
     native_us = next((row["predicted_us"] for row in considered
                       if row["candidate"] == "native"), None)
     width = max((len(row["candidate"]) for row in considered), default=0)
@@ -275,4 +289,38 @@ def _why(ruling: dict) -> Iterator[str]:
         line = f"      {row['candidate']:<{width}}  predicted {duration(predicted_us):>9}"
         if native_us and predicted_us and row["candidate"] != "native":
             line += f"  {predicted_us / native_us:.2f} x native"
-        yield line
+        yield line + _took(measured.get(row["candidate"]), measured.get("native"))
+
+
+def _took(row: dict | None, native: dict | None) -> str:
+    if row is None:
+        return ""
+    text = (f"  measured {duration(row['median_us'])} ({duration(row['low_us'])} to"
+            f" {duration(row['high_us'])})")
+    if native and row is not native:
+        text += f", {row['median_us'] / native['median_us']:.2f} x native"
+    return text
+
+
+def saved_us(of_class: dict) -> tuple[float, str] | None:
+    """Of all calls that ran by algorithms of mutirao's once settled, against the MPI library's own; and how
+    that is known. None: it is not."""
+    total_us, known = 0.0, set()
+    for ruling in of_class["rulings"]:
+        if not ruling["calls"] or not ruling.get("settled", True):
+            continue
+        for how, field in (("measured", "median_us"), ("considered", "predicted_us")):
+            times_us = {row["candidate"]: row[field] for row in ruling.get(how) or ()}
+            if times_us.get("native") and ruling["chosen"] in times_us:
+                total_us += ruling["calls"] * (times_us["native"] - times_us[ruling["chosen"]])
+                known.add("measured" if how == "measured" else "predicted")
+                break
+    return (total_us, " and ".join(sorted(known))) if known else None
+
+
+def _saved(of_class: dict) -> Iterator[str]:
+    saved = saved_us(of_class)
+    if saved:
+        total_us, known = saved
+        what = "saved" if total_us >= 0 else "lost"
+        yield f"    {what} against the MPI library's own, as {known}: {duration(abs(total_us))} a rank"

@@ -66,6 +66,8 @@ struct Algorithm {
     bool inside_a_host = false;  ///< may be another's Parameters::inside
     /// Combines the operands of a reduction in the ranks' order, as operators that do not commute need.
     bool keeps_order = false;
+    /// And one after the other from the first rank on, also where they commute: the same bits on any network.
+    bool from_first = false;
     bool (*fits)(int size) = nullptr;  ///< null: any number of participants
     /// The most that its blocks may be, if it moves any.
     InBlocks blocks = InBlocks::equal;

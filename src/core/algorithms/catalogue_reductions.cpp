@@ -66,7 +66,7 @@ std::vector<Algorithm> reduce_rows() {
         {.collective = reduce, .name = "flat",
          .summary = "every rank sends to the root, which combines in order",
          .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
-         .build = reduce::flat, .keeps_order = true},
+         .build = reduce::flat, .keeps_order = true, .from_first = true},
         {.collective = reduce, .name = "k_nomial",
          .summary = "k-nomial tree over the ranks, binomial for radix 2",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
@@ -125,11 +125,11 @@ std::vector<Algorithm> allreduce_rows() {
         {.collective = allreduce, .name = "direct",
          .summary = "every rank sends to every other and combines by itself",
          .source = "all operands at once, as the collective is defined",
-         .build = allreduce::direct, .keeps_order = true},
+         .build = allreduce::direct, .keeps_order = true, .from_first = true},
         {.collective = allreduce, .name = "direct_shares",
          .summary = "every rank combines a share of all operands and sends it to every other",
          .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
-         .build = allreduce::direct_shares, .keeps_order = true},
+         .build = allreduce::direct_shares, .keeps_order = true, .from_first = true},
         {.collective = allreduce, .name = "multi_lane",
          .summary = "a share by each rank of a host between the hosts, put together inside them",
          .source = "Traeff and Hunold 2019, arXiv:1910.13373",
@@ -153,7 +153,8 @@ std::vector<Algorithm> reduce_scatter_block_rows() {
         {.collective = reduce_scatter_block, .name = "direct",
          .summary = "every rank sends each other its block and combines in order",
          .source = "all operands at once, as the collective is defined",
-         .build = reduce_scatter_block::direct, .keeps_order = true, .blocks = InBlocks::uneven},
+         .build = reduce_scatter_block::direct, .keeps_order = true, .from_first = true,
+         .blocks = InBlocks::uneven},
         {.collective = reduce_scatter_block, .name = "pairwise",
          .summary = "one peer at a time, at growing distance",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
@@ -188,7 +189,7 @@ std::vector<Algorithm> scan_rows() {
         {.collective = scan, .name = "linear",
          .summary = "each rank adds its operand and passes it on: a pipeline",
          .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
-         .build = scan::linear, .segmented = true, .keeps_order = true},
+         .build = scan::linear, .segmented = true, .keeps_order = true, .from_first = true},
         {.collective = scan, .name = "recursive_doubling",
          .summary = "every rank sends on what it has, at doubling distances",
          .source = "Hillis and Steele 1986, doi:10.1145/7902.7903; "
@@ -197,7 +198,7 @@ std::vector<Algorithm> scan_rows() {
         {.collective = scan, .name = "direct",
          .summary = "every rank sends to all ranks after it",
          .source = "all operands at once, as the collective is defined",
-         .build = scan::direct, .keeps_order = true},
+         .build = scan::direct, .keeps_order = true, .from_first = true},
     };
 }
 
@@ -207,7 +208,7 @@ std::vector<Algorithm> exscan_rows() {
         {.collective = exscan, .name = "linear",
          .summary = "each rank adds its operand and passes it on: a pipeline",
          .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
-         .build = exscan::linear, .segmented = true, .keeps_order = true},
+         .build = exscan::linear, .segmented = true, .keeps_order = true, .from_first = true},
         {.collective = exscan, .name = "recursive_doubling",
          .summary = "every rank sends on what it has, at doubling distances",
          .source = "Hillis and Steele 1986, doi:10.1145/7902.7903; "
@@ -216,7 +217,7 @@ std::vector<Algorithm> exscan_rows() {
         {.collective = exscan, .name = "direct",
          .summary = "every rank sends to all ranks after it",
          .source = "all operands at once, as the collective is defined",
-         .build = exscan::direct, .keeps_order = true},
+         .build = exscan::direct, .keeps_order = true, .from_first = true},
     };
 }
 

@@ -50,7 +50,9 @@ class EveryAlgorithm : public testing::TestWithParam<Candidate> {
     static void prove(const Candidate& candidate, const CallShape& shape, int size,
                       const Tree& tree) {
         const auto schedules = test::build_all(candidate, shape, size, tree);
-        const CheckResult result = check(schedules, promise(shape, size));
+        Promise promised = promise(shape, size);
+        promised.from_first = candidate.algorithm->from_first;
+        const CheckResult result = check(schedules, promised);
         ASSERT_TRUE(result) << test::label(candidate, shape, size) << ": " << result.reason;
         if (shape.collective != Collective::broadcast) return;
         ASSERT_EQ(received_amounts(schedules, shape), "") << test::label(candidate, shape, size);
@@ -194,6 +196,11 @@ TEST(Catalogue, ListsNativeFirstAndEveryNameOnceForEachCollective) {
             EXPECT_TRUE(row.reduces || !each.keeps_order) << row.name << '/' << each.name;
         }
         ASSERT_NE(first, nullptr) << row.name;
+        const bool can_be_bitwise = std::any_of(
+            catalogue().begin(), catalogue().end(), [&](const Algorithm& each) {
+                return each.collective == row.collective && each.from_first && each.fits == nullptr;
+            });
+        EXPECT_EQ(can_be_bitwise, row.reduces) << row.name;
         EXPECT_TRUE(first->native()) << row.name;
         for (const std::string_view like : row.native_is_like) EXPECT_TRUE(names.contains(like))
             << row.name << '/' << like;

@@ -9,10 +9,9 @@
 namespace mutirao {
 namespace {
 
-constexpr double least_epoch_us = 200'000;
 // A few quick calls say little about the pace of those to come, and an epoch cannot be cut short.
 constexpr std::uint64_t most_growth = 4;
-constexpr std::uint64_t most_calls = 100'000;
+constexpr std::uint64_t most_horizon_calls = 100'000;
 /// So many epochs go by until the ranks are asked again how far they are ahead.
 constexpr std::uint32_t epochs_per_question = 4;
 constexpr std::uint32_t most_keep_epochs = 1024;
@@ -22,7 +21,7 @@ constexpr int least_without_lead = 2;
 
 /// With a quarter to spare.
 std::uint64_t horizon_for(std::uint64_t lead_calls) {
-    return std::min(lead_calls + lead_calls / 4, most_calls);
+    return std::min(lead_calls + lead_calls / 4, most_horizon_calls);
 }
 
 }  // namespace
@@ -38,8 +37,8 @@ std::uint64_t EpochDecider::epoch_calls(std::uint64_t call, double now_us) {
     const double us_per_call = (now_us - *paced_us_) / static_cast<double>(call - paced_call_);
     paced_us_ = now_us;
     paced_call_ = call;
-    const double wanted = std::ceil(least_epoch_us / std::max(us_per_call, 1e-3));
-    const std::uint64_t most = std::min(most_growth * epoch_calls_, most_calls);
+    const double wanted = std::ceil(pace_.least_epoch_us / std::max(us_per_call, 1e-3));
+    const std::uint64_t most = std::min(most_growth * epoch_calls_, pace_.most_calls);
     // A call or two of rounding must not make an epoch of two calls where one would do.
     return wanted <= 1 ? 1 : static_cast<std::uint64_t>(std::min(wanted, static_cast<double>(most)));
 }
@@ -85,7 +84,7 @@ void EpochDecider::hear(const LeadReport& report) {
                                 waited ? std::max<std::uint64_t>(2 * horizon_calls_, 1) : 0);
     if (report.lead_calls > 0 || waited) without_lead_ = 0;
     if (wanted <= horizon_calls_) return;
-    horizon_calls_ = std::min(wanted, most_calls);
+    horizon_calls_ = std::min(wanted, most_horizon_calls);
     raised_in_ = number_;
     if (waited) {
         keep_horizon_until_ = number_ + keep_epochs_;

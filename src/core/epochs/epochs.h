@@ -13,7 +13,7 @@
 // many calls go by while a message travels). Where every call ends everywhere before the next begins
 // that is none: the decider enters a call when the one before is over, and tells it together with what
 // lets the others begin, so that what it announces may hold for the call that it enters. An epoch is as
-// many calls as go by in `least_epoch_us`.
+// many calls as go by in Pace::least_epoch_us.
 //
 // Pure values without clock or messages: src/mpi/rulings carries the announcements.
 #pragma once
@@ -26,10 +26,21 @@
 
 namespace mutirao {
 
+/// How long epochs are. One cannot be cut short, so where calls of very different lengths may follow each
+/// other it must not be many calls; and where announcements are cheap it need not be.
+struct Pace {
+    double least_epoch_us = 200'000;
+    std::uint64_t most_calls = 100'000;
+};
+
+inline constexpr Pace pace_on_one_host{10'000, 1024};
+
 class EpochDecider {
   public:
     EpochDecider(std::uint64_t first_call, std::uint64_t free_calls)
         : announced_until_(first_call + free_calls), paced_call_(first_call) {}
+
+    void keep(Pace pace) { pace_ = pace; }
 
     /// True at the calls at which enter() has something to do. Calls are numbered from 0.
     bool due(std::uint64_t call) const { return call + ahead_calls() >= announced_until_; }
@@ -49,6 +60,7 @@ class EpochDecider {
     std::uint64_t epoch_calls(std::uint64_t call, double now_us);
     void adapt_horizon();
 
+    Pace pace_;
     std::uint32_t number_ = 0;
     std::uint64_t announced_until_;
     std::uint64_t horizon_calls_ = 4;

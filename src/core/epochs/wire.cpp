@@ -2,7 +2,7 @@
 // call, call that it was sent in, horizon (8 each), asks for the lead (1), why native for good (2 for
 // its length, text), the rulings after their number (4), the route's parents of hosts after their
 // number (4 each).
-// A ruling: its class, its first arm, its trial (4), the repetitions (4), the other arms after their number
+// A ruling: its class, its first arm, its trial (4), the repetitions (4), the calls of a rest (4), the other arms after their number
 // (1). A class: collective (1), root (4), class of lengths (4), whether the operator commutes (1). An arm:
 // the candidate as users write it (2 for its length, text), and its tree (4 for the number of hosts, 0:
 // none): the root and then each host with its parent (4 each), brothers in the order in which they are
@@ -122,6 +122,7 @@ void put_ruling(ByteWriter& out, const Ruling& ruling) {
     put_arm(out, ruling.candidate, ruling.tree);
     out.put(ruling.trial, 4);
     out.put_int(ruling.repetitions);
+    out.put(ruling.rest_calls, 4);
     out.put(ruling.others.size(), 1);
     for (const Arm& other : ruling.others) put_arm(out, other.candidate, other.tree);
 }
@@ -134,6 +135,7 @@ bool take_ruling(ByteReader& in, int rank_count, int host_count, Ruling& ruling)
     }
     ruling.trial = static_cast<std::uint32_t>(in.take(4));
     ruling.repetitions = in.take_int();
+    ruling.rest_calls = static_cast<std::uint32_t>(in.take(4));
     ruling.others.resize(in.take(1));
     for (Arm& other : ruling.others) {
         if (!take_arm(in, collective, host_count, other.candidate, other.tree)) return false;

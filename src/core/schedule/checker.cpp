@@ -336,7 +336,8 @@ class Check {
             if (holds != expressions_.ranks(expected.expression) ||
                 stretch.shift_bytes != expected.shift_bytes)
                 return fault(stretch, "bytes " + contents(stretch));
-            if (!promise_.commutes && !expressions_.is_in_order(stretch.expression))
+            const bool in_order = promise_.commutes || expressions_.is_in_order(stretch.expression);
+            if (!in_order || (promise_.from_first && stretch.expression != expected.expression))
                 return "operands out of order: rank " + std::to_string(rank) + " ends with " +
                        expressions_.to_string(stretch.expression);
             results_.push_back({holds, stretch.begin_bytes + stretch.shift_bytes,

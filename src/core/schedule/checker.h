@@ -37,6 +37,8 @@ struct Promise {
     /// All ranks end with the same bits, rounding or not: the same bytes of the same contributions
     /// were combined in one way everywhere (but for the order of operands that commute).
     bool one_result = false;
+    /// Operands are combined one after the other from the first rank on: the same bits whatever the network.
+    bool from_first = false;
     /// No rank is done before all have begun.
     bool synchronizes = false;
 };

@@ -114,6 +114,8 @@ TEST(CheckerReductions, NameAnotherAssociationOnAnotherRank) {
     EXPECT_EQ(check(ranks, promise).reason, "");
     promise.commutes = false;
     EXPECT_EQ(check(ranks, promise).reason, "") << "in order, and nobody promised more";
+    promise.from_first = true;
+    expect_fault(ranks, promise, "operands out of order: rank 2 ends with (0 op (1 op 2))");
 }
 
 TEST(CheckerReductions, NameContributionsCountedTwice) {

@@ -13,62 +13,75 @@ namespace {
 constexpr double near_bound = 1.05;
 constexpr std::size_t windows_alone = 3;
 /// What is predicted to take so much longer than the present choice was measured to take is not tried.
-/// Predictions of what the MPI library does by itself are worse.
+/// Predictions of what the MPI library does by itself are worse, and so are those where prediction did not
+/// dare to choose.
 constexpr double hopeless = 1.5;
 constexpr double hopeless_native = 3;
-constexpr std::size_t most_arms = 4;
+constexpr std::size_t most_arms = 4, most_arms_beside_native = 6;
 /// Windows of short calls hold several of each arm: a clock does not tell one from another.
 constexpr double least_window_us = 500;
-constexpr int most_repetitions = 32;
+constexpr int most_repetitions = 128;
 
-std::string in_ms(double us) { return milliseconds(us, us < 1000 ? 4 : 3); }
+/// A network that changes predictions by less leaves a class alone.
+constexpr double changed_ratio = 1.2;
 
-std::string in_ms(const Trial::Interval& time) {
-    return in_ms(time.median) + " (" + in_ms(time.low) + " to " + in_ms(time.high) + ")";
+/// So many windows of a trial may cost what they will. Then what its arms take beyond the present choice is
+/// kept to this share of the time that the class spends in calls.
+constexpr std::size_t windows_on_credit = 8;
+constexpr double trying_share = 0.01;
+constexpr double watching_share = 0.005;
+/// Every round that native loses makes the next one so much rarer.
+constexpr int most_doublings = 6;
+constexpr double least_rest_windows = 20;
+constexpr double most_rest_calls = 1e8;
+
+/// Reports of later windows overtake none of an earlier one of the same rank, so few wait for others.
+constexpr std::size_t most_windows_waiting = 64;
+
+std::string duration(const Trial::Interval& time) {
+    return mutirao::duration(time.median) + " (" + mutirao::duration(time.low) + " to " +
+           mutirao::duration(time.high) + ")";
 }
 
 }  // namespace
 
-Contest::Contest(ShapeClass shapes, std::vector<Arm> arms, std::vector<double> predicted_us,
-                 std::optional<double> bound_us, int reporters)
-    : shapes_(shapes),
-      arms_(std::move(arms)),
-      predicted_us_(std::move(predicted_us)),
-      bound_us_(bound_us),
+Contest::Contest(Contestants contestants, int reporters)
+    : contestants_(std::move(contestants)),
       reporters_(reporters),
-      repetitions_(static_cast<int>(
-          std::clamp(std::ceil(least_window_us / predicted_us_.front()), 1.0,
-                     static_cast<double>(most_repetitions)))) {}
+      repetitions_(repetitions_of(predicted_us(0))),
+      known_(contestants_.arms.size()) {}
+
+int Contest::repetitions_of(double call_us) const {
+    return static_cast<int>(std::clamp(std::ceil(least_window_us / call_us), 1.0,
+                                       static_cast<double>(most_repetitions)));
+}
 
 Ruling Contest::ruling() const {
-    const auto arm = [this](int number) -> const Arm& {
-        return arms_[static_cast<std::size_t>(number)];
-    };
-    Ruling ruling{shapes_, arm(chosen_).candidate, arm(chosen_).tree};
-    if (settled()) return ruling;
+    const Arm& first = arm(running_.front());
+    Ruling ruling{contestants_.shapes, first.candidate, first.tree};
+    if (phase_ == Phase::settled) return ruling;
     ruling.trial = number_;
     ruling.repetitions = repetitions_;
-    if (phase_ == Phase::measuring) return ruling;
-    const std::vector<int>& alive = trial_->alive();
-    const auto number_of = [this](int entered) { return entered_[static_cast<std::size_t>(entered)]; };
-    ruling.candidate = arm(number_of(alive.front())).candidate;
-    ruling.tree = arm(number_of(alive.front())).tree;
-    for (std::size_t i = 1; i < alive.size(); ++i) {
-        ruling.others.push_back(arm(number_of(alive[i])));
-    }
+    ruling.rest_calls = rest_calls_;
+    for (std::size_t i = 1; i < running_.size(); ++i) ruling.others.push_back(arm(running_[i]));
     return ruling;
 }
 
 bool Contest::hear(const TrialReport& report) {
-    const std::size_t arms = phase_ == Phase::trying ? trial_->alive().size() : 1;
-    if (settled() || report.trial != number_ || report.times_us.size() != arms) return false;
+    const std::size_t arms = running_.size();
+    if (phase_ == Phase::settled || report.trial != number_ || report.times_us.size() != arms) {
+        return false;
+    }
     Window& window = windows_[report.window];
     window.sums_us.resize(arms, 0);
     for (std::size_t i = 0; i < arms; ++i) {
         window.sums_us[i] += report.times_us[i];
         window.longest_us = std::max(window.longest_us, report.times_us[i]);
     }
-    if (++window.reports < reporters_) return false;
+    if (++window.reports < reporters_) {
+        if (windows_.size() > most_windows_waiting) windows_.erase(windows_.begin());
+        return false;
+    }
     const Window whole = std::move(window);
     windows_.erase(report.window);
     const Ruling before = ruling();
@@ -77,112 +90,210 @@ bool Contest::hear(const TrialReport& report) {
 }
 
 void Contest::end_window(const Window& window) {
-    std::vector<double> times_us;
-    for (const double sum_us : window.sums_us) times_us.push_back(sum_us / reporters_);
-    if (phase_ == Phase::measuring) {
-        measured_us_.push_back(times_us.front());
-        longest_us_.push_back(window.longest_us);
-        if (measured_us_.size() == windows_alone) end_measuring();
+    if (!warm_) {
+        warm_ = true;
         return;
     }
-    const std::vector<int> before = trial_->alive();
-    trial_->add_window(times_us);
-    if (trial_->winner() != undecided) {
-        end_trial();
-    } else if (trial_->alive().size() < before.size()) {
-        next_trial();
+    if (phase_ == Phase::measuring) return end_measuring(window);
+    std::vector<double> times_us;
+    for (const int number : trial_->alive()) {
+        const int entered = entered_[static_cast<std::size_t>(number)];
+        const auto place = std::find(running_.begin(), running_.end(), entered) - running_.begin();
+        times_us.push_back(window.sums_us[static_cast<std::size_t>(place)] / reporters_);
     }
+    end_window_of_trial(times_us);
 }
 
-void Contest::end_measuring() {
+void Contest::end_measuring(const Window& window) {
+    measured_us_.push_back(window.sums_us.front() / reporters_);
+    longest_us_.push_back(window.longest_us);
+    known(0) = {median_interval(measured_us_), measured_us_.size()};
+    if (measured_us_.size() < windows_alone) return;
     const double longest_us = median_interval(longest_us_).median;
-    if (bound_us_ && longest_us <= near_bound * *bound_us_) {
-        phase_ = Phase::settled;
-        reason_ = "measured " + in_ms(longest_us) + ", and nothing can take less than " +
-                  in_ms(*bound_us_);
-        return;
+    const std::optional<double>& bound_us = contestants_.bound_us;
+    if (bound_us && longest_us <= near_bound * *bound_us) {
+        return settle("measured " + mutirao::duration(longest_us) + ", and nothing can take less than " +
+                      mutirao::duration(*bound_us));
     }
-    entered_ = worth_trying(median_interval(measured_us_).median);
-    if (entered_.size() == 1) {
-        phase_ = Phase::settled;
-        reason_ = "measured " + in_ms(longest_us) + ", and no other is predicted to come near";
-        return;
+    repetitions_ = repetitions_of(known(0).time_us.median);
+    std::vector<int> numbers = worth_trying();
+    if (numbers.size() > 1) {
+        phase_ = Phase::trying;
+        warm_ = repetitions_ == 1;
+        return try_out(std::move(numbers));
     }
-    phase_ = Phase::trying;
-    trial_.emplace(static_cast<int>(entered_.size()));
-    next_trial();
+    settle("measured " + mutirao::duration(longest_us) + ", and no other is predicted to come near");
+    watch();
 }
 
 // The MPI library's own first, if it takes part: it wins ties.
-std::vector<int> Contest::worth_trying(double chosen_us) const {
+std::vector<int> Contest::worth_trying() const {
+    const bool dared = !arm(0).candidate.native();
+    const double present_us = std::max(known(0).time_us.median, predicted_us(0));
     std::vector<int> numbers{0};
-    for (std::size_t i = 1; i < arms_.size(); ++i) {
-        const bool native = arms_[i].candidate.native();
-        const double limit = native ? hopeless_native : hopeless;
-        if (predicted_us_[i] > limit * std::max(chosen_us, predicted_us_.front())) continue;
-        numbers.insert(native ? numbers.begin() : numbers.end(), static_cast<int>(i));
+    for (int i = 1; i < static_cast<int>(contestants_.arms.size()); ++i) {
+        const bool native = arm(i).candidate.native();
+        if (predicted_us(i) > (native || !dared ? hopeless_native : hopeless) * present_us) continue;
+        numbers.insert(native ? numbers.begin() : numbers.end(), i);
     }
     return numbers;
 }
 
-void Contest::end_trial() {
-    phase_ = Phase::settled;
-    chosen_ = entered_[static_cast<std::size_t>(trial_->winner())];
-    reason_ = "measured " + in_ms(time_of(chosen_));
-    for (const int other : entered_) {
-        if (other == chosen_) continue;
-        reason_ += "; " + to_string(arms_[static_cast<std::size_t>(other)].candidate) + " " +
-                   in_ms(time_of(other));
-    }
+void Contest::try_out(std::vector<int> numbers) {
+    entered_ = std::move(numbers);
+    trial_.emplace(static_cast<int>(entered_.size()));
+    take_turns();
 }
 
-Trial::Interval Contest::time_of(int arm) const {
-    const auto entered = std::find(entered_.begin(), entered_.end(), arm);
-    if (!trial_ || entered == entered_.end()) return median_interval(measured_us_);
-    return trial_->time_of(static_cast<int>(entered - entered_.begin()));
+// Who is fastest so far also runs between windows.
+void Contest::take_turns() {
+    const int present = trial_->windows() > 0
+                            ? entered_[static_cast<std::size_t>(trial_->fastest())]
+                            : chosen_;
+    running_ = {present};
+    for (const int number : trial_->alive()) {
+        const int entered = entered_[static_cast<std::size_t>(number)];
+        if (entered != present) running_.push_back(entered);
+    }
+    rest_calls_ = rest_calls();
+    ++number_;
+    windows_.clear();
+}
+
+double Contest::expected_us(int number) const {
+    return known(number).windows > 0 ? known(number).time_us.median : predicted_us(number);
+}
+
+// For which the arms' calls of a window are the share allowed of all calls' time.
+std::uint32_t Contest::rest_calls() const {
+    const bool watching = phase_ == Phase::watching;
+    if (!watching && trial_->windows() < windows_on_credit) return 0;
+    const double present_us = expected_us(running_.front());
+    double lost_us = 0;
+    for (const int number : running_) {
+        lost_us += std::max(expected_us(number) - present_us, 0.0) * repetitions_;
+    }
+    const double rest = lost_us / (present_us * (watching ? watching_share : trying_share));
+    if (!watching) return static_cast<std::uint32_t>(std::min(rest, most_rest_calls));
+    const double least = least_rest_windows * repetitions_ * static_cast<double>(running_.size());
+    return static_cast<std::uint32_t>(
+        std::min(std::max(rest, least) * (1 << std::min(rounds_watched_, most_doublings)),
+                 most_rest_calls));
+}
+
+void Contest::end_window_of_trial(const std::vector<double>& times_us) {
+    const std::vector<int> before = trial_->alive();
+    trial_->add_window(times_us);
+    for (const int number : before) {
+        known(entered_[static_cast<std::size_t>(number)]) = {trial_->time_of(number),
+                                                             trial_->windows_of(number)};
+    }
+    if (trial_->winner() != undecided) {
+        return phase_ == Phase::trying ? end_trial() : end_round_of_watching();
+    }
+    const bool credit_is_spent = phase_ == Phase::trying && trial_->windows() == windows_on_credit;
+    if (trial_->alive().size() < before.size() || credit_is_spent) take_turns();
+}
+
+void Contest::end_trial() {
+    chosen_ = entered_[static_cast<std::size_t>(trial_->winner())];
+    std::string reason = "measured " + duration(known(chosen_).time_us);
+    for (const int other : entered_) {
+        if (other == chosen_) continue;
+        reason += "; " + to_string(arm(other).candidate) + " " + duration(known(other).time_us);
+    }
+    settle(std::move(reason));
+    watch();
+}
+
+void Contest::settle(std::string reason) {
+    phase_ = Phase::settled;
+    reason_ = std::move(reason);
+    running_ = {chosen_};
+    trial_.reset();
+}
+
+int Contest::native_arm() const {
+    const auto& arms = contestants_.arms;
+    return static_cast<int>(
+        std::find_if(arms.begin(), arms.end(), [](const Arm& each) { return each.candidate.native(); }) -
+        arms.begin());
+}
+
+// Where the MPI library's own has won, calls are to cost what they cost without us.
+void Contest::watch() {
+    const int native = native_arm();
+    const bool has_native = native < static_cast<int>(contestants_.arms.size());
+    if (!contestants_.watched || !has_native || chosen_ == native) return;
+    phase_ = Phase::watching;
+    running_ = {chosen_, native};
+    try_out({chosen_, native});
+}
+
+void Contest::end_round_of_watching() {
+    const int winner = entered_[static_cast<std::size_t>(trial_->winner())];
+    if (winner == chosen_) {
+        ++rounds_watched_;
+        return watch();
+    }
+    const std::string before = to_string(arm(chosen_).candidate) + " " + duration(known(chosen_).time_us);
+    chosen_ = winner;
+    settle("tried again: measured " + duration(known(chosen_).time_us) + "; " + before);
+}
+
+// Predictions of one network are as wrong as those of the other: their ratio says how much has changed.
+bool Contest::questioned_by(const Decision& decision) const {
+    for (const Evaluated& each : decision.considered) {
+        if (!(each.candidate == chosen())) continue;
+        const double ratio = each.predicted_us / predicted_us(chosen_);
+        return ratio > changed_ratio || ratio < 1 / changed_ratio;
+    }
+    return !decision.considered.empty();
 }
 
 std::vector<Measured> Contest::measured() const {
     std::vector<Measured> result;
-    for (int arm = 0; arm < static_cast<int>(arms_.size()); ++arm) {
-        const auto entered = std::find(entered_.begin(), entered_.end(), arm);
-        const std::size_t windows =
-            entered == entered_.end()
-                ? (arm == 0 ? measured_us_.size() : 0)
-                : trial_->windows_of(static_cast<int>(entered - entered_.begin()));
-        if (windows > 0) {
-            result.push_back({arms_[static_cast<std::size_t>(arm)].candidate, time_of(arm), windows});
+    for (int number = 0; number < static_cast<int>(contestants_.arms.size()); ++number) {
+        if (known(number).windows > 0) {
+            result.push_back({arm(number).candidate, known(number).time_us, known(number).windows});
         }
     }
     return result;
 }
 
+bool Contestants::has_like(const Evaluated& other) const {
+    for (std::size_t i = 0; i < arms.size(); ++i) {
+        const Candidate& candidate = arms[i].candidate;
+        if (candidate.algorithm == other.candidate.algorithm) return true;
+        if (!candidate.native() && predicted_us[i] == other.predicted_us) return true;
+    }
+    return false;
+}
+
 // The fastest by prediction, and the MPI library's own. Of an algorithm only the best parameters: trials tell
-// algorithms apart sooner than segments. Calls whose lengths nobody knows are no measure for each other.
+// algorithms apart sooner than segments; and one of those that take exactly as long, which among few ranks
+// exchange the same messages. Calls whose lengths nobody knows are no measure for each other.
 std::optional<Contest> contest_for(const CallShape& shape, const Decision& decision,
-                                   const RankNetwork& network, int reporters) {
+                                   const RankNetwork& network, int reporters, bool watched) {
     const ShapeClass shapes = class_of(shape);
     if (decision.considered.empty() || shapes.length_class == any_length) return std::nullopt;
-    std::vector<Arm> arms{{decision.chosen, decision.tree}};
-    std::vector<double> predicted_us(1, 0.0);
+    const std::size_t most = decision.chosen.native() ? most_arms_beside_native : most_arms;
+    Contestants all{shapes, {{decision.chosen, decision.tree}}, {0.0}, decision.bound_us, watched};
     for (const Evaluated& each : decision.considered) {
         if (each.candidate == decision.chosen) {
-            predicted_us.front() = each.predicted_us;
+            all.predicted_us.front() = each.predicted_us;
             continue;
         }
-        const bool known = std::any_of(arms.begin(), arms.end(), [&](const Arm& arm) {
-            return arm.candidate.algorithm == each.candidate.algorithm;
-        });
-        const bool others_will_do = arms.size() + 1 >= most_arms && !each.candidate.native();
+        const bool known = !each.candidate.native() && all.has_like(each);
+        const bool others_will_do = all.arms.size() + 1 >= most && !each.candidate.native();
         if (known || others_will_do) continue;
         auto ruling = ruling_for(each.candidate, shape, network.topology(), network.placement());
         if (!ruling) continue;
-        arms.push_back({each.candidate, std::move(ruling->tree)});
-        predicted_us.push_back(each.predicted_us);
+        all.arms.push_back({each.candidate, std::move(ruling->tree)});
+        all.predicted_us.push_back(each.predicted_us);
     }
-    if (arms.size() == 1 || predicted_us.front() <= 0) return std::nullopt;
-    return Contest(shapes, std::move(arms), std::move(predicted_us), decision.bound_us,
-                   reporters);
+    if (all.arms.size() == 1 || all.predicted_us.front() <= 0) return std::nullopt;
+    return Contest(std::move(all), reporters);
 }
 
 }  // namespace mutirao

@@ -1,7 +1,11 @@
 // How one class of calls gets from a prediction to a choice that measurements support: calls by the
 // predicted choice are timed first; if that is about as fast as the lower bound allows, nothing else is
-// tried. Otherwise it takes turns with the MPI library's own and with other candidates (trial.h). A pure
+// tried. Otherwise it takes turns with the MPI library's own and with other candidates (trial.h). What wins
+// is watched: the MPI library's own is tried again now and then, ever more rarely while it loses. A pure
 // machine: ranks' reports in, rulings out.
+//
+// What trying costs beyond the present choice is bounded: after the first windows, which are credit, by a
+// share of the time that the class spends in calls.
 #pragma once
 
 #include <cstddef>
@@ -23,58 +27,95 @@ struct Measured {
     std::size_t windows = 0;  ///< that it took part in
 };
 
+/// All that may be tried in one class of calls.
+struct Contestants {
+    ShapeClass shapes;
+    std::vector<Arm> arms;             ///< the first is the predicted choice
+    std::vector<double> predicted_us;  ///< of each
+    std::optional<double> bound_us{};  ///< no algorithm can take less
+    bool watched = true;               ///< also once settled
+
+    /// The same algorithm, or what amounts to the same messages.
+    bool has_like(const Evaluated& other) const;
+};
+
 class Contest {
   public:
-    /// `arms`: all that may be tried, the MPI library's own among them; the first is the predicted choice.
-    /// Their predicted times stand in `predicted_us`. `reporters`: how many ranks report every window.
-    Contest(ShapeClass shapes, std::vector<Arm> arms, std::vector<double> predicted_us,
-            std::optional<double> bound_us, int reporters);
+    /// `reporters`: how many ranks report every window.
+    Contest(Contestants contestants, int reporters);
 
     /// How calls are to run from now on.
     Ruling ruling() const;
     /// True: ruling() has changed.
     bool hear(const TrialReport& report);
 
-    bool settled() const { return phase_ == Phase::settled; }
+    /// What was chosen is now predicted to take another time than before the network changed, so that what was
+    /// measured says little.
+    bool questioned_by(const Decision& decision) const;
+
+    /// A choice has been made.
+    bool settled() const { return phase_ == Phase::settled || phase_ == Phase::watching; }
+    const Candidate& chosen() const { return arm(chosen_).candidate; }
     /// One line, once settled.
     const std::string& reason() const { return reason_; }
     /// What was measured, in the order of the arms; without those that never ran.
     std::vector<Measured> measured() const;
 
   private:
-    enum class Phase : unsigned char { measuring, trying, settled };
+    enum class Phase : unsigned char { measuring, trying, settled, watching };
 
     struct Window {
         int reports = 0;
         std::vector<double> sums_us;
         double longest_us = 0;  ///< of any rank and arm
     };
+    struct Known {
+        Trial::Interval time_us;
+        std::size_t windows = 0;
+    };
+
+    const Arm& arm(int number) const { return contestants_.arms[static_cast<std::size_t>(number)]; }
+    double predicted_us(int number) const {
+        return contestants_.predicted_us[static_cast<std::size_t>(number)];
+    }
+    Known& known(int number) { return known_[static_cast<std::size_t>(number)]; }
+    const Known& known(int number) const { return known_[static_cast<std::size_t>(number)]; }
+    double expected_us(int number) const;
+    int native_arm() const;
 
     void end_window(const Window& window);
-    void end_measuring();
+    void end_measuring(const Window& window);
+    void end_window_of_trial(const std::vector<double>& times_us);
     void end_trial();
-    std::vector<int> worth_trying(double chosen_us) const;
-    void next_trial() { ++number_, windows_.clear(); }
-    Trial::Interval time_of(int arm) const;
+    void end_round_of_watching();
+    void settle(std::string reason);
+    void watch();
+    std::vector<int> worth_trying() const;
+    void try_out(std::vector<int> numbers);
+    void take_turns();
+    std::uint32_t rest_calls() const;
+    int repetitions_of(double call_us) const;
 
-    ShapeClass shapes_;
-    std::vector<Arm> arms_;
-    std::vector<double> predicted_us_;
-    std::optional<double> bound_us_;
+    Contestants contestants_;
     int reporters_;
     int repetitions_;
     Phase phase_ = Phase::measuring;
     std::uint32_t number_ = 1;
     std::map<std::uint64_t, Window> windows_;  ///< of which some reports are missing
+    std::vector<Known> known_;                 ///< by arm
     std::vector<double> measured_us_, longest_us_;  ///< of the predicted choice, while it is alone
-    std::vector<int> entered_;     ///< arms by the number that the trial has for them
     std::optional<Trial> trial_;
+    std::vector<int> entered_;      ///< arms by the number that the trial has for them
+    std::vector<int> running_{0};   ///< arms that take turns; the first also between windows
+    std::uint32_t rest_calls_ = 0;
+    bool warm_ = true;              ///< false: the first window counts for nothing
+    int rounds_watched_ = 0;
     int chosen_ = 0;
     std::string reason_;
 };
 
 /// A contest for a decision that prediction has made; nothing if there is nothing to choose from.
 std::optional<Contest> contest_for(const CallShape& shape, const Decision& decision,
-                                   const RankNetwork& network, int reporters);
+                                   const RankNetwork& network, int reporters, bool watched);
 
 }  // namespace mutirao

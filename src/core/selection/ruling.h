@@ -51,6 +51,7 @@ struct Ruling {
     // While calls are measured (trial.h):
     std::uint32_t trial = 0;   ///< its number; 0: they are not
     int repetitions = 1;       ///< of each arm in a window
+    std::uint32_t rest_calls = 0;  ///< by the candidate alone, before every window
     std::vector<Arm> others{};  ///< that take turns with the candidate
 
     int arm_count() const { return 1 + static_cast<int>(others.size()); }

@@ -1,12 +1,12 @@
 #include "core/selection/selection.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/selection/bounds.h"
 #include "core/selection/candidates.h"
 #include "core/selection/estimate.h"
 #include "core/selection/renewal.h"
+#include "core/selection/trust.h"
 #include "core/text/invariant.h"
 #include "core/text/milliseconds.h"
 
@@ -19,11 +19,6 @@ constexpr double tie_ratio = 1.02;
 
 /// The same for collectives of which native is less well known than of broadcasts.
 constexpr double clear_ratio = 1.1;
-
-/// Where every link is shorter and about as long as the others nothing is chosen by prediction: what counts
-/// there are costs that are not known well enough.
-constexpr double least_long_link_us = 1000;
-constexpr double least_uneven_ratio = 4;
 
 /// A decision first times every shape with one segment size, then the best ones with all sizes.
 constexpr std::size_t refined_shapes = 3;
@@ -75,19 +70,6 @@ Decision forced(const Candidate& candidate, const RankNetwork& network, const Ca
     return {native_candidate(shape.collective),
             allowed ? name + " has no tree: the hosts have no spanning tree"
                     : name + " is not for so many ranks, or not for this operator"};
-}
-
-bool distances_matter(const Network& network) {
-    double shortest_us = std::numeric_limits<double>::infinity(), longest_us = 0;
-    for (int a = 0; a < network.host_count(); ++a) {
-        for (int b = 0; b < network.host_count(); ++b) {
-            if (a == b || !network.link(a, b).usable()) continue;
-            const double latency_us = network.link(a, b).latency_us;
-            shortest_us = std::min(shortest_us, latency_us);
-            longest_us = std::max(longest_us, latency_us);
-        }
-    }
-    return longest_us >= least_long_link_us || longest_us > least_uneven_ratio * shortest_us;
 }
 
 bool goes_over_a_tree_in_one_piece(const Decision& decision) {
@@ -164,7 +146,7 @@ Deliberation::Deliberation(const CallShape& shape, std::shared_ptr<const RankNet
     host_shape_.root = network_->placement().host_of(shape.root);
     tree_root_host_ = tree_root(shape, network_->topology(), network_->placement());
     hosts_ = network_->of_hosts();
-    composed_ = consists_of_levels(shape.collective);
+    composed_ = network_->host_count() > 1 && consists_of_levels(shape.collective);
     plan();
 }
 
@@ -174,13 +156,10 @@ void Deliberation::decide_without_choice(const Settings& settings) {
     pass_ = Pass::done;
     if (const auto& asked_for = settings.forced(shape_.collective)) {
         decision_ = forced(*asked_for, *network_, shape_);
-    } else if (topology.network.host_count() <= 1) {
-        decision_ = {native, "one host"};
     } else if (!topology.complete()) {
         decision_ = {native, "the hosts have no spanning tree"};
-    } else if (shape_.collective != Collective::broadcast && !distances_matter(topology.network)) {
-        decision_ = {native, "no link is long, and all are about as long"};
     } else {
+        not_chosen_ = distrust(shape_.collective, topology.network);
         pass_ = Pass::begin;
     }
 }
@@ -234,7 +213,19 @@ void Deliberation::queue(const Candidate& candidate) {
 
 void Deliberation::plan_shapes() {
     for (const Candidate& shape : candidates_in_one_piece(shape_.collective)) {
+        const bool alone = network_->host_count() == 1 && !shape.native();
+        if (alone && (shape.algorithm->level == Level::hosts || shape.algorithm->needs_tree())) continue;
         if (!composed_ || goes_between_hosts(shape)) queue_first_choices(shape);
+    }
+    if (network_->host_count() == 1) plan_host();
+}
+
+/// What goes on inside a host, by itself.
+void Deliberation::plan_host() {
+    for (Candidate shape : candidates_in_one_piece(shape_.collective)) {
+        if (!shape.algorithm->inside_a_host) continue;
+        shape.parameters.inside = shape.algorithm->name;
+        queue_first_choices(shape);
     }
 }
 
@@ -344,6 +335,10 @@ std::vector<Evaluated> Deliberation::fastest_first() const {
 void Deliberation::decide() {
     const Topology& topology = network_->topology();
     decision_ = fastest(shape_, fastest_first());
+    if (!not_chosen_.empty()) {
+        decision_.chosen = native_candidate(shape_.collective);
+        decision_.reason = not_chosen_;
+    }
     decision_.tree = make_tree(topology, decision_.chosen.parameters.tree, tree_root_host_,
                                shape_.length_bytes);
     // Blocks of lengths that nobody knows may take less than those of the nominal length can.

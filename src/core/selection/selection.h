@@ -44,8 +44,9 @@ inline bool runs_alike(const Decision& a, const Decision& b) {
 
 /// Decides step by step, so that it can be done beside other work.
 ///
-/// The forced algorithm if there is one; otherwise native on one host, or without a tree, or if no
-/// candidate is predicted to be clearly faster; otherwise the fastest. `present`: what was decided
+/// The forced algorithm if there is one; otherwise native on one host or where no link stands out, since
+/// predictions do not know costs that well (what is considered is there to be tried); or without a tree, or if
+/// no candidate is predicted to be clearly faster; otherwise the fastest. `present`: what was decided
 /// for the same calls before the network changed; its tree is kept or repaired where that is nearly
 /// as fast (see renewal.h).
 class Deliberation {
@@ -70,6 +71,7 @@ class Deliberation {
     void decide_without_choice(const Settings& settings);
     void plan();
     void plan_shapes();
+    void plan_host();
     void plan_segments();
     void plan_ranks();
     void plan_insides();
@@ -96,6 +98,7 @@ class Deliberation {
     std::vector<Evaluated> evaluated_;
     std::map<std::size_t, std::optional<double>> inside_us_;  ///< by bytes of a piece
     std::size_t messages_predicted_ = 0;
+    std::string not_chosen_;  ///< why predictions are no reason to leave the MPI library; empty: they are
     Decision decision_;
 };
 

@@ -76,6 +76,7 @@ void Trial::add_window(const std::vector<double>& times) {
     ++windows_;
     const int best = fastest();
     std::erase_if(alive_, [&](int arm) { return arm != best && loses(arm, best); });
+    if (alive_.size() == 2 && alive_.front() == 0 && ties_with_first(alive_.back())) alive_ = {0};
     if (static_cast<int>(windows_) >= rules_.most_windows) {
         const bool tie = std::find(alive_.begin(), alive_.end(), 0) != alive_.end();
         alive_ = {tie ? 0 : fastest()};
@@ -88,8 +89,14 @@ bool Trial::loses(int arm, int best) const {
         *std::min_element(slower.begin(), slower.end()) > rules_.far_slower) {
         return true;
     }
-    const double margin = arm == 0 ? 1 + rules_.margin : 1;
+    // What is slower by the median, and not faster by more than the margin, is not worth more trials.
+    const double margin = arm == 0 ? 1 + rules_.margin : 1 - rules_.margin;
     return slower.size() >= least_samples && median_interval(slower).low > margin;
+}
+
+bool Trial::ties_with_first(int arm) const {
+    const std::vector<double> slower = ratios(0, arm);
+    return slower.size() >= least_samples && median_interval(slower).high <= 1 + rules_.margin;
 }
 
 std::vector<double> Trial::ratios(int arm, int best) const {

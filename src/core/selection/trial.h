@@ -9,16 +9,15 @@
 
 namespace mutirao {
 
-/// How calls take turns. A window holds every arm so many times, in an order of its own.
+/// How calls take turns. A window holds every arm so many times, in an order of its own; between two
+/// windows calls rest: they run by the first arm, and nobody looks at the clock.
 struct Turns {
     int arms = 1;
     int repetitions = 1;
+    std::uint32_t rest_calls = 0;  ///< before every window
 
     int window_calls() const { return arms * repetitions; }
-    std::uint64_t window_of(std::uint64_t call) const {
-        return call / static_cast<std::uint64_t>(window_calls());
-    }
-    /// The arm of a trial's n-th call, counted from 0; equal on all ranks.
+    /// The arm of the n-th call in windows, counted from 0; equal on all ranks.
     int arm_of(std::uint64_t call) const;
 
     bool operator==(const Turns&) const = default;
@@ -32,8 +31,8 @@ inline constexpr int undecided = -1;
 ///
 /// By medians and order statistics (Hunold and Carpen-Amarie 2016, doi:10.1109/TPDS.2016.2539167, on how
 /// far from normal the times of collectives are): an arm is given up when the interval of its ratio to
-/// the present best, which holds the median with at least 98%, lies above 1, or after two windows when it
-/// was far slower in both.
+/// the present best, which holds the median with at least 98%, shows that it is not better by the margin, or
+/// after two windows when it was far slower in both.
 class Trial {
   public:
     struct Rules {
@@ -52,6 +51,8 @@ class Trial {
     /// The last one left, or undecided.
     int winner() const { return alive_.size() == 1 ? alive_.front() : undecided; }
     std::size_t windows() const { return windows_; }
+    /// Of those alive, by medians; before the first window the first.
+    int fastest() const;
 
     struct Interval {
         double low = 0;
@@ -66,8 +67,8 @@ class Trial {
 
   private:
     bool loses(int arm, int best) const;
+    bool ties_with_first(int arm) const;
     std::vector<double> ratios(int arm, int best) const;
-    int fastest() const;
 
     Rules rules_;
     std::size_t windows_ = 0;

@@ -159,6 +159,17 @@ std::string assign_start(Settings& settings, std::string_view text) {
     return {};
 }
 
+std::string assign_reproducibility(Settings& settings, std::string_view text) {
+    static const std::map<std::string_view, Reproducibility> words = {
+        {"fast", Reproducibility::fast},
+        {"stable", Reproducibility::stable},
+        {"bitwise", Reproducibility::bitwise}};
+    const auto word = words.find(text);
+    if (word == words.end()) return quoted(text) + " is not fast, stable or bitwise";
+    settings.reproducibility = word->second;
+    return {};
+}
+
 SettingRow file_row(std::string Settings::* member, std::string_view name, std::string_view help) {
     return {name, "file", "", "", help, [member](Settings& settings, std::string_view text) {
                 settings.*member = text;
@@ -166,7 +177,7 @@ SettingRow file_row(std::string Settings::* member, std::string_view name, std::
             }};
 }
 
-std::vector<SettingRow> make_rows() {
+std::vector<SettingRow> choosing_rows() {
     return {
         {"enabled", "on/off", "on", "",
          "Off: every call goes to the MPI library untouched, and nothing is measured.",
@@ -179,6 +190,23 @@ std::vector<SettingRow> make_rows() {
         file_row(&Settings::report, "report",
                  "File that rank 0 writes at the end: what ran, what was predicted and why (JSON). "
                  "Empty: none."),
+        {"trials", "on/off", "on", "",
+         "On: what calls take is measured where prediction chose, and where that is not near the "
+         "lower bound they take turns with the MPI library's own and other candidates until one is "
+         "clearly faster. Off: predictions decide. Not with start=wait.",
+         [](Settings& s, std::string_view text) { return assign_switch(s.trials, text); }},
+        {"reproducibility", "word", "stable", "",
+         "How much the rounding of reductions may depend on what is chosen. fast: any algorithm at any "
+         "time. stable: several are tried until a choice is made, which explain shows; then it stays, but "
+         "where the network changes. bitwise: operands are combined in the order of the ranks, one after "
+         "the other, from the first call on, so that the same ranks get the same bits in every run and on "
+         "every network; MPI_Init and the first call on each communicator wait for the other ranks.",
+         assign_reproducibility},
+    };
+}
+
+std::vector<SettingRow> measuring_rows() {
+    return {
         {"adaptation", "word", automatic, "",
          "auto: agents measure beside the program, and communicators take up changes without "
          "stopping. off: the network of the start is used to the end. every:K: links are measured "
@@ -197,11 +225,6 @@ std::vector<SettingRow> make_rows() {
         integer_row(&Settings::agent_interval_ms, "agent_interval_ms", "250", "20..60000",
                     "Time between two probes of a link in use; other links are probed ten times "
                     "more rarely."),
-        {"trials", "on/off", "on", "",
-         "On: what calls take is measured where prediction chose, and where that is not near the "
-         "lower bound they take turns with the MPI library's own and other candidates until one is "
-         "clearly faster. Off: predictions decide. Not with start=wait.",
-         [](Settings& s, std::string_view text) { return assign_switch(s.trials, text); }},
         {"agent_priority", "on/off", "off", "",
          "On: the agent's thread raises its priority and uses any processor, as far as the system "
          "lets it. Off: it keeps what the site gave its process.",
@@ -248,6 +271,21 @@ std::string unknown(std::string_view name, std::string_view before, Spelled spel
     return "unknown setting " + quoted(std::string(before) + std::string(name)) + hint;
 }
 
+/// With reproducibility=bitwise; one line of error, or empty.
+std::string fix_order(Settings& settings) {
+    if (settings.reproducibility != Reproducibility::bitwise) return {};
+    for (const Algorithm& algorithm : catalogue()) {
+        const std::optional<Candidate>& forced = settings.forced(algorithm.collective);
+        if (!forced && algorithm.from_first) settings.force({&algorithm, {}});
+        if (forced && row_of(algorithm.collective).reduces && !forced->algorithm->from_first) {
+            return environment_name(to_string(algorithm.collective)) + ": " +
+                   std::string(forced->algorithm->name) +
+                   " does not combine operands from the first rank on, as reproducibility=bitwise asks";
+        }
+    }
+    return {};
+}
+
 std::string in_capitals(std::string_view name) {
     std::string result;
     for (char c : name) result += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -262,9 +300,10 @@ std::string environment_name(std::string_view name) {
 
 std::span<const SettingRow> setting_rows() {
     static const std::vector<SettingRow> rows = [] {
-        std::vector<SettingRow> all = make_rows();
-        const std::vector<SettingRow> algorithms = algorithm_rows();
+        std::vector<SettingRow> all = choosing_rows();
+        const std::vector<SettingRow> algorithms = algorithm_rows(), measuring = measuring_rows();
         all.insert(all.begin() + 2, algorithms.begin(), algorithms.end());  // after enabled and start
+        all.insert(all.end(), measuring.begin(), measuring.end());
         return all;
     }();
     return rows;
@@ -294,6 +333,7 @@ ParsedSettings parse_environment(std::span<const std::string> environment) {
         result.error = entry->first + ": " + error;
         return result;
     }
+    result.error = fix_order(result.settings);
     return result;
 }
 

@@ -2,6 +2,7 @@
 // settings`, docs/settings.md and the command line's checks come from it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <functional>
@@ -44,12 +45,20 @@ enum class AgentPlace : unsigned char {
     none
 };
 
+/// How much the results of reductions may depend on what is chosen when.
+enum class Reproducibility : unsigned char {
+    fast,    ///< any algorithm at any time
+    stable,  ///< tried only until a choice is made
+    bitwise  ///< one order for a number of ranks, from the first call on
+};
+
 struct Settings {
     bool enabled = true;
     Start start = Start::beside;
     /// Forced algorithms; nothing: mutirao chooses.
     std::array<std::optional<Candidate>, collectives.size()> algorithms;
     bool trials = true;                  ///< predictions are judged by what calls take
+    Reproducibility reproducibility = Reproducibility::stable;
     std::string report;                  ///< file that rank 0 writes at the end; empty: none
     int ranks_per_host = 0;              ///< 0: found out
     int probe_count = 3;
@@ -67,6 +76,23 @@ struct Settings {
     /// Adapting inside the calls needs what start=wait needs.
     bool waits_at_start() const {
         return start == Start::wait || adaptation.mode == Adaptation::Mode::synchronous;
+    }
+
+    /// Between several hosts there is always something to do.
+    bool acts_on_one_host() const {
+        const bool forces = std::any_of(algorithms.begin(), algorithms.end(),
+                                        [](const auto& each) { return each.has_value(); });
+        return forces || (trials && !waits_at_start());
+    }
+
+    /// Whether ranks wait until all know each other, and that a communicator is handled.
+    bool waits_for_ranks() const {
+        return waits_at_start() || reproducibility == Reproducibility::bitwise;
+    }
+    /// Whether a call that nothing is ruled for waits until there is.
+    bool waits_for_ruling(Collective collective) const {
+        return waits_at_start() ||
+               (reproducibility == Reproducibility::bitwise && row_of(collective).reduces);
     }
 
     const std::optional<Candidate>& forced(Collective collective) const {

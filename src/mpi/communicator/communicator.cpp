@@ -53,7 +53,7 @@ Communicator::Communicator(MPI_Comm comm, Job& job)
     } else if (comm == MPI_COMM_WORLD) {
         rule(Slot(0), *members_of(comm, job.world_group()), 0, world_free_calls);
     } else {
-        next_event_ = runtime().settings.waits_at_start() ? 0 : 1;
+        next_event_ = runtime().settings.waits_for_ranks() ? 0 : 1;
     }
 }
 
@@ -102,14 +102,15 @@ Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
         return {};
     }
     const RulingTable::Way* way = &ruled_->table.find(shape, call);
-    if (!way->ruled && runtime().settings.waits_at_start()) {
+    if (!way->ruled && runtime().settings.waits_for_ruling(shape.collective)) {
         settle_at_once(shape, call);
         way = &ruled_->table.find(shape, call);
-    } else if (!way->ruled && ruled_->docket) {
+    } else if (!way->ruled && !way->asked && ruled_->docket) {
+        way->asked = true;
         ruled_->docket->want(shape, call);
         DecidingThread::wake();
     }
-    if (way->turns != nullptr) {
+    if (way->turns != nullptr && !way->turns->rests()) {
         const RulingTable::TrialCall trial = ruled_->table.take_turn(*way);
         running_ = trial.execution;
         return {trial.execution, ruled_->slot.of_call(call), trial, now_us()};
@@ -143,7 +144,7 @@ void Communicator::agree(std::uint64_t call) {
         return be_native("the program duplicates it without blocking");
     }
     begin_agreement(call);
-    if (runtime().settings.waits_at_start() && phase_ == Phase::counting) {
+    if (runtime().settings.waits_for_ranks() && phase_ == Phase::counting) {
         take_agreement(call);
     }
 }

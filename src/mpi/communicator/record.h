@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/selection/contest.h"
 #include "core/selection/ruling.h"
 #include "core/selection/selection.h"
 
@@ -22,8 +23,10 @@ struct RulingRecord {
     std::string chosen;
     std::uint64_t calls = 0;
     // The decider's.
+    bool settled = true;  ///< false: arms take turns
     std::string reason;
     std::vector<Evaluated> considered;
+    std::vector<Measured> measured;  ///< until then
     std::optional<double> bound_us;  ///< of the class's first call, as the times predicted
 };
 

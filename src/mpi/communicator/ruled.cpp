@@ -106,8 +106,10 @@ bool Communicator::know_hosts() {
         const std::lock_guard lock(record_->mutex);
         record_->hosts = ruled_->members.host_count();
     }
-    if (!world.native_reason.empty() || ruled_->members.host_count() == 1) {
-        be_native(world.native_reason.empty() ? "one host" : world.native_reason);
+    const bool nothing_to_choose =
+        ruled_->members.host_count() == 1 && !runtime().settings.acts_on_one_host();
+    if (!world.native_reason.empty() || nothing_to_choose) {
+        be_native(nothing_to_choose ? "one host" : world.native_reason);
         return true;
     }
     ruled_->transport =
@@ -120,6 +122,9 @@ bool Communicator::know_hosts() {
         if (decides()) {
             ruled_->epochs.emplace(ruled_->follower.end(), 0);
         }
+    }
+    if (ruled_->epochs && ruled_->members.host_count() == 1) {
+        ruled_->epochs->keep(pace_on_one_host);
     }
     if (is_synchronous()) {
         ruled_->synchronous = std::make_unique<SynchronousAdaptation>(
@@ -138,8 +143,9 @@ void Communicator::start_deciding() {
         const std::lock_guard lock(record_->mutex);
         record_->ruled = true;
         record_->adaptation.mode = mode_of(job_.source() != nullptr);
-        record_->reason = world.daemon_host.empty() ? "network measured"
-                                                    : "network known to the hosts' agents";
+        record_->reason = world.host_count() == 1     ? "one host"
+                          : world.daemon_host.empty() ? "network measured"
+                                                      : "network known to the hosts' agents";
     }
     if (!decides()) {
         return;
@@ -190,7 +196,7 @@ void Communicator::follow(std::uint64_t call) {
 // Calls come the faster the longer, in calls, an epoch is, and a look costs about as much as a call
 // inside one host.
 std::uint64_t Communicator::next_event(std::uint64_t call) const {
-    constexpr std::uint64_t looks_per_epoch = 32;
+    const std::uint64_t looks_per_epoch = ruled_->members.host_count() == 1 ? 8 : 32;
     const std::uint64_t look =
         call + std::max<std::uint64_t>(ruled_->follower.calls_per_epoch() / looks_per_epoch, 1);
     return std::min(look, ruled_->follower.end());

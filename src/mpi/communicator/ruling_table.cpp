@@ -72,7 +72,8 @@ const RulingTable::Way& RulingTable::look_up(const CallShape& shape, std::uint64
     recent = {shape, nullptr, &record.native_calls, entry != nullptr};
     if (entry != nullptr && entry->turns) {
         recent.turns = entry->turns.get();
-    } else if (entry != nullptr && !entry->ruling.candidate.algorithm->native()) {
+    }
+    if (entry != nullptr && !entry->ruling.candidate.algorithm->native()) {
         recent.execution = &execution_for(*entry, shape);
         recent.calls = &entry->record->calls;
     }
@@ -82,6 +83,9 @@ const RulingTable::Way& RulingTable::look_up(const CallShape& shape, std::uint64
 RulingTable::TrialCall RulingTable::take_turn(const Way& way) {
     Turns& turns = *way.turns;
     const int number = turns.order.arm_of(turns.calls++);
+    if (turns.calls % static_cast<std::uint64_t>(turns.order.window_calls()) == 0) {
+        turns.rest_left = turns.order.rest_calls;
+    }
     const Entry& arm = turns.arms[static_cast<std::size_t>(number)];
     Execution* const execution =
         arm.ruling.candidate.native() ? nullptr : &execution_for(arm, way.shape);
@@ -149,7 +153,7 @@ void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord ex
     explained.first_call = call;
     explained.chosen = to_string(ruling.candidate);
     for (const Arm& other : ruling.others) {
-        explained.chosen += " | " + to_string(other.candidate);
+        explained.chosen += explained.settled ? "" : " | " + to_string(other.candidate);
     }
     const std::lock_guard lock(record_.mutex);
     if (!record_.first_ruled_call && !(ruling.candidate.native() && ruling.others.empty())) {
@@ -183,7 +187,8 @@ void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord ex
     }
     entry.turns = std::make_shared<Turns>();
     entry.turns->native_calls = &of_class.native_calls;
-    entry.turns->order = {ruling.arm_count(), ruling.repetitions};
+    entry.turns->order = {ruling.arm_count(), ruling.repetitions, ruling.rest_calls};
+    entry.turns->rest_left = ruling.rest_calls;
     entry.turns->window = {shapes, ruling.trial, 0, std::vector<double>(
                                                         static_cast<std::size_t>(ruling.arm_count()))};
     for (int arm = 0; arm < ruling.arm_count(); ++arm) {

@@ -33,7 +33,8 @@ class RulingTable {
         Execution* execution = nullptr;  ///< null: the MPI library's own
         std::uint64_t* calls = nullptr;  ///< to be counted in
         bool ruled = false;              ///< somebody has decided on it, be it for the MPI library
-        Turns* turns = nullptr;          ///< on trial: each call runs as take_turn() says instead
+        mutable bool asked = false;      ///< for a ruling
+        Turns* turns = nullptr;          ///< on trial: calls in windows run as take_turn() says instead
     };
 
     /// A call of a trial.
@@ -49,7 +50,7 @@ class RulingTable {
                                                                 : look_up(shape, call, recent);
     }
 
-    /// Of a shape on trial: how its next call runs; it is counted.
+    /// Of a shape on trial, in a window: how its next call runs; it is counted.
     TrialCall take_turn(const Way& way);
     /// It took so long. At the end of a window: what this rank has to say of it.
     static std::optional<TrialReport> end_turn(const TrialCall& call, double took_us);
@@ -127,7 +128,15 @@ struct RulingTable::Turns {
     TrialReport window;      ///< the present one; sums until its end
     std::vector<Entry> arms;
     std::uint64_t* native_calls = nullptr;  ///< the class's
-    std::uint64_t calls = 0;
+    std::uint64_t calls = 0;                ///< in windows
+    std::uint32_t rest_left = 0;
+
+    /// Whether the next call belongs to no window; it is counted.
+    bool rests() {
+        if (rest_left == 0) return false;
+        --rest_left;
+        return true;
+    }
 };
 
 }  // namespace mutirao::mpi

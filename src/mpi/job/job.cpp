@@ -12,6 +12,7 @@
 #include "mpi/job/watch.h"
 #include "mpi/rulings/host_agent.h"
 #include "mpi/rulings/in_band.h"
+#include "mpi/rulings/one_host.h"
 #include "mpi/runtime.h"
 #include "mpi/stopwatch.h"
 
@@ -112,10 +113,10 @@ void Job::begin() {
     auto* const made = new Job(twin);  // lives as long as the process: MPI may call back very late
     made->cost_.twin_ms = stopwatch.elapsed_ms();
     made->start_introductions();
-    if (runtime().settings.waits_at_start()) {
+    if (runtime().settings.waits_for_ranks()) {
         const Stopwatch waiting;
         made->wait_for_introductions();
-        if (made->world_.native_reason.empty()) {
+        if (runtime().settings.waits_at_start() && made->world_.native_reason.empty()) {
             made->wait_for_network();
         }
         made->cost_.waited_ms = waiting.elapsed_ms();
@@ -254,6 +255,12 @@ void Job::take_introductions() {
 
 void Job::start_source() {
     const Settings& settings = runtime().settings;
+    if (world_.host_count() == 1) {
+        if (settings.acts_on_one_host()) {
+            source_ = std::make_shared<OneHost>();
+        }
+        return;
+    }
     if (wants_in_band(settings)) {
         source_ = std::make_shared<InBandSource>(twin_, Slot(0).in_band(), world_, settings);
         return;

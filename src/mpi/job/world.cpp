@@ -39,7 +39,7 @@ bool all_alike(const std::vector<Introduction>& all, std::uint64_t Introduction:
     });
 }
 
-std::string obstacle(const std::vector<Introduction>& all, int hosts) {
+std::string obstacle(const std::vector<Introduction>& all) {
     const auto off = std::find_if(all.begin(), all.end(),
                                   [](const Introduction& each) { return each.enabled == 0; });
     if (off != all.end()) {
@@ -53,7 +53,7 @@ std::string obstacle(const std::vector<Introduction>& all, int hosts) {
     if (!all_alike(all, &Introduction::settings)) {
         return "the ranks run with different settings";
     }
-    return hosts == 1 ? "one host" : "";
+    return "";
 }
 
 // One standing agent cannot stand for two hosts, and all must belong together.
@@ -102,7 +102,7 @@ World world_of(const std::vector<Introduction>& introductions, int my_rank) {
                                                    introductions[rank].socket_buffer_bytes);
     }
     world.placement = std::make_shared<const Placement>(std::move(host_of_rank));
-    world.native_reason = obstacle(introductions, world.host_count());
+    world.native_reason = obstacle(introductions);
     world.at_odds = !all_alike(introductions, &Introduction::enabled) ||
                     !all_alike(introductions, &Introduction::version) ||
                     !all_alike(introductions, &Introduction::settings);

@@ -126,12 +126,14 @@ std::optional<Ruling> Docket::decide(Case& each) {
                                      : made.chosen.algorithm->native();
     const bool is_native = made.chosen.algorithm->native();
     const bool fresh = !each.decision;
+    const bool tries_anew = each.contest && each.contest->questioned_by(made);
     each.decision = std::move(made);
-    if (alike && !fresh) {
+    if (alike && !fresh && !tries_anew) {
         return std::nullopt;
     }
     if (holds_contests()) {
-        each.contest = contest_for(each.shape, *each.decision, *network_, subject_.reporters);
+        each.contest = contest_for(each.shape, *each.decision, *network_, subject_.reporters,
+                                   watches(each.shape));
         if (each.contest) {
             return each.contest->ruling();
         }
@@ -140,6 +142,12 @@ std::optional<Ruling> Docket::decide(Case& each) {
         return std::nullopt;
     }
     return Ruling{subject_of(each.shape), each.decision->chosen, each.decision->tree};
+}
+
+// A sum may differ in its last bits from one algorithm to another.
+bool Docket::watches(const CallShape& shape) const {
+    return subject_.settings.reproducibility == Reproducibility::fast ||
+           !row_of(shape.collective).reduces;
 }
 
 // Who waits for what is settled gets what is predicted.
@@ -242,10 +250,16 @@ void Docket::explain(const Ruling& ruling, RulingRecord& record) const {
         return;
     }
     const Case& of_class = found->second;
-    const bool measured = of_class.contest && of_class.contest->settled() && ruling.trial == 0;
-    record.reason = measured ? of_class.contest->reason() : of_class.decision->reason;
-    if (ruling.trial != 0) {
+    record.settled = ruling.trial == 0 || of_class.contest->settled();
+    record.reason = of_class.contest && record.settled ? of_class.contest->reason()
+                                                       : of_class.decision->reason;
+    if (!record.settled) {
         record.reason = "on trial; " + record.reason;
+    } else if (ruling.trial != 0) {
+        record.reason += "; native is tried again every " + std::to_string(ruling.rest_calls) + " calls";
+    }
+    if (of_class.contest) {
+        record.measured = of_class.contest->measured();
     }
     record.considered = found->second.decision->considered;
     record.bound_us = found->second.decision->bound_us;

@@ -69,6 +69,7 @@ class Docket {
     void question_all();
     std::optional<Ruling> decide(Case& each);
     bool holds_contests() const;
+    bool watches(const CallShape& shape) const;
     void note_native(const ShapeClass& shapes, const Decision& decision);
 
     const Subject subject_;

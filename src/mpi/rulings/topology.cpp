@@ -113,7 +113,7 @@ Transport transport_of(const Settings& settings, [[maybe_unused]] double socket_
 std::optional<Topology> topology_of(const NetworkView& view, const std::vector<int>& hosts,
                                     int here) {
     const Latencies latencies(view);
-    if (latencies.silent(here)) {
+    if (hosts.size() > 1 && latencies.silent(here)) {
         return std::nullopt;
     }
     Topology topology;

@@ -1,0 +1,242 @@
+"""How good mutirao's free choice is: judged against every arm that was run by force, and against the
+MPI library's own, cell by cell (one collective at one length, from one root).
+
+All runs of a round follow one another, each right before or after a native one, and only ratios to
+that one are compared, so that drift of the machine or the network cancels out. The best arm that a
+round's choice is held against is the best of all other rounds: the least of many noisy times is too
+low, and nobody could have chosen it.
+"""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+
+from mutirao.intervals import Interval, median_interval
+from mutirao.measure import MOST_RULINGS_TOLD, Measurement, Point
+from mutirao.predicted import NATIVE, OWN_CHOICE
+
+NEAR_BEST = 1.05
+NEAR_BEST_AT_FIRST = 1.15
+# Not worse than native: by that ratio or that time, whichever is more.
+NEAR_NATIVE, NEAR_NATIVE_MS = 1.03, 60e-6
+ON_TRIAL = " | "
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One job's time of one call, and that of the native job beside it."""
+
+    ms: float
+    native_ms: float
+
+    @property
+    def to_native(self) -> float:
+        return self.ms / self.native_ms
+
+
+@dataclass(frozen=True)
+class FreeRun:
+    """What became of one cell in one job that was free to choose. Calls are counted from 0."""
+
+    ran: str | None  # in the end; None: nothing of mutirao
+    first_ruled_call: int | None = None  # None: the MPI library took all calls
+    first_ruled_ms: float | None = None
+    # Against the native job's calls of the same number, since the first ones of any job are slow.
+    first_ruled_to_native: float | None = None
+    slowest_ruled_to_native: float | None = None  # of those before the measured ones
+    settled_call: int | None = None  # from which on nothing was tried any more
+
+    def to_dict(self) -> dict:
+        return dict(vars(self))
+
+
+def free_run(measurement: Measurement, point: Point, native: Point) -> FreeRun:
+    ran = measurement.chosen(point.length_bytes, point.root)
+    rulings = measurement.rulings(point.length_bytes, point.root)
+    if not rulings or len(rulings) >= MOST_RULINGS_TOLD:
+        return FreeRun(ran)
+    first = max(0, rulings[0]["first_call"] - point.first_call)
+    settled = _settled_call(rulings, point)
+    ruled = [step for step in steps_of(point) if step.first_call >= first]
+    if not ruled:
+        return FreeRun(ran, first, settled_call=settled)
+    ratios = [step.call_ms / call_ms_at(native, step.first_call) for step in ruled]
+    return FreeRun(ran, first, ruled[0].call_ms, ratios[0], max(ratios), settled)
+
+
+def _settled_call(rulings: Sequence[dict], point: Point) -> int | None:
+    """From which on it was the last ruling's algorithm; also where that was ruled again."""
+    last = rulings[-1]["chosen"]
+    if ON_TRIAL in last:
+        return None
+    alike = list(takewhile(lambda each: each["chosen"] == last, reversed(rulings)))
+    return max(0, alike[-1]["first_call"] - point.first_call)
+
+
+@dataclass(frozen=True)
+class Step:
+    """Calls that were timed together before the measured ones."""
+
+    first_call: int
+    calls: int
+    call_ms: float
+
+
+def steps_of(point: Point) -> list[Step]:
+    steps = []
+    begun = 0
+    for calls, took_ms in ((1, point.first_ms), *point.settling):
+        steps.append(Step(begun, calls, took_ms / calls))
+        begun += calls
+    return steps
+
+
+def call_ms_at(point: Point, call: int) -> float:
+    """Of the step that the call is in; after all of them of the measured ones."""
+    return next((step.call_ms for step in steps_of(point)
+                 if step.first_call <= call < step.first_call + step.calls), point.call_ms)
+
+
+def in_turns(names: Sequence[str], round_number: int) -> list[str]:
+    """A round's jobs, in every other round backwards: each has a native one right beside it."""
+    order = list(names)[::-1] if round_number % 2 else list(names)
+    jobs = []
+    for number, name in enumerate(order):
+        jobs += [NATIVE, name] if number % 2 == 0 else [name]
+    return jobs if len(order) % 2 else [*jobs, NATIVE]
+
+
+def native_beside(jobs: Sequence[str], number: int) -> int:
+    """The number of the native job next to this one."""
+    return number - 1 if number and jobs[number - 1] == NATIVE else number + 1
+
+
+@dataclass
+class Cell:
+    """All that was measured of one collective, length and root, round by round."""
+
+    collective: str
+    length_bytes: int
+    root: int
+    samples: dict[str, dict[int, Sample]] = field(default_factory=dict)  # by name, then round
+    free_runs: dict[int, FreeRun] = field(default_factory=dict)  # by round
+
+    def add(self, name: str, round_number: int, point: Point, native: Point) -> None:
+        self.samples.setdefault(name, {})[round_number] = Sample(point.call_ms, native.call_ms)
+
+    @property
+    def rounds(self) -> list[int]:
+        return sorted(self.samples.get(OWN_CHOICE, ()))
+
+    @property
+    def arms(self) -> dict[str, dict[int, Sample]]:
+        """Those that ran in every round; native is one of them."""
+        ran = {name: of_round for name, of_round in self.samples.items()
+               if name != OWN_CHOICE and set(self.rounds) <= set(of_round)}
+        choice = self.samples[OWN_CHOICE]
+        return {NATIVE: {number: Sample(choice[number].native_ms, choice[number].native_ms)
+                         for number in self.rounds}, **ran}
+
+    def best_arm(self, but_round: int | None = None) -> str:
+        """Native wins ties."""
+        numbers = [number for number in self.rounds if number != but_round] or self.rounds
+        arms = self.arms
+        return min(arms, key=lambda name: statistics.median(
+            arms[name][number].to_native for number in numbers))
+
+    def median_ms(self, name: str) -> float:
+        of_round = self.arms[name] if name != OWN_CHOICE else self.samples[name]
+        return statistics.median(of_round[number].ms for number in self.rounds)
+
+    @property
+    def to_native(self) -> Interval:
+        return median_interval([self.samples[OWN_CHOICE][number].to_native
+                                for number in self.rounds])
+
+    @property
+    def to_best(self) -> Interval:
+        return median_interval([self.samples[OWN_CHOICE][number].to_native
+                                / self.arms[self.best_arm(number)][number].to_native
+                                for number in self.rounds])
+
+    @property
+    def near_best(self) -> bool:
+        return self.to_best.median <= NEAR_BEST
+
+    @property
+    def near_native(self) -> bool:
+        """Not worse than native beyond what is promised."""
+        native_ms = self.median_ms(NATIVE)
+        return native_ms * self.to_native.median <= max(native_ms * NEAR_NATIVE,
+                                                        native_ms + NEAR_NATIVE_MS)
+
+    @property
+    def ran(self) -> list[str]:
+        """What the free choice used in the end, the most frequent first."""
+        names = [each.ran or NATIVE for each in self.free_runs.values()]
+        return sorted(dict.fromkeys(names), key=names.count, reverse=True)
+
+    def _of_ruled(self, name: str) -> dict[int, float]:
+        """Of the free runs in which something was ruled, by round."""
+        return {number: getattr(each, name) for number, each in self.free_runs.items()
+                if getattr(each, name) is not None}
+
+    @property
+    def first_ruled_ms(self) -> float | None:
+        """The first call's that was not left to the MPI library; the median of the rounds."""
+        times = self._of_ruled("first_ruled_ms").values()
+        return statistics.median(times) if times else None
+
+    @property
+    def first_ruled_to_best(self) -> float | None:
+        """The same against the best arm, each beside its own native job."""
+        ratios = [to_native / self.arms[self.best_arm(number)][number].to_native
+                  for number, to_native in self._of_ruled("first_ruled_to_native").items()]
+        return statistics.median(ratios) if ratios else None
+
+    @property
+    def slowest_ruled_to_native(self) -> float | None:
+        """The most that a program had to bear while all settled."""
+        return max(self._of_ruled("slowest_ruled_to_native").values(), default=None)
+
+    def to_dict(self) -> dict:
+        best = self.best_arm()
+        return {"collective": self.collective, "length_bytes": self.length_bytes, "root": self.root,
+                "best": best, "best_ms": self.median_ms(best), "native_ms": self.median_ms(NATIVE),
+                "choice_ms": self.median_ms(OWN_CHOICE), "ran": self.ran,
+                "to_best": self.to_best.to_dict(), "to_native": self.to_native.to_dict(),
+                "first_ruled_ms": self.first_ruled_ms,
+                "first_ruled_to_best": self.first_ruled_to_best,
+                "slowest_ruled_to_native": self.slowest_ruled_to_native,
+                "near_best": self.near_best, "near_native": self.near_native,
+                "arms_ms": {name: self.median_ms(name) for name in self.arms},
+                "samples": {name: [vars(of_round[number]) for number in sorted(of_round)]
+                            for name, of_round in self.samples.items()},
+                "free_runs": [self.free_runs[number].to_dict()
+                              for number in sorted(self.free_runs)]}
+
+
+def summary(cells: Sequence[Cell]) -> dict:
+    """Over all cells; geometric means, since these are ratios."""
+    worst = max(cells, key=lambda cell: cell.to_best.median)
+    at_first = [cell.first_ruled_to_best for cell in cells if cell.first_ruled_to_best is not None]
+    slowest = [cell.slowest_ruled_to_native for cell in cells
+               if cell.slowest_ruled_to_native is not None]
+    return {"cells": len(cells),
+            "to_best": statistics.geometric_mean(cell.to_best.median for cell in cells),
+            "to_native": statistics.geometric_mean(cell.to_native.median for cell in cells),
+            "best_to_native": statistics.geometric_mean(_best_to_native(cell) for cell in cells),
+            "near_best": sum(cell.near_best for cell in cells),
+            "near_native": sum(cell.near_native for cell in cells),
+            "ruled": len(at_first),
+            "near_best_at_first": sum(each <= NEAR_BEST_AT_FIRST for each in at_first),
+            "slowest_ruled_to_native": max(slowest, default=None),
+            "confidence": min(cell.to_best.confidence for cell in cells),
+            "worst": {"collective": worst.collective, "length_bytes": worst.length_bytes,
+                      "root": worst.root, "to_best": worst.to_best.to_dict()}}
+
+
+def _best_to_native(cell: Cell) -> float:
+    of_round: Mapping[int, Sample] = cell.arms[cell.best_arm()]
+    return statistics.median(of_round[number].to_native for number in cell.rounds)

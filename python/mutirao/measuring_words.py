@@ -1,0 +1,199 @@
+"""What people say to the commands that measure: where, and sizes, roots, ranks, algorithms."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from mutirao import core_tool
+from mutirao.collectives import BROADCAST, Collective
+from mutirao.errors import UsageError, did_you_mean
+from mutirao.intervals import LEAST_SAMPLES
+from mutirao.lab import TCP_PROFILES, Lab
+from mutirao.measure import hosts_of_ranks
+from mutirao.mpis import Mpi, default_mpi, find_mpi
+from mutirao.network import HostNetwork
+from mutirao.network_argument import load_network
+from mutirao.output import working
+from mutirao.predicted import NATIVE, OWN_CHOICE
+from mutirao.units import counted
+
+ALL = "all"
+DEFAULT_BYTES = "24"
+REPEAT = 5
+# Trials go by windows of half a millisecond or more, and by epochs of some 200 ms.
+_SETTLE_CALLS, _SETTLE_S = 32, 5.0
+_MOST_OF_SETTLING = 100_000
+_UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
+
+
+def add_place(parser) -> None:
+    parser.add_argument("--lab", metavar="NETWORK",
+                        help="on emulated hosts: a preset (mutirao lab presets) or a CSV file")
+    parser.add_argument("--tcp", choices=TCP_PROFILES, help="the lab's TCP")
+    parser.add_argument("--mpi", metavar="NAME,...", help="default: the first that is built")
+    parser.add_argument("-n", "--ranks", type=int, metavar="N",
+                        help="default: one per processor, or one per host of the lab")
+
+
+def add_settings(parser, but: str) -> None:
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
+                        dest="assignments",
+                        help=f"a setting (mutirao settings lists them); {but}")
+
+
+def add_settling(parser, rounds: int, when: str = "") -> None:
+    """None in place of a default: not asked for."""
+    parser.add_argument("--rounds", type=int, metavar="K",
+                        help=f"{when}jobs of each, in turns; from {LEAST_SAMPLES} on intervals hold with"
+                        f" 95%%; default: {rounds}")
+    parser.add_argument("--settle-calls", type=int, metavar="K",
+                        help=f"{when}calls of each kind, at the least, before mutirao's choice counts as"
+                        f" settled; default: {_SETTLE_CALLS}")
+    parser.add_argument("--settle-s", type=float, metavar="S",
+                        help=f"{when}the same in seconds; default: {_SETTLE_S:g}")
+
+
+@dataclass(frozen=True)
+class Settling:
+    """How long the free choice has before it is measured, and how often."""
+
+    calls: int
+    ms: int
+    rounds: int | None
+
+
+def settling_of(arguments) -> Settling:
+    for name, least in (("rounds", 1), ("settle_calls", 0), ("settle_s", 0)):
+        value = getattr(arguments, name)
+        if value is not None and not least <= value <= _MOST_OF_SETTLING:
+            raise UsageError(f"--{name.replace('_', '-')} must be {least} to {_MOST_OF_SETTLING},"
+                             f" not {value:g}")
+    calls = _SETTLE_CALLS if arguments.settle_calls is None else arguments.settle_calls
+    settle_s = _SETTLE_S if arguments.settle_s is None else arguments.settle_s
+    return Settling(calls, round(settle_s * 1000), arguments.rounds)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where jobs run: on which MPI libraries, how many ranks, and on which lab's network, if any."""
+
+    mpis: Sequence[Mpi]
+    ranks: int
+    network: HostNetwork | None
+    tcp: str
+
+    @contextmanager
+    def up(self) -> Iterator[Lab | None]:
+        """The lab, for as long as it is needed; None: the hosts are real."""
+        if self.network is None:
+            yield None
+            return
+        with working(f"bringing up {self.network.host_count} hosts"):
+            lab = Lab.up(self.network, tcp=self.tcp,
+                         hold=all(mpi.labstart.is_file() for mpi in self.mpis))
+        with lab as running:
+            yield running
+
+
+def place_of(arguments) -> Place:
+    network = load_network(arguments.lab) if arguments.lab else None
+    if arguments.tcp and network is None:
+        raise UsageError("--tcp is about the lab: it needs --lab")
+    mpis = [find_mpi(name) for name in arguments.mpi.split(",")] if arguments.mpi else [
+        default_mpi()]
+    return Place(mpis, rank_count(arguments, network), network, arguments.tcp or TCP_PROFILES[0])
+
+
+def check_at_least_one(arguments, *names: str) -> None:
+    for name in names:
+        if getattr(arguments, name) < 1:
+            raise UsageError(f"--{name} must be at least 1, not {getattr(arguments, name)}")
+
+
+def rank_count(arguments, network: HostNetwork | None) -> int:
+    if arguments.ranks is None:
+        return network.host_count if network else os.cpu_count() or 1
+    if arguments.ranks < 1:
+        raise UsageError(f"-n {arguments.ranks}: at least one rank is needed")
+    return arguments.ranks
+
+
+def lengths_of(arguments, collective: Collective) -> list[int]:
+    if collective.has_length:
+        return parse_sizes(DEFAULT_BYTES if arguments.bytes is None else arguments.bytes)
+    if arguments.bytes is not None:
+        raise UsageError(f"--bytes {arguments.bytes}: a {collective.name} has no message")
+    return [0]
+
+
+def roots_of(arguments, collective: Collective, ranks: int,
+             network: HostNetwork | None) -> list[int]:
+    if collective.rooted or arguments.roots == "0":
+        return parse_roots(arguments.roots, ranks, network)
+    raise UsageError(f"--roots {arguments.roots}: {collective.name} has no root")
+
+
+def parse_sizes(text: str) -> list[int]:
+    """`24,64KiB,1MiB` in bytes."""
+    sizes = []
+    for word in text.split(","):
+        found = re.fullmatch(r"\s*(\d+)\s*([A-Za-z]*)\s*", word)
+        if not found or found[2].lower() not in _UNITS:
+            raise UsageError(f"--bytes '{word}': a size is a whole number of bytes, or of KiB, MiB"
+                             " or GiB, for example 64KiB")
+        bytes_ = int(found[1]) * _UNITS[found[2].lower()]
+        if bytes_ >= 1 << 31:
+            raise UsageError(f"--bytes '{word}': less than 2 GiB, please")
+        sizes.append(bytes_)
+    return sizes
+
+
+def parse_roots(text: str, ranks: int, network: HostNetwork | None) -> list[int]:
+    if text == "all":
+        return list(range(ranks))
+    if text == "sites":
+        if network is None:
+            raise UsageError("--roots sites: there are sites in a lab only (--lab)")
+        hosts = hosts_of_ranks(ranks, network.host_count)
+        firsts: dict[str, int] = {}
+        for rank, host in enumerate(hosts):
+            firsts.setdefault(network.sites[host], rank)
+        return list(firsts.values())
+    roots = []
+    for word in text.split(","):
+        if not word.strip().isdigit():
+            raise UsageError(f"--roots '{word}': a root is a rank, or 'sites' or 'all'"
+                             f"{did_you_mean(word, ('sites', 'all'))}")
+        if int(word) >= ranks:
+            raise UsageError(f"--roots {word}: with {counted(ranks, 'rank')} roots are"
+                             f" 0..{ranks - 1}")
+        roots.append(int(word))
+    return roots
+
+
+def parse_only(words: Sequence[str], collective: str = BROADCAST) -> list[str]:
+    """Names of contenders, each once; a comma also separates the parameters of an algorithm."""
+    names: list[str] = []
+    for part in ",".join(words).split(",") if words else ():
+        if "=" in part and ":" not in part and names:
+            names[-1] += f",{part}"
+        else:
+            names += all_names(collective) if part == "all" else [part]
+    for name in names:
+        if name not in (NATIVE, OWN_CHOICE):
+            core_tool.check_settings({collective: name})
+    return list(dict.fromkeys(names))
+
+
+def all_names(collective: str) -> list[str]:
+    names = [NATIVE, OWN_CHOICE]
+    for row in core_tool.algorithms(collective):
+        trees = [f"tree={tree}" for tree in row["trees"]] if len(row["trees"]) > 1 else [""]
+        radices = [f"radix={radix}" for radix in row["radices"]] or [""]
+        for tree in trees:
+            for radix in radices:
+                parameters = ",".join(filter(None, (tree, radix)))
+                names.append(row["name"] + (f":{parameters}" if parameters else ""))
+    return names

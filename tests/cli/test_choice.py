@@ -1,0 +1,354 @@
+"""`mutirao bench --choice`: what is tried by force, in which turns, and what is made of the times; once
+for real on one host."""
+
+import itertools
+import json
+import random
+import re
+import statistics
+
+import pytest
+
+from mutirao import choice_command, core_tool
+from mutirao.choice import (
+    NATIVE,
+    OWN_CHOICE,
+    Cell,
+    Sample,
+    free_run,
+    in_turns,
+    native_beside,
+    summary,
+)
+from mutirao.choice_arms import Hosts, arms_for, segments_for
+from mutirao.choice_command import Plan, Runs, row_of, summary_lines
+from mutirao.cli import make_parser
+from mutirao.collectives import COLLECTIVES
+from mutirao.errors import Failure, UsageError
+from mutirao.intervals import LEAST_SAMPLES, median_interval
+from mutirao.measure import Contender, Measurement, Point, Workload
+from mutirao.measuring_words import Place
+from mutirao.mpis import KNOWN, Mpi, found_mpis
+from mutirao.presets import load_preset
+from mutirao.progress import Steps
+
+
+@pytest.mark.parametrize("count", range(1, 13))
+def test_an_interval_holds_the_median_as_surely_as_it_says(count):
+    """Every way in which samples can lie below (0) or above (1) a true median is as likely."""
+    got = median_interval(range(count))
+    low, high = int(got.low), int(got.high)
+    held = sum(sorted(sides)[low] == 0 and sorted(sides)[high] == 1
+               for sides in itertools.product((0, 1), repeat=count))
+    assert got.confidence == pytest.approx(held / 2 ** count)
+    assert (low, high) == (count - 1 - high, count - 1 - low)
+    assert (got.confidence >= 0.95) == (count >= LEAST_SAMPLES)
+    assert count < LEAST_SAMPLES or low > 0 or median_interval(range(8)).low == 0
+
+
+def test_more_samples_narrow_an_interval():
+    """The extremes of 9 go, since the rest holds the median with more than 95%, too."""
+    assert [median_interval(range(count)).low for count in (6, 8, 9, 12)] == [0, 0, 1, 2]
+
+
+@pytest.mark.parametrize("count", range(1, 8))
+@pytest.mark.parametrize("round_number", (0, 1))
+def test_every_job_is_beside_a_native_one(count, round_number):
+    names = [f"arm {number}" for number in range(count)]
+    jobs = in_turns(names, round_number)
+    assert [job for job in jobs if job != NATIVE] == (names[::-1] if round_number else names)
+    for number, job in enumerate(jobs):
+        if job != NATIVE:
+            beside = native_beside(jobs, number)
+            assert jobs[beside] == NATIVE and abs(beside - number) == 1
+    assert jobs.count(NATIVE) == count // 2 + 1
+
+
+def schedules_of(collective, name, ranks, length):
+    picture = core_tool.ask("show", f"{collective}/{name}", "--ranks", str(ranks), "--ranks-per-host",
+                            str(ranks), "--bytes", str(length), "--format", "json")
+    return json.dumps(json.loads(picture)["schedules"])
+
+
+@pytest.mark.parametrize("collective, ranks, length", [
+    ("allgather", 5, 8), ("allgather", 8, 4096), ("allreduce", 3, 65536), ("barrier", 2, 0)])
+def test_nothing_that_differs_on_one_host_is_left_untried(collective, ranks, length):
+    """Catches an algorithm forgotten, one run twice under two names, and one that cannot run."""
+    arms = arms_for(collective, Hosts(ranks, 1), length, 0)
+    tried = [schedules_of(collective, name, ranks, length) for name in arms]
+    assert len(set(tried)) == len(tried) > 0
+    for row in core_tool.algorithms(collective):
+        if row["native"] or row["trees"]:
+            continue
+        try:
+            assert schedules_of(collective, row["name"], ranks, length) in tried, row["name"]
+        except (Failure, UsageError):
+            assert not any(name.startswith(row["name"]) for name in arms)
+
+
+def test_on_one_host_a_broadcast_is_what_goes_on_inside():
+    assert {name.partition("inside=")[2] for name in arms_for("broadcast", Hosts(8, 1), 8, 0)
+            if "inside" in name} == {"flat", "binomial", "k_nomial", "chain"}
+
+
+def test_trees_of_hosts_that_nobody_knows_may_differ():
+    """Where all links are alike the three trees are one."""
+    six_sites = arms_for("allreduce", Hosts(24, 24, load_preset("six-sites")), 8, 0)
+    unknown = arms_for("allreduce", Hosts(24, 24), 8, 0)
+    trees = [f"tree:tree={tree}" for tree in ("mst", "shortest_path", "greedy")]
+    assert [name for name in unknown if name in trees] == trees
+    assert "tree:tree=mst" in six_sites
+    for name in six_sites:
+        core_tool.check_settings({"allreduce": name})
+
+
+@pytest.mark.parametrize("length, expected", [
+    (1 << 20, [131072, 32768]), (65536, [8192]), (8192, []), (64 << 20, [8388608, 2097152])])
+def test_segments(length, expected):
+    row = next(row for row in core_tool.algorithms("broadcast") if row["name"] == "chain")
+    assert segments_for(row["segments_bytes"], length) == expected
+    assert segments_for([], length) == []
+
+
+class MadeUpNetwork:
+    """In the place of measure(): every job is a little slower than the one before, and what an arm
+    takes, as a multiple of native, is known."""
+
+    def __init__(self, to_native, drift=1.02, failing=()):
+        self.to_native = to_native
+        self.drift = drift
+        self.failing = failing
+        self.jobs = []
+
+    def __call__(self, contender, workloads, ranks, lab=None, on_point=None, timeout_s=None):
+        if contender.name in self.failing:
+            raise Failure(f"{contender.title}: it did not want to")
+        native_ms = 2.0 * self.drift ** len(self.jobs)
+        self.jobs.append(contender.name)
+        [work] = workloads
+        points = [Point(length, root, 4, 9.0,
+                        (4 * native_ms * self.to_native(contender.name, length),) * 3)
+                  for length in work.lengths_bytes for root in work.roots]
+        return Measurement(contender, tuple(points), None, 1.0)
+
+
+@pytest.fixture
+def mpi(tmp_path):
+    """In name only."""
+    known = next(row for row in KNOWN if row.name == "openmpi-5")
+    return Mpi(known, "5.9.9", tmp_path / "mpicc", tmp_path / "mpirun", tmp_path / known.soname)
+
+
+@pytest.fixture
+def cells_of(monkeypatch, mpi):
+    """The cells of 8 and of 64 bytes as made up, and what was left out."""
+    def measure(made_up, arms, rounds=6):
+        monkeypatch.setattr(choice_command, "measure", made_up)
+        monkeypatch.setattr(choice_command, "check_taken_part", lambda _measurement: None)
+        work = Workload((8, 64), (0,), (0,), 3)
+        plan = Plan(mpi, "allreduce", work, work, rounds, {}, arms)
+        failures = []
+        return Runs(plan, 2, None, Steps(plan.jobs), failures).cells(), failures
+
+    return measure
+
+
+RATIOS = {NATIVE: 1.0, "flat": 0.8, "ring": 0.5, OWN_CHOICE: 0.6}
+
+
+def made_up_ratio(name, length):
+    """Ring is best for 64 bytes, nothing better than native for 8."""
+    return RATIOS[name] if length == 64 or name == NATIVE else 1.1 * RATIOS[OWN_CHOICE] / 0.6
+
+
+def test_drift_cancels_and_the_best_is_found(cells_of):
+    """All of it is twice as slow in the end. Catches times compared across a round, which drift by 10%,
+    and lengths or names mixed up."""
+    made_up = MadeUpNetwork(made_up_ratio)
+    [short, long], failures = cells_of(made_up, {"flat": (8, 64), "ring": (8, 64)})
+    assert failures == [] and made_up.jobs[:4] == [NATIVE, "flat", "ring", NATIVE]
+    assert (short.best_arm(), long.best_arm()) == (NATIVE, "ring")
+    assert long.to_best.median == pytest.approx(0.6 / 0.5, rel=0.045)
+    assert long.to_native.median == pytest.approx(0.6, rel=0.025)
+    assert short.to_best.median == pytest.approx(1.1, rel=0.025)
+    assert not long.near_best and long.near_native and not short.near_native
+    of_all = summary([short, long])
+    assert (of_all["near_best"], of_all["near_native"], of_all["cells"]) == (0, 1, 2)
+    assert of_all["worst"]["length_bytes"] == 64
+    assert of_all["to_native"] == pytest.approx((0.6 * 1.1) ** 0.5, rel=0.025)
+    assert "worst cell: allreduce of 64 B" in summary_lines([short, long])[2]
+
+
+def test_an_arm_for_one_length_only(cells_of):
+    [short, long], _ = cells_of(MadeUpNetwork(made_up_ratio), {"ring": (64,)})
+    assert set(short.arms) == {NATIVE} and set(long.arms) == {NATIVE, "ring"}
+
+
+def test_an_arm_that_fails_is_left_out_and_told_once(cells_of):
+    cells, failures = cells_of(MadeUpNetwork(made_up_ratio, failing=("ring",)),
+                               {"flat": (8, 64), "ring": (8, 64)})
+    assert [(each["name"], each["reason"]) for each in failures] == [("ring", "it did not want to")]
+    assert all("ring" not in cell.arms and "flat" in cell.arms for cell in cells)
+
+
+def test_a_launcher_may_fail_once(cells_of):
+    made_up = MadeUpNetwork(made_up_ratio, failing=["ring"])
+
+    def fails_once(contender, *arguments, **options):
+        try:
+            return made_up(contender, *arguments, **options)
+        finally:
+            made_up.failing = made_up.failing if contender.name == NATIVE else []
+
+    cells, failures = cells_of(fails_once, {"ring": (8, 64)})
+    assert failures == [] and all("ring" in cell.arms for cell in cells)
+
+
+def test_without_native_or_the_choice_there_is_nothing_to_judge(cells_of):
+    with pytest.raises(Failure, match="did not want"):
+        cells_of(MadeUpNetwork(made_up_ratio, failing=(OWN_CHOICE,)), {})
+
+
+def noisy_cell(arms, rounds, seed):
+    """All take as long as native but for noise; the choice is one of them."""
+    noise = random.Random(seed)
+    cell = Cell("allreduce", 8, 0)
+    cell.samples = {name: {number: Sample(noise.uniform(0.9, 1.1), 1.0) for number in range(rounds)}
+                    for name in [OWN_CHOICE, *(f"arm {number}" for number in range(arms))]}
+    return cell
+
+
+def test_luck_is_no_merit():
+    """Of 30 arms that are equally fast the luckiest looks 5% faster than the choice; held against the
+    best of other rounds it does not. Catches a best arm that is chosen by the round it is judged in."""
+    cells = [noisy_cell(30, 6, seed) for seed in range(40)]
+    lucky = [statistics.median(cell.samples[OWN_CHOICE][number].ms
+                               / min(each[number].ms for each in cell.arms.values())
+                               for number in range(6)) for cell in cells]
+    assert statistics.mean(lucky) > 1.05
+    assert statistics.mean(cell.to_best.median for cell in cells) == pytest.approx(1.0, abs=0.02)
+
+
+def test_native_has_60_ns_of_grace():
+    cell = Cell("barrier", 0, 0)
+    cell.samples[OWN_CHOICE] = {0: Sample(350e-6, 300e-6)}
+    assert cell.near_native and not cell.near_best
+    cell.samples[OWN_CHOICE] = {0: Sample(370e-6, 300e-6)}
+    assert not cell.near_native
+
+
+# Its calls 0, 1 to 4 and 5 to 8 before those of 2 ms.
+NATIVE_POINT = Point(8, 0, 2, 100.0, (4.0,), settling=((4, 40.0), (4, 20.0)))
+
+
+def measured(rulings, settling, first_call=10):
+    """A free run of 8 bytes."""
+    mpi = next(iter(KNOWN))
+    contender = Contender(OWN_CHOICE, mpi, {"allreduce": OWN_CHOICE, "start": "beside"}, "allreduce")
+    report = {"communicators": [{"state": "mutirao", "classes": [
+        {"collective": "allreduce", "root": 0, "length_bytes": 8, "first_call": 0, "native_calls": 1,
+         "rulings": [{"first_call": call, "calls": 1, "chosen": chosen} for call, chosen in rulings]}]}]}
+    point = Point(8, 0, 4, 50.0, (8.0,), first_call=first_call, settling=settling)
+    return free_run(Measurement(contender, (point,), report, 1.0), point, NATIVE_POINT)
+
+
+SETTLING = ((1, 20.0), (2, 60.0), (4, 40.0), (4, 36.0))  # calls 1, 2 and 3, 4 to 7, 8 to 11
+
+
+def test_first_ruled_call_and_the_slowest():
+    """Calls of the job are numbered from 0, and the cell's first is its tenth."""
+    run = measured([(12, "ring | native"), (18, "ring")], SETTLING)
+    assert (run.ran, run.first_ruled_call, run.settled_call) == ("ring", 2, 8)
+    # Steps of the calls from 2, 4 and 8 on, beside native ones that took 10, 10 and 5 ms.
+    assert (run.first_ruled_ms, run.first_ruled_to_native) == (30.0, 3.0)
+    assert measured([(14, "ring")], SETTLING).slowest_ruled_to_native == 9.0 / 5.0
+    # A ruling within a step: the first step that was wholly ruled counts.
+    assert measured([(13, "ring")], SETTLING).first_ruled_ms == 10.0
+    # Ruled for a class before this length came: from its first call on.
+    early = measured([(3, "ring")], SETTLING)
+    assert (early.first_ruled_ms, early.first_ruled_to_native) == (50.0, 0.5)
+    # Ruled after all that was timed call by call.
+    assert measured([(90, "ring")], SETTLING).first_ruled_to_native is None
+    assert measured([(12, "ring | native")], SETTLING).settled_call is None
+    again = [(11, "ring"), (12, "ring | native"), (14, "ring"), (18, "ring")]
+    assert measured(again, SETTLING).settled_call == 4
+    left = measured([], SETTLING)
+    assert (left.ran, left.first_ruled_call, left.first_ruled_ms) == ("native", None, None)
+
+
+def test_what_ran_is_told_once():
+    """In most rounds the best, in one something else, and in two nothing was settled."""
+    cell = Cell("allreduce", 8, 0)
+    cell.samples = {OWN_CHOICE: {0: Sample(1.0, 2.0)}, "ring": {0: Sample(1.0, 2.0)}}
+    rulings = ["ring", "ring", "flat", "ring | native", "flat | native"]
+    cell.free_runs = {number: measured([(12, chosen)], SETTLING)
+                      for number, chosen in enumerate(rulings)}
+    assert cell.ran == rulings[1:]
+    assert row_of(cell)[-1] == "the same, flat, on trial"
+
+
+def test_how_the_first_ruled_call_is_judged():
+    cell = Cell("allreduce", 8, 0)
+    cell.samples = {OWN_CHOICE: {0: Sample(10.0, 20.0)}, "ring": {0: Sample(16.0, 40.0)}}
+    cell.free_runs = {0: measured([(12, "ring")], SETTLING)}
+    assert cell.first_ruled_to_best == pytest.approx(3.0 / (16.0 / 40.0))
+    assert cell.slowest_ruled_to_native == 3.0
+    of_all = summary([cell])
+    assert (of_all["ruled"], of_all["near_best_at_first"]) == (1, 0)
+
+
+def run_all(monkeypatch, capsys, mpi, made_up, *words):
+    """The command about all collectives, with jobs that are made up."""
+    monkeypatch.setattr(choice_command, "measure", made_up)
+    monkeypatch.setattr(choice_command, "check_taken_part", lambda _measurement: None)
+    monkeypatch.setattr(choice_command, "place_of", lambda _arguments: Place([mpi], 2, None, "plain"))
+    monkeypatch.setattr(choice_command, "hosts_of", lambda _place, _settings: Hosts(2, 1))
+    parsed = make_parser().parse_args(["bench", "all", "--choice", "--bytes", "8", "--rounds", "2",
+                                       *words])
+    return parsed.run(parsed), capsys.readouterr().out
+
+
+def test_all_collectives_at_once(monkeypatch, capsys, mpi):
+    """Each has a row in the table. Catches barriers with a length, and arms of another collective."""
+    made_up = MadeUpNetwork(lambda name, _length: 0.5 if name == OWN_CHOICE else 1.0, drift=1.0)
+    code, said = run_all(monkeypatch, capsys, mpi, made_up)
+    assert code == 0 and f"{len(COLLECTIVES)} cells" in said
+    for collective in COLLECTIVES.values():
+        length = 8 if collective.has_length else 0
+        [row] = [line for line in said.splitlines()
+                 if re.match(rf"{collective.calls(length, 0)}  ", line)]
+        assert row.split("  ")[-1].strip() == "the same" and "0.50" in row
+        for name in arms_for(collective.name, Hosts(2, 1), length, 0):
+            core_tool.check_settings({collective.name: name})
+    assert "0.500 x the best arm and 0.500 x native; the best" in said.replace("\n", " ")
+
+
+def test_one_collective_that_fails_leaves_the_others(monkeypatch, capsys, mpi):
+    made_up = MadeUpNetwork(lambda _name, _length: 1.0)
+
+    def without_scan(contender, *arguments, **options):
+        if contender.collective == "scan" and contender.name == OWN_CHOICE:
+            raise Failure("it did not want to")
+        return made_up(contender, *arguments, **options)
+
+    code, said = run_all(monkeypatch, capsys, mpi, without_scan, "--json")
+    result = json.loads(said)
+    assert code == 1 and [each["collective"] for each in result["failed"]] == ["scan"]
+    assert result["summary"]["openmpi-5"]["cells"] == len(COLLECTIVES) - 1
+
+
+@pytest.mark.skipif(not any(mpi.built for mpi in found_mpis()), reason="no MPI library")
+def test_on_one_host(mutirao):
+    done = mutirao("bench", "barrier", "--choice", "-n", 2, "--rounds", 1, "--repeat", 2,
+                   "--settle-s", 0.2, "--settle-calls", 40, "--only", "dissemination", "--json",
+                   MUTIRAO_RANKS_PER_HOST="1")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    [plan] = result["plans"]
+    assert plan["arms"] == {"dissemination": [0]} and result["failed"] == []
+    [cell] = plan["cells"]
+    assert set(cell["samples"]) == {OWN_CHOICE, "dissemination"}
+    assert all(0 < sample["ms"] and 0 < sample["native_ms"]
+               for samples in cell["samples"].values() for sample in samples)
+    assert result["summary"][plan["mpi"]]["cells"] == 1
+    assert cell["best"] in {NATIVE, "dissemination"} and COLLECTIVES[plan["collective"]]

@@ -1,0 +1,199 @@
+"""`mutirao guidelines`: the table, and what is found in times that are made up; once for real."""
+
+import json
+import re
+
+import pytest
+
+from mutirao.cli import make_parser
+from mutirao.collectives import COLLECTIVES
+from mutirao.commands import guidelines as command
+from mutirao.commands.guidelines import report
+from mutirao.errors import Failure
+from mutirao.guidelines import (
+    GUIDELINES,
+    MARGIN,
+    Term,
+    check,
+    guidelines_for,
+    lengths_of_each,
+)
+from mutirao.measure import Measurement, Point
+from mutirao.measuring_words import Place
+from mutirao.mpis import KNOWN, Mpi, found_mpis
+from mutirao.paths import ROOT
+
+RANKS = 4
+BLOCKS = [8, 1024]
+
+
+def times_of(ms, collectives=tuple(COLLECTIVES), guidelines=GUIDELINES):
+    """In six rounds: a call's time by its collective, its length and the round."""
+    lengths = lengths_of_each(guidelines, collectives, BLOCKS, RANKS)
+    return {(name, length): [ms(name, length, number) for number in range(6)]
+            for name in lengths for length in lengths[name]}
+
+
+def checked(ms):
+    return check(times_of(ms), GUIDELINES, list(COLLECTIVES), BLOCKS, RANKS)
+
+
+def test_equal_times_keep_all_guidelines():
+    checks = checked(lambda *_call: 1.0)
+    assert not any(each.violated for each in checks)
+    # Each row at each block, and each collective with a length from every length to the next.
+    lengths = lengths_of_each(GUIDELINES, list(COLLECTIVES), BLOCKS, RANKS)
+    assert len(checks) == 2 * len(GUIDELINES) + sum(len(each) - 1 for each in lengths.values())
+
+
+@pytest.mark.parametrize("row", GUIDELINES, ids=lambda row: " ".join(
+    each.collective for each in row.terms))
+def test_each_guideline_is_checked(row):
+    """Catches a row that is never looked at, and one that blames another length."""
+    slow = (row.first.collective, row.first.length_bytes(1024, RANKS))
+    checks = checked(lambda name, length, _round: 3.0 if (name, length) == slow else 1.0)
+    violated = [each for each in checks if each.violated]
+    assert {each.first for each in violated} == {slow}
+    others = [tuple((term.collective, term.length_bytes(1024, RANKS)) for term in row.others)]
+    assert others[0] in [each.others for each in violated]
+
+
+PARTS = {"nothing": lambda length: 0, "message": lambda length: length,
+         "block_per_rank": lambda length: RANKS * length}
+
+
+def test_what_takes_its_place_gives_as_much():
+    """By what the measuring program says that each collective gives and gets. Catches a length taken
+    for that of all blocks together, or the other way round."""
+    text = (ROOT / "bench" / "collectives.h").read_text()
+    gets = {name: PARTS[got] for name, _given, got in re.findall(
+        r'\{"(\w+)", (\w+), (\w+), [01], [01], [01], run_', text)}
+    gives = {name: PARTS[given] for name, given, _got in re.findall(
+        r'\{"(\w+)", (\w+), (\w+), [01], [01], [01], run_', text)}
+    for row in GUIDELINES:
+        first, last, then = row.first, row.others[-1], row.others[0]
+        at = {term: term.length_bytes(8, RANKS) for term in row.terms}
+        wanted = gets[first.collective](at[first])
+        if len(row.others) == 1:
+            assert gets[last.collective](at[last]) >= wanted, row
+            assert gives[last.collective](at[last]) >= gives[first.collective](at[first]), row
+        else:
+            assert gets[last.collective](at[last]) == wanted, row
+            assert gives[then.collective](at[then]) == gives[first.collective](at[first]), row
+
+
+def test_no_collective_is_slower_with_less():
+    checks = checked(lambda name, length, _round: 2.0 if (name, length) == ("scan", 8) else 1.0)
+    assert ["scan of 8 B > scan of 1 KiB"] == [each.title for each in checks
+                                              if each.violated and each.first[0] == "scan"]
+
+
+@pytest.mark.parametrize("ratios, violated", [
+    ((1.04,) * 6, False), ((1.5, 1.5, 1.5, 1.5, 1.5, 1.04), False), ((1.06,) * 6, True),
+    ((9.0, 1.2, 1.2, 1.2, 1.1, 1.1), True)])
+def test_only_what_is_sure_counts(ratios, violated):
+    """Of six rounds the interval has all. Catches medians compared."""
+    checks = checked(lambda name, length, number: ratios[number]
+                     if (name, length) == ("exscan", 1024) else 1.0)
+    [found] = [each for each in checks if each.others == (("scan", 1024),)
+               and each.first[0] == "exscan"]
+    assert found.violated == violated and (min(ratios) > 1 + MARGIN) == violated
+
+
+def test_rounds_are_compared_with_themselves():
+    """Everything gets ten times slower from round to round. Catches intervals of the two sides."""
+    checks = checked(lambda name, _length, number: 10.0 ** number * (1.2 if name == "exscan" else 1))
+    assert [each.ratio.low for each in checks if each.first[0] == "exscan"
+            and each.others[0][0] == "scan"] == [pytest.approx(1.2)] * 2
+
+
+def test_sums_of_other_units_are_not_compared():
+    """With blocks of 12 bytes one of 2 ranks combines bytes, and a message of both adds doubles."""
+    lengths = lengths_of_each(GUIDELINES, [], [12], 2)
+    assert lengths["reduce_scatter_block"] == [12] and "broadcast" in lengths
+    assert lengths["allreduce"] == [12, 24]  # 24 takes the place of an allgather, which adds nothing
+    applied = [row for row in GUIDELINES if row.applies(12, 2)]
+    assert [row for row in applied if row.first == Term("reduce_scatter_block")
+            and Term("reduce", of_all=True) in row.others] == []
+
+
+def test_about_some_collectives_only():
+    some = guidelines_for(["gather"])
+    assert {row.first.collective for row in some} == {"gather"} and len(some) > 2
+    assert set(lengths_of_each(some, ["gather"], BLOCKS, RANKS)) == set().union(
+        *(row.collectives for row in some))
+
+
+def test_what_was_not_measured_is_not_checked():
+    times = {key: value for key, value in times_of(lambda *_call: 1.0).items() if key[0] != "gather"}
+    checks = check(times, GUIDELINES, list(COLLECTIVES), BLOCKS, RANKS)
+    assert checks and not any("gather of" in each.title.replace("allgather", "") for each in checks)
+
+
+def test_report_names_violations_with_their_times():
+    checks = checked(lambda name, length, _round: 3.0 if (name, length) == ("exscan", 1024) else 1.0)
+    lines = report("native on X", checks).splitlines()
+    assert lines[0] == f"native on X: {len(checks)} guidelines checked, 1 violated by more than 5%"
+    assert lines[-1].split("  ")[0] == "exscan of 1 KiB > scan of 1 KiB"
+    assert lines[-1].split()[-6:] == ["3.00", "ms", "1.00", "ms", "3.00", "3.00-3.00"]
+
+
+@pytest.fixture
+def one_mpi(monkeypatch, tmp_path):
+    """In name only, on two ranks."""
+    known = next(row for row in KNOWN if row.name == "openmpi-5")
+    mpi = Mpi(known, "5.9.9", tmp_path / "mpicc", tmp_path / "mpirun", tmp_path / known.soname)
+    monkeypatch.setattr(command, "place_of", lambda _arguments: Place([mpi], 2, None, "plain"))
+
+
+def run_with(monkeypatch, capsys, call_ms, *words):
+    """The command with jobs that are made up; what it returns and prints, and its jobs."""
+    jobs = []
+
+    def made_up(contender, workloads, _ranks, _lab=None, **_options):
+        jobs.append((contender.name, contender.collective, len(jobs)))
+        [work] = workloads
+        return Measurement(contender, tuple(
+            Point(length, 0, 1, 9.0, (call_ms(contender.name, contender.collective, length),) * 3)
+            for length in work.lengths_bytes), None, 1.0)
+
+    monkeypatch.setattr(command, "measure", made_up)
+    parsed = make_parser().parse_args(["guidelines", "exscan", "--bytes", "8,64", "--json", *words])
+    return parsed.run(parsed), json.loads(capsys.readouterr().out), jobs
+
+
+def test_native_and_mutirao_are_told_apart(monkeypatch, capsys, one_mpi):
+    code, result, jobs = run_with(
+        monkeypatch, capsys,
+        lambda who, name, _length: 3.0 if (who, name) == ("auto", "exscan") else 1.0)
+    assert code == 0
+    assert [(each["with"], each["checked"], each["violated"]) for each in result["results"]] == [
+        ("native", 3, 0), ("auto", 3, 2)]
+    assert len(jobs) == 2 * 2 * 6  # exscan and scan, each of both, in six rounds
+    assert [who for who, *_rest in jobs[:8]] == ["native", "auto"] * 2 + ["auto", "native"] * 2
+
+
+def test_a_collective_that_fails_is_left_out(monkeypatch, capsys, one_mpi):
+    def fails(_who, name, _length):
+        if name == "scan":
+            raise Failure("it did not want to")
+        return 1.0
+
+    code, result, _jobs = run_with(monkeypatch, capsys, fails, "--with", "native")
+    [native] = result["results"]
+    assert code == 1 and native["checked"] == 1  # with less to send
+    assert native["failed"] == {"scan": "it did not want to"}
+
+
+@pytest.mark.skipif(not found_mpis(), reason="no MPI library")
+def test_on_one_host(mutirao):
+    done = mutirao("guidelines", "scan", "--with", "native", "-n", 2, "--bytes", "8,64", "--repeat",
+                   2, "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    [native] = result["results"]
+    [shorter] = native["checks"]
+    assert result["rounds"] == 6 and native["checked"] == 1
+    assert shorter["first"] == {"collective": "scan", "length_bytes": 8}
+    assert shorter["others"] == [{"collective": "scan", "length_bytes": 64}]
+    assert shorter["first_ms"] > 0 and shorter["others_ms"] > 0

@@ -1,0 +1,37 @@
+"""reproducibility=bitwise: the program compares with sums that it adds up itself, in the order of the
+ranks. Natively many of them differ, which shows that it sees the order."""
+
+import pytest
+
+from ends import calls_of, passed
+
+
+def differing(finished):
+    passed(finished)
+    words = finished.lines[-1].split()
+    return int(words[1]), int(words[3])
+
+
+@pytest.mark.parametrize("ranks", [4, 7])
+def test_natively_the_order_is_another(run, wheels_only, ranks):
+    differ, results = differing(run("sums_in_order", ranks=ranks, native=True))
+    assert differ > results / 100
+
+
+@pytest.mark.parametrize("ranks_per_host", [0, 1, 3])
+@pytest.mark.parametrize("ranks", [4, 7])
+def test_bitwise_is_one_order_on_every_network_from_the_first_call_on(run, wheels_only, ranks,
+                                                                      ranks_per_host):
+    finished = run("sums_in_order", ranks=ranks,
+                   settings={"reproducibility": "bitwise", "ranks_per_host": str(ranks_per_host)})
+    differ, results = differing(finished)
+    assert differ == 0 and results > 100_000
+    ours, _ = calls_of(finished.report["communicators"][0])
+    assert ours > 0
+
+
+def test_another_order_cannot_be_forced_meanwhile(run):
+    finished = run("sums_in_order", ranks=2,
+                   settings={"reproducibility": "bitwise", "allreduce": "ring"})
+    assert finished.returncode != 0
+    assert "MUTIRAO_ALLREDUCE: ring does not combine operands from the first rank on" in finished.errors
