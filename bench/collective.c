@@ -9,10 +9,14 @@
  *   root's entry, or without a root from the last rank's. How far their entries were apart, at most,
  *   is entry_spread_ms: by so much a completion may be too short.
  *
+ * Buffers have just been written, so they are in the processor's cache; with --cold 1 each rank writes so
+ * much else before it enters that they are not.
+ *
  * A library may try several ways before it keeps to one. With --settle-calls and --settle-ms so many calls
  * and so much time go before what is measured, and how long they took is told, too: "settling" is a list of
  * [calls, ms], one call each at first, then as many as take some 5 ms. --consecutive 0 measures as many as
- * take half a millisecond, in which other programs seldom get a turn. "first_call" counts the job's earlier collective calls, as a library numbers them.
+ * take half a millisecond, in which other programs seldom get a turn. "first_call" counts the job's earlier
+ * collective calls, as a library numbers them.
  *
  * One JSON line per root, length and number of consecutive calls from rank 0. After --then follow
  * further measurements of the same job, whose options begin as they were before it.
@@ -22,7 +26,7 @@
 const char program_name[] = "collective";
 const char program_usage[] = "NAME [--bytes N,...] [--roots R,...] [--repeat N]"
                              " [--consecutive N,...] [--settle-calls N] [--settle-ms N]"
-                             " [--then ...]";
+                             " [--cold 0|1] [--then ...]";
 
 enum { start_tag = result_tag + 1 };
 /* Those who have just said that they are ready have yet to enter. */
@@ -46,6 +50,7 @@ struct options {
     int settle_calls;
     int settle_ms;
     int repeat;
+    int cold;
 };
 
 static struct options defaults_of(const struct collective* collective) {
@@ -78,6 +83,8 @@ static int parse(int from, int argc, char** argv, const struct collective* colle
                 parse_list(value, 0, collective->rooted ? size - 1 : 0, options->roots);
         } else if (strcmp(argv[i], "--repeat") == 0) {
             options->repeat = parse_one(value, 1, 1000000);
+        } else if (strcmp(argv[i], "--cold") == 0) {
+            options->cold = parse_one(value, 0, 1);
         } else if (strcmp(argv[i], "--consecutive") == 0) {
             options->consecutive_count = parse_list(value, 0, most_consecutive, options->consecutives);
         } else if (strcmp(argv[i], "--settle-calls") == 0) {
@@ -144,6 +151,17 @@ static void wait_until(double time_ms) {
     }
 }
 
+/* Of a last level that is larger than this, as virtual machines share one, something may stay. */
+static void empty_cache(void) {
+    enum { length = 64 << 20 };
+    static unsigned char* other = NULL;
+    static unsigned char round = 0;
+    if (other == NULL && (other = malloc(length)) == NULL) {
+        out_of_memory(length);
+    }
+    memset(other, ++round, length);
+}
+
 /* Returns when it is this rank's time to enter, once all are ready. */
 static void wait_for_start(const struct call* call, double notice) {
     if (!call->collective->from_root) {
@@ -171,6 +189,7 @@ struct rounds {
     double notice_ms;
     double* entry_spread_ms; /* these are the root's to know */
     double* completion_ms;
+    int cold;
 };
 
 static void note_round(const struct call* call, const struct rounds* rounds, int round,
@@ -189,6 +208,9 @@ static void run_rounds(struct call* call, const struct rounds* rounds) {
     *rounds->entry_spread_ms = 0;
     for (int i = 0; i <= rounds->repeat; ++i) {
         const size_t expected_bytes = prepare_call(call, (unsigned)(i + rounds->consecutive));
+        if (rounds->cold) {
+            empty_cache();
+        }
         double times[time_count] = {end, begin, -begin, -end};
         all_latest_at(call->root, times, time_count);
         if (i > 0 && rank == call->root) {
@@ -262,7 +284,7 @@ static void settle(const struct options* options, struct call* call, double noti
     for (int next = 1; next > 0;) {
         double spread, step_ms = 0;
         settling->calls = next;
-        run_rounds(call, &(struct rounds){next, 1, notice, &spread, &step_ms});
+        run_rounds(call, &(struct rounds){next, 1, notice, &spread, &step_ms, 0});
         add_step(settling, call->length, step_ms);
         if (step_ms / next < settling->least_call_ms) {
             settling->least_call_ms = step_ms / next;
@@ -305,7 +327,7 @@ static void measure(const struct options* options, struct call* call) {
     }
     struct settling settling = {.first_call = calls_made, .least_call_ms = 1e300};
     double first[2]; /* the spread, and the first call's completion */
-    run_rounds(call, &(struct rounds){1, 1, notice, first, first + 1});
+    run_rounds(call, &(struct rounds){1, 1, notice, first, first + 1, 0});
     to_rank_0(call->root, first, 2);
     if (options->settle_calls > 0 || options->settle_ms > 0 || options->consecutives[0] == 0) {
         settle(options, call, notice, &settling);
@@ -315,7 +337,7 @@ static void measure(const struct options* options, struct call* call) {
         const int part = settling.calls < measured_part ? 1 : settling.calls / measured_part;
         const int asked = options->consecutives[c];
         const struct rounds rounds = {asked > 0 ? asked : part, options->repeat, notice, values,
-                                      values + 1};
+                                      values + 1, options->cold};
         run_rounds(call, &rounds);
         to_rank_0(call->root, values, options->repeat + 1);
         print_line(call, first[1], &rounds, &settling);

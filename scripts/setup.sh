@@ -43,7 +43,7 @@ core_packages=(
     "ninja-build|command -v ninja"
 )
 unit_test_packages=("libgtest-dev|has_header gtest/gtest.h")
-# What the agent links statically.
+# What the agent and the profiles link statically.
 agent_packages=(
     "libsodium-dev|has_header sodium.h"
     "libsqlite3-dev|has_header sqlite3.h"

@@ -24,6 +24,14 @@ def own_runtime_folder():
 
 
 @pytest.fixture(scope="session", autouse=True)
+def no_profile():
+    """What a test measures depends on no earlier job, and is no news for the user's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MUTIRAO_PROFILE", "off")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def interruptible():
     """Also where the tests run in the background of a shell, which lets its children ignore that."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)

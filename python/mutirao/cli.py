@@ -22,6 +22,8 @@ COMMANDS = (
     "new_algorithm",
     "settings",
     "bench",
+    "tune",
+    "profile",
     "guidelines",
     "study",
     "agent",

@@ -22,8 +22,9 @@ from mutirao.processes import failure_of
 from mutirao.units import counted
 
 PROGRAM = "collective"
-# What is measured is what is settled, unless somebody asks for the start itself.
-SETTLED = {"start": "wait"}
+# What is measured is what is settled, unless somebody asks for the start itself; and it depends on no
+# earlier job, nor is it news for later ones.
+SETTLED = {"start": "wait", "profile": "off"}
 ANY_ROOT = -1  # of a ruling
 MOST_RULINGS_TOLD = 16  # of a class of calls; the library forgets the first ones
 
@@ -73,6 +74,7 @@ class Workload:
     repeat: int = 3
     settle_calls: int = 0
     settle_ms: int = 0
+    cold: bool = False  # no buffer is in the processor's cache
 
     @property
     def points(self) -> int:
@@ -85,7 +87,8 @@ class Workload:
         return ["--bytes", joined(self.lengths_bytes), "--roots", joined(self.roots),
                 "--consecutive", joined(self.consecutive), "--repeat", str(self.repeat),
                 *(["--settle-calls", str(self.settle_calls)] if self.settle_calls else []),
-                *(["--settle-ms", str(self.settle_ms)] if self.settle_ms else [])]
+                *(["--settle-ms", str(self.settle_ms)] if self.settle_ms else []),
+                *(["--cold", "1"] if self.cold else [])]
 
 
 @dataclass(frozen=True)

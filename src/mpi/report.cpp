@@ -17,14 +17,6 @@
 namespace mutirao::mpi {
 namespace {
 
-std::string library_version() {
-    char text[8192] = {};
-    int length = 0;
-    PMPI_Get_library_version(text, &length);
-    const std::string whole(text);
-    return whole.substr(0, whole.find_first_of(",\n"));
-}
-
 void put_start(JsonWriter& json, const Job* job) {
     json.key("start").begin_object();
     json.member("native_reason", job == nullptr ? Job::why_native() : std::string());
@@ -232,6 +224,14 @@ void write_without_job() {
 std::atomic<bool> written{false};
 
 }  // namespace
+
+std::string library_version() {
+    char text[8192] = {};
+    int length = 0;
+    PMPI_Get_library_version(text, &length);
+    const std::string whole(text);
+    return whole.substr(0, whole.find_first_of(",\n"));
+}
 
 void write_report(Runtime& runtime, const Job* job) {
     const std::string& path = runtime.settings.report;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
@@ -18,6 +19,7 @@
 #include "mpi/job/job.h"
 #include "mpi/report.h"
 #include "mpi/rulings/deciding_thread.h"
+#include "profile/this_host.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -34,11 +36,13 @@ std::vector<std::string> own_environment() {
 }
 
 // Equal settings in another spelling hash differently, which only costs the speed-up. Where the
-// report goes concerns rank 0 alone, and whether a rank is switched off is told apart.
+// report goes concerns rank 0 alone, which profile is used deciders, and whether a rank is switched off is
+// told apart.
 std::uint64_t hash_of(const std::vector<std::string>& entries) {
     std::string text;
     for (const std::string& entry : entries) {
-        if (!entry.starts_with("MUTIRAO_REPORT=") && !entry.starts_with("MUTIRAO_ENABLED=")) {
+        if (!entry.starts_with("MUTIRAO_REPORT=") && !entry.starts_with("MUTIRAO_PROFILE=") &&
+            !entry.starts_with("MUTIRAO_ENABLED=")) {
             text += entry + '\n';
         }
     }
@@ -52,9 +56,13 @@ const ParsedSettings& parsed_settings() {
 
 // Runs at the beginning of MPI_Finalize, wherever that is called from (MPI 4.0, 11.2.4).
 int at_finalize(MPI_Comm, int, void*, void*) {
+    constexpr std::chrono::milliseconds patience{200};  // with other jobs that write the profile
     DecidingThread::end();
     Job* const job = Job::retire();
     end_communicators();
+    if (runtime().profile) {
+        runtime().profile->flush(patience);
+    }
     if (job != nullptr) {
         job->finish();
     }
@@ -66,6 +74,7 @@ Runtime* make_runtime() {
     check_settings();
     auto* made = new Runtime;  // lives as long as the process: MPI may call back very late
     made->settings = parsed_settings().settings;
+    made->profile = profile::ProfileStore::open(profile::profile_path(made->settings.profile));
     made->settings_hash = hash_of(own_environment());
     made->communicator_key = make_communicator_key();
     made->datatype_key = make_datatype_key();

@@ -10,12 +10,14 @@
 
 #include "core/settings/settings.h"
 #include "mpi/communicator/record.h"
+#include "profile/profile_store.h"
 
 namespace mutirao::mpi {
 
 struct Runtime {
     Settings settings;
     std::uint64_t settings_hash = 0;  ///< to see whether all ranks run with the same
+    std::shared_ptr<profile::ProfileStore> profile;  ///< null: none is used
     int communicator_key = MPI_KEYVAL_INVALID;
     int datatype_key = MPI_KEYVAL_INVALID;
 

@@ -58,5 +58,5 @@ def test_a_job_waits_and_keeps_the_delays(monkeypatch, tmp_path):
     monkeypatch.setattr(measure, "launch", fake_launch)
     monkeypatch.setattr(Mpi, "program", lambda _self, name: name)
     job = agents._job(mpi_named("openmpi-5", tmp_path), NoLab(), Steps(1))
-    assert asked == {"settings": {"start": "wait"}, "hold": False}
+    assert asked == {"settings": {"start": "wait", "profile": "off"}, "hold": False}
     assert (job["waited_ms"], job["first_ruled_ms"]) == (4705.75, 411.5)

@@ -167,7 +167,7 @@ def test_measures_several_workloads_in_one_job(monkeypatch, contender, network):
 def test_what_is_measured_is_settled_unless_asked_otherwise(monkeypatch, contender, network,
                                                            settings, start):
     done, launched = run_with(monkeypatch, contender("flat", **settings), network, [LINE])
-    assert launched.settings == {"broadcast": "flat", "start": start}
+    assert launched.settings == {"broadcast": "flat", "start": start, "profile": "off"}
     assert done.to_dict()["settings"] == launched.settings
 
 

@@ -103,7 +103,8 @@ def test_pairs_of_every_situation(start_with):
     assert of_situation == [(True, 3, 0), (True, 30, 0), (False, 3, 0), (True, 48, 333),
                             (False, 48, 333)]
     for native, _, _, _, settings, dup in programs.jobs:
-        assert settings == (None if native else {"start": "beside"}) and dup == native
+        assert settings == (None if native else {"start": "beside", "profile": "off"})
+        assert dup == native
     assert json.loads(json.dumps(result)) == result
 
 
@@ -111,7 +112,7 @@ def test_settings_are_the_users(start_with):
     programs = MadeUpPrograms()
     result = start_with(programs, quick=True, settings={"agent": "in-band"})
     assert len(programs.jobs) == 5 * 2
-    assert programs.jobs[1][4] == {"start": "beside", "agent": "in-band"}
+    assert programs.jobs[1][4] == {"start": "beside", "profile": "off", "agent": "in-band"}
     assert result["settings"] == {"agent": "in-band"}
 
 

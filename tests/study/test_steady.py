@@ -85,7 +85,7 @@ def test_who_adapts_inside_the_calls_builds_in_the_first_of_them(contender):
 
 def test_jobs_of_the_studies_wait_until_all_is_settled(monkeypatch, contender):
     _, launched = run_with(monkeypatch, contender("auto"), [TIMES], Pace(1, 3))
-    assert launched.settings == {"broadcast": "auto", "start": "wait"}
+    assert launched.settings == {"broadcast": "auto", "start": "wait", "profile": "off"}
 
 
 def test_says_when_it_began(monkeypatch, contender):

@@ -6,13 +6,14 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
-from mutirao import __version__, core_tool
+from mutirao import __version__, core_tool, profile
 from mutirao.errors import Failure, UsageError
 from mutirao.lab import Lab
 from mutirao.mpis import KNOWN, found_mpis
 from mutirao.network import HostNetwork
 from mutirao.output import print_json, print_table
 from mutirao.paths import CORE_TOOL, ENVIRONMENTS, ROOT, preloadable
+from mutirao.units import counted
 
 
 @dataclass
@@ -35,7 +36,7 @@ def register(subparsers, common) -> None:
 
 
 def run(arguments) -> int:
-    findings = [*_python(), *_build(), *_mpis(), _lab()]
+    findings = [*_python(), *_build(), *_mpis(), _profile(), _lab()]
     usable = (all(finding.state == "ok" for finding in findings if finding.needed)
               and any(mpi.built for mpi in found_mpis()))
     if arguments.json:
@@ -98,6 +99,21 @@ def _mpis() -> Iterator[Finding]:
         else:
             yield Finding(mpi.name, "ok" if mpi.built else "not built", mpi.title,
                           "" if mpi.built else "run make build", needed=False)
+
+
+def _profile() -> Finding:
+    """Profiles need SQLite where mutirao is built; without them every job begins anew."""
+    if not profile.PROGRAM.is_file():
+        return Finding("profiles", "not built", "", "run make build; they need libsqlite3-dev",
+                       needed=False)
+    path = profile.profile_file({})
+    if path is None or not path.is_file():
+        return Finding("profiles", "ok", "none yet", needed=False)
+    try:
+        return Finding("profiles", "ok",
+                       f"{path}, {counted(len(profile.read(path).rows), 'measurement')}", needed=False)
+    except Failure as failure:
+        return Finding("profiles", "fails", str(failure), "move it away", needed=False)
 
 
 def _lab() -> Finding:

@@ -126,6 +126,17 @@ std::string assign_threshold(Settings& settings, std::string_view text) {
     return {};
 }
 
+SettingRow profile_row() {
+    return {"profile", "file", automatic, "",
+            "SQLite file of what earlier jobs measured, which this one starts from and adds to. auto: "
+            "profile.db in $XDG_STATE_HOME/mutirao or ~/.local/state/mutirao. off: none.",
+            [](Settings& settings, std::string_view text) -> std::string {
+                if (text.empty()) return quoted(text) + " is not auto, off or a file";
+                settings.profile = text;
+                return {};
+            }};
+}
+
 std::string assign_agent(Settings& settings, std::string_view text) {
     static const std::map<std::string_view, AgentPlace> words = {
         {automatic, AgentPlace::automatic},
@@ -221,6 +232,7 @@ std::vector<SettingRow> measuring_rows() {
         file_row(&Settings::series, "series",
                  "SQLite file that each host's agent adds its measurements to, for mutirao top. "
                  "Empty: none."),
+        profile_row(),
         integer_row(&Settings::ranks_per_host, "ranks_per_host", "0", "0..1000000",
                     "Treat every so many consecutive ranks as one host, to try mutirao on a single "
                     "machine. 0: ranks that share memory share a host."),

@@ -70,6 +70,7 @@ struct Settings {
     AgentPlace agent = AgentPlace::automatic;
     int agent_interval_ms = 250;  ///< between two probes of a link in use
     bool agent_priority = false;  ///< the agent's thread may leave the processors it was tied to
+    std::string profile = "auto";  ///< file of what earlier jobs measured; "auto", "off"
     std::string series;           ///< SQLite file that agents add their measurements to; empty: none
 
     /// Adapting inside the calls needs what start=wait needs.

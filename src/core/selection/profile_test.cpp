@@ -1,0 +1,246 @@
+// What a profile answers, held against sums done by hand.
+#include "core/selection/profile.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace mutirao {
+namespace {
+
+constexpr double week_s = 7 * 24 * 3600.0;
+
+Candidate candidate(std::string_view text, Collective collective = Collective::broadcast) {
+    return *parse_candidate(collective, text).candidate;
+}
+
+ProfileRow row(std::string_view name, std::size_t length_bytes, double median_us) {
+    return {.ranks = {8, 4, 2},
+            .root = 0,
+            .length_bytes = length_bytes,
+            .candidate = candidate(name),
+            .time_us = {median_us * 0.9, median_us, median_us * 1.2},
+            .windows = 10,
+            .measured_s = 1000};
+}
+
+CallShape broadcast_of(std::size_t length_bytes, int root = 0) {
+    return {.collective = Collective::broadcast, .root = root, .length_bytes = length_bytes};
+}
+
+std::vector<Remembered> at(const std::vector<ProfileRow>& rows, std::size_t length_bytes,
+                           Ranks ranks = {8, 4, 2}) {
+    return remembered(rows, broadcast_of(length_bytes), ranks);
+}
+
+Topology sites_of_two(double near_us, double far_us) {
+    Topology topology{Network(4), {}, {0, 0, 1, 1}};
+    for (int a = 0; a < 4; ++a) {
+        for (int b = a + 1; b < 4; ++b)
+            topology.network.set_both(a, b, {.latency_us = a / 2 == b / 2 ? near_us : far_us});
+    }
+    return topology;
+}
+
+Fabric fabric_of(const Topology& topology) { return describe_fabric(topology, "some model", ""); }
+
+TEST(Profile, WhatWasMeasuredComesBackFastestFirst) {
+    const auto known = at({row("flat", 24, 300), row("binomial", 24, 100), row("native", 24, 200)}, 24);
+    ASSERT_EQ(known.size(), 3u);
+    EXPECT_EQ(to_string(known[0].row.candidate), "binomial");
+    EXPECT_EQ(to_string(known[1].row.candidate), "native");
+    EXPECT_EQ(known[2].row.time_us.median, 300);
+    EXPECT_FALSE(known[0].interpolated);
+}
+
+TEST(Profile, BetweenTwoLengthsTimesLieOnAStraightLineInLogarithms) {
+    // 4 KiB is half way from 1 KiB to 16 KiB, and 200 from 100 to 400.
+    const auto known = at({row("flat", 1024, 100), row("flat", 16384, 400)}, 4096);
+    ASSERT_EQ(known.size(), 1u);
+    EXPECT_TRUE(known[0].interpolated);
+    EXPECT_NEAR(known[0].row.time_us.median, 200, 1e-6);
+    EXPECT_NEAR(known[0].row.time_us.low, 180, 1e-6);
+    EXPECT_EQ(known[0].row.length_bytes, 4096u);
+}
+
+TEST(Profile, NothingIsMadeUpBeyondWhatWasMeasured) {
+    const std::vector<ProfileRow> rows{row("flat", 1024, 100), row("flat", 1 << 20, 400)};
+    EXPECT_TRUE(at(rows, 512).empty());
+    EXPECT_TRUE(at(rows, 2 << 20).empty());
+    EXPECT_TRUE(at(rows, 32768).empty()) << "too far from either";
+    EXPECT_TRUE(at(rows, 0).empty());
+    ASSERT_EQ(at(rows, 1500).size(), 1u) << "ruled alike";
+    EXPECT_TRUE(at(rows, 1500)[0].interpolated);
+}
+
+TEST(Profile, OfOtherNumbersOfRanksTheNearestServes) {
+    std::vector<ProfileRow> rows{row("flat", 24, 100), row("flat", 24, 700), row("chain", 24, 50)};
+    rows[1].ranks = {12, 4, 3};
+    rows[2].ranks = {16, 4, 4};
+    const auto known = at(rows, 24, {11, 4, 3});
+    ASSERT_EQ(known.size(), 1u) << "times of different numbers do not compare";
+    EXPECT_EQ(known[0].row.time_us.median, 700);
+    EXPECT_TRUE(known[0].interpolated);
+    EXPECT_EQ(known[0].row.ranks, (Ranks{11, 4, 3}));
+    EXPECT_TRUE(at(rows, 24, {33, 4, 9}).empty());
+    EXPECT_TRUE(at(rows, 24, {8, 8, 1}).empty()) << "on other hosts";
+}
+
+TEST(Profile, AnotherRootIsAnotherCallUnlessOnOneHost) {
+    EXPECT_TRUE(remembered({row("flat", 24, 100)}, broadcast_of(24, 3), {8, 4, 2}).empty());
+    ProfileRow on_one = row("flat", 24, 100);
+    on_one.ranks = {8, 1, 8};
+    const auto known = remembered({on_one}, broadcast_of(24, 3), on_one.ranks);
+    ASSERT_EQ(known.size(), 1u);
+    EXPECT_EQ(known[0].row.root, 3);
+    EXPECT_FALSE(known[0].interpolated);
+}
+
+TEST(Profile, AnotherCollectiveOrOperatorIsAnotherCall) {
+    ProfileRow sum = row("native", 24, 100);
+    sum.candidate = candidate("recursive_doubling", Collective::allreduce);
+    sum.root = any_root;
+    CallShape shape{.collective = Collective::allreduce, .length_bytes = 24};
+    EXPECT_EQ(remembered({sum}, shape, sum.ranks).size(), 1u);
+    shape.op.commutes = false;
+    EXPECT_TRUE(remembered({sum}, shape, sum.ranks).empty());
+    EXPECT_TRUE(remembered({sum}, broadcast_of(24), sum.ranks).empty());
+}
+
+TEST(Profile, WhatIsNotForSoManyRanksIsLeftOut) {
+    ProfileRow doubling = row("native", 24, 100);
+    doubling.candidate = candidate("recursive_doubling", Collective::allgather);
+    ASSERT_NE(doubling.candidate.algorithm->fits, nullptr);
+    const CallShape shape{.collective = Collective::allgather, .length_bytes = 24};
+    EXPECT_EQ(remembered({doubling}, shape, {8, 4, 2}).size(), 1u);
+    EXPECT_TRUE(remembered({doubling}, shape, {7, 4, 2}).empty());
+}
+
+TEST(Profile, ColdBuffersCountWhereNothingElseIsKnown) {
+    ProfileRow cold = row("flat", 24, 500);
+    cold.buffers = Buffers::cold;
+    EXPECT_EQ(at({cold, row("flat", 24, 100)}, 24)[0].row.time_us.median, 100);
+    EXPECT_EQ(at({cold}, 24)[0].row.time_us.median, 500);
+}
+
+TEST(Profile, TunedAndLearnedTellOneTime) {
+    ProfileRow tuned = row("flat", 24, 400);
+    tuned.origin = Origin::tuned;
+    const auto known = at({row("flat", 24, 100), tuned}, 24);
+    ASSERT_EQ(known.size(), 1u);
+    EXPECT_NEAR(known[0].row.time_us.median, 200, 1e-9) << "as many windows, as old";
+    EXPECT_EQ(known[0].row.windows, 20u);
+}
+
+TEST(Profile, RatiosToNativeAreWhatCompares) {
+    std::vector<ProfileRow> rows{row("native", 24, 1000), row("flat", 24, 500), row("native", 24, 100),
+                                 row("binomial", 24, 60)};
+    rows[2].origin = rows[3].origin = Origin::tuned;
+    const auto known = at(rows, 24);
+    ASSERT_EQ(known.size(), 3u);
+    EXPECT_EQ(to_string(known[0].row.candidate), "flat");
+    EXPECT_NEAR(known[0].row.time_us.median, 50, 1e-9);
+    EXPECT_NEAR(known[0].row.time_us.high, 60, 1e-9);
+    EXPECT_NEAR(known[2].row.time_us.median, 100, 1e-9);
+    rows.erase(rows.begin());
+    const auto without = at(rows, 24);
+    ASSERT_EQ(without.size(), 2u) << "no telling how flat compares";
+    EXPECT_EQ(to_string(without[0].row.candidate), "binomial");
+}
+
+TEST(Profile, MoreWindowsAndNewerOnesWeighMore) {
+    ProfileRow one = row("flat", 24, 100);
+    ProfileRow other = row("flat", 24, 110);
+    other.windows = 30;
+    const double by_windows = std::exp((std::log(100.0) + 3 * std::log(110.0)) / 4);
+    EXPECT_NEAR(merged(one, other).time_us.median, by_windows, 1e-9);
+    EXPECT_NEAR(merged(other, one).time_us.median, by_windows, 1e-9);
+    one.measured_s += 2 * week_s;  // the other's 30 windows count as 7.5
+    const double by_age = std::exp((10 * std::log(100.0) + 7.5 * std::log(110.0)) / 17.5);
+    EXPECT_NEAR(merged(one, other).time_us.median, by_age, 1e-9);
+    EXPECT_EQ(merged(one, other).windows, 18u);
+    EXPECT_EQ(merged(other, one).measured_s, one.measured_s);
+}
+
+TEST(Profile, NativeGoesOnlyForWhatIsClearlyFaster) {
+    EXPECT_EQ(preferred(at({row("flat", 24, 10)}, 24)), nullptr);
+    const auto name = [](const std::vector<ProfileRow>& rows) {
+        const auto known = at(rows, 24);
+        return to_string(preferred(known)->row.candidate);
+    };
+    // Native is between 90 and 120: what takes up to 1.2 of its median must have one below 72.8.
+    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 73)}), "native");
+    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 72)}), "flat");
+    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 300)}), "native");
+    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 72), row("chain", 24, 20)}), "chain");
+}
+
+TEST(Profile, WhatIsLearnedComesBack) {
+    CallShape shape{.collective = Collective::allreduce, .root = 0, .length_bytes = 24};
+    shape.op.commutes = false;
+    const Candidate native = native_candidate(Collective::allreduce);
+    const ProfileRow learned = learned_row(shape, {8, 4, 2}, native, {1, 2, 3}, 9, 1000);
+    EXPECT_EQ(learned.root, any_root);
+    EXPECT_FALSE(learned.commutes);
+    ASSERT_EQ(remembered({learned}, shape, {8, 4, 2}).size(), 1u);
+    const ProfileRow rooted = learned_row(broadcast_of(24, 3), {8, 4, 2}, candidate("flat"), {1, 2, 3}, 9, 1000);
+    EXPECT_EQ(rooted.root, 3);
+    EXPECT_EQ(remembered({rooted}, broadcast_of(24, 3), {8, 4, 2})[0].row.time_us.high, 3);
+}
+
+TEST(Profile, IntervalsApartAreSpanned) {
+    const ProfileRow both = merged(row("flat", 24, 100), row("flat", 24, 1000));
+    EXPECT_EQ(both.time_us.low, 90);
+    EXPECT_EQ(both.time_us.high, 1200);
+}
+
+TEST(Profile, FabricsAreAlikeUpToAQuarter) {
+    const Fabric here = fabric_of(sites_of_two(100, 20000));
+    EXPECT_EQ(here.sites, 2);
+    EXPECT_EQ(here.latencies_us, (std::vector<double>{100, 100, 20000, 20000, 20000, 20000}));
+    EXPECT_EQ(here.processor, "") << "of one host only";
+    EXPECT_FALSE(difference(here, fabric_of(sites_of_two(110, 24900))));
+    EXPECT_TRUE(difference(here, fabric_of(sites_of_two(100, 25100))));
+    EXPECT_TRUE(difference(fabric_of(sites_of_two(100, 25100)), here));
+    EXPECT_TRUE(difference(here, fabric_of(sites_of_two(126, 20000))));
+    EXPECT_FALSE(difference(fabric_of(sites_of_two(5, 20000)), fabric_of(sites_of_two(24, 20000))))
+        << "nearer than clocks tell";
+}
+
+TEST(Profile, ADifferenceIsNamed) {
+    const Fabric here = fabric_of(sites_of_two(100, 20000));
+    Topology moved = sites_of_two(100, 20000);
+    moved.site_of = {0, 1, 2, 3};
+    EXPECT_EQ(difference(here, fabric_of(moved)), "4 hosts in 2 sites, not 4 hosts in 4 sites");
+    EXPECT_EQ(difference(here, fabric_of(sites_of_two(100, 50000))),
+              "links of other latencies: 4 of 6");
+    Topology cut = sites_of_two(100, 20000);
+    cut.network.set_both(0, 3, {.latency_us = std::numeric_limits<double>::infinity()});
+    EXPECT_EQ(difference(here, fabric_of(cut)), "links of other latencies: 1 of 6");
+    EXPECT_FALSE(difference(fabric_of(cut), fabric_of(cut)));
+}
+
+TEST(Profile, OneHostIsTheProcessorAndTheTransport) {
+    const Topology one{Network(1), {}, {0}};
+    const Fabric here = describe_fabric(one, "2 x A", "");
+    EXPECT_FALSE(difference(here, describe_fabric(one, "2 x A", "")));
+    EXPECT_EQ(difference(here, describe_fabric(one, "4 x A", "")), "on 2 x A, not on 4 x A");
+    EXPECT_EQ(difference(here, describe_fabric(one, "2 x A", "btl=tcp")),
+              "over the MPI library's own choice, not over btl=tcp");
+}
+
+TEST(Profile, OfManyLinksSomeAreKept) {
+    Topology many{Network(40), {}, std::vector<int>(40, 0)};
+    double next_us = 1000;
+    for (int a = 0; a < 40; ++a) {
+        for (int b = a + 1; b < 40; ++b) many.network.set_both(a, b, {.latency_us = next_us++});
+    }
+    const Fabric fabric = fabric_of(many);
+    ASSERT_EQ(fabric.latencies_us.size(), 64u);
+    EXPECT_EQ(fabric.latencies_us.front(), 1000);
+    EXPECT_EQ(fabric.latencies_us.back(), 1000 + 779);
+}
+
+}  // namespace
+}  // namespace mutirao

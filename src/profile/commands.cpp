@@ -1,0 +1,100 @@
+#include "profile/commands.h"
+
+#include <chrono>
+#include <fstream>
+#include <optional>
+
+#include "core/text/json.h"
+#include "profile/profile_file.h"
+#include "profile/profile_store.h"
+#include "profile/this_host.h"
+#include "tool/arguments.h"
+#include "tool/network_file.h"
+
+namespace mutirao::profile {
+namespace {
+
+using tool::Failure;
+using tool::UsageError;
+using Words = std::vector<std::string>;
+
+/// Nobody waits for this but a person.
+constexpr std::chrono::seconds patience{10};
+
+void describe_host(std::ostream& out) {
+    JsonWriter json;
+    json.begin_object().member("processor", processor()).member("transport", transport()).end_object();
+    out << json.take() << "\n";
+}
+
+Fabric fabric_of_network(const std::string& network_file) {
+    std::ifstream file(network_file);
+    if (!file) throw UsageError("cannot read " + network_file);
+    tool::NetworkFile read = tool::read_network(file, network_file);
+    if (!read.error.empty()) throw UsageError(read.error);
+    Topology topology{std::move(read.network), {}, {}};
+    topology.site_of = discover_sites(topology.network);
+    return describe_fabric(topology, processor(), transport());
+}
+
+/// From the words behind FILE and MPI.
+Fabric fabric_in(const Words& words) {
+    if (words.empty()) return describe_fabric({Network(1), {}, {0}}, processor(), transport());
+    if (words.size() == 1) return fabric_of_network(words.front());
+    const auto fabric = words.size() == 5 ? fabric_from(words) : std::nullopt;
+    if (!fabric)
+        throw UsageError("remember takes FILE MPI [NETWORK | HOSTS SITES LATENCIES PROCESSOR TRANSPORT]");
+    return *fabric;
+}
+
+void remember_rows(const Words& words, std::istream& in, std::ostream& out) {
+    if (words.size() < 2) throw UsageError("remember takes FILE MPI and perhaps a fabric");
+    const Fabric fabric = fabric_in({words.begin() + 2, words.end()});
+    std::vector<ProfileRow> rows;
+    for (std::string line; std::getline(in, line);) {
+        const auto row = row_from(line);
+        if (!row) throw UsageError("line " + std::to_string(rows.size() + 1) + " is no row of a profile");
+        rows.push_back(*row);
+    }
+    const auto store = ProfileStore::open(words[0]);
+    if (!store) throw UsageError("remember takes the name of a file");
+    const std::size_t count = rows.size();
+    store->remember(fabric, words[1], std::move(rows));
+    if (!store->flush(patience)) throw Failure("others hold " + words[0] + " for too long");
+    if (!store->trouble().empty()) throw Failure(store->trouble());
+    out << count << "\n";
+}
+
+/// Its number in the file; 0 where it is not known there.
+void find_fabric(const Words& words, std::ostream& out) {
+    if (words.empty()) throw UsageError("find takes FILE and perhaps a fabric");
+    const Fabric fabric = fabric_in({words.begin() + 1, words.end()});
+    ProfileFile file(words[0], ProfileFile::Access::read, patience);
+    const Outcome begun = file.begin();
+    if (begun != Outcome::done && begun != Outcome::absent) throw Failure(file.error());
+    const auto known = begun == Outcome::done ? file.fabrics() : std::vector<KnownFabric>{};
+    if (!known) throw Failure(file.error());
+    out << find_alike(*known, fabric).value_or(0) << "\n";
+}
+
+}  // namespace
+
+int run(const Words& words, std::istream& in, std::ostream& out, std::ostream& err) {
+    try {
+        if (words.empty()) throw UsageError("no command; valid are host find remember");
+        tool::require_one_of("command", words.front(), {"host", "find", "remember"});
+        const Words rest(words.begin() + 1, words.end());
+        if (words.front() == "host") describe_host(out);
+        if (words.front() == "find") find_fabric(rest, out);
+        if (words.front() == "remember") remember_rows(rest, in, out);
+        return 0;
+    } catch (const UsageError& error) {
+        err << "mutirao-profile: " << error.what() << "\n";
+        return 2;
+    } catch (const Failure& error) {
+        err << "mutirao-profile: " << error.what() << "\n";
+        return 1;
+    }
+}
+
+}  // namespace mutirao::profile

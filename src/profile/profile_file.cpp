@@ -1,0 +1,310 @@
+#include "profile/profile_file.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "profile/schema.h"
+
+namespace mutirao::profile {
+namespace {
+
+constexpr const char* set_up =
+    "PRAGMA synchronous = OFF;"
+    "PRAGMA cache_size = -512;"
+    "PRAGMA max_page_count = 16384;";  // of 4 KiB: some hundred thousand rows
+
+/// The columns of a row's key, in the schema's order.
+constexpr const char* select_row =
+    "SELECT low_us, median_us, high_us, windows, measured_s FROM measurement WHERE fabric = ? AND mpi = ?"
+    " AND ranks = ? AND hosts = ? AND most_on_a_host = ? AND collective = ? AND root = ? AND commutes = ?"
+    " AND length_bytes = ? AND buffers = ? AND origin = ? AND candidate = ?";
+constexpr const char* replace_row =
+    "INSERT OR REPLACE INTO measurement VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+constexpr const char* select_rows =
+    "SELECT ranks, hosts, most_on_a_host, collective, root, commutes, length_bytes, buffers, origin,"
+    " candidate, low_us, median_us, high_us, windows, measured_s FROM measurement"
+    " WHERE fabric = ? AND mpi = ?";
+
+std::string_view text_of(Buffers buffers) { return buffers == Buffers::warm ? "warm" : "cold"; }
+std::string_view text_of(Origin origin) { return origin == Origin::tuned ? "tuned" : "learned"; }
+
+std::string text_of(const std::vector<double>& values) {
+    std::string result;
+    for (const double value : values) {
+        char digits[32];
+        char* const end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+        result += (result.empty() ? "" : ",") + std::string(&digits[0], end);
+    }
+    return result;
+}
+
+std::vector<double> values_in(const std::string& text) {
+    std::vector<double> result;
+    const char* const end = text.data() + text.size();
+    for (const char* next = text.data(); next < end;) {
+        double value = 0;
+        const auto [stop, error] = std::from_chars(next, end, value);
+        if (error != std::errc{}) return {};
+        result.push_back(value);
+        next = stop + 1;
+    }
+    return result;
+}
+
+void bind_key(Statement& statement, std::int64_t fabric, const std::string& mpi, const ProfileRow& row) {
+    const auto number = [](auto value) { return static_cast<std::int64_t>(value); };
+    statement << fabric << mpi << number(row.ranks.ranks) << number(row.ranks.hosts)
+              << number(row.ranks.most_on_a_host) << to_string(row.collective()) << number(row.root)
+              << number(row.commutes) << number(row.length_bytes) << text_of(row.buffers)
+              << text_of(row.origin) << to_string(row.candidate);
+}
+
+template <typename Columns>
+void read_measured(Columns& columns, ProfileRow& row) {
+    std::int64_t windows = 0;
+    columns >> row.time_us.low >> row.time_us.median >> row.time_us.high >> windows >> row.measured_s;
+    row.windows = static_cast<std::size_t>(std::max<std::int64_t>(windows, 0));
+}
+
+/// Nothing for what another version of the catalogue knew, or nobody can have measured.
+template <typename Columns>
+std::optional<ProfileRow> read_row(Columns& columns) {
+    std::int64_t ranks = 0, hosts = 0, most = 0, root = 0, commutes = 0, length = 0;
+    std::string collective, buffers, origin, candidate;
+    columns >> ranks >> hosts >> most >> collective >> root >> commutes >> length >> buffers >> origin >>
+        candidate;
+    ProfileRow row;
+    row.ranks = {static_cast<int>(ranks), static_cast<int>(hosts), static_cast<int>(most)};
+    row.root = static_cast<int>(root);
+    row.commutes = commutes != 0;
+    row.length_bytes = static_cast<std::size_t>(length);
+    row.buffers = buffers == "cold" ? Buffers::cold : Buffers::warm;
+    row.origin = origin == "tuned" ? Origin::tuned : Origin::learned;
+    read_measured(columns, row);
+    const auto of = collective_from(collective);
+    const auto parsed = of ? parse_candidate(*of, candidate) : ParsedCandidate{};
+    const Trial::Interval& time = row.time_us;
+    const bool sound = std::isfinite(time.high) && time.low <= time.median &&
+                       time.median <= time.high && time.median > 0 && row.windows > 0 && length >= 0;
+    if (!parsed.candidate || !sound) return std::nullopt;
+    row.candidate = *parsed.candidate;
+    return row;
+}
+
+/// The columns of a line of text.
+class TextColumns {
+  public:
+    explicit TextColumns(std::string_view line) : rest_(line) {}
+
+    TextColumns& operator>>(std::string& text) {
+        const std::size_t tab = rest_.find('\t');
+        whole_ = whole_ && !ended_;
+        ended_ = tab == rest_.npos;
+        text = rest_.substr(0, tab);
+        rest_ = ended_ ? std::string_view() : rest_.substr(tab + 1);
+        return *this;
+    }
+    template <typename Number>
+    TextColumns& operator>>(Number& number) {
+        std::string text;
+        *this >> text;
+        const char* const end = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data(), end, number);
+        whole_ = whole_ && error == std::errc{} && stop == end;
+        return *this;
+    }
+    /// As many as were asked for, and numbers where they were.
+    bool ended_well() const { return whole_ && ended_; }
+
+  private:
+    std::string_view rest_;
+    bool whole_ = true;
+    bool ended_ = false;
+};
+
+}  // namespace
+
+std::optional<ProfileRow> row_from(const std::string& line) {
+    TextColumns columns(line);
+    auto row = read_row(columns);
+    return columns.ended_well() ? std::move(row) : std::nullopt;
+}
+
+std::optional<Fabric> fabric_from(const std::vector<std::string>& columns) {
+    std::string line;
+    for (const std::string& column : columns) line += (line.empty() ? "" : "\t") + column;
+    TextColumns values(line);
+    Fabric fabric;
+    std::string latencies_us;
+    values >> fabric.hosts >> fabric.sites >> latencies_us >> fabric.processor >> fabric.transport;
+    fabric.latencies_us = values_in(latencies_us);
+    const bool sound = fabric.hosts > 0 && fabric.sites > 0 &&
+                       latencies_us.empty() == fabric.latencies_us.empty();
+    return values.ended_well() && sound ? std::optional(std::move(fabric)) : std::nullopt;
+}
+
+std::optional<std::int64_t> find_alike(const std::vector<KnownFabric>& known, const Fabric& fabric) {
+    for (const KnownFabric& each : known) {
+        if (!difference(fabric, each.fabric)) return each.id;
+    }
+    return std::nullopt;
+}
+
+ProfileFile::ProfileFile(std::string path, Access access, std::chrono::milliseconds patience)
+    : path_(std::move(path)), access_(access), patience_(patience) {}
+
+Outcome ProfileFile::begin() {
+    const Outcome opened = open();
+    if (opened != Outcome::done) return opened;
+    if (!execute(database_, set_up) ||
+        !execute(database_, access_ == Access::write ? "BEGIN IMMEDIATE" : "BEGIN"))
+        return failure();
+    return check();
+}
+
+Outcome ProfileFile::open() {
+    if (access_ == Access::write) {
+        std::error_code unable;  // then opening it fails, and says why
+        std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), unable);
+    }
+    sqlite3* database = nullptr;
+    const int create = access_ == Access::write ? SQLITE_OPEN_CREATE : 0;
+    const int opened = sqlite3_open_v2(path_.c_str(), &database,
+                                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | create, nullptr);
+    database_.reset(database);
+    if (opened != SQLITE_OK) return failure();
+    sqlite3_busy_timeout(database, static_cast<int>(patience_.count()));
+    struct stat found {};
+    inode_ = stat(path_.c_str(), &found) == 0 ? found.st_ino : 0;
+    return Outcome::done;
+}
+
+Outcome ProfileFile::check() {
+    const auto tables = number("SELECT count(*) FROM sqlite_master");
+    const auto application = number("PRAGMA application_id");
+    const auto version = number("PRAGMA user_version");
+    if (!tables || !application || !version) return failure();
+    if (*tables == 0 && *application == 0) {
+        if (access_ == Access::read) return Outcome::absent;
+        return execute(database_, schema) ? Outcome::done : failure();
+    }
+    if (*application != application_id) {
+        error_ = path_ + " is not a profile of mutirao";
+        return Outcome::useless;
+    }
+    if (*version > schema_version) {
+        error_ = path_ + " was written by a newer mutirao";
+        return Outcome::useless;
+    }
+    if (*version < schema_version) {
+        const std::string number = std::to_string(*version);
+        return set_aside(".version-" + number, "is of the older schema " + number);
+    }
+    return Outcome::done;
+}
+
+Outcome ProfileFile::commit() { return execute(database_, "COMMIT") ? Outcome::done : failure(); }
+
+std::optional<std::int64_t> ProfileFile::number(const char* question) {
+    Statement statement(database_, question);
+    std::int64_t answer = 0;
+    if (!statement || !statement.step()) return std::nullopt;
+    statement >> answer;
+    return answer;
+}
+
+std::optional<std::vector<KnownFabric>> ProfileFile::fabrics() {
+    Statement statement(database_,
+                        "SELECT id, hosts, sites, latencies_us, processor, transport FROM fabric");
+    if (!statement) return std::nullopt;
+    std::vector<KnownFabric> result;
+    while (statement.step()) {
+        std::int64_t id = 0, hosts = 0, sites = 0;
+        std::string latencies_us;
+        Fabric fabric;
+        statement >> id >> hosts >> sites >> latencies_us >> fabric.processor >> fabric.transport;
+        fabric.hosts = static_cast<int>(hosts);
+        fabric.sites = static_cast<int>(sites);
+        fabric.latencies_us = values_in(latencies_us);
+        result.push_back({id, std::move(fabric)});
+    }
+    return statement.ended_well() ? std::optional(std::move(result)) : std::nullopt;
+}
+
+std::optional<std::vector<ProfileRow>> ProfileFile::rows(std::int64_t fabric, const std::string& mpi) {
+    Statement statement(database_, select_rows);
+    if (!statement) return std::nullopt;
+    statement << fabric << mpi;
+    std::vector<ProfileRow> result;
+    while (statement.step()) {
+        if (auto row = read_row(statement)) result.push_back(std::move(*row));
+    }
+    return statement.ended_well() ? std::optional(std::move(result)) : std::nullopt;
+}
+
+std::optional<std::int64_t> ProfileFile::add(const Fabric& fabric) {
+    Statement statement(database_, "INSERT INTO fabric(hosts, sites, latencies_us, processor, transport)"
+                                   " VALUES(?, ?, ?, ?, ?)");
+    if (!statement) return std::nullopt;
+    statement << std::int64_t{fabric.hosts} << std::int64_t{fabric.sites} << text_of(fabric.latencies_us)
+              << fabric.processor << fabric.transport;
+    if (!statement.run()) return std::nullopt;
+    return sqlite3_last_insert_rowid(database_.get());
+}
+
+bool ProfileFile::put(std::int64_t fabric, const std::string& mpi, const ProfileRow& row) {
+    Statement present(database_, select_row);
+    Statement replace(database_, replace_row);
+    if (!present || !replace) return false;
+    ProfileRow whole = row;
+    bind_key(present, fabric, mpi, row);
+    if (present.step()) {
+        ProfileRow earlier = row;
+        read_measured(present, earlier);
+        whole = merged(earlier, row);
+    }
+    if (!present.ended_well()) return false;
+    bind_key(replace, fabric, mpi, whole);
+    replace << whole.time_us.low << whole.time_us.median << whole.time_us.high
+            << static_cast<std::int64_t>(whole.windows) << whole.measured_s;
+    return replace.run();
+}
+
+Outcome ProfileFile::failure() {
+    const int code = sqlite3_errcode(database_.get()) & 0xff;
+    error_ = path_ + ": " + sqlite3_errmsg(database_.get());
+    struct stat found {};
+    if (code == SQLITE_CANTOPEN && access_ == Access::read && stat(path_.c_str(), &found) != 0)
+        return Outcome::absent;
+    if (code == SQLITE_BUSY || code == SQLITE_LOCKED) return Outcome::busy;
+    // SQLITE_ERROR: a table or a column is not there.
+    if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_ERROR)
+        return set_aside(".damaged", std::string("is damaged (") + sqlite3_errmsg(database_.get()) + ")");
+    return Outcome::useless;
+}
+
+// Closing it has rolled back what was begun, so no journal is left that would be played back into the next
+// file of its name.
+Outcome ProfileFile::set_aside(const std::string& suffix, const std::string& why) {
+    database_.reset();
+    struct stat found {};
+    if (stat(path_.c_str(), &found) != 0 || found.st_ino != inode_) return Outcome::absent;  // done by others
+    const std::string aside = path_ + suffix;
+    if (std::rename(path_.c_str(), aside.c_str()) != 0) {
+        error_ = path_ + " " + why + ", and cannot be set aside: " + std::strerror(errno);
+        return Outcome::useless;
+    }
+    std::fprintf(stderr, "mutirao: the profile %s %s; it is now %s\n", path_.c_str(), why.c_str(),
+                 aside.c_str());
+    return Outcome::absent;
+}
+
+}  // namespace mutirao::profile

@@ -1,0 +1,72 @@
+// One operation on a profile's file: opened, checked, and set aside where it is of no use.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/selection/profile.h"
+#include "profile/sqlite.h"
+
+namespace mutirao::profile {
+
+/// How an operation ended.
+enum class Outcome : unsigned char {
+    done,
+    absent,   ///< there is no such file
+    busy,     ///< others had it for too long
+    useless   ///< error() says why
+};
+
+/// A row's columns behind `mpi` in schema.sql, separated by tabs.
+std::optional<ProfileRow> row_from(const std::string& line);
+
+/// Of its columns in schema.sql.
+std::optional<Fabric> fabric_from(const std::vector<std::string>& columns);
+
+struct KnownFabric {
+    std::int64_t id = 0;
+    Fabric fabric;
+};
+
+/// The one that the rows of `fabric` belong to: as it was first seen, so that it does not creep away.
+std::optional<std::int64_t> find_alike(const std::vector<KnownFabric>& known, const Fabric& fabric);
+
+class ProfileFile {
+  public:
+    enum class Access : unsigned char { read, write };
+
+    ProfileFile(std::string path, Access access, std::chrono::milliseconds patience);
+
+    /// Opens the file, made anew if it is to be written, and begins a transaction.
+    Outcome begin();
+    Outcome commit();
+    const std::string& error() const { return error_; }
+
+    /// Nothing: see failure().
+    std::optional<std::vector<KnownFabric>> fabrics();
+    std::optional<std::vector<ProfileRow>> rows(std::int64_t fabric, const std::string& mpi);
+    std::optional<std::int64_t> add(const Fabric& fabric);
+    bool put(std::int64_t fabric, const std::string& mpi, const ProfileRow& row);
+
+    /// After something failed: what it was. Sets a damaged file aside.
+    Outcome failure();
+
+  private:
+    Outcome open();
+    Outcome check();
+    Outcome set_aside(const std::string& suffix, const std::string& why);
+    std::optional<std::int64_t> number(const char* question);
+
+    const std::string path_;
+    const Access access_;
+    const std::chrono::milliseconds patience_;
+    ino_t inode_ = 0;
+    Database database_;
+    std::string error_;
+};
+
+}  // namespace mutirao::profile

@@ -1,0 +1,97 @@
+#include "profile/profile_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "profile/profile_file.h"
+
+namespace mutirao::profile {
+namespace {
+
+constexpr std::chrono::milliseconds patience_to_read{500};
+/// More than this is not taken up before it is written.
+constexpr std::size_t most_batches = 4096;
+
+ProfileStore::Answer none_of(const std::vector<KnownFabric>& known, const Fabric& fabric) {
+    if (known.empty()) return {{}, "the profile is empty"};
+    const auto nearest = std::find_if(known.begin(), known.end(), [&](const KnownFabric& each) {
+        return each.fabric.hosts == fabric.hosts && each.fabric.sites == fabric.sites;
+    });
+    const Fabric& other = nearest == known.end() ? known.back().fabric : nearest->fabric;
+    return {{}, "the profile is of another fabric: this one is " + *difference(fabric, other)};
+}
+
+}  // namespace
+
+std::shared_ptr<ProfileStore> ProfileStore::open(std::string path) {
+    return path.empty() ? nullptr : std::make_shared<ProfileStore>(std::move(path));
+}
+
+ProfileStore::Answer ProfileStore::rows_for(const Fabric& fabric, const std::string& mpi) {
+    const std::lock_guard file_lock(file_mutex_);
+    ProfileFile file(path_, ProfileFile::Access::read, patience_to_read);
+    const auto ended = [&file](Outcome outcome) {
+        return Answer{{}, outcome == Outcome::absent ? "there is no profile yet" : file.error()};
+    };
+    if (const Outcome begun = file.begin(); begun != Outcome::done) return ended(begun);
+    const auto known = file.fabrics();
+    if (!known) return ended(file.failure());
+    const auto id = find_alike(*known, fabric);
+    if (!id) return none_of(*known, fabric);
+    auto rows = file.rows(*id, mpi);
+    if (!rows) return ended(file.failure());
+    std::string why_none = rows->empty() ? "the profile knows this fabric, but not with " + mpi : "";
+    return {std::move(*rows), std::move(why_none)};
+}
+
+void ProfileStore::remember(const Fabric& fabric, const std::string& mpi,
+                            std::vector<ProfileRow> rows) {
+    const std::lock_guard lock(mutex_);
+    if (rows.empty() || !trouble_.empty() || batches_.size() >= most_batches) return;
+    batches_.push_back({fabric, mpi, std::move(rows)});
+}
+
+bool ProfileStore::flush(std::chrono::milliseconds patience) {
+    const std::lock_guard file_lock(file_mutex_);
+    std::vector<Batch> batches;
+    {
+        const std::lock_guard lock(mutex_);
+        batches = std::exchange(batches_, {});
+    }
+    if (batches.empty()) return true;
+    const auto write = [&](ProfileFile& file) {
+        if (const Outcome begun = file.begin(); begun != Outcome::done) return begun;
+        for (const Batch& batch : batches) {
+            const auto known = file.fabrics();
+            auto id = known ? find_alike(*known, batch.fabric) : std::nullopt;
+            if (known && !id) id = file.add(batch.fabric);
+            if (!id) return file.failure();
+            for (const ProfileRow& row : batch.rows) {
+                if (!file.put(*id, batch.mpi, row)) return file.failure();
+            }
+        }
+        return file.commit();
+    };
+    Outcome outcome = Outcome::absent;
+    std::string error;
+    for (int attempt = 0; attempt < 2 && outcome == Outcome::absent; ++attempt) {
+        ProfileFile file(path_, ProfileFile::Access::write, patience);
+        outcome = write(file);  // absent: what was there has been set aside
+        error = file.error();
+    }
+    const std::lock_guard lock(mutex_);
+    if (outcome == Outcome::busy) {
+        batches_.insert(batches_.begin(), std::make_move_iterator(batches.begin()),
+                        std::make_move_iterator(batches.end()));
+        return false;
+    }
+    if (outcome != Outcome::done) trouble_ = error;
+    return true;
+}
+
+std::string ProfileStore::trouble() const {
+    const std::lock_guard lock(mutex_);
+    return trouble_;
+}
+
+}  // namespace mutirao::profile

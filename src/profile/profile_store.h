@@ -1,0 +1,60 @@
+// Keeps a profile in an SQLite file that all jobs of a user share. The program works on whatever becomes
+// of it: a file that cannot be read or written costs the profile and nothing else.
+//
+// - Nothing is held open between two operations, so a fork, a file that somebody replaces and a lock on a
+//   network file system concern one operation at most.
+// - A rollback journal and no WAL: that needs memory shared by all who have the file open, which home
+//   folders on NFS cannot give. Writers take turns by SQLite's lock, and each merges its rows with those
+//   that it finds in the same transaction, so none is lost.
+// - Without syncs to the disk, which may take a second: only a crash of the machine may spoil the file.
+// - A spoilt file is renamed to *.damaged, one of an older schema to *.version-N, with one line on stderr.
+//   One of a newer schema belongs to a newer mutirao and one of another program to that: both stay.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/selection/profile.h"
+
+namespace mutirao::profile {
+
+class ProfileStore {
+  public:
+    /// Touches no file yet. Null if `path` is empty: there is none.
+    static std::shared_ptr<ProfileStore> open(std::string path);
+    explicit ProfileStore(std::string path) : path_(std::move(path)) {}
+
+    struct Answer {
+        std::vector<ProfileRow> rows;
+        std::string why_none;  ///< one line, for `mutirao explain`; empty if there are rows
+    };
+    /// What was measured on a fabric like this one with that MPI library. Reads the file: not for threads
+    /// of the program.
+    Answer rows_for(const Fabric& fabric, const std::string& mpi);
+
+    /// Takes up what was newly measured, each window once; no file is touched until flush().
+    void remember(const Fabric& fabric, const std::string& mpi, std::vector<ProfileRow> rows);
+    /// Writes what was taken up; false if something is left, since others had the file for so long.
+    bool flush(std::chrono::milliseconds patience);
+
+    /// Why nothing is kept any more, in one line; empty while all is well.
+    std::string trouble() const;
+
+  private:
+    struct Batch {
+        Fabric fabric;
+        std::string mpi;
+        std::vector<ProfileRow> rows;
+    };
+
+    const std::string path_;
+    std::mutex file_mutex_;      ///< one operation at a time
+    mutable std::mutex mutex_;   ///< of what follows; never held while the file is touched
+    std::vector<Batch> batches_;
+    std::string trouble_;
+};
+
+}  // namespace mutirao::profile

@@ -1,0 +1,322 @@
+// A profile's file as SQLite reads it, and what may become of it: never more than the profile is lost.
+#include "profile/profile_store.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "profile/schema.h"
+#include "profile/this_host.h"
+
+namespace mutirao::profile {
+namespace {
+
+using std::chrono::milliseconds;
+constexpr milliseconds patience{5000};
+const std::string mpi = "Some MPI 1.0";
+const Fabric one_host{1, 1, {}, "2 x A", ""};
+
+ProfileRow row(std::string_view name, std::size_t length_bytes, std::size_t windows = 10) {
+    return {.ranks = {8, 1, 8},
+            .root = 0,
+            .length_bytes = length_bytes,
+            .candidate = *parse_candidate(Collective::broadcast, name).candidate,
+            .time_us = {90, 100, 120},
+            .windows = windows,
+            .measured_s = 1.75e9};
+}
+
+class Profiles : public testing::Test {
+  protected:
+    void SetUp() override {
+        folder = testing::TempDir() + "profile-" + std::to_string(getpid()) + "-" +
+                 testing::UnitTest::GetInstance()->current_test_info()->name();
+        std::filesystem::create_directories(folder);
+        path = folder + "/profile.db";
+        store = ProfileStore::open(path);
+    }
+    void TearDown() override { std::filesystem::remove_all(folder); }
+
+    /// "a;b;" of the answer's rows and columns, or the error.
+    std::string ask(const std::string& question) const {
+        sqlite3* database = nullptr;
+        std::string answer;
+        char* error = nullptr;
+        sqlite3_open(path.c_str(), &database);
+        sqlite3_busy_timeout(database, 5000);
+        const auto keep = [](void* into, int columns, char** values, char**) {
+            for (int i = 0; i < columns; ++i)
+                *static_cast<std::string*>(into) += std::string(values[i]) + ";";
+            return 0;
+        };
+        if (sqlite3_exec(database, question.c_str(), keep, &answer, &error) != SQLITE_OK) answer = error;
+        sqlite3_free(error);
+        sqlite3_close(database);
+        return answer;
+    }
+    bool write(std::vector<ProfileRow> rows) {
+        store->remember(one_host, mpi, std::move(rows));
+        return store->flush(patience) && store->trouble().empty();
+    }
+    std::vector<ProfileRow> read() { return store->rows_for(one_host, mpi).rows; }
+    bool exists(const std::string& suffix) const { return std::filesystem::exists(path + suffix); }
+
+    std::string folder, path;
+    std::shared_ptr<ProfileStore> store;
+};
+
+/// In a process of its own; true if `work` returned true there.
+template <typename Work>
+pid_t in_child(Work work) {
+    const pid_t child = fork();
+    if (child == 0) _exit(work() ? 0 : 1);
+    return child;
+}
+
+bool ended_well(pid_t child) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST_F(Profiles, WhatWasMeasuredIsThere) {
+    ProfileRow cold = row("chain:segment_bytes=4096", 1 << 20);
+    cold.buffers = Buffers::cold;
+    cold.origin = Origin::tuned;
+    cold.commutes = false;
+    cold.root = any_root;
+    ASSERT_TRUE(write({row("native", 24), cold}));
+    EXPECT_EQ(ask("SELECT mpi, ranks, hosts, most_on_a_host, collective, root, commutes, length_bytes,"
+                  " buffers, origin, candidate, low_us, median_us, high_us, windows, measured_s"
+                  " FROM measurement ORDER BY length_bytes"),
+              "Some MPI 1.0;8;1;8;broadcast;0;1;24;warm;learned;native;90.0;100.0;120.0;10;1750000000.0;"
+              "Some MPI 1.0;8;1;8;broadcast;-1;0;1048576;cold;tuned;chain:segment_bytes=4096;90.0;100.0;"
+              "120.0;10;1750000000.0;");
+    const std::vector<ProfileRow> rows = read();
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_TRUE(of_the_same(rows[0], cold)) << "in the order of their keys";
+    EXPECT_TRUE(of_the_same(rows[1], row("native", 24)));
+    EXPECT_EQ(rows[1].time_us.high, 120);
+    EXPECT_EQ(rows[1].windows, 10u);
+}
+
+TEST_F(Profiles, LaterJobsAddTheirWindows) {
+    ASSERT_TRUE(write({row("native", 24)}));
+    ASSERT_TRUE(write({row("native", 24, 5)}));
+    ProfileRow tuned = row("native", 24, 7);
+    tuned.origin = Origin::tuned;
+    ASSERT_TRUE(write({tuned}));
+    EXPECT_EQ(ask("SELECT origin, windows FROM measurement ORDER BY origin"), "learned;15;tuned;7;");
+}
+
+TEST_F(Profiles, FabricsAlikeAreOne) {
+    const Fabric far{2, 2, {20000}, "", ""};
+    Fabric nearly = far;
+    nearly.latencies_us = {22000};
+    store->remember(far, mpi, {row("native", 24)});
+    store->remember(nearly, mpi, {row("flat", 24)});
+    store->remember(one_host, mpi, {row("flat", 8)});
+    ASSERT_TRUE(store->flush(patience));
+    EXPECT_EQ(ask("SELECT hosts, sites, latencies_us, processor FROM fabric ORDER BY hosts"),
+              "1;1;;2 x A;2;2;20000;;");
+    EXPECT_EQ(store->rows_for(nearly, mpi).rows.size(), 2u);
+}
+
+TEST_F(Profiles, WhyThereIsNothing) {
+    EXPECT_EQ(store->rows_for(one_host, mpi).why_none, "there is no profile yet");
+    EXPECT_FALSE(exists("")) << "made by looking";
+    ASSERT_TRUE(write({row("native", 24)}));
+    EXPECT_EQ(store->rows_for(one_host, "Other MPI 2").why_none,
+              "the profile knows this fabric, but not with Other MPI 2");
+    EXPECT_EQ(store->rows_for({2, 2, {20000}, "", ""}, mpi).why_none,
+              "the profile is of another fabric: this one is 2 hosts in 2 sites, not 1 hosts in 1 sites");
+    EXPECT_EQ(store->rows_for(one_host, mpi).why_none, "");
+    EXPECT_EQ(ProfileStore::open(""), nullptr);
+}
+
+TEST_F(Profiles, RowsThatNobodyCanHaveMeasuredAreLeftOut) {
+    ASSERT_TRUE(write({row("native", 24), row("flat", 24), row("chain", 24)}));
+    ask("UPDATE measurement SET candidate = 'forgotten' WHERE candidate = 'flat'");
+    ask("UPDATE measurement SET median_us = -1 WHERE candidate = 'chain'");
+    ASSERT_EQ(read().size(), 1u);
+    EXPECT_TRUE(read()[0].candidate.native());
+    EXPECT_EQ(ask("SELECT count(*) FROM measurement"), "3;") << "they stay for whoever knows them";
+}
+
+TEST_F(Profiles, TwoJobsWriteAtOnceWithoutLoss) {
+    constexpr int flushes = 40;
+    const auto job = [this](std::string_view own) {
+        for (int i = 0; i < flushes; ++i) {
+            if (!write({row("native", 24, 1), row(own, static_cast<std::size_t>(i + 1))})) return false;
+        }
+        return true;
+    };
+    const pid_t one = in_child([&] { return job("flat"); });
+    const pid_t other = in_child([&] { return job("chain"); });
+    EXPECT_TRUE(ended_well(one));
+    EXPECT_TRUE(ended_well(other));
+    EXPECT_EQ(ask("SELECT windows FROM measurement WHERE candidate = 'native'"), "80;");
+    EXPECT_EQ(ask("SELECT count(*) FROM measurement"), "81;");
+    EXPECT_EQ(ask("SELECT count(*) FROM fabric"), "1;");
+    EXPECT_EQ(ask("PRAGMA integrity_check"), "ok;");
+}
+
+TEST_F(Profiles, ThreadsShareAStore) {
+    constexpr int times = 20;
+    const auto work = [this] {
+        for (int i = 0; i < times; ++i) {
+            store->remember(one_host, mpi, {row("native", 24, 1)});
+            if (i % 4 == 0) store->flush(patience);
+            store->rows_for(one_host, mpi);
+        }
+    };
+    std::thread other(work);
+    work();
+    other.join();
+    EXPECT_TRUE(store->flush(patience));
+    EXPECT_EQ(ask("SELECT windows FROM measurement"), "40;");
+}
+
+TEST_F(Profiles, AJobThatIsKilledLosesOnlyItsOwn) {
+    ASSERT_TRUE(write({row("native", 24)}));
+    const pid_t killed = in_child([this] {
+        sqlite3* database = nullptr;
+        sqlite3_open(path.c_str(), &database);
+        // Small enough a cache for it to write before it commits.
+        sqlite3_exec(database, "PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE measurement SET windows = 0;"
+                     "CREATE TABLE t(x); WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c"
+                     " LIMIT 5000) INSERT INTO t SELECT randomblob(100) FROM c", nullptr, nullptr, nullptr);
+        raise(SIGKILL);
+        return false;
+    });
+    EXPECT_FALSE(ended_well(killed));
+    EXPECT_TRUE(exists("-journal"));
+    ASSERT_TRUE(write({row("flat", 24)}));
+    EXPECT_EQ(ask("SELECT windows FROM measurement"), "10;10;");
+}
+
+TEST_F(Profiles, WhatIsLockedIsWrittenLater) {
+    ASSERT_TRUE(write({row("native", 24)}));
+    sqlite3* other = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &other), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(other, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr), SQLITE_OK);
+    store->remember(one_host, mpi, {row("native", 24)});
+    EXPECT_FALSE(store->flush(milliseconds(1)));
+    EXPECT_EQ(store->trouble(), "");
+    EXPECT_TRUE(read().empty());
+    sqlite3_close(other);
+    EXPECT_TRUE(store->flush(patience));
+    EXPECT_EQ(ask("SELECT windows FROM measurement"), "20;");
+}
+
+TEST_F(Profiles, ADamagedFileIsSetAside) {
+    const std::vector<std::string> damages{"no database", std::string(5000, 'x')};
+    for (const std::string& damage : damages) {
+        std::ofstream(path) << damage;
+        std::ofstream(path + "-journal") << "of the damaged one";
+        testing::internal::CaptureStderr();
+        EXPECT_TRUE(read().empty());
+        EXPECT_TRUE(write({row("native", 24)}));
+        const std::string said = testing::internal::GetCapturedStderr();
+        EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+        EXPECT_TRUE(said.starts_with("mutirao: the profile " + path + " is damaged (")) << said;
+        EXPECT_TRUE(exists(".damaged"));
+        EXPECT_FALSE(exists("-journal")) << "it would be played back into the next one";
+        EXPECT_EQ(read().size(), 1u);
+    }
+}
+
+TEST_F(Profiles, DamageInsideIsFoundWhereItIsRead) {
+    std::vector<ProfileRow> rows;
+    for (std::size_t i = 0; i < 2000; ++i) rows.push_back(row("native", i));
+    ASSERT_TRUE(write(rows));
+    {
+        std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(3 * 4096);
+        file << std::string(8 * 4096, '\xff');
+    }
+    testing::internal::CaptureStderr();
+    EXPECT_TRUE(read().empty());
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("is damaged"), std::string::npos);
+    EXPECT_TRUE(write({row("native", 24)}));
+    EXPECT_EQ(read().size(), 1u);
+}
+
+TEST_F(Profiles, AnOlderSchemaIsSetAsideAndANewerOneIsLeft) {
+    ASSERT_TRUE(write({row("native", 24)}));
+    const std::string newer = std::to_string(schema_version + 1);
+    ask("PRAGMA user_version = " + newer);
+    EXPECT_EQ(store->rows_for(one_host, mpi).why_none, path + " was written by a newer mutirao");
+    EXPECT_FALSE(write({row("native", 24)}));
+    EXPECT_EQ(ask("PRAGMA user_version"), newer + ";");
+    EXPECT_EQ(ask("SELECT windows FROM measurement"), "10;");
+    ask("PRAGMA user_version = " + std::to_string(schema_version - 1));
+    store = ProfileStore::open(path);
+    testing::internal::CaptureStderr();
+    EXPECT_TRUE(write({row("flat", 24)}));
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("is of the older schema"), std::string::npos);
+    EXPECT_TRUE(exists(".version-" + std::to_string(schema_version - 1)));
+    EXPECT_EQ(read().size(), 1u);
+}
+
+TEST_F(Profiles, AnotherProgramsDatabaseStays) {
+    ask("CREATE TABLE theirs(x); INSERT INTO theirs VALUES(5)");
+    EXPECT_EQ(store->rows_for(one_host, mpi).why_none, path + " is not a profile of mutirao");
+    EXPECT_FALSE(write({row("native", 24)}));
+    EXPECT_EQ(ask("SELECT * FROM theirs"), "5;");
+}
+
+TEST_F(Profiles, APlaceThatCannotBeWrittenCostsTheProfileOnly) {
+    std::ofstream(folder + "/file") << "x";
+    for (const std::string& place : {folder + "/file/profile.db", folder, std::string("/proc/profile.db")}) {
+        ProfileStore nowhere(place);
+        nowhere.remember(one_host, mpi, {row("native", 24)});
+        EXPECT_TRUE(nowhere.flush(patience)) << "nothing to try again: " << place;
+        EXPECT_NE(nowhere.trouble(), "") << place;
+        EXPECT_TRUE(nowhere.rows_for(one_host, mpi).rows.empty()) << place;
+    }
+}
+
+// By an ordinary user, whom the rights of files concern.
+TEST_F(Profiles, AReadOnlyProfileIsReadAndNotWritten) {
+    ASSERT_TRUE(write({row("native", 24)}));
+    ASSERT_EQ(chmod(path.c_str(), 0444), 0);
+    ASSERT_EQ(chmod(folder.c_str(), 0555), 0);
+    const bool fine = ended_well(in_child([this] {
+        if (geteuid() == 0 && setuid(65534) != 0) return false;
+        store->remember(one_host, mpi, {row("flat", 24)});
+        return read().size() == 1 && store->flush(patience) && !store->trouble().empty() &&
+               read().size() == 1;
+    }));
+    chmod(folder.c_str(), 0755);
+    EXPECT_TRUE(fine);
+}
+
+TEST_F(Profiles, FoldersAreMade) {
+    path = folder + "/a/b/profile.db";
+    store = ProfileStore::open(path);
+    EXPECT_TRUE(write({row("native", 24)}));
+    EXPECT_EQ(read().size(), 1u);
+}
+
+TEST(ProfilePath, IsInTheUsersStateFolder) {
+    setenv("XDG_STATE_HOME", "/state", 1);
+    setenv("HOME", "/people/me", 1);
+    EXPECT_EQ(profile_path("auto"), "/state/mutirao/profile.db");
+    setenv("XDG_STATE_HOME", "relative", 1);
+    EXPECT_EQ(profile_path("auto"), "/people/me/.local/state/mutirao/profile.db");
+    unsetenv("HOME");
+    EXPECT_EQ(profile_path("auto"), "");
+    EXPECT_EQ(profile_path("off"), "");
+    EXPECT_EQ(profile_path("/some/file"), "/some/file");
+}
+
+}  // namespace
+}  // namespace mutirao::profile

@@ -1,0 +1,186 @@
+"""mutirao profile: what a profile holds is shown, compared, and handed on in other libraries' words."""
+
+import json
+import sqlite3
+
+import pytest
+
+from mutirao import profile
+from mutirao.counterparts import COUNTERPARTS, counterpart, from_open_mpi
+from mutirao.core_tool import check_settings
+from mutirao.exports import FORMATS, tables
+from mutirao.profile import Fabric, Row
+
+HOSTS = Fabric(1, 4, 4, (20000.0,) * 6, "", "")
+OPEN_MPI = "Open MPI v5.0.11"
+
+
+def row(collective, length_bytes, candidate, median_us, *, root=-1, ranks=4, **more):
+    values = {"ranks": ranks, "hosts": 4, "most_on_a_host": 1, "collective": collective, "root": root,
+              "commutes": 1, "length_bytes": length_bytes, "buffers": "warm", "origin": "tuned",
+              "candidate": candidate, "low_us": median_us * 0.9, "median_us": float(median_us),
+              "high_us": median_us * 1.1, "windows": 10, "measured_s": 1.7e9}
+    return Row(**{**values, **more})
+
+
+ROWS = [row("broadcast", 24, "native", 40, root=0), row("broadcast", 24, "flat", 20, root=0),
+        row("broadcast", 96, "native", 40, root=0),
+        row("broadcast", 96, "chain:segment_bytes=4096", 30, root=0),
+        row("allreduce", 64, "native", 90), row("allreduce", 64, "swing", 10),
+        row("allreduce", 64, "ring", 20), row("allreduce", 64, "recursive_doubling", 80),
+        row("allgather", 64, "native", 100), row("allgather", 64, "bruck:radix=2", 98),
+        row("barrier", 0, "native", 80), row("barrier", 0, "dissemination:radix=2", 40)]
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "profile.db"
+    assert profile.add(path, [(HOSTS, OPEN_MPI, each) for each in ROWS]) == len(ROWS)
+    return path
+
+
+def rules_of(text):
+    """The numbers alone, line by line."""
+    lines = (line.partition("#")[0].split() for line in text.splitlines())
+    return [list(map(int, line)) for line in lines if line]
+
+
+def test_what_was_added_is_read(file):
+    read = profile.read(file)
+    assert sorted((each for _fabric, _mpi, each in read.rows), key=repr) == sorted(ROWS, key=repr)
+    assert read.rows[0][0] == HOSTS
+
+
+def test_show_names_the_best(mutirao, file):
+    shown = mutirao("profile", "show", file).stdout
+    assert "4 hosts in 4 sites, up to 20 ms apart" in shown
+    lines = [line for line in shown.splitlines() if line.startswith("broadcast of 24 B")]
+    assert len(lines) == 1 and "flat" in lines[0] and "0.50" in lines[0]
+    assert "native" not in "".join(lines)
+    assert "native" in mutirao("profile", "show", "--all", file).stdout
+    assert len(json.loads(mutirao("profile", "show", "--json", file).stdout)) == len(ROWS)
+
+
+def test_the_setting_names_the_file(mutirao, file, tmp_path):
+    assert "broadcast" in mutirao("profile", "show", MUTIRAO_PROFILE=str(file)).stdout
+    usual = tmp_path / "state" / "mutirao" / "profile.db"
+    answer = mutirao("profile", "show")
+    assert answer.returncode == 1 and str(usual) in answer.stderr
+    answer = mutirao("profile", "show", MUTIRAO_PROFILE="off")
+    assert answer.returncode == 2 and answer.stderr.count("\n") == 1
+
+
+def test_diff_lists_what_differs(mutirao, file, tmp_path):
+    other = tmp_path / "other.db"
+    rows = [each for each in ROWS if each.collective != "barrier"]
+    rows[1] = row("broadcast", 24, "flat", 60, root=0)
+    profile.add(other, [(HOSTS, OPEN_MPI, each) for each in rows])
+    found = json.loads(mutirao("profile", "diff", "--json", file, other).stdout)
+    assert {(each["call"], each["candidate"], each["ratio"] and round(each["ratio"], 6))
+            for each in found} == {
+        ("broadcast of 24 B from rank 0", "flat", 3.0),
+        ("barrier", "native", None), ("barrier", "dissemination:radix=2", None)}
+    assert mutirao("profile", "diff", file, file).stdout.count("\n") == 1
+
+
+def test_open_mpis_rules(mutirao, file):
+    answer = mutirao("profile", "export", "--format", "openmpi", file)
+    own = [[1], [1], [0, 0, 0, 0]]
+    after = [[5], [1], [0, 0, 0, 0]]
+    assert rules_of(answer.stdout) == [
+        [4],
+        [0], [3], *own, [4], [1], [0, 0, 0, 0], *after,  # allgather: no gain worth a rule
+        [2], [3], *own, [4], [3], [0, 0, 0, 0], [32, 3, 0, 0], [128, 0, 0, 0], *after,
+        [6], [3], *own, [4], [1], [0, 4, 0, 0], *after,
+        [7], [3], *own, [4], [4], [0, 0, 0, 0], [12, 1, 0, 0], [48, 3, 0, 4096], [192, 0, 0, 0],
+        *after]
+    assert ("allreduce of 64 B, 4 ranks: swing (0.11 x native) has no counterpart;"
+            " recursive_doubling instead") in answer.stderr
+    assert answer.stderr.count("\n") == 1
+
+
+def test_what_is_wrong_for_some_operators_is_asked_for(mutirao, file):
+    answer = mutirao("profile", "export", "--format", "openmpi", "--any-order", "--json", file)
+    told = json.loads(answer.stdout)
+    assert [32, 4, 0, 0] in rules_of(told["rules"])
+    assert len(told["not_in_the_rules"]) == 1
+
+
+def test_blocks_count_together(file):
+    given = profile.Profile([(HOSTS, OPEN_MPI, row("alltoall", 64, "native", 60)),
+                             (HOSTS, OPEN_MPI, row("alltoall", 64, "linear", 20))])
+    table, = tables(given, "open_mpi", False)
+    assert [low for low, _high, _choice in table.ranges()] == [0, 4 * 32, 4 * 128]
+
+
+def test_intels_and_mpichs_variables(mutirao, file, tmp_path):
+    for library, version in (("intel", "Intel(R) MPI Library 2021.13"), ("mpich", "MPICH Version: 5.0.2")):
+        other = tmp_path / f"{library}.db"
+        profile.add(other, [(HOSTS, version, each) for each in ROWS])
+        answer = mutirao("profile", "export", "--format", library, other)
+        exported = [line for line in answer.stdout.splitlines() if not line.startswith("#")]
+        assert exported == {
+            "intel": ['export I_MPI_ADJUST_ALLREDUCE="1:32-127@4-4"',
+                      'export I_MPI_ADJUST_BARRIER="1:0-2147483647@4-4"'],
+            "mpich": ["export MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=recursive_doubling",
+                      "export MPIR_CVAR_BARRIER_INTRA_ALGORITHM=k_dissemination"]}[library]
+        assert "broadcast of 24 B, 4 ranks: flat (0.50 x native)" in answer.stderr
+    assert "nothing" in mutirao("profile", "export", "--format", "intel", file).stderr
+
+
+def test_rules_come_back(mutirao, file, tmp_path):
+    rules = tmp_path / "rules"
+    mutirao("profile", "export", "--format", "openmpi", "-o", rules, file)
+    listed = [line.split() for line in mutirao("profile", "import", rules).stdout.splitlines()]
+    assert ["broadcast", "4", "48", "chain:segment_bytes=4096"] in listed
+    assert ["allreduce", "4", "128", "native"] in listed
+    assert ["barrier", "4", "0", "dissemination:radix=2"] in listed
+    told = json.loads(mutirao("profile", "import", "--json", rules).stdout)
+    assert len(told) == len(listed) - 1
+
+
+@pytest.mark.parametrize("text, named", [("1\n7\n1\n", "ends"), ("1 x", "'x'"), ("0\n5\n", "goes on"),
+                                         ("[{}]", "not an exported profile")])
+def test_wrong_rules_are_one_line(mutirao, tmp_path, text, named):
+    (tmp_path / "rules").write_text(text)
+    answer = mutirao("profile", "import", "rules")
+    assert answer.returncode == 2
+    assert answer.stderr.count("\n") == 1 and named in answer.stderr
+
+
+def test_an_exported_profile_is_added_once(mutirao, file, tmp_path):
+    mutirao("profile", "export", "--format", "json", "-o", "all.json", file)
+    for added in (len(ROWS), 0):
+        answer = mutirao("profile", "import", "all.json", "--file", "new.db")
+        assert f"{added} measurements added" in answer.stderr
+    read = profile.read(tmp_path / "new.db")
+    assert sorted(read.rows, key=repr) == sorted(profile.read(file).rows, key=repr)
+
+
+def test_a_file_of_another_schema_is_not_read(mutirao, file):
+    with sqlite3.connect(file) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    answer = mutirao("profile", "show", file)
+    assert answer.returncode == 1 and "user_version 99" in answer.stderr
+
+
+def test_the_table_names_what_is_in_the_catalogue():
+    for each in COUNTERPARTS:
+        parameters = ",".join(filter(None, (each.parameters, "segment_bytes=4096" * each.segmented)))
+        candidate = f"{each.name}:{parameters}" if parameters else each.name
+        check_settings({each.collective: candidate})
+        assert counterpart(each.collective, candidate, 4, 1) == each
+        if each.open_mpi is not None:
+            assert from_open_mpi(each.collective, each.open_mpi, 4096) == candidate
+
+
+def test_on_one_host_what_goes_on_inside_is_all():
+    assert counterpart("broadcast", "chain", 1, 8).open_mpi == 6
+    assert counterpart("broadcast", "chain:inside=flat", 1, 8).open_mpi == 1
+    assert counterpart("broadcast", "chain", 8, 1).open_mpi == 3
+    assert counterpart("broadcast", "chain", 8, 2) is None
+
+
+def test_every_format_is_offered(mutirao):
+    offered = mutirao("profile", "export", "--help").stdout
+    assert all(name in offered for name in (*FORMATS, "json"))
