@@ -174,6 +174,9 @@ void put_record(JsonWriter& json, Record& record) {
     json.member("hosts", record.hosts).member("calls", record.calls);
     const char* const state = record.native ? "native" : record.ruled ? "mutirao" : "not yet";
     json.member("state", state).member("reason", record.reason);
+    if (!record.profile.empty()) {
+        json.member("profile", record.profile);
+    }
     if (record.first_ruled_call) {
         json.member("first_ruled_call", *record.first_ruled_call);
         json.member("first_ruled_ms", record.first_ruled_ms);

@@ -87,6 +87,8 @@ def _communicator(communicator: dict) -> Iterator[str]:
         line += f" in {sites} sites"
     yield line
     yield f"  {_state(communicator)}"
+    if communicator.get("profile"):
+        yield f"  profile: {communicator['profile']}"
     yield from _first_ruling(communicator)
     yield from _followed(communicator.get("adaptation") or {}, communicator.get("latency_us") or [])
     if communicator.get("tree"):

@@ -56,6 +56,36 @@ int Contest::repetitions_of(double call_us) const {
                                        static_cast<double>(most_repetitions)));
 }
 
+void Contest::begin_settled(const Candidate& candidate, const std::vector<Measured>& remembered) {
+    const auto number_of = [this](const Candidate& wanted) {
+        for (std::size_t i = 0; i < contestants_.arms.size(); ++i) {
+            if (contestants_.arms[i].candidate == wanted) return static_cast<int>(i);
+        }
+        return -1;
+    };
+    if (number_of(candidate) < 0) return;
+    for (const Measured& each : remembered) {
+        const int number = number_of(each.candidate);
+        if (number < 0) continue;
+        known(number) = {each.time_us, each.windows};
+        if (number != number_of(candidate)) entered_.push_back(number);
+    }
+    chosen_ = number_of(candidate);
+    repetitions_ = repetitions_of(expected_us(chosen_));
+    settle("by the profile: " + measured_text());
+    watch();
+}
+
+// Of the chosen one and of those that it was compared with.
+std::string Contest::measured_text() const {
+    std::string text = "measured " + duration(known(chosen_).time_us);
+    for (const int other : entered_) {
+        if (other == chosen_) continue;
+        text += "; " + to_string(arm(other).candidate) + " " + duration(known(other).time_us);
+    }
+    return text;
+}
+
 Ruling Contest::ruling() const {
     const Arm& first = arm(running_.front());
     Ruling ruling{contestants_.shapes, first.candidate, first.tree};
@@ -197,12 +227,7 @@ void Contest::end_window_of_trial(const std::vector<double>& times_us) {
 
 void Contest::end_trial() {
     chosen_ = entered_[static_cast<std::size_t>(trial_->winner())];
-    std::string reason = "measured " + duration(known(chosen_).time_us);
-    for (const int other : entered_) {
-        if (other == chosen_) continue;
-        reason += "; " + to_string(arm(other).candidate) + " " + duration(known(other).time_us);
-    }
-    settle(std::move(reason));
+    settle(measured_text());
     watch();
 }
 

@@ -44,6 +44,9 @@ class Contest {
     /// `reporters`: how many ranks report every window.
     Contest(Contestants contestants, int reporters);
 
+    /// Without trials, by what an earlier job measured; nothing happens if the candidate is not among the arms.
+    void begin_settled(const Candidate& candidate, const std::vector<Measured>& remembered);
+
     /// How calls are to run from now on.
     Ruling ruling() const;
     /// True: ruling() has changed.
@@ -83,6 +86,7 @@ class Contest {
     double expected_us(int number) const;
     int native_arm() const;
 
+    std::string measured_text() const;
     void end_window(const Window& window);
     void end_measuring(const Window& window);
     void end_window_of_trial(const std::vector<double>& times_us);

@@ -180,6 +180,26 @@ TEST(Contest, IsQuestionedOnlyByAChangeOfWhatItChose) {
     EXPECT_TRUE(contest.questioned_by(decision(1000, 900)));
 }
 
+TEST(Contest, TakesAnEarlierJobsWordForItAndWatches) {
+    Contest contest = ring_bruck_native(500);
+    const std::vector<Measured> remembered = {{arm("bruck").candidate, {1000, 1050, 1100}, 9},
+                                              {arm("native").candidate, {1300, 1350, 1400}, 9}};
+    contest.begin_settled(arm("bruck").candidate, remembered);
+    EXPECT_TRUE(contest.settled());
+    EXPECT_EQ(chosen(contest), "bruck");
+    EXPECT_NE(contest.reason().find("profile"), std::string::npos);
+    EXPECT_GT(contest.ruling().rest_calls, 0u);
+    Job job(contest, {{"ring", 1500}, {"bruck", 1600}, {"native", 1300}});
+    for (int window = 0; window < 20; ++window) job.run_window();
+    EXPECT_EQ(chosen(contest), "native") << "the network is not what it was";
+}
+
+TEST(Contest, DoesNotKnowWhatIsNoneOfItsArms) {
+    Contest contest = ring_bruck_native(500);
+    contest.begin_settled(arm("sparbit").candidate, {});
+    EXPECT_FALSE(contest.settled());
+}
+
 // What comes after the credit: arms so alike that it takes long to tell them apart.
 TEST(Contest, KeepsWhatTryingCostsToAShareOfTheTime) {
     Contest contest({ShapeClass{Collective::allgather, 0, 5}, {arm("ring"), arm("bruck"), arm("native")},

@@ -91,6 +91,7 @@ struct Record {
     bool native = false;  ///< for good
     bool ruled = false;   ///< its ranks have agreed that mutirao handles it
     std::string reason;  ///< why native, or where the network came from
+    std::string profile;  ///< what it has of this network, or why nothing; empty: none was looked at
     std::uint64_t calls = 0;
     std::optional<std::uint64_t> first_ruled_call;
     double first_ruled_ms = 0;  ///< after MPI_Init returned

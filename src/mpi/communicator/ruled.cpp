@@ -8,6 +8,7 @@
 #include "mpi/executor/patience.h"
 #include "mpi/job/watch.h"
 #include "mpi/rulings/deciding_thread.h"
+#include "mpi/report.h"
 #include "mpi/rulings/topology.h"
 #include "mpi/runtime.h"
 #include "mpi/stopwatch.h"
@@ -161,6 +162,8 @@ void Communicator::start_deciding() {
     subject.lookout = job_.lookout();
     subject.socket_buffer_bytes = world.least_socket_buffer_bytes;
     subject.settings = runtime().settings;
+    subject.store = runtime().profile;
+    subject.mpi_library = library_version();
     subject.record = record_;
     ruled_->docket = std::make_shared<Docket>(std::move(subject));
     ruled_->has_thread = !is_synchronous() && runtime().settings.agent != AgentPlace::in_band &&

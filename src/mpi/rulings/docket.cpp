@@ -1,10 +1,12 @@
 #include "mpi/rulings/docket.h"
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 #include "core/epochs/route.h"
 #include "mpi/rulings/topology.h"
+#include "profile/this_host.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -79,6 +81,7 @@ void Docket::look_at_network() {
         return;
     }
     take_network(sighting->topology, sighting->memory);
+    read_profile();
     question_all();
 }
 
@@ -132,8 +135,7 @@ std::optional<Ruling> Docket::decide(Case& each) {
         return std::nullopt;
     }
     if (holds_contests()) {
-        each.contest = contest_for(each.shape, *each.decision, *network_, subject_.reporters,
-                                   watches(each.shape));
+        each.contest = contest_of(each);
         if (each.contest) {
             return each.contest->ruling();
         }
@@ -142,6 +144,56 @@ std::optional<Ruling> Docket::decide(Case& each) {
         return std::nullopt;
     }
     return Ruling{subject_of(each.shape), each.decision->chosen, each.decision->tree};
+}
+
+// Beside the program; again only on another network.
+void Docket::read_profile() {
+    if (!subject_.store || !holds_contests()) {
+        return;
+    }
+    Fabric here = describe_fabric(network_->topology(), profile::processor(), profile::transport());
+    if (fabric_ && !difference(here, *fabric_)) {
+        return;
+    }
+    fabric_ = std::move(here);
+    profile::ProfileStore::Answer answer = subject_.store->rows_for(*fabric_, subject_.mpi_library);
+    rows_ = std::move(answer.rows);
+    const std::lock_guard lock(subject_.record->mutex);
+    subject_.record->profile = rows_.empty() ? std::move(answer.why_none)
+                                             : std::to_string(rows_.size()) + " times of this network";
+}
+
+// What an earlier job measured is as good as a trial, and what it measured of others a first choice.
+std::optional<Contest> Docket::contest_of(const Case& each) const {
+    auto contest = contest_for(each.shape, *each.decision, *network_, subject_.reporters,
+                               watches(each.shape));
+    if (!contest || rows_.empty()) {
+        return contest;
+    }
+    const auto known = remembered(rows_, known_to_all(each.shape), ranks_of(network_->placement()));
+    const Remembered* const best = preferred(known);
+    if (best != nullptr && !best->interpolated) {
+        std::vector<Measured> measured;
+        for (const Remembered& one : known) {
+            measured.push_back({one.row.candidate, one.row.time_us, one.row.windows});
+        }
+        contest->begin_settled(best->row.candidate, measured);
+    }
+    return contest;
+}
+
+// Queued only: the file is written beside the program, or at its end.
+void Docket::remember(const Case& each) {
+    if (!subject_.store || !fabric_) {
+        return;
+    }
+    const auto now_s = static_cast<double>(std::time(nullptr));
+    std::vector<ProfileRow> rows;
+    for (const Measured& one : each.contest->measured()) {
+        rows.push_back(learned_row(known_to_all(each.shape), ranks_of(*subject_.placement),
+                                   one.candidate, one.time_us, one.windows, now_s));
+    }
+    subject_.store->remember(*fabric_, subject_.mpi_library, std::move(rows));
 }
 
 // A sum may differ in its last bits from one algorithm to another.
@@ -161,8 +213,13 @@ void Docket::hear(const TrialReport& report) {
     if (found == cases_.end() || !found->second.contest || found->second.waiting) {
         return;
     }
-    if (found->second.contest->hear(report)) {
-        fresh_.push_back(found->second.contest->ruling());
+    Contest& contest = *found->second.contest;
+    const bool was_settled = contest.settled();
+    if (contest.hear(report)) {
+        fresh_.push_back(contest.ruling());
+    }
+    if (contest.settled() && !was_settled) {
+        remember(found->second);
     }
 }
 

@@ -9,15 +9,18 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/epochs/announcement.h"
 #include "core/selection/contest.h"
+#include "core/selection/profile.h"
 #include "core/selection/ruling.h"
 #include "core/selection/selection.h"
 #include "core/settings/settings.h"
 #include "mpi/communicator/record.h"
 #include "mpi/rulings/lookout.h"
+#include "profile/profile_store.h"
 
 namespace mutirao::mpi {
 
@@ -31,6 +34,8 @@ class Docket {
         std::shared_ptr<Lookout> lookout;  ///< null: nobody measures beside the program
         double socket_buffer_bytes = 0;
         Settings settings;
+        std::shared_ptr<profile::ProfileStore> store;  ///< null: no profile is used
+        std::string mpi_library;                       ///< by which a profile knows it
         std::shared_ptr<Record> record;
     };
 
@@ -70,12 +75,17 @@ class Docket {
     std::optional<Ruling> decide(Case& each);
     bool holds_contests() const;
     bool watches(const CallShape& shape) const;
+    void read_profile();
+    std::optional<Contest> contest_of(const Case& each) const;
+    void remember(const Case& each);
     void note_native(const ShapeClass& shapes, const Decision& decision);
 
     const Subject subject_;
     mutable std::mutex work_mutex_;  ///< of what the work goes on with
     std::shared_ptr<const RankNetwork> network_;  ///< null: not known yet
     std::uint64_t seen_ = 0;
+    std::optional<Fabric> fabric_;  ///< whose rows were read; nothing: none yet
+    std::vector<ProfileRow> rows_;  ///< of the profile
     bool frozen_ = false;  ///< adaptation=off, and the network is known
 
     mutable std::mutex mutex_;  ///< of what the calls see; never held while deciding
