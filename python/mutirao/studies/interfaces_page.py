@@ -13,6 +13,7 @@ from mutirao.studies.html import (
     page_template,
     style_sheet,
     table,
+    tiles,
     warnings,
     write_files,
 )
@@ -81,20 +82,18 @@ def _items(lines: Sequence[str]) -> str:
 
 
 def _tiles(result: dict) -> str:
-    shown = verdicts(result)
-    checked = [verdict for verdict in shown if verdict.holds != "not measured"]
+    checked = [verdict for verdict in verdicts(result) if verdict.holds != "not measured"]
     holding = sum(verdict.holds == "yes" for verdict in checked)
-    tiles = [("tile good", str(len(result["transports"])), "interfaces, one image"),
+    shown = [("tile good", str(len(result["transports"])), "interfaces, one image"),
              ("tile", f"{holding} of {len(checked)}", "statements of the paper hold here")]
     for _, side in figures(result)[:1]:
         workers = result["plan"]["workers"][0]
         best = min(result["transports"],
                    key=lambda transport: median_of(transport, workers, side) or 0)
-        tiles.append(("tile", f"{median_of(best, workers, side):.3f} s",
+        shown.append(("tile", f"{median_of(best, workers, side):.3f} s",
                       f"{best['title']}, the fastest with {counted(workers, 'worker')} and messages"
                       f" of {message_bytes(result, side)} bytes"))
-    return "\n".join(f'<div class="{style}"><b>{escape(value)}</b>{escape(what)}</div>'
-                     for style, value, what in tiles)
+    return tiles(shown)
 
 
 def _colour(number: int) -> str:

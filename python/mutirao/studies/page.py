@@ -14,6 +14,7 @@ from mutirao.studies.html import (
     page_template,
     style_sheet,
     table,
+    tiles,
     warnings,
     write_files,
 )
@@ -96,19 +97,18 @@ def _arm_colours(result: dict) -> dict[str, str]:
 
 
 def _tiles(result: dict) -> str:
-    tiles = []
+    shown = []
     for arm in result["arms"]:
         if arm["settings"] is None:
-            tiles.append(("tile", f"{worst_to_bound(arm):.2f} ×",
+            shown.append(("tile", f"{worst_to_bound(arm):.2f} ×",
                           f"the physical bound at worst: {arm['title']}"))
         elif arm["key"] == "choice":
-            tiles.append(("tile good", f"{worst_to_bound(arm):.2f} ×",
+            shown.append(("tile good", f"{worst_to_bound(arm):.2f} ×",
                           "the physical bound at worst: mutirao’s choice"))
-            tiles.append(("tile", duration(start_ms(arm) * 1000),
+            shown.append(("tile", duration(start_ms(arm) * 1000),
                           "longer in MPI_Init, which waits for the network here; by default"
                           f" {duration(arm['start']['twin_ms'] * 1000)} longer"))
-    return "\n".join(f'<div class="{style}"><b>{escape(value)}</b>{escape(what)}</div>'
-                     for style, value, what in tiles)
+    return tiles(shown)
 
 
 def _latencies(network: dict) -> str:
