@@ -11,7 +11,7 @@ from mutirao.reports.rulings import colours_of, events, sparkline, timeline
 from mutirao.reports.scatter import points_of, scatter, within_twice
 from mutirao.reports.site_map import groups_of, least_us, site_map
 from mutirao.saved import Saved, all_classes, saved_in
-from mutirao.studies.html import legend, page_template, style_sheet, table, tiles
+from mutirao.studies.html import legend, page_template, table, tiles
 from mutirao.units import counted, duration
 
 _MOST_SITES_IN_TABLE = 12
@@ -25,8 +25,8 @@ def make_page(report: dict, file: Path | None) -> str:
     """`file` as it was asked for; None: that of the last run."""
     saved = saved_in(all_classes(report))
     colours = colours_of(all_classes(report))
-    return page_template("page.html", Path(__file__).parent).substitute(
-        style=style_sheet(), verdict=_verdict(report, saved),
+    return page_template("page.html", "what it did for a program", Path(__file__).parent).substitute(
+        verdict=_verdict(report, saved),
         facts=_lines(head(report)),
         tiles=_tiles(report, saved),
         communicators="\n".join(_communicator(each, colours) for each in report["communicators"])

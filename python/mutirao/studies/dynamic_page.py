@@ -23,7 +23,6 @@ from mutirao.studies.html import (
     left_out_lines,
     legend,
     page_template,
-    style_sheet,
     table,
     tiles,
     warnings,
@@ -43,10 +42,10 @@ def write_page(result: dict, folder: Path) -> list[Path]:
 
 
 def make_page(result: dict) -> str:
-    template = page_template("dynamic_page.html")
+    template = page_template("dynamic_page.html", "links change while a program broadcasts")
     network = result["network"]
     return template.substitute(
-        style=style_sheet(), length=result["length_bytes"], root=result["root"],
+        length=result["length_bytes"], root=result["root"],
         made=escape(f"{how_made(result)}; {result['mpi_title']}"),
         warnings=warnings([*remarks(result), *left_out_lines(result)]), tiles=_tiles(result),
         changes=_changes(network), inside=f"{network['inside_ms']:g}",

@@ -29,14 +29,15 @@ def written(path: Path, text: str) -> Path:
     return path
 
 
-def page_template(name: str, folder: Path = _HERE) -> Template:
-    """A page whose end is that of all: $commands, $raw and $json."""
-    return Template("".join(part.read_text(encoding="utf-8")
-                            for part in (folder / name, _HERE / "page_end.html")))
+def page_template(name: str, title: str, folder: Path = _HERE) -> Template:
+    """A page whose head and end are those of all; its end wants $commands, $raw and $json."""
+    begin = Template(_text_of(_HERE / "page_begin.html")).substitute(
+        title=escape(title), style=_text_of(_HERE / "page.css"))
+    return Template(begin + _text_of(folder / name) + _text_of(_HERE / "page_end.html"))
 
 
-def style_sheet() -> str:
-    return (_HERE / "page.css").read_text(encoding="utf-8")
+def _text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def how_made(result: dict) -> str:

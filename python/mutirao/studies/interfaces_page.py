@@ -11,7 +11,6 @@ from mutirao.studies.chart import Bar, Group, bar_chart
 from mutirao.studies.html import (
     legend,
     page_template,
-    style_sheet,
     table,
     tiles,
     warnings,
@@ -53,9 +52,9 @@ def write_page(result: dict, folder: Path) -> list[Path]:
 
 
 def make_page(result: dict) -> str:
-    template = page_template("interfaces_page.html")
+    template = page_template("interfaces_page.html", "one program over many interfaces")
     return template.substitute(
-        style=style_sheet(), points=result["plan"]["points"], made=escape(_how_made(result)),
+        points=result["plan"]["points"], made=escape(_how_made(result)),
         warnings=warnings(remarks(result)), tiles=_tiles(result),
         figures="\n".join(_figure(result, number, side) for number, side in figures(result)),
         figure_7=_figure_7(result), verdicts=_verdicts(result),
