@@ -5,7 +5,16 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
-from mutirao.commands.explain import about, by_collective, class_title, extent, head, title, with_file
+from mutirao.commands.explain import (
+    about,
+    by_collective,
+    class_title,
+    draw_tree,
+    extent,
+    head,
+    title,
+    with_file,
+)
 from mutirao.reports.choices import Choice, choice_of, measured
 from mutirao.reports.rulings import colours_of, events, sparkline, timeline
 from mutirao.reports.scatter import points_of, scatter, within_twice
@@ -98,7 +107,7 @@ def _choices(communicator: dict, colours: dict[str, str]) -> list[str]:
     rows = [_row(of_class, communicator["calls"], colours) for of_class in classes]
     return ["<h3>What was chosen for which calls</h3>",
             f'<div class="scroll cards">{table(_COLUMNS, rows)}</div>',
-            legend(colours),
+            legend({kind: colours[kind] for kind in colours_of(classes)}),
             _soft("Where several algorithms take turns, the times are those of the fastest. Times"
                   " measured are medians with their intervals. Pale: on trial. Each line runs from the"
                   " first call of its kind to the end, on a logarithmic scale.")]
@@ -143,7 +152,8 @@ def _took(row: dict | None) -> tuple[str, str]:
 
 
 def _native(choice: Choice) -> tuple[str, str]:
-    if choice.native_measured:
+    """Known in the same way as the algorithm's own time, so that a row can be compared."""
+    if choice.native_measured and (choice.measured or choice.native_predicted_us is None):
         time, interval = _took(choice.native_measured)
         return time, f"measured, {interval}"
     predicted = _predicted(choice.native_predicted_us)
@@ -170,12 +180,15 @@ def _map(communicator: dict) -> list[str]:
         return [heading, _soft("Its network was not known when the program ended.")]
     return [heading,
             _soft("Circles are hosts, in the colours of their sites; the thick links are the minimum"
-                  " spanning tree, with one-way latencies."),
+                  " spanning tree, with one-way latencies where there is room."),
             f'<figure class="scroll">{site_map(communicator)}</figure>', *_latencies(communicator)]
 
 
 def _latencies(communicator: dict) -> Iterable[str]:
     groups = groups_of(communicator)
+    tree = "\n".join(draw_tree(communicator["tree"], communicator["latency_us"],
+                               communicator["sites"]))
+    yield f"<details><summary>The tree as text</summary><pre>{escape(tree)}</pre></details>"
     if len(groups) > _MOST_SITES_IN_TABLE:
         return
     rows = [[a.title, *("·" if a is b else duration(least_us(communicator["latency_us"], a, b))

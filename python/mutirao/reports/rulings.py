@@ -15,7 +15,7 @@ _FORGOTTEN = "no longer remembered"
 # Colours of the style sheet; algorithms beyond the last one's share that.
 _FIXED_COLOURS = {NATIVE: "a0", _ON_TRIAL: "a2", _FORGOTTEN: "a1"}
 _ALGORITHM_COLOURS = ("a5", "a3", "a4", "a7", "a6", "a8")
-_LEFT, _WIDTH, _LANE, _TOP, _CHARACTER = 200, 980, 34, 18, 6.6
+_LEFT, _WIDTH, _LANE, _TOP, _CHARACTER = 200, 980, 34, 6, 6.6
 
 
 @dataclass(frozen=True)
@@ -117,11 +117,10 @@ def timeline(communicator: dict, colours: dict[str, str]) -> str:
              f' role="img" aria-label="Rulings over calls: the list below says the same">']
     for number, (title, held) in enumerate(lanes):
         parts += _lane(title, held, _TOP + _LANE * number, x, colours)
-    for number, change in enumerate(changes):
+    for change in changes:
         parts.append(f'<line class="bound" x1="{x(change["call"]):.1f}" x2="{x(change["call"]):.1f}"'
                      f' y1="{_TOP - 4}" y2="{bottom}"><title>{escape(change_line(change))}</title>'
-                     f'</line><text class="axis" x="{x(change["call"]):.1f}" y="{_TOP - 7}"'
-                     f' text-anchor="middle">{number + 1}</text>')
+                     "</line>")
     return "\n".join([*parts, *_axis(moments, x, bottom), "</svg>"])
 
 

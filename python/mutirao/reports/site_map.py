@@ -1,14 +1,15 @@
 """The hosts of a communicator in their sites, and the spanning tree of their links."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from mutirao.studies.drawing import circle
 from mutirao.units import counted, duration
 
-_MOST_IN_A_RING, _MOST_LABELS, _MOST_LINKED = 10, 40, 24
+_MOST_IN_A_RING, _MOST_LINKED = 10, 24
+_LABELLED = 70  # so long is a link that has room for its latency
 _RADIUS = 10
 _SITE_COLOURS = 6  # of the style sheet
 
@@ -62,7 +63,7 @@ def site_map(communicator: dict) -> str:
              for group, centre in zip(groups, centres, strict=True)
              for number, host in enumerate(group.hosts)}
     parts = [f'<svg class="map" viewBox="0 0 {width:.0f} {height:.0f}" role="img"'
-             f' style="max-width:{width:.0f}px" aria-label="{escape(_in_words(communicator))}">']
+             f' style="min-width:{min(width, 420):.0f}px;max-width:{width:.0f}px" aria-label="{escape(_in_words(communicator))}">']
     if len(groups) <= _MOST_LINKED:
         parts += [_line("link", centres[a], centres[b],
                         f"{groups[a].title} to {groups[b].title}: "
@@ -95,14 +96,16 @@ def _beside_neighbours(groups: Sequence[Group], tree: Sequence) -> list[Group]:
 
 def _centres(groups: Sequence[Group]) -> tuple[list[Place], float, float]:
     """On an ellipse, with room for titles around it; and the size of all."""
-    room = 2 * max(group.radius for group in groups) + 4.5 * _RADIUS
-    high = max(len(groups) * room / (2 * math.pi), 150)
-    wide = 1.5 * high
-    margin = room / 2 + 14
-    centres = [(margin + 30 + wide * (1 + math.sin(angle)), margin + high * (1 - math.cos(angle)))
-               for angle in (2 * math.pi * (number + 0.5) / len(groups)
-                             for number in range(len(groups)))]
-    return centres, 2 * (wide + margin + 30), 2 * (high + margin)
+    radius = max(group.radius for group in groups)
+    beside = 26 if len(groups) > _MOST_LINKED else 45 if radius == 0 else 90
+    high = max(len(groups) * (2 * radius + beside) / (2 * math.pi), 150)
+    angles = [2 * math.pi * (number + 0.5) / len(groups) for number in range(len(groups))]
+    centres = [(1.5 * high * math.sin(angle), -high * math.cos(angle)) for angle in angles]
+    # Two sites are side by side and need no more height than one.
+    left, top = min(x for x, _ in centres), min(y for _, y in centres)
+    margin = radius + 40
+    placed = [(x - left + margin, y - top + margin) for x, y in centres]
+    return placed, max(x for x, _ in placed) + margin, max(y for _, y in placed) + margin
 
 
 def _line(style: str, a: Place, b: Place, what: str) -> str:
@@ -127,19 +130,17 @@ def _between(communicator: dict, groups: Sequence[Group]) -> list[tuple[int, int
     return [(a, b) for a, b in communicator["tree"] if group_of[a] != group_of[b]]
 
 
-def _labels(communicator: dict, groups: Sequence[Group], place: dict[int, Place]) -> list[str]:
-    between = _between(communicator, groups)
-    if len(between) > _MOST_LABELS:
-        return []
-    return [f'<text class="on-map" x="{(place[a][0] + place[b][0]) / 2:.0f}"'
-            f' y="{(place[a][1] + place[b][1]) / 2 + 4:.0f}">'
-            f"{escape(duration(communicator['latency_us'][a][b]))}</text>" for a, b in between]
+def _labels(communicator: dict, groups: Sequence[Group], place: dict[int, Place]) -> Iterator[str]:
+    """Of the links that are long enough for one, unless they crowd."""
+    for a, b in _between(communicator, groups) if len(groups) <= _MOST_LINKED else ():
+        if math.dist(place[a], place[b]) >= _LABELLED:
+            yield (f'<text class="on-map" x="{(place[a][0] + place[b][0]) / 2:.0f}"'
+                   f' y="{(place[a][1] + place[b][1]) / 2 + 4:.0f}">'
+                   f"{escape(duration(communicator['latency_us'][a][b]))}</text>")
 
 
 def _in_words(communicator: dict) -> str:
     """For who cannot see it."""
     sites = len(set(communicator["sites"]))
-    links = [f"host {a} to host {b} {duration(communicator['latency_us'][a][b])}"
-             for a, b in _between(communicator, groups_of(communicator))[:_MOST_LABELS]]
-    return (f"Map of {counted(len(communicator['sites']), 'host')} in {counted(sites, 'site')}. Links"
-            f" of the spanning tree between them: {', '.join(links)}")
+    hosts = counted(len(communicator["sites"]), "host")
+    return f"Map of {hosts} in {counted(sites, 'site')}; the tree below says the same"
