@@ -131,6 +131,12 @@ def test_saved_in_all_is_the_sum_of_settled_calls_by_hand(mutirao, tmp_path):
     assert "that of the 86 that were settled" in page
 
 
+def test_calls_of_one_arm_on_trial_are_not_in_the_sum():
+    first = {**TRIED["rulings"][1], "settled": False}
+    assert saved_in([{**TRIED, "rulings": [first]}]) is None
+    assert saved_in([{**TRIED, "rulings": [first, TRIED["rulings"][1]]}]).calls == 20
+
+
 def test_says_lost_and_unknown_as_plainly_as_saved():
     lost = {**TRIED, "rulings": TRIED["rulings"][2:]}
     page = make_page({**MEASURED, "communicators": [{**COMMUNICATOR, "classes": [lost]}]}, None)
@@ -203,8 +209,11 @@ def test_map_has_every_host_and_every_link_of_the_tree():
         f"host {host}, site {host // 2}" for host in range(4)]
     labels = [text.text for text in svg.iter("text") if text.get("class") == "on-map"]
     assert labels == ["8.00 ms"]
-    places = {(circle.get("cx"), circle.get("cy")) for circle in svg.iter("circle")}
-    assert len(places) == 4
+    places = [(circle.get("cx"), circle.get("cy")) for circle in svg.iter("circle")]
+    assert len(set(places)) == 4
+    ends = [re.fullmatch(r"M(\S+) (\S+)L(\S+) (\S+)", path.get("d")).groups()
+            for path in svg.iter("path") if path.get("class") == "link tree"]
+    assert ends == [places[a] + places[b] for a, b in COMMUNICATOR["tree"]]
 
 
 def test_no_map_without_links():
