@@ -147,6 +147,8 @@ def test_says_lost_and_unknown_as_plainly_as_saved():
     none = {**TRIED, "rulings": []}
     page = make_page({**MEASURED, "communicators": [{**COMMUNICATOR, "classes": [none]}]}, None)
     assert "The MPI library took all calls." in text_of(page)
+    assert "2 more communicators not remembered" in text_of(
+        make_page({**REPORT, "forgotten_communicators": 2}, None))
     assert "None had a collective call" in text_of(make_page({**REPORT, "communicators": []}, None))
 
 

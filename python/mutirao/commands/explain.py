@@ -61,9 +61,14 @@ def explain(report: dict) -> Iterator[str]:
     for communicator in report["communicators"]:
         yield ""
         yield from _communicator(communicator)
-    if report.get("forgotten_communicators"):
+    for line in forgotten(report):
         yield ""
-        yield f"{counted(report['forgotten_communicators'], 'more communicator')} not remembered"
+        yield line
+
+
+def forgotten(report: dict) -> Iterator[str]:
+    if count := report.get("forgotten_communicators"):
+        yield f"{counted(count, 'more communicator')} not remembered"
 
 
 def head(report: dict) -> Iterator[str]:

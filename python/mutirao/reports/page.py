@@ -11,6 +11,7 @@ from mutirao.commands.explain import (
     class_title,
     draw_tree,
     extent,
+    forgotten,
     head,
     title,
     with_file,
@@ -36,7 +37,7 @@ def make_page(report: dict, file: Path | None) -> str:
     colours = colours_of(all_classes(report))
     return page_template("page.html", "what it did for a program", Path(__file__).parent).substitute(
         verdict=_verdict(report, saved),
-        facts=_lines(head(report)),
+        facts=_lines([*head(report), *forgotten(report)]),
         tiles=_tiles(report, saved),
         communicators="\n".join(_communicator(each, colours) for each in report["communicators"])
         or _section("Communicators", _soft("None had a collective call that mutirao handles.")),
@@ -79,9 +80,9 @@ def _tiles(report: dict, saved: Saved | None) -> str:
         largest = max(report["communicators"], key=lambda each: each.get("ranks", 0))
         ranks, _, where = extent(largest).partition(" ")
         shown.append(("tile", ranks, f"{where}, the largest communicator"))
-    if start := report.get("start"):
-        us = 1000 * (start.get("twin_ms", 0) + start.get("waited_ms", 0))
-        shown.append(("tile", duration(us), "longer in MPI_Init"))
+    start = report.get("start") or {}
+    if start_ms := start.get("twin_ms", 0) + start.get("waited_ms", 0):
+        shown.append(("tile", duration(1000 * start_ms), "longer in MPI_Init"))
     return tiles(shown)
 
 
@@ -201,8 +202,7 @@ def _latencies(communicator: dict) -> Iterable[str]:
 def _scatter(report: dict) -> str:
     points = points_of(report)
     if not points:
-        return _soft("Nothing was both predicted and measured: where hosts are far apart and one"
-                     " algorithm is predicted to be much faster, none is tried.")
+        return _soft("No algorithm was both predicted and measured.")
     styles = {"native": "a0", "mutirao’s algorithms": "a5"}
     return "\n".join([
         _soft(f"Each point is an algorithm that was tried for one kind of call. On the dashed line it"

@@ -110,8 +110,10 @@ def timeline(communicator: dict, colours: dict[str, str]) -> str:
     width = round(_LEFT + step * max(len(moments) - 1, 1) + 12)
     bottom = _TOP + _LANE * len(lanes)
 
+    column = {moment: number for number, moment in enumerate(moments)}
+
     def x(call: int) -> float:
-        return _LEFT + step * moments.index(call)
+        return _LEFT + step * column[call]
 
     parts = [f'<svg class="chart" viewBox="0 0 {width} {bottom + 24}" style="min-width:{width}px"'
              f' role="img" aria-label="Rulings over calls: the list below says the same">']
