@@ -17,6 +17,7 @@ COMMANDS = (
     "run",
     "lab",
     "explain",
+    "report",
     "show",
     "algorithms",
     "new_algorithm",

@@ -134,9 +134,10 @@ def test_says_what_the_start_cost(explained):
     assert lines[1:3] == ["start: MPI_Init took 3.71 s longer, to duplicate MPI_COMM_WORLD",
                           "beside the program: all ranks known here 1.25 s after MPI_Init"]
     waited = {**REPORT["start"], "waited_ms": 4705, "introduced_ms": 0}
-    assert explained({**REPORT, "start": waited})[1:3] == [
+    assert explained({**REPORT, "start": waited})[1:4] == [
         "start: MPI_Init took 3.71 s longer, to duplicate MPI_COMM_WORLD, and 4.71 s to learn the"
-        " network (start=wait)", ""]
+        " network (start=wait)",
+        "saved in all against the MPI library's own, as predicted: 128.8 ms a rank", ""]
 
 
 def test_says_why_nothing_was_handled(explained):
@@ -147,8 +148,8 @@ def test_says_why_nothing_was_handled(explained):
 
 
 def test_says_how_many_communicators_it_forgot(explained):
-    assert explained({**REPORT, "forgotten_communicators": 2})[-1] == (
-        "2 more communicators not remembered")
+    assert "2 more communicators not remembered" in explained(
+        {**REPORT, "forgotten_communicators": 2})
 
 
 def test_json_is_the_report_itself(mutirao, tmp_path):

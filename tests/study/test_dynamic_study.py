@@ -14,8 +14,8 @@ from mutirao.studies.changing_network import CHANGES, after, before, six_gateway
 from mutirao.studies.dynamic_page import make_page, write_page
 from mutirao.studies.dynamic_tables import comparisons, print_tables
 from mutirao.studies.steady import PROGRAM
+from pages import checked
 from reference import kruskal
-from test_page import checked
 
 PAPER = {f"{each.low}-{each.high}": each for each in (*paper_000.FAILURES, *paper_000.RECOVERIES)}
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
@@ -10,49 +9,7 @@ import pytest
 from mutirao.studies import six_sites
 from mutirao.studies.chart import Bar, Group, bar_chart
 from mutirao.studies.page import make_demo_page, make_page, write_page
-
-VOID = {"meta", "br", "hr", "img", "input", "link"}
-LOADING = ("src", "href", "srcset", "data", "poster", "action", "xlink:href")
-
-
-class Checker(HTMLParser):
-    """Every element is closed where it must be; collects text, ids and what would be loaded."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.text, self.ids, self.loads, self.tags = [], [], [], [], set()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.add(tag)
-        for name, value in attrs:
-            if name == "id":
-                self.ids.append(value)
-            if name in LOADING:
-                self.loads.append(value)
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.open.pop()
-
-    def handle_endtag(self, tag):
-        assert self.open and self.open[-1] == tag, f"</{tag}> closes {self.open[-3:]}"
-        self.open.pop()
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] not in ("style", "pre"):
-            self.text.append(data)
-
-
-def checked(page):
-    checker = Checker()
-    checker.feed(page)
-    checker.close()
-    assert checker.open == []
-    return checker
-
+from pages import assert_stands_alone, checked
 
 PICTURE = ('<svg xmlns="http://www.w3.org/2000/svg"><defs><marker id="head0"/></defs>'
            '<line marker-end="url(#head0)"/></svg>')
@@ -66,11 +23,7 @@ def result(study_with):
 
 def test_whole_and_by_itself(result):
     page = make_page(result, PICTURES)
-    checker = checked(page)
-    assert checker.loads == []
-    assert not checker.tags & {"script", "link", "iframe", "object", "img"}
-    assert "@import" not in page
-    assert re.findall(r"url\((?!#)", page) == []
+    assert_stands_alone(page)
     assert set(re.findall(r"https?://[^\"'< ]+", page)) == {"http://www.w3.org/2000/svg"}
 
 

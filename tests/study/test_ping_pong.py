@@ -34,7 +34,7 @@ from mutirao.studies.ping_pong_times import (
     read_times,
 )
 from mutirao.studies.ping_pong_ways import BY_KEY, WAYS, Change, Work
-from test_page import checked
+from pages import checked
 
 SECONDS = 60
 

@@ -2,13 +2,15 @@
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from mutirao.collectives import COLLECTIVES
 from mutirao.errors import Failure
 from mutirao.output import print_json
 from mutirao.paths import last_report
+from mutirao.saved import all_classes, saved_in
 from mutirao.units import counted, duration, rate
 
 
@@ -26,7 +28,14 @@ def run(arguments) -> int:
         print_json(report)
     else:
         print("\n".join(explain(report)))
+        if report["communicators"]:
+            print(f"\nThe same with pictures: {with_file('mutirao report', arguments.file)}")
     return 0
+
+
+def with_file(command: str, file: Path | None) -> str:
+    """As it is typed for the same report."""
+    return f"{command} {shlex.quote(str(file))}" if file else command
 
 
 def read_report(file: Path | None) -> dict:
@@ -45,16 +54,27 @@ def read_report(file: Path | None) -> dict:
 
 
 def explain(report: dict) -> Iterator[str]:
-    yield f"mutirao {report.get('mutirao', '?')} over {_first_line(report.get('mpi', '?'))}"
-    yield from _start(report.get("start") or {})
+    yield from head(report)
+    yield from _saved(all_classes(report), " in all")
     if not report["communicators"]:
         yield "No communicator had a collective call that mutirao handles."
     for communicator in report["communicators"]:
         yield ""
         yield from _communicator(communicator)
-    if report.get("forgotten_communicators"):
+    for line in forgotten(report):
         yield ""
-        yield f"{counted(report['forgotten_communicators'], 'more communicator')} not remembered"
+        yield line
+
+
+def forgotten(report: dict) -> Iterator[str]:
+    if count := report.get("forgotten_communicators"):
+        yield f"{counted(count, 'more communicator')} not remembered"
+
+
+def head(report: dict) -> Iterator[str]:
+    """What ran, and what its start cost."""
+    yield f"mutirao {report.get('mutirao', '?')} over {_first_line(report.get('mpi', '?'))}"
+    yield from _start(report.get("start") or {})
 
 
 def _first_line(text: str) -> str:
@@ -77,15 +97,23 @@ def _start(start: dict) -> Iterator[str]:
                    f" {duration(start['introduced_ms'] * 1000)} after MPI_Init")
 
 
-def _communicator(communicator: dict) -> Iterator[str]:
+def title(communicator: dict) -> str:
+    return f"{communicator.get('name') or 'communicator'}: {extent(communicator)}"
+
+
+def extent(communicator: dict) -> str:
     ranks, hosts = communicator.get("ranks", 0), communicator.get("hosts", 0)
-    line = f"{communicator.get('name') or 'communicator'}: {counted(ranks, 'rank')}"
+    line = counted(ranks, "rank")
     if hosts:
         line += f" on {counted(hosts, 'host')}"
     sites = len(set(communicator.get("sites") or ()))
     if sites > 1:
         line += f" in {sites} sites"
-    yield line
+    return line
+
+
+def about(communicator: dict) -> Iterator[str]:
+    """Who took its calls, how it followed its network, and what was known of that."""
     yield f"  {_state(communicator)}"
     if communicator.get("profile"):
         yield f"  profile: {communicator['profile']}"
@@ -93,11 +121,16 @@ def _communicator(communicator: dict) -> Iterator[str]:
     yield from _followed(communicator.get("adaptation") or {}, communicator.get("latency_us") or [])
     if communicator.get("tree"):
         yield from _costs(communicator.get("costs") or {})
+
+
+def _communicator(communicator: dict) -> Iterator[str]:
+    yield title(communicator)
+    yield from about(communicator)
     if communicator.get("tree"):
         yield "  spanning tree, with the one-way latency of each link:"
         yield from (f"    {line}" for line in draw_tree(
             communicator["tree"], communicator.get("latency_us"), communicator.get("sites")))
-    for of_class in _by_collective(communicator.get("classes", ())):
+    for of_class in by_collective(communicator.get("classes", ())):
         yield ""
         yield from _class(of_class)
 
@@ -172,7 +205,7 @@ def _followed(adaptation: dict, latency_us: list) -> Iterator[str]:
     if not taken_up:
         yield "  no change of the network taken up"
     for change in taken_up:
-        yield f"  known in call {change['call'] + 1}: {_change(change)}"
+        yield f"  known in call {change['call'] + 1}: {change_line(change)}"
 
 
 def _waited(adaptation: dict) -> str:
@@ -185,7 +218,7 @@ def _waited(adaptation: dict) -> str:
             f" {duration(total_ms * 1000)} in all")
 
 
-def _change(change: dict) -> str:
+def change_line(change: dict) -> str:
     shown = change.get("shown") or []
     parts = [f"hosts {link['low']}-{link['high']} {_latency(link['before_us'])} ->"
              f" {_latency(link['after_us'])}" for link in shown]
@@ -238,18 +271,22 @@ def draw_tree(edges: list, latency_us: list | None, sites: list | None) -> Itera
                            for child, branch in zip(children, branches)])
 
 
-def _by_collective(classes: Sequence[dict]) -> list[dict]:
+def by_collective(classes: Sequence[dict]) -> list[dict]:
     """Those of a collective together."""
     order = list(dict.fromkeys(each["collective"] for each in classes))
     return sorted(classes, key=lambda each: order.index(each["collective"]))
 
 
+def class_title(of_class: dict) -> str:
+    collective = COLLECTIVES[of_class["collective"]]
+    in_order = "" if of_class.get("commutes", True) else ", operands in order"
+    return f"{collective.calls(of_class['length_bytes'], of_class['root'])}{in_order}"
+
+
 def _class(of_class: dict) -> Iterator[str]:
     """All calls of one collective with one root that are as long, to the next power of two, or of any
     length where ranks do not know of each other's."""
-    collective = COLLECTIVES[of_class["collective"]]
-    in_order = "" if of_class.get("commutes", True) else ", operands in order"
-    yield f"  {collective.calls(of_class['length_bytes'], of_class['root'])}{in_order}"
+    yield f"  {class_title(of_class)}"
     if of_class["native_calls"]:
         yield f"    {counted(of_class['native_calls'], 'call')} by the MPI library"
     if of_class.get("native_choice") and not of_class["rulings"]:
@@ -265,7 +302,7 @@ def _class(of_class: dict) -> Iterator[str]:
         yield from _why(ruling)
         if later is None or names(ruling) != names(later):
             yield from _candidates(ruling)
-    yield from _saved(of_class)
+    yield from (f"    {line}" for line in _saved([of_class]))
 
 
 def names(ruling: dict) -> set[str]:
@@ -304,25 +341,6 @@ def _took(row: dict | None, native: dict | None) -> str:
     return text
 
 
-def saved_us(of_class: dict) -> tuple[float, str] | None:
-    """Of all calls that ran by algorithms of mutirao's once settled, against the MPI library's own; and how
-    that is known. None: it is not."""
-    total_us, known = 0.0, set()
-    for ruling in of_class["rulings"]:
-        if not ruling["calls"] or not ruling.get("settled", True):
-            continue
-        for how, field in (("measured", "median_us"), ("considered", "predicted_us")):
-            times_us = {row["candidate"]: row[field] for row in ruling.get(how) or ()}
-            if times_us.get("native") and ruling["chosen"] in times_us:
-                total_us += ruling["calls"] * (times_us["native"] - times_us[ruling["chosen"]])
-                known.add("measured" if how == "measured" else "predicted")
-                break
-    return (total_us, " and ".join(sorted(known))) if known else None
-
-
-def _saved(of_class: dict) -> Iterator[str]:
-    saved = saved_us(of_class)
-    if saved:
-        total_us, known = saved
-        what = "saved" if total_us >= 0 else "lost"
-        yield f"    {what} against the MPI library's own, as {known}: {duration(abs(total_us))} a rank"
+def _saved(classes: Iterable[dict], which: str = "") -> Iterator[str]:
+    if saved := saved_in(classes):
+        yield f"{saved.verb}{which} against the MPI library's own, as {saved.known}: {saved}"

@@ -67,12 +67,12 @@ def world_map(network: dict) -> str:
         x, y = _place(site)
         hosts = [host for host, its in enumerate(network["site_of"]) if its == number]
         country = next(name for name, its in _COUNTRIES.items() if site in its)
-        parts.append(_circle(number, x, y, 13, site,
+        parts.append(circle(number, x, y, 13, site,
                              f"{site}, {country}: hosts {hosts[0]} to {hosts[-1]}"))
     return "\n".join([*parts, *labels, "</svg>"])
 
 
-def _circle(site: int, x: float, y: float, radius: int, text: object, what: str) -> str:
+def circle(site: int, x: float, y: float, radius: int, text: object, what: str) -> str:
     return (f'<circle class="site s{site}" cx="{x:.0f}" cy="{y:.0f}" r="{radius}">'
             f"<title>{escape(what)}</title></circle>"
             f'<text class="in-site" x="{x:.0f}" y="{y + 4:.0f}">{text}</text>')
@@ -141,7 +141,7 @@ def tree(network: dict, root: int, messages: Sequence, width: int = 620) -> str:
     for host in places:
         what = (f"host {host} in {network['sites'][site_of[host]]}: has it after"
                 f" {arrival.get(host, 0.0):.1f} ms")
-        parts.append(_circle(site_of[host], *at(host), 11, host, what))
+        parts.append(circle(site_of[host], *at(host), 11, host, what))
     return "\n".join([*parts, *labels, "</svg>"])
 
 

@@ -23,8 +23,8 @@ from mutirao.studies.html import (
     left_out_lines,
     legend,
     page_template,
-    style_sheet,
     table,
+    tiles,
     warnings,
     write_files,
 )
@@ -42,10 +42,10 @@ def write_page(result: dict, folder: Path) -> list[Path]:
 
 
 def make_page(result: dict) -> str:
-    template = page_template("dynamic_page.html")
+    template = page_template("dynamic_page.html", "links change while a program broadcasts")
     network = result["network"]
     return template.substitute(
-        style=style_sheet(), length=result["length_bytes"], root=result["root"],
+        length=result["length_bytes"], root=result["root"],
         made=escape(f"{how_made(result)}; {result['mpi_title']}"),
         warnings=warnings([*remarks(result), *left_out_lines(result)]), tiles=_tiles(result),
         changes=_changes(network), inside=f"{network['inside_ms']:g}",
@@ -59,22 +59,21 @@ def make_page(result: dict) -> str:
 
 def _tiles(result: dict) -> str:
     """Of the first figure in which it was measured: the default beside a tree that stays."""
-    tiles = []
+    shown = []
     for figure in result["figures"]:
         arms = {arm["key"]: arm["columns_s"] for arm in figure["arms"]}
-        if tiles or not {"mst", "default"} <= arms.keys():
+        if shown or not {"mst", "default"} <= arms.keys():
             continue
         ratio = arms["mst"]["broadcasts"] / arms["default"]["broadcasts"]
-        tiles.append(("tile good", f"{ratio:.1f} ×", "faster broadcasts than by a spanning tree"
+        shown.append(("tile good", f"{ratio:.1f} ×", "faster broadcasts than by a spanning tree"
                       f" that stays: figure {figure['number']}"))
         if arms["default"]["adapting"] is not None:
             share = arms["default"]["adapting"] / arms["default"]["whole"]
-            tiles.append(("tile", f"{share:.1%}", "of the program went into adapting (the paper:"
+            shown.append(("tile", f"{share:.1%}", "of the program went into adapting (the paper:"
                           " 19% to 30%)"))
-        tiles.append(("tile", f"{arms['default']['whole']:.0f} s", "the whole program; with the"
+        shown.append(("tile", f"{arms['default']['whole']:.0f} s", "the whole program; with the"
                       f" tree that stays {arms['mst']['whole']:.0f} s"))
-    return "\n".join(f'<div class="{style}"><b>{escape(value)}</b>{escape(what)}</div>'
-                     for style, value, what in tiles)
+    return tiles(shown)
 
 
 def _changes(network: dict) -> str:

@@ -14,14 +14,14 @@ _HERE = Path(__file__).parent
 def write_files(result: dict, page: str, folder: Path) -> list[Path]:
     """The page and the raw values, named after the study."""
     path = folder / f"{result['study']}.html"
-    return [_written(path, page), write_values(result, folder)]
+    return [written(path, page), write_values(result, folder)]
 
 
 def write_values(result: dict, folder: Path) -> Path:
-    return _written(folder / f"{result['study']}.json", json.dumps(result, indent=2) + "\n")
+    return written(folder / f"{result['study']}.json", json.dumps(result, indent=2) + "\n")
 
 
-def _written(path: Path, text: str) -> Path:
+def written(path: Path, text: str) -> Path:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -29,14 +29,15 @@ def _written(path: Path, text: str) -> Path:
     return path
 
 
-def page_template(name: str) -> Template:
-    """A page whose end is that of all: $commands, $raw and $json."""
-    return Template("".join((_HERE / part).read_text(encoding="utf-8")
-                            for part in (name, "page_end.html")))
+def page_template(name: str, title: str, folder: Path = _HERE) -> Template:
+    """A page whose head and end are those of all; its end wants $commands, $raw and $json."""
+    begin = Template(_text_of(_HERE / "page_begin.html")).substitute(
+        title=escape(title), style=_text_of(_HERE / "page.css"))
+    return Template(begin + _text_of(folder / name) + _text_of(_HERE / "page_end.html"))
 
 
-def style_sheet() -> str:
-    return (_HERE / "page.css").read_text(encoding="utf-8")
+def _text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def how_made(result: dict) -> str:
@@ -48,6 +49,12 @@ def how_made(result: dict) -> str:
 
 def left_out_lines(result: dict) -> list[str]:
     return [f"{row['title']} left out: {row['reason']}" for row in result["left_out"]]
+
+
+def tiles(rows: Sequence[tuple[str, str, str]]) -> str:
+    """(style, number, what it is) each."""
+    return "\n".join(f'<div class="{style}"><b>{escape(value)}</b>{escape(what)}</div>'
+                     for style, value, what in rows)
 
 
 def warnings(lines: Sequence[str]) -> str:

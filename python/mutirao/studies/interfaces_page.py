@@ -11,8 +11,8 @@ from mutirao.studies.chart import Bar, Group, bar_chart
 from mutirao.studies.html import (
     legend,
     page_template,
-    style_sheet,
     table,
+    tiles,
     warnings,
     write_files,
 )
@@ -52,9 +52,9 @@ def write_page(result: dict, folder: Path) -> list[Path]:
 
 
 def make_page(result: dict) -> str:
-    template = page_template("interfaces_page.html")
+    template = page_template("interfaces_page.html", "one program over many interfaces")
     return template.substitute(
-        style=style_sheet(), points=result["plan"]["points"], made=escape(_how_made(result)),
+        points=result["plan"]["points"], made=escape(_how_made(result)),
         warnings=warnings(remarks(result)), tiles=_tiles(result),
         figures="\n".join(_figure(result, number, side) for number, side in figures(result)),
         figure_7=_figure_7(result), verdicts=_verdicts(result),
@@ -81,20 +81,18 @@ def _items(lines: Sequence[str]) -> str:
 
 
 def _tiles(result: dict) -> str:
-    shown = verdicts(result)
-    checked = [verdict for verdict in shown if verdict.holds != "not measured"]
+    checked = [verdict for verdict in verdicts(result) if verdict.holds != "not measured"]
     holding = sum(verdict.holds == "yes" for verdict in checked)
-    tiles = [("tile good", str(len(result["transports"])), "interfaces, one image"),
+    shown = [("tile good", str(len(result["transports"])), "interfaces, one image"),
              ("tile", f"{holding} of {len(checked)}", "statements of the paper hold here")]
     for _, side in figures(result)[:1]:
         workers = result["plan"]["workers"][0]
         best = min(result["transports"],
                    key=lambda transport: median_of(transport, workers, side) or 0)
-        tiles.append(("tile", f"{median_of(best, workers, side):.3f} s",
+        shown.append(("tile", f"{median_of(best, workers, side):.3f} s",
                       f"{best['title']}, the fastest with {counted(workers, 'worker')} and messages"
                       f" of {message_bytes(result, side)} bytes"))
-    return "\n".join(f'<div class="{style}"><b>{escape(value)}</b>{escape(what)}</div>'
-                     for style, value, what in tiles)
+    return tiles(shown)
 
 
 def _colour(number: int) -> str:

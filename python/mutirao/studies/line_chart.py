@@ -30,28 +30,33 @@ def line_chart(lines: Sequence[Line], most_us: float, least_us: float, width: in
     """The interval of each point is a band around its line."""
     sizes = [point.length_bytes for line in lines for point in line.points]
     low, high = math.floor(math.log10(least_us)), math.ceil(math.log10(most_us))
-    x = _scale(math.log2(min(sizes)), math.log2(max(sizes)), _LEFT, width - _RIGHT, math.log2)
-    y = _scale(low, high, height - _BOTTOM, _TOP, math.log10)
+    x = scale(math.log2(min(sizes)), math.log2(max(sizes)), _LEFT, width - _RIGHT, math.log2)
+    y = scale(low, high, height - _BOTTOM, _TOP, math.log10)
     parts = [f'<svg class="chart" viewBox="0 0 {width} {height}" role="img">']
     for power in range(low, high + 1):
-        at, label = y(10.0**power), duration(10.0**power).replace(".00", "").replace(".0", "")
+        at, label = y(10.0**power), power_label(power)
         parts.append(f'<line class="grid" x1="{_LEFT}" x2="{width - _RIGHT}" y1="{at:.1f}"'
-                     f' y2="{at:.1f}"/>' + _text(_LEFT - 6, at + 4, "end", label))
+                     f' y2="{at:.1f}"/>' + axis_text(_LEFT - 6, at + 4, "end", label))
     for power in range(0, math.floor(math.log2(max(sizes))) + 1, 4):
         if (1 << power) >= min(sizes):
             anchor = "end" if 1 << power == max(sizes) else "middle"
-            parts.append(_text(x(1 << power), height - _BOTTOM + 18, anchor, size(1 << power)))
+            parts.append(axis_text(x(1 << power), height - _BOTTOM + 18, anchor, size(1 << power)))
     for line in lines:
         parts += _line(line, x, y)
     return "\n".join([*parts, "</svg>"])
 
 
-def _scale(low: float, high: float, begin: float, end: float,
+def power_label(power: int) -> str:
+    """Of ten microseconds to it."""
+    return duration(10.0**power).replace(".00", "").replace(".0", "")
+
+
+def scale(low: float, high: float, begin: float, end: float,
            transform: Callable[[float], float]) -> Callable[[float], float]:
     return lambda value: begin + (end - begin) * (transform(value) - low) / ((high - low) or 1)
 
 
-def _text(x: float, y: float, anchor: str, text: str) -> str:
+def axis_text(x: float, y: float, anchor: str, text: str) -> str:
     return f'<text class="axis" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 

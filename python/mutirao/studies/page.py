@@ -12,8 +12,8 @@ from mutirao.studies.html import (
     left_out_lines,
     legend,
     page_template,
-    style_sheet,
     table,
+    tiles,
     warnings,
     write_files,
 )
@@ -32,6 +32,7 @@ from mutirao.studies.tables import (
 )
 from mutirao.units import duration
 
+_TITLE = "one broadcast, 24 hosts, six sites"
 # Colours of the style sheet; native arms take the first ones in turn.
 _COLOURS = {"mpich-like": "a2", "magpie-like": "a3", "mst": "a4", "choice": "a5"}
 _NATIVE_COLOURS = ("a0", "a1")
@@ -50,7 +51,7 @@ def write_demo(result: dict, folder: Path) -> list[Path]:
 
 def make_page(result: dict, pictures: Mapping[str, str]) -> str:
     """`pictures` are the core's drawings of the shapes, by key."""
-    return page_template("page.html").substitute(
+    return page_template("page.html", _TITLE).substitute(
         _one_broadcast(result), root=result["root"],
         consecutive=_consecutive(result), citation=escape(result["paper"]["citation"]),
         legend_4=legend({"MPICH-like": "a2", "MagPIe-like": "a3", "minimum spanning tree": "a4"})
@@ -65,13 +66,14 @@ def make_page(result: dict, pictures: Mapping[str, str]) -> str:
 
 
 def make_demo_page(result: dict) -> str:
-    return page_template("demo_page.html").substitute(_one_broadcast(result), root=result["root"])
+    return page_template("demo_page.html", _TITLE).substitute(_one_broadcast(result),
+                                                              root=result["root"])
 
 
 def _one_broadcast(result: dict) -> dict[str, str]:
     """What the demo shows too: the network, single broadcasts, and all values."""
     return {
-        "style": style_sheet(), "length": result["length_bytes"],
+        "length": result["length_bytes"],
         "made": escape(how_made(result)), "tiles": _tiles(result),
         "map": world_map(result["network"]),
         "warnings": warnings([*remarks(result), *left_out_lines(result)]),
@@ -96,19 +98,18 @@ def _arm_colours(result: dict) -> dict[str, str]:
 
 
 def _tiles(result: dict) -> str:
-    tiles = []
+    shown = []
     for arm in result["arms"]:
         if arm["settings"] is None:
-            tiles.append(("tile", f"{worst_to_bound(arm):.2f} ×",
+            shown.append(("tile", f"{worst_to_bound(arm):.2f} ×",
                           f"the physical bound at worst: {arm['title']}"))
         elif arm["key"] == "choice":
-            tiles.append(("tile good", f"{worst_to_bound(arm):.2f} ×",
+            shown.append(("tile good", f"{worst_to_bound(arm):.2f} ×",
                           "the physical bound at worst: mutirao’s choice"))
-            tiles.append(("tile", duration(start_ms(arm) * 1000),
+            shown.append(("tile", duration(start_ms(arm) * 1000),
                           "longer in MPI_Init, which waits for the network here; by default"
                           f" {duration(arm['start']['twin_ms'] * 1000)} longer"))
-    return "\n".join(f'<div class="{style}"><b>{escape(value)}</b>{escape(what)}</div>'
-                     for style, value, what in tiles)
+    return tiles(shown)
 
 
 def _latencies(network: dict) -> str:

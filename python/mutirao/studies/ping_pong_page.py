@@ -9,7 +9,6 @@ from mutirao.studies.html import (
     left_out_lines,
     legend,
     page_template,
-    style_sheet,
     table,
     warnings,
     write_files,
@@ -52,13 +51,13 @@ def write_page(result: dict, folder: Path) -> list[Path]:
 
 
 def make_page(result: dict) -> str:
-    template = page_template("ping_pong_page.html")
+    template = page_template("ping_pong_page.html", "is it the language?")
     machine = result["machine"]
     made = (f"mutirao {result['mutirao']}, {result['made']}, {machine['processors']} processors,"
             f" {machine['system']}; {', '.join(result['versions'])}; the study took"
             f" {result['seconds']} s")
     return template.substitute(
-        style=style_sheet(), trips=how_many(result), band=_BANDS[result["rounds"] > 1], made=escape(made),
+        trips=how_many(result), band=_BANDS[result["rounds"] > 1], made=escape(made),
         warnings=warnings([*remarks(result), *left_out_lines(result)]),
         tiles=_tiles(result),
         situations="\n".join(_situation(result, each) for each in result["situations"]),

@@ -1,0 +1,236 @@
+"""The report of a run as one HTML page that needs nothing beside itself."""
+
+import json
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+
+from mutirao.commands.explain import (
+    about,
+    by_collective,
+    class_title,
+    draw_tree,
+    extent,
+    forgotten,
+    head,
+    title,
+    with_file,
+)
+from mutirao.reports.choices import Choice, choice_of, measured
+from mutirao.reports.rulings import colours_of, events, sparkline, timeline
+from mutirao.reports.scatter import points_of, scatter, within_twice
+from mutirao.reports.site_map import groups_of, least_us, site_map
+from mutirao.saved import Saved, all_classes, saved_in
+from mutirao.studies.html import legend, page_template, table, tiles
+from mutirao.units import counted, duration
+
+_MOST_SITES_IN_TABLE = 12
+_COLUMNS = ("calls of", "native / mutirao", "now, and why", "over its calls", "predicted",
+            "measured", "native", "bound", "× native", "saved")
+_RAW = ("communicator", "calls of", "from call", "chosen", "candidate", "predicted, us",
+        "measured, us", "low, us", "high, us", "windows")
+
+
+def make_page(report: dict, file: Path | None) -> str:
+    """`file` as it was asked for; None: that of the last run."""
+    saved = saved_in(all_classes(report))
+    colours = colours_of(all_classes(report))
+    return page_template("page.html", "what it did for a program", Path(__file__).parent).substitute(
+        verdict=_verdict(report, saved),
+        facts=_lines([*head(report), *forgotten(report)]),
+        tiles=_tiles(report, saved),
+        communicators="\n".join(_communicator(each, colours) for each in report["communicators"])
+        or _section("Communicators", _soft("None had a collective call that mutirao handles.")),
+        scatter=_scatter(report), raw=_raw(report), json=escape(json.dumps(report)),
+        commands=escape("\n".join(with_file(f"mutirao {command}", file)
+                                  for command in ("explain", "report"))))
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "<br>".join(escape(line.strip()) for line in lines)
+
+
+def _verdict(report: dict, saved: Saved | None) -> str:
+    own = _own_calls(report)
+    if not own:
+        return "<strong>The MPI library took all calls.</strong>"
+    ran = f"{counted(own, 'call')} ran by algorithms of mutirao’s"
+    if saved is None:
+        return (f"<strong>Whether mutirao saved time is not known.</strong> {ran}, none of them settled"
+                " and with a native time to compare with.")
+    return (f"<strong>mutirao {saved.verb} {saved} in all, as {saved.known}.</strong> {ran}; the sum is"
+            f" that of the {saved.calls} that were settled and whose native time is known. Calls on"
+            " trial are not in it, nor is what the start cost.")
+
+
+def _own_calls(report: dict) -> int:
+    return sum(ruling["calls"] for of_class in all_classes(report)
+               for ruling in of_class["rulings"])
+
+
+def _tiles(report: dict, saved: Saved | None) -> str:
+    shown = []
+    if saved:
+        shown.append((f"tile {'good' if saved.us >= 0 else 'bad'}", duration(abs(saved.us)),
+                      f"{saved.verb} on each rank, as {saved.known}"))
+    calls = sum(each.get("calls", 0) for each in report["communicators"])
+    shown.append(("tile", f"{_own_calls(report):,}",
+                  f"of {calls:,} calls ran by algorithms of mutirao’s"))
+    if report["communicators"]:
+        largest = max(report["communicators"], key=lambda each: each.get("ranks", 0))
+        ranks, _, where = extent(largest).partition(" ")
+        shown.append(("tile", ranks, f"{where}, the largest communicator"))
+    start = report.get("start") or {}
+    if start_ms := start.get("twin_ms", 0) + start.get("waited_ms", 0):
+        shown.append(("tile", duration(1000 * start_ms), "longer in MPI_Init"))
+    return tiles(shown)
+
+
+def _section(heading: str, *parts: str) -> str:
+    return "\n".join([f"<section>\n<h2>{escape(heading)}</h2>", *parts, "</section>"])
+
+
+def _soft(line: str) -> str:
+    return f'<p class="soft">{escape(line)}</p>'
+
+
+def _communicator(communicator: dict, colours: dict[str, str]) -> str:
+    return _section(title(communicator),
+                    f'<p class="soft">{_lines(about(communicator))}</p>',
+                    *_choices(communicator, colours), *_timeline(communicator, colours),
+                    *_map(communicator))
+
+
+def _choices(communicator: dict, colours: dict[str, str]) -> list[str]:
+    classes = by_collective(communicator["classes"])
+    if not classes:
+        return [_soft("No call of it is told apart.")]
+    rows = [_row(of_class, communicator["calls"], colours) for of_class in classes]
+    return ["<h3>What was chosen for which calls</h3>",
+            f'<div class="scroll cards">{table(_COLUMNS, rows)}</div>',
+            legend({kind: colours[kind] for kind in colours_of(classes)}),
+            _soft("Where several algorithms take turns, the times are those of the fastest. Times"
+                  " measured are medians with their intervals. Pale: on trial. Each line runs from the"
+                  " first call of its kind to the end, on a logarithmic scale.")]
+
+
+def _row(of_class: dict, calls: int, colours: dict[str, str]) -> list[tuple[str]]:
+    choice = choice_of(of_class)
+    ratio = choice.times_native()
+    saved = saved_in([of_class])
+    now = choice.chosen + ("" if choice.settled else " (on trial)")
+    bound = duration(choice.bound_us) if choice.bound_us else ""
+    cells = ((class_title(of_class), ""),
+             (f"{choice.native_calls:,} / {choice.own_calls:,}", ""),
+             (now, _why(choice)), (_predicted(choice.predicted_us), ""), _took(choice.measured),
+             _native(choice), (bound, ""),
+             (f"{ratio[0]:.2f}", ratio[1]) if ratio else ("", ""),
+             (f"{'-' if saved.us < 0 else ''}{duration(abs(saved.us))}", saved.known) if saved
+             else ("", ""))
+    ready = [f"<span>{escape(text)}{_small(small)}</span>" if text else "" for text, small in cells]
+    ready.insert(_COLUMNS.index("over its calls"), sparkline(of_class, calls, colours))
+    return [(f'<td data-label="{column}">{cell}</td>',)
+            for column, cell in zip(_COLUMNS, ready, strict=True)]
+
+
+def _small(text: str) -> str:
+    return f"<small>{escape(text)}</small>" if text else ""
+
+
+def _why(choice: Choice) -> str:
+    return choice.reason if choice.arm == choice.chosen else f"{choice.reason}; times of {choice.arm}"
+
+
+def _predicted(us: float | None) -> str:
+    return "" if us is None else duration(us)
+
+
+def _took(row: dict | None) -> tuple[str, str]:
+    if row is None:
+        return "", ""
+    return (duration(row["median_us"]),
+            f"{duration(row['low_us'])} to {duration(row['high_us'])}")
+
+
+def _native(choice: Choice) -> tuple[str, str]:
+    """Known in the same way as the algorithm's own time, so that a row can be compared."""
+    if choice.native_measured and (choice.measured or choice.native_predicted_us is None):
+        time, interval = _took(choice.native_measured)
+        return time, f"measured, {interval}"
+    predicted = _predicted(choice.native_predicted_us)
+    return predicted, "predicted" if predicted else ""
+
+
+def _timeline(communicator: dict, colours: dict[str, str]) -> list[str]:
+    if not communicator["classes"]:
+        return []
+    told = events(communicator)
+    items = "".join(f"<li>from call {call} on: {escape(what)}</li>" for call, what in told)
+    return ["<h3>Rulings and changes of the network, in the order of calls</h3>",
+            _soft("A column is the time between two changes, however many calls it has; dashed lines"
+                  " are changes of the network that were taken up."),
+            f'<figure class="scroll">{timeline(communicator, colours)}</figure>',
+            f"<details><summary>The same as a list of {len(told)}</summary><ul>{items}</ul></details>"]
+
+
+def _map(communicator: dict) -> list[str]:
+    heading = "<h3>The network, and the spanning tree of its hosts</h3>"
+    if communicator.get("hosts") == 1:
+        return [heading, _soft("All its ranks are on one host: there are no links to draw.")]
+    if not communicator.get("tree"):
+        return [heading, _soft("Its network was not known when the program ended.")]
+    return [heading,
+            _soft("Circles are hosts, in the colours of their sites; the thick links are the minimum"
+                  " spanning tree, with one-way latencies where there is room."),
+            f'<figure class="scroll">{site_map(communicator)}</figure>', *_latencies(communicator)]
+
+
+def _latencies(communicator: dict) -> Iterable[str]:
+    groups = groups_of(communicator)
+    tree = "\n".join(draw_tree(communicator["tree"], communicator["latency_us"],
+                               communicator["sites"]))
+    yield f"<details><summary>The tree as text</summary><pre>{escape(tree)}</pre></details>"
+    if len(groups) > _MOST_SITES_IN_TABLE:
+        return
+    rows = [[a.title, *("·" if a is b else duration(least_us(communicator["latency_us"], a, b))
+                        for b in groups)] for a in groups]
+    yield "<details><summary>One-way latencies, of the best link between two</summary>"
+    yield f'<div class="scroll">{table(["", *(group.title for group in groups)], rows)}</div>'
+    yield "</details>"
+
+
+def _scatter(report: dict) -> str:
+    points = points_of(report)
+    if not points:
+        return _soft("No algorithm was both predicted and measured.")
+    styles = {"native": "a0", "mutirao’s algorithms": "a5"}
+    return "\n".join([
+        _soft(f"Each point is an algorithm that was tried for one kind of call. On the dashed line it"
+              f" took what was predicted; {within_twice(points)} of {len(points)} are within a factor"
+              " of two of it. Upright lines are intervals."),
+        legend(styles), f"<figure>{scatter(points, *styles.values())}</figure>"])
+
+
+def _raw(report: dict) -> str:
+    return table(_RAW, [row for communicator in report["communicators"]
+                        for of_class in communicator["classes"]
+                        for ruling in of_class["rulings"] or _native_choice(of_class)
+                        for row in _raw_rows(communicator, of_class, ruling)])
+
+
+def _native_choice(of_class: dict) -> Sequence[dict]:
+    return [of_class["native_choice"]] if of_class.get("native_choice") else []
+
+
+def _raw_rows(communicator: dict, of_class: dict, ruling: dict) -> Iterable[list]:
+    took = measured(ruling)
+    for row in ruling.get("considered") or ():
+        times = took.get(row["candidate"], {})
+        yield [communicator.get("name"), class_title(of_class), ruling["first_call"] + 1,
+               ruling["chosen"], row["candidate"], _number(row["predicted_us"]),
+               *(_number(times.get(field)) for field in ("median_us", "low_us", "high_us")),
+               times.get("windows")]
+
+
+def _number(us: float | None) -> str:
+    return "" if us is None else f"{us:.6g}"

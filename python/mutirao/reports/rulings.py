@@ -1,0 +1,149 @@
+"""Which algorithm held when: a line for each kind of call, and the moments at which that changed."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby
+
+from mutirao.commands.explain import change_line, class_title
+from mutirao.reports.choices import NATIVE, arms_of
+
+_MOST_REMEMBERED = 16  # rulings of a class; the library forgets those before
+_ON_TRIAL = "several on trial"
+_FORGOTTEN = "no longer remembered"
+# Colours of the style sheet; algorithms beyond the last one's share that.
+_FIXED_COLOURS = {NATIVE: "a0", _ON_TRIAL: "a2", _FORGOTTEN: "a1"}
+_ALGORITHM_COLOURS = ("a5", "a3", "a4", "a7", "a6", "a8")
+_LEFT, _WIDTH, _LANE, _TOP, _CHARACTER = 200, 980, 34, 6, 6.6
+
+
+@dataclass(frozen=True)
+class Period:
+    """Calls of a communicator, counted from 0, in which one ruling held, or none."""
+
+    first_call: int
+    end_call: int
+    chosen: str
+    settled: bool = True
+
+    @property
+    def kind(self) -> str:
+        """The algorithm without its parameters."""
+        return _ON_TRIAL if len(arms_of({"chosen": self.chosen})) > 1 else self.chosen.split(":")[0]
+
+    def __str__(self) -> str:
+        trial = "" if self.settled else ", on trial"
+        return f"from call {self.first_call + 1} on: {self.chosen}{trial}"
+
+
+def periods(of_class: dict, calls: int) -> list[Period]:
+    rulings = of_class["rulings"]
+    before = _FORGOTTEN if len(rulings) >= _MOST_REMEMBERED else NATIVE
+    begins = [(of_class["first_call"], before, True)]
+    for ruling in rulings:
+        begin = max(ruling["first_call"], of_class["first_call"])
+        begins.append((begin, ruling["chosen"], ruling.get("settled", True)))
+    ends = [begin for begin, *_ in begins[1:]] + [max(calls, begins[-1][0] + 1)]
+    return [Period(begin, end, chosen, settled)
+            for (begin, chosen, settled), end in zip(begins, ends, strict=True) if begin < end]
+
+
+def colours_of(classes: Iterable[dict]) -> dict[str, str]:
+    """By kind, in the order of their appearance."""
+    kinds = dict.fromkeys(period.kind for of_class in classes for period in periods(of_class, 0))
+    algorithms = [kind for kind in kinds if kind not in _FIXED_COLOURS]
+    own = {kind: _ALGORITHM_COLOURS[min(number, len(_ALGORITHM_COLOURS) - 1)]
+           for number, kind in enumerate(algorithms)}
+    return {kind: style for kind, style in {**_FIXED_COLOURS, **own}.items() if kind in kinds}
+
+
+def sparkline(of_class: dict, calls: int, colours: dict[str, str]) -> str:
+    """From the first call of its kind to the last of the communicator, on a logarithmic scale, since
+    rulings come early."""
+    width, height = 150, 16
+    held = periods(of_class, calls)
+    first, end = held[0].first_call, held[-1].end_call
+
+    def x(call: int) -> float:
+        return width * math.log1p(call - first) / math.log1p(end - first)
+
+    return (f'<svg class="spark" viewBox="0 0 {width} {height}" role="img"'
+            f' aria-label="{escape("; ".join(map(str, held)))}">'
+            + "".join(_bar(period, colours, x, 0, height) for period in held) + "</svg>")
+
+
+def _bar(period: Period, colours: dict[str, str], x: Callable[[int], float], y: float,
+         height: float) -> str:
+    begin, end = x(period.first_call), x(period.end_call)
+    style = colours[period.kind] + ("" if period.settled else " dim")
+    return (f'<rect class="{style}" x="{begin:.1f}" y="{y:.1f}" width="{max(end - begin - 1, 0.8):.1f}"'
+            f' height="{height:.1f}"><title>{escape(str(period))}</title></rect>')
+
+
+def events(communicator: dict) -> list[tuple[int, str]]:
+    """What changed from which call on, in that order; calls are counted from 1."""
+    told = [(period.first_call + 1, f"{class_title(of_class)}: {period.chosen}"
+             + ("" if period.settled else ", on trial"))
+            for of_class in communicator["classes"]
+            for period in periods(of_class, communicator["calls"])]
+    told += [(change["call"] + 1, f"the network: {change_line(change)}")
+             for change in _changes(communicator)]
+    return sorted(told)
+
+
+def _changes(communicator: dict) -> Sequence[dict]:
+    return (communicator.get("adaptation") or {}).get("taken_up") or ()
+
+
+def timeline(communicator: dict, colours: dict[str, str]) -> str:
+    """A lane for each kind of call. A column is the time between two changes, however long, so that
+    none is too narrow to be seen."""
+    calls = communicator["calls"]
+    lanes = [(class_title(of_class), periods(of_class, calls))
+             for of_class in communicator["classes"]]
+    changes = _changes(communicator)
+    moments = sorted({moment for _, held in lanes for period in held
+                      for moment in (period.first_call, period.end_call)}
+                     | {change["call"] for change in changes})
+    step = max((_WIDTH - _LEFT - 12) / max(len(moments) - 1, 1), 16)
+    width = round(_LEFT + step * max(len(moments) - 1, 1) + 12)
+    bottom = _TOP + _LANE * len(lanes)
+
+    column = {moment: number for number, moment in enumerate(moments)}
+
+    def x(call: int) -> float:
+        return _LEFT + step * column[call]
+
+    parts = [f'<svg class="chart" viewBox="0 0 {width} {bottom + 24}" style="min-width:{width}px"'
+             f' role="img" aria-label="Rulings over calls: the list below says the same">']
+    for number, (title, held) in enumerate(lanes):
+        parts += _lane(title, held, _TOP + _LANE * number, x, colours)
+    for change in changes:
+        parts.append(f'<line class="bound" x1="{x(change["call"]):.1f}" x2="{x(change["call"]):.1f}"'
+                     f' y1="{_TOP - 4}" y2="{bottom}"><title>{escape(change_line(change))}</title>'
+                     "</line>")
+    return "\n".join([*parts, *_axis(moments, x, bottom), "</svg>"])
+
+
+def _lane(title: str, held: Sequence[Period], top: float, x: Callable[[int], float],
+          colours: dict[str, str]) -> Iterator[str]:
+    yield f'<text x="{_LEFT - 10}" y="{top + 24:.1f}" text-anchor="end">{escape(title)}</text>'
+    for period in held:
+        yield _bar(period, colours, x, top + 16, 11)
+    for kind, alike in groupby(held, key=lambda period: period.kind):
+        together = list(alike)
+        begin, end = x(together[0].first_call), x(together[-1].end_call)
+        if _CHARACTER * len(kind) < end - begin:
+            yield (f'<text class="value" x="{begin:.1f}" y="{top + 12:.1f}">{escape(kind)}</text>')
+
+
+def _axis(moments: Sequence[int], x: Callable[[int], float], bottom: float) -> Iterator[str]:
+    """The number of the call that begins a column, where there is room for it."""
+    yield f'<text class="axis" x="{_LEFT - 10}" y="{bottom + 18}" text-anchor="end">from call</text>'
+    free = 0.0
+    for moment in moments[:-1]:
+        label = str(moment + 1)
+        if x(moment) >= free:
+            yield f'<text class="axis" x="{x(moment):.1f}" y="{bottom + 18}">{label}</text>'
+            free = x(moment) + _CHARACTER * (len(label) + 2)

@@ -1,0 +1,257 @@
+"""`mutirao report` on made-up reports: a page that says what the report says, and nothing else."""
+
+import copy
+import json
+import math
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from mutirao.reports.page import make_page
+from mutirao.reports.rulings import colours_of, periods, sparkline
+from mutirao.reports.scatter import points_of, scatter, within_twice
+from mutirao.reports.site_map import site_map
+from mutirao.saved import all_classes, saved_in
+from pages import assert_stands_alone, checked
+from test_explain import REPORT, following
+
+HOSTILE = '"><script>alert(1)</script>$json & \'x'
+
+
+def candidates(**times_us):
+    return [{"candidate": name, "predicted_us": us} for name, us in times_us.items()]
+
+
+def took(name, median_us, low_us, high_us):
+    return {"candidate": name, "median_us": median_us, "low_us": low_us, "high_us": high_us,
+            "windows": 3}
+
+
+# Calls 1 to 10 native, to 30 on trial, to 50 linear, then ring.
+TRIED = {"collective": "allgather", "root": 0, "length_bytes": 16384, "first_call": 0,
+         "native_calls": 17, "rulings": [
+             {"first_call": 10, "calls": 13, "chosen": "linear | native | ring", "settled": False,
+              "reason": "on trial", "considered": candidates(linear=400, ring=300, native=900)},
+             {"first_call": 30, "calls": 20, "chosen": "linear", "settled": True,
+              "reason": "measured", "bound_us": 250,
+              "considered": candidates(linear=400, ring=300, native=900),
+              "measured": [took("linear", 500, 450, 550), took("native", 2000, 1900, 2100)]},
+             {"first_call": 50, "calls": 50, "chosen": "ring:segment_bytes=8", "settled": True,
+              "reason": "measured anew", "bound_us": 250,
+              "considered": candidates(**{"ring:segment_bytes=8": 300, "native": 900}),
+              "measured": [took("ring:segment_bytes=8", 2400, 2300, 2500),
+                           took("native", 2000, 1800, 2150)]}]}
+COMMUNICATOR = {**REPORT["communicators"][0], "calls": 100, "classes": [TRIED]}
+MEASURED = {**REPORT, "communicators": [COMMUNICATOR]}
+
+
+def text_of(page):
+    return " ".join(" ".join(checked(page).text).split())
+
+
+def rows_of(page):
+    """The cells of the table of choices, by their columns."""
+    cells = re.findall(r'<td data-label="([^"]*)">(.*?)</td>', page, re.DOTALL)
+    names = list(dict.fromkeys(name for name, _ in cells))
+    values = [" ".join(re.sub(r"<[^>]*>", " ", value).split()) for _, value in cells]
+    return [dict(zip(names, values[begin:begin + len(names)]))
+            for begin in range(0, len(values), len(names))]
+
+
+def rectangles(svg):
+    return [(float(rect.get("x")), float(rect.get("width")), rect.get("class"))
+            for rect in ElementTree.fromstring(svg).iter("rect")]
+
+
+def test_writes_one_page_that_stands_alone(mutirao, tmp_path):
+    file, page = tmp_path / "a report.json", tmp_path / "page.html"
+    file.write_text(json.dumps(MEASURED))
+    answer = mutirao("report", file, "--output", page)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, f"page: {page}\n", "")
+    checker = assert_stands_alone(page.read_text())
+    assert checker.tags >= {"svg", "table", "details"}
+    assert len(checker.ids) == len(set(checker.ids))
+    values = json.loads(mutirao("report", file, "--json").stdout)
+    assert values == {"page": "mutirao-report.html", "saved_us": 10000, "known": "measured"}
+
+
+def test_draws_the_last_run_and_explain_points_there(mutirao, tmp_path):
+    state = tmp_path / "state" / "mutirao"
+    state.mkdir(parents=True)
+    (state / "last-run.json").write_text(json.dumps(REPORT))
+    assert mutirao("report").returncode == 0
+    assert "MPI_COMM_WORLD" in (tmp_path / "mutirao-report.html").read_text()
+    assert mutirao("explain").stdout.splitlines()[-1] == "The same with pictures: mutirao report"
+    (tmp_path / "a report.json").write_text(json.dumps(REPORT))
+    assert mutirao("explain", "a report.json").stdout.splitlines()[-1] == (
+        "The same with pictures: mutirao report 'a report.json'")
+
+
+@pytest.mark.parametrize("content, output, named", [
+    (None, "page.html", "no report"), ("[]", "page.html", "not a report"),
+    ('{"communicators": ', "page.html", "cannot read the report"),
+    (json.dumps(REPORT), "none/page.html", "cannot write none/page.html")])
+def test_what_cannot_be_read_or_written_is_said_in_one_line(mutirao, tmp_path, content, output,
+                                                            named):
+    if content is not None:
+        (tmp_path / "report.json").write_text(content)
+    answer = mutirao("report", "report.json", "--output", output)
+    assert (answer.returncode, answer.stdout, answer.stderr.count("\n")) == (2, "", 1)
+    assert named in answer.stderr
+
+
+def test_what_the_program_named_is_only_text():
+    """Wherever it is shown: headings, tables, titles of pictures, the JSON and the commands."""
+    report = copy.deepcopy(MEASURED)
+    report["mpi"] = report["communicators"][0]["name"] = HOSTILE
+    report["communicators"][0]["reason"] = HOSTILE
+    for ruling in report["communicators"][0]["classes"][0]["rulings"]:
+        ruling["reason"] = ruling["chosen"] = HOSTILE
+        ruling["considered"] = candidates(**{HOSTILE: 300, "native": 900})
+        ruling["measured"] = [took(HOSTILE, 400, 300, 500)]
+    page = make_page(report, HOSTILE)
+    assert "script" not in assert_stands_alone(page).tags
+    assert text_of(page).count(HOSTILE) > 8
+    assert re.findall(r"<(?!/?[a-z]|!DOCTYPE)", page) == []
+
+
+def test_saved_in_all_is_the_sum_of_settled_calls_by_hand(mutirao, tmp_path):
+    """20 calls that were 1.5 ms shorter, 50 that were 0.4 ms longer; and 16 predicted to be 8.05 ms
+    shorter. What was on trial is left out."""
+    saved = saved_in(all_classes(MEASURED))
+    assert (saved.us, saved.known, saved.calls) == (20 * 1500 - 50 * 400, "measured", 70)
+    both = {**REPORT, "communicators": [COMMUNICATOR, *REPORT["communicators"]]}
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps(both))
+    line = ("saved in all against the MPI library's own, as measured and predicted: 138.8 ms a rank")
+    assert line in mutirao("explain", file).stdout.splitlines()
+    page = text_of(make_page(both, None))
+    assert "mutirao saved 138.8 ms a rank in all, as measured and predicted. 108 calls" in page
+    assert "that of the 86 that were settled" in page
+
+
+def test_calls_of_one_arm_on_trial_are_not_in_the_sum():
+    first = {**TRIED["rulings"][1], "settled": False}
+    assert saved_in([{**TRIED, "rulings": [first]}]) is None
+    assert saved_in([{**TRIED, "rulings": [first, TRIED["rulings"][1]]}]).calls == 20
+
+
+def test_says_lost_and_unknown_as_plainly_as_saved():
+    lost = {**TRIED, "rulings": TRIED["rulings"][2:]}
+    page = make_page({**MEASURED, "communicators": [{**COMMUNICATOR, "classes": [lost]}]}, None)
+    assert "mutirao lost 20.0 ms a rank in all" in text_of(page) and "tile bad" in page
+    trial = {**TRIED, "rulings": TRIED["rulings"][:1]}
+    page = make_page({**MEASURED, "communicators": [{**COMMUNICATOR, "classes": [trial]}]}, None)
+    assert "Whether mutirao saved time is not known. 13 calls" in text_of(page)
+    none = {**TRIED, "rulings": []}
+    page = make_page({**MEASURED, "communicators": [{**COMMUNICATOR, "classes": [none]}]}, None)
+    assert "The MPI library took all calls." in text_of(page)
+    assert "2 more communicators not remembered" in text_of(
+        make_page({**REPORT, "forgotten_communicators": 2}, None))
+    assert "None had a collective call" in text_of(make_page({**REPORT, "communicators": []}, None))
+
+
+def test_a_row_for_each_kind_of_call():
+    assert len(rows_of(make_page(REPORT, None))) == 3
+    [row] = rows_of(make_page(MEASURED, None))
+    assert row == {
+        "calls of": "allgather of 16 KiB a rank", "native / mutirao": "17 / 83",
+        "now, and why": "ring:segment_bytes=8 measured anew", "over its calls": row["over its calls"],
+        "predicted": "300.0 us", "measured": "2.40 ms 2.30 ms to 2.50 ms",
+        "native": "2.00 ms measured, 1.80 ms to 2.15 ms", "bound": "250.0 us",
+        "× native": "1.20 measured", "saved": "10.0 ms measured"}
+
+
+def test_a_predicted_time_is_only_compared_with_a_predicted_one():
+    settled = {**TRIED["rulings"][1], "measured": [took("native", 2000, 1900, 2100)]}
+    of_class = {**TRIED, "rulings": [settled]}
+    [row] = rows_of(make_page({**MEASURED, "communicators": [
+        {**COMMUNICATOR, "classes": [of_class]}]}, None))
+    assert (row["native"], row["× native"]) == ("900.0 us predicted", f"{400 / 900:.2f} predicted")
+    assert row["saved"] == "10.0 ms predicted"
+
+
+def test_sparkline_shows_which_arm_held_when():
+    bars = rectangles(sparkline(TRIED, 100, colours_of([TRIED])))
+    assert [style for *_, style in bars] == ["a0", "a2 dim", "a5", "a3"]
+    begins = [150 * math.log(1 + call) / math.log(101) for call in (0, 10, 30, 50)]
+    assert [x for x, *_ in bars] == pytest.approx(begins, abs=0.1)
+    assert bars[-1][0] + bars[-1][1] == pytest.approx(149, abs=0.1)
+
+
+def test_rulings_before_the_latest_sixteen_are_not_taken_for_native():
+    many = {**TRIED, "rulings": [{**TRIED["rulings"][1], "first_call": 10 * number}
+                                 for number in range(1, 17)]}
+    assert periods(many, 200)[0].chosen == "no longer remembered"
+    assert periods(TRIED, 200)[0].chosen == "native"
+
+
+def test_timeline_tells_rulings_and_changes_by_call_number():
+    changed = following(taken_up=[{"call": 29, "links": 1, "new_tree": True, "shown": [
+        {"low": 0, "high": 2, "before_us": 9000, "after_us": 90000}]}])
+    communicator = {**changed["communicators"][0], "classes": [TRIED], "calls": 100}
+    page = make_page({**REPORT, "communicators": [communicator]}, None)
+    items = [re.sub("<.*?>", "", item) for item in re.findall(r"<li>from call.*?</li>", page)]
+    what = "allgather of 16 KiB a rank"
+    assert [item.replace("&gt;", ">") for item in items] == [
+        f"from call 1 on: {what}: native",
+        f"from call 11 on: {what}: linear | native | ring, on trial",
+        "from call 30 on: the network: hosts 0-2 9.00 ms -> 90.0 ms, a new spanning tree",
+        f"from call 31 on: {what}: linear",
+        f"from call 51 on: {what}: ring:segment_bytes=8"]
+
+
+def test_map_has_every_host_and_every_link_of_the_tree():
+    svg = ElementTree.fromstring(site_map(COMMUNICATOR))
+    titles = [path.find("title").text for path in svg.iter("path") if path.get("class") == "link tree"]
+    assert titles == ["host 0 to host 1: 100.0 us", "host 1 to host 2: 8.00 ms",
+                      "host 2 to host 3: 50.0 us"]
+    assert [circle.find("title").text for circle in svg.iter("circle")] == [
+        f"host {host}, site {host // 2}" for host in range(4)]
+    labels = [text.text for text in svg.iter("text") if text.get("class") == "on-map"]
+    assert labels == ["8.00 ms"]
+    places = [(circle.get("cx"), circle.get("cy")) for circle in svg.iter("circle")]
+    assert len(set(places)) == 4
+    ends = [re.fullmatch(r"M(\S+) (\S+)L(\S+) (\S+)", path.get("d")).groups()
+            for path in svg.iter("path") if path.get("class") == "link tree"]
+    assert ends == [places[a] + places[b] for a, b in COMMUNICATOR["tree"]]
+
+
+def test_no_map_without_links():
+    alone = {**COMMUNICATOR, "hosts": 1, "sites": [0], "tree": [], "latency_us": [[0]]}
+    assert "All its ranks are on one host" in text_of(
+        make_page({**REPORT, "communicators": [alone]}, None))
+    unknown = {**COMMUNICATOR, "sites": [], "tree": [], "latency_us": []}
+    assert "Its network was not known" in text_of(
+        make_page({**REPORT, "communicators": [unknown]}, None))
+
+
+@pytest.mark.parametrize("hosts", [2, 40, 300])
+def test_large_networks_are_drawn_within_the_picture(hosts):
+    sites = [host % 30 for host in range(hosts)]
+    svg = ElementTree.fromstring(site_map({
+        "sites": sites, "tree": [[host, host + 1] for host in range(hosts - 1)],
+        "latency_us": [[abs(a - b) for a in range(hosts)] for b in range(hosts)]}))
+    width, height = map(float, svg.get("viewBox").split()[2:])
+    for circle in svg.iter("circle"):
+        assert 10 <= float(circle.get("cx")) <= width - 10
+        assert 10 <= float(circle.get("cy")) <= height - 10
+
+
+def test_points_lie_where_prediction_and_measurement_say():
+    """On the diagonal of equal axes x and y are as far from their ends."""
+    points = points_of(MEASURED)
+    assert [(point.predicted_us, point.median_us, point.native) for point in points] == [
+        (400, 500, False), (900, 2000, True), (300, 2400, False)]
+    assert within_twice(points) == 1
+    svg = ElementTree.fromstring(scatter(points, "a0", "a5"))
+    groups = [(group.get("class"), group.find("circle")) for group in svg.iter("g")]
+    assert [style for style, _ in groups] == ["a5", "a0", "a5"]
+    diagonal = next(line for line in svg.iter("line") if line.get("class") == "bound")
+    x1, y1, x2, y2 = (float(diagonal.get(end)) for end in ("x1", "y1", "x2", "y2"))
+    for point, (_, circle) in zip(points, groups, strict=True):
+        across = (float(circle.get("cx")) - x1) / (x2 - x1)
+        up = (float(circle.get("cy")) - y1) / (y2 - y1)
+        assert across == pytest.approx(math.log10(point.predicted_us / 100) / 2, abs=0.01)
+        assert up == pytest.approx(math.log10(point.median_us / 100) / 2, abs=0.01)
