@@ -4,7 +4,7 @@ test_changes_in_the_lab.py."""
 
 import pytest
 
-from ends import calls_of
+from ends import calls_of, chosen_in
 from noise import in_time
 
 # Debian's follow their networks in all other tests, as every program does by default.
@@ -78,3 +78,15 @@ def test_nothing_is_followed_when_switched_off(run, settings):
     assert world["adaptation"]["mode"] == "off"
     assert world["adaptation"]["taken_up"] == []
     assert calls_of(world)[0] > 0
+
+
+@pytest.mark.parametrize("ranks", [3, 4])
+def test_a_rank_that_comes_later_than_probes_wait_for_it_is_no_lost_host(run, ranks):
+    """Rank 0 comes a second late, again and again: nobody reaches it meanwhile, and it reaches nobody."""
+    finished = run("late_rank", ranks=ranks, settings={
+        "adaptation": "every:1", "probe_timeout_ms": "300", "broadcast": "tree:tree=mst",
+        "ranks_per_host": "1"})
+    assert finished.returncode == 0, finished.errors
+    world = finished.report["communicators"][0]
+    broadcasts = [each for each in world["classes"] if each["collective"] == "broadcast"]
+    assert chosen_in({"classes": broadcasts}) == {"tree:tree=mst"}

@@ -73,7 +73,8 @@ const RulingTable::Way& RulingTable::look_up(const CallShape& shape, std::uint64
     if (entry != nullptr && entry->turns) {
         recent.turns = entry->turns.get();
     }
-    if (entry != nullptr && !entry->ruling.candidate.algorithm->native()) {
+    const bool needs_plan = entry != nullptr && (!entry->turns || entry->ruling.rest_calls > 0);
+    if (needs_plan && !entry->ruling.candidate.algorithm->native()) {
         recent.execution = &execution_for(*entry, shape);
         recent.calls = &entry->record->calls;
     }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/spanning_tree/kruskal.h"
 #include "mpi/drivers/ghs_driver.h"
 #include "mpi/drivers/probe.h"
 #include "mpi/drivers/tree_gather.h"
@@ -164,8 +165,13 @@ void SynchronousAdaptation::adapt() {
     if (changes.empty()) {
         return;
     }
+    // All hosts have come to this call, so one that no probe reached was late; the next check will tell.
+    Topology now = with_changes(*topology_, changes);
+    if (minimum_spanning_tree(now.network).size() + 1 < static_cast<std::size_t>(now.network.host_count())) {
+        return;
+    }
     EdgeList tree = adapt_spanning_tree(*mailbox_, *topology_, changes);
-    topology_ = with_changes(std::move(*topology_), changes);
+    topology_ = std::move(now);
     topology_->spanning_tree = std::move(tree);
 }
 
