@@ -155,9 +155,12 @@ void Docket::read_profile() {
     if (fabric_ && !difference(here, *fabric_)) {
         return;
     }
-    fabric_ = std::move(here);
-    profile::ProfileStore::Answer answer = subject_.store->rows_for(*fabric_, subject_.mpi_library);
+    profile::ProfileStore::Answer answer = subject_.store->rows_for(here, subject_.mpi_library);
     rows_ = std::move(answer.rows);
+    {
+        const std::lock_guard lock(mutex_);
+        fabric_ = std::move(here);
+    }
     const std::lock_guard lock(subject_.record->mutex);
     subject_.record->profile = rows_.empty() ? std::move(answer.why_none)
                                              : std::to_string(rows_.size()) + " times of this network";

@@ -84,11 +84,11 @@ class Docket {
     mutable std::mutex work_mutex_;  ///< of what the work goes on with
     std::shared_ptr<const RankNetwork> network_;  ///< null: not known yet
     std::uint64_t seen_ = 0;
-    std::optional<Fabric> fabric_;  ///< whose rows were read; nothing: none yet
     std::vector<ProfileRow> rows_;  ///< of the profile
     bool frozen_ = false;  ///< adaptation=off, and the network is known
 
     mutable std::mutex mutex_;  ///< of what the calls see; never held while deciding
+    std::optional<Fabric> fabric_;  ///< whose rows of the profile were read; nothing: none yet
     std::map<ShapeClass, Case> cases_;
     std::deque<ShapeClass> queue_;
     std::vector<Ruling> fresh_;
