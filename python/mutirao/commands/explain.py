@@ -300,12 +300,12 @@ def _class(of_class: dict) -> Iterator[str]:
             line += f", {counted(ruling['calls'], 'call')}"
         yield line
         yield from _why(ruling)
-        if later is None or names(ruling) != names(later):
+        if later is None or _names(ruling) != _names(later):
             yield from _candidates(ruling)
     yield from (f"    {line}" for line in _saved([of_class]))
 
 
-def names(ruling: dict) -> set[str]:
+def _names(ruling: dict) -> set[str]:
     return {row["candidate"] for row in ruling.get("considered") or ()}
 
 

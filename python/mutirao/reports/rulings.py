@@ -7,9 +7,9 @@ from html import escape
 from itertools import groupby
 
 from mutirao.commands.explain import change_line, class_title
+from mutirao.measure import MOST_RULINGS_TOLD
 from mutirao.reports.choices import NATIVE, arms_of
 
-_MOST_REMEMBERED = 16  # rulings of a class; the library forgets those before
 _ON_TRIAL = "several on trial"
 _FORGOTTEN = "no longer remembered"
 # Colours of the style sheet; algorithms beyond the last one's share that.
@@ -39,7 +39,7 @@ class Period:
 
 def periods(of_class: dict, calls: int) -> list[Period]:
     rulings = of_class["rulings"]
-    before = _FORGOTTEN if len(rulings) >= _MOST_REMEMBERED else NATIVE
+    before = _FORGOTTEN if len(rulings) >= MOST_RULINGS_TOLD else NATIVE
     begins = [(of_class["first_call"], before, True)]
     for ruling in rulings:
         begin = max(ruling["first_call"], of_class["first_call"])

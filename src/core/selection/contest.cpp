@@ -57,20 +57,15 @@ int Contest::repetitions_of(double call_us) const {
 }
 
 void Contest::begin_settled(const Candidate& candidate, const std::vector<Measured>& remembered) {
-    const auto number_of = [this](const Candidate& wanted) {
-        for (std::size_t i = 0; i < contestants_.arms.size(); ++i) {
-            if (contestants_.arms[i].candidate == wanted) return static_cast<int>(i);
-        }
-        return -1;
-    };
-    if (number_of(candidate) < 0) return;
+    const auto chosen = number_of(candidate);
+    if (!chosen) return;
+    chosen_ = *chosen;
     for (const Measured& each : remembered) {
-        const int number = number_of(each.candidate);
-        if (number < 0) continue;
-        known(number) = {each.time_us, each.windows};
-        if (number != number_of(candidate)) entered_.push_back(number);
+        const auto number = number_of(each.candidate);
+        if (!number) continue;
+        known(*number) = {each.time_us, each.windows};
+        entered_.push_back(*number);
     }
-    chosen_ = number_of(candidate);
     repetitions_ = repetitions_of(expected_us(chosen_));
     settle("by the profile: " + measured_text());
     watch();
@@ -238,21 +233,19 @@ void Contest::settle(std::string reason) {
     trial_.reset();
 }
 
-int Contest::native_arm() const {
-    const auto& arms = contestants_.arms;
-    return static_cast<int>(
-        std::find_if(arms.begin(), arms.end(), [](const Arm& each) { return each.candidate.native(); }) -
-        arms.begin());
+std::optional<int> Contest::number_of(const Candidate& wanted) const {
+    for (int number = 0; number < static_cast<int>(contestants_.arms.size()); ++number) {
+        if (arm(number).candidate == wanted) return number;
+    }
+    return std::nullopt;
 }
 
 // Where the MPI library's own has won, calls are to cost what they cost without us.
 void Contest::watch() {
-    const int native = native_arm();
-    const bool has_native = native < static_cast<int>(contestants_.arms.size());
-    if (!contestants_.watched || !has_native || chosen_ == native) return;
+    const auto native = number_of(native_candidate(contestants_.shapes.collective));
+    if (!contestants_.watched || !native || chosen_ == *native) return;
     phase_ = Phase::watching;
-    running_ = {chosen_, native};
-    try_out({chosen_, native});
+    try_out({chosen_, *native});
 }
 
 void Contest::end_round_of_watching() {

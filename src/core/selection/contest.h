@@ -84,7 +84,7 @@ class Contest {
     Known& known(int number) { return known_[static_cast<std::size_t>(number)]; }
     const Known& known(int number) const { return known_[static_cast<std::size_t>(number)]; }
     double expected_us(int number) const;
-    int native_arm() const;
+    std::optional<int> number_of(const Candidate& wanted) const;
 
     std::string measured_text() const;
     void end_window(const Window& window);

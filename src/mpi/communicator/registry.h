@@ -18,7 +18,7 @@ struct RecentCommunicator {
     MPI_Comm comm;
     Communicator* communicator;  ///< null: none yet
     std::uint64_t generation;
-    bool native;  ///< for good
+    bool native;  ///< the MPI library takes all calls on it, for good
 
     static inline std::atomic<std::uint64_t> current{0};  ///< generation
 
@@ -48,12 +48,6 @@ struct RecentCommunicator {
     static constinit thread_local RecentCommunicator places[place_count]
         __attribute__((tls_model("initial-exec")));
 };
-
-/// The MPI library takes all calls on it, as an earlier one in this thread has shown.
-inline bool is_known_native(MPI_Comm comm) {
-    const RecentCommunicator* const recent = RecentCommunicator::find(comm);
-    return recent != nullptr && recent->native;
-}
 
 int make_communicator_key();
 

@@ -135,7 +135,8 @@ struct Collective {
 
     template <typename... Arguments>
     int operator()(Arguments... arguments) const {
-        if (is_known_native(comm_among(arguments...))) {
+        const RecentCommunicator* const recent = RecentCommunicator::find(comm_among(arguments...));
+        if (recent != nullptr && recent->native) {
             return native(arguments...);
         }
         Outcome outcome;
@@ -149,7 +150,6 @@ struct Collective {
                 return native(arguments...);
             }
             const CallWords words = words_of(reinterpret_cast<const void*>(native), arguments...);
-            RecentCommunicator* const recent = RecentCommunicator::find(comm_among(arguments...));
             if (words.function != nullptr && recent != nullptr &&
                 recent->communicator->repeats_natively(words)) {
                 return native(arguments...);
@@ -157,8 +157,9 @@ struct Collective {
             auto natively = [&] { return native(arguments...); };
             try {
                 outcome = ours(*job, NativeCall(natively), arguments...);
-                if (words.function != nullptr && outcome.error == MPI_SUCCESS) {
-                    communicator_of(comm_among(arguments...), *job).remember_call(words);
+                const auto* const now = RecentCommunicator::find(comm_among(arguments...));
+                if (now != nullptr && words.function != nullptr && outcome.error == MPI_SUCCESS) {
+                    now->communicator->remember_call(words);
                 }
             } catch (const std::exception&) {
                 outcome = {MPI_ERR_NO_MEM, true};
