@@ -29,7 +29,9 @@ class Reader {
 
   private:
     std::string hosts(const Words& words);
+    std::string bytes_at_least(std::size_t least, const Words& words, std::size_t& target);
     std::string eager_limit(const Words& words);
+    std::string initial_window(const Words& words);
     std::string host(const Words& words);
     std::string link(const Words& words);
     std::string site(const Words& words);
@@ -79,6 +81,7 @@ const std::map<std::string, Reader::Kind>& Reader::kinds() {
     static const std::map<std::string, Kind> table = {
         {"hosts", {"hosts COUNT", &Reader::hosts}},
         {"eager_limit_bytes", {"eager_limit_bytes BYTES", &Reader::eager_limit}},
+        {"initial_window_bytes", {"initial_window_bytes BYTES", &Reader::initial_window}},
         {"host",
          {"host HOST SEND_OVERHEAD_US RECEIVE_OVERHEAD_US PORT_BYTES_PER_US", &Reader::host}},
         {"link", {"link FROM TO LATENCY_US BANDWIDTH_BYTES_PER_US", &Reader::link}},
@@ -135,12 +138,22 @@ std::string Reader::hosts(const Words& words) {
     return {};
 }
 
-std::string Reader::eager_limit(const Words& words) {
-    if (std::string twice = first_time("eager_limit_bytes"); !twice.empty()) return twice;
+std::string Reader::bytes_at_least(std::size_t least, const Words& words, std::size_t& target) {
+    if (std::string twice = first_time(words[0]); !twice.empty()) return twice;
     const auto bytes = parsed<std::size_t>(words[1]);
-    if (!bytes) return "eager_limit_bytes \"" + words[1] + "\" is not a whole number";
-    result.network.transport.eager_limit_bytes = *bytes;
+    if (!bytes || *bytes < least) {
+        return words[0] + " \"" + words[1] + "\" is not a whole number" + (least > 0 ? " above 0" : "");
+    }
+    target = *bytes;
     return {};
+}
+
+std::string Reader::eager_limit(const Words& words) {
+    return bytes_at_least(0, words, result.network.transport.eager_limit_bytes);
+}
+
+std::string Reader::initial_window(const Words& words) {
+    return bytes_at_least(1, words, result.network.transport.initial_window_bytes);
 }
 
 std::string Reader::host(const Words& words) {

@@ -21,6 +21,7 @@ TEST(NetworkFile, ReadsEveryKindOfLine) {
         "hosts 2\r\n"
         "\n"
         "eager_limit_bytes 65536\n"
+        "initial_window_bytes 14480\n"
         "host 1 20 30.5 125   # busy\n"
         "link 0 1 175300 12.5\n"
         "link 1 0 1e3 inf\n"
@@ -28,6 +29,7 @@ TEST(NetworkFile, ReadsEveryKindOfLine) {
     ASSERT_EQ(file.error, "");
     Network expected(2);
     expected.transport.eager_limit_bytes = 65536;
+    expected.transport.initial_window_bytes = 14480;
     expected.set_host(1, {20, 30.5, 125});
     expected.set_link(0, 1, {175300, 12.5});
     expected.set_link(1, 0, {1000, infinity});
@@ -70,6 +72,8 @@ TEST(NetworkFile, ErrorsNameTheLine) {
          "net:2: receive overhead is \"1x\"; it must be a number of at least 0"},
         {"hosts 2\neager_limit_bytes -1\n",
          "net:2: eager_limit_bytes \"-1\" is not a whole number"},
+        {"hosts 2\ninitial_window_bytes 0\n",
+         "net:2: initial_window_bytes \"0\" is not a whole number above 0"},
         {"hosts 2\nsite 0 Rio\n", "net:2: host 1 has no site, but others have one"},
         {"hosts 2\nsite 0 Rio\nsite 0 Lima\n", "net:3: site of host 0 is given twice"},
     };

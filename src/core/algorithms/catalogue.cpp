@@ -70,6 +70,7 @@ Schedule scatter_recursive_doubling_allgather(const Request& request);
 Schedule scatter_ring_allgather(const Request& request);
 Schedule two_level(const Request& request);
 Schedule multi_lane(const Request& request);
+Schedule packed_trees(const Request& request);
 Schedule striped(const Request& request);
 Schedule tree(const Request& request);
 
@@ -287,6 +288,11 @@ std::vector<Algorithm> broadcast_rows() {
          .source = "Traeff and Hunold 2019, arXiv:1910.13373",
          .build = broadcast::striped, .segmented = true, .segments_of_blocks = true,
          .radices = {2, 4, 8, 64}, .least_bytes = least_bytes_of_shares},
+        {.collective = broadcast, .name = "packed_trees",
+         .summary = "a share down each of many trees that leave each other room on the links",
+         .source = "Castro et al. 2003, doi:10.1145/945445.945474; Alpert et al. 1995, doi:10.1109/43.406717",
+         .build = broadcast::packed_trees, .segmented = true, .segments_of_blocks = true,
+         .trees = {TreeKind::packed}, .least_bytes = 32768},
         {.collective = broadcast, .name = "tree",
          .summary = "a tree made from the measured network",
          .source = tree_sources,

@@ -64,11 +64,14 @@ const Tree& given_tree(const Request& request) {
     return *request.tree;
 }
 
-TreePlace place_in_given_tree(const Request& request) {
-    const Tree& tree = given_tree(request);
-    const auto rank = static_cast<std::size_t>(request.rank);
+TreePlace place_in(const Tree& tree, int of_rank) {
+    const auto rank = static_cast<std::size_t>(of_rank);
     const auto children = tree.children[rank];
     return {tree.parent[rank], {children.begin(), children.end()}};
+}
+
+TreePlace place_in_given_tree(const Request& request) {
+    return place_in(given_tree(request), request.rank);
 }
 
 TreePlace place_below_root(const Request& request) {

@@ -28,6 +28,8 @@ Schedule over_given_tree(const Request& request);
 /// Request::tree, which must be there and over the same ranks.
 const Tree& given_tree(const Request& request);
 
+TreePlace place_in(const Tree& tree, int rank);
+
 /// This rank's place in it.
 TreePlace place_in_given_tree(const Request& request);
 

@@ -49,6 +49,12 @@ inline Tree random_tree(TreeKind kind, int size, int root) {
             }
             return two_level_tree(site_of, root);
         }
+        case TreeKind::packed: {
+            constexpr int shares = 3;
+            Network network = random_network(seed, size);
+            network.transport.initial_window_bytes = 1000;
+            return packed_trees(network, root, shares * 520).value();
+        }
         case TreeKind::none: break;
     }
     return {};

@@ -309,6 +309,28 @@ TEST(Announcement, SurvivesItsBytes) {
     EXPECT_FALSE(decode_announcement(encode(made), 5, 4));  // of another communicator
 }
 
+TEST(Announcement, KeepsPackedTreesAndRefusesWhatIsNone) {
+    Network network(6);
+    for (int a = 0; a < 6; ++a) {
+        for (int b = 0; b < 6; ++b) network.set_link(a, b, {.latency_us = 10.0 * (1 + (a * b) % 5)});
+    }
+    network.transport.initial_window_bytes = 1000;
+    Announcement made;
+    made.next_first_call = 1;
+    Ruling& ruling = made.rulings.emplace_back(ruling_of(4));
+    ruling.candidate = *parse_candidate(Collective::broadcast, "packed_trees").candidate;
+    ruling.tree = packed_trees(network, 4, 4000);
+    ASSERT_GT(ruling.tree->shares.size(), 2U);
+    EXPECT_EQ(decode_announcement(encode(made), 6, 6), made);
+    Tree& share = ruling.tree->shares[1];
+    share.parent = {1, 0, 4, 4, -1, 4};  // a circle
+    EXPECT_FALSE(decode_announcement(encode(made), 6, 6));
+    share.parent = {4, 4, 4, 6, -1, 4};  // no such host
+    EXPECT_FALSE(decode_announcement(encode(made), 6, 6));
+    share.parent = {4, 4, 4, -1, 0, 4};  // another root
+    EXPECT_FALSE(decode_announcement(encode(made), 6, 6));
+}
+
 TEST(Announcement, OfWrongBytesIsNone) {
     Announcement made;
     made.next_first_call = 1;

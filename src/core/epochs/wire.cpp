@@ -6,12 +6,13 @@
 // (1). A class: collective (1), root (4), class of lengths (4), whether the operator commutes (1). An arm:
 // the candidate as users write it (2 for its length, text), and its tree (4 for the number of hosts, 0:
 // none): the root and then each host with its parent (4 each), brothers in the order in which they are
-// served.
+// served; then, after the number of its shares (2), the parents of all hosts in each of these (2 each).
 // A rank's report: its kind (1), and either number (4), lead (8) and whether it waited (1), or the class, the
 // trial (4), the window (8) and the times after their number (1) as IEEE 754 bits (8 each).
 #include <algorithm>
 
 #include "core/epochs/announcement.h"
+#include "core/network/tree_order.h"
 #include "core/text/bytes.h"
 
 namespace mutirao {
@@ -19,6 +20,8 @@ namespace {
 
 constexpr std::size_t longest_text_bytes = 1024;
 constexpr std::size_t most_rulings = 4096;
+/// In a share's list of parents: the root has none.
+constexpr std::uint16_t no_parent = 0xFFFF;
 
 void put_text(ByteWriter& out, std::string_view text) {
     const std::string_view kept = text.substr(0, longest_text_bytes);
@@ -55,6 +58,36 @@ void put_tree(ByteWriter& out, const std::optional<Tree>& tree) {
         out.put_int(host);
         if (host != tree->root) out.put_int(tree->parent[static_cast<std::size_t>(host)]);
     }
+    out.put(tree->shares.size(), 2);
+    for (const Tree& share : tree->shares) {
+        for (const int parent : share.parent) out.put(static_cast<std::uint16_t>(parent), 2);
+    }
+}
+
+/// A tree of the same hosts and root; nothing where these parents make none.
+std::optional<Tree> take_share(ByteReader& in, const Tree& whole) {
+    std::vector<int> parents;
+    for (int host = 0; host < whole.size(); ++host) {
+        const auto parent = static_cast<std::uint16_t>(in.take(2));
+        const bool is_root = host == whole.root;
+        if (is_root != (parent == no_parent) || (!is_root && parent >= whole.size())) return std::nullopt;
+        parents.push_back(is_root ? -1 : parent);
+    }
+    Tree share = tree_from_parents(std::move(parents), whole.root);
+    const bool reaches_all = order_of(share).size() == share.parent.size();
+    return reaches_all ? std::optional(std::move(share)) : std::nullopt;
+}
+
+bool take_shares(ByteReader& in, Tree& tree) {
+    const std::uint64_t count = in.take(2);
+    const std::uint64_t places = count * tree.parent.size();
+    if (places > most_packed_places || !fits(places, 2, in)) return false;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        std::optional<Tree> share = take_share(in, tree);
+        if (!share) return false;
+        tree.shares.push_back(std::move(*share));
+    }
+    return true;
 }
 
 bool take_tree(ByteReader& in, int host_count, std::optional<Tree>& taken) {
@@ -81,6 +114,7 @@ bool take_tree(ByteReader& in, int host_count, std::optional<Tree>& taken) {
         children[static_cast<std::size_t>(parent)].push_back(host);
     }
     tree.children = children;
+    if (!take_shares(in, tree)) return false;
     taken = std::move(tree);
     return true;
 }

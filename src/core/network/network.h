@@ -43,6 +43,20 @@ struct Transport {
     /// A rank may leave a collective while up to so many bytes to each peer await acknowledgement;
     /// the executor keeps a copy of them.
     std::size_t detached_bytes = 0;
+    /// What TCP sends at once over a connection that was idle (RFC 6928); each round trip brings twice as
+    /// much as the one before.
+    std::size_t initial_window_bytes = unlimited;
+
+    /// Round trips that pass before the last of so many bytes can leave over such a connection.
+    int round_trips_before(std::size_t bytes) const {
+        int trips = 0;
+        if (initial_window_bytes == unlimited) return trips;
+        for (std::size_t window = initial_window_bytes; bytes > window; window *= 2) {
+            bytes -= window;
+            ++trips;
+        }
+        return trips;
+    }
 
     bool operator==(const Transport&) const = default;
 };

@@ -17,6 +17,8 @@ std::optional<Tree> make_tree(const Topology& topology, TreeKind kind, int root,
             return shortest_path_tree(network, root, length_bytes);
         case TreeKind::greedy:
             return greedy_tree(network, root, length_bytes);
+        case TreeKind::packed:
+            return packed_trees(network, root, length_bytes);
         case TreeKind::two_level:
             break;
     }

@@ -14,12 +14,13 @@ struct NamedKind {
     TreeKind kind;
     std::string_view name;
 };
-constexpr std::array<NamedKind, 5> named_kinds{{
+constexpr std::array<NamedKind, 6> named_kinds{{
     {TreeKind::none, "none"},
     {TreeKind::minimum_spanning, "mst"},
     {TreeKind::shortest_path, "shortest_path"},
     {TreeKind::greedy, "greedy"},
     {TreeKind::two_level, "two_level"},
+    {TreeKind::packed, "packed"},
 }};
 
 /// Parents before children.
@@ -83,7 +84,7 @@ ChildLists ChildLists::from_parents(const std::vector<int>& parent) {
 
 Tree tree_from_parents(std::vector<int> parent, int root) {
     ChildLists children = ChildLists::from_parents(parent);
-    return {root, std::move(parent), std::move(children)};
+    return {root, std::move(parent), std::move(children), {}};
 }
 
 std::vector<double> arrivals_us(const Tree& tree, const Network& network,

@@ -14,9 +14,16 @@
 
 namespace mutirao {
 
-enum class TreeKind : unsigned char { none, minimum_spanning, shortest_path, greedy, two_level };
+enum class TreeKind : unsigned char {
+    none,
+    minimum_spanning,
+    shortest_path,
+    greedy,
+    two_level,
+    packed
+};
 
-/// "none", "mst", "shortest_path", "greedy", "two_level".
+/// "none", "mst", "shortest_path", "greedy", "two_level", "packed".
 std::string_view to_string(TreeKind kind);
 std::optional<TreeKind> tree_kind_from(std::string_view name);
 
@@ -51,6 +58,9 @@ struct Tree {
     int root = 0;
     std::vector<int> parent;  ///< parent[root] == -1
     ChildLists children;      ///< in the order in which a parent serves them
+    /// Of packed trees: one for each equal share of the message, brothers by their numbers; the first is
+    /// also this one. Empty: all of the message goes over this one.
+    std::vector<Tree> shares{};
 
     int size() const { return static_cast<int>(parent.size()); }
     bool operator==(const Tree&) const = default;
@@ -75,6 +85,16 @@ std::optional<Tree> shortest_path_tree(const Network& network, int root, std::si
 /// Prasanna, "Efficient collective communication in distributed heterogeneous systems", 2003,
 /// doi:10.1016/S0743-7315(03)00008-X). Nothing if a host cannot be reached.
 std::optional<Tree> greedy_tree(const Network& network, int root, std::size_t length_bytes);
+
+/// A tree for each share of a long message, packed so that together they use what all links can carry at
+/// once: bandwidths, ports, uplinks, and what TCP lets through in the first round trips.
+/// A message of a single share goes over shortest paths. Nothing if a host cannot be reached, or beyond
+/// most_packed_hosts.
+std::optional<Tree> packed_trees(const Network& network, int root, std::size_t length_bytes);
+
+/// Of more hosts there would be too few trees for what every rank may hold of them: hosts times trees.
+inline constexpr int most_packed_hosts = 64;
+inline constexpr std::size_t most_packed_places = 2048;
 
 /// MagPIe's broadcast tree (Kielmann et al. 1999, doi:10.1145/301104.301116): the root sends to one
 /// coordinator of every other site, and inside each site a binomial tree goes on.

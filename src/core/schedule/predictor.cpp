@@ -41,6 +41,7 @@ class Walk {
           ports_(static_cast<std::size_t>(network.host_count())),
           uplinks_(network.uplinks),
           link_free_us_(graph_.node_count(), 0),
+          streams_(graph_.node_count()),
           state_(graph_.node_count()) {
         join_channels();
         prediction_.rank_complete_us.assign(schedules.size(), 0);
@@ -81,6 +82,12 @@ class Walk {
         bool complete = false;
         bool detached = false;           ///< sends: their rank does not wait for them
         bool waits_for_receive = false;  ///< sends: arrived, or requested, before the receive began
+    };
+
+    /// What one rank has sent to another; connections are pairs' own.
+    struct Stream {
+        double begun_us = 0;
+        std::size_t bytes = 0;
     };
 
     /// Channels of ranks on the same two hosts share a link: the first of them stands for it.
@@ -275,12 +282,25 @@ class Walk {
         const double link_begin_us = occupy(free_us, uplink.begin_us, link_us);
         free_us = std::max({free_us, port_begin_us + port_us, uplink.end_us});
 
-        state_[send].last_byte_us = free_us + way.latency_us;
+        const double left_us = std::max(free_us, window_opens_us(send, link_begin_us));
+        state_[send].last_byte_us = left_us + way.latency_us;
         complete(send, send_complete_us(send, free_us), Happening::step_complete, send);
         if (std::isfinite(costs(receiver(send)).port_bytes_per_us) || uplinks_.crossed(from, to))
             schedule(link_begin_us + way.latency_us, send, Happening::first_byte);
         else
             schedule(state_[send].last_byte_us, send, Happening::last_byte);
+    }
+
+    /// When the last byte may leave, which the sender need not wait for: the kernel holds it.
+    double window_opens_us(StepIndex send, double begin_us) {
+        Stream& stream = streams_[graph_.nodes[send].channel];
+        if (stream.bytes == 0) stream.begun_us = begin_us;
+        stream.bytes += length(send);
+        const int trips = network_.transport.round_trips_before(stream.bytes);
+        if (trips == 0) return begin_us;
+        const int from = sender(send);
+        const int to = receiver(send);
+        return stream.begun_us + trips * (link(from, to).latency_us + link(to, from).latency_us);
     }
 
     double send_complete_us(StepIndex send, double sent_us) {
@@ -339,6 +359,7 @@ class Walk {
     UplinkUse uplinks_;
     std::vector<StepIndex> link_of_channel_;  ///< empty: one rank per host, so each is its own
     std::vector<double> link_free_us_;        ///< by channel
+    std::vector<Stream> streams_;             ///< by channel
     std::vector<State> state_;          ///< per step
     std::vector<StepIndex> ready_;      ///< a heap, the first step on top
     EventQueue queue_;

@@ -50,6 +50,20 @@ TEST(Predictor, FlatSerialisesAtTheRootsProcessor) {
         EXPECT_EQ(prediction.rank_complete_us[static_cast<std::size_t>(k)], 7 * k + 100 + 2);
 }
 
+// TCP sends 1000 bytes at once, 2000 more when these are acknowledged, and 4000 after another trip.
+TEST(Predictor, AConnectionThatWasIdleWaitsForAcknowledgements) {
+    Network network = uniform(2, {100, unlimited});
+    network.transport.initial_window_bytes = 1000;
+    const std::array<std::pair<std::size_t, int>, 6> trips_of{
+        {{1000, 0}, {1001, 1}, {3000, 1}, {3001, 2}, {7000, 2}, {7001, 3}}};
+    for (const auto& [bytes, trips] : trips_of) {
+        EXPECT_EQ(predict(testing::flat_broadcast(2, bytes), network).completion_us, 100 + 200 * trips);
+    }
+    // The sender's kernel holds the rest; and what was sent before counts.
+    EXPECT_EQ(predict(testing::flat_broadcast(2, 7001), network).rank_complete_us[0], 0);
+    EXPECT_EQ(predict(testing::chain_broadcast(2, 10, 700), network).completion_us, 100 + 200 * 2);
+}
+
 // Transmission over the link and through both ports overlaps, so ports as fast as the link or
 // faster change nothing.
 TEST(Predictor, ChainFillsThenStreams) {

@@ -135,7 +135,9 @@ Estimate estimate(const Candidate& candidate, const CallShape& shape, const Rank
     const std::size_t segments = std::clamp(most_messages_predicted / (3 * messages_per_segment),
                                             least_sampled_segments, sampled_segments);
     const std::size_t sample_bytes = shares * segments * candidate.parameters.segment_bytes;
-    if (sample_bytes == 0 || shape.length_bytes <= 2 * sample_bytes) {
+    // Shares of packed trees go different ways, so that some say nothing of the others.
+    const bool has_no_pace = candidate.parameters.tree == TreeKind::packed;
+    if (sample_bytes == 0 || has_no_pace || shape.length_bytes <= 2 * sample_bytes) {
         return in_full(candidate, shape, network, most_messages_predicted, known_tree_root);
     }
     Estimating trial(candidate, shape, network, most_messages_predicted, known_tree_root);

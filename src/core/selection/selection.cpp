@@ -73,7 +73,8 @@ Decision forced(const Candidate& candidate, const RankNetwork& network, const Ca
 }
 
 bool goes_over_a_tree_in_one_piece(const Decision& decision) {
-    return decision.tree && decision.chosen.parameters.segment_bytes == 0;
+    return decision.tree && decision.tree->shares.empty() &&
+           decision.chosen.parameters.segment_bytes == 0;
 }
 
 std::optional<double> time_of_native(const std::vector<Evaluated>& considered) {

@@ -246,7 +246,7 @@ std::vector<SettingRow> measuring_rows() {
         integer_row(&Settings::detached_bytes, "detached_bytes", "16777216", "0..16777216",
                     "Where sends are complete only after a round trip (MPICH over libfabric), a rank "
                     "may leave a broadcast while so many bytes to each peer are under way, as far as "
-                    "the kernel's socket buffer takes them at once (half of tcp_wmem). 0: none."),
+                    "the kernel's socket buffer takes them at once (half of the buffer). 0: none."),
     };
 }
 

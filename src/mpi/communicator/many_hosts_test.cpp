@@ -128,7 +128,7 @@ TEST(ManyHosts, ARankKeepsLittleForEachOfItsCommunicators) {
     const std::size_t before = living_bytes;
     const World world = large_world(0);
     const auto lookout = std::make_shared<Lookout>(std::make_shared<MadeUpNetwork>(), 0,
-                                                   Settings{}, 1e5);
+                                                   Settings{}, SocketLimits{1e5});
     std::vector<Held> deciders(communicators);
     std::vector<std::vector<Ruling>> rulings;
     for (int number = 0; number < communicators; ++number) {

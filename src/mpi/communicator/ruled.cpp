@@ -114,7 +114,7 @@ bool Communicator::know_hosts() {
         return true;
     }
     ruled_->transport =
-        transport_of(runtime().settings, world.least_socket_buffer_bytes);
+        transport_of(runtime().settings, world.sockets);
     const int decider = choose_decider(ruled_->members, world);
     ruled_->post.set_decider(decider);
     ruled_->decider = decider;
@@ -160,7 +160,7 @@ void Communicator::start_deciding() {
     subject.decider = ruled_->decider;
     subject.reporters = reporters_among(ruled_->members.rank_count(), ruled_->decider);
     subject.lookout = job_.lookout();
-    subject.socket_buffer_bytes = world.least_socket_buffer_bytes;
+    subject.sockets = world.sockets;
     subject.settings = runtime().settings;
     subject.store = runtime().profile;
     subject.mpi_library = library_version();

@@ -56,7 +56,7 @@ int largest_tag(MPI_Comm comm) {
 
 std::size_t left_behind_limit() {
     return may_leave_sends_behind() ? std::min(runtime().settings.detached_bytes,
-                                               static_cast<std::size_t>(socket_buffer_bytes()))
+                                               static_cast<std::size_t>(limits_of_this_host().buffer_bytes))
                                     : 0;
 }
 
@@ -241,7 +241,7 @@ void Job::take_introductions() {
                                  ? host
                                  : world_.daemon_host[static_cast<std::size_t>(host)];
             lookout_ = std::make_shared<Lookout>(source_, here, runtime().settings,
-                                                 world_.least_socket_buffer_bytes);
+                                                 world_.sockets);
         }
     } else if (world_.at_odds && my_rank_ == 0) {
         std::fprintf(stderr, "mutirao: %s; the MPI library takes all calls\n",

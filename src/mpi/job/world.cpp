@@ -15,7 +15,7 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<Introduction>);
 static_assert(sizeof(Introduction) ==
-              8 * sizeof(std::uint64_t) + sizeof(agent::Contact) + sizeof(agent::Key));
+              7 * sizeof(std::uint64_t) + sizeof(SocketLimits) + sizeof(agent::Contact) + sizeof(agent::Key));
 
 std::uint64_t hash_of(const std::string& text) { return fnv1a(std::as_bytes(std::span(text))); }
 
@@ -81,14 +81,14 @@ Introduction introduce(const Settings& settings, std::uint64_t settings_hash, in
                                      ? std::to_string(my_rank / settings.ranks_per_host)
                                      : host_identity());
     mine.enabled = settings.enabled ? 1 : 0;
-    mine.socket_buffer_bytes = socket_buffer_bytes();
+    mine.sockets = limits_of_this_host();
     return mine;
 }
 
 World world_of(const std::vector<Introduction>& introductions, int my_rank) {
     World world;
     world.my_rank = my_rank;
-    world.least_socket_buffer_bytes = introductions.front().socket_buffer_bytes;
+    world.sockets = introductions.front().sockets;
     std::map<std::uint64_t, int> host_of_identity;
     std::vector<int> host_of_rank;
     for (std::size_t rank = 0; rank < introductions.size(); ++rank) {
@@ -98,8 +98,7 @@ World world_of(const std::vector<Introduction>& introductions, int my_rank) {
             world.leader_of_host.push_back(static_cast<int>(rank));
         }
         host_of_rank.push_back(entry->second);
-        world.least_socket_buffer_bytes = std::min(world.least_socket_buffer_bytes,
-                                                   introductions[rank].socket_buffer_bytes);
+        world.sockets = world.sockets.least_of(introductions[rank].sockets);
     }
     world.placement = std::make_shared<const Placement>(std::move(host_of_rank));
     world.native_reason = obstacle(introductions);
@@ -108,18 +107,6 @@ World world_of(const std::vector<Introduction>& introductions, int my_rank) {
                     !all_alike(introductions, &Introduction::settings);
     world.daemon_host = daemon_hosts(introductions, world);
     return world;
-}
-
-double socket_buffer_bytes() {
-    double least = 0;
-    double initial = 0;
-    if (std::FILE* const file = std::fopen("/proc/sys/net/ipv4/tcp_wmem", "r")) {
-        if (std::fscanf(file, "%lf %lf", &least, &initial) != 2) {
-            initial = 0;
-        }
-        std::fclose(file);
-    }
-    return initial / 2;
 }
 
 }  // namespace mutirao::mpi

@@ -12,6 +12,7 @@
 #include "agent/key.h"
 #include "core/network/placement.h"
 #include "core/settings/settings.h"
+#include "mpi/job/socket_limits.h"
 
 namespace mutirao::mpi {
 
@@ -24,7 +25,7 @@ struct Introduction {
     std::uint64_t has_agent = 0;      ///< 1: sockets are open for one
     std::uint64_t daemon_job = 0;     ///< of the standing agent on this host; 0: there is none
     std::int64_t daemon_host = 0;     ///< this host's number for it
-    double socket_buffer_bytes = 0;
+    SocketLimits sockets;
     agent::Contact contact;
     agent::Key key;  ///< of the rank's own making; rank 0's is used
 };
@@ -40,7 +41,7 @@ struct World {
     /// Why all calls of the whole job go to the MPI library; empty: they need not.
     std::string native_reason;
     bool at_odds = false;  ///< because the ranks do not agree
-    double least_socket_buffer_bytes = 0;
+    SocketLimits sockets;  ///< the least of all hosts'
     /// The standing agents' number of each host; empty unless every host has one of the same group.
     std::vector<int> daemon_host;
 
@@ -54,9 +55,5 @@ struct World {
 
 /// Equal on all ranks but for my_rank.
 World world_of(const std::vector<Introduction>& introductions, int my_rank);
-
-/// What the kernel takes from a sender at once, whatever the network: the middle value of tcp_wmem
-/// is a new socket's buffer, about half of which is payload (tcp(7)). 0 where that cannot be told.
-double socket_buffer_bytes();
 
 }  // namespace mutirao::mpi

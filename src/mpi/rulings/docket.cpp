@@ -291,7 +291,7 @@ Ruling Docket::decide_now(const CallShape& shape, std::uint64_t call) {
 std::vector<Ruling> Docket::use(Topology topology, std::uint64_t call) {
     const std::lock_guard work_lock(work_mutex_);
     call_ = call;
-    complete_network(topology, subject_.settings, subject_.socket_buffer_bytes);
+    complete_network(topology, subject_.settings, subject_.sockets);
     take_network(std::make_shared<const Topology>(std::move(topology)), {});
     std::vector<Ruling> rulings;
     for (auto& [shapes, each] : cases_) {

@@ -19,6 +19,7 @@
 #include "core/selection/selection.h"
 #include "core/settings/settings.h"
 #include "mpi/communicator/record.h"
+#include "mpi/job/socket_limits.h"
 #include "mpi/rulings/lookout.h"
 #include "profile/profile_store.h"
 
@@ -32,7 +33,7 @@ class Docket {
         int decider = 0;                  ///< rank
         int reporters = 1;                ///< ranks that say how long calls on trial took
         std::shared_ptr<Lookout> lookout;  ///< null: nobody measures beside the program
-        double socket_buffer_bytes = 0;
+        SocketLimits sockets;
         Settings settings;
         std::shared_ptr<profile::ProfileStore> store;  ///< null: no profile is used
         std::string mpi_library;                       ///< by which a profile knows it

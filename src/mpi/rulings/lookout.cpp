@@ -26,7 +26,7 @@ std::optional<Sighting> Lookout::newer_than(std::uint64_t seen, const std::vecto
 Sighting Lookout::look(const NetworkView& view, const std::vector<int>& hosts) {
     Sighting sighting{view.changes, nullptr, false, memory_costs_of(view, here_)};
     if (std::optional<Topology> topology = topology_of(view, hosts, here_)) {
-        complete_network(*topology, settings_, socket_buffer_bytes_);
+        complete_network(*topology, settings_, sockets_);
         // What was never measured may yet be; what its agents have given up will not be.
         sighting.all_known = view.unknown_links == 0 || all_known(*topology);
         sighting.topology = std::make_shared<const Topology>(std::move(*topology));

@@ -12,6 +12,7 @@
 
 #include "core/network/rank_network.h"
 #include "core/settings/settings.h"
+#include "mpi/job/socket_limits.h"
 #include "mpi/rulings/network_source.h"
 
 namespace mutirao::mpi {
@@ -29,9 +30,9 @@ class Lookout {
   public:
     /// here: the source's number of this process' host.
     Lookout(std::shared_ptr<NetworkSource> source, int here, const Settings& settings,
-            double socket_buffer_bytes)
+            const SocketLimits& sockets)
         : source_(std::move(source)), here_(here), settings_(settings),
-          socket_buffer_bytes_(socket_buffer_bytes) {}
+          sockets_(sockets) {}
 
     /// The newest, if that is not the one with `seen` changes. hosts[h]: the source's number of host h.
     std::optional<Sighting> newer_than(std::uint64_t seen, const std::vector<int>& hosts);
@@ -50,7 +51,7 @@ class Lookout {
     const std::shared_ptr<NetworkSource> source_;
     const int here_;
     const Settings settings_;
-    const double socket_buffer_bytes_;
+    const SocketLimits sockets_;
     std::mutex mutex_;
     std::map<std::vector<int>, Latest> latest_;  ///< by hosts
 };

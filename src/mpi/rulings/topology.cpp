@@ -93,15 +93,18 @@ constexpr HostCosts assumed_costs{10.0, 10.0, 1000.0};
 // receiver beyond btl_tcp_eager_limit (64 KiB) and buffers what is shorter. MPICH over libfabric's
 // tcp provider never asks, but completes what is longer than an injected message only when the
 // receiver has acknowledged it.
-Transport transport_of(const Settings& settings, [[maybe_unused]] double socket_buffer_bytes) {
+Transport transport_of(const Settings& settings, const SocketLimits& sockets) {
     Transport transport;
+    if (std::isfinite(sockets.initial_window_bytes)) {
+        transport.initial_window_bytes = static_cast<std::size_t>(sockets.initial_window_bytes);
+    }
 #if defined(OPEN_MPI)
     transport.eager_limit_bytes = 65536 - 128;
 #else
     transport.buffered_limit_bytes = 128;
     transport.detached_bytes = may_leave_sends_behind()
                                    ? std::min(settings.detached_bytes,
-                                              static_cast<std::size_t>(socket_buffer_bytes))
+                                              static_cast<std::size_t>(sockets.buffer_bytes))
                                    : 0;
 #endif
     if (settings.eager_limit_bytes != 0) {
@@ -153,11 +156,11 @@ MemoryCosts memory_costs_of(const NetworkView& view, int host) {
     return costs;
 }
 
-void complete_network(Topology& topology, const Settings& settings, double socket_buffer_bytes) {
+void complete_network(Topology& topology, const Settings& settings, const SocketLimits& sockets) {
     for (int host = 0; host < topology.network.host_count(); ++host) {
         topology.network.set_host(host, assumed_costs);
     }
-    topology.network.transport = transport_of(settings, socket_buffer_bytes);
+    topology.network.transport = transport_of(settings, sockets);
     topology.site_of = discover_sites(topology.network);
     topology.network.uplinks = uplinks_of(topology.network, topology.site_of);
 }

@@ -7,6 +7,7 @@
 #include "core/selection/selection.h"
 #include "core/settings/settings.h"
 #include "core/spanning_tree/rounds.h"
+#include "mpi/job/socket_limits.h"
 
 namespace mutirao::mpi {
 
@@ -21,10 +22,10 @@ bool all_known(const Topology& topology);
 MemoryCosts memory_costs_of(const NetworkView& view, int host);
 
 /// How this rank's MPI library carries messages.
-Transport transport_of(const Settings& settings, double socket_buffer_bytes);
+Transport transport_of(const Settings& settings, const SocketLimits& sockets);
 
 /// What the MPI library and the settings make of a network of latencies, so that it can be
 /// predicted on: transport, host costs, sites.
-void complete_network(Topology& topology, const Settings& settings, double socket_buffer_bytes);
+void complete_network(Topology& topology, const Settings& settings, const SocketLimits& sockets);
 
 }  // namespace mutirao::mpi
