@@ -44,12 +44,12 @@ def pytest_collection_modifyitems(config, items):
         return
     alike = defaultdict(list)
     for item in items:
-        alike[_but_for_shape(item)].append(item)
+        if not item.get_closest_marker("long"):
+            alike[_but_for_shape(item)].append(item)
     chosen = {random.Random(f"{config.option.seed} {name}").choice(group)
               for name, group in alike.items()}
-    kept = [item for item in items if item in chosen and not item.get_closest_marker("long")]
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = kept
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = [item for item in items if item in chosen]
 
 
 def _but_for_shape(item):

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import pytest
+
 
 class Shape(NamedTuple):
     ranks: int
@@ -19,3 +21,8 @@ class Shape(NamedTuple):
 SHAPES = [Shape(*each) for each in ((2, 1), (2, 2), (3, 1), (3, 2), (4, 1), (4, 3), (5, 1), (5, 2),
                                     (7, 1), (7, 3), (8, 1), (8, 4))]
 ALONE = Shape(1, 1)  # where nothing is left to be ruled
+
+
+def seldom_if_many(shape):
+    """Where MPI libraries run the calls: some spin while they wait, and take long where processors are few."""
+    return [pytest.mark.long] if shape.ranks > 5 else []

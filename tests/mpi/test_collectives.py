@@ -6,10 +6,13 @@ import pytest
 
 from ends import calls_of, passed
 from mutirao.core_tool import algorithms
-from shapes import ALONE, SHAPES, Shape
+from shapes import ALONE, SHAPES, Shape, seldom_if_many
 
 ROWS = [row for row in algorithms() if row["collective"] != "broadcast"]  # test_broadcast.py
 COLLECTIVES = list(dict.fromkeys(row["collective"] for row in ROWS))
+
+# For calls that the MPI library runs.
+NATIVE_SHAPES = [pytest.param(shape, id=str(shape), marks=seldom_if_many(shape)) for shape in SHAPES]
 
 # Where ranks do not know of each other's lengths.
 OF_ANY_LENGTH = ("gatherv", "scatterv", "alltoallv", "alltoallw")
@@ -22,7 +25,8 @@ def runs(row, shape):
 
 
 def rows_and_shapes(are_run):
-    return [pytest.param(row, shape, id=f"{row['collective']}-{row['name']}-{shape}")
+    return [pytest.param(row, shape, id=f"{row['collective']}-{row['name']}-{shape}",
+                         marks=[] if are_run else seldom_if_many(shape))
             for row in ROWS for shape in SHAPES if runs(row, shape) == are_run]
 
 
@@ -44,7 +48,7 @@ def mpi(wheel):
     return wheel
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("shape", NATIVE_SHAPES)
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_the_program_agrees_with_the_mpi_library(run, mpi, collective, shape):
     passed(run("collectives_check", collective, ranks=shape.ranks, once=True))
@@ -79,10 +83,10 @@ def test_forced_on_one_rank(run, mpi, row):
     assert forced(run, row, ALONE).report["communicators"] == []
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("shape", NATIVE_SHAPES)
 @pytest.mark.parametrize("start", ["beside", "wait"])
 def test_chosen_freely(run, mpi, start, shape):
-    passed(run("collectives_check", *COLLECTIVES, ranks=shape.ranks,
+    passed(run("collectives_check", *COLLECTIVES, ranks=shape.ranks, timeout_s=1000,
                settings=shape.settings(start=start)))
 
 
