@@ -23,6 +23,12 @@ SHAPES = [Shape(*each) for each in ((2, 1), (2, 2), (3, 1), (3, 2), (4, 1), (4, 
 ALONE = Shape(1, 1)  # where nothing is left to be ruled
 
 
+def runs(row, shape):
+    """Whether an algorithm can, by what `mutirao algorithms` says: "2, 4, 8, ... ranks only"."""
+    limits = [text for text in row["restrictions"] if text.endswith("ranks only")]
+    return not row["native"] and all(str(shape.ranks) in text.split(", ") for text in limits)
+
+
 def seldom_if_many(shape):
     """Where MPI libraries run the calls: some spin while they wait, and take long where processors are few."""
     return [pytest.mark.long] if shape.ranks > 5 else []

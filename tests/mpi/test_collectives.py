@@ -6,7 +6,7 @@ import pytest
 
 from ends import calls_of, passed
 from mutirao.core_tool import algorithms
-from shapes import ALONE, SHAPES, Shape, seldom_if_many
+from shapes import ALONE, SHAPES, Shape, runs, seldom_if_many
 
 ROWS = [row for row in algorithms() if row["collective"] != "broadcast"]  # test_broadcast.py
 COLLECTIVES = list(dict.fromkeys(row["collective"] for row in ROWS))
@@ -16,12 +16,6 @@ NATIVE_SHAPES = [pytest.param(shape, id=str(shape), marks=seldom_if_many(shape))
 
 # Where ranks do not know of each other's lengths.
 OF_ANY_LENGTH = ("gatherv", "scatterv", "alltoallv", "alltoallw")
-
-
-def runs(row, shape):
-    """By what `mutirao algorithms` says: "2, 4, 8, ... ranks only"."""
-    limits = [text for text in row["restrictions"] if text.endswith("ranks only")]
-    return not row["native"] and all(str(shape.ranks) in text.split(", ") for text in limits)
 
 
 def rows_and_shapes(are_run):

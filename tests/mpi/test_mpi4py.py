@@ -16,7 +16,7 @@ import pytest
 from mutirao.core_tool import algorithms
 from mutirao.launch import launch
 from mutirao.paths import BUILD
-from shapes import Shape
+from shapes import Shape, runs
 
 pytestmark = pytest.mark.long
 
@@ -28,8 +28,7 @@ def rounds():
     """What to force, so that each algorithm for so many ranks has its turn."""
     rows = defaultdict(list)
     for row in algorithms():
-        limits = [text for text in row["restrictions"] if text.endswith("ranks only")]
-        if not row["native"] and not any(str(SHAPE.ranks) not in text for text in limits):
+        if runs(row, SHAPE):
             rows[row["collective"]].append(row["name"])
     return [{collective: names[turn % len(names)] for collective, names in rows.items()}
             for turn in range(max(map(len, rows.values())))]
