@@ -1,10 +1,12 @@
 # The commands a newcomer types; each does what it needs first.
 
-.PHONY: help setup build test core-test demo clean
+.PHONY: help setup build test test-all sanitize core-test demo clean
 
 help:
 	@echo "make demo       an MPI program on 24 emulated hosts in six sites; sets up and builds just that"
 	@echo "make test       set up, build, and run every test"
+	@echo "make test-all   all that again in every shape, and with sanitizers: some hours"
+	@echo "make sanitize   only the unit tests, with sanitizers for addresses and for threads"
 	@echo "make core-test  only the core's unit tests: needs no MPI"
 	@echo "make build      build the libraries for every MPI found"
 	@echo "make setup      install what is missing; MPI and Python go into .env"
@@ -18,6 +20,12 @@ build: setup
 
 test:
 	@scripts/test.sh
+
+test-all:
+	@scripts/test.sh --all
+
+sanitize:
+	@scripts/test.sh --sanitize
 
 core-test:
 	@scripts/test.sh --core

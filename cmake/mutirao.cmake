@@ -48,7 +48,8 @@ function(mutirao_compile_by_folder target)
 endfunction()
 
 # Small test programs run one ctest entry per test, so that a failure is named and tests run in
-# parallel.
+# parallel. The target `unit_tests` is all of them.
+add_custom_target(unit_tests)
 function(mutirao_add_unit_tests target library)
     find_package(GTest REQUIRED)
     include(GoogleTest)
@@ -57,6 +58,7 @@ function(mutirao_add_unit_tests target library)
     mutirao_compile_as_test(${target})
     mutirao_precompile_test_headers(${target})
     gtest_discover_tests(${target} TEST_PREFIX ${target}/ DISCOVERY_TIMEOUT 60)
+    add_dependencies(unit_tests ${target})
 endfunction()
 
 # Asks a compiler wrapper for what it adds, e.g. "-I...;-L...;-lmpi" (Open MPI and MPICH alike).

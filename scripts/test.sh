@@ -2,7 +2,9 @@
 # Everything that must pass: set-up and build, unit tests of the core and of the simulated ranks,
 # then what needs MPI, the lab and the command line. Says how long each part took.
 #   scripts/test.sh [ARGUMENTS FOR PYTEST]
-#   scripts/test.sh --core    only the core's unit tests: needs no MPI and no Python environment
+#   scripts/test.sh --core        only the core's unit tests: needs no MPI and no Python environment
+#   scripts/test.sh --sanitize    only unit tests, under the sanitizers for addresses and for threads
+#   scripts/test.sh --all         everything, in all shapes and with the sanitizers: some hours
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
@@ -33,13 +35,40 @@ build_core() {
     cmake --build --preset core --target core_test simulate_test
 }
 
+# One MPI is enough for tests that call none.
+build_sanitized() {
+    local mpis
+    mpis=$(.env/cli/bin/python -m mutirao.mpis)
+    cmake --preset "$1" --log-level=NOTICE -DMUTIRAO_TESTS=ON -DMUTIRAO_MPIS="${mpis%%;*}" >/dev/null
+    cmake --build --preset "$1" --target unit_tests
+}
+
+sanitized() {
+    local preset
+    for preset in address thread; do
+        timed "build ($preset)" build_sanitized "$preset"
+        timed "unit tests ($preset)" unit_tests "$preset" -R '_test/'
+    done
+}
+
+# Most tests wait for something for most of their time, so three at once go on two processors.
+whole_suite() {
+    timed build scripts/build.sh
+    timed "unit tests" unit_tests release
+    timed "other tests" .env/cli/bin/python -m pytest -n 3 "$@"
+}
+
 if [[ ${1-} == --core ]]; then
     timed build build_core
     timed "unit tests" unit_tests core -R '^(core|simulate)_test/'
     exit
 fi
 timed set-up scripts/setup.sh
-timed build scripts/build.sh
-timed "unit tests" unit_tests release
-# Most tests wait for something for most of their time, so three at once go on two processors.
-exec .env/cli/bin/python -m pytest -n 3 "$@"
+case "${1-}" in
+    --sanitize) sanitized ;;
+    --all)
+        sanitized
+        # Of random walks; without this some hundreds.
+        MUTIRAO_SEEDS=10000 whole_suite --everything "${@:2}" ;;
+    *) whole_suite "$@" ;;
+esac

@@ -1,9 +1,12 @@
 """What all tests need: a runtime folder of their own, so that their labs never meet a user's, and
-programs that can be interrupted."""
+programs that can be interrupted. Of tests that differ by their `shape` only one is run, chosen by a
+seed, and none marked `long`; with --everything all are."""
 
+import random
 import shutil
 import signal
 import tempfile
+from collections import defaultdict
 
 import pytest
 
@@ -11,6 +14,47 @@ from labs import NOT_HERE
 from mutirao.errors import Failure
 from mutirao.lab import Lab
 from mutirao.network import HostNetwork
+
+
+def pytest_addoption(parser):
+    parser.addoption("--everything", action="store_true", help="every shape, and what takes long")
+    parser.addoption("--seed", type=int, help="which shapes are run; random unless given")
+
+
+def pytest_configure(config):
+    if config.option.seed is None:
+        told = getattr(config, "workerinput", {})
+        config.option.seed = told.get("seed", random.SystemRandom().randrange(10**6))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """All workers are to collect the same tests."""
+    node.workerinput["seed"] = node.config.option.seed
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if not config.option.everything:
+        terminalreporter.write_line(f"shapes chosen by --seed {config.option.seed}")
+
+
+@pytest.hookimpl(trylast=True)  # what is asked for by name is all there is to choose from
+def pytest_collection_modifyitems(config, items):
+    if config.option.everything:
+        return
+    alike = defaultdict(list)
+    for item in items:
+        if not item.get_closest_marker("long"):
+            alike[_but_for_shape(item)].append(item)
+    chosen = {random.Random(f"{config.option.seed} {name}").choice(group)
+              for name, group in alike.items()}
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = [item for item in items if item in chosen]
+
+
+def _but_for_shape(item):
+    shape = item.callspec.params.get("shape") if hasattr(item, "callspec") else None
+    return item.nodeid.replace(str(shape), "") if shape else item.nodeid
 
 
 @pytest.fixture(scope="session", autouse=True)

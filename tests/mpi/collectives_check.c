@@ -58,7 +58,7 @@ static void check_on(MPI_Comm comm, int argc, char** argv, const struct kind* al
 
 int main(int argc, char** argv) {
     begin(&argc, &argv);
-    end_within(100);
+    end_within(50 * (unsigned)argc);
     expect(argc > 1, "usage: collectives_check COLLECTIVE...", argc);
     struct kind all[kinds];
     make_kinds(all);

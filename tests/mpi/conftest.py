@@ -47,14 +47,14 @@ def run(mpi, native_ends):
     """Runs a program of tests/mpi or bench, or any command line, to its end. With `once` only the
     first test that asks for a native run makes it; it must not depend on anything else."""
 
-    def start(program, *words, ranks=4, once=False, **options):
+    def start(program, *words, ranks=4, once=False, timeout_s=120, **options):
         argv = [str(mpi.program(program))] if isinstance(program, str) else list(program)
         argv += map(str, words)
         if once and (mpi.name, ranks, *argv) in native_ends:
             return native_ends[mpi.name, ranks, *argv]
         if once:
             options["native"] = True
-        finished = launch(mpi, argv, ranks, capture=True, timeout_s=120, **options)
+        finished = launch(mpi, argv, ranks, capture=True, timeout_s=timeout_s, **options)
         if once:
             native_ends[mpi.name, ranks, *argv] = finished
         return finished

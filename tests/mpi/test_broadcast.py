@@ -4,7 +4,9 @@ run natively it shows that what it expects is what the MPI library does."""
 import pytest
 
 from ends import calls_of, chosen_in
+from mutirao.core_tool import algorithms
 from reference import kruskal
+from shapes import SHAPES, Shape
 
 # One host per rank, and several ranks per host with a last host that is not full. The parameters
 # make every length of the program take many segments in some of the cases.
@@ -12,8 +14,10 @@ CASES = [
     ("binomial:segment_bytes=1024", 1, 5),
     ("k_nomial:radix=3,segment_bytes=4096", 1, 7),
     ("chain:segment_bytes=512", 2, 5),
+    ("bine:segment_bytes=1024", 1, 7),
     ("flat", 1, 4),
     ("split_binary:segment_bytes=4096", 1, 6),
+    ("circulant:segment_bytes=2048", 1, 5),
     ("scatter_ring_allgather", 1, 5),
     ("scatter_recursive_doubling_allgather", 1, 6),
     ("two_level", 2, 5),
@@ -25,6 +29,7 @@ CASES = [
     ("auto", 1, 4),
     ("native", 1, 4),
 ]
+FORCED = [algorithm for algorithm, _, _ in CASES if algorithm != "auto"]
 
 
 def passed(finished):
@@ -39,8 +44,23 @@ def test_the_program_agrees_with_the_mpi_library(run):
 
 @pytest.mark.parametrize("algorithm,ranks_per_host,ranks", CASES, ids=lambda value: str(value))
 def test_data_arrives(run, algorithm, ranks_per_host, ranks):
-    finished = run("broadcast_check", ranks=ranks, settings={
-        "start": "wait", "broadcast": algorithm, "ranks_per_host": str(ranks_per_host)})
+    data_arrives(run, algorithm, Shape(ranks, ranks_per_host))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("algorithm", FORCED)
+def test_data_arrives_in_every_shape(run, algorithm, shape):
+    data_arrives(run, algorithm, shape)
+
+
+def test_every_algorithm_is_forced():
+    rows = {row["name"] for row in algorithms() if row["collective"] == "broadcast"}
+    assert {algorithm.split(":")[0] for algorithm in FORCED} == rows
+
+
+def data_arrives(run, algorithm, shape):
+    finished = run("broadcast_check", ranks=shape.ranks, settings=shape.settings(broadcast=algorithm))
     passed(finished)
     assert finished.errors == ""  # nothing is printed unless asked
     # The algorithm really ran: no silent way round by the native one.

@@ -6,25 +6,29 @@ import pytest
 
 from ends import calls_of, passed
 from mutirao.core_tool import algorithms
+from shapes import ALONE, SHAPES, Shape, runs, seldom_if_many
 
 ROWS = [row for row in algorithms() if row["collective"] != "broadcast"]  # test_broadcast.py
 COLLECTIVES = list(dict.fromkeys(row["collective"] for row in ROWS))
 
+# For calls that the MPI library runs.
+NATIVE_SHAPES = [pytest.param(shape, id=str(shape), marks=seldom_if_many(shape)) for shape in SHAPES]
+
 # Where ranks do not know of each other's lengths.
 OF_ANY_LENGTH = ("gatherv", "scatterv", "alltoallv", "alltoallw")
 
-# A power of two with a host for each rank, and two hosts of two ranks beside one of one.
-SHAPES = {"openmpi-5": (4, 1), "mpich-5": (5, 2)}
+
+def rows_and_shapes(are_run):
+    return [pytest.param(row, shape, id=f"{row['collective']}-{row['name']}-{shape}",
+                         marks=[] if are_run else seldom_if_many(shape))
+            for row in ROWS for shape in SHAPES if runs(row, shape) == are_run]
 
 
-def fits(row, ranks):
-    """By what `mutirao algorithms` says: "2, 4, 8, ... ranks only"."""
-    limits = [text for text in row["restrictions"] if text.endswith("ranks only")]
-    return all(str(ranks) in text.split(", ") for text in limits)
-
-
-def settings_for(mpi, **settings):
-    return {"start": "wait", "ranks_per_host": str(SHAPES[mpi.name][1]), **settings}
+def forced(run, row, shape):
+    finished = passed(run("collectives_check", row["collective"], ranks=shape.ranks,
+                          settings=shape.settings(**{row["collective"]: row["name"]})))
+    assert finished.errors == ""  # nothing is printed unless asked
+    return finished
 
 
 def classes_of(finished, collective):
@@ -38,25 +42,19 @@ def mpi(wheel):
     return wheel
 
 
+@pytest.mark.parametrize("shape", NATIVE_SHAPES)
 @pytest.mark.parametrize("collective", COLLECTIVES)
-def test_the_program_agrees_with_the_mpi_library(run, mpi, collective):
-    passed(run("collectives_check", collective, ranks=SHAPES[mpi.name][0], once=True))
+def test_the_program_agrees_with_the_mpi_library(run, mpi, collective, shape):
+    passed(run("collectives_check", collective, ranks=shape.ranks, once=True))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['collective']}-{row['name']}")
-def test_forced(run, mpi, row):
+@pytest.mark.parametrize("row,shape", rows_and_shapes(True))
+def test_forced(run, mpi, row, shape):
     collective, name = row["collective"], row["name"]
-    ranks = SHAPES[mpi.name][0]
-    finished = passed(run("collectives_check", collective, ranks=ranks,
-                          settings=settings_for(mpi, **{collective: name})))
-    assert finished.errors == ""  # nothing is printed unless asked
-    world = classes_of(finished, collective)
+    world = classes_of(forced(run, row, shape), collective)
     ours, natively = calls_of(world)
     chosen = {ruling["chosen"].split(":")[0] for each in world["classes"]
               for ruling in each["rulings"]}
-    if row["native"] or not fits(row, ranks):
-        assert ours == 0 and natively > 0
-        return
     assert name in chosen and chosen <= {name, "native"}
     assert all(len(each["rulings"]) == 1 for each in world["classes"] if each["rulings"])
     assert all((each["length_bytes"] is None) == (collective in OF_ANY_LENGTH)
@@ -66,18 +64,32 @@ def test_forced(run, mpi, row):
     assert ours > 0 and (natively == 0 if takes_all else ours >= natively)
 
 
+@pytest.mark.parametrize("row,shape", rows_and_shapes(False))
+def test_left_to_the_mpi_library(run, mpi, row, shape):
+    """Native by name, and what is not for so many ranks."""
+    ours, natively = calls_of(classes_of(forced(run, row, shape), row["collective"]))
+    assert ours == 0 and natively > 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['collective']}-{row['name']}")
+def test_forced_on_one_rank(run, mpi, row):
+    assert forced(run, row, ALONE).report["communicators"] == []
+
+
+@pytest.mark.parametrize("shape", NATIVE_SHAPES)
 @pytest.mark.parametrize("start", ["beside", "wait"])
-def test_chosen_freely(run, mpi, start):
-    ranks, per_host = SHAPES[mpi.name]
-    passed(run("collectives_check", *COLLECTIVES, ranks=ranks, settings={
-        "start": start, "ranks_per_host": str(per_host)}))
+def test_chosen_freely(run, mpi, start, shape):
+    passed(run("collectives_check", *COLLECTIVES, ranks=shape.ranks, timeout_s=1000,
+               settings=shape.settings(start=start)))
 
 
 def test_rulings_come_while_the_program_runs(run, mpi):
     """Nobody waits: the first calls run natively, and those after a ruling by it."""
+    shape = {"openmpi-5": Shape(4, 1), "mpich-5": Shape(5, 2)}[mpi.name]
     finished = passed(run("collectives_check", *["allreduce", "allgather", "barrier"] * 10,
-                          ranks=SHAPES[mpi.name][0], settings={
-                              "ranks_per_host": str(SHAPES[mpi.name][1]), "allreduce": "direct",
-                              "allgather": "ring", "barrier": "dissemination"}))
+                          ranks=shape.ranks, settings=shape.settings(
+                              start="beside", allreduce="direct", allgather="ring",
+                              barrier="dissemination")))
     ours, natively = calls_of(classes_of(finished, "allreduce"))
     assert ours > 0 and natively > 0

@@ -9,7 +9,7 @@
 //
 // Cost, H hosts of at least m ranks, p ranks, blocks of n bytes: ceil(log_(m+1) H) rounds of one or
 // two messages over the network and as many inside; (p - m) n bytes enter each host. Scratch for
-// all blocks and a copy of each where ranks are not numbered host by host. No restrictions.
+// all blocks and a copy of each where ranks are not numbered host by host. Blocks must be equal.
 #include <algorithm>
 
 #include "core/algorithms/dataflow.h"

@@ -6,7 +6,7 @@
 // Cost, p ranks, blocks of n bytes: depth ceil(log2 p); the step over distance d takes p / (2 d)
 // blocks in messages of up to `radix`, so ceil(log2 p) messages a rank if p / 2 fit in one. A port
 // sends and receives (p - 1) n bytes, about half of them to and from a neighbour; blocks that
-// travel together are copied twice by each rank. Scratch for them, twice. No restrictions.
+// travel together are copied twice by each rank. Scratch for them, twice. Blocks must be equal.
 #include "core/algorithms/allgather/far_first.h"
 
 namespace mutirao::allgather {

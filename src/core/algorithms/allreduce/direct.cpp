@@ -1,5 +1,6 @@
 // Every rank sends its operand to every other one at once, and each combines all of them by
-// itself, from rank 0 on: the same bits on all ranks and for every layout of ranks on hosts.
+// itself, from rank 0 on: the same bits on all ranks and for every layout of ranks on hosts. It
+// follows from what the collective is, and from no paper.
 //
 // Cost, p ranks, n bytes: one trip; p - 1 messages and (p - 1) n bytes leave and enter each rank,
 // which does p - 1 reductions. For few ranks and short messages over long latencies. No

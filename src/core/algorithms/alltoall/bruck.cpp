@@ -7,7 +7,8 @@
 //
 // Cost, p ranks, radix k, blocks of n bytes: ceil(log_k p) rounds of up to k - 1 messages; a port
 // sends about (k - 1) / k p log_k p blocks, so it is for short ones. Scratch for up to twice as
-// many. No restrictions.
+// many. Blocks must be equal: ranks on the way know no others' lengths (with lengths sent ahead:
+// Fan et al. 2025, doi:10.1145/3731545.3731590).
 #include <algorithm>
 #include <vector>
 

@@ -1,4 +1,5 @@
-// Every rank sends its operand to all ranks after it at once, and each combines what it gets.
+// Every rank sends its operand to all ranks after it at once, and each combines what it gets. It
+// follows from what the collective is, and from no paper.
 //
 // Cost, p ranks, n bytes: one trip; up to p - 1 messages and (p - 1) n bytes leave and enter a
 // rank. For few ranks and short messages over long latencies. No restrictions. Operands stay in

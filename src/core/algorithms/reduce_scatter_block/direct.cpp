@@ -1,5 +1,6 @@
 // Every rank sends each other rank its block at once, and each combines what it gets, from rank 0
-// on: the same bits for every layout of ranks on hosts.
+// on: the same bits for every layout of ranks on hosts. It follows from what the collective is,
+// and from no paper.
 //
 // Cost, p ranks, blocks of n bytes: one trip; p - 1 messages and (p - 1) n bytes leave and enter
 // each rank, which is the least possible. For few ranks, or long blocks in a network without

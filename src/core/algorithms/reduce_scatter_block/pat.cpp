@@ -6,7 +6,7 @@
 // blocks in messages of up to `radix`, so ceil(log2 p) messages a rank if p / 2 fit in one; (p - 1)
 // n bytes through each port, which is the least possible, about half of them to and from a
 // neighbour. Scratch for up to 2 p blocks. No restrictions on the number of ranks; operands must
-// commute.
+// commute, and blocks be equal.
 #include <algorithm>
 
 #include "core/algorithms/equal_blocks.h"

@@ -5,7 +5,7 @@
 // Cost, p ranks, blocks of n bytes, radix k: depth ceil(log_k p) + ceil(log2 p); 2 (p - 1) messages
 // in all, fewer than of any exchange in which all ranks send; up to ceil(log_k p) (k - 1) p n bytes
 // enter rank 0. For short blocks, and for operators that do not commute. Scratch for p blocks and
-// for those that wait. No restrictions. Operands stay in order.
+// for those that wait. Blocks must be equal. Operands stay in order.
 #include "core/algorithms/algorithm.h"
 
 namespace mutirao::reduce {

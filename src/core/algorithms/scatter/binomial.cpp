@@ -4,7 +4,8 @@
 // rank goes as two messages, so that nothing has to be packed, from any root.
 //
 // Cost, p ranks, blocks of n bytes: depth ceil(log2 p), p messages at most; a block is sent up to
-// ceil(log2 p) times, so it is for short blocks. Scratch for up to p / 2 blocks. No restrictions.
+// ceil(log2 p) times, so it is for short blocks. Scratch for up to p / 2 blocks. Blocks must be
+// equal: ranks on the way know no others' lengths.
 #include "core/algorithms/binomial_blocks.h"
 
 #include "core/algorithms/dataflow.h"

@@ -4,7 +4,8 @@
 //
 // Cost, p ranks, blocks of n bytes: as many messages as the ranks' depths add up to; an edge passes
 // the blocks of the ranks below it, each once. Scratch for the blocks of the ranks below. Needs a
-// tree over the same ranks that hangs from the root.
+// tree over the same ranks that hangs from the root, and equal blocks: ranks on the way know no
+// others' lengths.
 #include <algorithm>
 
 #include "core/algorithms/equal_blocks.h"
