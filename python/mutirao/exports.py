@@ -119,7 +119,7 @@ def _choice(profile: Profile, calls: Sequence[Call], table: Table, has: str, any
     return choice
 
 
-def _merged(table: Table) -> list[tuple[int, int | None, Choice]]:
+def merged(table: Table) -> list[tuple[int, int | None, Choice]]:
     """Neighbouring ranges with the same choice as one."""
     result: list[tuple[int, int | None, Choice]] = []
     for low, high, choice in table.ranges():
@@ -162,7 +162,7 @@ def _open_mpi_sizes(members: Sequence[Table]) -> list[tuple[int, list[str]]]:
     own = ["0 0 0 0"]
     blocks = {1: own} | {table.ranks + 1: own for table in members}
     for table in members:
-        blocks[table.ranks] = [_open_mpi_rule(low, choice) for low, _high, choice in _merged(table)]
+        blocks[table.ranks] = [_open_mpi_rule(low, choice) for low, _high, choice in merged(table)]
     return sorted(blocks.items())
 
 
@@ -179,7 +179,7 @@ def intel(given: Iterable[Table]) -> str:
              _WARNING, "# What is not named is Intel MPI's own choice."]
     of_collective: dict[str, list[str]] = {}
     for table in given:
-        for low, high, choice in _merged(table):
+        for low, high, choice in merged(table):
             if choice.row is not None:
                 most = (1 << 31) - 1 if high is None else high - 1
                 of_collective.setdefault(table.collective, []).append(
@@ -192,8 +192,7 @@ def intel(given: Iterable[Table]) -> str:
 
 def mpich(given: Iterable[Table]) -> str:
     """Assignments for a shell. MPICH's variables know neither lengths nor numbers of ranks, so one is set
-    where one algorithm serves all that was measured. Its selection file would know them, but has no word
-    for MPICH's own choice, and where a collective is missing in it MPI_Init aborts (5.0.2)."""
+    where one algorithm serves all that was measured; its selection file knows them (mpich_selection.py)."""
     lines = ["# Choices for MPICH made by mutirao profile export: read them into a shell with `.`",
              _WARNING, "# What is not named is MPICH's own choice."]
     of_collective: dict[str, list[Table]] = {}

@@ -16,29 +16,34 @@ _PATIENCE_S = 10.0
 
 _NUMBER, _TEXT = (int, float), str
 _EVALUATED = {"candidate": _TEXT, "predicted_us": (*_NUMBER, type(None))}
-_MEASURED = {"candidate": _TEXT, "median_us": _NUMBER, "low_us": _NUMBER, "high_us": _NUMBER}
+_MEASURED = {"candidate": _TEXT, "median_us": _NUMBER, "low_us": _NUMBER, "high_us": _NUMBER,
+             "windows?": int}
 _CHOICE = {"first_call": int, "chosen": _TEXT, "calls": int, "considered?": [_EVALUATED],
-           "measured?": [_MEASURED], "tree?": [int]}
+           "measured?": [_MEASURED], "tree?": [int], "settled?": bool, "reason?": _TEXT,
+           "bound_us?": (*_NUMBER, type(None))}
 _CLASS = {"collective": COLLECTIVES, "root": int, "length_bytes": (int, type(None)), "first_call": int,
-          "native_calls": int, "native_choice?": _CHOICE, "rulings": [_CHOICE]}
+          "native_calls": int, "native_choice?": _CHOICE, "rulings": [_CHOICE], "commutes?": bool,
+          "forgotten_rulings?": int}
 _CHANGE = {"collective": COLLECTIVES, "root": int, "length_bytes": (int, type(None)), "call": int,
-           "from": _TEXT, "to": _TEXT, "why": _TEXT}
+           "from": _TEXT, "to": _TEXT, "why": _TEXT, "commutes?": bool}
 _TAKEN_UP = {"call": int, "links": int, "new_tree": bool,
              "shown?": [{"low": int, "high": int, "before_us": (*_NUMBER, type(None)),
                          "after_us": (*_NUMBER, type(None))}]}
 _ADAPTATION = {"mode": _TEXT, "epochs": int, "waits": int, "waited_ms": _NUMBER, "early_waits": int,
                "early_waited_ms": _NUMBER, "checks": int, "adapting_ms": _NUMBER,
-               "taken_up?": [_TAKEN_UP]}
+               "taken_up?": [_TAKEN_UP], "horizon_calls?": (int, type(None)), "ghs_messages?": int}
 _COSTS = {name: _NUMBER for name in (
     "links", "links_with_bandwidth", "least_bytes_per_us", "most_bytes_per_us", "copy_bytes_per_us",
-    "reduce_bytes_per_us", "message_latency_us", "message_overhead_us")}
+    "reduce_bytes_per_us", "message_latency_us", "message_overhead_us", "send_overhead_us?",
+    "port_bytes_per_us?")}
 _COMMUNICATOR = {"ranks": int, "hosts": int, "calls": int, "state": _TEXT, "sites": [int],
                  "tree": [[int]], "latency_us": [[(*_NUMBER, type(None))]], "classes": [_CLASS],
                  "adaptation": _ADAPTATION, "costs?": {**_COSTS, "memory_measured": bool,
                                                        "message_measured": bool},
-                 "changes?": [_CHANGE]}
+                 "changes?": [_CHANGE], "forgotten_changes?": int, "first_ruled_call?": int,
+                 "first_ruled_ms?": _NUMBER, "name?": _TEXT, "reason?": _TEXT, "profile?": _TEXT}
 # What commands read of a report without asking whether it is there; "?": it may be missing.
-_REPORT = {"mpi?": _TEXT, "start?": {"native_reason?": _TEXT, "twin_ms?": _NUMBER,
+_REPORT = {"mutirao?": _TEXT, "mpi?": _TEXT, "forgotten_communicators?": int, "start?": {"native_reason?": _TEXT, "twin_ms?": _NUMBER,
                                      "waited_ms?": _NUMBER, "introduced_ms?": _NUMBER},
            "communicators": [_COMMUNICATOR]}
 
@@ -86,7 +91,7 @@ def _checked(text: str, path: Path) -> dict:
 def _wrong(value, wanted, place: str) -> Iterator[str]:
     """What is not as `wanted` says: a type or several, a list of one kind, members, or one of some words."""
     if wanted is COLLECTIVES:
-        if value not in COLLECTIVES:
+        if not isinstance(value, str) or value not in COLLECTIVES:
             yield f"{place} is {json.dumps(value)[:30]}, no collective"
     elif isinstance(wanted, Mapping):
         yield from _wrong_members(value, wanted, place)

@@ -93,7 +93,7 @@ Cells row_of_table(const ClassRecord& of_class) {
         row[5] = !native_took.empty()        ? native_took
                  : native_predicted.empty() ? ""
                                             : native_predicted + ", predicted";
-        row[6] = choice->bound_us ? duration(*choice->bound_us) : "";
+        row[6] = choice->bound_us.value_or(0) > 0 ? duration(*choice->bound_us) : "";
     }
     return row;
 }

@@ -38,7 +38,7 @@ TEST(Explanation, SaysWhatRanWhatItTookAndWhy) {
     fill(record);
     EXPECT_EQ(explanation(record),
               "MPI_COMM_WORLD: 4 ranks on 2 hosts, 120 calls; network measured\n"
-              "  calls of            native  mutirao  predicted  measured                           "
+              "  calls of            native  mutirao  predicted  measured                         "
               "native takes         bound\n"
               "  allgather of 4 KiB  20      100      1.500 ms   1.600 ms (1.400 ms to 1.700 ms)  "
               "2.500 ms, predicted  1.200 ms\n"
@@ -49,7 +49,7 @@ TEST(Explanation, TellsEveryChange) {
     Record record;
     fill(record);
     const ShapeClass shapes = record.classes.begin()->first;
-    log_change(record, {shapes, 20, "native", "ring"});
+    log_change(record, {shapes, 20, "native", "ring", ""});
     log_change(record, {shapes, 60, "ring", "ring", "", false, true});
     const std::string text = explanation(record);
     EXPECT_NE(text.find("  from call 21 on, allgather of 4 KiB: native -> ring\n"
@@ -64,7 +64,7 @@ TEST(Explanation, FitsAScreenWhateverThereIs) {
     for (int length_class = 20; length_class < 200; ++length_class) {
         const ShapeClass shapes{Collective::barrier, 0, length_class};
         record.classes[shapes].shapes = shapes;
-        for (std::uint64_t call = 0; call < 50; ++call) log_change(record, {shapes, call, "a", "b"});
+        for (std::uint64_t call = 0; call < 50; ++call) log_change(record, {shapes, call, "a", "b", ""});
     }
     const std::string text = explanation(record);
     EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 80);
@@ -90,7 +90,7 @@ TEST(Record, RemembersTheFirstRulingAndTheLatest) {
 
 TEST(Record, KeepsTheBeginAndTheEndOfALongLog) {
     Record record;
-    for (std::uint64_t call = 0; call < 10000; ++call) log_change(record, {{}, call, "a", "b"});
+    for (std::uint64_t call = 0; call < 10000; ++call) log_change(record, {{}, call, "a", "b", ""});
     EXPECT_EQ(record.changes.size() + record.forgotten_changes, 10000u);
     EXPECT_EQ(record.changes[2047].call, 2047u);
     EXPECT_EQ(record.changes.back().call, 9999u);

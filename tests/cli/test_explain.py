@@ -1,5 +1,6 @@
 """`mutirao explain` on a made-up report of four hosts in two sites, one pair without a link."""
 
+import copy
 import json
 import math
 import re
@@ -183,6 +184,17 @@ def test_tells_every_change_of_choice(explained):
     assert "35 earlier ones (all that are remembered: --json)" in explained(report)
 
 
+# Two hosts, one kind of calls: one of each thing that a report may have.
+SMALL = {**REPORT, "communicators": [{
+    **REPORT["communicators"][0], "hosts": 2, "sites": [0, 1], "tree": [[0, 1]],
+    "latency_us": [[0, 9], [9, 0]], "classes": [{
+        "collective": "broadcast", "root": 0, "length_bytes": 24, "first_call": 0, "native_calls": 3,
+        "rulings": [{"first_call": 3, "calls": 9, "chosen": "chain", "tree": [-1, 0],
+                     "considered": [{"candidate": "chain", "predicted_us": 5.0}],
+                     "measured": [{"candidate": "chain", "median_us": 5.0, "low_us": 4.0,
+                                   "high_us": 6.0, "windows": 3}]}]}]}]}
+
+
 def damaged():
     """Each with one field missing or of another kind, as far as commands rely on it."""
     def walk(value, path):
@@ -192,9 +204,9 @@ def damaged():
             if isinstance(each, (dict, list)):
                 yield from walk(each, [*path, key])
 
-    for path in walk(REPORT, []):
+    for path in walk(SMALL, []):
         for how in ("missing", "text", "list"):
-            report = json.loads(json.dumps(REPORT))
+            report = copy.deepcopy(SMALL)
             place = report
             for key in path[:-1]:
                 place = place[key]
@@ -219,7 +231,7 @@ def test_a_damaged_report_is_said_in_one_line(tmp_path):
             continue
         list(explain(read))
         make_page(read, file)
-    assert refused > 100
+    assert refused > 50
 
 
 def test_says_why_nothing_was_handled(explained):
