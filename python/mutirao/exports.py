@@ -52,6 +52,7 @@ class Table:
 
     collective: str
     ranks: int
+    mpi: str  # as the profile knows the library
     choices: list[Choice]
     levels: bool = False  # several hosts of several ranks
     lost: list[str] = field(default_factory=list)  # what is not in the rules, for people
@@ -79,12 +80,13 @@ def tables(profile: Profile, has: str, any_order: bool) -> list[Table]:
 
     calls = [call for call in profile.calls if call.commutes and call.buffers == "warm"]
     result = []
-    for (collective, ranks), members in groupby(sorted(calls, key=group), key=group):
+    for (collective, ranks), grouped in groupby(sorted(calls, key=group), key=group):
+        members = list(grouped)
         by_length: dict[int, list[Call]] = {}
         for call in members:
             by_length.setdefault(call.length_bytes, []).append(call)
         levels = any(call.fabric.hosts > 1 and call.most_on_a_host > 1 for call in calls)
-        table = Table(collective, ranks, [], levels)
+        table = Table(collective, ranks, members[0].mpi, [], levels)
         for length in sorted(by_length):
             table.choices.append(_choice(profile, by_length[length], table, has, any_order))
         result.append(table)
@@ -221,6 +223,8 @@ class Format:
     write: Callable[[Sequence[Table]], str]
     has: str  # the attribute of Counterpart in which the library's name for an algorithm stands
     library: str  # what its versions begin with
+    knows_operators: bool = False  # so that what is wrong for some of them is chosen for the others
+    use: str = ""  # how a program is run by it, where the rules cannot say so themselves
 
 
 FORMATS = {"openmpi": Format(open_mpi, "open_mpi", "Open MPI"),

@@ -9,13 +9,14 @@ algorithm is chosen only where MPICH's own code for it may run (src/mpi/coll/col
 import json
 import mmap
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from mutirao.collectives import COLLECTIVES
 from mutirao.counterparts import Counterpart
 from mutirao.errors import Failure
-from mutirao.exports import Choice, Table, merged, rule_bytes
+from mutirao.exports import Choice, Format, Table, merged, rule_bytes
+from mutirao.mpis import found_mpis
 from mutirao.units import counted
 
 _MPICH_NAMES = {"broadcast": "bcast"}
@@ -48,8 +49,17 @@ def own_choices(library: Path) -> Tree:
                   " (--format mpich)")
 
 
-def selection(given: Iterable[Table], library: Path) -> str:
-    tree = own_choices(library)
+def _library_of(given: Sequence[Table]) -> Path:
+    """The very version that was measured: another may choose otherwise by itself."""
+    for mpi in found_mpis():
+        if mpi.known.title == "MPICH" and any(mpi.version in table.mpi for table in given):
+            return mpi.library
+    raise Failure("the MPICH that was measured is not found here, and only its library says what it chooses"
+                  " by itself: export its variables instead (--format mpich)")
+
+
+def selection(given: Sequence[Table]) -> str:
+    tree = own_choices(_library_of(given))
     of_collective: dict[str, list[Table]] = {}
     for table in given:
         of_collective.setdefault(table.collective, []).append(table)
@@ -105,3 +115,7 @@ def _is_power(ranks: int) -> bool:
 
 def _conditions_of(row: Counterpart) -> list[tuple[str, str]]:
     return [*_CONDITIONS.get(row.mpich, ()), *([] if row.keeps_order else [_COMMUTES])]
+
+
+FORMAT = Format(selection, "mpich", "MPICH", knows_operators=True,
+                use="to run with it: MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=FILE")
