@@ -326,8 +326,7 @@ void Communicator::take(const Announcement& announcement) {
     }
     repeated_.forget();
     for (const Ruling& ruling : announcement.rulings) {
-        RulingRecord explained;
-        explained.settled = ruling.others.empty();
+        RulingRecord explained{.settled = ruling.others.empty()};
         if (ruled_->docket) {
             ruled_->docket->explain(ruling, explained);
         }
