@@ -47,8 +47,7 @@ def test_stable_sums_change_only_where_the_log_says(run, wheels_only):
         assert world["forgotten_changes"] == 0
         named = {change["call"] for change in log}
         ends = [change["call"] for change in log[1:]] + [world["calls"]]
-        on_trial = [range(change["call"], end) for change, end in zip(log, ends, strict=True)
-                    if change["on_trial"]]
+        on_trial = [range(change["call"], end) for change, end in zip(log, ends) if change["on_trial"]]
         unlogged = [call for call in changed
                     if call not in named and not any(call in calls for calls in on_trial)]
         assert not unlogged, (unlogged, log)
