@@ -204,8 +204,10 @@ def test_rules_come_back(mutirao, file, tmp_path):
     assert ["broadcast", "4", "48", "chain:segment_bytes=4096"] in listed
     assert ["allreduce", "4", "128", "native"] in listed
     assert ["barrier", "4", "0", "dissemination:radix=2"] in listed
-    told = json.loads(mutirao("profile", "import", "--json", rules).stdout)
-    assert len(told) == len(listed) - 1
+    answer = mutirao("profile", "import", "--json", rules, "--file", "new.db")
+    assert len(json.loads(answer.stdout)) == len(listed) - 1
+    assert f"nothing is stored, since rules hold no times: mutirao tune --rules {rules}" in answer.stderr
+    assert not (tmp_path / "new.db").exists()
 
 
 @pytest.mark.parametrize("text, named", [("1\n7\n1\n", "ends"), ("1 x", "'x'"), ("0\n5\n", "goes on"),

@@ -1,6 +1,7 @@
 """`mutirao profile`: what earlier jobs measured, shown, compared, and as rules of other MPI libraries."""
 
 import json
+import shlex
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -192,6 +193,8 @@ def _import(arguments) -> int:
             print_table([column.replace("_", " ") for column in columns], rules)
         for line in unknown:
             note(line)
+        note("nothing is stored, since rules hold no times: mutirao tune --rules"
+             f" {shlex.quote(str(arguments.rules))} measures what they choose, and adds that")
         return 0
     try:
         rows = [(_fabric(each.pop("fabric")), each.pop("mpi"), Row(**each))
