@@ -28,7 +28,7 @@ _BY_BLOCK = ("allgatherv",)
 OPEN_MPI_IDS = {"allgather": 0, "allgatherv": 1, "allreduce": 2, "alltoall": 3, "barrier": 6,
                 "broadcast": 7, "reduce": 11, "reduce_scatter": 12, "reduce_scatter_block": 13}
 _INTEL_NAMES = {"broadcast": "BCAST"}
-_MPICH_NAMES = {"broadcast": "bcast"}
+MPICH_NAMES = {"broadcast": "bcast"}
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def mpich(given: Iterable[Table]) -> str:
     for collective, members in sorted(of_collective.items()):
         names = {each.row and each.row.mpich for table in members for each in table.choices}
         if len(names) == 1 and (name := names.pop()):
-            variable = _MPICH_NAMES.get(collective, collective).upper()
+            variable = MPICH_NAMES.get(collective, collective).upper()
             value = name.partition("_intra_")[2]
             lines.append(f"export MPIR_CVAR_{variable}_INTRA_ALGORITHM={value}")
         elif names - {None}:

@@ -15,11 +15,10 @@ from pathlib import Path
 from mutirao.collectives import COLLECTIVES
 from mutirao.counterparts import Counterpart
 from mutirao.errors import Failure
-from mutirao.exports import Choice, Format, Table, merged, rule_bytes
+from mutirao.exports import MPICH_NAMES, Choice, Format, Table, merged, rule_bytes
 from mutirao.mpis import found_mpis
 from mutirao.units import counted
 
-_MPICH_NAMES = {"broadcast": "bcast"}
 _COMMUTES, _BUILT_IN = ("is_commutative=yes", "is_commutative=no"), ("is_op_built_in=yes", "is_op_built_in=no")
 _NOT_IN_PLACE = ("is_sendbuf_inplace=no", "is_sendbuf_inplace=yes")
 # Where it may not run: the condition under which MPICH's own choice holds, and what is left.
@@ -35,6 +34,7 @@ _PARAMETERS = {"MPIR_Barrier_intra_k_dissemination": {"k=2": {}}}
 # Has a parameter more than the file has a word for, which is then what the memory held before.
 _NOT_BY_FILE = ("MPIR_Barrier_intra_recexch",)
 _PAGE = 4096
+_MOST_BYTES = (1 << 31) - 1  # it reads an int
 
 Tree = dict[str, dict]
 
@@ -60,11 +60,14 @@ def _library_of(given: Sequence[Table]) -> Path:
 
 def selection(given: Sequence[Table]) -> str:
     tree = own_choices(_library_of(given))
+    if any(table.levels for table in given):
+        given[0].lost.append("hosts with several ranks: MPICH divides most collectives among hosts first, and"
+                             " asks the file for the parts")
     of_collective: dict[str, list[Table]] = {}
     for table in given:
         of_collective.setdefault(table.collective, []).append(table)
     for collective, members in of_collective.items():
-        branch = tree.get(f"collective={_MPICH_NAMES.get(collective, collective)}")
+        branch = tree.get(f"collective={MPICH_NAMES.get(collective, collective)}")
         if branch is None:
             members[0].lost.append(f"{collective}: MPICH does not select for it")
         else:
@@ -89,8 +92,8 @@ def _by_length(table: Table, own: Tree) -> Tree:
     if COLLECTIVES[table.collective].in_blocks:  # the mean is not known of all of these
         what = "total_msg_size"
         blocks = table.ranks // rule_bytes(table.collective, table.ranks, 1)
-    return {f"{what}=any" if high is None else f"{what}<{blocks * high}": _leaf(table, choice, own)
-            for _low, high, choice in merged(table)}
+    return {f"{what}=any" if high is None else f"{what}<{min(blocks * high, _MOST_BYTES)}":
+            _leaf(table, choice, own) for _low, high, choice in merged(table)}
 
 
 def _leaf(table: Table, choice: Choice, own: Tree) -> Tree:
