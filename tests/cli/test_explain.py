@@ -4,11 +4,14 @@ import copy
 import json
 import math
 import re
+import threading
+import time
 
 import pytest
 
+from mutirao import report_file
 from mutirao.commands.explain import draw_tree, explain, ghs_message_bound
-from mutirao.errors import UsageError
+from mutirao.errors import Failure, UsageError
 from mutirao.report_file import announced, read_report
 from mutirao.reports.page import make_page
 from mutirao.units import duration, size
@@ -232,6 +235,43 @@ def test_a_damaged_report_is_said_in_one_line(tmp_path):
         list(explain(read))
         make_page(read, file)
     assert refused > 50
+
+
+def answer_once(report):
+    """As the library does."""
+    wanted, now = report.with_name("report.json.wanted"), report.with_name("report.json.now")
+    while not wanted.exists():
+        time.sleep(0.01)
+    now.write_text(json.dumps({**REPORT, "running": True}))
+    wanted.unlink()
+
+
+def test_asks_the_job_that_runs(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    notes, report = tmp_path / "state" / "mutirao" / "running", tmp_path / "report.json"
+    with pytest.raises(UsageError, match="no job of mutirao run"):
+        read_report(None, running=True)
+    (notes / "999999999.json").write_text("of a process that is no more")
+    with announced(report, ["./app"]):
+        job = threading.Thread(target=answer_once, args=[report])
+        job.start()
+        told = list(explain(read_report(None, running=True)))
+        job.join()
+        assert told[1] == "The job is running: this is how it stands now."
+        (notes / "1.json").write_text(json.dumps({"report": "other.json", "command": ["./other", "2"]}))
+        with pytest.raises(UsageError, match=r"several.*other\.json \(\./other 2\)"):
+            read_report(None, running=True)
+    assert [file.name for file in notes.iterdir()] == ["1.json"]
+    assert [file.name for file in tmp_path.iterdir()] == ["state"]
+
+
+def test_a_job_that_does_not_answer_is_said(monkeypatch, tmp_path):
+    monkeypatch.setattr(report_file, "_PATIENCE_S", 0.1)
+    with pytest.raises(Failure, match="no job answered"):
+        read_report(tmp_path / "report.json", running=True)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(UsageError, match="cannot ask"):
+        read_report(tmp_path / "none" / "report.json", running=True)
 
 
 def test_says_why_nothing_was_handled(explained):
