@@ -187,9 +187,21 @@ void put_adaptation(JsonWriter& json, const AdaptationRecord& record) {
     json.end_array().end_object();
 }
 
+/// While the program runs a communicator tells its calls now and then only; those that are told apart at once.
+std::uint64_t calls_of(const Record& record) {
+    std::uint64_t calls = as_of_now(record.other_classes.native_calls);
+    for (const auto& [shapes, of_class] : record.classes) {
+        calls += as_of_now(of_class.native_calls);
+        for (const RulingRecord& ruling : of_class.rulings) {
+            calls += as_of_now(ruling.calls);
+        }
+    }
+    return std::max(as_of_now(record.calls), calls);
+}
+
 void put_head(JsonWriter& json, const Record& record) {
     json.member("name", record.name).member("ranks", record.ranks);
-    json.member("hosts", record.hosts).member("calls", as_of_now(record.calls));
+    json.member("hosts", record.hosts).member("calls", calls_of(record));
     const char* const state = record.native ? "native" : record.ruled ? "mutirao" : "not yet";
     json.member("state", state).member("reason", record.reason);
     if (!record.profile.empty()) {
