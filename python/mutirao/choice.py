@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from mutirao.intervals import Interval, median_interval
-from mutirao.measure import MOST_RULINGS_TOLD, Measurement, Point
+from mutirao.measure import Measurement, Point
 from mutirao.predicted import NATIVE, OWN_CHOICE
 
 NEAR_BEST = 1.05
@@ -54,7 +54,7 @@ class FreeRun:
 def free_run(measurement: Measurement, point: Point, native: Point) -> FreeRun:
     ran = measurement.chosen(point.length_bytes, point.root)
     rulings = measurement.rulings(point.length_bytes, point.root)
-    if not rulings or len(rulings) >= MOST_RULINGS_TOLD:
+    if not rulings:
         return FreeRun(ran)
     first = max(0, rulings[0]["first_call"] - point.first_call)
     settled = _settled_call(rulings, point)

@@ -28,7 +28,7 @@ _BY_BLOCK = ("allgatherv",)
 OPEN_MPI_IDS = {"allgather": 0, "allgatherv": 1, "allreduce": 2, "alltoall": 3, "barrier": 6,
                 "broadcast": 7, "reduce": 11, "reduce_scatter": 12, "reduce_scatter_block": 13}
 _INTEL_NAMES = {"broadcast": "BCAST"}
-_MPICH_NAMES = {"broadcast": "bcast"}
+MPICH_NAMES = {"broadcast": "bcast"}
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class Table:
 
     collective: str
     ranks: int
+    mpi: str  # as the profile knows the library
     choices: list[Choice]
     levels: bool = False  # several hosts of several ranks
     lost: list[str] = field(default_factory=list)  # what is not in the rules, for people
@@ -79,12 +80,13 @@ def tables(profile: Profile, has: str, any_order: bool) -> list[Table]:
 
     calls = [call for call in profile.calls if call.commutes and call.buffers == "warm"]
     result = []
-    for (collective, ranks), members in groupby(sorted(calls, key=group), key=group):
+    for (collective, ranks), grouped in groupby(sorted(calls, key=group), key=group):
+        members = list(grouped)
         by_length: dict[int, list[Call]] = {}
         for call in members:
             by_length.setdefault(call.length_bytes, []).append(call)
         levels = any(call.fabric.hosts > 1 and call.most_on_a_host > 1 for call in calls)
-        table = Table(collective, ranks, [], levels)
+        table = Table(collective, ranks, members[0].mpi, [], levels)
         for length in sorted(by_length):
             table.choices.append(_choice(profile, by_length[length], table, has, any_order))
         result.append(table)
@@ -119,7 +121,7 @@ def _choice(profile: Profile, calls: Sequence[Call], table: Table, has: str, any
     return choice
 
 
-def _merged(table: Table) -> list[tuple[int, int | None, Choice]]:
+def merged(table: Table) -> list[tuple[int, int | None, Choice]]:
     """Neighbouring ranges with the same choice as one."""
     result: list[tuple[int, int | None, Choice]] = []
     for low, high, choice in table.ranges():
@@ -162,7 +164,7 @@ def _open_mpi_sizes(members: Sequence[Table]) -> list[tuple[int, list[str]]]:
     own = ["0 0 0 0"]
     blocks = {1: own} | {table.ranks + 1: own for table in members}
     for table in members:
-        blocks[table.ranks] = [_open_mpi_rule(low, choice) for low, _high, choice in _merged(table)]
+        blocks[table.ranks] = [_open_mpi_rule(low, choice) for low, _high, choice in merged(table)]
     return sorted(blocks.items())
 
 
@@ -179,7 +181,7 @@ def intel(given: Iterable[Table]) -> str:
              _WARNING, "# What is not named is Intel MPI's own choice."]
     of_collective: dict[str, list[str]] = {}
     for table in given:
-        for low, high, choice in _merged(table):
+        for low, high, choice in merged(table):
             if choice.row is not None:
                 most = (1 << 31) - 1 if high is None else high - 1
                 of_collective.setdefault(table.collective, []).append(
@@ -192,8 +194,7 @@ def intel(given: Iterable[Table]) -> str:
 
 def mpich(given: Iterable[Table]) -> str:
     """Assignments for a shell. MPICH's variables know neither lengths nor numbers of ranks, so one is set
-    where one algorithm serves all that was measured. Its selection file would know them, but has no word
-    for MPICH's own choice, and where a collective is missing in it MPI_Init aborts (5.0.2)."""
+    where one algorithm serves all that was measured; its selection file knows them (mpich_selection.py)."""
     lines = ["# Choices for MPICH made by mutirao profile export: read them into a shell with `.`",
              _WARNING, "# What is not named is MPICH's own choice."]
     of_collective: dict[str, list[Table]] = {}
@@ -202,7 +203,7 @@ def mpich(given: Iterable[Table]) -> str:
     for collective, members in sorted(of_collective.items()):
         names = {each.row and each.row.mpich for table in members for each in table.choices}
         if len(names) == 1 and (name := names.pop()):
-            variable = _MPICH_NAMES.get(collective, collective).upper()
+            variable = MPICH_NAMES.get(collective, collective).upper()
             value = name.partition("_intra_")[2]
             lines.append(f"export MPIR_CVAR_{variable}_INTRA_ALGORITHM={value}")
         elif names - {None}:
@@ -222,6 +223,8 @@ class Format:
     write: Callable[[Sequence[Table]], str]
     has: str  # the attribute of Counterpart in which the library's name for an algorithm stands
     library: str  # what its versions begin with
+    knows_operators: bool = False  # so that what is wrong for some of them is chosen for the others
+    use: str = ""  # how a program is run by it, where the rules cannot say so themselves
 
 
 FORMATS = {"openmpi": Format(open_mpi, "open_mpi", "Open MPI"),

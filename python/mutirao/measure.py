@@ -26,7 +26,6 @@ PROGRAM = "collective"
 # earlier job, nor is it news for later ones.
 SETTLED = {"start": "wait", "profile": "off"}
 ANY_ROOT = -1  # of a ruling
-MOST_RULINGS_TOLD = 16  # of a class of calls; the library forgets the first ones
 
 
 @dataclass(frozen=True)
@@ -312,7 +311,7 @@ def _why_not_ours(measurement: Measurement, length_bytes: int, root: int) -> str
         if asked != "auto" and _name_of(ruling["chosen"]) != _name_of(asked):
             return f"{ruling['chosen']} ran instead: {ruling.get('reason') or 'no reason given'}"
     natively = calls["native_calls"] if calls else 0
-    if not natively or len(rulings) >= MOST_RULINGS_TOLD:
+    if not natively or (calls and calls.get("forgotten_rulings")):
         return None
     if not rulings:
         may_be_native = not contender.waits and asked == "auto"

@@ -8,10 +8,14 @@ namespace mutirao::mpi {
 class Job;
 struct Runtime;
 
-/// Writes runtime.settings.report as JSON if it is set and this process is rank 0 of the job; `job` is
-/// null where the MPI library took all calls. One line on stderr if the file cannot be written; never
-/// more.
+/// On rank 0 of the job, at its end: writes the file of the setting `report` as JSON, and with the setting
+/// `explain` says the same in short on stderr. `job` is null where the MPI library took all calls. One line on
+/// stderr if the file cannot be written.
 void write_report(Runtime& runtime, const Job* job);
+
+/// Beside the program: where the file REPORT.wanted stands beside the report to be, writes REPORT.now as the
+/// report would be now, and takes the request away. Calls no MPI, and waits for nobody.
+void answer_request(Runtime& runtime);
 
 /// The MPI library's name and version, e.g. "Open MPI v5.0.11"; so it stands in profiles, too.
 std::string library_version();

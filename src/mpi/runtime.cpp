@@ -36,12 +36,13 @@ std::vector<std::string> own_environment() {
 }
 
 // Equal settings in another spelling hash differently, which only costs the speed-up. Where the
-// report goes concerns rank 0 alone, which profile is used deciders, and whether a rank is switched off is
-// told apart.
+// report goes and whether it is printed, too, concern rank 0 alone, which profile is used deciders, and
+// whether a rank is switched off is told apart.
 std::uint64_t hash_of(const std::vector<std::string>& entries) {
     std::string text;
     for (const std::string& entry : entries) {
-        if (!entry.starts_with("MUTIRAO_REPORT=") && !entry.starts_with("MUTIRAO_PROFILE=") &&
+        if (!entry.starts_with("MUTIRAO_REPORT=") && !entry.starts_with("MUTIRAO_EXPLAIN=") &&
+            !entry.starts_with("MUTIRAO_PROFILE=") &&
             !entry.starts_with("MUTIRAO_ENABLED=")) {
             text += entry + '\n';
         }

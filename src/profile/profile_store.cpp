@@ -9,6 +9,7 @@ namespace mutirao::profile {
 namespace {
 
 constexpr std::chrono::milliseconds patience_to_read{500};
+constexpr std::size_t most_known = 16;
 /// More than this is not taken up before it is written.
 constexpr std::size_t most_batches = 4096;
 
@@ -29,19 +30,34 @@ std::shared_ptr<ProfileStore> ProfileStore::open(std::string path) {
 
 ProfileStore::Answer ProfileStore::rows_for(const Fabric& fabric, const std::string& mpi) {
     const std::lock_guard file_lock(file_mutex_);
+    for (const Known& each : known_) {
+        if (each.mpi == mpi && each.fabric == fabric) return each.answer;
+    }
+    std::string trouble;
+    auto answer = read(fabric, mpi, trouble);
+    if (!answer) return {{}, std::move(trouble)};
+    if (known_.size() < most_known) known_.push_back({fabric, mpi, *answer});
+    return std::move(*answer);
+}
+
+// Nothing: there is `trouble`, which may be over when the next one asks.
+std::optional<ProfileStore::Answer> ProfileStore::read(const Fabric& fabric, const std::string& mpi,
+                                                       std::string& trouble) const {
     ProfileFile file(path_, ProfileFile::Access::read, patience_to_read);
-    const auto ended = [&file](Outcome outcome) {
-        return Answer{{}, outcome == Outcome::absent ? "there is no profile yet" : file.error()};
+    const auto ended = [&](Outcome outcome) -> std::optional<Answer> {
+        if (outcome == Outcome::absent) return Answer{{}, "there is no profile yet"};
+        trouble = file.error();
+        return std::nullopt;
     };
     if (const Outcome begun = file.begin(); begun != Outcome::done) return ended(begun);
-    const auto known = file.fabrics();
-    if (!known) return ended(file.failure());
-    const auto id = find_alike(*known, fabric);
-    if (!id) return none_of(*known, fabric);
+    const auto fabrics = file.fabrics();
+    if (!fabrics) return ended(file.failure());
+    const auto id = find_alike(*fabrics, fabric);
+    if (!id) return none_of(*fabrics, fabric);
     auto rows = file.rows(*id, mpi);
     if (!rows) return ended(file.failure());
     std::string why_none = rows->empty() ? "the profile knows this fabric, but not with " + mpi : "";
-    return {std::move(*rows), std::move(why_none)};
+    return Answer{std::move(*rows), std::move(why_none)};
 }
 
 void ProfileStore::remember(const Fabric& fabric, const std::string& mpi,
@@ -59,6 +75,7 @@ bool ProfileStore::flush(std::chrono::milliseconds patience) {
         batches = std::exchange(batches_, {});
     }
     if (batches.empty()) return true;
+    known_.clear();
     const auto write = [&](ProfileFile& file) {
         if (const Outcome begun = file.begin(); begun != Outcome::done) return begun;
         for (const Batch& batch : batches) {

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,8 @@ class ProfileStore {
         std::vector<ProfileRow> rows;
         std::string why_none;  ///< one line, for `mutirao explain`; empty if there are rows
     };
-    /// What was measured on a fabric like this one with that MPI library. Reads the file: not for threads
-    /// of the program.
+    /// What was measured on a fabric like this one with that MPI library. Reads the file, once for all who ask
+    /// for the same until flush(): not for threads of the program.
     Answer rows_for(const Fabric& fabric, const std::string& mpi);
 
     /// Takes up what was newly measured, each window once; no file is touched until flush().
@@ -50,8 +51,17 @@ class ProfileStore {
         std::vector<ProfileRow> rows;
     };
 
+    struct Known {
+        Fabric fabric;
+        std::string mpi;
+        Answer answer;
+    };
+
+    std::optional<Answer> read(const Fabric& fabric, const std::string& mpi, std::string& trouble) const;
+
     const std::string path_;
     std::mutex file_mutex_;      ///< one operation at a time
+    std::vector<Known> known_;   ///< of what was read; guarded by it
     mutable std::mutex mutex_;   ///< of what follows; never held while the file is touched
     std::vector<Batch> batches_;
     std::string trouble_;

@@ -65,7 +65,8 @@ class Profiles : public testing::Test {
         store->remember(one_host, mpi, std::move(rows));
         return store->flush(patience) && store->trouble().empty();
     }
-    std::vector<ProfileRow> read() { return store->rows_for(one_host, mpi).rows; }
+    /// As another process would.
+    std::vector<ProfileRow> read() { return ProfileStore(path).rows_for(one_host, mpi).rows; }
     bool exists(const std::string& suffix) const { return std::filesystem::exists(path + suffix); }
 
     std::string folder, path;
@@ -127,6 +128,17 @@ TEST_F(Profiles, FabricsAlikeAreOne) {
     EXPECT_EQ(ask("SELECT hosts, sites, latencies_us, processor FROM fabric ORDER BY hosts"),
               "1;1;;2 x A;2;2;20000;;");
     EXPECT_EQ(store->rows_for(nearly, mpi).rows.size(), 2u);
+}
+
+TEST_F(Profiles, AreReadOnceForAllDeciders) {
+    ASSERT_TRUE(write({row("binomial", 24)}));
+    ASSERT_EQ(store->rows_for(one_host, mpi).rows.size(), 1u);
+    std::filesystem::rename(path, path + ".elsewhere");
+    EXPECT_EQ(store->rows_for(one_host, mpi).rows.size(), 1u);
+    EXPECT_EQ(store->rows_for(one_host, "Other MPI 2").why_none, "there is no profile yet");
+    std::filesystem::rename(path + ".elsewhere", path);
+    ASSERT_TRUE(write({row("binomial", 4096)}));
+    EXPECT_EQ(store->rows_for(one_host, mpi).rows.size(), 2u) << "what was written meanwhile is missing";
 }
 
 TEST_F(Profiles, WhyThereIsNothing) {

@@ -1,12 +1,19 @@
 """`mutirao explain` on a made-up report of four hosts in two sites, one pair without a link."""
 
+import copy
 import json
 import math
 import re
+import threading
+import time
 
 import pytest
 
-from mutirao.commands.explain import draw_tree, ghs_message_bound
+from mutirao import report_file
+from mutirao.commands.explain import draw_tree, explain, ghs_message_bound
+from mutirao.errors import Failure, UsageError
+from mutirao.report_file import announced, read_report
+from mutirao.reports.page import make_page
 from mutirao.units import duration, size
 
 LATENCY_US = [
@@ -138,6 +145,133 @@ def test_says_what_the_start_cost(explained):
         "start: MPI_Init took 3.71 s longer, to duplicate MPI_COMM_WORLD, and 4.71 s to learn the"
         " network (start=wait)",
         "saved in all against the MPI library's own, as predicted: 128.8 ms a rank", ""]
+
+
+def with_class(**of_class):
+    first, *_ = REPORT["communicators"]
+    return {**REPORT, "communicators": [{**first, "classes": [{
+        "collective": "broadcast", "root": 2, "length_bytes": 24, "first_call": 0, "native_calls": 0,
+        **of_class}]}]}
+
+
+def test_draws_the_tree_that_ran(explained):
+    """From its root, and not the minimum spanning tree that stands in the report, too."""
+    told = explained(with_class(rulings=[
+        {"first_call": 9, "calls": 16, "chosen": "tree:tree=greedy", "tree": [2, 0, -1, 2]}]))
+    begin = told.index("tree of broadcast of 24 B from rank 2 (tree:tree=greedy), with the one-way latency of"
+                       " each link:")
+    assert told[begin + 1:begin + 5] == ["host 2 (site 1)", "├─ host 3 (site 1)  50.0 us",
+                                         "└─ host 0 (site 0)  9.00 ms",
+                                         "└─ host 1 (site 0)  100.0 us"]
+    assert "spanning" not in "".join(told)
+    assert any("over which no call went" in line for line in explained(REPORT))
+
+
+def test_tells_every_change_of_choice(explained):
+    def change(call, before, after, **more):
+        return {"collective": "broadcast", "root": 2, "length_bytes": 24, "call": call, "from": before,
+                "to": after, "why": "", "on_trial": False, "another_tree": False, **more}
+
+    changes = [change(8, "native", "chain | native", on_trial=True, why="predicted"),
+               change(20, "chain | native", "chain"), change(40, "chain", "chain", another_tree=True)]
+    report = with_class(rulings=[])
+    report["communicators"][0]["changes"] = changes
+    told = explained(report)
+    begin = told.index("changes of choice, in the order of calls:")
+    assert told[begin + 1:begin + 5] == [
+        "from call 9 on: broadcast of 24 B from rank 2: native -> chain | native, on trial",
+        "why: predicted",
+        "from call 21 on: broadcast of 24 B from rank 2: chain | native -> chain",
+        "from call 41 on: broadcast of 24 B from rank 2: chain -> the same over another tree"]
+    report["communicators"][0] |= {"changes": changes * 20, "forgotten_changes": 5}
+    assert "35 earlier ones (all that are remembered: --json)" in explained(report)
+
+
+# Two hosts, one kind of calls: one of each thing that a report may have.
+SMALL = {**REPORT, "communicators": [{
+    **REPORT["communicators"][0], "hosts": 2, "sites": [0, 1], "tree": [[0, 1]],
+    "latency_us": [[0, 9], [9, 0]], "classes": [{
+        "collective": "broadcast", "root": 0, "length_bytes": 24, "first_call": 0, "native_calls": 3,
+        "rulings": [{"first_call": 3, "calls": 9, "chosen": "chain", "tree": [-1, 0],
+                     "considered": [{"candidate": "chain", "predicted_us": 5.0}],
+                     "measured": [{"candidate": "chain", "median_us": 5.0, "low_us": 4.0,
+                                   "high_us": 6.0, "windows": 3}]}]}]}]}
+
+
+def damaged():
+    """Each with one field missing or of another kind, as far as commands rely on it."""
+    def walk(value, path):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, each in items:
+            yield [*path, key]
+            if isinstance(each, (dict, list)):
+                yield from walk(each, [*path, key])
+
+    for path in walk(SMALL, []):
+        for how in ("missing", "text", "list"):
+            report = copy.deepcopy(SMALL)
+            place = report
+            for key in path[:-1]:
+                place = place[key]
+            if how == "missing":
+                del place[path[-1]]
+            else:
+                place[path[-1]] = "x" if how == "text" else [[]]
+            yield report
+
+
+def test_a_damaged_report_is_said_in_one_line(tmp_path):
+    """Whatever is missing or of another kind: explained all the same, or said; never a traceback."""
+    refused = 0
+    for number, report in enumerate(damaged()):
+        file = tmp_path / f"{number}.json"
+        file.write_text(json.dumps(report))
+        try:
+            read = read_report(file)
+        except UsageError as error:
+            assert str(error).startswith(f"{file} is not a report of mutirao: ") and "\n" not in str(error)
+            refused += 1
+            continue
+        list(explain(read))
+        make_page(read, file)
+    assert refused > 50
+
+
+def answer_once(report):
+    """As the library does."""
+    wanted, now = report.with_name("report.json.wanted"), report.with_name("report.json.now")
+    while not wanted.exists():
+        time.sleep(0.01)
+    now.write_text(json.dumps({**REPORT, "running": True}))
+    wanted.unlink()
+
+
+def test_asks_the_job_that_runs(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    notes, report = tmp_path / "state" / "mutirao" / "running", tmp_path / "report.json"
+    with pytest.raises(UsageError, match="no job of mutirao run"):
+        read_report(None, running=True)
+    (notes / "999999999.json").write_text("of a process that is no more")
+    with announced(report, ["./app"]):
+        job = threading.Thread(target=answer_once, args=[report])
+        job.start()
+        told = list(explain(read_report(None, running=True)))
+        job.join()
+        assert told[1] == "The job is running: this is how it stands now."
+        (notes / "1.json").write_text(json.dumps({"report": "other.json", "command": ["./other", "2"]}))
+        with pytest.raises(UsageError, match=r"several.*other\.json \(\./other 2\)"):
+            read_report(None, running=True)
+    assert [file.name for file in notes.iterdir()] == ["1.json"]
+    assert [file.name for file in tmp_path.iterdir()] == ["state"]
+
+
+def test_a_job_that_does_not_answer_is_said(monkeypatch, tmp_path):
+    monkeypatch.setattr(report_file, "_PATIENCE_S", 0.1)
+    with pytest.raises(Failure, match="no job answered"):
+        read_report(tmp_path / "report.json", running=True)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(UsageError, match="cannot ask"):
+        read_report(tmp_path / "none" / "report.json", running=True)
 
 
 def test_says_why_nothing_was_handled(explained):

@@ -1,6 +1,7 @@
 """mutirao profile: what a profile holds is shown, compared, and handed on in other libraries' words."""
 
 import json
+import re
 import sqlite3
 
 import pytest
@@ -9,6 +10,8 @@ from mutirao import profile
 from mutirao.counterparts import COUNTERPARTS, counterpart, from_open_mpi
 from mutirao.core_tool import check_settings
 from mutirao.exports import FORMATS, tables
+from mutirao.mpich_selection import own_choices
+from mutirao.mpis import found_mpis
 from mutirao.profile import Fabric, Row
 
 HOSTS = Fabric(1, 4, 4, (20000.0,) * 6, "", "")
@@ -128,6 +131,72 @@ def test_intels_and_mpichs_variables(mutirao, file, tmp_path):
     assert "nothing" in mutirao("profile", "export", "--format", "intel", file).stderr
 
 
+MPICH = next((mpi for mpi in found_mpis() if mpi.known.title == "MPICH"), None)
+
+
+def chosen(tree, **known):
+    """What MPICH would run: the first condition that holds, down to a leaf."""
+    name, below = next(iter(tree.items()))
+    if name.startswith("algorithm="):
+        return name.removeprefix("algorithm=")
+    for condition, below in tree.items():
+        what, sign, value = re.fullmatch(r"(\w+?)(<=|<|=)(\w+)", condition).groups()
+        have = known.get(what)
+        if (value == "any" or (value == "pow2" and sign == "=" and have & (have - 1) == 0)
+                or (value.isdigit() and (have < int(value) or (sign == "<=" and have == int(value))))
+                or (sign == "=" and have == value)):
+            return chosen(below, **known)
+    raise AssertionError(f"nothing in {list(tree)} for {known}")
+
+
+@pytest.mark.skipif(MPICH is None, reason="no MPICH here")
+def test_mpichs_selection_file_puts_rules_before_its_own_choices(mutirao, tmp_path):
+    version = f"MPICH Version: {MPICH.version}"
+    path = tmp_path / "mpich.db"
+    rows = [*ROWS, row("alltoall", 64, "native", 90), row("alltoall", 64, "linear", 20),
+            row("reduce", 64, "native", 90, root=0), row("reduce", 64, "k_nomial:radix=2", 20, root=0),
+            row("broadcast", 960, "native", 90, root=0), row("broadcast", 960, "binomial", 20, root=0)]
+    profile.add(path, [(HOSTS, version, each) for each in rows])
+    answer = mutirao("profile", "export", "--format", "mpich-json", path)
+    assert answer.returncode == 0 and len(answer.stdout) % 4096 != 0
+    tree, own = json.loads(answer.stdout), own_choices(MPICH.library)
+    assert list(tree) == list(own), "MPICH wants every collective"
+
+    def now(collective, **known):
+        return chosen(tree[f"collective={collective}"], comm_type="intra", **known)
+
+    def alone(collective, **known):
+        return chosen(own[f"collective={collective}"], comm_type="intra", **known)
+
+    free = {"comm_hierarchy": "any", "count": 64}
+    for size, name in ((300, None), (400, "MPIR_Bcast_intra_binomial"),
+                       (1919, "MPIR_Bcast_intra_binomial"), (1920, None)):
+        known = {**free, "comm_size": 4, "avg_msg_size": size}
+        assert now("bcast", **known) == (name or alone("bcast", **known))
+    for ranks in (2, 3, 5, 8):
+        known = {**free, "comm_size": ranks, "avg_msg_size": 1000000}
+        assert now("bcast", **known) == alone("bcast", **known)
+    # Of blocks all together count; in place, and for other operators, other code is needed.
+    known = {"comm_size": 4, "total_msg_size": 256, "avg_msg_size": 64, "is_sendbuf_inplace": "no"}
+    assert now("alltoall", **known) == "MPIR_Alltoall_intra_scattered"
+    known["is_sendbuf_inplace"] = "yes"
+    assert now("alltoall", **known) == alone("alltoall", **known)
+    known = {**free, "comm_size": 4, "avg_msg_size": 64, "is_commutative": "yes", "is_op_built_in": "yes"}
+    assert now("allreduce", **known) == "MPIR_Allreduce_intra_ring"
+    assert now("reduce", **known) == "MPIR_Reduce_intra_binomial"
+    known["is_commutative"] = "no"
+    assert now("allreduce", **known) == alone("allreduce", **known)
+    assert "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE" in answer.stderr
+
+
+def test_mpichs_selection_file_needs_the_library_that_was_measured(mutirao, tmp_path):
+    path = tmp_path / "mpich.db"
+    profile.add(path, [(HOSTS, "MPICH Version: 9.9", each) for each in ROWS])
+    answer = mutirao("profile", "export", "--format", "mpich-json", path)
+    assert answer.returncode == 1 and answer.stderr.count("\n") == 1
+    assert "not found" in answer.stderr and "--format mpich" in answer.stderr
+
+
 def test_rules_come_back(mutirao, file, tmp_path):
     rules = tmp_path / "rules"
     mutirao("profile", "export", "--format", "openmpi", "-o", rules, file)
@@ -135,8 +204,10 @@ def test_rules_come_back(mutirao, file, tmp_path):
     assert ["broadcast", "4", "48", "chain:segment_bytes=4096"] in listed
     assert ["allreduce", "4", "128", "native"] in listed
     assert ["barrier", "4", "0", "dissemination:radix=2"] in listed
-    told = json.loads(mutirao("profile", "import", "--json", rules).stdout)
-    assert len(told) == len(listed) - 1
+    answer = mutirao("profile", "import", "--json", rules, "--file", "new.db")
+    assert len(json.loads(answer.stdout)) == len(listed) - 1
+    assert f"nothing is stored, since rules hold no times: mutirao tune --rules {rules}" in answer.stderr
+    assert not (tmp_path / "new.db").exists()
 
 
 @pytest.mark.parametrize("text, named", [("1\n7\n1\n", "ends"), ("1 x", "'x'"), ("0\n5\n", "goes on"),

@@ -180,11 +180,12 @@ def test_sparkline_shows_which_arm_held_when():
     assert bars[-1][0] + bars[-1][1] == pytest.approx(149, abs=0.1)
 
 
-def test_rulings_before_the_latest_sixteen_are_not_taken_for_native():
-    many = {**TRIED, "rulings": [{**TRIED["rulings"][1], "first_call": 10 * number}
-                                 for number in range(1, 17)]}
-    assert periods(many, 200)[0].chosen == "no longer remembered"
-    assert periods(TRIED, 200)[0].chosen == "native"
+def test_rulings_that_are_forgotten_are_not_taken_for_the_first():
+    many = {**TRIED, "forgotten_rulings": 3, "rulings": [
+        {**TRIED["rulings"][1], "first_call": 10 * number} for number in range(1, 17)]}
+    assert [(period.first_call, period.chosen) for period in periods(many, 200)][:4] == [
+        (0, "native"), (10, "linear"), (11, "no longer remembered"), (20, "linear")]
+    assert all(period.chosen != "no longer remembered" for period in periods(TRIED, 200))
 
 
 def test_timeline_tells_rulings_and_changes_by_call_number():
@@ -203,7 +204,7 @@ def test_timeline_tells_rulings_and_changes_by_call_number():
 
 
 def test_map_has_every_host_and_every_link_of_the_tree():
-    svg = ElementTree.fromstring(site_map(COMMUNICATOR))
+    svg = ElementTree.fromstring(site_map(COMMUNICATOR, COMMUNICATOR["tree"]))
     titles = [path.find("title").text for path in svg.iter("path") if path.get("class") == "link tree"]
     assert titles == ["host 0 to host 1: 100.0 us", "host 1 to host 2: 8.00 ms",
                       "host 2 to host 3: 50.0 us"]
@@ -216,6 +217,30 @@ def test_map_has_every_host_and_every_link_of_the_tree():
     ends = [re.fullmatch(r"M(\S+) (\S+)L(\S+) (\S+)", path.get("d")).groups()
             for path in svg.iter("path") if path.get("class") == "link tree"]
     assert ends == [places[a] + places[b] for a, b in COMMUNICATOR["tree"]]
+
+
+def over_tree(parents, calls, **more):
+    return {"first_call": 5, "calls": calls, "chosen": "tree:tree=greedy", "tree": parents, **more}
+
+
+def test_map_draws_the_trees_that_ran():
+    """Not the minimum spanning tree, and a tree that served two kinds of calls once."""
+    classes = [{"collective": "broadcast", "root": root, "length_bytes": 24, "first_call": 0,
+                "native_calls": 5, "rulings": rulings}
+               for root, rulings in ((2, [over_tree([2, 2, -1, 2], 30)]), (1, [over_tree([2, 2, -1, 2], 4)]),
+                                     (0, [over_tree([-1, 0, 0, 0], 50), over_tree([], 9)]),
+                                     (3, [over_tree([3, 3, 3, -1], 0)]))]
+    page = make_page({**REPORT, "communicators": [{**COMMUNICATOR, "classes": classes}]}, None)
+    maps = [ElementTree.fromstring(svg) for svg in
+            re.findall(r'<svg class="map".*?</svg>', page, re.DOTALL)]
+    drawn = [[tuple(map(int, re.findall(r"host (\d+)", path.find("title").text)))
+              for path in svg.iter("path") if path.get("class") == "link tree"] for svg in maps]
+    assert drawn == [[(0, 1), (0, 2), (0, 3)], [(2, 0), (2, 1), (2, 3)]]
+    text = text_of(page)
+    assert "over which 50 calls went: broadcast of 24 B from rank 0" in text
+    assert "over which 34 calls went: broadcast of 24 B from rank 2" in text
+    assert "over which no call went" not in text
+    assert "over which no call went" in text_of(make_page(MEASURED, None))
 
 
 def test_no_map_without_links():
@@ -231,8 +256,9 @@ def test_no_map_without_links():
 def test_large_networks_are_drawn_within_the_picture(hosts):
     sites = [host % 30 for host in range(hosts)]
     svg = ElementTree.fromstring(site_map({
-        "sites": sites, "tree": [[host, host + 1] for host in range(hosts - 1)],
-        "latency_us": [[abs(a - b) for a in range(hosts)] for b in range(hosts)]}))
+        "sites": sites,
+        "latency_us": [[abs(a - b) for a in range(hosts)] for b in range(hosts)]},
+        [(host, host + 1) for host in range(hosts - 1)]))
     width, height = map(float, svg.get("viewBox").split()[2:])
     for circle in svg.iter("circle"):
         assert 10 <= float(circle.get("cx")) <= width - 10

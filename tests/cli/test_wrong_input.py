@@ -114,6 +114,7 @@ def test_environment_is_checked_before_anything_starts(mutirao):
 def test_explain_without_a_report(mutirao, tmp_path):
     assert mutirao("explain").returncode == 1
     (tmp_path / "other.json").write_text("[]")
-    answer = mutirao("explain", tmp_path / "other.json")
-    assert answer.returncode == 1
-    assert "other.json" in answer.stderr
+    for command in ("explain", "report"):
+        answer = mutirao(command, tmp_path / "other.json")
+        assert answer.returncode == 2
+        assert "other.json" in answer.stderr and answer.stderr.count("\n") == 1

@@ -7,6 +7,7 @@ from labs import network_of
 from mutirao.exports import FORMATS, tables
 from mutirao.lab import Lab
 from mutirao.measure import Contender, Workload, measure
+from mutirao.mpich_selection import FORMAT as MPICH_SELECTION
 from mutirao.mpis import found_mpis
 from mutirao.profile import Fabric, Profile, Row
 
@@ -18,7 +19,7 @@ ALGORITHMS = [("broadcast", True, "flat", 1), ("broadcast", True, "chain", 3),
               ("alltoall", False, "linear", 1), ("alltoall", False, "pairwise", 3)]
 
 
-def exported(library, version, collective, rooted, candidate):
+def exported(form, version, collective, rooted, candidate):
     """Of a profile in which that candidate is the fastest."""
     def row(name, median_us):
         return Row(4, 4, 1, collective, 0 if rooted else -1, 1, 16, "warm", "tuned", name, median_us,
@@ -26,8 +27,7 @@ def exported(library, version, collective, rooted, candidate):
 
     rows = [(HOSTS, version, row(name, time_us))
             for name, time_us in (("native", 9e9), (candidate, 1.0))]
-    form = FORMATS[library]
-    return form.write(tables(Profile(rows), form.has, False))
+    return form.write(tables(Profile(rows), form.has, form.knows_operators))
 
 
 def built(name):
@@ -54,7 +54,7 @@ def lab(lab_possible):
 def test_open_mpi_obeys(lab, tmp_path, monkeypatch, collective, rooted, candidate, ways):
     mpi = built("openmpi-5")
     rules = tmp_path / "rules"
-    rules.write_text(exported("openmpi", "Open MPI v5", collective, rooted, candidate))
+    rules.write_text(exported(FORMATS["openmpi"], "Open MPI v5", collective, rooted, candidate))
     monkeypatch.setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1")
     monkeypatch.setenv("OMPI_MCA_coll_tuned_dynamic_rules_filename", str(rules))
     assert ways_taken(lab, mpi, collective) == ways
@@ -63,7 +63,17 @@ def test_open_mpi_obeys(lab, tmp_path, monkeypatch, collective, rooted, candidat
 @pytest.mark.parametrize("candidate, ways", [("ring", 3), ("bruck:radix=2", 2)])
 def test_mpich_obeys(lab, monkeypatch, candidate, ways):
     mpi = built("mpich-5")
-    lines = exported("mpich", "MPICH Version: 5", "allgather", False, candidate).splitlines()
+    lines = exported(FORMATS["mpich"], "MPICH Version: 5", "allgather", False, candidate).splitlines()
     assignment = lines[-1].removeprefix("export ")
     monkeypatch.setenv(*assignment.split("="))
+    assert ways_taken(lab, mpi, "allgather") == ways
+
+
+@pytest.mark.parametrize("candidate, ways", [("ring", 3), ("bruck:radix=2", 2)])
+def test_mpich_obeys_its_selection_file(lab, tmp_path, monkeypatch, candidate, ways):
+    mpi = built("mpich-5")
+    file = tmp_path / "selection.json"
+    file.write_text(exported(MPICH_SELECTION, f"MPICH Version: {mpi.version}", "allgather", False,
+                             candidate))
+    monkeypatch.setenv("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", str(file))
     assert ways_taken(lab, mpi, "allgather") == ways

@@ -1,29 +1,30 @@
 """`mutirao explain`: which algorithms ran, why, and on what network, from the report of a run."""
 
-import json
 import math
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from mutirao.collectives import COLLECTIVES
-from mutirao.errors import Failure
 from mutirao.output import print_json
-from mutirao.paths import last_report
+from mutirao.report_file import add_arguments, read_report
+from mutirao.reports.trees import edges_of, trees_run
 from mutirao.saved import all_classes, saved_in
 from mutirao.units import counted, duration, rate
+
+
+_MOST_CHANGES = 30
 
 
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser(
         "explain", parents=[common], help="say which algorithms the last run used, and why")
-    parser.add_argument("file", nargs="?", type=Path,
-                        help="a report (run --report FILE); default: that of the last run")
+    add_arguments(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments) -> int:
-    report = read_report(arguments.file)
+    report = read_report(arguments.file, arguments.running)
     if arguments.json:
         print_json(report)
     else:
@@ -36,21 +37,6 @@ def run(arguments) -> int:
 def with_file(command: str, file: Path | None) -> str:
     """As it is typed for the same report."""
     return f"{command} {shlex.quote(str(file))}" if file else command
-
-
-def read_report(file: Path | None) -> dict:
-    path = file or last_report()
-    try:
-        report = json.loads(path.read_text())
-    except FileNotFoundError:
-        raise Failure(f"no report {file}" if file else "no report of a run yet: the last program"
-                      " made no collective call that mutirao handles, or none was run"
-                      " (mutirao run)") from None
-    except (OSError, ValueError) as error:
-        raise Failure(f"cannot read the report {path}: {error}") from None
-    if not isinstance(report, dict) or not isinstance(report.get("communicators"), list):
-        raise Failure(f"{path} is not a report of mutirao")
-    return report
 
 
 def explain(report: dict) -> Iterator[str]:
@@ -74,6 +60,8 @@ def forgotten(report: dict) -> Iterator[str]:
 def head(report: dict) -> Iterator[str]:
     """What ran, and what its start cost."""
     yield f"mutirao {report.get('mutirao', '?')} over {_first_line(report.get('mpi', '?'))}"
+    if report.get("running"):
+        yield "The job is running: this is how it stands now."
     yield from _start(report.get("start") or {})
 
 
@@ -87,12 +75,12 @@ def _start(start: dict) -> Iterator[str]:
     if start.get("native_reason"):
         yield f"All calls are left to the MPI library: {start['native_reason']}"
     elif start:
-        line = (f"start: MPI_Init took {duration(start['twin_ms'] * 1000)} longer, to duplicate"
+        line = (f"start: MPI_Init took {duration(start.get('twin_ms', 0) * 1000)} longer, to duplicate"
                 " MPI_COMM_WORLD")
-        if start["waited_ms"]:
+        if start.get("waited_ms"):
             line += f", and {duration(start['waited_ms'] * 1000)} to learn the network (start=wait)"
         yield line
-        if start["introduced_ms"]:
+        if start.get("introduced_ms"):
             yield (f"  beside the program: all ranks known here"
                    f" {duration(start['introduced_ms'] * 1000)} after MPI_Init")
 
@@ -126,13 +114,46 @@ def about(communicator: dict) -> Iterator[str]:
 def _communicator(communicator: dict) -> Iterator[str]:
     yield title(communicator)
     yield from about(communicator)
-    if communicator.get("tree"):
-        yield "  spanning tree, with the one-way latency of each link:"
-        yield from (f"    {line}" for line in draw_tree(
-            communicator["tree"], communicator.get("latency_us"), communicator.get("sites")))
+    yield from _trees(communicator)
     for of_class in by_collective(communicator.get("classes", ())):
         yield ""
         yield from _class(of_class)
+    yield from _changes(communicator)
+
+
+def _trees(communicator: dict) -> Iterator[str]:
+    """Those that calls went over; where none did, the one that is kept for the network's news."""
+    latency_us, sites = communicator["latency_us"], communicator["sites"]
+    shown = trees_run(communicator)
+    for tree in shown:
+        yield f"  tree of {tree.title}, with the one-way latency of each link:"
+        yield from (f"    {line}" for line in draw_tree(edges_of(tree.parents), latency_us, sites,
+                                                        tree.root))
+    if communicator["tree"] and not shown:
+        yield "  minimum spanning tree of the hosts, over which no call went, with one-way latencies:"
+        yield from (f"    {line}" for line in draw_tree(communicator["tree"], latency_us, sites))
+
+
+def _changes(communicator: dict) -> Iterator[str]:
+    """The log of what calls were run by, as far as it fits a screen."""
+    changes = communicator.get("changes") or []
+    if not changes:
+        return
+    yield ""
+    yield "  changes of choice, in the order of calls:"
+    left = len(changes) - _MOST_CHANGES + communicator.get("forgotten_changes", 0)
+    if left > 0:
+        yield f"    {counted(left, 'earlier one')} (all that are remembered: --json)"
+    for change in changes[-_MOST_CHANGES:]:
+        yield f"    from call {change['call'] + 1} on: {choice_line(change)}"
+        if change["why"]:
+            yield f"      why: {change['why']}"
+
+
+def choice_line(change: dict) -> str:
+    to = "the same over another tree" if change.get("another_tree") else change["to"]
+    trial = ", on trial" if change.get("on_trial") else ""
+    return f"{class_title(change)}: {change['from']} -> {to}{trial}"
 
 
 def _state(communicator: dict) -> str:
@@ -153,7 +174,7 @@ def _first_ruling(communicator: dict) -> Iterator[str]:
     if call is None:
         yield "  no ruling for an algorithm of mutirao's: the MPI library took all calls"
     else:
-        after = f"{duration(communicator['first_ruled_ms'] * 1000)} after MPI_Init"
+        after = f"{duration(communicator.get('first_ruled_ms', 0) * 1000)} after MPI_Init"
         before = f"; the MPI library took the {counted(call, 'call')} before" if call else ""
         yield f"  first ruling from call {call + 1} on, {after}{before}"
 
@@ -175,7 +196,7 @@ def _costs(costs: dict) -> Iterator[str]:
     (measured if costs["message_measured"] else assumed).append(
         f"{duration(costs['message_latency_us'])} for a message inside a host to be seen")
     assumed.append(f"{duration(costs['message_overhead_us'])} of each side's processor for it")
-    if "send_overhead_us" in costs:
+    if "send_overhead_us" in costs and "port_bytes_per_us" in costs:
         assumed.append(f"{duration(costs['send_overhead_us'])} for a message to another host, and"
                        f" {rate(costs['port_bytes_per_us'])} at its port")
     yield f"  measured: {'; '.join(measured)}"
@@ -240,8 +261,9 @@ def ghs_message_bound(latency_us: list) -> int:
     return int(2 * links + 5 * hosts * math.log2(hosts)) if hosts else 0
 
 
-def draw_tree(edges: list, latency_us: list | None, sites: list | None) -> Iterator[str]:
-    """An undirected tree as indented text, hung from its lowest host; nearest children first."""
+def draw_tree(edges: list, latency_us: list | None, sites: list | None,
+              root: int | None = None) -> Iterator[str]:
+    """A tree as indented text, hung from its root or else its lowest host; nearest children first."""
     neighbours: dict[int, list[int]] = {}
     for a, b in edges:
         neighbours.setdefault(a, []).append(b)
@@ -254,7 +276,7 @@ def draw_tree(edges: list, latency_us: list | None, sites: list | None) -> Itera
         known = latency_us[a][b] if latency_us else 0.0
         return math.inf if known is None else known
 
-    root = min(neighbours)
+    root = min(neighbours) if root is None else root
     yield label(root)
     # A stack, since a chain of hosts is deeper than Python recurses.
     stack = [(root, -1, "", "")]
@@ -294,6 +316,8 @@ def _class(of_class: dict) -> Iterator[str]:
         yield from _why(of_class["native_choice"])
         yield from _candidates(of_class["native_choice"])
     rulings = of_class["rulings"]
+    if of_class.get("forgotten_rulings"):
+        yield f"    {counted(of_class['forgotten_rulings'], 'ruling')} after the first not remembered"
     for ruling, later in zip(rulings, [*rulings[1:], None]):
         line = f"    from call {ruling['first_call'] + 1} on: {ruling['chosen']}"
         if ruling["chosen"] != "native":  # those calls are the MPI library's

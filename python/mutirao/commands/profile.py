@@ -1,6 +1,7 @@
 """`mutirao profile`: what earlier jobs measured, shown, compared, and as rules of other MPI libraries."""
 
 import json
+import shlex
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,12 +9,14 @@ from pathlib import Path
 from mutirao import exports
 from mutirao.collectives import COLLECTIVES
 from mutirao.errors import Failure, UsageError
+from mutirao.mpich_selection import FORMAT as MPICH_SELECTION
 from mutirao.output import note, print_json, print_table
 from mutirao.profile import NATIVE, Call, Fabric, Profile, Row, add, profile_file, read
 from mutirao.rules import read_open_mpi, text_of
 from mutirao.units import counted, duration, ratio
 from mutirao.user_settings import gather_settings
 
+_FORMATS = {**exports.FORMATS, "mpich-json": MPICH_SELECTION}
 # Times that differ by less are told from one another by no profile.
 _SAME = 1.1
 
@@ -36,7 +39,7 @@ def register(subparsers, common) -> None:
 
     export = commands.add_parser("export", parents=[common], help="rules for those who cannot preload mutirao")
     export.add_argument("file", nargs="?", type=Path)
-    export.add_argument("--format", choices=[*exports.FORMATS, "json"], required=True)
+    export.add_argument("--format", choices=[*_FORMATS, "json"], required=True)
     export.add_argument("--fabric", type=int, metavar="N", help="as profile show numbers them")
     export.add_argument("--any-order", action="store_true", help="also what is wrong for operators"
                         " that do not commute: for programs that have none")
@@ -140,9 +143,9 @@ def _export(arguments) -> int:
     if arguments.format == "json":
         _write(exports.as_json(profile), arguments.output)
         return 0
-    form = exports.FORMATS[arguments.format]
+    form = _FORMATS[arguments.format]
     used = _of_one_fabric(profile, arguments.fabric, form.library)
-    given = exports.tables(used, form.has, arguments.any_order)
+    given = exports.tables(used, form.has, arguments.any_order or form.knows_operators)
     text = form.write(given)
     lost = [line for table in given for line in table.lost]
     if arguments.json:
@@ -150,6 +153,8 @@ def _export(arguments) -> int:
     _write(text, arguments.output)
     for line in lost:
         note(f"not in the rules: {line}")
+    if form.use:
+        note(form.use)
     return 0
 
 
@@ -188,6 +193,8 @@ def _import(arguments) -> int:
             print_table([column.replace("_", " ") for column in columns], rules)
         for line in unknown:
             note(line)
+        note("nothing is stored, since rules hold no times: mutirao tune --rules"
+             f" {shlex.quote(str(arguments.rules))} measures what they choose, and adds that")
         return 0
     try:
         rows = [(_fabric(each.pop("fabric")), each.pop("mpi"), Row(**each))

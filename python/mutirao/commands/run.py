@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 from mutirao.errors import UsageError
@@ -14,6 +15,7 @@ from mutirao.mpis import Mpi, check_linked, default_mpi, find_mpi
 from mutirao.network_argument import load_network
 from mutirao.output import note, print_json, working
 from mutirao.paths import last_report
+from mutirao.report_file import announced
 from mutirao.units import counted
 from mutirao.user_settings import gather_settings
 
@@ -90,8 +92,11 @@ def _program(words: list[str]) -> list[str]:
 
 def _launch(arguments, mpi: Mpi, argv: list[str], ranks: int, settings: dict[str, str],
             lab: Lab | None) -> CompletedRun:
-    finished = launch(mpi, argv, ranks, lab=lab, settings=settings, native=arguments.native,
-                      capture=arguments.json)
+    with tempfile.TemporaryDirectory(prefix="mutirao-") as folder:
+        settings = {"report": f"{folder}/report.json", **settings}
+        with announced(Path(settings["report"]), argv):
+            finished = launch(mpi, argv, ranks, lab=lab, settings=settings,
+                              native=arguments.native, capture=arguments.json)
     sys.stderr.write(finished.errors)
     return finished
 

@@ -20,6 +20,7 @@ from mutirao.reports.choices import Choice, choice_of, measured
 from mutirao.reports.rulings import colours_of, events, sparkline, timeline
 from mutirao.reports.scatter import points_of, scatter, within_twice
 from mutirao.reports.site_map import groups_of, least_us, site_map
+from mutirao.reports.trees import edges_of, trees_run
 from mutirao.saved import Saved, all_classes, saved_in
 from mutirao.studies.html import legend, page_template, table, tiles
 from mutirao.units import counted, duration
@@ -174,22 +175,26 @@ def _timeline(communicator: dict, colours: dict[str, str]) -> list[str]:
 
 
 def _map(communicator: dict) -> list[str]:
-    heading = "<h3>The network, and the spanning tree of its hosts</h3>"
+    heading = "<h3>The network, and the trees that calls went over</h3>"
     if communicator.get("hosts") == 1:
         return [heading, _soft("All its ranks are on one host: there are no links to draw.")]
     if not communicator.get("tree"):
         return [heading, _soft("Its network was not known when the program ended.")]
-    return [heading,
-            _soft("Circles are hosts, in the colours of their sites; the thick links are the minimum"
-                  " spanning tree, with one-way latencies where there is room."),
-            f'<figure class="scroll">{site_map(communicator)}</figure>', *_latencies(communicator)]
+    trees = [(f"over which {counted(tree.calls, 'call')} went: {tree.title}", edges_of(tree.parents),
+              tree.root) for tree in trees_run(communicator)]
+    parts = [heading, _soft("Circles are hosts, in the colours of their sites; the thick links are the"
+                            " tree, with one-way latencies where there is room.")]
+    for which, edges, root in trees or [("over which no call went: the minimum spanning tree",
+                                         communicator["tree"], None)]:
+        text = "\n".join(draw_tree(edges, communicator["latency_us"], communicator["sites"], root))
+        parts += [_soft(f"The tree {which}."),
+                  f'<figure class="scroll">{site_map(communicator, edges)}</figure>',
+                  f"<details><summary>The tree as text</summary><pre>{escape(text)}</pre></details>"]
+    return [*parts, *_latencies(communicator)]
 
 
 def _latencies(communicator: dict) -> Iterable[str]:
     groups = groups_of(communicator)
-    tree = "\n".join(draw_tree(communicator["tree"], communicator["latency_us"],
-                               communicator["sites"]))
-    yield f"<details><summary>The tree as text</summary><pre>{escape(tree)}</pre></details>"
     if len(groups) > _MOST_SITES_IN_TABLE:
         return
     rows = [[a.title, *("·" if a is b else duration(least_us(communicator["latency_us"], a, b))

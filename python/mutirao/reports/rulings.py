@@ -7,7 +7,6 @@ from html import escape
 from itertools import groupby
 
 from mutirao.commands.explain import change_line, class_title
-from mutirao.measure import MOST_RULINGS_TOLD
 from mutirao.reports.choices import NATIVE, arms_of
 
 _ON_TRIAL = "several on trial"
@@ -38,12 +37,12 @@ class Period:
 
 
 def periods(of_class: dict, calls: int) -> list[Period]:
-    rulings = of_class["rulings"]
-    before = _FORGOTTEN if len(rulings) >= MOST_RULINGS_TOLD else NATIVE
-    begins = [(of_class["first_call"], before, True)]
-    for ruling in rulings:
+    begins = [(of_class["first_call"], NATIVE, True)]
+    for number, ruling in enumerate(of_class["rulings"]):
         begin = max(ruling["first_call"], of_class["first_call"])
         begins.append((begin, ruling["chosen"], ruling.get("settled", True)))
+        if number == 0 and of_class.get("forgotten_rulings"):
+            begins.append((begin + 1, _FORGOTTEN, True))
     ends = [begin for begin, *_ in begins[1:]] + [max(calls, begins[-1][0] + 1)]
     return [Period(begin, end, chosen, settled)
             for (begin, chosen, settled), end in zip(begins, ends, strict=True) if begin < end]

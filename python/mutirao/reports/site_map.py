@@ -1,4 +1,4 @@
-"""The hosts of a communicator in their sites, and the spanning tree of their links."""
+"""The hosts of a communicator in their sites, and a tree of their links."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -55,8 +55,9 @@ def least_us(latency_us: Sequence[Sequence], a: Group, b: Group) -> float | None
     return min(known, default=None)
 
 
-def site_map(communicator: dict) -> str:
-    groups = _beside_neighbours(groups_of(communicator), communicator["tree"])
+def site_map(communicator: dict, edges: Sequence[tuple[int, int]]) -> str:
+    """`edges`: the links that are drawn thick."""
+    groups = _beside_neighbours(groups_of(communicator), edges)
     latency_us = communicator["latency_us"]
     centres, width, height = _centres(groups)
     place = {host: group.place(number, centre)
@@ -72,10 +73,10 @@ def site_map(communicator: dict) -> str:
                   for a in range(len(groups)) for b in range(a)]
     parts += [_line("link tree", place[a], place[b],
                     f"host {a} to host {b}: {duration(latency_us[a][b])}")
-              for a, b in communicator["tree"]]
+              for a, b in edges]
     for group, centre in zip(groups, centres, strict=True):
         parts += _group(group, centre, place, (width / 2, height / 2))
-    return "\n".join([*parts, *_labels(communicator, groups, place), "</svg>"])
+    return "\n".join([*parts, *_labels(communicator, edges, groups, place), "</svg>"])
 
 
 def _beside_neighbours(groups: Sequence[Group], tree: Sequence) -> list[Group]:
@@ -126,14 +127,15 @@ def _group(group: Group, centre: Place, place: dict[int, Place], middle: Place) 
     return parts
 
 
-def _between(communicator: dict, groups: Sequence[Group]) -> list[tuple[int, int]]:
+def _between(edges: Sequence[tuple[int, int]], groups: Sequence[Group]) -> list[tuple[int, int]]:
     group_of = {host: group.title for group in groups for host in group.hosts}
-    return [(a, b) for a, b in communicator["tree"] if group_of[a] != group_of[b]]
+    return [(a, b) for a, b in edges if group_of[a] != group_of[b]]
 
 
-def _labels(communicator: dict, groups: Sequence[Group], place: dict[int, Place]) -> Iterator[str]:
+def _labels(communicator: dict, edges: Sequence[tuple[int, int]], groups: Sequence[Group],
+            place: dict[int, Place]) -> Iterator[str]:
     """Of the links that are long enough for one, unless they crowd."""
-    for a, b in _between(communicator, groups) if len(groups) <= _MOST_LINKED else ():
+    for a, b in _between(edges, groups) if len(groups) <= _MOST_LINKED else ():
         if math.dist(place[a], place[b]) >= _LABELLED:
             yield (f'<text class="on-map" x="{(place[a][0] + place[b][0]) / 2:.0f}"'
                    f' y="{(place[a][1] + place[b][1]) / 2 + 4:.0f}">'

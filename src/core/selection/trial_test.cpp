@@ -116,6 +116,14 @@ TEST(Trial, KeepsWhatIsThereInATie) {
     EXPECT_LE(replaced, 10);
 }
 
+// Fault: trying until the last window what will not become clearer.
+TEST(Trial, SoonEndsATieOfTwo) {
+    Trial trial(2);
+    Program program({1.0, 1.0}, 0.01, 1);
+    EXPECT_EQ(program.run(trial), 0);
+    EXPECT_LE(trial.windows(), 10u);
+}
+
 TEST(Trial, SoonGivesUpWhatIsFarSlower) {
     Trial trial(3);
     Program program({1.0, 100, 30}, 0.2, 1);

@@ -190,6 +190,10 @@ std::vector<SettingRow> choosing_rows() {
         file_row(&Settings::report, "report",
                  "File that rank 0 writes at the end: what ran, what was predicted and why (JSON). "
                  "Empty: none."),
+        {"explain", "on/off", "off", "",
+         "On: rank 0 says at the end, on standard error, what ran for which calls and why; in short what "
+         "`mutirao explain` makes of the report.",
+         [](Settings& s, std::string_view text) { return assign_switch(s.explain, text); }},
         {"trials", "on/off", "on", "",
          "On: what calls take is measured where prediction chose, and where that is not near the "
          "lower bound they take turns with the MPI library's own and other candidates until one is "

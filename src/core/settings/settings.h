@@ -60,6 +60,7 @@ struct Settings {
     bool trials = true;                  ///< predictions are judged by what calls take
     Reproducibility reproducibility = Reproducibility::stable;
     std::string report;                  ///< file that rank 0 writes at the end; empty: none
+    bool explain = false;                ///< rank 0 says at the end what ran, on stderr
     int ranks_per_host = 0;              ///< 0: found out
     int probe_count = 3;
     int probe_timeout_ms = 5000;

@@ -131,6 +131,7 @@ Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
 }
 
 void Communicator::on_event(std::uint64_t call) {
+    record_->calls = call + 1;
     job_.progress();
     drain_all(job_);
     if (phase_ == Phase::counting) {

@@ -1,5 +1,6 @@
 #include "mpi/communicator/record.h"
 
+#include <iterator>
 #include <utility>
 
 namespace mutirao::mpi {
@@ -35,6 +36,30 @@ void take_up(Record& record, std::uint64_t call, std::shared_ptr<const Topology>
     all.push_back(std::move(taken));
     if (all.size() > most_taken_up) {
         all.pop_front();
+    }
+}
+
+RulingRecord& add_ruling(ClassRecord& of_class, RulingRecord ruling) {
+    constexpr std::size_t most_rulings = 16;
+    if (!ruling.tree.empty()) {
+        for (RulingRecord& earlier : of_class.rulings) {
+            earlier.tree.clear();  // as long as there are hosts
+        }
+    }
+    of_class.rulings.push_back(std::move(ruling));
+    if (of_class.rulings.size() > most_rulings) {
+        of_class.rulings.erase(std::next(of_class.rulings.begin()));
+        ++of_class.forgotten_rulings;
+    }
+    return of_class.rulings.back();
+}
+
+void log_change(Record& record, ChoiceChange change) {
+    constexpr std::size_t most_changes = 4096;
+    record.changes.push_back(std::move(change));
+    if (record.changes.size() > most_changes) {
+        record.changes.erase(record.changes.begin() + most_changes / 2);
+        ++record.forgotten_changes;
     }
 }
 

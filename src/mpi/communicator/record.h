@@ -28,6 +28,18 @@ struct RulingRecord {
     std::vector<Evaluated> considered;
     std::vector<Measured> measured;  ///< until then
     std::optional<double> bound_us;  ///< of the class's first call, as the times predicted
+    std::vector<int> tree;  ///< the hosts' parents in the tree that calls go over, -1: the root; or none
+};
+
+/// A class of calls is run otherwise from a call on: the log that tells every switch.
+struct ChoiceChange {
+    ShapeClass shapes;
+    std::uint64_t call = 0;
+    std::string from;
+    std::string to;
+    std::string why;  ///< the decider's
+    bool on_trial = false;
+    bool another_tree = false;
 };
 
 /// All calls of one class of shapes.
@@ -37,7 +49,8 @@ struct ClassRecord {
     std::uint64_t first_call = 0;
     std::uint64_t native_calls = 0;  ///< by the MPI library, for want of a ruling or by one
     std::optional<RulingRecord> native_choice;  ///< the decider's, where no ruling was needed for it
-    std::list<RulingRecord> rulings;  ///< that named an algorithm of ours; the latest
+    std::list<RulingRecord> rulings;  ///< the first and the latest
+    std::uint64_t forgotten_rulings = 0;  ///< behind the first
 };
 
 /// A change of the network that the decider took up.
@@ -100,9 +113,16 @@ struct Record {
     AdaptationRecord adaptation;
     std::map<ShapeClass, ClassRecord> classes;
     ClassRecord other_classes;  ///< calls only: of more classes than are told apart
+    std::deque<ChoiceChange> changes;  ///< the first and the latest
+    std::uint64_t forgotten_changes = 0;
 };
 
 /// topology becomes `newest`; remembered for the report. `record` is locked.
 void take_up(Record& record, std::uint64_t call, std::shared_ptr<const Topology> newest);
+
+/// Adds to what is known of a class; where that is too much one behind the first is forgotten. Locked.
+RulingRecord& add_ruling(ClassRecord& of_class, RulingRecord ruling);
+/// Adds to the log; as add_ruling().
+void log_change(Record& record, ChoiceChange change);
 
 }  // namespace mutirao::mpi

@@ -327,11 +327,11 @@ void Communicator::take(const Announcement& announcement) {
     repeated_.forget();
     for (const Ruling& ruling : announcement.rulings) {
         RulingRecord explained;
+        explained.settled = ruling.others.empty();
         if (ruled_->docket) {
             ruled_->docket->explain(ruling, explained);
         }
-        ruled_->table.take(ruling, announcement.first_call, std::move(explained),
-                           ruled_->transport);
+        ruled_->table.take(ruling, announcement.first_call, std::move(explained), ruled_->transport);
     }
     if (record_->first_ruled_call && record_->first_ruled_ms == 0) {
         record_->first_ruled_ms = (now_us() - job_.begun_us()) / 1000;

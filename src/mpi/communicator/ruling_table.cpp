@@ -8,9 +8,17 @@
 namespace mutirao::mpi {
 namespace {
 
-constexpr std::size_t most_rulings_remembered = 16;
 /// As many as a decider decides on; calls of others are counted together.
 constexpr std::size_t most_classes = 1024;
+
+/// What calls are run by: all that take turns, or on watch the one that is chosen.
+std::string arms_of(const Ruling& ruling, bool settled) {
+    std::string arms = to_string(ruling.candidate);
+    for (const Arm& other : ruling.others) {
+        arms += settled ? "" : " | " + to_string(other.candidate);
+    }
+    return arms;
+}
 
 }  // namespace
 
@@ -36,10 +44,9 @@ RulingTable::Entry& RulingTable::narrow(const Entry& entry, const CallShape& sha
                                         std::uint64_t call) {
     ClassRecord& of_class = class_record(shape, call);
     const std::lock_guard lock(record_.mutex);
-    of_class.rulings.push_back(*entry.record);
-    of_class.rulings.back().first_call = call;
     Entry narrowed = entry;
-    narrowed.record = &of_class.rulings.back();
+    narrowed.record = &add_ruling(of_class, *entry.record);
+    narrowed.record->first_call = call;
     return entries_[class_of(shape)] = narrowed;
 }
 
@@ -152,11 +159,12 @@ void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord ex
         recent = {};
     }
     explained.first_call = call;
-    explained.chosen = to_string(ruling.candidate);
-    for (const Arm& other : ruling.others) {
-        explained.chosen += explained.settled ? "" : " | " + to_string(other.candidate);
+    explained.chosen = arms_of(ruling, explained.settled);
+    if (ruling.tree) {
+        explained.tree = ruling.tree->parent;
     }
     const std::lock_guard lock(record_.mutex);
+    log_if_changed(ruling, explained);
     if (!record_.first_ruled_call && !(ruling.candidate.native() && ruling.others.empty())) {
         record_.first_ruled_call = call;
     }
@@ -178,11 +186,8 @@ void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord ex
         of_class.shapes = shapes;
         of_class.first_call = call;
     }
-    of_class.rulings.push_back(std::move(explained));
-    if (of_class.rulings.size() > most_rulings_remembered) {
-        of_class.rulings.pop_front();
-    }
-    Entry& entry = entries_[shapes] = {ruling, &of_class.rulings.back(), transport, ++number_};
+    RulingRecord& record = add_ruling(of_class, std::move(explained));
+    Entry& entry = entries_[shapes] = {ruling, &record, transport, ++number_};
     if (ruling.trial == 0) {
         return;
     }
@@ -195,6 +200,20 @@ void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord ex
     for (int arm = 0; arm < ruling.arm_count(); ++arm) {
         entry.turns->arms.push_back(
             {ruling.arm(arm), entry.record, transport, arm == 0 ? entry.number : ++number_});
+    }
+}
+
+// A ruling that only lets other calls rest runs no call otherwise.
+void RulingTable::log_if_changed(const Ruling& ruling, const RulingRecord& explained) {
+    const auto present = entries_.find(ruling.shapes);
+    const bool known = present != entries_.end();
+    ChoiceChange change{ruling.shapes, explained.first_call,
+                        known ? present->second.record->chosen : "native", explained.chosen,
+                        explained.reason, !explained.settled && !ruling.others.empty()};
+    change.another_tree = known && present->second.ruling.candidate == ruling.candidate &&
+                          present->second.ruling.tree != ruling.tree;
+    if (change.from != change.to || change.another_tree) {
+        log_change(record_, std::move(change));
     }
 }
 

@@ -108,6 +108,7 @@ class RulingTable {
     Entry& narrow(const Entry& entry, const CallShape& shape, std::uint64_t call);
     bool has_room_for(const ShapeClass& shapes) const;
     ClassRecord& class_record(const CallShape& shape, std::uint64_t call);
+    void log_if_changed(const Ruling& ruling, const RulingRecord& explained);
     Execution& execution_for(const Entry& entry, const CallShape& shape);
     void make_room(std::size_t bytes);
 

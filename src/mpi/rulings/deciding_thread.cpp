@@ -9,6 +9,9 @@
 #include <thread>
 #include <utility>
 
+#include "mpi/report.h"
+#include "mpi/runtime.h"
+
 namespace mutirao::mpi {
 namespace {
 
@@ -59,9 +62,22 @@ class Worker {
             for (const auto& each : dockets) {
                 work_off(each);
             }
+            if (std::chrono::steady_clock::now() >= next_request_) {
+                answer();
+            }
             lock.lock();
             dockets_.remove_if([](const auto& each) { return each.expired(); });
         }
+    }
+
+    void answer() {
+        constexpr std::chrono::seconds between_requests{1};
+        try {
+            answer_request(runtime());
+        } catch (const std::bad_alloc&) {
+            // Whoever asked asks again.
+        }
+        next_request_ = std::chrono::steady_clock::now() + between_requests;
     }
 
     void work_off(const std::weak_ptr<Docket>& docket) {
@@ -83,6 +99,7 @@ class Worker {
     std::condition_variable something_;
     bool stopping_ = false;
     std::list<std::weak_ptr<Docket>> dockets_;
+    std::chrono::steady_clock::time_point next_request_{};
     std::thread thread_;
 };
 

@@ -1,6 +1,6 @@
-// The one thread of a process that works off the dockets of its deciders, beside the program. It makes
-// no MPI call and takes no signals. Where the system refuses a thread, or none is wanted, the deciders
-// work their dockets off themselves, in slices inside calls.
+// The one thread of a process that works off the dockets of its deciders, beside the program, and tells
+// whoever asks how the job stands. It makes no MPI call and takes no signals. Where the system refuses a
+// thread, or none is wanted, the deciders work their dockets off themselves, in slices inside calls.
 #pragma once
 
 #include <memory>

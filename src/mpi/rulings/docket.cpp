@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/epochs/route.h"
+#include "core/text/milliseconds.h"
 #include "mpi/rulings/topology.h"
 #include "profile/this_host.h"
 
@@ -31,6 +32,20 @@ bool needs_no_network(const Settings& settings) {
         some = some || forced;
     }
     return some;
+}
+
+/// Why another network brought another decision on what was chosen.
+std::string what_changed(const Decision& before, const Decision& now) {
+    const auto predicted = [&](const Decision& decision) -> std::optional<double> {
+        for (const Evaluated& each : decision.considered) {
+            if (each.candidate == before.chosen) return each.predicted_us;
+        }
+        return std::nullopt;
+    };
+    const auto before_us = predicted(before), now_us = predicted(now);
+    if (!before_us || !now_us) return "the network changed; ";
+    return "the network changed: " + to_string(before.chosen) + " predicted " + duration(*now_us) +
+           ", before " + duration(*before_us) + "; ";
 }
 
 }  // namespace
@@ -130,10 +145,12 @@ std::optional<Ruling> Docket::decide(Case& each) {
     const bool is_native = made.chosen.algorithm->native();
     const bool fresh = !each.decision;
     const bool tries_anew = each.contest && each.contest->questioned_by(made);
+    const std::string cause = fresh ? "" : what_changed(*each.decision, made);
     each.decision = std::move(made);
     if (alike && !fresh && !tries_anew) {
         return std::nullopt;
     }
+    each.cause = cause;
     if (holds_contests()) {
         each.contest = contest_of(each);
         if (each.contest) {
@@ -219,6 +236,7 @@ void Docket::hear(const TrialReport& report) {
     Contest& contest = *found->second.contest;
     const bool was_settled = contest.settled();
     if (contest.hear(report)) {
+        found->second.cause.clear();
         fresh_.push_back(contest.ruling());
     }
     if (contest.settled() && !was_settled) {
@@ -313,6 +331,7 @@ void Docket::explain(const Ruling& ruling, RulingRecord& record) const {
     record.settled = ruling.trial == 0 || of_class.contest->settled();
     record.reason = of_class.contest && record.settled ? of_class.contest->reason()
                                                        : of_class.decision->reason;
+    record.reason = of_class.cause + record.reason;
     if (!record.settled) {
         record.reason = "on trial; " + record.reason;
     } else if (ruling.trial != 0) {

@@ -66,6 +66,7 @@ class Docket {
         std::optional<Decision> decision;
         bool waiting = false;  ///< in queue_
         std::optional<Contest> contest{};  ///< by which the prediction is judged
+        std::string cause{};  ///< of deciding anew, until calls decide; empty: there was nothing before
     };
 
     void look_at_network();

@@ -1,0 +1,89 @@
+"""What a run says of itself: at its end on stderr, while it runs when it is asked, and of every switch."""
+
+import threading
+
+import pytest
+
+from ends import passed
+from mutirao.profile import Fabric, Row, add
+from mutirao.report_file import read_report
+from noise import in_time
+
+
+@pytest.mark.parametrize("explain", ["on", "off"])
+def test_the_library_explains_itself_at_the_end_if_it_is_asked(run, explain):
+    """Without the command line: whoever preloads the library has no other voice."""
+    errors = passed(run("collectives_check", "barrier", ranks=2,
+                        settings={"explain": explain, "profile": "off"})).errors
+    assert (errors.count("MPI_COMM_WORLD: 2 ranks on 1 host") == 1) == (explain == "on"), errors
+    assert explain == "on" or errors == ""
+
+
+def test_a_job_that_runs_says_how_it_stands(run, wheels_only, tmp_path):
+    """Rank 0 is outside MPI meanwhile. Nothing of the asking is left."""
+    report, go_on, ends = tmp_path / "report.json", tmp_path / "go on", []
+    job = threading.Thread(target=lambda: ends.append(run(
+        "waits_for_file", go_on, ranks=2, settings={"report": str(report), "profile": "off"})))
+    job.start()
+    try:
+        now = read_report(report, running=True)
+        assert not report.exists()
+    finally:
+        go_on.touch()
+        job.join()
+    assert now["running"] and now["communicators"][0]["ranks"] == 2
+    assert now["communicators"][0]["calls"] == 100
+    finished = passed(ends[0])
+    assert "running" not in finished.report and finished.report["communicators"][0]["calls"] == 101
+    assert {file.name for file in tmp_path.iterdir()} == {"report.json", "go on"}
+
+
+def test_stable_sums_change_only_where_the_log_says(run, mpi, wheels_only):
+    """The program sees by the bits which calls ran otherwise than the one before. After its first few calls
+    MPICH goes another way by itself, unless it is told not to."""
+    program = ["env", "MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD=1000000000", str(mpi.program("sums_told"))]
+
+    def trial():
+        finished = passed(run(program, ranks=4, settings={"profile": "off", "ranks_per_host": "1"}))
+        changed = [int(line) for line in finished.lines[:-1]]
+        world = finished.report["communicators"][0]
+        log = [change for change in world["changes"] if change["collective"] == "allreduce"]
+        assert world["forgotten_changes"] == 0
+        named = {change["call"] for change in log}
+        ends = [change["call"] for change in log[1:]] + [world["calls"]]
+        on_trial = [range(change["call"], end) for change, end in zip(log, ends) if change["on_trial"]]
+        unlogged = [call for call in changed
+                    if call not in named and not any(call in calls for calls in on_trial)]
+        assert not unlogged, (unlogged, log)
+        return "nothing changed in the program's time" if not changed else None
+
+    in_time(trial)
+
+
+def other_fabric(path):
+    far = Fabric(1, 4, 4, (20000.0,) * 6, "", "")
+    add(path, [(far, "Open MPI v5", Row(4, 4, 1, "barrier", -1, 1, 0, "warm", "tuned", "native", 1.0, 2.0,
+                                        3.0, 10, 1.7e9))])
+
+
+def damaged(path):
+    path.write_bytes(b"SQLite format 3\0 and then nothing of the kind" * 100)
+
+
+@pytest.mark.parametrize("made, errors, told", [
+    (other_fabric, 0, "the profile is of another fabric"), (damaged, 1, "there is no profile yet"),
+    (lambda path: path.mkdir(), 0, "")])
+def test_a_profile_of_no_use_is_said_and_costs_nothing_else(run, wheels_only, tmp_path, made, errors, told):
+    path = tmp_path / "profile.db"
+    made(path)
+    finished = passed(run("collectives_check", "barrier", ranks=2, settings={"profile": str(path)}))
+    assert finished.errors.count("\n") == errors, finished.errors
+    assert told in finished.report["communicators"][0].get("profile", "")
+    if made is damaged:
+        assert "is damaged" in finished.errors and (tmp_path / "profile.db.damaged").exists()
+
+
+def test_without_a_home_only_the_profile_is_lost(run, mpi, wheels_only):
+    program = ["env", "-u", "XDG_STATE_HOME", "HOME=/proc/none", str(mpi.program("collectives_check"))]
+    finished = passed(run(program, "barrier", ranks=2))
+    assert finished.errors == ""
