@@ -8,6 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # The lab and developers can point at another build folder; not MUTIRAO_, which names settings.
 BUILD = Path(os.environ.get("MUTILAB_BUILD") or ROOT / "build")
 ENVIRONMENTS = ROOT / ".env"
+LIBRARIES = BUILD / "lib"
 CORE_TOOL = BUILD / "bin" / "mutirao-core"
 SETTINGS_FILE = "mutirao.toml"  # looked for in the current folder
 
