@@ -1,12 +1,16 @@
 # The commands a newcomer types; each does what it needs first.
 
-.PHONY: help setup build test core-test demo clean
+.PHONY: help setup build test core-test demo clean install uninstall wheel
+
+PREFIX ?= /usr/local
 
 help:
 	@echo "make demo       an MPI program on 24 emulated hosts in six sites; sets up and builds just that"
 	@echo "make test       set up, build, and run every test"
 	@echo "make core-test  only the core's unit tests: needs no MPI"
 	@echo "make build      build the libraries for every MPI found"
+	@echo "make install    build, and install below PREFIX=$(PREFIX); make uninstall removes it again"
+	@echo "make wheel      build, and pack libraries and command into dist/mutirao-*.whl, for pip install"
 	@echo "make setup      install what is missing; MPI and Python go into .env"
 	@echo "make clean      remove what was built (.env stays; remove it by hand)"
 
@@ -15,6 +19,16 @@ setup:
 
 build: setup
 	@scripts/build.sh
+
+install: build
+	@cmake --install build --prefix "$(abspath $(PREFIX))" >/dev/null
+	@echo "installed below $(abspath $(PREFIX))"
+
+uninstall:
+	@packaging/uninstall.sh "$(abspath $(PREFIX))"
+
+wheel: build
+	@scripts/wheel.sh
 
 test:
 	@scripts/test.sh
