@@ -5,11 +5,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 cd "$root"
 stage=build/wheel
-rm -rf "$stage"
-cmake -S . -B build -DMUTIRAO_FOR_WHEEL=ON --log-level=NOTICE >/dev/null
-restore() { cmake -S . -B build -DMUTIRAO_FOR_WHEEL=OFF --log-level=NOTICE >/dev/null; }
-trap restore EXIT
-cmake --install build --prefix "$stage" --strip >/dev/null
+rm -rf "$stage" dist
+cmake --install build --component package --prefix "$stage" --strip >/dev/null
 mv "$stage/lib/mutirao" "$stage/python"
 cp pyproject.toml README.md LICENSE "$stage"
 # Nothing in it depends on the version of Python.
