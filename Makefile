@@ -1,6 +1,8 @@
 # The commands a newcomer types; each does what it needs first.
 
-.PHONY: help setup build test test-all sanitize core-test demo clean
+.PHONY: help setup build test test-all sanitize core-test demo clean install uninstall wheel
+
+PREFIX ?= /usr/local
 
 help:
 	@echo "make demo       an MPI program on 24 emulated hosts in six sites; sets up and builds just that"
@@ -9,6 +11,8 @@ help:
 	@echo "make sanitize   only the unit tests, with sanitizers for addresses and for threads"
 	@echo "make core-test  only the core's unit tests: needs no MPI"
 	@echo "make build      build the libraries for every MPI found"
+	@echo "make install    build, and install below PREFIX=$(PREFIX); make uninstall removes it again"
+	@echo "make wheel      build, and pack libraries and command into dist/mutirao-*.whl, for pip install"
 	@echo "make setup      install what is missing; MPI and Python go into .env"
 	@echo "make clean      remove what was built (.env stays; remove it by hand)"
 
@@ -17,6 +21,16 @@ setup:
 
 build: setup
 	@scripts/build.sh
+
+install: build
+	@cmake --install build --prefix "$(abspath $(PREFIX))" >/dev/null
+	@echo "installed below $(abspath $(PREFIX))"
+
+uninstall:
+	@packaging/uninstall.sh "$(abspath $(PREFIX))"
+
+wheel: build
+	@scripts/wheel.sh
 
 test:
 	@scripts/test.sh

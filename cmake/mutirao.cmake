@@ -1,4 +1,4 @@
-# Helpers of the build: unit tests, and one preload library per MPI.
+# Helpers of the build: unit tests, and one library for each binary interface of MPI.
 
 set(mutirao_common_headers <algorithm> <functional> <map> <memory> <optional> <span> <string>
     <vector>)
@@ -70,7 +70,7 @@ function(mutirao_ask_wrapper wrapper out_compile out_link)
     set(compile "")
     set(link "")
     foreach(word IN LISTS words)
-        if(word MATCHES "^-I")
+        if(word MATCHES "^-[ID]")
             string(REGEX REPLACE "^-I" "-isystem" word ${word})
             list(APPEND compile ${word})
         elseif(word MATCHES "^(-L|-l|-Wl|/.*\\.so)")
@@ -87,45 +87,74 @@ function(mutirao_compile_with_mpi target compile)
                                MUTIRAO_VERSION="${PROJECT_VERSION}")
 endfunction()
 
-# A library that is preloaded into MPI programs. It is linked to its libmpi, since a program may
-# open that with its symbols hidden (mpi4py does).
-function(mutirao_add_preload target compile link directory)
-    add_library(${target} SHARED ${ARGN})
-    mutirao_compile_with_mpi(${target} "${compile}")
-    target_link_libraries(${target} PRIVATE ${link} ${CMAKE_DL_LIBS})
-    target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL)
-    set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${directory})
+# The name of the binary interface that compiling with these options makes programs of.
+function(mutirao_find_abi compile out)
+    execute_process(COMMAND ${CMAKE_C_COMPILER} -E -P ${compile}
+                            ${PROJECT_SOURCE_DIR}/src/preload/abi_of_headers.h
+                    OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+    string(REGEX MATCH "mutirao_abi ([a-z0-9 -]+)" found "${text}")
+    string(REPLACE " " "" abi "${CMAKE_MATCH_1}")
+    set(${out} ${abi} PARENT_SCOPE)
 endfunction()
 
-# NAME=WRAPPER: builds libmutirao-NAME.so and the bench and test programs for that MPI into
-# build/mpi/NAME.
-function(mutirao_add_mpi spec)
-    string(REPLACE "=" ";" parts ${spec})
-    list(GET parts 0 name)
-    list(GET parts 1 wrapper)
-    mutirao_ask_wrapper(${wrapper} compile link)
-    set(directory ${PROJECT_BINARY_DIR}/mpi/${name})
+# A library that src/preload opens. It is linked to no MPI library, but meets the program's own.
+function(mutirao_add_library_of_abi target name compile)
+    add_library(${target} MODULE ${ARGN})
+    mutirao_compile_with_mpi(${target} "${compile}")
+    target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
+    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL)
+    set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${name}
+                          LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/mutirao)
+endfunction()
 
+# Both libraries for a binary interface, once. Of several MPI libraries that share it the first is compiled with.
+function(mutirao_add_abi abi compile link)
+    if(TARGET mutirao-${abi})
+        return()
+    endif()
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/*.cpp)
     list(FILTER sources EXCLUDE REGEX "/lab_start/|_test\\.cpp$")
-    set(objects mutirao-objects-${name})
+    set_property(GLOBAL APPEND PROPERTY MUTIRAO_ABIS ${abi})
+    set(objects mutirao-objects-${abi})
     add_library(${objects} OBJECT ${sources})
     mutirao_compile_with_mpi(${objects} "${compile}")
     target_link_libraries(${objects} PRIVATE mutirao_core mutirao_agent mutirao_profile)
     mutirao_precompile_common_headers(${objects})
     mutirao_compile_by_folder(${objects})
-    mutirao_add_preload(mutirao-${name} "${compile}" "${link}" ${directory}
-                        $<TARGET_OBJECTS:${objects}>)
-    target_link_libraries(mutirao-${name} PRIVATE mutirao_core mutirao_agent mutirao_profile)
+    mutirao_add_library_of_abi(mutirao-${abi} ${abi} "${compile}" $<TARGET_OBJECTS:${objects}>)
+    target_link_libraries(mutirao-${abi} PRIVATE mutirao_core mutirao_agent mutirao_profile)
+    mutirao_add_library_of_abi(mutirao-lab-start-${abi} lab-start-${abi} "${compile}"
+                               ${PROJECT_SOURCE_DIR}/src/mpi/lab_start/lab_start.cpp)
     if(MUTIRAO_TESTS AND NOT TARGET mpi_test)
         file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/*_test.cpp)
         mutirao_add_unit_tests(mpi_test mutirao_core ${tests} $<TARGET_OBJECTS:${objects}>)
         mutirao_compile_with_mpi(mpi_test "${compile}")
         target_link_libraries(mpi_test PRIVATE mutirao_agent mutirao_profile ${link} ${CMAKE_DL_LIBS})
     endif()
-    mutirao_add_preload(mutirao-labstart-${name} "${compile}" "${link}" ${directory}
-                        ${PROJECT_SOURCE_DIR}/src/mpi/lab_start/lab_start.cpp)
+endfunction()
 
+# MPICH 5 brings a second compiler wrapper, for the standard's binary interface.
+function(mutirao_add_standard_abi wrapper)
+    get_filename_component(folder ${wrapper} DIRECTORY)
+    if(EXISTS ${folder}/mpicc_abi)
+        mutirao_ask_wrapper(${folder}/mpicc_abi compile link)
+        mutirao_find_abi("${compile}" abi)
+        mutirao_add_abi(${abi} "${compile}" "${link}")
+    endif()
+endfunction()
+
+# NAME=WRAPPER: builds the libraries for that MPI's binary interface, and the bench and test programs into
+# build/mpi/NAME.
+function(mutirao_add_mpi spec)
+    string(REPLACE "=" ";" parts ${spec})
+    list(GET parts 0 name)
+    list(GET parts 1 wrapper)
+    mutirao_ask_wrapper(${wrapper} compile link)
+    mutirao_find_abi("${compile}" abi)
+    mutirao_add_abi(${abi} "${compile}" "${link}")
+    mutirao_add_standard_abi(${wrapper})
+
+    set(directory ${PROJECT_BINARY_DIR}/mpi/${name})
     file(GLOB programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.c
          ${PROJECT_SOURCE_DIR}/bench/ping_pong/*.c ${PROJECT_SOURCE_DIR}/tests/mpi/*.c)
     foreach(program IN LISTS programs)
@@ -153,7 +182,11 @@ endfunction()
 function(mutirao_add_demo)
     list(GET MUTIRAO_MPIS 0 first)
     string(REGEX REPLACE "=.*" "" name ${first})
+    string(REGEX REPLACE "^[^=]*=" "" wrapper ${first})
+    mutirao_ask_wrapper(${wrapper} compile link)
+    mutirao_find_abi("${compile}" abi)
     add_custom_target(demo)
-    add_dependencies(demo mutirao-core mutirao-lab-router mutirao-lab-agent mutirao-calm
-                     mutirao-${name} mutirao-labstart-${name} collective-${name})
+    add_dependencies(demo mutirao-core mutirao-mpi-library mutirao-lab-router mutirao-lab-agent
+                     mutirao-calm mutirao mutirao-mpi3 mutirao-lab-start mutirao-${abi}
+                     mutirao-lab-start-${abi} collective-${name})
 endfunction()

@@ -31,6 +31,7 @@ COMMANDS = (
     "top",
     "replay",
     "doctor",
+    "build",
 )
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from mutirao.errors import Failure
 from mutirao.lab import CONTROL_HOST, Lab
-from mutirao.mpis import LabPlace, Mpi
+from mutirao.launch_styles import LabPlace
+from mutirao.mpis import Mpi
 from mutirao.paths import preloadable
 from mutirao.processes import (
     Finished,
@@ -49,7 +50,8 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
     Without `calm` the lab's ranks spin while they wait.
     """
     if not native and not mpi.built:
-        raise Failure(f"mutirao is not built for {mpi.name}: run make build")
+        raise Failure(f"mutirao is not built for {mpi.title} ({mpi.library}):"
+                      f" run mutirao build --mpicc {mpi.wrapper or 'PATH'}")
     with tempfile.TemporaryDirectory(prefix="mutirao-") as folder:
         report = Path((settings or {}).get("report") or f"{folder}/report.json")
         report.unlink(missing_ok=True)
@@ -88,7 +90,7 @@ def spread(ranks: int, hosts: int) -> list[int]:
 
 def _prepare(lab: Lab, mpi: Mpi, hold: bool) -> None:
     """With the start library, ranks connect while there are no delays; it releases them itself."""
-    if hold and mpi.labstart.is_file():
+    if hold and mpi.built:
         lab.hold()
     else:
         lab.release()
@@ -114,7 +116,7 @@ def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool,
     # releases the delays, and duplicates the communicator after that, over links as they shall be.
     # The other way round mutirao's start would cost nothing in a lab.
     preloads = [] if native else [mpi.preload]
-    if mpi.labstart.is_file():
+    if mpi.built:
         preloads.append(mpi.labstart)
     if calm:
         preloads.append(lab.calm_library)

@@ -1,105 +1,31 @@
 """The MPI libraries that mutirao knows, and which of them are on this machine.
 
-The one place that knows them: where their compiler wrappers, launchers and libraries lie, and how
-each launches ranks on this host and in the lab. Everything else asks by name.
+The one place that knows them: where their compiler wrappers, launchers and libraries lie. Beside those of the
+table there are those of every mpicc in PATH, and those that mutirao was built for by `mutirao build --mpicc`.
+Everything else asks by name.
 """
 
+import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from mutirao.errors import Failure, UsageError, did_you_mean
-from mutirao.paths import BUILD, ENVIRONMENTS
-
-
-@dataclass(frozen=True)
-class LabPlace:
-    """What a launcher must be told of the lab."""
-
-    agent: str  # runs a command on a host, called like ssh
-    interface: str
-    control: str  # the host that the launcher runs on
-    hostfile: Path
-
-
-@dataclass(frozen=True)
-class LaunchStyle:
-    """How one launcher is told what all of them can do."""
-
-    local: Callable[[int], list[str]]
-    lab: Callable[[int, LabPlace], list[str]]
-    hostfile_line: str  # of {host} and {slots}
-    lab_environment: Callable[[LabPlace], dict[str, str]]
-
-
-def _open_mpi_lab_modules(place: LabPlace) -> list[str]:
-    return ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
-            "--mca", "btl_tcp_if_include", place.interface,
-            "--mca", "mpi_yield_when_idle", "1"]
-
-
-def _open_mpi_5_lab(ranks: int, place: LabPlace) -> list[str]:
-    return ["--allow-run-as-root", "--prtemca", "plm_ssh_agent", place.agent,
-            "--prtemca", "prte_if_include", place.interface,
-            "--hostfile", str(place.hostfile), "--map-by", "slot", "--bind-to", "none",
-            *_open_mpi_lab_modules(place), "-n", str(ranks)]
-
-
-def _open_mpi_4_lab(ranks: int, place: LabPlace) -> list[str]:
-    return ["--allow-run-as-root", "--mca", "plm_rsh_agent", place.agent,
-            "--mca", "oob_tcp_if_include", place.interface,
-            "--hostfile", str(place.hostfile), "--map-by", "slot", "--bind-to", "none",
-            *_open_mpi_lab_modules(place), "-n", str(ranks)]
-
-
-def _hydra_lab(ranks: int, place: LabPlace) -> list[str]:
-    return ["-launcher", "ssh", "-launcher-exec", place.agent, "-localhost", place.control,
-            "-f", str(place.hostfile), "-n", str(ranks)]
-
-
-# Intel's `-f` passes over the numbers of ranks in the file, and fills the first host.
-def _intel_lab(ranks: int, place: LabPlace) -> list[str]:
-    return ["-launcher", "ssh", "-launcher-exec", place.agent, "-localhost", place.control,
-            "-machinefile", str(place.hostfile), "-n", str(ranks)]
-
-
-def _open_mpi_local(ranks: int) -> list[str]:
-    return ["--allow-run-as-root", "--oversubscribe", "-n", str(ranks)]
-
-
-def _hydra_local(ranks: int) -> list[str]:
-    return ["-n", str(ranks)]
-
-
-def _libfabric_tcp(place: LabPlace) -> dict[str, str]:
-    return {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": place.interface}
-
-
-# Distributions build MPICH on UCX or on libfabric. UCX, left alone, finds the shared memory of
-# the neighbours behind the lab's back.
-def _ucx_or_libfabric_tcp(place: LabPlace) -> dict[str, str]:
-    return {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": place.interface,
-            "FI_PROVIDER": "tcp", "FI_TCP_IFACE": place.interface}
-
-
-def _intel_tcp(place: LabPlace) -> dict[str, str]:
-    return {"I_MPI_FABRICS": "ofi", "I_MPI_OFI_PROVIDER": "tcp", "FI_PROVIDER": "tcp",
-            "FI_TCP_IFACE": place.interface}
-
-
-def _nothing(_place: LabPlace) -> dict[str, str]:
-    return {}
-
-
-OPEN_MPI_5 = LaunchStyle(_open_mpi_local, _open_mpi_5_lab, "{host} slots={slots}", _nothing)
-OPEN_MPI_4 = LaunchStyle(_open_mpi_local, _open_mpi_4_lab, "{host} slots={slots}", _nothing)
-HYDRA_OFI = LaunchStyle(_hydra_local, _hydra_lab, "{host}:{slots}", _libfabric_tcp)
-HYDRA_SYSTEM = LaunchStyle(_hydra_local, _hydra_lab, "{host}:{slots}", _ucx_or_libfabric_tcp)
-HYDRA_INTEL = LaunchStyle(_hydra_local, _intel_lab, "{host}:{slots}", _intel_tcp)
+from mutirao.launch_styles import (
+    HYDRA_INTEL,
+    HYDRA_OFI,
+    HYDRA_SYSTEM,
+    OPEN_MPI_4,
+    OPEN_MPI_5,
+    LaunchStyle,
+)
+from mutirao.mpi_library import AboutLibrary, about
+from mutirao.paths import BUILD, ENVIRONMENTS, LIBRARIES, state_folder
 
 
 @dataclass(frozen=True)
@@ -144,9 +70,10 @@ class Mpi:
 
     known: KnownMpi
     version: str
-    wrapper: Path
+    wrapper: Path | None  # none: it was installed for running only
     launcher: Path
     library: Path  # the MPI library itself, links resolved
+    imposed: bool = True  # programs are to find this one, whichever the loader would give them
 
     @property
     def name(self) -> str:
@@ -161,16 +88,21 @@ class Mpi:
         return BUILD / "mpi" / self.name
 
     @property
+    def about(self) -> AboutLibrary:
+        return about(self.library)
+
+    @property
     def preload(self) -> Path:
-        return self.build_folder / f"libmutirao-{self.name}.so"
+        return LIBRARIES / ("libmutirao.so" if self.about.large_counts else "libmutirao-mpi3.so")
 
     @property
     def labstart(self) -> Path:
-        return self.build_folder / f"libmutirao-labstart-{self.name}.so"
+        return LIBRARIES / "libmutirao-lab-start.so"
 
     @property
     def built(self) -> bool:
-        return self.preload.is_file()
+        """Is there a library of ours that fits?"""
+        return self.about.fits
 
     def program(self, name: str) -> Path:
         """A program of bench/ or tests/mpi, built for this MPI."""
@@ -181,49 +113,80 @@ class Mpi:
 
     def environment(self) -> dict[str, str]:
         """What a program needs to find this very library, however it was linked."""
-        variables = {"MPI4PY_LIBMPI": str(self.library)}
-        if self.known.environment:
-            variables["LD_LIBRARY_PATH"] = str(ENVIRONMENTS / self.known.environment / "lib")
-        elif self.known.soname == "libmpich.so.12":
-            alias = self._alias()
-            variables = {"MPI4PY_LIBMPI": str(alias), "LD_LIBRARY_PATH": str(alias.parent)}
-        if self.name == "intel":
-            variables["I_MPI_ROOT"] = str(ENVIRONMENTS / self.known.environment)
+        if not self.imposed:
+            return {}
+        library = self.library
+        if self.known.soname == "libmpich.so.12":
+            library = _alias("libmpi.so.12", self.library)
+        variables = {"MPI4PY_LIBMPI": str(library)}
+        if self.is_outside_the_system or library != self.library:
+            users = os.environ.get("LD_LIBRARY_PATH", "")
+            variables["LD_LIBRARY_PATH"] = ":".join(filter(None, [str(library.parent), users]))
+        if self.known.title == "Intel MPI":
+            variables["I_MPI_ROOT"] = str(self.launcher.parents[1])
         return variables
 
-    def _alias(self) -> Path:
-        """The name that mpi4py and others know MPICH by, for the library that Debian renamed."""
-        alias = self.build_folder / "alias" / "libmpi.so.12"
-        if not alias.exists():
-            alias.parent.mkdir(parents=True, exist_ok=True)
-            alias.unlink(missing_ok=True)
-            alias.symlink_to(self.library)
-        return alias
+    @property
+    def is_outside_the_system(self) -> bool:
+        """Its folder is none that the loader searches by itself."""
+        return not self.library.is_relative_to("/usr/lib")
 
 
+def _alias(name: str, library: Path) -> Path:
+    """The name that mpi4py and others know MPICH by, for the library that Debian renamed."""
+    alias = state_folder() / "alias" / name
+    if not alias.exists() or alias.resolve() != library:
+        alias.parent.mkdir(exist_ok=True)
+        fresh = alias.with_name(f"{name}.{os.getpid()}")
+        fresh.symlink_to(library)
+        fresh.replace(alias)
+    return alias
+
+
+# Of a header: the title, and how it says its version.
 _VERSION_PATTERNS = (
-    r'#define\s+I_MPI_VERSION\s+"([^"]+)"',
-    r'#define\s+MPICH_VERSION\s+"([^"]+)"',
-    r"#define\s+OMPI_MAJOR_VERSION\s+(\d+)[\s\S]*?"
-    r"#define\s+OMPI_MINOR_VERSION\s+(\d+)[\s\S]*?#define\s+OMPI_RELEASE_VERSION\s+(\d+)",
+    ("Intel MPI", r'#define\s+I_MPI_VERSION\s+"([^"]+)"'),
+    ("MPICH", r'#define\s+MPICH_VERSION\s+"([^"]+)"'),
+    ("Open MPI", r"#define\s+OMPI_MAJOR_VERSION\s+(\d+)[\s\S]*?"
+     r"#define\s+OMPI_MINOR_VERSION\s+(\d+)[\s\S]*?#define\s+OMPI_RELEASE_VERSION\s+(\d+)"),
 )
+# The same of what MPI_Get_library_version says.
+_LIBRARY_PATTERNS = (
+    ("Intel MPI", r"Intel\(R\) MPI Library (\S+)"),
+    ("MPICH", r"MPICH Version:\s*(\S+)"),
+    ("Open MPI", r"Open MPI v(\S+)"),
+)
+_SONAMES = ("libmpi.so.40", "libmpi.so.12", "libmpich.so.12")
 
 
-def _version_in(headers: Sequence[Path]) -> str:
-    for header in headers:
-        text = header.read_text(errors="replace") if header.is_file() else ""
-        for pattern in _VERSION_PATTERNS:
-            if found := re.search(pattern, text):
-                return ".".join(found.groups())
-    return ""
+def _version_said(text: str, patterns: Iterable[tuple[str, str]]) -> tuple[str, str] | None:
+    """Title and version."""
+    for title, pattern in patterns:
+        if found := re.search(pattern, text):
+            return title, ".".join(found.groups())
+    return None
+
+
+def _version_in(headers: Sequence[Path]) -> tuple[str, str] | None:
+    texts = (header.read_text(errors="replace") for header in headers if header.is_file())
+    return next(filter(None, (_version_said(text, _VERSION_PATTERNS) for text in texts)), None)
 
 
 def _ask_wrapper(wrapper: Path) -> tuple[list[Path], list[Path]]:
-    """The header and library folders that a system's compiler wrapper adds."""
-    answer = subprocess.run([wrapper, "-show"], capture_output=True, text=True, check=False)
+    """The header and library folders that a compiler wrapper adds."""
+    try:
+        answer = subprocess.run([wrapper, "-show"], capture_output=True, text=True, check=False,
+                                stdin=subprocess.DEVNULL)
+    except OSError:
+        return [], []
     words = answer.stdout.split()
     return ([Path(word[2:]) for word in words if word.startswith("-I")],
             [Path(word[2:]) for word in words if word.startswith("-L")])
+
+
+def _library_in(folders: Iterable[Path], names: Sequence[str]) -> Path | None:
+    return next(((folder / name).resolve() for name in names for folder in folders
+                 if (folder / name).exists()), None)
 
 
 def _find(known: KnownMpi) -> Mpi | None:
@@ -240,77 +203,119 @@ def _find(known: KnownMpi) -> Mpi | None:
         wrapper, launcher = Path(found[0]), Path(found[1])
         headers, libraries = _ask_wrapper(wrapper)
     # Debian's link for developers leads out of its folder; the wheels have a linker script there.
-    library = next((folder / name for name in (known.soname, known.library)
-                    for folder in libraries if (folder / name).exists()), None)
-    version = _version_in([folder / "mpi.h" for folder in headers])
-    if library is None or version.split(".")[0] != known.major:
+    library = _library_in(libraries, (known.soname, known.library))
+    said = _version_in([folder / "mpi.h" for folder in headers])
+    if library is None or said is None or said[1].split(".")[0] != known.major:
         return None
-    return Mpi(known, version, wrapper, launcher, library.resolve())
+    return Mpi(known, said[1], wrapper, launcher, library)
+
+
+def _style_of(title: str, version: str) -> LaunchStyle:
+    if title == "Open MPI":
+        return OPEN_MPI_5 if int(version.split(".")[0]) >= 5 else OPEN_MPI_4
+    return HYDRA_INTEL if title == "Intel MPI" else HYDRA_SYSTEM
+
+
+def made_of(title: str, version: str, wrapper: Path | None, launcher: Path, library: Path,
+            name: str | None = None) -> Mpi:
+    """An MPI library that is not in the table."""
+    name = name or f"{title.lower().replace(' ', '')}-{version}"
+    soname = re.sub(r"(\.so\.\d+).*", r"\1", library.name)
+    known = KnownMpi(name, title, version.split(".")[0], "", "mpicc", launcher.name, library.name,
+                     soname, _style_of(title, version), "")
+    return Mpi(known, version, wrapper, launcher, library)
+
+
+def mpi_in(folder: Path, wrapper_name: str = "mpicc", name: str | None = None) -> Mpi | None:
+    """That of the compiler wrapper in a folder of programs."""
+    wrapper = folder / wrapper_name
+    launcher = next((folder / each for each in ("mpirun", "mpiexec") if (folder / each).is_file()), None)
+    if launcher is None or not os.access(wrapper, os.X_OK):
+        return None
+    headers, libraries = _ask_wrapper(wrapper)
+    around = [wrapper.parents[1] / each for each in ("lib", "lib64")]
+    library = _library_in([*libraries, *around], _SONAMES)
+    said = _version_in([folder / "mpi.h" for folder in [*headers, wrapper.parents[1] / "include"]])
+    return library and said and made_of(*said, wrapper, launcher, library, name)
+
+
+def version_of(library: Path) -> tuple[str, str] | None:
+    """Title and version, as the library says them itself."""
+    return _version_said(about(library).version, _LIBRARY_PATTERNS)
+
+
+def _built_for() -> Iterator[Mpi]:
+    """Those that the build was told of once."""
+    cache_file = BUILD / "CMakeCache.txt"
+    text = cache_file.read_text() if cache_file.is_file() else ""
+    found = re.search(r"^MUTIRAO_MPIS:STRING=(.*)$", text, re.MULTILINE)
+    for row in found[1].split(";") if found and found[1] else ():
+        name, _, wrapper = row.partition("=")
+        if name not in (known.name for known in KNOWN):
+            yield mpi_in(Path(wrapper).parent, Path(wrapper).name, name)
+
+
+def _in_path() -> Iterator[Mpi]:
+    for folder in os.get_exec_path():
+        if os.path.isabs(folder):
+            yield mpi_in(Path(folder))
 
 
 @cache
 def found_mpis() -> tuple[Mpi, ...]:
-    """In the table's order."""
-    return tuple(mpi for known in KNOWN if (mpi := _find(known)))
+    """The table's in its order, then the others; each library once."""
+    mpis = {}
+    for mpi in (*map(_find, KNOWN), *_built_for(), *_in_path()):
+        if mpi and mpi.library not in (each.library for each in mpis.values()):
+            number = sum(each == mpi.name or each.startswith(f"{mpi.name}-") for each in mpis)
+            if mpi.name in mpis:
+                mpi = replace(mpi, known=replace(mpi.known, name=f"{mpi.name}-{number + 1}"))
+            mpis[mpi.name] = mpi
+    return tuple(mpis.values())
 
 
 def find_mpi(name: str) -> Mpi:
-    names = [known.name for known in KNOWN]
-    if name not in names:
-        raise UsageError(f"unknown MPI '{name}'{did_you_mean(name, names)}"
-                         f" (known: {', '.join(names)})")
+    """By its name, or by a path: of its folder, its compiler wrapper or its launcher."""
     for mpi in found_mpis():
         if mpi.name == name:
             return mpi
+    if "/" in name:
+        return _mpi_at(Path(name))
+    names = [*(known.name for known in KNOWN), *(mpi.name for mpi in found_mpis())]
+    if name not in names:
+        raise UsageError(f"unknown MPI '{name}'{did_you_mean(name, names)}"
+                         f" (known: {', '.join(dict.fromkeys(names))}; or the path of one)")
     known = next(row for row in KNOWN if row.name == name)
     raise UsageError(f"MPI {name} is not installed ({known.get})")
 
 
-def default_mpi(program: str | None = None) -> Mpi:
-    """The one that `program` is linked to if that can be told, else the first that is built."""
-    usable = [mpi for mpi in found_mpis() if mpi.built] or list(found_mpis())
-    if not usable:
-        raise Failure("no MPI library found: run make setup")
-    linked = _linked_library(program) if program else None
-    if linked is None:
-        return usable[0]
-    for mpi in usable:
-        if mpi.library == linked.resolve():
-            return mpi
-    for mpi in usable:
-        if mpi.known.soname == linked.name:
-            return mpi
-    raise Failure(f"{program} is linked to {linked}, for which mutirao has no library here"
-                  " (mutirao doctor shows those it has)")
+def _mpi_at(path: Path) -> Mpi:
+    path = path.absolute()
+    folder = path.parent if path.is_file() else path / "bin"
+    wrapper = path.name if path.name.startswith("mpicc") and path.is_file() else "mpicc"
+    mpi = mpi_in(folder, wrapper)
+    if mpi is None:
+        raise UsageError(f"no MPI library at {path}: give the folder that its bin/mpicc lies in,"
+                         " or that program itself")
+    return next((each for each in found_mpis() if each.library == mpi.library), mpi)
 
 
-def check_linked(program: str, mpi: Mpi) -> None:
-    """UsageError where `program` would load another MPI library than the one that starts it."""
-    linked = _linked_library(program)
-    if linked is None:
-        return
-    # The wheels' folders are searched first by LD_LIBRARY_PATH, whatever the program names.
-    fits = linked.name == mpi.known.soname and (
-        mpi.known.environment or not linked.is_absolute() or linked.resolve() == mpi.library)
-    if not fits:
-        raise UsageError(f"{program} is linked to {linked}, which is not {mpi.title}: run it with"
-                         f" --mpi {default_mpi(program).name}")
+def default_mpi() -> Mpi:
+    """The first that is built, else the first."""
+    mpis = found_mpis()
+    if not mpis:
+        raise Failure("no MPI library found: run make setup, or put one's mpicc and mpirun into PATH")
+    return next((mpi for mpi in mpis if mpi.built), mpis[0])
 
 
-def _linked_library(program: str) -> Path | None:
-    """The MPI library that the loader would give to `program`; its bare soname if it finds none."""
-    answer = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)
-    sonames = "|".join(sorted({re.escape(known.soname) for known in KNOWN}))
-    found = re.search(rf"^\s*({sonames}) => (not found|\S+)", answer.stdout, re.MULTILINE)
-    if not found:
-        return None
-    return Path(found[1] if found[2] == "not found" else found[2])
-
-
-def cmake_list() -> str:
-    """The value of MUTIRAO_MPIS: every MPI found with its compiler wrapper."""
-    return ";".join(f"{mpi.name}={mpi.wrapper}" for mpi in found_mpis())
+def cmake_list(wrappers: Sequence[str] = ()) -> str:
+    """The value of MUTIRAO_MPIS: every MPI found, and those of `wrappers`, with its compiler wrapper."""
+    mpis = {mpi.library: mpi for mpi in (*found_mpis(), *map(find_mpi, wrappers))}
+    return ";".join(f"{mpi.name}={mpi.wrapper}" for mpi in mpis.values())
 
 
 if __name__ == "__main__":  # for scripts/build.sh
-    print(cmake_list())
+    try:
+        print(cmake_list(sys.argv[1:]))
+    except UsageError as error:
+        sys.exit(f"mutirao: {error}")

@@ -1,13 +1,18 @@
-"""Where things lie: in the checkout (build, environments) and in the user's state folder."""
+"""Where things lie: in the checkout (build, environments) or beside an installed package, and in the user's
+state folder."""
 
 import os
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+# Packages that are installed bring what was built along.
+_BROUGHT = Path(__file__).resolve().parent / "built"
+INSTALLED = _BROUGHT.is_dir()
+ROOT = _BROUGHT if INSTALLED else Path(__file__).resolve().parents[2]
 # The lab and developers can point at another build folder; not MUTIRAO_, which names settings.
-BUILD = Path(os.environ.get("MUTILAB_BUILD") or ROOT / "build")
+BUILD = Path(os.environ.get("MUTILAB_BUILD") or (_BROUGHT if INSTALLED else ROOT / "build"))
 ENVIRONMENTS = ROOT / ".env"
+LIBRARIES = BUILD / "lib"
 CORE_TOOL = BUILD / "bin" / "mutirao-core"
 SETTINGS_FILE = "mutirao.toml"  # looked for in the current folder
 

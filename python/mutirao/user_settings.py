@@ -14,6 +14,11 @@ from mutirao.launch import PREFIX
 from mutirao.paths import SETTINGS_FILE
 
 
+# What sites and their module files set for any package; no settings. The library passes over them, too
+# (src/mpi/runtime.cpp).
+OF_A_SITE = ("HOME", "ROOT", "DIR", "VERSION")
+
+
 def gather_settings(assignments: Sequence[str], file: Path = Path(SETTINGS_FILE),
                     environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """All settings given, checked, by name."""
@@ -41,7 +46,8 @@ def checked_settings(assignments: Sequence[str]) -> dict[str, str]:
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {name.removeprefix(PREFIX).lower(): value
-            for name, value in environment.items() if name.startswith(PREFIX)}
+            for name, value in environment.items()
+            if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in OF_A_SITE}
 
 
 def _from_file(file: Path) -> dict[str, str]:

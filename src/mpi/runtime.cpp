@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -24,10 +25,18 @@
 namespace mutirao::mpi {
 namespace {
 
+// What sites and their module files set for any package; no settings. The command line passes over them, too
+// (python/mutirao/user_settings.py).
+bool is_of_a_site(std::string_view entry) {
+    return std::ranges::any_of(
+        std::to_array<std::string_view>({"MUTIRAO_HOME=", "MUTIRAO_ROOT=", "MUTIRAO_DIR=", "MUTIRAO_VERSION="}),
+        [&](std::string_view name) { return entry.starts_with(name); });
+}
+
 std::vector<std::string> own_environment() {
     std::vector<std::string> entries;
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-        if (std::string_view(*entry).starts_with("MUTIRAO_")) {
+        if (std::string_view(*entry).starts_with("MUTIRAO_") && !is_of_a_site(*entry)) {
             entries.emplace_back(*entry);
         }
     }

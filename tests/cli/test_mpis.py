@@ -9,7 +9,8 @@ import pytest
 
 from mutirao.errors import UsageError
 from mutirao.launch import spread
-from mutirao.mpis import KNOWN, check_linked, cmake_list, default_mpi, found_mpis
+from mutirao.mpis import KNOWN, cmake_list, found_mpis
+from mutirao.program_mpi import check_linked, mpi_of
 
 FOUND = found_mpis()
 each_mpi = pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])
@@ -18,7 +19,7 @@ each_mpi = pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND]
 PROGRAM = """
 from mpi4py import MPI
 with open("/proc/self/maps") as maps:
-    preloaded = "libmutirao-" in maps.read()
+    preloaded = "libmutirao" in maps.read()
 world = MPI.COMM_WORLD
 number = world.bcast(42 if world.rank == 1 else None, root=1)
 print(f"{world.size} {number} {preloaded}\\n", end="", flush=True)
@@ -65,7 +66,7 @@ def c_program(tmp_path_factory):
 @each_mpi
 def test_the_mpi_of_a_program_is_recognised(mutirao, c_program, mpi):
     program = c_program(mpi)
-    assert default_mpi(program).name == mpi.name
+    assert mpi_of(program).name == mpi.name
     answer = mutirao("run", "-n", 2, "--json", program)
     assert answer.returncode == 0, answer.stderr
     assert json.loads(answer.stdout)["mpi"] == mpi.name

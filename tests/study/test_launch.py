@@ -5,6 +5,7 @@ import pytest
 from made_up import NoLab, mpi_named
 from mutirao import launch
 from mutirao.lab import LabHost
+from mutirao.mpi_library import AboutLibrary
 from mutirao.mpis import Mpi
 
 
@@ -18,15 +19,14 @@ class LabInName(NoLab):
 
 
 @pytest.mark.parametrize("native, expected", [
-    (False, ["libmutirao-mpich-5.so", "libmutirao-labstart-mpich-5.so", "calm.so"]),
-    (True, ["libmutirao-labstart-mpich-5.so", "calm.so"])])
+    (False, ["libmutirao.so", "libmutirao-lab-start.so", "calm.so"]),
+    (True, ["libmutirao-lab-start.so", "calm.so"])])
 def test_delays_are_released_before_mutirao_sends_anything(monkeypatch, tmp_path, native, expected):
     """The loader calls the first one's MPI_Init, which calls the next one's: catches the start library
     before mutirao, which then duplicates its communicator over links without any delay."""
-    monkeypatch.setattr(Mpi, "build_folder", tmp_path)
+    monkeypatch.setattr(Mpi, "about", AboutLibrary("", 5, "mpich", True, True))
     monkeypatch.delenv("LD_PRELOAD", raising=False)
     mpi = mpi_named("mpich-5", tmp_path)
-    mpi.labstart.touch()
     command = launch._lab_command(mpi, ["program"], 2, native, {}, LabInName(), tmp_path)
     [word] = [word for word in command if word.startswith("LD_PRELOAD=")]
     assert [path.rpartition("/")[2] for path in word.partition("=")[2].split(":")] == expected

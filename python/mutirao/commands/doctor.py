@@ -12,7 +12,7 @@ from mutirao.lab import Lab
 from mutirao.mpis import KNOWN, found_mpis
 from mutirao.network import HostNetwork
 from mutirao.output import print_json, print_table
-from mutirao.paths import CORE_TOOL, ENVIRONMENTS, ROOT, preloadable
+from mutirao.paths import CORE_TOOL, ENVIRONMENTS, INSTALLED, LIBRARIES, preloadable
 from mutirao.units import counted
 
 
@@ -59,13 +59,15 @@ def _python() -> Iterator[Finding]:
     new_enough = sys.version_info >= (3, 11)
     yield Finding("Python", "ok" if new_enough else "missing", version,
                   "" if new_enough else "install Python 3.11 or newer")
+    if INSTALLED:
+        return
     prepared = (ENVIRONMENTS / "cli" / "stamp").is_file()
     yield Finding("environment", "ok" if prepared else "missing", ".env/cli" if prepared else "",
                   "" if prepared else "run make setup", needed=False)
 
 
 def _build() -> Iterator[Finding]:
-    for program, package in BUILD_TOOLS:
+    for program, package in () if INSTALLED else BUILD_TOOLS:
         path = shutil.which(program)
         yield Finding(program, "ok" if path else "missing", path or "",
                       "" if path else f"run make setup, or apt-get install {package}", needed=False)
@@ -74,8 +76,8 @@ def _build() -> Iterator[Finding]:
         yield Finding("mutirao-core", "ok", _catalogue_size())
     else:
         yield Finding("mutirao-core", "not built", remedy="run make build")
-    if not preloadable(ROOT):
-        yield Finding("place", "fails", str(ROOT), "move the project: LD_PRELOAD allows no spaces"
+    if not preloadable(LIBRARIES):
+        yield Finding("place", "fails", str(LIBRARIES), "move mutirao: LD_PRELOAD allows no spaces"
                       " and no colons in a path")
 
 
@@ -87,18 +89,23 @@ def _catalogue_size() -> str:
 
 
 def _mpis() -> Iterator[Finding]:
-    found = {mpi.name: mpi for mpi in found_mpis()}
-    for known in KNOWN:
-        mpi = found.get(known.name)
-        # The same packages bring one or the other, depending on the distribution.
-        if mpi is None and any(other.wrapper == known.wrapper and not other.environment
-                               for other in (m.known for m in found.values())):
-            continue
-        if mpi is None:
-            yield Finding(known.name, "missing", known.title, known.get, needed=False)
+    found = found_mpis()
+    for mpi in found:
+        detail = f"{mpi.title}, {mpi.library}"
+        if mpi.built:
+            yield Finding(mpi.name, "ok", detail, needed=False)
         else:
-            yield Finding(mpi.name, "ok" if mpi.built else "not built", mpi.title,
-                          "" if mpi.built else "run make build", needed=False)
+            yield Finding(mpi.name, "not built", detail,
+                          f"mutirao build --mpicc {mpi.wrapper}" if CORE_TOOL.is_file() else
+                          "run make build", needed=False)
+    if INSTALLED:
+        return
+    for known in KNOWN:
+        # The same packages bring one or the other, depending on the distribution.
+        here = any(mpi.name == known.name or (mpi.known.wrapper == known.wrapper
+                                              and not known.environment) for mpi in found)
+        if not here:
+            yield Finding(known.name, "missing", known.title, known.get, needed=False)
 
 
 def _profile() -> Finding:

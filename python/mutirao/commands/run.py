@@ -11,10 +11,11 @@ from pathlib import Path
 from mutirao.errors import UsageError
 from mutirao.lab import TCP_PROFILES, Lab
 from mutirao.launch import CompletedRun, launch
-from mutirao.mpis import Mpi, check_linked, default_mpi, find_mpi
+from mutirao.mpis import Mpi, find_mpi
 from mutirao.network_argument import load_network
 from mutirao.output import note, print_json, working
-from mutirao.paths import last_report
+from mutirao.paths import CORE_TOOL, last_report
+from mutirao.program_mpi import check_linked, mpi_of
 from mutirao.report_file import announced
 from mutirao.units import counted
 from mutirao.user_settings import gather_settings
@@ -54,8 +55,10 @@ def run(arguments) -> int:
         settings["report"] = str(arguments.report)
     if settings.get("report"):
         settings["report"] = os.path.abspath(settings["report"])  # ranks may start elsewhere
-    mpi = find_mpi(arguments.mpi) if arguments.mpi else default_mpi(argv[0])
-    check_linked(argv[0], mpi)
+    mpi = find_mpi(arguments.mpi) if arguments.mpi else mpi_of(argv[0])
+    if arguments.mpi:
+        check_linked(argv[0], mpi)
+    arguments.native |= _nothing_fits(mpi)
     ranks = arguments.ranks
     if ranks is None:
         ranks = network.host_count if network else os.cpu_count() or 1
@@ -77,6 +80,14 @@ def run(arguments) -> int:
                     "seconds": round(finished.seconds, 3), "command": finished.command,
                     "lines": finished.lines, "report": finished.report})
     return finished.returncode
+
+
+def _nothing_fits(mpi: Mpi) -> bool:
+    if mpi.built or not CORE_TOOL.is_file():
+        return False
+    note(f"no library for {mpi.title} ({mpi.library}), so it takes all calls;"
+         f" mutirao build --mpicc {mpi.wrapper or 'PATH'} builds one")
+    return True
 
 
 def _program(words: list[str]) -> list[str]:

@@ -1,5 +1,5 @@
-// The functions that the program reaches instead of the MPI library's. Each is defined under its
-// MPI_ and its PMPI_ name: Open MPI's Fortran bindings call PMPI_, and a profiling tool preloaded
+// The functions that the program reaches instead of the MPI library's, by src/preload. Each is there for
+// its MPI_ and its PMPI_ name: Open MPI's Fortran bindings call PMPI_, and a profiling tool preloaded
 // before us calls PMPI_ too. No exception leaves this file.
 #include <mpi.h>
 
@@ -27,13 +27,10 @@ using Word = std::uintptr_t;
 
 template <typename Native>
 int initialise(Native native) {
-    const bool ours = right_abi();
-    if (ours) {
-        check_settings();
-    }
+    check_settings();
     const Guard guard;
     const int error = native();
-    if (ours && error == MPI_SUCCESS) {
+    if (error == MPI_SUCCESS) {
         try {
             Job::begin();
         } catch (const std::exception&) {
@@ -144,7 +141,7 @@ struct Collective {
             const Guard guard;
             Job* const job = Job::current();
             if (!guard.outermost() || job == nullptr || is_mpi_library(caller)) {
-                if (guard.outermost() && job == nullptr && right_abi()) {
+                if (guard.outermost() && job == nullptr) {
                     note_native_call();
                 }
                 return native(arguments...);
@@ -175,11 +172,8 @@ struct Collective {
 
 using namespace mutirao::mpi;  // for the tables
 
-// The names are given to the linker only, since mpi.h declares them with handles of its own types.
 #define MUTIRAO_DEFINE(symbol, parameters, ...)                                               \
-    extern "C" __attribute__((visibility("default"))) int mutirao_##symbol parameters         \
-        __asm__(#symbol);                                                                     \
-    int mutirao_##symbol parameters {                                                         \
+    extern "C" __attribute__((visibility("default"))) int mutirao_##symbol parameters {       \
         static const auto native = next<int(*) parameters>(#symbol);                          \
         __VA_ARGS__                                                                           \
     }

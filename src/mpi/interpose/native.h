@@ -1,6 +1,5 @@
 // The functions behind ours: the MPI library's, or those of a tool that was preloaded after us. They
-// take handles as whole machine words: what passes through unread may be a handle of another binary
-// interface, an int where ours is a pointer or the reverse, and must arrive as it came.
+// take handles as whole machine words, as src/preload hands them on.
 #pragma once
 
 #include <mpi.h>
@@ -12,8 +11,8 @@
 
 namespace mutirao::mpi {
 
-/// A machine word in which a handle came in, whatever its binary interface; it becomes a handle of our
-/// own where one is wanted. Passed in a register like the handle itself. `kind` tells handles apart
+/// A machine word in which a handle came in; it becomes a handle where one is wanted. Passed in a register
+/// like the handle itself. `kind` tells handles apart
 /// that are all int in MPICH's binary interface.
 enum class HandleKind : unsigned char { comm, type, op };
 
@@ -39,7 +38,7 @@ std::uintptr_t as_word(Own handle) {
     }
 }
 
-/// The next definition of `name` after ours in the search order; null if there is none.
+/// The next definition of `name` after what is preloaded of ours, in the search order; null if there is none.
 void* next_function(const char* name);
 
 template <typename Function>
@@ -54,9 +53,5 @@ Function next(const char* name) {
 /// Whether code at this address is the MPI library's own: ROMIO, inside MPICH, broadcasts by the same
 /// functions as the program.
 bool is_mpi_library(const void* address);
-
-/// True if the loaded MPI has the binary interface that this library was built for. Otherwise no handle
-/// may be touched: every call must pass through. Looked up once; one line on stderr says so.
-bool right_abi();
 
 }  // namespace mutirao::mpi

@@ -1,7 +1,6 @@
 // Preloaded by the WAN lab only, beside native and mutirao runs alike: MPI_Init runs and all pairs
 // of ranks connect while the lab holds its delays at zero, then the delays are loaded. A start that
 // would take ten seconds of handshakes takes one, and the first measured collective is clean.
-#include <dlfcn.h>
 #include <mpi.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -15,9 +14,11 @@
 
 namespace {
 
+void* (*next_in_program)(const char* name) = nullptr;
+
 template <typename Function>
 Function next(const char* name) {
-    void* const address = dlsym(RTLD_NEXT, name);
+    void* const address = next_in_program(name);
     Function function = nullptr;
     std::memcpy(&function, &address, sizeof function);
     return function;
@@ -75,14 +76,20 @@ void load_delays() {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) int MPI_Init(int* argc, char*** argv) {
+// Called by what is preloaded, src/preload, as those of mutirao are.
+extern "C" __attribute__((visibility("default"))) void mutirao_bind(void* (*next_of)(const char*)) {
+    next_in_program = next_of;
+}
+
+extern "C" __attribute__((visibility("default"))) int mutirao_MPI_Init(int* argc, char*** argv) {
     const int error = next<int (*)(int*, char***)>("MPI_Init")(argc, argv);
     load_delays();
     return error;
 }
 
-extern "C" __attribute__((visibility("default"))) int MPI_Init_thread(int* argc, char*** argv,
-                                                                      int required, int* provided) {
+extern "C" __attribute__((visibility("default"))) int mutirao_MPI_Init_thread(int* argc, char*** argv,
+                                                                              int required,
+                                                                              int* provided) {
     const int error = next<int (*)(int*, char***, int, int*)>("MPI_Init_thread")(argc, argv,
                                                                                  required, provided);
     load_delays();

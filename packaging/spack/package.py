@@ -1,0 +1,29 @@
+from spack.package import *
+
+
+class Mutirao(CMakePackage):
+    """Makes the collectives of any MPI program fit the network it really runs on. Preloaded; programs are not
+    compiled anew."""
+
+    license("BSD-3-Clause")
+
+    version("main", branch="main")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.25:", type="build")
+    depends_on("python@3.11:", type=("build", "run"))
+    depends_on("py-rich", type="run")
+    depends_on("mpi")
+    depends_on("libsodium")
+    depends_on("sqlite")
+
+    def cmake_args(self):
+        mpi = self.spec["mpi"]
+        return [
+            self.define("MUTIRAO_TESTS", False),
+            self.define("MUTIRAO_MPIS", f"{mpi.name}={mpi.prefix.bin.mpicc}"),
+        ]
+
+    def setup_run_environment(self, env):
+        env.set("MUTIRAO_HOME", self.prefix)

@@ -1,0 +1,138 @@
+// What is preloaded: the MPI functions' names, and nothing of MPI. It needs no MPI library, so that it changes
+// neither which one a program gets nor what a shell or a launcher loads. At the program's first MPI call it looks
+// at what the program has loaded, opens the library of ours that has its binary interface, and hands it all
+// calls; where none fits, one line says so and the calls are the MPI library's.
+//
+// MUTIRAO_LIBRARY is what the paths of those libraries begin with, from here on. With MUTIRAO_COLLECTIVES_TOO all of
+// functions.h is defined, else MPI_Init alone; with MUTIRAO_LARGE_COUNTS the functions with _c, too. There is a
+// library without these since programs look whether they are there (mpi4py does).
+#include <dlfcn.h>
+#include <link.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "mpi/interpose/functions.h"
+#include "mpi/interpose/launch_rank.h"
+#include "preload/abi.h"
+
+namespace {
+
+using mutirao::preload::LoadedMpi;
+
+// Handles as whole machine words, whatever the binary interface.
+using Word = std::uintptr_t;
+using Comm = Word;
+using Type = Word;
+using Op = Word;
+using MPI_Datatype = Word;
+
+int take_path_of_mpi(dl_phdr_info* object, std::size_t, void* wanted) {
+    const char* const slash = std::strrchr(object->dlpi_name, '/');
+    const bool found = std::strncmp(slash == nullptr ? object->dlpi_name : slash + 1, "libmpi", 6) == 0;
+    if (found) {
+        *static_cast<std::string*>(wanted) = object->dlpi_name;
+    }
+    return found ? 1 : 0;
+}
+
+// Python loads its MPI library for one module only. Made visible to all, it is there for ours, too.
+LoadedMpi find_mpi() {
+    if (dlsym(RTLD_NEXT, "PMPI_Get_library_version") != nullptr) {
+        return mutirao::preload::identify(nullptr);
+    }
+    std::string path;
+    dl_iterate_phdr(take_path_of_mpi, &path);
+    void* const handle =
+        path.empty() ? nullptr : dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+    return mutirao::preload::identify(handle);
+}
+
+const LoadedMpi& loaded_mpi() {
+    static const LoadedMpi& mpi = *new LoadedMpi(find_mpi());  // also for calls from destructors
+    return mpi;
+}
+
+/// The function behind ours: the MPI library's, or that of a tool that was preloaded after us.
+void* next_function(const char* name) {
+    void* const next = dlsym(RTLD_NEXT, name);
+    return next == nullptr && loaded_mpi().handle != nullptr ? dlsym(loaded_mpi().handle, name) : next;
+}
+
+void* open_library() {
+    std::string reason;
+    void* const library =
+        mutirao::preload::open_library_for(loaded_mpi(), MUTIRAO_LIBRARY, reason);
+    if (library != nullptr) {
+        using Bind = void (*)(void* (*)(const char*));
+        reinterpret_cast<Bind>(dlsym(library, "mutirao_bind"))(next_function);
+    } else if (mutirao::mpi::speaks_for_job()) {
+        std::fprintf(stderr,
+                     "mutirao: no library for %s (%s), so it takes all calls; mutirao build --mpicc PATH"
+                     " builds one with its compiler wrapper (%s)\n",
+                     loaded_mpi().version.c_str(), loaded_mpi().path.c_str(), reason.c_str());
+    }
+    return library;
+}
+
+/// Where a call of `symbol` goes to. `ours` is its name in our libraries.
+void* target_of(const char* ours, const char* symbol) {
+    static void* const library = open_library();
+    void* target = library == nullptr ? nullptr : dlsym(library, ours);
+    if (target == nullptr) {
+        target = next_function(symbol);
+    }
+    if (target == nullptr) {
+        std::fprintf(stderr, "mutirao: %s is called, which %s does not have; preload"
+                     " libmutirao-mpi3.so instead\n", symbol, loaded_mpi().version.c_str());
+        std::abort();
+    }
+    return target;
+}
+
+}  // namespace
+
+// Compiled to jumps: the call keeps its arguments, and its return address in the caller.
+#define MUTIRAO_DEFINE(symbol, parameters, arguments)                                         \
+    extern "C" __attribute__((visibility("default"))) int symbol parameters {                 \
+        static std::atomic<int(*) parameters> known = nullptr;                                \
+        auto target = known.load(std::memory_order_relaxed);                                  \
+        if (target == nullptr) [[unlikely]] {                                                 \
+            target = reinterpret_cast<int(*) parameters>(target_of("mutirao_" #symbol, #symbol)); \
+            known.store(target, std::memory_order_relaxed);                                   \
+        }                                                                                     \
+        return target arguments;                                                              \
+    }
+#define MUTIRAO_DEFINE_BOTH(name, parameters, arguments)                                      \
+    MUTIRAO_DEFINE(MPI_##name, parameters, arguments)                                         \
+    MUTIRAO_DEFINE(PMPI_##name, parameters, arguments)
+
+MUTIRAO_DEFINE(MPI_Init, (int* argc, char*** argv), (argc, argv))
+MUTIRAO_DEFINE(MPI_Init_thread, (int* argc, char*** argv, int required, int* provided),
+               (argc, argv, required, provided))
+
+#ifdef MUTIRAO_COLLECTIVES_TOO
+MUTIRAO_DEFINE(PMPI_Init, (int* argc, char*** argv), (argc, argv))
+MUTIRAO_DEFINE(PMPI_Init_thread, (int* argc, char*** argv, int required, int* provided),
+               (argc, argv, required, provided))
+MUTIRAO_DEFINE_BOTH(Finalize, (), ())
+MUTIRAO_DEFINE_BOTH(Comm_idup, (Comm comm, Word copy, Word request), (comm, copy, request))
+MUTIRAO_DEFINE_BOTH(Comm_idup_with_info, (Comm comm, Word info, Word copy, Word request),
+                    (comm, info, copy, request))
+MUTIRAO_DEFINE_BOTH(Comm_free, (void* comm), (comm))
+MUTIRAO_DEFINE_BOTH(Comm_disconnect, (void* comm), (comm))
+
+#define MUTIRAO_COLLECTIVE(name, ours, parameters, arguments)                                 \
+    MUTIRAO_DEFINE_BOTH(name, parameters, arguments)
+MUTIRAO_COLLECTIVES_WITHOUT_COUNTS(MUTIRAO_COLLECTIVE)
+MUTIRAO_COLLECTIVES(MUTIRAO_COLLECTIVE, int, int)
+#ifdef MUTIRAO_LARGE_COUNTS
+#define MUTIRAO_LARGE_COLLECTIVE(name, ours, parameters, arguments)                           \
+    MUTIRAO_COLLECTIVE(name##_c, ours, parameters, arguments)
+MUTIRAO_COLLECTIVES(MUTIRAO_LARGE_COLLECTIVE, long long, std::intptr_t)
+#endif
+#endif

@@ -1,0 +1,138 @@
+"""What is installed needs neither the source tree nor .env, can be moved, and can be removed."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from mutirao.mpis import found_mpis
+from mutirao.paths import BUILD, ROOT
+
+SYSTEMS = [mpi for mpi in found_mpis() if not mpi.is_outside_the_system]
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+# What its user has: no source tree.
+HIDE = 'mount -t tmpfs tmpfs "$0" && exec "$@"'
+
+
+def completed(*words, **options):
+    return subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=120, check=False,
+                          **options)
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    """Installed at one place, then moved to another."""
+    first = tmp_path_factory.mktemp("installed") / "first"
+    done = completed("cmake", "--install", BUILD, "--prefix", first)
+    assert done.returncode == 0, done.stderr
+    return first.rename(first.with_name("second"))
+
+
+@pytest.fixture
+def surroundings(tmp_path):
+    """Nothing of ours in the environment, but for what a module file sets."""
+    kept = {name: value for name, value in os.environ.items()
+            if not name.startswith("MUTIRAO_") and name != "PYTHONPATH"}
+    return {**kept, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state"),
+            "TMPDIR": str(tmp_path), "MUTIRAO_HOME": "/opt/mutirao", "MUTIRAO_VERSION": "1",
+            "MUTIRAO_ROOT": "/opt/mutirao", "MUTIRAO_DIR": "/opt/mutirao", "MUTIRAO_PROFILE": "off"}
+
+
+def test_the_command_runs_a_program(prefix, surroundings, tmp_path):
+    mpi = found_mpis()[0]
+    report = tmp_path / "report.json"
+    ran = completed(prefix / "bin" / "mutirao", "run", "-n", 2, "--mpi", mpi.launcher, "--report", report,
+                    mpi.program("collective"), "broadcast", env=surroundings, cwd=tmp_path)
+    assert ran.returncode == 0 and '"bytes":24' in ran.stdout, ran.stderr
+    explained = completed(prefix / "bin" / "mutirao", "explain", report, env=surroundings, cwd=tmp_path)
+    assert "MPI_COMM_WORLD: 2 ranks" in explained.stdout
+
+
+def test_other_tools_find_it(prefix, tmp_path):
+    library = prefix / "lib" / "libmutirao.so"
+    said = completed("pkg-config", "--variable=preload", "mutirao",
+                     env={**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")})
+    assert os.path.samefile(said.stdout.strip(), library)
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(uses NONE)\nfind_package(mutirao 0.1 REQUIRED)\n"
+        "get_target_property(path mutirao::preload IMPORTED_LOCATION)\nmessage(NOTICE \"at ${path}\")\n")
+    said = completed("cmake", "-S", tmp_path, "-B", tmp_path / "b", f"-DCMAKE_PREFIX_PATH={prefix}")
+    assert said.returncode == 0, said.stderr
+    assert os.path.samefile(re.search(r"^at (.*)$", said.stderr, re.MULTILINE)[1], library)
+
+
+def test_manual_and_completion_know_every_command(prefix, mutirao):
+    commands = re.findall(r"^    ([a-z-]+) ", mutirao("--help").stdout, re.MULTILINE)
+    assert {"run", "explain", "doctor"} <= set(commands)
+    for command in commands:
+        assert (prefix / "share" / "man" / "man1" / f"mutirao-{command}.1").read_text().startswith(".TH ")
+    script = (f"source {prefix}/share/bash-completion/completions/mutirao; COMP_WORDS=(mutirao run --la);"
+              " COMP_CWORD=2; _mutirao; echo ${COMPREPLY[@]}; COMP_WORDS=(mutirao \"\"); COMP_CWORD=1;"
+              " _mutirao; echo ${COMPREPLY[@]}")
+    option, first = completed("bash", "-c", script).stdout.splitlines()
+    assert option.split()[0] == "--lab" and set(commands) <= set(first.split())
+
+
+def test_uninstall_leaves_nothing(prefix, tmp_path):
+    copy = shutil.copytree(prefix, tmp_path / "copy", symlinks=True)
+    (copy / "lib" / "somebody-elses").touch()
+    assert completed(ROOT / "packaging" / "uninstall.sh", copy).returncode == 0
+    assert list(copy.rglob("*")) == [copy / "lib", copy / "lib" / "somebody-elses"]
+    again = completed(ROOT / "packaging" / "uninstall.sh", copy)
+    assert again.returncode == 2 and again.stderr.count("\n") == 1
+
+
+def everything_works(command, surroundings, folder, user):
+    """run, explain, doctor, a lab and mpi4py, as `user`, where there is no source tree."""
+    site = next(path for path in sys.path if os.path.isdir(f"{path}/mpi4py"))
+    shutil.copytree(f"{site}/mpi4py", folder / "site" / "mpi4py")
+    program = shutil.copy(SYSTEMS[0].program("collective"), folder / "collective")
+    (folder / "program.py").write_text("from mpi4py import MPI\n"
+                                       "print(MPI.COMM_WORLD.bcast(42, root=1))\n")
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, 65534, 65534)
+    folder.chmod(0o755)
+
+    def said(*words, **variables):
+        done = completed("unshare", "--mount", "--propagation", "private", "sh", "-c", HIDE, ROOT, *user,
+                         command, *words, env={**surroundings, **variables}, cwd=folder)
+        assert done.returncode == 0, (words, done.stdout, done.stderr)
+        return done.stdout
+
+    assert '"bytes":24' in said("run", "-n", 2, program, "broadcast")
+    assert "MPI_COMM_WORLD: 2 ranks" in said("explain")
+    assert said("run", "-n", 2, "--", "/usr/bin/python3", "program.py",
+                PYTHONPATH=str(folder / "site")).split() == ["42", "42"]
+    assert "can be used here" in said("doctor")
+    assert '"bytes":24' in said("run", "--lab", "two-hosts", program, "broadcast")
+
+
+@pytest.fixture
+def home(tmp_path_factory):
+    """A folder that anybody may enter."""
+    folder = tmp_path_factory.mktemp("readable") / "home"
+    folder.mkdir()
+    for parent in (folder.parent, folder.parent.parent, folder.parent.parent.parent):
+        parent.chmod(0o755)
+    return folder
+
+
+@pytest.mark.long
+@pytest.mark.skipif(os.geteuid() != 0 or not SYSTEMS, reason="needs root, and an MPI library of the system's")
+@pytest.mark.parametrize("way", ["installed, as another user", "a wheel in a fresh environment"])
+def test_without_the_source(way, prefix, surroundings, home):
+    variables = {"HOME": str(home), "XDG_STATE_HOME": str(home), "TMPDIR": str(home),
+                 "PATH": "/usr/bin:/bin"}
+    if way.startswith("installed"):
+        prefix.parent.chmod(0o755)
+        command, user = prefix / "bin" / "mutirao", NOBODY
+    else:
+        subprocess.run([ROOT / "scripts" / "wheel.sh"], check=True, capture_output=True)
+        subprocess.run([sys.executable, "-m", "venv", home.parent / "venv"], check=True)
+        [wheel] = (ROOT / "dist").glob("*.whl")
+        subprocess.run([home.parent / "venv" / "bin" / "pip", "-q", "install", wheel], check=True)
+        command, user = home.parent / "venv" / "bin" / "mutirao", []
+    everything_works(command, {**surroundings, **variables}, home, user)

