@@ -55,19 +55,17 @@ bool Blocks::right() const {
 }
 
 Timed timed(Blocks& blocks, const std::function<void()>& call) {
-    Timed result;
     blocks.clear();
-    MPI_Barrier(MPI_COMM_WORLD);
-    call();
-    MPI_Barrier(MPI_COMM_WORLD);
-    int right = blocks.right() ? 1 : 0, all_right = 0;
-    MPI_Allreduce(&right, &all_right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    result.right = all_right == 1;
-
     const double begin = begin_together();
     call();
-    double took_us = (MPI_Wtime() - begin) * 1e6;
-    int ranks = 0, rank = 0;
+    const double took_us = (MPI_Wtime() - begin) * 1e6;
+    MPI_Barrier(MPI_COMM_WORLD);  // outputs that are shared are complete
+
+    Timed result;
+    const int right = blocks.right() ? 1 : 0;
+    int all_right = 0, ranks = 0, rank = 0;
+    MPI_Allreduce(&right, &all_right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    result.right = all_right == 1;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     result.rank_us.resize(rank == 0 ? static_cast<std::size_t>(ranks) : 0);

@@ -43,7 +43,7 @@ struct Timed {
     bool right = true;            ///< the same on all ranks
 };
 
-/// Runs `call` twice: once to warm up, whose result is compared, and once for the time.
+/// Runs `call` on all ranks from the same simulated moment on, and compares what it brought.
 Timed timed(Blocks& blocks, const std::function<void()>& call);
 
 }  // namespace mutirao::simulated
