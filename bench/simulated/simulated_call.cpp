@@ -14,7 +14,7 @@ std::byte expected(int rank, std::size_t offset) {
     return static_cast<std::byte>((static_cast<std::size_t>(rank) * 131 + offset * 7 + (offset >> 8) * 13) % 251);
 }
 
-/// All ranks go on at the same simulated moment, which is returned.
+/// All ranks go on at the same simulated moment, which is returned, or less than a microsecond before it.
 double begin_together() {
     double ready = MPI_Wtime(), begin = 0;
     MPI_Allreduce(&ready, &begin, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);

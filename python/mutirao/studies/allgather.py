@@ -28,7 +28,7 @@ from mutirao.studies.paper_001 import (
     MODEL,
     RANKS,
     REPETITIONS,
-    RULE,
+    OWN_RULE,
     SIZES_BYTES,
     Algorithm,
     runs_with,
@@ -150,7 +150,7 @@ def _spoken(seconds: float) -> str:
 def _simulated(runs: Sequence[tuple[int, Algorithm | None, Sequence[int]]], plan: Plan,
                progress: Steps, left_out: LeftOut) -> list[dict]:
     cells = {(ranks, length): {"ranks": ranks, "length_bytes": length, "forced_us": {},
-                               "rule_us": None, "catalogue_us": {}, "chosen": None, "reason": None}
+                               "selector_us": None, "catalogue_us": {}, "chosen": None, "reason": None}
              for ranks in plan.ranks for length in plan.sizes_bytes}
     for ranks, forced, lengths in runs:
         what = forced.name if forced else f"the rule and the catalogue, {size(lengths[0])}"
@@ -177,7 +177,7 @@ def _take(row: dict, cell: dict, forced: Algorithm | None) -> None:
     elif forced:
         cell["forced_us"][forced.name] = row["us"]
     else:
-        cell["rule_us"] = row["us"]
+        cell["selector_us"] = row["us"]
 
 
 def _predicted(plan: Plan) -> list[dict]:
@@ -226,7 +226,7 @@ def _hosts(part: str):
 def contenders(mpi: Mpi, ranks: int) -> list[Contender]:
     forced = [Forced(each.name, mpi, None, COLLECTIVE, each.open_mpi) for each in ALGORITHMS
               if runs_with(each, ranks)]
-    return [*forced, Contender(RULE, mpi, None, COLLECTIVE),
+    return [*forced, Contender(OWN_RULE, mpi, None, COLLECTIVE),
             Contender(OWN_CHOICE, mpi, {"start": "beside"}, COLLECTIVE)]
 
 

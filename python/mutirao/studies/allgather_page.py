@@ -125,7 +125,7 @@ def _commands(result: dict) -> str:
 def _raw(result: dict) -> str:
     rows = [[row["ranks"], size(row["length_bytes"]), name, f"{us:.2f}"]
             for row in result["simulated"]
-            for name, us in {**row["forced_us"], "rule": row["rule_us"], **row["catalogue_us"]}.items()]
+            for name, us in {**row["forced_us"], "SMPI's selector": row["selector_us"], **row["catalogue_us"]}.items()]
     real = [[f"{place['part']}, {place['ranks']}", size(int(length)), name,
              f"{1000 * times['median']:.2f} ({1000 * times['low']:.2f} to {1000 * times['high']:.2f})"]
             for place in result["places"] for name, row in place["times_ms"].items()

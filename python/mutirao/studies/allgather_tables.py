@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 
 from mutirao.compact_table import compact_table
 from mutirao.predicted import OWN_CHOICE
-from mutirao.studies.allgather_cells import Cell, bars, cells_of, verdicts
+from mutirao.studies.allgather_cells import NEAR_BEST, Cell, bars, cells_of, verdicts
 from mutirao.studies.circumstances import busy_remarks
 from mutirao.studies.html import left_out_lines
 from mutirao.studies.paper_001 import ALGORITHMS, RULE, table_1_us
 from mutirao.units import ratio, size
 
 CHOICE = "mutirao's choice"
+SELECTOR = "SMPI's selector"
 BEST_OF_CATALOGUE = "best of catalogue"
 _SHORT = {"neighbor exchange": "neighbor exch.", "recursive doubling": "recursive doubl.",
           OWN_CHOICE: CHOICE}
@@ -44,7 +45,7 @@ def simulated_rows(cells: Sequence[Cell]) -> list[tuple[str, dict[int, float]]]:
         return {cell.length_bytes: value(cell) for cell in cells}
 
     names = [each.name for each in ALGORITHMS if all(each.name in cell.forced_us for cell in cells)]
-    return [(RULE, row(lambda cell: cell.rule_us)),
+    return [(RULE, row(lambda cell: cell.rule_us)), (SELECTOR, row(lambda cell: cell.selector_us)),
             *((name, row(lambda cell, name=name: cell.forced_us[name])) for name in names),
             (BEST_OF_CATALOGUE, row(lambda cell: cell.catalogue_us[cell.best_of_catalogue])),
             (CHOICE, row(lambda cell: cell.choice_us))]
@@ -62,14 +63,19 @@ def extremes(rows: Sequence[tuple[str, Mapping[int, float]]]) -> dict[tuple[str,
     return marks
 
 
-CELL_HEADS = ("ranks, block", "best of the paper's", "rule", "chosen", "× best", "catalogue", "gain")
+CELL_HEADS = ("ranks, block", "best of the paper's", "4.0's rule", "SMPI's selector", "mutirao's choice",
+              "its time / best of all", "best of the catalogue", "gain", "at most possible")
 
 
 def cell_rows(cells: Sequence[Cell]) -> list[list[str]]:
-    return [[f"{cell.ranks}, {size(cell.length_bytes)}", short(cell.best_forced),
-             "right" if cell.rule_is_right else f"× {ratio(cell.rule_to_best)}", cell.chosen,
-             ratio(cell.choice_to_best), cell.best_of_catalogue, f"× {ratio(cell.gain)}"]
+    return [[f"{cell.ranks}, {size(cell.length_bytes)}", cell.best_forced, _judged(cell.rule_to_best),
+             _judged(cell.selector_to_best), cell.chosen, ratio(cell.choice_to_best),
+             cell.best_of_catalogue, f"× {ratio(cell.gain)}", f"× {ratio(cell.most_gain)}"]
             for cell in cells]
+
+
+def _judged(to_best: float) -> str:
+    return "right" if to_best <= NEAR_BEST else f"{ratio(to_best)} × the best"
 
 
 def by_ranks(cells: Sequence[Cell]) -> dict[int, list[Cell]]:
@@ -127,10 +133,11 @@ def print_tables(result: dict) -> None:
                simulated_rows(own))
     if cells:
         for cell in cells:
-            _say(f"{cell.ranks} ranks, {size(cell.length_bytes)}: the rule"
-                 f" {'is right' if cell.rule_is_right else f'takes {cell.rule_to_best:.2f} × the best'};"
-                 f" mutirao takes {cell.chosen}, {cell.choice_to_best:.2f} × the best"
-                 f" ({cell.best_of_catalogue}, {cell.gain:.2f} times as fast as {cell.best_forced})")
+            _say(f"{cell.ranks} ranks, {size(cell.length_bytes)}: the rule picks {cell.ruled}"
+                 f" ({_judged(cell.rule_to_best)}), SMPI's selector {_judged(cell.selector_to_best)};"
+                 f" mutirao takes {cell.chosen}, {cell.choice_to_best:.2f} × the best of all;"
+                 f" {cell.best_of_catalogue} is {cell.gain:.2f} times as fast as {cell.best_forced},"
+                 f" and at most {cell.most_gain:.2f} are possible")
         print()
     if rows := prediction_rows(result):
         print(compact_table(PREDICTION_HEADS, rows, "mutirao's predictor beside the simulator") + "\n")
