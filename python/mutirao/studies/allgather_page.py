@@ -68,13 +68,16 @@ def _simulated(ranks: int, cells: Sequence[Cell]) -> str:
 <h2>{ranks} processes, placed cyclically on two hosts</h2>
 <p>Time of one call by block, in ms. Of the paper's algorithms the <b class="best">best</b> and the
 <b class="worst">worst</b> are marked.</p>
-<div class="pair">
+<div class="beside">
 <figure><h3>Table 1, the paper</h3><div class="scroll">{_marked(paper_rows(ranks), lengths)}</div></figure>
 <figure><h3>Here, simulated</h3><div class="scroll">{_marked(rows, lengths)}</div></figure>
 </div>
-<figure>{_chart(rows)}</figure>
+<figure class="scroll">{_chart(rows)}</figure>
 {legend({name: style for name, style in _STYLES.items() if name in dict(rows)})}
 <h3>Cell by cell</h3>
+<p class="soft">Rules: right where what they pick is within 5% of the best of the paper's algorithms, otherwise
+its time as a multiple. mutirao's choice is judged by the best of all. The last two columns: how many times as
+fast as the best of the paper's algorithms the catalogue's best is, and any algorithm could be in this model.</p>
 <div class="scroll">{table(CELL_HEADS, cell_rows(cells))}</div>
 </section>"""
 

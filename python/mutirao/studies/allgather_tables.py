@@ -63,19 +63,19 @@ def extremes(rows: Sequence[tuple[str, Mapping[int, float]]]) -> dict[tuple[str,
     return marks
 
 
-CELL_HEADS = ("ranks, block", "best of the paper's", "4.0's rule", "SMPI's selector", "mutirao's choice",
-              "its time / best of all", "best of the catalogue", "gain", "at most possible")
+CELL_HEADS = ("ranks, block", "paper's best", "4.0's rule", "SMPI's", "mutirao takes", "× best",
+              "catalogue's best", "gain", "possible")
 
 
 def cell_rows(cells: Sequence[Cell]) -> list[list[str]]:
     return [[f"{cell.ranks}, {size(cell.length_bytes)}", cell.best_forced, _judged(cell.rule_to_best),
              _judged(cell.selector_to_best), cell.chosen, ratio(cell.choice_to_best),
-             cell.best_of_catalogue, f"× {ratio(cell.gain)}", f"× {ratio(cell.most_gain)}"]
+             cell.best_of_catalogue, ratio(cell.gain), ratio(cell.most_gain)]
             for cell in cells]
 
 
 def _judged(to_best: float) -> str:
-    return "right" if to_best <= NEAR_BEST else f"{ratio(to_best)} × the best"
+    return "right" if to_best <= NEAR_BEST else f"× {ratio(to_best)}"
 
 
 def by_ranks(cells: Sequence[Cell]) -> dict[int, list[Cell]]:
