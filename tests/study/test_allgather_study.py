@@ -84,6 +84,14 @@ def test_without_the_simulator_the_rest_goes_on(monkeypatch, capsys):
         allgather.run_study(quick=True, only=["simulated"])
 
 
+def test_wrong_bytes_end_the_study(monkeypatch):
+    row = {"bytes": 32, "candidate": "ring", "us": 1.0, "right": False}
+    monkeypatch.setattr(allgather_model, "why_not", lambda: None)
+    monkeypatch.setattr(allgather_model, "simulate", lambda *_, **__: [row])
+    with pytest.raises(Failure, match="ring of 62 simulated ranks with 32 B brought wrong bytes"):
+        allgather.run_study(quick=True, only=["simulated"])
+
+
 def test_ranks_lie_cyclically():
     assert allgather_model.core_names(5) == ["host0-0", "host1-0", "host0-1", "host1-1", "host0-2"]
     lines = list(allgather_model.platform_lines(4))
