@@ -18,6 +18,7 @@ from mutirao.studies.allgather_tables import (
     paper_rows,
     place_rows,
     place_title,
+    predicted_rows,
     prediction_rows,
     remarks,
     simulated_rows,
@@ -97,14 +98,22 @@ def _chart(rows: _Rows) -> str:
 
 
 def _predicted(result: dict) -> str:
-    rows = prediction_rows(result)
-    if not rows:
+    if not result["predicted"]:
         return ""
+    tables = []
+    for ranks in dict.fromkeys(cell["ranks"] for cell in result["predicted"]):
+        rows = predicted_rows(result, ranks)
+        cells = [[name, *map(milliseconds, row.values())] for name, row in rows]
+        tables.append(f'<h3>{ranks} processes, predicted</h3><div class="scroll">'
+                      f"{table(heads(list(rows[0][1])), cells)}</div>")
+    ratios = prediction_rows(result)
+    check = (f'<h3>Beside the simulator, over all cells</h3><div class="scroll">'
+             f"{table(PREDICTION_HEADS, ratios)}</div>") if ratios else ""
     return f"""<section>
-<h2>mutirao's predictor beside the simulator</h2>
-<p>The same schedules on the same model: what the predictor says as a multiple of what the simulator says, over
-all cells. Each checks the other.</p>
-<div class="scroll">{table(PREDICTION_HEADS, rows)}</div>
+<h2>The same by mutirao's predictor</h2>
+<p>The same schedules on the same model, without the simulator: each checks the other.</p>
+{check}
+{"".join(tables)}
 </section>"""
 
 

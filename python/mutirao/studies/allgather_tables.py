@@ -99,6 +99,16 @@ def prediction_rows(result: dict) -> list[list[str]]:
             for name, values in found.items()]
 
 
+def predicted_rows(result: dict, ranks: int) -> list[tuple[str, dict[int, float]]]:
+    """What the predictor says of each algorithm of the catalogue."""
+    rows: dict[str, dict[int, float]] = {}
+    for cell in result["predicted"]:
+        if cell["ranks"] == ranks:
+            for name, us in cell["times_us"].items():
+                rows.setdefault(name, {})[cell["length_bytes"]] = us
+    return list(rows.items())
+
+
 PREDICTION_HEADS = ("predicted / simulated", "median", "least", "most")
 
 
@@ -139,6 +149,12 @@ def print_tables(result: dict) -> None:
                  f" {cell.best_of_catalogue} is {cell.gain:.2f} times as fast as {cell.best_forced},"
                  f" and at most {cell.most_gain:.2f} are possible")
         print()
+    if not cells:
+        for ranks in dict.fromkeys(cell["ranks"] for cell in result["predicted"]):
+            rows = predicted_rows(result, ranks)
+            print(compact_table(heads(list(rows[0][1])), [
+                [name, *map(milliseconds, row.values())] for name, row in rows],
+                f"{ranks} processes, predicted") + "\n")
     if rows := prediction_rows(result):
         print(compact_table(PREDICTION_HEADS, rows, "mutirao's predictor beside the simulator") + "\n")
     for place in result["places"]:
