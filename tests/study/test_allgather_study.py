@@ -92,6 +92,18 @@ def test_wrong_bytes_end_the_study(monkeypatch):
         allgather.run_study(quick=True, only=["simulated"])
 
 
+def test_open_mpi_is_forced_by_its_own_parameters(monkeypatch):
+    launched = []
+    monkeypatch.setattr("mutirao.measure.launch",
+                        lambda mpi, argv, ranks, **options: launched.append((argv, options)))
+    for contender in allgather.contenders(None, 8):
+        contender.launch(["program"], 8)
+    numbers = [argv[3].rpartition("=")[2] for argv, _ in launched if argv[0] == "env"]
+    assert numbers == ["1", "2", "3", "4", "5"]
+    assert launched[0][0][:3] == ["env", "OMPI_MCA_coll=^han", "OMPI_MCA_coll_tuned_use_dynamic_rules=1"]
+    assert [options["native"] for _, options in launched] == [True] * 6 + [False]
+
+
 def test_ranks_lie_cyclically():
     assert allgather_model.core_names(5) == ["host0-0", "host1-0", "host0-1", "host1-1", "host0-2"]
     lines = list(allgather_model.platform_lines(4))
