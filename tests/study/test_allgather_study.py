@@ -1,11 +1,14 @@
 """`mutirao study allgather` and the page of all papers: what is made of measurements, and the simulator."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from made_up_allgather import allgather_result, as_in_the_paper
 from mutirao import core_tool
+from mutirao.cli import main
+from mutirao.commands import study as study_command
 from mutirao.commands.study import ALL, STUDIES
 from mutirao.errors import Failure
 from mutirao.studies import allgather, allgather_model, allgather_page, allgather_tables, report
@@ -157,6 +160,22 @@ def test_one_page_of_all_papers(tmp_path):
     text = " ".join(found.text)
     assert "ping-pong left out: no C compiler" in text and "Table 1, the paper" in text
     assert page.count("<html") == page.count("<body>") == page.count("<style>") == 1
+
+
+def test_one_study_that_fails_does_not_stop_the_others(monkeypatch, tmp_path, capsys):
+    def fails(_asked):
+        raise Failure("no second host\nand more")
+
+    mended = {name: replace(study, measure=fails) if study.paper else study
+              for name, study in STUDIES.items()}
+    mended["allgather"] = replace(STUDIES["allgather"], measure=lambda _asked: allgather_result())
+    monkeypatch.setattr(study_command, "STUDIES", mended)
+    assert main(["study", "all", "--quick", "--report", str(tmp_path)]) == 0
+    said = capsys.readouterr()
+    assert "interfaces left out: no second host\n" in said.err and "and more" not in said.err
+    assert "62 processes, simulated" in said.out
+    text = " ".join(checked((tmp_path / report.FILE).read_text()).text)
+    assert "Table 1, the paper" in text and "ping-pong left out: no second host" in text
 
 
 def test_every_paper_has_a_study():
