@@ -8,7 +8,9 @@
 #include <set>
 #include <sstream>
 
+#include "core/network/uplinks.h"
 #include "core/settings/settings.h"
+#include "core/spanning_tree/kruskal.h"
 
 namespace mutirao::tool {
 namespace {
@@ -35,6 +37,7 @@ class Reader {
     std::string host(const Words& words);
     std::string link(const Words& words);
     std::string site(const Words& words);
+    std::string memory(const Words& words);
 
     struct Kind {
         std::string usage;
@@ -86,6 +89,9 @@ const std::map<std::string, Reader::Kind>& Reader::kinds() {
          {"host HOST SEND_OVERHEAD_US RECEIVE_OVERHEAD_US PORT_BYTES_PER_US", &Reader::host}},
         {"link", {"link FROM TO LATENCY_US BANDWIDTH_BYTES_PER_US", &Reader::link}},
         {"site", {"site HOST NAME", &Reader::site}},
+        {"memory",
+         {"memory LATENCY_US OVERHEAD_US COPY_BYTES_PER_US REDUCE_BYTES_PER_US SHARED_BYTES_PER_US",
+          &Reader::memory}},
     };
     return table;
 }
@@ -205,6 +211,21 @@ std::string Reader::site(const Words& words) {
     return {};
 }
 
+std::string Reader::memory(const Words& words) {
+    if (std::string twice = first_time("memory"); !twice.empty()) return twice;
+    MemoryCosts& costs = result.memory;
+    const std::string errors[] = {
+        read_number(words[1], {"latency", true, false}, costs.message_latency_us),
+        read_number(words[2], {"overhead", true, false}, costs.message_overhead_us),
+        read_number(words[3], {"copy", false, true}, costs.copy_bytes_per_us),
+        read_number(words[4], {"reduction", false, true}, costs.reduce_bytes_per_us),
+        read_number(words[5], {"shared memory", false, true}, costs.shared_bytes_per_us)};
+    for (const std::string& error : errors) {
+        if (!error.empty()) return error;
+    }
+    return {};
+}
+
 std::string Reader::finish() const {
     if (host_count() == 0) return "there is no line hosts COUNT";
     const auto& sites = result.site_of;
@@ -231,6 +252,19 @@ NetworkFile read_network(std::istream& input, const std::string& name) {
     if (!error.empty()) error = name + ":" + std::to_string(line_number) + ": " + error;
     reader.result.error = error;
     return reader.result;
+}
+
+Topology topology_of(NetworkFile file) {
+    Topology topology;
+    topology.network = std::move(file.network);
+    topology.site_of = std::move(file.site_of);
+    const EdgeList edges = minimum_spanning_tree(topology.network);
+    if (static_cast<int>(edges.size()) + 1 == topology.network.host_count()) {
+        topology.spanning_tree = edges;
+    }
+    if (topology.site_of.empty()) topology.site_of = discover_sites(topology.network);
+    topology.network.uplinks = uplinks_of(topology.network, topology.site_of);
+    return topology;
 }
 
 Network uniform_network(int host_count) {

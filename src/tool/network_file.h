@@ -7,6 +7,8 @@
 //   host 0 20 20 125                  optional: send and receive overhead in us, port in bytes/us
 //   link 0 1 175300 12.5              one direction: latency in us, bandwidth in bytes/us
 //   site 0 Rio                        optional, but for all hosts or none: any word
+//   memory 0.5 0.25 5000 2500 inf     optional: latency and overhead of a message inside a host in us, copy
+//                                     and reduction of a rank, messages of all ranks, in bytes/us
 //
 // Latency, port and bandwidth may be "inf". A link that is not listed lets nothing through.
 #pragma once
@@ -15,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "core/network/network.h"
+#include "core/network/rank_network.h"
 
 namespace mutirao::tool {
 
@@ -23,11 +25,15 @@ struct NetworkFile {
     Network network;
     std::vector<int> site_of;             ///< empty: the file names no sites
     std::vector<std::string> site_names;  ///< by label
+    MemoryCosts memory;
     std::string error;                    ///< "NAME:LINE: what is wrong"; empty: all well
 };
 
 /// `name` is how error lines call the file.
 NetworkFile read_network(std::istream& input, const std::string& name);
+
+/// With its spanning tree, if it has one, and the sites that the file names, or else those that show.
+Topology topology_of(NetworkFile file);
 
 /// Every host and link alike, as on a fast local network: what stands in where none is given.
 Network uniform_network(int host_count);

@@ -25,7 +25,8 @@ TEST(NetworkFile, ReadsEveryKindOfLine) {
         "host 1 20 30.5 125   # busy\n"
         "link 0 1 175300 12.5\n"
         "link 1 0 1e3 inf\n"
-        "site 1 Rio\nsite 0 Beijing\n");
+        "site 1 Rio\nsite 0 Beijing\n"
+        "memory 1 0.5 4000 2000 17e3\n");
     ASSERT_EQ(file.error, "");
     Network expected(2);
     expected.transport.eager_limit_bytes = 65536;
@@ -35,6 +36,9 @@ TEST(NetworkFile, ReadsEveryKindOfLine) {
     expected.set_link(1, 0, {1000, infinity});
     EXPECT_EQ(file.network, expected);
     EXPECT_EQ(file.site_of, (std::vector<int>{1, 0}));
+    MemoryCosts memory{1, 0.5, 4000, 2000};
+    memory.shared_bytes_per_us = 17000;
+    EXPECT_EQ(file.memory, memory);
     EXPECT_EQ(file.site_names, (std::vector<std::string>{"Rio", "Beijing"}));
 }
 
@@ -57,6 +61,7 @@ TEST(NetworkFile, ErrorsNameTheLine) {
         {"hosts 2\n\nlnik 0 1 5 5\n", "net:3: unknown line \"lnik\"; did you mean link?"},
         {"hosts 2\nlink 0 1 5\n",
          "net:2: 3 values where 4 belong: link FROM TO LATENCY_US BANDWIDTH_BYTES_PER_US"},
+        {"hosts 2\nmemory 1 1 0 1 inf\n", "net:2: copy is \"0\"; it must be a number above 0 or inf"},
         {"hosts 2\nlink 0 2 5 5\n", "net:2: host \"2\" is not in 0..1"},
         {"hosts 2\nlink 1 1 5 5\n", "net:2: a link from host 1 to itself"},
         {"hosts 2\nlink 0 1 5 5\nlink 0 01 5 5\n", "net:3: link 0 1 is given twice"},

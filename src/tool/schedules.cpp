@@ -7,13 +7,11 @@
 #include <limits>
 #include <map>
 
-#include "core/network/uplinks.h"
 #include "core/schedule/predictor.h"
 #include "core/schedule/printer.h"
 #include "core/selection/bounds.h"
 #include "core/selection/estimate.h"
 #include "core/selection/selection.h"
-#include "core/spanning_tree/kruskal.h"
 #include "core/text/json.h"
 #include "tool/arguments.h"
 #include "tool/commands.h"
@@ -29,7 +27,8 @@ constexpr long long most_length_bytes = 1LL << 40;
 constexpr double most_steps = 2e7;
 
 const std::vector<std::string> network_options = {"ranks", "root", "bytes", "network",
-                                                  "ranks-per-host"};
+                                                  "ranks-per-host", "placement"};
+const std::string cyclic = "cyclic";
 
 /// Which call is made where.
 struct Scene {
@@ -40,31 +39,31 @@ struct Scene {
     int ranks() const { return network->rank_count(); }
 };
 
-Topology read_topology(const std::string& path) {
+NetworkFile read_network_file(const std::string& path) {
     std::ifstream input(path);
     if (!input) throw UsageError("the network file " + path + " cannot be read");
     NetworkFile file = read_network(input, path);
     if (!file.error.empty()) throw UsageError(file.error);
-    Topology topology;
-    topology.network = std::move(file.network);
-    topology.site_of = std::move(file.site_of);
-    return topology;
+    return file;
 }
 
-/// Consecutive ranks share a host; the last host may have fewer.
-Placement in_blocks(int ranks, int per_host) {
+/// Consecutive ranks share a host, or ranks go round the hosts; the last host may have fewer.
+Placement placed(const std::string& placement, int ranks, int hosts, int per_host) {
     std::vector<int> host_of_rank;
-    for (int rank = 0; rank < ranks; ++rank) host_of_rank.push_back(rank / per_host);
+    for (int rank = 0; rank < ranks; ++rank)
+        host_of_rank.push_back(placement == cyclic ? rank % hosts : rank / per_host);
     return Placement(std::move(host_of_rank));
 }
 
 RankNetwork read_ranks(const Arguments& arguments) {
+    const std::string placement = arguments.option("placement", "blocks");
+    require_one_of("placement", placement, {"blocks", cyclic});
     const auto per_host = static_cast<int>(arguments.number("ranks-per-host", 1, 1, most_ranks));
     auto ranks = static_cast<int>(arguments.number("ranks", default_ranks, 1, most_ranks));
-    Topology topology;
+    NetworkFile file;
     if (const auto path = arguments.option("network")) {
-        topology = read_topology(*path);
-        const int hosts = topology.network.host_count();
+        file = read_network_file(*path);
+        const int hosts = file.network.host_count();
         if (!arguments.option("ranks")) ranks = hosts * per_host;
         if ((ranks + per_host - 1) / per_host != hosts) {
             throw UsageError("--ranks " + std::to_string(ranks) + " with " +
@@ -75,15 +74,11 @@ RankNetwork read_ranks(const Arguments& arguments) {
             throw UsageError("more than " + std::to_string(most_ranks) + " ranks");
         }
     } else {
-        topology.network = uniform_network((ranks + per_host - 1) / per_host);
+        file.network = uniform_network((ranks + per_host - 1) / per_host);
     }
-    const EdgeList edges = minimum_spanning_tree(topology.network);
-    if (static_cast<int>(edges.size()) + 1 == topology.network.host_count()) {
-        topology.spanning_tree = edges;
-    }
-    if (topology.site_of.empty()) topology.site_of = discover_sites(topology.network);
-    topology.network.uplinks = uplinks_of(topology.network, topology.site_of);
-    return {std::move(topology), in_blocks(ranks, per_host)};
+    const int hosts = file.network.host_count();
+    const MemoryCosts memory = file.memory;
+    return {topology_of(std::move(file)), placed(placement, ranks, hosts, per_host), memory};
 }
 
 Scene read_scene(const Arguments& arguments, Collective collective) {

@@ -260,6 +260,20 @@ TEST(Tool, RanksShareHosts) {
     }
 }
 
+TEST(Tool, RanksGoRoundTheHosts) {
+    const NetworkOnDisk file(three_hosts);
+    const std::vector<std::string> base = {"show", "broadcast/flat", "--network", file.path(),
+                                           "--ranks", "8", "--ranks-per-host", "3", "--placement"};
+    std::vector<std::string> cyclic = base, unknown = base;
+    cyclic.push_back("cyclic");
+    unknown.push_back("cyclical");
+    const Outcome outcome = run_tool(cyclic);
+    EXPECT_TRUE(contains(outcome.out, "\"host_of\":[0,1,2,0,1,2,0,1]")) << outcome.out << outcome.err;
+    const Outcome refused = run_tool(unknown);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_TRUE(contains(refused.err, "did you mean cyclic")) << refused.err;
+}
+
 TEST(Tool, RanksMustAgreeWithTheNetwork) {
     const NetworkOnDisk file(three_hosts);
     const Outcome outcome =

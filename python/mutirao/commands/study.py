@@ -1,7 +1,9 @@
 """`mutirao study`: a paper's experiments run again, as tables, a page to show and raw values."""
 
+import textwrap
+import time
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,9 +11,12 @@ from mutirao.errors import Failure, UsageError
 from mutirao.mpis import KNOWN, Mpi, find_mpi, found_mpis
 from mutirao.network import HostNetwork
 from mutirao.network_argument import load_network
-from mutirao.output import print_json
+from mutirao.output import note, print_json
 from mutirao.studies import (
     agents,
+    allgather,
+    allgather_page,
+    allgather_tables,
     dynamic_page,
     dynamic_tables,
     interfaces,
@@ -24,6 +29,7 @@ from mutirao.studies import (
     ping_pong_page,
     ping_pong_tables,
     reaction,
+    report,
     six_sites,
     six_sites_dynamic,
     start,
@@ -56,6 +62,7 @@ class Study:
     takes_network: bool = False  # or it is about one
     takes_only: bool = False  # or it compares what it needs
     takes_trips: bool = False
+    paper: str | None = None  # of which it is part of the report
 
 
 def _first_built(names: Sequence[str]) -> Mpi:
@@ -85,11 +92,15 @@ STUDIES = {
         "paper 000 while nothing changes: Table 2 and Figure 4",
         lambda asked: six_sites.run_study(asked.mpi_names, asked.quick),
         lambda result, folder: page.write_page(result, six_sites.pictures(result), folder),
-        tables.print_tables),
+        tables.print_tables, paper="000"),
     six_sites_dynamic.STUDY: Study(
         "paper 000 while links change: Figures 5, 6 and 7",
         _with_one(six_sites_dynamic.run_study), dynamic_page.write_page,
-        dynamic_tables.print_tables),
+        dynamic_tables.print_tables, paper="000"),
+    allgather.STUDY: Study(
+        "paper 001: which allgather Open MPI's rule picks and which is the best, simulated and real",
+        lambda asked: allgather.run_study(asked.quick, asked.only),
+        allgather_page.write_page, allgather_tables.print_tables, takes_only=True, paper="001"),
     reaction.STUDY: Study(
         "a link of the tree gets worse and recovers under a program that goes on: until"
         " broadcasts are good again", _with_settings(reaction.run_study), _values_alone,
@@ -110,12 +121,15 @@ STUDIES = {
         "paper 002: one Mandelbrot program over sockets, MPI, PVM, VIA, ZeroMQ and gRPC, on this"
         " machine",
         lambda asked: interfaces.run_study(asked.mpi_names, asked.quick, asked.only),
-        interfaces_page.write_page, interfaces_tables.print_tables, takes_only=True),
+        interfaces_page.write_page, interfaces_tables.print_tables, takes_only=True,
+        paper="002"),
     ping_pong.STUDY: Study(
         "paper 003: messages between two ranks in C, Java and Python",
         lambda asked: ping_pong.run_study(asked.only_mpis, asked.quick, asked.trips),
-        ping_pong_page.write_page, ping_pong_tables.print_tables, takes_trips=True),
+        ping_pong_page.write_page, ping_pong_tables.print_tables, takes_trips=True,
+        paper="003"),
 }
+LIST, ALL = "list", "all"
 
 
 def _trips(text: str) -> int:
@@ -128,8 +142,12 @@ def _trips(text: str) -> int:
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser(
         "study", parents=[common], help="run a paper's experiments in the lab")
-    parser.add_argument("study", choices=tuple(STUDIES), help="; ".join(
-        f"{name}: {study.help}" for name, study in STUDIES.items()))
+    parser.add_argument("study", choices=(*STUDIES, LIST, ALL), help="; ".join([
+        *(f"{name}: {study.help}" for name, study in STUDIES.items()), f"{LIST}: what there is",
+        f"{ALL}: those of the four papers, and one page of them"]))
+    parser.add_argument("--report", type=Path, metavar="DIR",
+                        help=f"for {ALL}: where the page of all papers and theirs go; default: that of"
+                        " --output")
     parser.add_argument("--mpi", metavar="NAME,...",
                         help="mutirao's runs use the first; native ones, in six-sites, use all of"
                         f" them; default: {','.join(six_sites.MPIS)}; {ping_pong.STUDY} measures"
@@ -146,7 +164,7 @@ def register(subparsers, common) -> None:
                         + ", ".join(name for name, study in STUDIES.items()
                                     if study.takes_network))
     parser.add_argument("--only", metavar="NAME,...",
-                        help="of the transports these alone, for "
+                        help="of the transports or parts these alone, for "
                         + ", ".join(name for name, study in STUDIES.items() if study.takes_only))
     parser.add_argument("--trips", type=_trips, metavar="N",
                         help=f"round trips of each size, for {ping_pong.STUDY}; default:"
@@ -155,32 +173,86 @@ def register(subparsers, common) -> None:
 
 
 def run(arguments) -> int:
+    if arguments.report and arguments.study != ALL:
+        raise UsageError(f"--report is for {ALL}; one study's page goes to --output")
+    if arguments.study == LIST:
+        return _list(arguments)
     only_mpis = arguments.mpi.split(",") if arguments.mpi else None
     names = only_mpis or six_sites.MPIS
     for name in {*names} - {known.name for known in KNOWN}:
         find_mpi(name)  # says which there are
-    study = STUDIES[arguments.study]
-    if arguments.set and not study.takes_settings:
-        raise UsageError(f"{arguments.study} compares settings of its own: it takes no --set")
-    if arguments.lab and not study.takes_network:
-        raise UsageError(f"{arguments.study} is about a network of its own: it takes no --lab")
-    if arguments.only and not study.takes_only:
-        raise UsageError(f"{arguments.study} compares what it needs: it takes no --only")
-    if arguments.trips and not study.takes_trips:
-        raise UsageError(f"{arguments.study} makes no round trips: it takes no --trips")
+    studies = ({name: study for name, study in STUDIES.items() if study.paper}
+               if arguments.study == ALL else {arguments.study: STUDIES[arguments.study]})
+    _check_options(arguments, studies.values())
     asked = Asked(names, arguments.quick, checked_settings(arguments.set),
                   load_network(arguments.lab) if arguments.lab else None,
                   arguments.only.split(",") if arguments.only else (), only_mpis, arguments.trips)
+    folder = arguments.report or arguments.output
     try:
-        arguments.output.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Failure(f"cannot write to {arguments.output}: {error.strerror}") from None
-    result = study.measure(asked)
-    files = study.write(result, arguments.output)
+        raise Failure(f"cannot write to {folder}: {error.strerror}") from None
+    if arguments.study == ALL:
+        return _run_all(studies, asked, folder, arguments.json)
+    result = _run_one(STUDIES[arguments.study], asked, folder, arguments.json)[0]
     if arguments.json:
         print_json(result)
-    else:
-        study.print(result)
-        print("\n".join(f"{_KINDS[path.suffix]}: {path}" for path in files))
     return 0
 
+
+def _check_options(arguments, studies: Iterable[Study]) -> None:
+    """Each option that one of them does not take is refused."""
+    for study in studies:
+        if arguments.set and not study.takes_settings:
+            raise UsageError(f"{arguments.study} compares settings of its own: it takes no --set")
+        if arguments.lab and not study.takes_network:
+            raise UsageError(f"{arguments.study} is about a network of its own: it takes no --lab")
+        if arguments.only and not study.takes_only:
+            raise UsageError(f"{arguments.study} compares what it needs: it takes no --only")
+        if arguments.trips and not study.takes_trips:
+            raise UsageError(f"{arguments.study} makes no round trips: it takes no --trips")
+
+
+def _list(arguments) -> int:
+    rows = [{"study": name, "paper": study.paper, "what": study.help}
+            for name, study in STUDIES.items()]
+    if arguments.json:
+        print_json(rows)
+        return 0
+    width = max(map(len, STUDIES))
+    for row in rows:
+        print(textwrap.fill(f"{row['study']:{width}}  {row['what']}", 80,
+                            subsequent_indent=" " * (width + 2)))
+    return 0
+
+
+def _run_one(study: Study, asked: Asked, folder: Path, quiet: bool) -> tuple[dict, list[Path]]:
+    result = study.measure(asked)
+    files = study.write(result, folder)
+    if not quiet:
+        study.print(result)
+        print("\n".join(f"{_KINDS[path.suffix]}: {path}" for path in files))
+    return result, files
+
+
+def _run_all(studies: Mapping[str, Study], asked: Asked, folder: Path, as_json: bool) -> int:
+    """One that fails is left out, and the rest goes on."""
+    note(f"{len(studies)} studies, each of which says how long it takes: {', '.join(studies)}")
+    results, parts = {}, []
+    for name, study in studies.items():
+        try:
+            results[name], files = _run_one(study, asked, folder, as_json)
+            page = next(path for path in files if path.suffix == ".html")
+            parts.append(report.Part(name, study.paper or "", page))
+        except Failure as error:
+            reason = str(error).splitlines()[0]
+            note(f"{name} left out: {reason}")
+            parts.append(report.Part(name, study.paper or "", None, reason))
+    if not results:
+        raise Failure(f"nothing could be measured: {parts[0].reason}")
+    path = report.write_report(parts, time.strftime("%Y-%m-%d %H:%M %z"), folder)
+    if as_json:
+        print_json(results)
+    else:
+        print(f"report of all: {path}")
+    return 0

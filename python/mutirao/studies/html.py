@@ -31,9 +31,12 @@ def written(path: Path, text: str) -> Path:
 
 def page_template(name: str, title: str, folder: Path = _HERE) -> Template:
     """A page whose head and end are those of all; its end wants $commands, $raw and $json."""
-    begin = Template(_text_of(_HERE / "page_begin.html")).substitute(
+    return Template(page_begin(title) + _text_of(folder / name) + _text_of(_HERE / "page_end.html"))
+
+
+def page_begin(title: str) -> str:
+    return Template(_text_of(_HERE / "page_begin.html")).substitute(
         title=escape(title), style=_text_of(_HERE / "page.css"))
-    return Template(begin + _text_of(folder / name) + _text_of(_HERE / "page_end.html"))
 
 
 def _text_of(path: Path) -> str:

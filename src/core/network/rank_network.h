@@ -19,6 +19,8 @@ struct MemoryCosts {
     double reduce_bytes_per_us = 2500;
     bool measured = false;          ///< copies and reductions; false: assumed
     bool message_measured = false;  ///< its latency
+    /// Of the messages of all the host's ranks together: what its memory carries. Nobody measures it yet.
+    double shared_bytes_per_us = std::numeric_limits<double>::infinity();
 
     bool operator==(const MemoryCosts&) const = default;
 };

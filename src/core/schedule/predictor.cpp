@@ -39,6 +39,7 @@ class Walk {
           graph_(schedules),
           processor_free_us_(schedules.size(), 0),
           ports_(static_cast<std::size_t>(network.host_count())),
+          memory_free_us_(static_cast<std::size_t>(network.host_count())),
           uplinks_(network.uplinks),
           link_free_us_(graph_.node_count(), 0),
           streams_(graph_.node_count()),
@@ -109,6 +110,9 @@ class Walk {
     double& processor(int rank) { return processor_free_us_[static_cast<std::size_t>(rank)]; }
     Ports& ports(int rank) {
         return ports_[static_cast<std::size_t>(placement_.host_of(rank))];
+    }
+    double& memory_free_us(int rank) {
+        return memory_free_us_[static_cast<std::size_t>(placement_.host_of(rank))];
     }
     double& link_free_us(StepIndex send) {
         const StepIndex channel = graph_.nodes[send].channel;
@@ -250,7 +254,10 @@ class Walk {
 
     /// Inside a host, after the overhead: the sender's processor moves the bytes meanwhile.
     void hand_over(StepIndex send) {
-        const double sent_us = now_us_ + copy_us(send);
+        const double shared_us = transfer_us(length(send), memory_.shared_bytes_per_us);
+        const double shared_begin_us = occupy(memory_free_us(sender(send)), now_us_, shared_us);
+        const double sent_us = std::max(now_us_ + copy_us(send), shared_begin_us + shared_us);
+        processor(sender(send)) = std::max(processor(sender(send)), sent_us);
         state_[send].last_byte_us = sent_us + memory_.message_latency_us;
         complete(send, sent_us, Happening::step_complete, send);
         schedule(now_us_ + memory_.message_latency_us, send, Happening::last_byte);
@@ -356,6 +363,7 @@ class Walk {
     StepGraph graph_;
     std::vector<double> processor_free_us_;  ///< per rank
     std::vector<Ports> ports_;               ///< per host
+    std::vector<double> memory_free_us_;     ///< per host
     UplinkUse uplinks_;
     std::vector<StepIndex> link_of_channel_;  ///< empty: one rank per host, so each is its own
     std::vector<double> link_free_us_;        ///< by channel

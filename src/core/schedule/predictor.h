@@ -23,7 +23,8 @@
 // started, and the consent travels back latency_us.
 //
 // Inside a host a message costs each side's processor message_overhead_us and n / copy, as through
-// shared memory: the sender is then done, and the receiver can follow message_latency_us behind it.
+// shared memory: the sender is then done, and the receiver can follow message_latency_us behind it. All
+// ranks of a host share what its memory carries, where that is known.
 // A copy or a reduction keeps its rank's processor busy for n / copy or n / reduce.
 #pragma once
 

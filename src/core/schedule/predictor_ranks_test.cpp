@@ -71,6 +71,21 @@ TEST(PredictorRanks, RanksShareTheirHostsPorts) {
               200);
 }
 
+TEST(PredictorRanks, RanksShareWhatTheirHostsMemoryCarries) {
+    MemoryCosts shared = memory;
+    shared.shared_bytes_per_us = 50;
+    const auto time_us = [&](std::vector<int> senders, std::vector<int> receivers, int hosts,
+                             std::vector<int> place) {
+        const RankNetwork network{{hosts_alike(hosts, {100, 10}), {}, {}}, Placement(std::move(place)),
+                                  shared};
+        return predict(pairs(4, senders, receivers, 1000), network).completion_us;
+    };
+    // Overhead 1, 20 in the memory, latency 2 and overhead 1.
+    EXPECT_EQ(time_us({0}, {2}, 1, {0, 0, 0, 0}), 24);
+    EXPECT_EQ(time_us({0, 1}, {2, 3}, 1, {0, 0, 0, 0}), 44);
+    EXPECT_EQ(time_us({0, 1}, {2, 3}, 2, {0, 1, 0, 1}), 24) << "each on a host of its own";
+}
+
 TEST(PredictorRanks, EachRankHasItsOwnProcessor) {
     const Network network = hosts_alike(2, {100}, {10, 20});
     EXPECT_EQ(predict(pairs(4, {0, 1}, {2, 3}, 8), on_hosts(network, {0, 0, 1, 1})).completion_us,

@@ -1,0 +1,252 @@
+"""Which allgather an MPI library's fixed rule picks, and which would have been the best: paper 001, asked of a
+simulator, of mutirao's predictor, of this machine and of two hosts of the lab.
+
+The simulator (SimGrid's SMPI) runs Open MPI's algorithms and its rule, and beside them all of mutirao's
+catalogue by its own executor; its times are deterministic. On this machine and in the lab real MPI programs
+are timed, Open MPI's algorithms being forced by its own parameters.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from mutirao import core_tool
+from mutirao.errors import Failure, UsageError
+from mutirao.intervals import median_interval
+from mutirao.lab import Lab
+from mutirao.launch import CompletedRun
+from mutirao.measure import Contender, Workload, measure
+from mutirao.mpis import Mpi, found_mpis
+from mutirao.output import note, working
+from mutirao.predicted import OWN_CHOICE
+from mutirao.presets import load_preset
+from mutirao.progress import Steps, steps
+from mutirao.studies import allgather_model
+from mutirao.studies.circumstances import Circumstances
+from mutirao.studies.paper_001 import (
+    ALGORITHMS,
+    MODEL,
+    RANKS,
+    REPETITIONS,
+    OWN_RULE,
+    SIZES_BYTES,
+    Algorithm,
+    runs_with,
+)
+from mutirao.units import counted, size
+
+STUDY = "allgather"
+COLLECTIVE = "allgather"
+# Parts, as --only takes them.
+SIMULATED, PREDICTED, REAL, LAB = PARTS = ("simulated", "predicted", "host", "lab")
+_PRESET = "two-hosts"
+_OPEN_MPIS = ("openmpi-5", "openmpi-4")
+_SETTLE_CALLS, _SETTLE_MS = 200, 300  # for who tries several ways first: mutirao's choice
+_TIMEOUT_S = 600.0
+# For the time that is said beforehand, as seen on two processors.
+_SECONDS_OF_A_MESSAGE = 1.5e-4  # simulated, of the catalogue
+_SECONDS_OF_A_JOB = 4.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    parts: Sequence[str]
+    ranks: Sequence[int]  # simulated
+    sizes_bytes: Sequence[int]
+    real_ranks: Sequence[int]
+    real_sizes_bytes: Sequence[int]
+    repetitions: int  # of real calls
+
+    def simulated(self) -> list[tuple[int, Algorithm | None, Sequence[int]]]:
+        """Ranks, which of Open MPI's algorithms (None: its rule, and the catalogue) and lengths of each run."""
+        forced = [(ranks, each, self.sizes_bytes) for ranks in self.ranks
+                  for each in ALGORITHMS if runs_with(each, ranks)]
+        return [*forced, *((ranks, None, [length]) for ranks in self.ranks
+                           for length in self.sizes_bytes)] if SIMULATED in self.parts else []
+
+    def places(self) -> list[tuple[str, int]]:
+        return [(part, ranks) for part in (REAL, LAB) if part in self.parts
+                for ranks in self.real_ranks]
+
+    @property
+    def seconds(self) -> float:
+        simulated = sum(ranks * ranks * 16 * len(lengths) * _SECONDS_OF_A_MESSAGE
+                        for ranks, forced, lengths in self.simulated() if forced is None)
+        return 1.2 * simulated + len(self.places()) * (len(ALGORITHMS) + 2) * _SECONDS_OF_A_JOB + 2
+
+
+_FULL = Plan(PARTS, RANKS, SIZES_BYTES, (4, 8), SIZES_BYTES, REPETITIONS)
+_QUICK = replace(_FULL, ranks=RANKS[:1], sizes_bytes=(32, 8192), real_ranks=(4,),
+                 real_sizes_bytes=(32, 8192, 524288), repetitions=10)
+
+
+def plan_for(quick: bool, only: Sequence[str]) -> Plan:
+    for name in only:
+        if name not in PARTS:
+            raise UsageError(f"unknown part '{name}' of {STUDY} (known: {', '.join(PARTS)})")
+    return replace(_QUICK if quick else _FULL, parts=only or PARTS)
+
+
+@dataclass(frozen=True)
+class Forced(Contender):
+    """One of Open MPI's own algorithms."""
+
+    algorithm: int = 0
+
+    def launch(self, argv: Sequence[str], ranks: int, **options) -> CompletedRun:
+        # Between hosts its newer module would go before the one whose algorithms have numbers.
+        variables = {"coll": "^han", "coll_tuned_use_dynamic_rules": 1,
+                     "coll_tuned_allgather_algorithm": self.algorithm}
+        return super().launch(["env", *(f"OMPI_MCA_{name}={value}" for name, value in variables.items()),
+                               *argv], ranks, **options)
+
+
+@dataclass
+class LeftOut:
+    rows: list[dict] = field(default_factory=list)
+
+    def tried(self, title: str, progress: Steps, work: Callable[[], list[dict]]) -> list[dict]:
+        try:
+            return work()
+        except Failure as error:
+            self.add(title, str(error).splitlines()[0], progress)
+            return []
+
+    def add(self, title: str, reason: str, progress: Steps) -> None:
+        self.rows.append({"title": title, "reason": reason})
+        progress.say(f"{title} skipped: {reason}")
+
+
+def run_study(quick: bool = False, only: Sequence[str] = ()) -> dict:
+    plan = plan_for(quick, only)
+    missing = allgather_model.why_not()
+    runs = [] if missing else plan.simulated()
+    circumstances = Circumstances(STUDY, quick, [])
+    without = replace(plan, parts=[part for part in plan.parts if part != SIMULATED])
+    note(f"{counted(len(runs), 'simulation')} and {counted(len(plan.places()), 'real run')} of"
+         f" {len(ALGORITHMS) + 2} jobs: about {_spoken((without if missing else plan).seconds)}")
+    left_out = LeftOut()
+    with steps(len(runs) + len(plan.places()) * (len(ALGORITHMS) + 2)) as progress:
+        if missing and SIMULATED in plan.parts:
+            left_out.add("the simulation", missing, progress)
+        simulated = _simulated(runs, plan, progress, left_out)
+        predicted = _predicted(plan) if PREDICTED in plan.parts else []
+        places = [each for part, ranks in plan.places()
+                  for each in left_out.tried(f"{ranks} ranks ({part})", progress,
+                                             lambda part=part, ranks=ranks: [
+                                                 _place(part, ranks, plan, progress, left_out)])]
+    if not (simulated or predicted or places):
+        raise Failure(f"nothing could be measured: {left_out.rows[0]['reason']}")
+    return {**circumstances.to_dict(), "only": list(only), "model": vars(MODEL),
+            "simulator": None if missing else allgather_model.version(),
+            "simulated": simulated, "predicted": predicted, "places": places,
+            "left_out": left_out.rows}
+
+
+def _spoken(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} minutes"
+
+
+def _simulated(runs: Sequence[tuple[int, Algorithm | None, Sequence[int]]], plan: Plan,
+               progress: Steps, left_out: LeftOut) -> list[dict]:
+    cells = {(ranks, length): {"ranks": ranks, "length_bytes": length, "forced_us": {},
+                               "selector_us": None, "catalogue_us": {}, "chosen": None, "reason": None}
+             for ranks in plan.ranks for length in plan.sizes_bytes}
+    for ranks, forced, lengths in runs:
+        what = forced.name if forced else f"the rule and the catalogue, {size(lengths[0])}"
+        progress.begin(f"{ranks} simulated ranks: {what}")
+        rows = left_out.tried(f"{ranks} simulated ranks, {what}", progress,
+                              lambda ranks=ranks, forced=forced, lengths=lengths:
+                              allgather_model.simulate(
+                                  ranks, forced.smpi if forced else "ompi",
+                                  ["native" if forced else "catalogue"], lengths))
+        for row in rows:
+            _take(row, cells[ranks, row["bytes"]], forced)
+        progress.advance()
+    return [cell for cell in cells.values() if cell["chosen"] and cell["forced_us"]]
+
+
+def _take(row: dict, cell: dict, forced: Algorithm | None) -> None:
+    if "chosen" in row:
+        cell["chosen"], cell["reason"] = row["chosen"], row["reason"]
+    elif not row["right"]:
+        raise Failure(f"{row['candidate']} of {cell['ranks']} simulated ranks with"
+                      f" {size(row['bytes'])} brought wrong bytes")
+    elif row["candidate"] != "native":
+        cell["catalogue_us"][row["candidate"]] = row["us"]
+    elif forced:
+        cell["forced_us"][forced.name] = row["us"]
+    else:
+        cell["selector_us"] = row["us"]
+
+
+def _predicted(plan: Plan) -> list[dict]:
+    names = [name for row in core_tool.algorithms(COLLECTIVE) if not row["native"]
+             for name in _names(row)]
+    cells = []
+    with core_tool.lines_file(allgather_model.network_lines(), ".network") as path:
+        for ranks in plan.ranks:
+            for length in plan.sizes_bytes:
+                answer = core_tool.ask_json(
+                    "predict", COLLECTIVE, *names, "--network", str(path), "--bytes", str(length),
+                    "--ranks", str(ranks), "--ranks-per-host", str(-(-ranks // MODEL.hosts)),
+                    "--placement", "cyclic")
+                cells.append({"ranks": ranks, "length_bytes": length, "times_us": {
+                    row["candidate"]: row["predicted_us"] for row in answer["candidates"]
+                    if row["predicted_us"] is not None}})
+    return cells
+
+
+def _names(row: dict) -> list[str]:
+    """Between two hosts all trees are the same."""
+    values = [f"radix={radix}" for radix in row["radices"]] or [
+        f"tree={tree}" for tree in row["trees"][:1]]
+    return [f"{row['name']}:{value}" for value in values] or [row["name"]]
+
+
+def _open_mpi() -> Mpi:
+    built = {mpi.name: mpi for mpi in found_mpis() if mpi.built}
+    name = next((name for name in _OPEN_MPIS if name in built), None)
+    if name is None:
+        raise Failure("no Open MPI is built: run make build")
+    return built[name]
+
+
+@contextmanager
+def _hosts(part: str):
+    if part == REAL:
+        yield None
+        return
+    with working("bringing up two hosts"):
+        lab = Lab.up(load_preset(_PRESET))
+    with lab:
+        yield lab
+
+
+def contenders(mpi: Mpi, ranks: int) -> list[Contender]:
+    forced = [Forced(each.name, mpi, None, COLLECTIVE, each.open_mpi) for each in ALGORITHMS
+              if runs_with(each, ranks)]
+    return [*forced, Contender(OWN_RULE, mpi, None, COLLECTIVE),
+            Contender(OWN_CHOICE, mpi, {"start": "beside"}, COLLECTIVE)]
+
+
+def _place(part: str, ranks: int, plan: Plan, progress: Steps, left_out: LeftOut) -> dict:
+    mpi = _open_mpi()
+    workload = Workload(plan.real_sizes_bytes, (0,), repeat=plan.repetitions)
+    settling = replace(workload, settle_calls=_SETTLE_CALLS, settle_ms=_SETTLE_MS)
+    rows: dict[str, dict] = {}
+    with _hosts(part) as lab:
+        for contender in contenders(mpi, ranks):
+            progress.begin(f"{ranks} ranks ({part}): {contender.name}")
+            for each in left_out.tried(
+                    contender.name, progress,
+                    lambda contender=contender: [measure(
+                        contender, [workload if contender.native else settling], ranks, lab,
+                        timeout_s=_TIMEOUT_S)]):
+                rows[contender.name] = {
+                    str(point.length_bytes): median_interval(point.completion_ms).to_dict()
+                    | {"ran": each.chosen(point.length_bytes, 0)} for point in each.points}
+            progress.advance()
+    return {"part": part, "ranks": ranks, "mpi_title": mpi.title, "hosts": 2 if part == LAB else 1,
+            "preset": _PRESET if part == LAB else None, "repetitions": plan.repetitions,
+            "times_ms": rows}

@@ -1,0 +1,145 @@
+"""`study allgather` as one HTML page that needs nothing beside itself."""
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+
+from mutirao.studies.allgather_cells import Cell, bars, cells_of, verdicts
+from mutirao.studies.allgather_tables import (
+    CELL_HEADS,
+    CHOICE,
+    PREDICTION_HEADS,
+    by_ranks,
+    cell_rows,
+    extremes,
+    heads,
+    milliseconds,
+    paper_rows,
+    place_rows,
+    place_title,
+    predicted_rows,
+    prediction_rows,
+    remarks,
+    simulated_rows,
+)
+from mutirao.studies.html import legend, page_template, table, tiles, warnings, write_files
+from mutirao.studies.line_chart import Line, Point, line_chart
+from mutirao.studies.paper_001 import ALGORITHMS, CITATION, DIFFERENCES, MODEL_SOURCES
+from mutirao.units import size
+
+_STYLES = {name: f"l{number}"
+           for number, name in enumerate([CHOICE, *(each.name for each in ALGORITHMS)])}
+_Rows = Sequence[tuple[str, Mapping[int, float]]]
+
+
+def write_page(result: dict, folder: Path) -> list[Path]:
+    return write_files(result, make_page(result), folder)
+
+
+def make_page(result: dict) -> str:
+    cells = cells_of(result)
+    return page_template("allgather_page.html", "does the library pick a good allgather?").substitute(
+        made=escape(_made(result)), warnings=warnings(remarks(result)),
+        tiles=tiles([(f"tile {'good' if bar.holds else 'bad'}", bar.reached, bar.what)
+                     for bar in bars(cells)]) if cells else "",
+        simulated="\n".join(_simulated(ranks, own) for ranks, own in by_ranks(cells).items()),
+        verdicts=table(["statement", "the paper's table", "here, simulated"],
+                       [[each.statement, each.paper, each.here] for each in verdicts(cells)]),
+        predicted=_predicted(result), places="\n".join(map(_place, result["places"])),
+        citation=escape(CITATION), differences=_items(DIFFERENCES), sources=_items(MODEL_SOURCES),
+        commands=escape(_commands(result)), raw=_raw(result), json=escape(json.dumps(result)))
+
+
+def _made(result: dict) -> str:
+    machine = result["machine"]
+    parts = [f"mutirao {result['mutirao']}", result["made"], f"{machine['processors']} processors",
+             machine["system"], result["simulator"], f"the study took {result['seconds']} s"]
+    return ", ".join(filter(None, parts))
+
+
+def _items(lines: Sequence[str]) -> str:
+    return "\n".join(f"<li>{escape(line)}</li>" for line in lines)
+
+
+def _simulated(ranks: int, cells: Sequence[Cell]) -> str:
+    lengths = [cell.length_bytes for cell in cells]
+    rows = simulated_rows(cells)
+    return f"""<section>
+<h2>{ranks} processes, placed cyclically on two hosts</h2>
+<p>Time of one call by block, in ms. Of the paper's algorithms the <b class="best">best</b> and the
+<b class="worst">worst</b> are marked.</p>
+<div class="beside">
+<figure><h3>Table 1, the paper</h3><div class="scroll">{_marked(paper_rows(ranks), lengths)}</div></figure>
+<figure><h3>Here, simulated</h3><div class="scroll">{_marked(rows, lengths)}</div></figure>
+</div>
+<figure class="scroll">{_chart(rows)}</figure>
+{legend({name: style for name, style in _STYLES.items() if name in dict(rows)})}
+<h3>Cell by cell</h3>
+<p class="soft">Rules: right where what they pick is within 5% of the best of the paper's algorithms, otherwise
+its time as a multiple. mutirao's choice is judged by the best of all. The last two columns: how many times as
+fast as the best of the paper's algorithms the catalogue's best is, and any algorithm could be in this model.</p>
+<div class="scroll">{table(CELL_HEADS, cell_rows(cells))}</div>
+</section>"""
+
+
+def _marked(rows: _Rows, lengths: Sequence[int]) -> str:
+    marks = extremes([(name, {length: row[length] for length in lengths}) for name, row in rows])
+    return table(heads(lengths), [
+        [name, *((f'<td class="{marks.get((name, length), "")}">{milliseconds(row[length])}</td>',)
+                 for length in lengths)] for name, row in rows])
+
+
+def _chart(rows: _Rows) -> str:
+    lines = [Line(name, _STYLES[name], [Point(length, us, us, us) for length, us in row.items()])
+             for name, row in rows if name in _STYLES]
+    every = [point.us for line in lines for point in line.points]
+    return line_chart(lines, max(every), min(every), width=960)
+
+
+def _predicted(result: dict) -> str:
+    if not result["predicted"]:
+        return ""
+    tables = []
+    for ranks in dict.fromkeys(cell["ranks"] for cell in result["predicted"]):
+        rows = predicted_rows(result, ranks)
+        cells = [[name, *map(milliseconds, row.values())] for name, row in rows]
+        tables.append(f'<h3>{ranks} processes, predicted</h3><div class="scroll">'
+                      f"{table(heads(list(rows[0][1])), cells)}</div>")
+    ratios = prediction_rows(result)
+    check = (f'<h3>Beside the simulator, over all cells</h3><div class="scroll">'
+             f"{table(PREDICTION_HEADS, ratios)}</div>") if ratios else ""
+    return f"""<section>
+<h2>The same by mutirao's predictor</h2>
+<p>The same schedules on the same model, without the simulator: each checks the other.</p>
+{check}
+{"".join(tables)}
+</section>"""
+
+
+def _place(place: dict) -> str:
+    columns, rows = place_rows(place)
+    return f"""<section>
+<h2>{escape(place_title(place))}</h2>
+<p>Real time in ms, by block. Open MPI's algorithms are forced by coll_tuned_allgather_algorithm; ranks are
+placed in blocks.</p>
+<div class="scroll">{table(columns, rows)}</div>
+</section>"""
+
+
+def _commands(result: dict) -> str:
+    options = [*(["--quick"] if result["quick"] else []),
+               *([f"--only {','.join(result['only'])}"] if result["only"] else [])]
+    return "\n".join(["scripts/setup.sh --studies", "make build",
+                      " ".join([f"./mutirao study {result['study']}", *options])])
+
+
+def _raw(result: dict) -> str:
+    rows = [[row["ranks"], size(row["length_bytes"]), name, f"{us:.2f}"]
+            for row in result["simulated"]
+            for name, us in {**row["forced_us"], "SMPI's selector": row["selector_us"], **row["catalogue_us"]}.items()]
+    real = [[f"{place['part']}, {place['ranks']}", size(int(length)), name,
+             f"{1000 * times['median']:.2f} ({1000 * times['low']:.2f} to {1000 * times['high']:.2f})"]
+            for place in result["places"] for name, row in place["times_ms"].items()
+            for length, times in row.items()]
+    return table(["ranks", "block", "algorithm", "us"], [*rows, *real])
