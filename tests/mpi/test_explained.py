@@ -28,7 +28,10 @@ def test_a_job_that_runs_says_how_it_stands(run, wheels_only, tmp_path):
         "waits_for_file", go_on, ranks=2, settings={"report": str(report), "profile": "off"})))
     job.start()
     try:
-        now = read_report(report, running=True)
+        calls = 0
+        while calls < 100:  # it was asked early until then
+            now = read_report(report, running=True)
+            calls = sum(each["calls"] for each in now["communicators"])
         assert not report.exists()
     finally:
         go_on.touch()
