@@ -15,6 +15,7 @@ from mutirao.errors import Failure, UsageError, did_you_mean
 # Modules of mutirao.commands, in the order of the help.
 COMMANDS = (
     "run",
+    "env",
     "lab",
     "explain",
     "report",
