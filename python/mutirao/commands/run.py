@@ -8,7 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from mutirao.errors import UsageError
+from mutirao.errors import UsageError, did_you_mean
 from mutirao.lab import TCP_PROFILES, Lab
 from mutirao.lab_control import lab_names
 from mutirao.launch import CompletedRun, launch
@@ -70,6 +70,7 @@ def run(arguments) -> int:
         settings["report"] = str(arguments.report)
     if settings.get("report"):
         settings["report"] = os.path.abspath(settings["report"])  # ranks may start elsewhere
+        _check_writable(Path(settings["report"]))
     mpi = find_mpi(arguments.mpi) if arguments.mpi else mpi_of(argv[0])
     if arguments.mpi:
         check_linked(argv[0], mpi)
@@ -92,6 +93,14 @@ def run(arguments) -> int:
                     "seconds": round(finished.seconds, 3), "command": finished.command,
                     "lines": finished.lines, "report": finished.report})
     return finished.returncode
+
+
+def _check_writable(report: Path) -> None:
+    """Before the program runs for hours."""
+    if not report.parent.is_dir():
+        raise UsageError(f"report {report}: there is no folder {report.parent}")
+    if report.is_dir() or not os.access(report if report.exists() else report.parent, os.W_OK):
+        raise UsageError(f"report {report}: it cannot be written")
 
 
 def _check_about_labs(arguments) -> None:
@@ -118,7 +127,9 @@ def _run_here(arguments, mpi: Mpi, argv: list[str], settings: dict[str, str],
 def _run_in(lab: Lab, arguments, mpi: Mpi, argv: list[str], settings: dict[str, str],
             **options) -> CompletedRun:
     arguments.ranks = arguments.ranks or lab.network.host_count
-    note(f"{counted(arguments.ranks, 'rank')} of {mpi.title} on {lab.network.host_count} emulated hosts"
+    hosts = lab.network.host_count
+    shared = f", up to {-(-arguments.ranks // hosts)} on each" if arguments.ranks > hosts else ""
+    note(f"{counted(arguments.ranks, 'rank')} of {mpi.title} on {hosts} emulated hosts{shared}"
          f" ({arguments.lab}, {lab.tcp} TCP)")
     return _launch(arguments, mpi, argv, settings, lab=lab, **options)
 
@@ -148,9 +159,22 @@ def _program(words: list[str]) -> list[str]:
         raise UsageError("run: no program given")
     found = shutil.which(words[0])
     if found is None:
-        raise UsageError(f"program '{words[0]}' not found"
-                         + ("" if not Path(words[0]).exists() else ": it is not executable"))
+        raise UsageError(f"program '{words[0]}' {_why_not(words[0])}")
     return [found, *words[1:]]
+
+
+def _why_not(program: str) -> str:
+    path = Path(program)
+    if path.is_dir():
+        return "is a folder"
+    if path.suffix == ".py" and path.is_file():
+        return f"is not executable: mutirao run ... -- python {program}"
+    if path.is_file() and not os.access(path, os.X_OK):
+        return f"is not executable (chmod +x {program} makes it so)"
+    if path.is_file():
+        return f"is not in PATH; for that of this folder: ./{program}"
+    beside = os.listdir(path.parent) if path.parent.is_dir() else []
+    return "not found" + did_you_mean(path.name, beside)
 
 
 def _launch(arguments, mpi: Mpi, argv: list[str], settings: dict[str, str],
