@@ -15,6 +15,7 @@ from mutirao.errors import Failure, UsageError, did_you_mean
 # Modules of mutirao.commands, in the order of the help.
 COMMANDS = (
     "run",
+    "env",
     "lab",
     "explain",
     "report",
@@ -42,6 +43,10 @@ class Parser(argparse.ArgumentParser):
         named.setdefault("allow_abbrev", False)
         super().__init__(*positional, **named)
 
+    def parse_args(self, args=None, namespace=None):
+        self._given = list(sys.argv[1:] if args is None else args)
+        return super().parse_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
         if found := re.fullmatch(r"argument (.+): invalid choice: '?(.*?)'? \(choose from (.*)\)",
                                  message):
@@ -49,19 +54,47 @@ class Parser(argparse.ArgumentParser):
             names = re.findall(r"[\w.-]+", choices)
             raise UsageError(f"unknown {what} '{wanted}'{did_you_mean(wanted, names)}"
                              f" (known: {', '.join(names)})")
-        if found := re.fullmatch(r"unrecognized arguments: (\S+).*", message):
-            near = did_you_mean(found[1], set(_options(self)))
-            raise UsageError(f"unknown argument '{found[1]}'{near}")
+        if found := re.fullmatch(r"unrecognized arguments: (\S+).*", message, re.DOTALL):
+            raise UsageError(self._said_of_unknown(found[1]))
+        for pattern, words in _ARGPARSE_SAYS:
+            message = re.sub(pattern, words, message)
         command = self.prog.partition(" ")[2]
         raise UsageError(f"{command}: {message}" if command else message)
 
+    def _said_of_unknown(self, argument: str) -> str:
+        """What is near among the command's own; else which command knows it."""
+        parser, path = self, []
+        for word in self._given:
+            children = _children(parser)
+            if word in children:
+                parser, path = children[word], [*path, word]
+        option = argument.partition("=")[0]
+        elsewhere = [words for words, other in _all_below(self)
+                     if option in other._option_string_actions]
+        owners = f": {' '.join(path)} has none, {' and '.join(elsewhere[:2])} has" if elsewhere and path else ""
+        return f"unknown argument '{argument}'{owners}" + did_you_mean(
+            option, set(parser._option_string_actions))
 
-def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
-    for action in parser._actions:
-        yield from action.option_strings
-        if isinstance(action, argparse._SubParsersAction):
-            for child in action.choices.values():
-                yield from _options(child)
+
+# In our words instead of argparse's.
+_ARGPARSE_SAYS = (
+    (r"argument (.+): invalid int value: (.*)", r"\1 takes a whole number, not \2"),
+    (r"argument (.+): invalid float value: (.*)", r"\1 takes a number, not \2"),
+    (r"argument (.+): expected (?:one|at least one) argument", r"\1 is given without its value"),
+    (r"the following arguments are required: (.*)", r"\1 is missing"),
+    (r"^argument (.+?): ", r"\1: "),
+)
+
+
+def _children(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    return next((action.choices for action in parser._actions
+                 if isinstance(action, argparse._SubParsersAction)), {})
+
+
+def _all_below(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    for name, child in _children(parser).items():
+        yield name, child
+        yield from ((f"{name} {words}", below) for words, below in _all_below(child))
 
 
 def make_parser() -> Parser:
@@ -76,6 +109,13 @@ def make_parser() -> Parser:
     return parser
 
 
+def _as_options(words: list[str]) -> list[str]:
+    """Also `mutirao`, `mutirao version` and `mutirao help COMMAND`, as other tools have them."""
+    if words[:1] in ([], ["help"]):
+        return [*words[1:], "--help"]
+    return ["--version"] if words == ["version"] else words
+
+
 def _end_on(signal_number: int, _frame) -> NoReturn:
     raise SystemExit(128 + signal_number)
 
@@ -85,7 +125,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _end_on)
     signal.signal(signal.SIGHUP, _end_on)
     try:
-        parsed = make_parser().parse_args(arguments)
+        words = list(sys.argv[1:] if arguments is None else arguments)
+        parsed = make_parser().parse_args(_as_options(words))
         return parsed.run(parsed)
     except UsageError as error:
         print(f"mutirao: {error}", file=sys.stderr)

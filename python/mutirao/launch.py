@@ -39,7 +39,8 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
            settings: Mapping[str, str] | None = None, native: bool = False, capture: bool = False,
            on_line: Callable[[str], None] | None = None,
            timeout_s: float | None = None, hold: bool = True,
-           own_shared_memory: bool = False, calm: bool = True) -> CompletedRun:
+           own_shared_memory: bool = False, calm: bool = True,
+           launcher: Sequence[str] | None = None) -> CompletedRun:
     """Runs `argv` on `ranks` ranks to its end; interrupted, it leaves nothing running.
 
     In a lab the first hosts get one rank each, or blocks of ranks where there are more ranks than
@@ -47,7 +48,8 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
     `on_line` and into the result, and standard error into the result; else both go through. Without
     `hold` the lab's delays stay while the ranks connect: for where others would take that for news. On
     this host, with `own_shared_memory`, what ranks that are killed leave there ends with the job.
-    Without `calm` the lab's ranks spin while they wait.
+    Without `calm` the lab's ranks spin while they wait. `launcher` are the words that start the ranks
+    instead of the library's own launcher on this host; they say how many.
     """
     if not native and not mpi.built:
         raise Failure(f"mutirao is not built for {mpi.title} ({mpi.library}):"
@@ -62,7 +64,8 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
             variables |= {PREFIX + name.upper(): value for name, value in (settings or {}).items()}
             variables[PREFIX + "REPORT"] = str(report)
         if lab is None:
-            command = _local_command(mpi, argv, ranks, native, variables)
+            command = [*(launcher or [str(mpi.launcher), *mpi.known.style.local(ranks)]),
+                       *_with_environment(variables, [] if native else [mpi.preload]), *argv]
             if own_shared_memory:
                 command = with_own_shared_memory(command)
             start = functools.partial(subprocess.Popen, argv_ending_with_us(command),
@@ -94,13 +97,6 @@ def _prepare(lab: Lab, mpi: Mpi, hold: bool) -> None:
         lab.hold()
     else:
         lab.release()
-
-
-def _local_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool,
-                   variables: dict[str, str]) -> list[str]:
-    preloads = [] if native else [mpi.preload]
-    return [str(mpi.launcher), *mpi.known.style.local(ranks),
-            *_with_environment(variables, preloads), *argv]
 
 
 def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool,

@@ -92,3 +92,7 @@ OPEN_MPI_4 = LaunchStyle(_open_mpi_local, _open_mpi_4_lab, "{host} slots={slots}
 HYDRA_OFI = LaunchStyle(_hydra_local, _hydra_lab, "{host}:{slots}", _libfabric_tcp, "-f")
 HYDRA_SYSTEM = LaunchStyle(_hydra_local, _hydra_lab, "{host}:{slots}", _ucx_or_libfabric_tcp, "-f")
 HYDRA_INTEL = LaunchStyle(_hydra_local, _intel_lab, "{host}:{slots}", _intel_tcp, "-f")
+
+
+def is_open_mpi(style: LaunchStyle) -> bool:
+    return style in (OPEN_MPI_4, OPEN_MPI_5)

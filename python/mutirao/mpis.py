@@ -256,9 +256,8 @@ def _built_for() -> Iterator[Mpi]:
 
 
 def _in_path() -> Iterator[Mpi]:
-    for folder in os.get_exec_path():
-        if os.path.isabs(folder):
-            yield mpi_in(Path(folder))
+    for folder in dict.fromkeys(map(os.path.realpath, filter(os.path.isabs, os.get_exec_path()))):
+        yield mpi_in(Path(folder))
 
 
 @cache

@@ -146,6 +146,9 @@ def read_csv(path: str | Path, hosts_per_site: int = 1) -> HostNetwork:
     return HostNetwork.from_sites(names, matrix, hosts_per_site, name=path.stem, source=str(path))
 
 
+MOST_ROUND_TRIP_MS = 120_000  # the lab's router takes a minute each way
+
+
 def _number(field: str) -> float | None:
     try:
         return float(field)
@@ -200,6 +203,9 @@ def _parse_row(fields: list[str], wanted: int, file: str, line: int, first: int)
             raise UsageError(f"{where}: '{field}' is not a number of milliseconds")
         if value < 0:
             raise UsageError(f"{where}: a round trip cannot be negative ({field})")
+        if value > MOST_ROUND_TRIP_MS:
+            raise UsageError(f"{where}: a round trip of {field} ms; a lab's are up to"
+                             f" {MOST_ROUND_TRIP_MS} ms")
         values.append(value)
     if len(values) < wanted:
         raise UsageError(f"{file}, line {line}, column {first + len(values)}: value missing"

@@ -105,11 +105,16 @@ def _launchers_of(title: str, library: Path) -> Iterator[Path]:
     around = [parent / "bin" for parent in library.parents[1:3]]
     for folder in (*around, *map(Path, os.get_exec_path())):
         for name in _LAUNCHERS:
-            if (folder / name).is_file() and _is_launcher_of(title, folder / name):
+            if (folder / name).is_file() and title_of_launcher(folder / name) == title:
                 yield folder / name
 
 
-def _is_launcher_of(title: str, launcher: Path) -> bool:
-    answer = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False,
-                            stdin=subprocess.DEVNULL)
-    return _LAUNCHER_SAYS[title] in answer.stdout + answer.stderr
+def title_of_launcher(launcher: Path) -> str | None:
+    """Of the MPI library that it is of, as it says."""
+    try:
+        answer = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False,
+                                stdin=subprocess.DEVNULL, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    said = answer.stdout + answer.stderr
+    return next((title for title, word in _LAUNCHER_SAYS.items() if word in said), None)

@@ -4,6 +4,7 @@ Each place is checked by itself, so that an error line can name it.
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -58,8 +59,18 @@ def _from_file(file: Path) -> dict[str, str]:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file} cannot be read: {error}") from None
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{file}: {error}") from None
+        raise UsageError(_said_of_toml(file, str(error))) from None
     return {name: _as_text(name, value, file) for name, value in values.items()}
+
+
+def _said_of_toml(file: Path, error: str) -> str:
+    """Words without quotes are what people get wrong."""
+    place = re.search(r"line (\d+)", error)
+    line = file.read_text().splitlines()[int(place[1]) - 1].strip() if place else ""
+    found = re.fullmatch(r"(\w+)\s*=\s*([^\s\"'\[{#][^\"'#]*?)\s*(#.*)?", line)
+    if found:
+        return f'{file}, line {place[1]}: text stands in quotes: {found[1]} = "{found[2]}"'
+    return f"{file}: {error}"
 
 
 def _as_text(name: str, value: object, file: Path) -> str:

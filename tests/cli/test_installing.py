@@ -91,7 +91,7 @@ def everything_works(command, surroundings, folder, user):
     shutil.copytree(f"{site}/mpi4py", folder / "site" / "mpi4py")
     program = shutil.copy(SYSTEMS[0].program("collective"), folder / "collective")
     (folder / "program.py").write_text("from mpi4py import MPI\n"
-                                       "print(MPI.COMM_WORLD.bcast(42, root=1))\n")
+                                       "print(MPI.COMM_WORLD.bcast('42\\n', root=1), end='', flush=True)\n")
     for path in (folder, *folder.rglob("*")):
         os.chown(path, 65534, 65534)
     folder.chmod(0o755)

@@ -5,13 +5,28 @@ import pytest
 # Each row: the words, and what the line must name.
 WRONG = [
     (["rnu"], ["'rnu'", "run"]),
-    ([], ["command"]),
     (["run"], ["no program"]),
     (["run", "no-such-program"], ["no-such-program"]),
     (["run", "--mpi", "openmpi5", "true"], ["'openmpi5'", "openmpi-5"]),
     (["run", "--mpi", "zzz", "true"], ["'zzz'", "mpich-5"]),
     (["run", "-n", "0", "true"], ["-n 0"]),
-    (["run", "-n", "many", "true"], ["many"]),
+    (["run", "-n", "many", "true"], ["-n", "'many'", "ranks"]),
+    (["run", "-np", "0", "true"], ["-n 0"]),
+    (["run", "-n"], ["-n", "value"]),
+    (["run", "--name", "x", "true"], ["'--name'", "--native"]),
+    (["run", "--loss", "1", "true"], ["'--loss'", "run has none", "lab set"]),
+    (["run", "--hostfile", "no-such-file", "true"], ["--hostfile", "no-such-file"]),
+    (["run", "--hostfile", "x", "--lab", "six-sites", "true"], ["--hostfile", "--lab"]),
+    (["run", "--launcher", "mprun", "true"], ["'mprun'", "mpirun"]),
+    (["run", "--launcher", "/no/such/launcher", "true"], ["/no/such/launcher"]),
+    (["run", "--launcher-args", "--verbose", "true"], ["--launcher-args", "--"]),
+    (["run", "--report", "/no/such/folder/r.json", "true"], ["/no/such/folder", "report"]),
+    (["run", "--mpi", "/no/such/folder", "true"], ["/no/such/folder", "mpicc"]),
+    (["run", "/"], ["'/'", "folder"]),
+    (["build", "--mpicc", "/no/such/mpicc"], ["/no/such/mpicc"]),
+    (["env", "--mpi", "openmpi5"], ["'openmpi5'", "openmpi-5"]),
+    (["env", "--set", "brodcast=flat"], ["brodcast", "broadcast"]),
+    (["show"], ["COLLECTIVE/ALGORITHM", "missing"]),
     (["run", "--lab", "six-site", "true"], ["'six-site'", "six-sites"]),
     (["run", "--lab", "six-sites", "--tcp", "tunde", "true"], ["'tunde'", "tuned"]),
     (["run", "--tcp", "tuned", "true"], ["--lab"]),
@@ -98,6 +113,7 @@ def test_one_line_and_exit_code_2(mutirao, words, named):
     ("probe_count = 1000\n", ["probe_count", "1..100"]),
     ("probe_count = [3]\n", ["probe_count"]),
     ("probe_count = \n", ["line 1"]),
+    ("# ours\nbroadcast = binomial  # a tree\n", ["line 2", 'broadcast = "binomial"']),
 ])
 def test_settings_file_names_file_and_key(mutirao, tmp_path, content, named):
     (tmp_path / "mutirao.toml").write_text(content)
@@ -121,3 +137,31 @@ def test_explain_without_a_report(mutirao, tmp_path):
         answer = mutirao(command, tmp_path / "other.json")
         assert answer.returncode == 2
         assert "other.json" in answer.stderr and answer.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name, mode, named", [
+    ("program.csv", 0o644, ["not executable", "chmod"]),
+    ("program.py", 0o644, ["python program.py"]),
+    ("program", 0o755, ["./program"]),
+])
+def test_a_program_that_is_there_but_cannot_be_started(mutirao, tmp_path, name, mode, named):
+    (tmp_path / name).write_text("#!/bin/sh\n")
+    (tmp_path / name).chmod(mode)
+    answer = mutirao("run", name)
+    assert answer.returncode == 2 and answer.stderr.count("\n") == 1
+    assert all(text in answer.stderr for text in [f"'{name}'", *named])
+
+
+def test_a_number_that_no_lab_can_keep_is_named_with_its_place(mutirao, tmp_path):
+    (tmp_path / "sites.csv").write_text("a,b\n0,1e9\n1e9,0\n")
+    answer = mutirao("run", "--lab", "sites.csv", "true")
+    assert answer.returncode == 2
+    assert "sites.csv, line 2, column 2" in answer.stderr and "1e9" in answer.stderr
+
+
+def test_help_and_version_by_any_name(mutirao):
+    for words in ([], ["help"], ["--help"]):
+        answer = mutirao(*words)
+        assert answer.returncode == 0 and "doctor" in answer.stdout and answer.stderr == ""
+    assert mutirao("help", "run").stdout == mutirao("run", "--help").stdout != ""
+    assert mutirao("version").stdout == mutirao("--version").stdout != ""

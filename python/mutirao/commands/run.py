@@ -3,14 +3,17 @@
 import argparse
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
-from mutirao.errors import UsageError
+from mutirao.errors import UsageError, did_you_mean
 from mutirao.lab import TCP_PROFILES, Lab
+from mutirao.lab_control import lab_names
 from mutirao.launch import CompletedRun, launch
+from mutirao.launchers import launching
 from mutirao.mpis import Mpi, find_mpi
 from mutirao.network_argument import load_network
 from mutirao.output import note, print_json, working
@@ -25,61 +28,123 @@ def register(subparsers, common) -> None:
     parser = subparsers.add_parser(
         "run", parents=[common], help="run an MPI program with mutirao",
         usage="mutirao run [-n N] [--mpi NAME] [--lab NETWORK] [--set NAME=VALUE ...]"
-        " [--] PROGRAM [ARGUMENT ...]")
-    parser.add_argument("-n", "--ranks", type=int, metavar="N",
+        " [--launcher-args ARG ...] [--] PROGRAM [ARGUMENT ...]")
+    parser.add_argument("-n", "-np", "--ranks", type=whole_number, metavar="N",
                         help="default: one per processor, or one per host of the lab")
     parser.add_argument("--mpi", metavar="NAME",
                         help="default: the one that the program is linked to (mutirao doctor"
                         " lists them)")
     parser.add_argument("--lab", metavar="NETWORK",
-                        help="run on emulated hosts: a preset (mutirao lab presets) or a CSV file")
+                        help="run on emulated hosts: a preset (mutirao lab presets), a CSV file, or the name"
+                        " of a lab that is up")
     parser.add_argument("--tcp", choices=TCP_PROFILES,
                         help="the lab's TCP: as the system has it, or tuned for long distances")
+    parser.add_argument("--launcher", metavar="NAME",
+                        help="what starts the ranks: mpirun, mpiexec, srun or a path; default: the MPI"
+                        " library's own, and srun in a Slurm allocation")
+    parser.add_argument("--hostfile", type=Path, metavar="FILE", help="the hosts, as the launcher wants them")
     parser.add_argument("--native", action="store_true",
                         help="without mutirao, for comparison")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
                         dest="assignments", help="a setting (mutirao settings lists them)")
     parser.add_argument("--report", type=Path, metavar="FILE",
                         help="keep what mutirao explain reads")
+    parser.add_argument("--launcher-args", nargs=argparse.REMAINDER, metavar="ARG",
+                        help="more words for the launcher, up to --")
     parser.add_argument("program", nargs=argparse.REMAINDER, metavar="PROGRAM [ARGUMENT ...]")
     parser.set_defaults(run=run)
 
 
+def whole_number(text: str) -> int:
+    if not re.fullmatch(r"-?\d{1,9}", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of ranks")
+    return int(text)
+
+
 def run(arguments) -> int:
-    argv = _program(arguments.program)
-    if arguments.tcp and not arguments.lab:
-        raise UsageError("--tcp is about the lab: it needs --lab")
-    network = load_network(arguments.lab) if arguments.lab else None
+    more, words = _launcher_words(arguments)
+    argv = _program(words)
+    _check_about_labs(arguments)
+    up = arguments.lab in lab_names()
+    network = load_network(arguments.lab) if arguments.lab and not up else None
     settings = gather_settings(arguments.assignments)
     if arguments.report:
         settings["report"] = str(arguments.report)
     if settings.get("report"):
         settings["report"] = os.path.abspath(settings["report"])  # ranks may start elsewhere
+        _check_writable(Path(settings["report"]))
     mpi = find_mpi(arguments.mpi) if arguments.mpi else mpi_of(argv[0])
     if arguments.mpi:
         check_linked(argv[0], mpi)
+    if arguments.ranks is not None and arguments.ranks < 1:
+        raise UsageError(f"-n {arguments.ranks}: at least one rank is needed")
     arguments.native |= _nothing_fits(mpi)
-    ranks = arguments.ranks
-    if ranks is None:
-        ranks = network.host_count if network else os.cpu_count() or 1
-    if ranks < 1:
-        raise UsageError(f"-n {ranks}: at least one rank is needed")
-    if network is None:
-        finished = _launch(arguments, mpi, argv, ranks, settings, None)
+    if arguments.lab is None:
+        finished = _run_here(arguments, mpi, argv, settings, more)
+    elif up:
+        finished = _run_in(Lab.attach(arguments.lab), arguments, mpi, argv, settings, hold=False)
     else:
         with working(f"bringing up {network.host_count} hosts"):
-            lab = Lab.up(network, tcp=arguments.tcp or TCP_PROFILES[0], hold=mpi.labstart.is_file())
+            lab = Lab.up(network, tcp=arguments.tcp or TCP_PROFILES[0], hold=mpi.built)
         with lab:
-            note(f"{counted(ranks, 'rank')} of {mpi.title} on {network.host_count} emulated hosts"
-                 f" ({arguments.lab}, {lab.tcp} TCP)")
-            finished = _launch(arguments, mpi, argv, ranks, settings, lab)
+            finished = _run_in(lab, arguments, mpi, argv, settings)
     if not arguments.native:
         _keep_for_explain(finished.report)
     if arguments.json:
-        print_json({"returncode": finished.returncode, "mpi": mpi.name, "ranks": ranks,
+        print_json({"returncode": finished.returncode, "mpi": mpi.name, "ranks": arguments.ranks,
                     "seconds": round(finished.seconds, 3), "command": finished.command,
                     "lines": finished.lines, "report": finished.report})
     return finished.returncode
+
+
+def _check_writable(report: Path) -> None:
+    """Before the program runs for hours."""
+    if not report.parent.is_dir():
+        raise UsageError(f"report {report}: there is no folder {report.parent}")
+    if report.is_dir() or not os.access(report if report.exists() else report.parent, os.W_OK):
+        raise UsageError(f"report {report}: it cannot be written")
+
+
+def _check_about_labs(arguments) -> None:
+    for name in ("launcher", "hostfile", "launcher_args"):
+        if arguments.lab and getattr(arguments, name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')}: a lab has hosts and a launcher of its own;"
+                             " leave it or --lab away")
+    if arguments.tcp and not arguments.lab:
+        raise UsageError("--tcp is about the lab: it needs --lab")
+    if arguments.tcp and arguments.lab in lab_names():
+        raise UsageError(f"--tcp: the lab {arguments.lab} is up already, mutirao lab up takes it")
+
+
+def _run_here(arguments, mpi: Mpi, argv: list[str], settings: dict[str, str],
+              more: list[str]) -> CompletedRun:
+    how = launching(mpi, arguments.launcher, arguments.ranks, arguments.hostfile, more)
+    if how.added():
+        note(f"{how.program.name} is told {' '.join(how.added())}: it would not start"
+             f" {counted(how.ranks, 'rank')} {'as root ' if os.geteuid() == 0 else ''}here without")
+    arguments.ranks = how.ranks
+    return _launch(arguments, mpi, argv, settings, launcher=how.words())
+
+
+def _run_in(lab: Lab, arguments, mpi: Mpi, argv: list[str], settings: dict[str, str],
+            **options) -> CompletedRun:
+    arguments.ranks = arguments.ranks or lab.network.host_count
+    hosts = lab.network.host_count
+    shared = f", up to {-(-arguments.ranks // hosts)} on each" if arguments.ranks > hosts else ""
+    note(f"{counted(arguments.ranks, 'rank')} of {mpi.title} on {hosts} emulated hosts{shared}"
+         f" ({arguments.lab}, {lab.tcp} TCP)")
+    return _launch(arguments, mpi, argv, settings, lab=lab, **options)
+
+
+def _launcher_words(arguments) -> tuple[list[str], list[str]]:
+    """What --launcher-args gives the launcher, and the program's words."""
+    more = arguments.launcher_args or []
+    if "--" in more:  # versions of Python differ in who gets it
+        end = more.index("--")
+        return more[:end], more[end:]
+    if more and not arguments.program:
+        raise UsageError("--launcher-args: where do they end? Put -- before the program")
+    return more, arguments.program
 
 
 def _nothing_fits(mpi: Mpi) -> bool:
@@ -96,18 +161,31 @@ def _program(words: list[str]) -> list[str]:
         raise UsageError("run: no program given")
     found = shutil.which(words[0])
     if found is None:
-        raise UsageError(f"program '{words[0]}' not found"
-                         + ("" if not Path(words[0]).exists() else ": it is not executable"))
+        raise UsageError(f"program '{words[0]}' {_why_not(words[0])}")
     return [found, *words[1:]]
 
 
-def _launch(arguments, mpi: Mpi, argv: list[str], ranks: int, settings: dict[str, str],
-            lab: Lab | None) -> CompletedRun:
+def _why_not(program: str) -> str:
+    path = Path(program)
+    if path.is_dir():
+        return "is a folder"
+    if path.suffix == ".py" and path.is_file():
+        return f"is not executable: mutirao run ... -- python {program}"
+    if path.is_file() and not os.access(path, os.X_OK):
+        return f"is not executable (chmod +x {program} makes it so)"
+    if path.is_file():
+        return f"is not in PATH; for that of this folder: ./{program}"
+    beside = os.listdir(path.parent) if path.parent.is_dir() else []
+    return "not found" + did_you_mean(path.name, beside)
+
+
+def _launch(arguments, mpi: Mpi, argv: list[str], settings: dict[str, str],
+            **options) -> CompletedRun:
     with tempfile.TemporaryDirectory(prefix="mutirao-") as folder:
         settings = {"report": f"{folder}/report.json", **settings}
         with announced(Path(settings["report"]), argv):
-            finished = launch(mpi, argv, ranks, lab=lab, settings=settings,
-                              native=arguments.native, capture=arguments.json)
+            finished = launch(mpi, argv, arguments.ranks, settings=settings, native=arguments.native,
+                              capture=arguments.json, **options)
     sys.stderr.write(finished.errors)
     return finished
 

@@ -1,0 +1,49 @@
+"""`mutirao env`: prepares a shell so that what it starts is preloaded, by whatever launcher."""
+
+import os
+import shlex
+
+from mutirao.errors import Failure
+from mutirao.launch import PREFIX
+from mutirao.launch_styles import is_open_mpi
+from mutirao.mpis import default_mpi, find_mpi
+from mutirao.output import print_json
+from mutirao.paths import preloadable
+from mutirao.user_settings import gather_settings
+
+
+def register(subparsers, common) -> None:
+    parser = subparsers.add_parser(
+        "env", parents=[common], help='prepare a job script: eval "$(mutirao env)", then srun or mpirun ./app')
+    parser.add_argument("--mpi", metavar="NAME", help="that of the programs; default: the first found")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
+                        dest="assignments", help="a setting (mutirao settings lists them)")
+    parser.set_defaults(run=run)
+
+
+def run(arguments) -> int:
+    mpi = find_mpi(arguments.mpi) if arguments.mpi else default_mpi()
+    if not mpi.built:
+        raise Failure(f"no library for {mpi.title} ({mpi.library}): mutirao build --mpicc {mpi.wrapper}"
+                      " builds one")
+    if not preloadable(mpi.preload):
+        raise Failure(f"{mpi.preload} cannot be preloaded: LD_PRELOAD allows no spaces and no colons in a"
+                      " path, so move mutirao")
+    settings = gather_settings(arguments.assignments)
+    if settings.get("report"):
+        settings["report"] = os.path.abspath(settings["report"])
+    # Other tools' libraries stay first: they then see the calls as the program made them.
+    before = [path for path in os.environ.get("LD_PRELOAD", "").split(":")
+              if path and path != str(mpi.preload)]
+    variables = {PREFIX + name.upper(): value for name, value in settings.items()}
+    variables["LD_PRELOAD"] = ":".join([*before, str(mpi.preload)])
+    if is_open_mpi(mpi.known.style):
+        # Open MPI's mpirun takes to other hosts only what it is told to.
+        variables["OMPI_MCA_mca_base_env_list"] = ";".join(variables)
+    if arguments.json:
+        print_json({"mpi": mpi.name, "environment": variables})
+        return 0
+    print(f"# for {mpi.title}; mutirao env --mpi NAME is for another")
+    for name, value in variables.items():
+        print(f"export {name}={shlex.quote(value)}")
+    return 0

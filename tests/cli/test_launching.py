@@ -1,0 +1,120 @@
+"""Who starts the ranks, with which words: programs that are no MPI programs tell how often they were started."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from mutirao.lab import Lab
+from mutirao.launchers import launching
+from mutirao.mpis import found_mpis
+from mutirao.presets import load_preset
+
+FOUND = found_mpis()
+each_mpi = pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])
+OPEN_MPI = [mpi for mpi in FOUND if mpi.known.title == "Open MPI"]
+MPICH = [mpi for mpi in FOUND if mpi.known.title == "MPICH"]
+
+# Starts as many as it is told to, and says how it was called.
+SRUN = """#!/bin/sh
+if [ "$1" = --mpi=list ]; then echo "MPI plugin types are... none pmi2 pmix"; exit; fi
+echo "$@" >>"$0.calls"
+count=${SLURM_NTASKS:-1} rank=0
+while [ "$1" != env ]; do
+    if [ "$1" = -n ]; then count=$2; fi
+    shift
+done
+while [ $rank -lt $count ]; do SLURM_PROCID=$rank "$@"; rank=$((rank + 1)); done
+"""
+
+
+def lines_of(answer):
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout.splitlines()
+
+
+def test_np_is_n(mutirao):
+    assert lines_of(mutirao("run", "-np", 3, "--mpi", FOUND[0].name, "echo", "here")) == ["here"] * 3
+
+
+@each_mpi
+def test_a_hostfile_says_how_many(mutirao, tmp_path, mpi):
+    line = mpi.known.style.hostfile_line.format(host="localhost", slots=2)
+    (tmp_path / "hosts").write_text(f"# ours\n{line}\n")
+    assert len(lines_of(mutirao("run", "--mpi", mpi.name, "--hostfile", "hosts", "echo", "here"))) == 2
+    asked = mutirao("run", "-n", 1, "--mpi", mpi.name, "--hostfile", "hosts", "echo", "here")
+    assert len(lines_of(asked)) == 1
+
+
+@pytest.mark.skipif(not MPICH, reason="no MPICH")
+def test_more_words_for_the_launcher(mutirao):
+    answer = mutirao("run", "-n", 2, "--mpi", MPICH[0].name, "--launcher", "mpirun", "--launcher-args",
+                     "-prepend-rank", "--", "echo", "-n", "here")
+    assert sorted(re.findall(r"\[\d\]", answer.stdout)) == ["[0]", "[1]"], answer.stderr
+
+
+@pytest.mark.skipif(not (MPICH and OPEN_MPI), reason="only one family of MPI libraries")
+def test_a_launcher_of_another_family_is_refused(mutirao):
+    answer = mutirao("run", "--mpi", OPEN_MPI[0].name, "--launcher", MPICH[0].launcher, "true")
+    assert answer.returncode == 2 and answer.stderr.count("\n") == 1
+    assert str(OPEN_MPI[0].launcher) in answer.stderr
+
+
+@pytest.mark.skipif(not OPEN_MPI, reason="no Open MPI")
+@pytest.mark.parametrize("ranks", [1, 64])
+def test_what_open_mpi_is_told_besides_is_needed_and_said(mutirao, ranks):
+    mpi = OPEN_MPI[0]
+    told = launching(mpi, None, ranks, environment={}).added()
+    plainly = subprocess.run([mpi.launcher, "-n", str(ranks), "true"], capture_output=True, check=False)
+    assert (told != []) == (plainly.returncode != 0)
+    assert subprocess.run([mpi.launcher, *told, "-n", str(ranks), "true"], check=False,
+                          capture_output=True).returncode == 0
+    answer = mutirao("run", "-n", ranks, "--mpi", mpi.name, "true")
+    assert answer.stderr.count("\n") == (1 if told else 0)
+    assert all(word in answer.stderr for word in told)
+    assert launching(mpi, None, 64, environment={"SLURM_JOB_ID": "1"}).added() == [
+        word for word in told if word != "--oversubscribe"]
+
+
+@each_mpi
+def test_slurm_starts_the_ranks_in_an_allocation(mutirao, tmp_path, mpi):
+    srun = tmp_path / "srun"
+    srun.write_text(SRUN)
+    srun.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    say = ["sh", "-c", "echo $SLURM_PROCID $LD_PRELOAD"]
+    answer = mutirao("run", "--mpi", mpi.name, *say, PATH=path, SLURM_JOB_ID="7", SLURM_NTASKS="3")
+    assert lines_of(answer) == [f"{rank} {mpi.preload}" for rank in range(3)]
+    [called] = (tmp_path / "srun.calls").read_text().splitlines()
+    assert called.split()[0] == ("--mpi=pmix" if mpi.known.title == "Open MPI" else "--mpi=pmi2")
+    outside = mutirao("run", "-n", 2, "--launcher", "srun", "--mpi", mpi.name, *say, PATH=path)
+    assert len(lines_of(outside)) == 2
+
+
+@each_mpi
+def test_env_prepares_a_shell(mutirao, tmp_path, mpi, surroundings):
+    """A job script's plain launcher then runs mutirao, which leaves its report."""
+    printed = lines_of(mutirao("env", "--mpi", mpi.name, "--set", "report=a report.json",
+                               LD_PRELOAD="/of/the/user.so"))
+    assert any(line.startswith("export LD_PRELOAD=/of/the/user.so:") for line in printed)
+    lines = lines_of(mutirao("env", "--mpi", mpi.name, "--set", "report=a report.json"))
+    launch = [str(mpi.launcher), *launching(mpi, None, 2, environment={}).words()[1:],
+              str(mpi.program("collective")), "broadcast"]
+    script = "\n".join([*lines, " ".join(launch)])
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True,
+                          check=False, timeout=60, env={**surroundings, **mpi.environment()})
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "a report.json").read_text())["communicators"]
+
+
+def test_a_lab_that_is_up(mutirao, lab_possible):
+    with Lab.up(load_preset("two-hosts"), name="wan") as lab:
+        before = lab.settings()
+        answer = mutirao("run", "--lab", "wan", "--mpi", FOUND[0].name, "hostname")
+        assert sorted(lines_of(answer)) == ["h00", "h01"]
+        assert "wan" in answer.stderr
+        assert lab.settings() == before  # and it is still up
+        refused = mutirao("run", "--lab", "wan", "--tcp", "tuned", "true")
+        assert refused.returncode == 2 and "lab up" in refused.stderr
