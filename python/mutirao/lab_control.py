@@ -18,7 +18,9 @@ _SECONDS_TO_ANSWER = 30
 def control_folder() -> Path:
     """Made on first use, for this user alone."""
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    base = Path(runtime) if os.path.isabs(runtime) and os.path.isdir(runtime) else Path("/tmp")
+    # After `su` it may still be another user's.
+    ours = os.path.isabs(runtime) and os.path.isdir(runtime) and os.access(runtime, os.W_OK | os.X_OK)
+    base = Path(runtime) if ours else Path("/tmp")
     folder = base / ("mutirao" if base != Path("/tmp") else f"mutirao-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
     status = folder.lstat()

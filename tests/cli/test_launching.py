@@ -118,3 +118,32 @@ def test_a_lab_that_is_up(mutirao, lab_possible):
         assert lab.settings() == before  # and it is still up
         refused = mutirao("run", "--lab", "wan", "--tcp", "tuned", "true")
         assert refused.returncode == 2 and "lab up" in refused.stderr
+
+
+# Called like ssh; what it starts has nothing of our environment.
+BARE_HOST = """#!/bin/sh
+while [ "${1#-}" != "$1" ]; do shift; done
+shift
+exec env -i PATH=/usr/bin:/bin HOME="$HOME" sh -c "$*"
+"""
+
+
+@pytest.mark.parametrize("mpi", OPEN_MPI, ids=[mpi.name for mpi in OPEN_MPI])
+def test_env_reaches_other_hosts(mutirao, tmp_path, mpi, surroundings):
+    """Open MPI's launcher passes on what it is told to; MPICH's, everything."""
+    agent = tmp_path / "agent"
+    agent.write_text(BARE_HOST)
+    agent.chmod(0o755)
+    option = (["--mca", "plm_rsh_agent"] if mpi.known.major == "4" else ["--prtemca", "plm_ssh_agent"])
+    words = [str(mpi.launcher), *launching(mpi, None, 1, environment={}).words()[1:], *option, str(agent),
+             "--host", "127.0.0.9:1", "sh", "-c", "'echo preload=$LD_PRELOAD set=$MUTIRAO_BROADCAST'"]
+
+    def said(*lines):
+        done = subprocess.run(["bash", "-c", "\n".join([*lines, " ".join(words)])], cwd=tmp_path, text=True,
+                              capture_output=True, check=False, timeout=60, env=surroundings)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    prepared = lines_of(mutirao("env", "--mpi", mpi.name, "--set", "broadcast=flat"))
+    assert said(*prepared) == f"preload={mpi.preload} set=flat"
+    assert said(*prepared, "unset OMPI_MCA_mca_base_env_list") == "preload= set="

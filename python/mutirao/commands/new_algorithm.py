@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mutirao.errors import Failure, UsageError
 from mutirao.output import print_json
-from mutirao.paths import ROOT
+from mutirao.paths import INSTALLED, ROOT
 
 ALGORITHMS = Path("src/core/algorithms")
 # What a new algorithm does at first: the same as the simplest one of its collective. Those whose blocks
@@ -44,6 +44,8 @@ def register(subparsers, common) -> None:
 
 def run(arguments) -> int:
     collective, name = arguments.collective, arguments.name
+    if INSTALLED and arguments.root == ROOT:
+        raise UsageError("this mutirao is installed: name a checkout by --root")
     source, catalogue = make(arguments.root, collective, name)
     following = {
         "build it": "make build",

@@ -65,7 +65,7 @@ def run(arguments) -> int:
     more, words = _launcher_words(arguments)
     argv = _program(words)
     _check_about_labs(arguments)
-    up = arguments.lab in lab_names()
+    up = arguments.lab is not None and arguments.lab in lab_names()
     network = load_network(arguments.lab) if arguments.lab and not up else None
     settings = gather_settings(arguments.assignments)
     if arguments.report:

@@ -1,5 +1,5 @@
 // Preprocessed, never compiled: the binary interface that a compiler wrapper's mpi.h belongs to, by the names
-// that abi.cpp gives them.
+// that preload/abi.cpp gives them.
 #include <mpi.h>
 #if defined(MPI_ABI)
 mutirao_abi standard
