@@ -27,6 +27,8 @@ def test_a_job_that_runs_says_how_it_stands(run, wheels_only, tmp_path):
     job.start()
     try:
         now = read_report(report, running=True)
+        while sum(each["calls"] for each in now["communicators"]) < 100:
+            now = read_report(report, running=True)
         assert not report.exists()
     finally:
         go_on.touch()
