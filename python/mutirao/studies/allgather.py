@@ -44,7 +44,7 @@ _OPEN_MPIS = ("openmpi-5", "openmpi-4")
 _SETTLE_CALLS, _SETTLE_MS = 200, 300  # for who tries several ways first: mutirao's choice
 _TIMEOUT_S = 600.0
 # For the time that is said beforehand, as seen on two processors.
-_SECONDS_OF_A_MESSAGE = 1.5e-4  # simulated, of the catalogue
+_SECONDS_OF_A_MESSAGE = 2e-4  # simulated, of the catalogue
 _SECONDS_OF_A_JOB = 4.0
 
 
