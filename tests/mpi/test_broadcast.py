@@ -26,6 +26,7 @@ CASES = [
     ("tree:tree=greedy,segment_bytes=8192", 1, 4),
     ("multi_lane:radix=2,segment_bytes=256", 2, 5),
     ("striped:radix=2", 1, 5),
+    ("packed_trees", 1, 5),
     ("auto", 1, 4),
     ("native", 1, 4),
 ]

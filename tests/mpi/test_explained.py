@@ -82,7 +82,7 @@ def test_a_profile_of_no_use_is_said_and_costs_nothing_else(run, wheels_only, tm
     def trial():
         path = Path(mkdtemp(dir=tmp_path)) / "profile.db"
         made(path)
-        finished = passed(run("collectives_check", "barrier", ranks=2, settings={"profile": str(path)}))
+        finished = passed(run("collectives_check", *["barrier"] * 30, ranks=2, settings={"profile": str(path)}))
         looked_at = finished.report["communicators"][0].get("profile", "")
         if told and not looked_at:
             return "the program ended before the profile was looked at"

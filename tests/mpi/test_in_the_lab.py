@@ -84,13 +84,17 @@ def test_no_answer_from_anybody_leaves_the_mpi_librarys_own(mpi, lab):
 
 def test_what_calls_take_judges_the_predicted_choice(mpi, lab):
     """Beside the program: in the end one way is settled on, for a reason that was measured."""
-    finished = launch(mpi, [str(mpi.program("collective")), "allgather", "--bytes", "16384",
-                            "--consecutive", "100", "--repeat", "3"],
-                      6, lab=lab, capture=True, timeout_s=100)
-    assert finished.returncode == 0, finished.errors
-    [world] = [each for each in finished.report["communicators"] if each["name"] == "MPI_COMM_WORLD"]
-    [of_class] = [each for each in world["classes"] if each["collective"] == "allgather"]
-    rulings = of_class["rulings"]
-    assert rulings[0]["reason"].startswith("on trial; predicted")
-    assert rulings[-1]["reason"].startswith("measured") and "|" not in rulings[-1]["chosen"]
-    assert sum(each["calls"] for each in rulings) + of_class["native_calls"] >= 300
+    def trial():
+        finished = launch(mpi, [str(mpi.program("collective")), "allgather", "--bytes", "16384",
+                                "--consecutive", "100", "--repeat", "3"],
+                          6, lab=lab, capture=True, timeout_s=100)
+        assert finished.returncode == 0, finished.errors
+        [world] = [each for each in finished.report["communicators"] if each["name"] == "MPI_COMM_WORLD"]
+        [of_class] = [each for each in world["classes"] if each["collective"] == "allgather"]
+        rulings = of_class["rulings"]
+        assert rulings[0]["reason"].startswith("on trial; predicted")
+        assert sum(each["calls"] for each in rulings) + of_class["native_calls"] >= 300
+        last = rulings[-1]
+        return None if last["reason"].startswith("measured") and "|" not in last["chosen"] else last
+
+    in_time(trial)
