@@ -1,6 +1,7 @@
 """What all tests need: a runtime folder of their own, so that their labs never meet a user's, and
 programs that can be interrupted. Of tests that differ by their `shape` only one is run, chosen by a
-seed, and none marked `long`; with --everything all are."""
+seed; so of those that differ by which of the distribution's MPI libraries they run on, and of those marked
+`on_any_mpi` by which of all; and none marked `long`. With --everything all are."""
 
 import random
 import shutil
@@ -45,16 +46,21 @@ def pytest_collection_modifyitems(config, items):
     alike = defaultdict(list)
     for item in items:
         if not item.get_closest_marker("long"):
-            alike[_but_for_shape(item)].append(item)
+            alike[_but_for_what_is_chosen(item)].append(item)
     chosen = {random.Random(f"{config.option.seed} {name}").choice(group)
               for name, group in alike.items()}
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = [item for item in items if item in chosen]
 
 
-def _but_for_shape(item):
-    shape = item.callspec.params.get("shape") if hasattr(item, "callspec") else None
-    return item.nodeid.replace(str(shape), "") if shape else item.nodeid
+def _but_for_what_is_chosen(item):
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    name = item.nodeid.replace(str(params.get("shape", "")), "") if "shape" in params else item.nodeid
+    mpi = params.get("mpi", params.get("wheel"))
+    known = getattr(mpi, "known", None)
+    if known and (item.get_closest_marker("on_any_mpi") or not known.environment):
+        name = name.replace(mpi.name, "")
+    return name
 
 
 @pytest.fixture(scope="session", autouse=True)

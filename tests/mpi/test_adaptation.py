@@ -33,6 +33,7 @@ def test_epochs_pass_while_the_network_is_watched(run, agent, mode, ranks_per_ho
     assert world["adaptation"]["epochs"] >= 2
 
 
+@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("ranks_per_host,ranks", [(1, 4), (2, 5)])
 def test_links_are_measured_inside_every_few_calls(run, ranks_per_host, ranks):
     world = world_of(run("broadcast_check", ranks=ranks, settings={
@@ -80,6 +81,7 @@ def test_nothing_is_followed_when_switched_off(run, settings):
     assert calls_of(world)[0] > 0
 
 
+@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("ranks", [3, 4])
 def test_a_rank_that_comes_later_than_probes_wait_for_it_is_no_lost_host(run, ranks):
     """Rank 0 comes a second late, again and again: nobody reaches it meanwhile, and it reaches nobody."""

@@ -43,6 +43,7 @@ def test_the_program_agrees_with_the_mpi_library(run):
     assert passed(run("broadcast_check", ranks=5, native=True)) > 900
 
 
+@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("algorithm,ranks_per_host,ranks", CASES, ids=lambda value: str(value))
 def test_data_arrives(run, algorithm, ranks_per_host, ranks):
     data_arrives(run, algorithm, Shape(ranks, ranks_per_host))

@@ -42,12 +42,14 @@ def mpi(wheel):
     return wheel
 
 
+@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("shape", NATIVE_SHAPES)
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_the_program_agrees_with_the_mpi_library(run, mpi, collective, shape):
     passed(run("collectives_check", collective, ranks=shape.ranks, once=True))
 
 
+@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("row,shape", rows_and_shapes(True))
 def test_forced(run, mpi, row, shape):
     collective, name = row["collective"], row["name"]

@@ -92,6 +92,7 @@ def test_types_made_with_large_counts(run, start, broadcast):
         pytest.skip(skip_reason(native))
 
 
+@pytest.mark.on_any_mpi
 @start_modes
 def test_two_thousand_communicators_at_once(run, start):
     ends_as_natively(run, "many_communicators", "alive", 2000, ranks=2,
@@ -113,6 +114,7 @@ def cost_of(finished):
     return float(words[1]), float(words[3])
 
 
+@pytest.mark.on_any_mpi
 @start_modes
 def test_short_lived_communicators_cost_no_more(run, mpi, start):
     """Neither time nor memory. The bound of time lies where a busy machine does not reach it, and each
@@ -146,6 +148,7 @@ def test_a_root_that_computes_leaves_what_it_has_sent_to_the_kernel(run, mpi, tm
                settings=settings_of("wait", broadcast="flat")))
 
 
+@pytest.mark.on_any_mpi
 @start_modes
 def test_a_rank_that_comes_late_holds_up_nobody(run, start):
     def trial():
