@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from mutirao.collectives import COLLECTIVES
+from noise import in_time
 
 # Changes what arrives at one rank.
 SPOILING_TOOL = """
@@ -50,13 +51,20 @@ def test_calls_that_go_before_are_counted(run, collective, root):
 
 def test_as_many_calls_as_take_half_a_millisecond(run):
     """A tenth of 5 ms. Catches a batch that is settled on while it is short."""
-    finished = run("collective", "barrier", "--consecutive", 0, "--repeat", 2, ranks=2, native=True)
-    assert finished.returncode == 0, finished.errors
-    [line] = [json.loads(line) for line in finished.lines]
-    last_calls = line["settling"][-1][0]
-    least_ms = min(ms / calls for calls, ms in line["settling"])
-    assert last_calls * least_ms >= 5 > last_calls / 2 * least_ms
-    assert line["consecutive"] == max(1, last_calls // 10)
+
+    def trial():
+        finished = run("collective", "barrier", "--consecutive", 0, "--repeat", 2, ranks=2, native=True)
+        assert finished.returncode == 0, finished.errors
+        [line] = [json.loads(line) for line in finished.lines]
+        last_calls = line["settling"][-1][0]
+        least_ms = min(ms / calls for calls, ms in line["settling"])
+        assert line["consecutive"] == max(1, last_calls // 10)
+        if last_calls == 1:
+            return "the first call took all of the batch's time"
+        assert last_calls * least_ms >= 5 > last_calls / 2 * least_ms
+        return None
+
+    in_time(trial)
 
 
 def test_wrong_results_fail(run, mpi, tmp_path):
