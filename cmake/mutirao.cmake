@@ -124,7 +124,9 @@ function(mutirao_add_abi abi compile link)
     mutirao_add_library_of_abi(mutirao-${abi} ${abi} "${compile}" $<TARGET_OBJECTS:${objects}>)
     target_link_libraries(mutirao-${abi} PRIVATE mutirao_core mutirao_agent mutirao_profile)
     mutirao_add_library_of_abi(mutirao-lab-start-${abi} lab-start-${abi} "${compile}"
-                               ${PROJECT_SOURCE_DIR}/src/mpi/lab_start/lab_start.cpp)
+                               ${PROJECT_SOURCE_DIR}/src/mpi/lab_start/lab_start.cpp
+                               ${PROJECT_SOURCE_DIR}/src/mpi/interpose/native.cpp)
+    target_include_directories(mutirao-lab-start-${abi} PRIVATE ${PROJECT_SOURCE_DIR}/src)
     if(MUTIRAO_TESTS AND NOT TARGET mpi_test)
         file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/*_test.cpp)
         mutirao_add_unit_tests(mpi_test mutirao_core ${tests} $<TARGET_OBJECTS:${objects}>)

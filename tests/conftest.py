@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(config, items):
 
 def _but_for_what_is_chosen(item):
     params = item.callspec.params if hasattr(item, "callspec") else {}
-    name = item.nodeid.replace(str(params.get("shape", "")), "") if "shape" in params else item.nodeid
+    name = item.nodeid.replace(str(params.get("shape", "")), "")
     mpi = params.get("mpi", params.get("wheel"))
     known = getattr(mpi, "known", None)
     if known and (item.get_closest_marker("on_any_mpi") or not known.environment):

@@ -4,22 +4,8 @@
 #include <cstdio>
 #include <string>
 
+#include "core/text/json.h"
 #include "preload/abi.h"
-
-namespace {
-
-std::string quoted(const std::string& text) {
-    std::string out = "\"";
-    for (const char letter : text) {
-        if (letter == '"' || letter == '\\') {
-            out += '\\';
-        }
-        out += static_cast<unsigned char>(letter) < ' ' ? ' ' : letter;
-    }
-    return out + '"';
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
     if (argc != 2) {
@@ -34,9 +20,10 @@ int main(int argc, char** argv) {
     const mutirao::preload::LoadedMpi mpi = mutirao::preload::identify(handle);
     std::string reason;
     const bool fits = mutirao::preload::open_library_for(mpi, "../lib/mutirao/", reason) != nullptr;
-    std::printf("{\"version\": %s, \"standard\": %d, \"abi\": %s, \"fits\": %s, \"large_counts\": %s}\n",
-                quoted(mpi.version).c_str(), mpi.standard,
-                quoted(mutirao::preload::abi_of(mpi)).c_str(), fits ? "true" : "false",
-                dlsym(handle, "MPI_Bcast_c") != nullptr ? "true" : "false");
+    mutirao::JsonWriter json;
+    json.begin_object().member("version", mpi.version).member("standard", mpi.standard);
+    json.member("abi", mutirao::preload::abi_of(mpi)).member("fits", fits);
+    json.member("large_counts", dlsym(handle, "MPI_Bcast_c") != nullptr).end_object();
+    std::puts(json.take().c_str());
     return 0;
 }

@@ -12,17 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "mpi/interpose/native.h"
+
 namespace {
-
-void* (*next_in_program)(const char* name) = nullptr;
-
-template <typename Function>
-Function next(const char* name) {
-    void* const address = next_in_program(name);
-    Function function = nullptr;
-    std::memcpy(&function, &address, sizeof function);
-    return function;
-}
 
 void connect_all_pairs() {
     int rank = 0;
@@ -77,12 +69,8 @@ void load_delays() {
 }  // namespace
 
 // Called by what is preloaded, src/preload, as those of mutirao are.
-extern "C" __attribute__((visibility("default"))) void mutirao_bind(void* (*next_of)(const char*)) {
-    next_in_program = next_of;
-}
-
 extern "C" __attribute__((visibility("default"))) int mutirao_MPI_Init(int* argc, char*** argv) {
-    const int error = next<int (*)(int*, char***)>("MPI_Init")(argc, argv);
+    const int error = mutirao::mpi::next<int (*)(int*, char***)>("MPI_Init")(argc, argv);
     load_delays();
     return error;
 }
@@ -90,8 +78,8 @@ extern "C" __attribute__((visibility("default"))) int mutirao_MPI_Init(int* argc
 extern "C" __attribute__((visibility("default"))) int mutirao_MPI_Init_thread(int* argc, char*** argv,
                                                                               int required,
                                                                               int* provided) {
-    const int error = next<int (*)(int*, char***, int, int*)>("MPI_Init_thread")(argc, argv,
-                                                                                 required, provided);
+    const auto native = mutirao::mpi::next<int (*)(int*, char***, int, int*)>("MPI_Init_thread");
+    const int error = native(argc, argv, required, provided);
     load_delays();
     return error;
 }
