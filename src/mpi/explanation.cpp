@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core/text/counted.h"
 #include "core/text/milliseconds.h"
 #include "mpi/job/job.h"
 #include "mpi/report.h"
@@ -21,10 +22,6 @@ constexpr std::size_t most_explained = 8, most_kinds_explained = 20, most_change
 
 using Cells = std::array<std::string, 7>;
 const Cells heads = {"calls of", "native", "mutirao", "predicted", "measured", "native takes", "bound"};
-
-std::string counted(std::uint64_t count, const std::string& what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 std::string size_text(std::size_t bytes) {
     const char* unit = " B";

@@ -10,6 +10,7 @@
 #include "core/schedule/picture_messages.h"
 #include "core/schedule/predictor.h"
 #include "core/schedule/printer.h"
+#include "core/text/counted.h"
 #include "core/text/utf8.h"
 
 namespace mutirao {
@@ -51,10 +52,6 @@ std::string fixed(double value, int decimals) {
     return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value,
                                          std::chars_format::fixed, decimals)
                                .ptr};
-}
-
-std::string counted(std::size_t count, std::string_view what) {
-    return std::to_string(count) + ' ' + std::string(what) + (count == 1 ? "" : "s");
 }
 
 /// Coordinates: a tenth of a pixel is enough.

@@ -145,12 +145,11 @@ std::optional<Ruling> Docket::decide(Case& each) {
     const bool is_native = made.chosen.algorithm->native();
     const bool fresh = !each.decision;
     const bool tries_anew = each.contest && each.contest->questioned_by(made);
-    const std::string cause = fresh ? "" : what_changed(*each.decision, made);
-    each.decision = std::move(made);
+    const std::optional<Decision> before = std::exchange(each.decision, std::move(made));
     if (alike && !fresh && !tries_anew) {
         return std::nullopt;
     }
-    each.cause = cause;
+    each.cause = fresh ? "" : what_changed(*before, *each.decision);
     if (holds_contests()) {
         each.contest = contest_of(each);
         if (each.contest) {
