@@ -18,6 +18,10 @@
  * take half a millisecond, in which other programs seldom get a turn. "first_call" counts the job's earlier
  * collective calls, as a library numbers them.
  *
+ * With --beside-native 1 measurements take turns with those of the MPI library's own function, past whatever is
+ * preloaded: "native_ms". Processes, memory and the machine's moment are then the same for both, as between two
+ * jobs they never are.
+ *
  * One JSON line per root, length and number of consecutive calls from rank 0. After --then follow
  * further measurements of the same job, whose options begin as they were before it.
  */
@@ -26,7 +30,7 @@
 const char program_name[] = "collective";
 const char program_usage[] = "NAME [--bytes N,...] [--roots R,...] [--repeat N]"
                              " [--consecutive N,...] [--settle-calls N] [--settle-ms N]"
-                             " [--cold 0|1] [--then ...]";
+                             " [--cold 0|1] [--beside-native 0|1] [--then ...]";
 
 enum { start_tag = result_tag + 1 };
 /* Those who have just said that they are ready have yet to enter. */
@@ -37,8 +41,6 @@ enum { measured_part = 10 };
 enum { most_consecutive = 1000000 };
 /* On MPI_COMM_WORLD; the first two are those of agree_on_clock. */
 static long calls_made = 2;
-/* The rest of a wait is spent looking at the clock: sleepers are woken late. */
-static const double watched_ms = 0.1;
 
 struct options {
     int lengths[most_values];
@@ -51,6 +53,7 @@ struct options {
     int settle_ms;
     int repeat;
     int cold;
+    int beside_native;
 };
 
 static struct options defaults_of(const struct collective* collective) {
@@ -85,6 +88,8 @@ static int parse(int from, int argc, char** argv, const struct collective* colle
             options->repeat = parse_one(value, 1, 1000000);
         } else if (strcmp(argv[i], "--cold") == 0) {
             options->cold = parse_one(value, 0, 1);
+        } else if (strcmp(argv[i], "--beside-native") == 0) {
+            options->beside_native = parse_one(value, 0, 1);
         } else if (strcmp(argv[i], "--consecutive") == 0) {
             options->consecutive_count = parse_list(value, 0, most_consecutive, options->consecutives);
         } else if (strcmp(argv[i], "--settle-calls") == 0) {
@@ -142,15 +147,6 @@ static double told_by_root(int root, double time_ms) {
     return time_ms;
 }
 
-static void wait_until(double time_ms) {
-    const double sleep_ms = time_ms - now_ms() - watched_ms;
-    if (sleep_ms > 0) {
-        pause_ms(sleep_ms);
-    }
-    while (now_ms() < time_ms) {
-    }
-}
-
 /* Of a last level that is larger than this, as virtual machines share one, something may stay. */
 static void empty_cache(void) {
     enum { length = 64 << 20 };
@@ -190,6 +186,7 @@ struct rounds {
     double* entry_spread_ms; /* these are the root's to know */
     double* completion_ms;
     int cold;
+    int beside_native; /* every other round, from the second on, is the MPI library's */
 };
 
 static void note_round(const struct call* call, const struct rounds* rounds, int round,
@@ -221,12 +218,14 @@ static void run_rounds(struct call* call, const struct rounds* rounds) {
             return;
         }
         wait_for_start(call, rounds->notice_ms);
+        const int natively = rounds->beside_native && i % 2 == 1;
+        functions = natively ? natives() : &as_linked;
         begin = now_ms();
         for (int each = 0; each < rounds->consecutive; ++each) {
             call->collective->run(call);
         }
         end = now_ms();
-        calls_made += rounds->consecutive;
+        calls_made += natively ? 0 : rounds->consecutive;
         check_bytes(call->output, call->expected, expected_bytes, call->root);
     }
 }
@@ -284,7 +283,7 @@ static void settle(const struct options* options, struct call* call, double noti
     for (int next = 1; next > 0;) {
         double spread, step_ms = 0;
         settling->calls = next;
-        run_rounds(call, &(struct rounds){next, 1, notice, &spread, &step_ms, 0});
+        run_rounds(call, &(struct rounds){next, 1, notice, &spread, &step_ms, 0, 0});
         add_step(settling, call->length, step_ms);
         if (step_ms / next < settling->least_call_ms) {
             settling->least_call_ms = step_ms / next;
@@ -303,6 +302,13 @@ static void print_settling(const struct settling* settling) {
     printf("]}\n");
 }
 
+/* Every so many of `count`. */
+static void print_times(const double* times_ms, int count, int every) {
+    for (int i = 0; i < count; i += every) {
+        printf("%s%.6f", i == 0 ? "" : ",", times_ms[i]);
+    }
+}
+
 static void print_line(const struct call* call, double first_ms, const struct rounds* rounds,
                        const struct settling* settling) {
     if (rank != 0) {
@@ -312,8 +318,11 @@ static void print_line(const struct call* call, double first_ms, const struct ro
            "\"entry_spread_ms\":%.6f,\"completion_ms\":[",
            call->length, call->collective->name, call->root, rounds->consecutive, first_ms,
            *rounds->entry_spread_ms);
-    for (int i = 0; i < rounds->repeat; ++i) {
-        printf("%s%.6f", i == 0 ? "" : ",", rounds->completion_ms[i]);
+    const int ways = 1 + rounds->beside_native;
+    print_times(rounds->completion_ms, rounds->repeat, ways);
+    if (rounds->beside_native) {
+        printf("],\"native_ms\":[");
+        print_times(rounds->completion_ms + 1, rounds->repeat - 1, ways);
     }
     print_settling(settling);
     fflush(stdout);
@@ -321,13 +330,14 @@ static void print_line(const struct call* call, double first_ms, const struct ro
 
 static void measure(const struct options* options, struct call* call) {
     const double notice = notice_ms(call);
-    double* const values = malloc(((size_t)options->repeat + 1) * sizeof *values);
+    const int repeat = options->repeat * (1 + options->beside_native);
+    double* const values = malloc(((size_t)repeat + 1) * sizeof *values);
     if (values == NULL) {
         out_of_memory(call->length);
     }
     struct settling settling = {.first_call = calls_made, .least_call_ms = 1e300};
     double first[2]; /* the spread, and the first call's completion */
-    run_rounds(call, &(struct rounds){1, 1, notice, first, first + 1, 0});
+    run_rounds(call, &(struct rounds){1, 1, notice, first, first + 1, 0, 0});
     to_rank_0(call->root, first, 2);
     if (options->settle_calls > 0 || options->settle_ms > 0 || options->consecutives[0] == 0) {
         settle(options, call, notice, &settling);
@@ -336,10 +346,11 @@ static void measure(const struct options* options, struct call* call) {
     for (int c = 0; c < options->consecutive_count; ++c) {
         const int part = settling.calls < measured_part ? 1 : settling.calls / measured_part;
         const int asked = options->consecutives[c];
-        const struct rounds rounds = {asked > 0 ? asked : part, options->repeat, notice, values,
-                                      values + 1, options->cold};
+        const struct rounds rounds = {
+            asked > 0 ? asked : part, repeat, notice, values, values + 1, options->cold,
+            options->beside_native};
         run_rounds(call, &rounds);
-        to_rank_0(call->root, values, options->repeat + 1);
+        to_rank_0(call->root, values, repeat + 1);
         print_line(call, first[1], &rounds, &settling);
     }
     free(values);

@@ -7,6 +7,7 @@
 #ifndef MUTIRAO_BENCH_COLLECTIVES_H
 #define MUTIRAO_BENCH_COLLECTIVES_H
 
+#include "functions.h"
 #include "measuring.h"
 
 /* What a rank hands over, or gets. */
@@ -104,7 +105,7 @@ static int expect_of_each(const struct call* call, int block) {
 
 static void run_barrier(const struct call* call) {
     (void)call;
-    MPI_Barrier(MPI_COMM_WORLD);
+    functions->Barrier(MPI_COMM_WORLD);
 }
 
 static int expect_nothing(const struct call* call) {
@@ -113,7 +114,7 @@ static int expect_nothing(const struct call* call) {
 }
 
 static void run_broadcast(const struct call* call) {
-    MPI_Bcast(call->output, call->count, call->type, call->root, MPI_COMM_WORLD);
+    functions->Bcast(call->output, call->count, call->type, call->root, MPI_COMM_WORLD);
 }
 
 static int expect_the_roots(const struct call* call) {
@@ -122,12 +123,12 @@ static int expect_the_roots(const struct call* call) {
 }
 
 static void run_gather(const struct call* call) {
-    MPI_Gather(call->input, call->count, call->type, call->output, call->count, call->type,
+    functions->Gather(call->input, call->count, call->type, call->output, call->count, call->type,
                call->root, MPI_COMM_WORLD);
 }
 
 static void run_gatherv(const struct call* call) {
-    MPI_Gatherv(call->input, call->count, call->type, call->output, call->counts, call->places,
+    functions->Gatherv(call->input, call->count, call->type, call->output, call->counts, call->places,
                 call->type, call->root, MPI_COMM_WORLD);
 }
 
@@ -136,12 +137,12 @@ static int expect_each_at_root(const struct call* call) {
 }
 
 static void run_scatter(const struct call* call) {
-    MPI_Scatter(call->input, call->count, call->type, call->output, call->count, call->type,
+    functions->Scatter(call->input, call->count, call->type, call->output, call->count, call->type,
                 call->root, MPI_COMM_WORLD);
 }
 
 static void run_scatterv(const struct call* call) {
-    MPI_Scatterv(call->input, call->counts, call->places, call->type, call->output, call->count,
+    functions->Scatterv(call->input, call->counts, call->places, call->type, call->output, call->count,
                  call->type, call->root, MPI_COMM_WORLD);
 }
 
@@ -151,12 +152,12 @@ static int expect_mine_of_the_roots(const struct call* call) {
 }
 
 static void run_allgather(const struct call* call) {
-    MPI_Allgather(call->input, call->count, call->type, call->output, call->count, call->type,
+    functions->Allgather(call->input, call->count, call->type, call->output, call->count, call->type,
                   MPI_COMM_WORLD);
 }
 
 static void run_allgatherv(const struct call* call) {
-    MPI_Allgatherv(call->input, call->count, call->type, call->output, call->counts, call->places,
+    functions->Allgatherv(call->input, call->count, call->type, call->output, call->counts, call->places,
                    call->type, MPI_COMM_WORLD);
 }
 
@@ -165,17 +166,17 @@ static int expect_each(const struct call* call) {
 }
 
 static void run_alltoall(const struct call* call) {
-    MPI_Alltoall(call->input, call->count, call->type, call->output, call->count, call->type,
+    functions->Alltoall(call->input, call->count, call->type, call->output, call->count, call->type,
                  MPI_COMM_WORLD);
 }
 
 static void run_alltoallv(const struct call* call) {
-    MPI_Alltoallv(call->input, call->counts, call->places, call->type, call->output, call->counts,
+    functions->Alltoallv(call->input, call->counts, call->places, call->type, call->output, call->counts,
                   call->places, call->type, MPI_COMM_WORLD);
 }
 
 static void run_alltoallw(const struct call* call) {
-    MPI_Alltoallw(call->input, call->counts, call->offsets, call->types, call->output,
+    functions->Alltoallw(call->input, call->counts, call->offsets, call->types, call->output,
                   call->counts, call->offsets, call->types, MPI_COMM_WORLD);
 }
 
@@ -184,7 +185,7 @@ static int expect_mine_of_each(const struct call* call) {
 }
 
 static void run_reduce(const struct call* call) {
-    MPI_Reduce(call->input, call->output, call->count, call->type, call->op, call->root,
+    functions->Reduce(call->input, call->output, call->count, call->type, call->op, call->root,
                MPI_COMM_WORLD);
 }
 
@@ -193,7 +194,7 @@ static int expect_all_at_root(const struct call* call) {
 }
 
 static void run_allreduce(const struct call* call) {
-    MPI_Allreduce(call->input, call->output, call->count, call->type, call->op, MPI_COMM_WORLD);
+    functions->Allreduce(call->input, call->output, call->count, call->type, call->op, MPI_COMM_WORLD);
 }
 
 static int expect_all(const struct call* call) {
@@ -201,12 +202,12 @@ static int expect_all(const struct call* call) {
 }
 
 static void run_reduce_scatter_block(const struct call* call) {
-    MPI_Reduce_scatter_block(call->input, call->output, call->count, call->type, call->op,
+    functions->Reduce_scatter_block(call->input, call->output, call->count, call->type, call->op,
                              MPI_COMM_WORLD);
 }
 
 static void run_reduce_scatter(const struct call* call) {
-    MPI_Reduce_scatter(call->input, call->output, call->counts, call->type, call->op,
+    functions->Reduce_scatter(call->input, call->output, call->counts, call->type, call->op,
                        MPI_COMM_WORLD);
 }
 
@@ -215,7 +216,7 @@ static int expect_mine_of_all(const struct call* call) {
 }
 
 static void run_scan(const struct call* call) {
-    MPI_Scan(call->input, call->output, call->count, call->type, call->op, MPI_COMM_WORLD);
+    functions->Scan(call->input, call->output, call->count, call->type, call->op, MPI_COMM_WORLD);
 }
 
 static int expect_up_to_mine(const struct call* call) {
@@ -223,7 +224,7 @@ static int expect_up_to_mine(const struct call* call) {
 }
 
 static void run_exscan(const struct call* call) {
-    MPI_Exscan(call->input, call->output, call->count, call->type, call->op, MPI_COMM_WORLD);
+    functions->Exscan(call->input, call->output, call->count, call->type, call->op, MPI_COMM_WORLD);
 }
 
 static int expect_before_mine(const struct call* call) {

@@ -36,6 +36,16 @@ static void pause_ms(double duration_ms) {
     nanosleep(&time, NULL);
 }
 
+/* The rest of a wait is spent looking at the clock: sleepers are woken late. */
+static inline void wait_until(double time_ms) {
+    const double watched_ms = 0.1, sleep_ms = time_ms - now_ms() - watched_ms;
+    if (sleep_ms > 0) {
+        pause_ms(sleep_ms);
+    }
+    while (now_ms() < time_ms) {
+    }
+}
+
 /* Ends every rank alike: all see the same arguments. */
 static void fail(const char* what, const char* value) {
     if (rank == 0) {

@@ -163,7 +163,7 @@ function(mutirao_add_mpi spec)
         get_filename_component(base ${program} NAME_WE)
         add_executable(${base}-${name} ${program})
         target_compile_options(${base}-${name} PRIVATE ${compile})
-        target_link_libraries(${base}-${name} PRIVATE ${link} m)
+        target_link_libraries(${base}-${name} PRIVATE ${link} m ${CMAKE_DL_LIBS})
         set_target_properties(${base}-${name} PROPERTIES OUTPUT_NAME ${base}
                               RUNTIME_OUTPUT_DIRECTORY ${directory})
     endforeach()

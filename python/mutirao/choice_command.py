@@ -114,6 +114,8 @@ class Plan:
     def workload(self, name: str) -> Workload:
         if name == OWN_CHOICE:
             return self.free
+        if name == NATIVE:
+            return replace(self.forced, beside_native=False)
         return replace(self.forced, lengths_bytes=self.arms.get(name, self.free.lengths_bytes))
 
     @property
@@ -136,7 +138,7 @@ def _plan(arguments, place: Place, settings: Mapping[str, str], collective: Coll
              else roots_of(arguments, collective, place.ranks, place.network))
     settling = settling_of(arguments)
     forced = Workload(lengths, roots, (0 if real else 1,), arguments.repeat,
-                      settle_ms=_WARM_UP_MS if real else 0)
+                      settle_ms=_WARM_UP_MS if real else 0, beside_native=real)
     free = replace(forced, settle_calls=settling.calls, settle_ms=settling.ms)
     only = parse_only(arguments.only or [], collective.name)
     return Plan(mpi, collective.name, free, forced, settling.rounds or DEFAULT_ROUNDS, settings,
@@ -292,6 +294,13 @@ def _range(interval: Interval) -> str:
     return f"{interval.low:.2f}-{interval.high:.2f}"
 
 
+def _against_native_jobs(cells: Sequence[Cell], of_all: Mapping) -> list[str]:
+    """A line where native is what the job beside it measured itself."""
+    beside = any(sample.native_beside_ms for cell in cells for sample in cell.samples[OWN_CHOICE].values())
+    return [f"against jobs without mutirao {of_all['to_native_job']:.3f} x; the other ratios to native are to the"
+            " MPI library's own calls in the same job"] if beside else []
+
+
 def summary_lines(cells: Sequence[Cell]) -> list[str]:
     of_all = summary(cells)
     worst = of_all["worst"]
@@ -299,6 +308,7 @@ def summary_lines(cells: Sequence[Cell]) -> list[str]:
     lines = [f"{counted(of_all['cells'], 'cell')}, geometric means: the choice takes"
              f" {of_all['to_best']:.3f} x the best arm and {of_all['to_native']:.3f} x native; the best"
              f" arm {of_all['best_to_native']:.3f} x native",
+             *_against_native_jobs(cells, of_all),
              f"within 5% of the best: {of_all['near_best']} of {of_all['cells']}; not worse than native"
              f" (3% or 60 ns): {of_all['near_native']} of {of_all['cells']}",
              f"worst cell: {title}, {worst['to_best']['median']:.2f} x the best"

@@ -74,6 +74,7 @@ class Workload:
     settle_calls: int = 0
     settle_ms: int = 0
     cold: bool = False  # no buffer is in the processor's cache
+    beside_native: bool = False  # each measurement has one of the MPI library's own beside it
 
     @property
     def points(self) -> int:
@@ -87,7 +88,8 @@ class Workload:
                 "--consecutive", joined(self.consecutive), "--repeat", str(self.repeat),
                 *(["--settle-calls", str(self.settle_calls)] if self.settle_calls else []),
                 *(["--settle-ms", str(self.settle_ms)] if self.settle_ms else []),
-                *(["--cold", "1"] if self.cold else [])]
+                *(["--cold", "1"] if self.cold else []),
+                *(["--beside-native", "1"] if self.beside_native else [])]
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ class Point:
     entry_spread_ms: float = 0.0  # by so much a time may be too short, since not all entered at once
     first_call: int = 0  # the number, as the library counts, of the first call of all these
     settling: tuple[tuple[int, float], ...] = ()  # from the second call on: how many, and their ms
+    native_ms: tuple[float, ...] = ()  # of the MPI library's own calls, in turn with those of completion_ms
 
     @property
     def key(self) -> tuple[int, int, int]:
@@ -117,6 +120,11 @@ class Point:
     def call_ms(self) -> float:
         """Of one of the consecutive calls."""
         return self.median_ms / self.consecutive
+
+    @property
+    def native_call_ms(self) -> float | None:
+        """The same of the MPI library's own calls in this job."""
+        return statistics.median(self.native_ms) / self.consecutive if self.native_ms else None
 
     @property
     def spread_ms(self) -> float:
@@ -253,7 +261,8 @@ def read_point(line: str, network: HostNetwork | None, ranks: int) -> Point | No
         return Point(length, root, values["consecutive"], values["first_ms"],
                      tuple(values["completion_ms"]), bound_ms, values["entry_spread_ms"],
                      values.get("first_call", 0),
-                     tuple((calls, took_ms) for calls, took_ms in values.get("settling", ())))
+                     tuple((calls, took_ms) for calls, took_ms in values.get("settling", ())),
+                     tuple(values.get("native_ms", ())))
     except (ValueError, KeyError) as error:
         raise Failure(f"unreadable measurement: {line} ({error})") from None
 

@@ -237,6 +237,18 @@ def test_native_has_60_ns_of_grace():
     assert not cell.near_native
 
 
+def test_native_beside_it_counts_more_than_another_job():
+    """Jobs differ by more than what is to be seen; how they differ is told apart from it."""
+    cell = Cell("barrier", 0, 0)
+    cell.samples[OWN_CHOICE] = {0: Sample(1.5, 1.0, 1.5)}
+    assert cell.near_native and cell.to_native.median == 1.0 and cell.to_native_job.median == 1.5
+    assert cell.best_arm() == NATIVE and cell.near_best and cell.median_ms(NATIVE) == 1.5
+    lines = summary_lines([cell])
+    assert any("against jobs without mutirao 1.500 x" in line for line in lines)
+    cell.samples[OWN_CHOICE] = {0: Sample(1.5, 1.0)}
+    assert not cell.near_native and not any("without mutirao" in line for line in summary_lines([cell]))
+
+
 # Its calls 0, 1 to 4 and 5 to 8 before those of 2 ms.
 NATIVE_POINT = Point(8, 0, 2, 100.0, (4.0,), settling=((4, 40.0), (4, 20.0)))
 

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from ends import calls_of, passed
+from mutirao.measure import read_point
 from noise import in_time
 
 SLOW = """
@@ -28,11 +29,13 @@ int MPI_Allgather(const void* from, int count, MPI_Datatype type, void* to, int 
 
 
 @pytest.fixture
-def slow(mpi, tmp_path):
-    (tmp_path / "slow.c").write_text(SLOW)
-    library = tmp_path / "slow.so"
-    subprocess.run([mpi.wrapper, "-DDELAY_US=300", "-shared", "-fPIC", "slow.c", "-o", library],
-                   cwd=tmp_path, check=True)
+def slow_by(mpi, tmp_path):
+    def library(delay_us):
+        (tmp_path / "slow.c").write_text(SLOW)
+        subprocess.run([mpi.wrapper, f"-DDELAY_US={delay_us}", "-shared", "-fPIC", "slow.c", "-o", "slow.so"],
+                       cwd=tmp_path, check=True)
+        return tmp_path / "slow.so"
+
     return library
 
 
@@ -43,7 +46,9 @@ def last_ruling(finished, collective):
                key=lambda ruling: ruling["first_call"], default=None)
 
 
-def test_leaves_the_mpi_library_where_that_is_slower(run, mpi, slow):
+def test_leaves_the_mpi_library_where_that_is_slower(run, mpi, slow_by):
+    slow = slow_by(300)
+
     def trial():
         program = ["env", f"LD_PRELOAD={mpi.preload}:{slow}", str(mpi.program("collective")),
                    "allgather", "--bytes", "1024", "--consecutive", "6000"]
@@ -56,6 +61,16 @@ def test_leaves_the_mpi_library_where_that_is_slower(run, mpi, slow):
         return None if settled and ours > natively else (ours, natively, ruling)
 
     in_time(trial)
+
+
+def test_calls_beside_are_the_mpi_librarys_own(run, mpi, slow_by):
+    """Past what is preloaded, here a tool that makes them slow."""
+    program = ["env", f"LD_PRELOAD={slow_by(100_000)}", str(mpi.program("collective")), "allgather"]
+    finished = run(program, "--repeat", 3, "--beside-native", 1, ranks=2, native=True)
+    assert finished.returncode == 0, finished.errors
+    point = read_point(finished.lines[-1], None, 2)
+    assert len(point.completion_ms) == len(point.native_ms) == 3
+    assert min(point.completion_ms) > 100 > min(point.native_ms)
 
 
 def test_keeps_to_it_where_nothing_is_better_for_it(run, mpi):

@@ -38,6 +38,7 @@ Schedule ring(const Request& request);
 Schedule recursive_doubling(const Request& request);
 Schedule bruck(const Request& request);
 Schedule neighbor_exchange(const Request& request);
+Schedule bine(const Request& request);
 Schedule sparbit(const Request& request);
 Schedule pat(const Request& request);
 Schedule circulant(const Request& request);
@@ -177,6 +178,10 @@ std::vector<Algorithm> allgather_rows() {
          .source = "Chen et al. 2005, doi:10.1109/HPCASIA.2005.79",
          .build = allgather::neighbor_exchange,
          .fits = [](int size) { return size % 2 == 0; }, .blocks = InBlocks::uneven},
+        {.collective = allgather, .name = "bine",
+         .summary = "pairs exchange all that they hold, far ones first, and less far apart",
+         .source = "De Sensi et al. 2025, doi:10.1145/3712285.3759835",
+         .build = allgather::bine, .fits = is_power_of_two, .blocks = InBlocks::uneven},
         {.collective = allgather, .name = "sparbit",
          .summary = "far ranks first, so that most blocks go to near ones",
          .source = "Loch and Koslovski 2021, arXiv:2109.08751",

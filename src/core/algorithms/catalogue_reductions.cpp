@@ -24,6 +24,7 @@ Schedule rabenseifner(const Request& request);
 Schedule ring(const Request& request);
 Schedule circulant(const Request& request);
 Schedule swing(const Request& request);
+Schedule bine(const Request& request);
 Schedule direct(const Request& request);
 Schedule direct_shares(const Request& request);
 Schedule multi_lane(const Request& request);
@@ -122,6 +123,10 @@ std::vector<Algorithm> allreduce_rows() {
          .summary = "halving and doubling with partners that swing around a ring or torus",
          .source = "De Sensi et al. 2024, arXiv:2401.09356",
          .build = allreduce::swing, .fits = is_power_of_two},
+        {.collective = allreduce, .name = "bine",
+         .summary = "as recursive_doubling, with partners that are less far apart",
+         .source = "De Sensi et al. 2025, doi:10.1145/3712285.3759835",
+         .build = allreduce::bine, .fits = is_power_of_two},
         {.collective = allreduce, .name = "direct",
          .summary = "every rank sends to every other and combines by itself",
          .source = "all operands at once, as the collective is defined",

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "core/algorithms/shape.h"
 #include "core/algorithms/test_requests.h"
@@ -120,6 +121,8 @@ TEST(ReductionClaims, DepthsOfAllreduceAndReduceScatter) {
         EXPECT_LE(depth_of(allreduce, "multi_lane", size), 2 * ceiling_log(hosts, 2) + 2);
         if (is_power_of_two(size)) {
             EXPECT_EQ(depth_of(allreduce, "swing", size), 2 * log2);
+            EXPECT_EQ(depth_of(allreduce, "bine", size), log2);
+            EXPECT_EQ(depth_of(allgather, "bine", size), log2);
         }
         EXPECT_EQ(depth_of(reduce_scatter_block, "direct", size), 1);
         EXPECT_LE(depth_of(reduce_scatter_block, "recursive_halving", size),
@@ -174,6 +177,35 @@ TEST(ReductionClaims, AggregatedTreesTakeFewMessages) {
         EXPECT_EQ(most_sends(schedules_of(each, "pat:radix=16", 32, 8, true)), 5u);
     }
     EXPECT_EQ(most_sends(schedules_of(Collective::allgather, "sparbit", 32, 8, true)), 31u);
+}
+
+/// Of all messages, bytes times how far round the ranks they go.
+double travelled(const std::vector<Schedule>& schedules) {
+    const int size = static_cast<int>(schedules.size());
+    double sum = 0;
+    for (int rank = 0; rank < size; ++rank) {
+        for (const Step& step : schedules[static_cast<std::size_t>(rank)].steps()) {
+            if (step.kind != StepKind::send) continue;
+            const int distance = std::abs(step.peer - rank);
+            sum += std::min(distance, size - distance) * static_cast<double>(step.source.length_bytes);
+        }
+    }
+    return sum;
+}
+
+// Two thirds in the limit; and blocks of an allgather that go far are few.
+TEST(ReductionClaims, TheBineButterflyIsLessFarFlung) {
+    using enum Collective;
+    for (const int size : {8, 16, 32, 64, 128}) {
+        const double doubling = travelled(schedules_of(allreduce, "recursive_doubling", size, 8, true));
+        const double bine = travelled(schedules_of(allreduce, "bine", size, 8, true));
+        EXPECT_NEAR(bine / doubling, 2.0 / 3, 0.06) << size;
+        EXPECT_LT(travelled(schedules_of(allgather, "bine", size, 8, true)),
+                  travelled(schedules_of(allgather, "recursive_doubling", size, 8, true)) * 0.7)
+            << size;
+        EXPECT_EQ(port_load(schedules_of(allgather, "bine", size, 8, true)),
+                  static_cast<std::size_t>(size - 1) * 8);
+    }
 }
 
 TEST(ReductionClaims, LongMessagesLoadPortsAsLittleAsPossible) {

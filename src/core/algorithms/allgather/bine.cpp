@@ -1,0 +1,34 @@
+// Recursive doubling over the Bine butterfly (De Sensi et al. 2025, doi:10.1145/3712285.3759835): partners
+// exchange all that they hold, the farthest first. While there are few blocks they go far, two thirds as far as
+// in recursive doubling, and the many of the last step go to a neighbour. What is held are no neighbouring
+// blocks, so they are staged in scratch memory in an order of the rank's own, and copied to their places as they
+// come.
+//
+// Cost, p ranks, blocks of n bytes: log2 p steps and messages a rank; a port sends and receives (p - 1) n bytes;
+// p n bytes copied, and scratch for as many. Only for powers of two.
+#include "core/algorithms/bine_butterfly.h"
+#include "core/algorithms/block_steps.h"
+#include "core/algorithms/equal_blocks.h"
+
+namespace mutirao::allgather {
+
+Schedule bine(const Request& request) {
+    const BineOrder order(request.rank, request.size, blocks_of(request));
+    BlockSteps steps;
+    steps.copy(own_input(request), order.placed(0));
+    std::vector<StepId> held;
+    if (order.size() > 1) held.push_back(steps.copy(own_input(request), order.packed(0)));
+    for (int step = order.steps() - 1; step >= 0; --step) {
+        const int partner = bine_partner(request.rank, step, request.size);
+        steps.send(partner, order.kept(step), held);
+        const StepId arrival[] = {steps.receive(partner, order.given(step))};
+        held.push_back(arrival[0]);
+        const int count = 1 << (order.steps() - 1 - step);
+        for (int i = count; i < 2 * count; ++i) {
+            steps.copy(order.packed(i), order.placed(i), arrival);
+        }
+    }
+    return std::move(steps).take();
+}
+
+}  // namespace mutirao::allgather
