@@ -22,15 +22,16 @@
  * preloaded: "native_ms". Processes, memory and the machine's moment are then the same for both, as between two
  * jobs they never are.
  *
+ * With --late-us one rank comes so much later to each call than it could: the last one, or with --late-changes 1
+ * each in turn. That is part of what is measured.
+ *
  * One JSON line per root, length and number of consecutive calls from rank 0. After --then follow
  * further measurements of the same job, whose options begin as they were before it.
  */
+#include "collective_options.h"
 #include "collectives.h"
 
 const char program_name[] = "collective";
-const char program_usage[] = "NAME [--bytes N,...] [--roots R,...] [--repeat N]"
-                             " [--consecutive N,...] [--settle-calls N] [--settle-ms N]"
-                             " [--cold 0|1] [--beside-native 0|1] [--then ...]";
 
 enum { start_tag = result_tag + 1 };
 /* Those who have just said that they are ready have yet to enter. */
@@ -38,70 +39,8 @@ static const double pause_before_start_ms = 2;
 /* Of calls that are timed together while all settles. What is measured is a part of that. */
 static const double settling_batch_ms = 5;
 enum { measured_part = 10 };
-enum { most_consecutive = 1000000 };
 /* On MPI_COMM_WORLD; the first two are those of agree_on_clock. */
 static long calls_made = 2;
-
-struct options {
-    int lengths[most_values];
-    int length_count;
-    int roots[most_values];
-    int root_count;
-    int consecutives[most_values];
-    int consecutive_count;
-    int settle_calls;
-    int settle_ms;
-    int repeat;
-    int cold;
-    int beside_native;
-};
-
-static struct options defaults_of(const struct collective* collective) {
-    const struct options options = {.lengths = {collective->gives == nothing ? 0 : 24},
-                                    .length_count = 1,
-                                    .root_count = 1,
-                                    .consecutives = {1},
-                                    .consecutive_count = 1,
-                                    .repeat = 5};
-    return options;
-}
-
-static int most_bytes_of(const struct collective* collective) {
-    return collective->gives == nothing ? 0 : in_blocks(collective) ? INT32_MAX / size : INT32_MAX;
-}
-
-/* Reads options from argv[from] up to --then or the end, and returns where the next ones begin. */
-static int parse(int from, int argc, char** argv, const struct collective* collective,
-                 struct options* options) {
-    int i = from;
-    for (; i < argc && strcmp(argv[i], "--then") != 0; i += 2) {
-        const char* const value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (value == NULL) {
-            fail("no value for", argv[i]);
-        } else if (strcmp(argv[i], "--bytes") == 0) {
-            options->length_count =
-                parse_list(value, 0, most_bytes_of(collective), options->lengths);
-        } else if (strcmp(argv[i], "--roots") == 0) {
-            options->root_count =
-                parse_list(value, 0, collective->rooted ? size - 1 : 0, options->roots);
-        } else if (strcmp(argv[i], "--repeat") == 0) {
-            options->repeat = parse_one(value, 1, 1000000);
-        } else if (strcmp(argv[i], "--cold") == 0) {
-            options->cold = parse_one(value, 0, 1);
-        } else if (strcmp(argv[i], "--beside-native") == 0) {
-            options->beside_native = parse_one(value, 0, 1);
-        } else if (strcmp(argv[i], "--consecutive") == 0) {
-            options->consecutive_count = parse_list(value, 0, most_consecutive, options->consecutives);
-        } else if (strcmp(argv[i], "--settle-calls") == 0) {
-            options->settle_calls = parse_one(value, 0, 1000000000);
-        } else if (strcmp(argv[i], "--settle-ms") == 0) {
-            options->settle_ms = parse_one(value, 0, 1000000000);
-        } else {
-            fail("unknown option", argv[i]);
-        }
-    }
-    return i + 1;
-}
 
 /* In which all others have heard from the root and answered, at the root. */
 static double round_trip_ms(int root) {
@@ -187,6 +126,7 @@ struct rounds {
     double* completion_ms;
     int cold;
     int beside_native; /* every other round, from the second on, is the MPI library's */
+    struct lateness late;
 };
 
 static void note_round(const struct call* call, const struct rounds* rounds, int round,
@@ -197,6 +137,14 @@ static void note_round(const struct call* call, const struct rounds* rounds, int
     rounds->completion_ms[round] = times[last_end] - from;
     if (spread > *rounds->entry_spread_ms) {
         *rounds->entry_spread_ms = spread;
+    }
+}
+
+static void come_late(const struct lateness* late, int call_number) {
+    if (rank == (late->changes ? call_number % size : size - 1)) {
+        const double end = now_ms() + late->ms;
+        while (now_ms() < end) {
+        }
     }
 }
 
@@ -222,6 +170,9 @@ static void run_rounds(struct call* call, const struct rounds* rounds) {
         functions = natively ? natives() : &as_linked;
         begin = now_ms();
         for (int each = 0; each < rounds->consecutive; ++each) {
+            if (rounds->late.ms > 0) {
+                come_late(&rounds->late, each);
+            }
             call->collective->run(call);
         }
         end = now_ms();
@@ -283,7 +234,7 @@ static void settle(const struct options* options, struct call* call, double noti
     for (int next = 1; next > 0;) {
         double spread, step_ms = 0;
         settling->calls = next;
-        run_rounds(call, &(struct rounds){next, 1, notice, &spread, &step_ms, 0, 0});
+        run_rounds(call, &(struct rounds){next, 1, notice, &spread, &step_ms, 0, 0, options->late});
         add_step(settling, call->length, step_ms);
         if (step_ms / next < settling->least_call_ms) {
             settling->least_call_ms = step_ms / next;
@@ -337,7 +288,7 @@ static void measure(const struct options* options, struct call* call) {
     }
     struct settling settling = {.first_call = calls_made, .least_call_ms = 1e300};
     double first[2]; /* the spread, and the first call's completion */
-    run_rounds(call, &(struct rounds){1, 1, notice, first, first + 1, 0, 0});
+    run_rounds(call, &(struct rounds){1, 1, notice, first, first + 1, 0, 0, options->late});
     to_rank_0(call->root, first, 2);
     if (options->settle_calls > 0 || options->settle_ms > 0 || options->consecutives[0] == 0) {
         settle(options, call, notice, &settling);
@@ -348,7 +299,7 @@ static void measure(const struct options* options, struct call* call) {
         const int asked = options->consecutives[c];
         const struct rounds rounds = {
             asked > 0 ? asked : part, repeat, notice, values, values + 1, options->cold,
-            options->beside_native};
+            options->beside_native, options->late};
         run_rounds(call, &rounds);
         to_rank_0(call->root, values, repeat + 1);
         print_line(call, first[1], &rounds, &settling);

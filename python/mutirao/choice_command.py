@@ -46,10 +46,16 @@ def add_choice(parser) -> None:
     parser.add_argument("--choice", action="store_true",
                         help="judge mutirao's choice, cell by cell: every algorithm by force (or those"
                         " of --only), the native one, and the free choice after its trials, in turns")
+    parser.add_argument("--late-us", type=int, metavar="T",
+                        help="with --choice: the last rank comes so many microseconds late to each call")
+    parser.add_argument("--late-changes", action="store_true",
+                        help="with --late-us: each rank in turn instead of the last one")
     add_settling(parser, DEFAULT_ROUNDS, "with --choice: ")
 
 
 def refuse_without_choice(arguments) -> None:
+    if arguments.late_us is not None or arguments.late_changes:
+        raise UsageError("--late-us: only what --choice measures can have late ranks")
     for name in ("rounds", "settle_calls", "settle_s"):
         if getattr(arguments, name) is not None:
             raise UsageError(f"--{name.replace('_', '-')} is about the free choice: it needs --choice")
@@ -64,6 +70,10 @@ def run_choice(arguments) -> int:
         raise UsageError("--consecutive: with --choice that follows from how long calls take")
     if arguments.collective == ALL and arguments.only:
         raise UsageError("--only names algorithms of one collective, not of all")
+    if arguments.late_changes and not arguments.late_us:
+        raise UsageError("--late-changes needs --late-us: by how much ranks are late")
+    if arguments.late_us is not None:
+        check_at_least_one(arguments, "late_us")
     settings = gather_settings(arguments.assignments)
     for name in filter(settings.get, ("start", *COLLECTIVES)):
         raise UsageError(f"--choice forces every arm and lets mutirao choose: the setting {name} has"
@@ -138,7 +148,8 @@ def _plan(arguments, place: Place, settings: Mapping[str, str], collective: Coll
              else roots_of(arguments, collective, place.ranks, place.network))
     settling = settling_of(arguments)
     forced = Workload(lengths, roots, (0 if real else 1,), arguments.repeat,
-                      settle_ms=_WARM_UP_MS if real else 0, beside_native=real)
+                      settle_ms=_WARM_UP_MS if real else 0, beside_native=real,
+                      late_us=arguments.late_us or 0, late_changes=arguments.late_changes)
     free = replace(forced, settle_calls=settling.calls, settle_ms=settling.ms)
     only = parse_only(arguments.only or [], collective.name)
     return Plan(mpi, collective.name, free, forced, settling.rounds or DEFAULT_ROUNDS, settings,
@@ -240,6 +251,7 @@ def _to_dict(place: Place, plans: Sequence[Plan], cells: Mapping[str, Sequence[C
     return {"ranks": place.ranks, **described, "rounds": plans[0].rounds,
             "repeat": plans[0].free.repeat, "settle_calls": plans[0].free.settle_calls,
             "settle_ms": plans[0].free.settle_ms,
+            "late_us": plans[0].free.late_us, "late_changes": plans[0].free.late_changes,
             "plans": [{"mpi": plan.mpi.name, "mpi_title": plan.mpi.title,
                        "collective": plan.collective,
                        "arms": {name: list(lengths) for name, lengths in plan.arms.items()},

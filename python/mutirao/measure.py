@@ -75,6 +75,8 @@ class Workload:
     settle_ms: int = 0
     cold: bool = False  # no buffer is in the processor's cache
     beside_native: bool = False  # each measurement has one of the MPI library's own beside it
+    late_us: int = 0  # a rank comes so much later to each call: the last one,
+    late_changes: bool = False  # or each in turn
 
     @property
     def points(self) -> int:
@@ -89,7 +91,9 @@ class Workload:
                 *(["--settle-calls", str(self.settle_calls)] if self.settle_calls else []),
                 *(["--settle-ms", str(self.settle_ms)] if self.settle_ms else []),
                 *(["--cold", "1"] if self.cold else []),
-                *(["--beside-native", "1"] if self.beside_native else [])]
+                *(["--beside-native", "1"] if self.beside_native else []),
+                *(["--late-us", str(self.late_us)] if self.late_us else []),
+                *(["--late-changes", "1"] if self.late_changes else [])]
 
 
 @dataclass(frozen=True)

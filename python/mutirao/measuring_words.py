@@ -109,7 +109,7 @@ def place_of(arguments) -> Place:
 def check_at_least_one(arguments, *names: str) -> None:
     for name in names:
         if getattr(arguments, name) < 1:
-            raise UsageError(f"--{name} must be at least 1, not {getattr(arguments, name)}")
+            raise UsageError(f"--{name.replace('_', '-')} must be at least 1, not {getattr(arguments, name)}")
 
 
 def rank_count(arguments, network: HostNetwork | None) -> int:

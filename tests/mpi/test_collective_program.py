@@ -49,6 +49,16 @@ def test_calls_that_go_before_are_counted(run, collective, root):
     assert second["first_call"] == 2 + 1 + settled + 3 * 2
 
 
+@pytest.mark.parametrize("changes", [0, 1])
+def test_late_ranks_are_part_of_what_is_measured(run, changes):
+    """Three calls, to each of which one rank comes 20 ms late."""
+    finished = run("collective", "barrier", "--consecutive", 3, "--late-us", 20_000, "--late-changes", changes,
+                   "--repeat", 1, ranks=2, native=True)
+    assert finished.returncode == 0, finished.errors
+    [line] = [json.loads(line) for line in finished.lines]
+    assert line["completion_ms"][0] >= 60
+
+
 def test_as_many_calls_as_take_half_a_millisecond(run):
     """A tenth of 5 ms. Catches a batch that is settled on while it is short."""
 
