@@ -37,7 +37,7 @@ def test_a_line_for_each_length_and_root(run, collective):
 
 @pytest.mark.parametrize("collective, root", [("reduce", 1), ("allreduce", 0)])
 def test_calls_that_go_before_are_counted(run, collective, root):
-    """A library numbers them as the program does: two of the start, then each cell's own."""
+    """A library numbers them as the program does."""
     finished = run("collective", collective, "--bytes", "8,16", "--roots", root, "--repeat", 3,
                    "--settle-calls", 50, "--consecutive", 2, ranks=2, native=True)
     assert finished.returncode == 0, finished.errors
@@ -45,8 +45,8 @@ def test_calls_that_go_before_are_counted(run, collective, root):
     settled = sum(calls for calls, _ms in first["settling"])
     assert settled >= 50 and first["settling"][0][0] == 1
     assert all(ms > 0 for _calls, ms in first["settling"])
-    assert first["first_call"] == 2
-    assert second["first_call"] == 2 + 1 + settled + 3 * 2
+    assert first["first_call"] == 0
+    assert second["first_call"] == 1 + settled + 3 * 2
 
 
 @pytest.mark.parametrize("changes", [0, 1])
@@ -56,7 +56,8 @@ def test_late_ranks_are_part_of_what_is_measured(run, changes):
                    "--repeat", 1, ranks=2, native=True)
     assert finished.returncode == 0, finished.errors
     [line] = [json.loads(line) for line in finished.lines]
-    assert line["completion_ms"][0] >= 60
+    # The first may be late before the last one has begun.
+    assert line["completion_ms"][0] >= 40
 
 
 def test_as_many_calls_as_take_half_a_millisecond(run):
@@ -82,8 +83,14 @@ def test_wrong_results_fail(run, mpi, tmp_path):
     tool = tmp_path / "tool.so"
     subprocess.run([mpi.wrapper, "-shared", "-fPIC", "tool.c", "-o", tool], cwd=tmp_path, check=True)
     program = ["env", f"LD_PRELOAD={tool}", str(mpi.program("collective")), "scan", "--bytes", "7"]
-    finished = run(program, ranks=2, native=True)
-    assert finished.returncode != 0 and "rank 1 received wrong bytes" in finished.errors
+
+    def trial():
+        finished = run(program, ranks=2, native=True)
+        assert finished.returncode != 0
+        # Launchers may lose what an aborted rank has just written.
+        return None if "rank 1 received wrong bytes" in finished.errors else finished.errors
+
+    in_time(trial)
 
 
 @pytest.mark.parametrize("words, named", [

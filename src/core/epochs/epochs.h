@@ -33,12 +33,15 @@ struct Pace {
     std::uint64_t most_calls = 100'000;
 };
 
-inline constexpr Pace pace_on_one_host{10'000, 1024};
+/// Once nothing is on trial there is little to tell, and telling it costs as much as dozens of short calls.
+inline constexpr Pace pace_on_one_host{10'000, 1024}, settled_pace_on_one_host{100'000, 1024};
 
 class EpochDecider {
   public:
+    /// Until the ranks have said how far they are ahead, the horizon is four calls, or as many as are free.
     EpochDecider(std::uint64_t first_call, std::uint64_t free_calls)
-        : announced_until_(first_call + free_calls), paced_call_(first_call) {}
+        : announced_until_(first_call + free_calls),
+          horizon_calls_(free_calls > 0 && free_calls < 4 ? free_calls : 4), paced_call_(first_call) {}
 
     void keep(Pace pace) { pace_ = pace; }
 
@@ -63,7 +66,7 @@ class EpochDecider {
     Pace pace_;
     std::uint32_t number_ = 0;
     std::uint64_t announced_until_;
-    std::uint64_t horizon_calls_ = 4;
+    std::uint64_t horizon_calls_;
     std::uint64_t epoch_calls_ = 1;  ///< of the newest epoch
     // Since when the pace is measured.
     std::uint64_t paced_call_;

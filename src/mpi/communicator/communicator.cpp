@@ -14,10 +14,11 @@
 namespace mutirao::mpi {
 namespace {
 
-/// Calls that need no announcement: time for the first one to travel.
-constexpr std::uint64_t free_calls = 4;
-/// Of MPI_COMM_WORLD, whose first calls come before its ranks know each other.
-constexpr std::uint64_t world_free_calls = 8;
+/// Calls that need no announcement: time for the first one to travel. Those of MPI_COMM_WORLD come before
+/// its ranks know each other, unless MPI_Init waits for that.
+std::uint64_t free_calls(bool of_world) {
+    return runtime().settings.waits_at_start() ? 1 : of_world ? 8 : 4;
+}
 
 std::shared_ptr<Record> new_record(MPI_Comm comm) {
     auto record = std::make_shared<Record>();
@@ -51,7 +52,7 @@ Communicator::Communicator(MPI_Comm comm, Job& job)
     } else if (record_->ranks == 1) {
         be_native("one rank");
     } else if (comm == MPI_COMM_WORLD) {
-        rule(Slot(0), *members_of(comm, job.world_group()), 0, world_free_calls);
+        rule(Slot(0), *members_of(comm, job.world_group()), 0, free_calls(true));
     } else {
         next_event_ = runtime().settings.waits_for_ranks() ? 0 : 1;
     }
@@ -189,7 +190,7 @@ void Communicator::take_agreement(std::uint64_t call) {
         const std::string& why = job_.world().native_reason;
         be_native(why.empty() ? "something stands against mutirao on another rank" : why);
     } else if (result == SlotAgreement::Result::agreed) {
-        rule(Slot(slot), std::move(*candidates_), call, free_calls);
+        rule(Slot(slot), std::move(*candidates_), call, free_calls(false));
         candidates_.reset();
     }
 }

@@ -25,9 +25,7 @@ bool is_synchronous() {
 
 std::string mode_of(bool watched) {
     const Adaptation& adaptation = runtime().settings.adaptation;
-    if (is_synchronous()) {
-        return "every:" + std::to_string(adaptation.every);
-    }
+    if (is_synchronous()) return "every:" + std::to_string(adaptation.every);
     if (adaptation.mode == Adaptation::Mode::off || !watched) {
         return "off";
     }
@@ -124,9 +122,6 @@ bool Communicator::know_hosts() {
             ruled_->epochs.emplace(ruled_->follower.end(), 0);
         }
     }
-    if (ruled_->epochs && ruled_->members.host_count() == 1) {
-        ruled_->epochs->keep(pace_on_one_host);
-    }
     if (is_synchronous()) {
         ruled_->synchronous = std::make_unique<SynchronousAdaptation>(
             job_.twin(), ruled_->slot.synchronous(), ruled_->members, runtime().settings);
@@ -181,7 +176,9 @@ void Communicator::follow(std::uint64_t call) {
     if (decides()) {
         announce(call);
     }
-    listen(call);
+    if (!decides() || ruled_->members.my_rank != 0) {  // in band rank 0 may have announced before
+        listen(call);
+    }
     while (phase_ == Phase::ruled && !ruled_->follower.within(call)) {
         std::optional<Announcement> epoch = ruled_->follower.advance();
         if (!epoch) {
@@ -196,10 +193,9 @@ void Communicator::follow(std::uint64_t call) {
     }
 }
 
-// Calls come the faster the longer, in calls, an epoch is, and a look costs about as much as a call
-// inside one host.
+// Calls come the faster the longer, in calls, an epoch is. Inside one host a look costs as much as dozens of them.
 std::uint64_t Communicator::next_event(std::uint64_t call) const {
-    const std::uint64_t looks_per_epoch = ruled_->members.host_count() == 1 ? 8 : 32;
+    const std::uint64_t looks_per_epoch = ruled_->members.host_count() == 1 ? 1 : 32;
     const std::uint64_t look =
         call + std::max<std::uint64_t>(ruled_->follower.calls_per_epoch() / looks_per_epoch, 1);
     return std::min(look, ruled_->follower.end());
@@ -215,6 +211,10 @@ void Communicator::announce(std::uint64_t call) {
         }
     }
     while (epochs.due(call)) {
+        if (ruled_->members.host_count() == 1) {
+            const bool settled = ruled_->docket && ruled_->docket->all_settled();
+            epochs.keep(settled ? settled_pace_on_one_host : pace_on_one_host);
+        }
         Announcement made = epochs.enter(call, now_us());
         if (ruled_->docket) {
             made.rulings = ruled_->docket->take_fresh(call);

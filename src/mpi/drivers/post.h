@@ -29,7 +29,9 @@ class Post {
 
     /// Messages to one rank arrive in their order.
     void send(int rank, std::shared_ptr<const Bytes> bytes);
-    std::optional<Received> receive();
+    /// Open MPI looks first and sees what has come afterwards, which matters to who looks once in a call: two
+    /// looks see what one would leave to the next call.
+    std::optional<Received> receive(int looks = 2);
     /// Sends to this rank may never complete: do not wait for them.
     void give_up(int rank) { given_up_.insert(rank); }
     /// No sends are under way.

@@ -86,7 +86,7 @@ void AnnouncementPost::report(const Report& report) {
 
 std::vector<Report> AnnouncementPost::receive_reports() {
     std::vector<Report> heard;
-    while (const auto received = reports_.receive()) {
+    while (const auto received = reports_.receive(1)) {
         if (auto report = decode_report(received->bytes, members_.rank_count())) {
             heard.push_back(std::move(*report));
         }

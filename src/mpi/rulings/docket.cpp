@@ -83,6 +83,15 @@ Route Docket::route() {
     return route_;
 }
 
+bool Docket::all_settled() const {
+    const std::lock_guard lock(mutex_);
+    return queue_.empty() && fresh_.empty() &&
+           std::all_of(cases_.begin(), cases_.end(), [](const auto& row) {
+               const Case& each = row.second;
+               return !each.waiting && (!each.contest || each.contest->settled());
+           });
+}
+
 void Docket::look_at_network() {
     if (!subject_.lookout || frozen_) {
         return;

@@ -49,6 +49,8 @@ class Docket {
     /// Decided and not yet taken, in that call. The route as the network is now.
     std::vector<Ruling> take_fresh(std::uint64_t call);
     Route route();
+    /// Nothing waits for a decision, and nothing is on trial but what is watched.
+    bool all_settled() const;
 
     /// Some of the work; false when there is nothing to do at present.
     bool work();
