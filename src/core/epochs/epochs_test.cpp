@@ -196,6 +196,35 @@ TEST(Epochs, OneCallAheadIsEnoughForASynchronousProgram) {
     EXPECT_EQ(news_in_call, 60U);  // what was known in call 59 held from call 60 on
 }
 
+// Where MPI_Init waits one call is free, and from then on what is known in a call holds in the next.
+TEST(Epochs, FewFreeCallsMakeAShortFirstHorizon) {
+    EpochDecider decider(0, 1);
+    for (std::uint64_t call = 0; call < 8; ++call) {
+        ASSERT_TRUE(decider.due(call));
+        EXPECT_EQ(decider.enter(call, 350e3 * static_cast<double>(call)).first_call, call + 1);
+        EXPECT_FALSE(decider.due(call));
+    }
+    EXPECT_EQ(EpochDecider(0, 8).horizon_calls(), 4U);
+}
+
+// Of the time between two epochs, in calls of a millisecond.
+TEST(Epochs, AreFewerOnOneHostOnceNothingIsOnTrial) {
+    const auto epochs_of_1000_calls = [](Pace pace) {
+        EpochDecider decider(0, 4);
+        decider.keep(pace);
+        int epochs = 0;
+        for (std::uint64_t call = 0; call < 2000; ++call) {
+            while (decider.due(call)) {
+                decider.enter(call, 1e3 * static_cast<double>(call));
+                epochs += call >= 1000;
+            }
+        }
+        return epochs;
+    };
+    EXPECT_NEAR(epochs_of_1000_calls(pace_on_one_host), 100, 2);
+    EXPECT_NEAR(epochs_of_1000_calls(settled_pace_on_one_host), 10, 1);
+}
+
 // Rank 0 lags behind by up to so many calls, and nobody waits for it once that is known.
 TEST(Epochs, HorizonCoversHowFarRanksRunAhead) {
     constexpr std::uint64_t ahead = 100;
