@@ -39,7 +39,7 @@ static void* mpi_library(void) {
     return library;
 }
 
-static const struct functions* natives(void) {
+static inline const struct functions* natives(void) {
     static struct functions found;
     if (found.Barrier == NULL) {
         void* const library = mpi_library();

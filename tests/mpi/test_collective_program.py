@@ -99,3 +99,13 @@ def test_wrong_results_fail(run, mpi, tmp_path):
 def test_wrong_words(run, words, named):
     finished = run("collective", *words, ranks=2, native=True)
     assert finished.returncode != 0 and finished.lines == [] and named in finished.errors
+
+
+def test_a_mix_of_calls(run):
+    kinds = ["barrier:0", "broadcast:24", "allreduce:8", "alltoallw:100", "exscan:7"]
+    finished = run("mixed", 300, *kinds, ranks=3, native=True)
+    assert finished.returncode == 0, finished.errors
+    [line] = [json.loads(line) for line in finished.lines]
+    assert line["calls"] == 300 and 0 < line["first_tenth_ms"] < line["whole_ms"]
+    wrong = run("mixed", 300, "brodcast:24", ranks=2, native=True)
+    assert wrong.returncode == 2 and "unknown collective brodcast" in wrong.errors
