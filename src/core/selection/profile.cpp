@@ -253,10 +253,15 @@ const Remembered* preferred(const std::vector<Remembered>& known, double margin)
         return each.row.candidate.native();
     });
     if (native == known.end()) return nullptr;
-    const auto better = std::find_if(known.begin(), known.end(), [&](const Remembered& each) {
-        return each.row.time_us.high * (1 + margin) < native->row.time_us.low;
-    });
-    return &*(better == known.end() ? native : better);
+    const Trial::Interval& native_us = native->row.time_us;
+    bool open = false;
+    for (const Remembered& each : known) {
+        const Trial::Interval& its_us = each.row.time_us;
+        if (its_us.median * (1 + margin) >= native_us.median) continue;
+        if (its_us.high < native_us.median && its_us.median < native_us.low) return &each;
+        open = true;
+    }
+    return open ? nullptr : &*native;
 }
 
 }  // namespace mutirao

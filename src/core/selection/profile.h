@@ -93,8 +93,10 @@ struct Remembered {
 std::vector<Remembered> remembered(const std::vector<ProfileRow>& rows, const CallShape& shape,
                                    const Ranks& ranks);
 
-/// By what is remembered, fastest first: the fastest whose whole interval is below that of native by the
-/// margin, or else native. Nothing where native is not known: there is nothing to compare with.
+/// By what is remembered, fastest first: native where nothing is faster by the margin, otherwise the fastest whose
+/// median and native's lie outside each other's intervals. In trials these two took turns, so that they could be
+/// told apart by ratios; what is kept of them are the times, whose intervals overlap where times drifted. Nothing
+/// where that leaves it open, or where native is not known: calls have to tell.
 const Remembered* preferred(const std::vector<Remembered>& known, double margin = Trial::Rules{}.margin);
 
 }  // namespace mutirao

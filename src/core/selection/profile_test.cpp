@@ -165,15 +165,29 @@ TEST(Profile, MoreWindowsAndNewerOnesWeighMore) {
 
 TEST(Profile, NativeGoesOnlyForWhatIsClearlyFaster) {
     EXPECT_EQ(preferred(at({row("flat", 24, 10)}, 24)), nullptr);
-    const auto name = [](const std::vector<ProfileRow>& rows) {
+    const auto name = [](const std::vector<ProfileRow>& rows) -> std::string {
         const auto known = at(rows, 24);
-        return to_string(preferred(known)->row.candidate);
+        const Remembered* const best = preferred(known);
+        return best == nullptr ? "open" : to_string(best->row.candidate);
     };
-    // Native is between 90 and 120: what takes up to 1.2 of its median must have one below 72.8.
-    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 73)}), "native");
-    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 72)}), "flat");
+    // Native is between 90 and 120; others take up to 1.2 of their medians.
+    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 98)}), "native");
+    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 96)}), "open");
+    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 84)}), "open");
+    EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 83)}), "flat");
     EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 300)}), "native");
     EXPECT_EQ(name({row("native", 24, 100), row("flat", 24, 72), row("chain", 24, 20)}), "chain");
+}
+
+// In a lab of six hosts a job had settled on these; the next one went back to native for half of its calls.
+TEST(Profile, WhatATrialPreferredIsPreferredAgain) {
+    ProfileRow native = row("native", 24, 0), other = row("flat", 24, 0);
+    native.time_us = {26.1, 29.2, 41.6};
+    other.time_us = {17.6, 20.3, 26.8};
+    EXPECT_EQ(to_string(preferred(at({native, other}, 24))->row.candidate), "flat");
+    native.time_us = {22.7, 24.5, 29.3};
+    other.time_us = {16.6, 20.6, 24.3};
+    EXPECT_EQ(to_string(preferred(at({native, other}, 24))->row.candidate), "flat");
 }
 
 TEST(Profile, WhatIsLearnedComesBack) {
