@@ -17,7 +17,7 @@ from mutirao.measuring_words import (
     REPEAT,
     Place,
     add_settling,
-    check_at_least_one,
+    check_counts,
     lengths_of,
     parse_only,
     place_of,
@@ -59,7 +59,7 @@ def run_choice(arguments) -> int:
     place = place_of(arguments)
     if arguments.repeat is None:
         arguments.repeat = REPEAT if place.network else CHOICE_REPEAT
-    check_at_least_one(arguments, "repeat")
+    check_counts(arguments, "repeat")
     if arguments.consecutive != 1:
         raise UsageError("--consecutive: with --choice that follows from how long calls take")
     if arguments.collective == ALL and arguments.only:
