@@ -1,5 +1,5 @@
 ! Solves the Poisson equation  -u_xx - u_yy = f  on the unit square, u = 0 on its edge, by Jacobi's
-! method on a grid of 64 x 64 points. With f = 2 pi^2 sin(pi x) sin(pi y) the solution is known,
+! method on a grid of 32 x 32 points. With f = 2 pi^2 sin(pi x) sin(pi y) the solution is known,
 ! u = sin(pi x) sin(pi y), so the program says how far it is from it.
 !
 ! Each rank has a strip of columns, and a halo column on either side. In each step neighbours exchange the
@@ -11,7 +11,7 @@ program jacobi
   use mpi_f08
   implicit none
   integer, parameter :: dp = kind(1.0d0)
-  integer, parameter :: n = 64, most_steps = 40000, steps_between_checks = 50
+  integer, parameter :: n = 32, most_steps = 40000, steps_between_checks = 50
   real(dp), parameter :: pi = acos(-1.0_dp), tolerance = 1.0e-9_dp, h = 1.0_dp / (n + 1)
   integer :: rank, ranks, left, right, columns, first, step
   real(dp), allocatable :: u(:, :), new(:, :), f(:, :)
@@ -20,7 +20,7 @@ program jacobi
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
-  if (ranks > n) call give_up("at most one rank for each of the 64 columns")
+  if (ranks > n) call give_up("at most one rank for each of the 32 columns")
   call divide_columns()
   call fill()
 

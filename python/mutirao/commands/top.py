@@ -104,13 +104,14 @@ class Source:
 
 
 def host_names(pid: int) -> list[str]:
-    """Those in the host file of a standing agent; a job's agents know addresses only."""
+    """Those in the host file of a standing agent, if they differ; a job's agents know addresses only."""
     try:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
         lines = Path(words[words.index("--hosts") + 1]).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError, IndexError):
         return []
-    return [line.split()[0] for line in (line.split("#")[0] for line in lines) if line.strip()]
+    names = [line.split()[0] for line in (line.split("#")[0] for line in lines) if line.strip()]
+    return names if len(set(names)) == len(names) else []
 
 
 def ask_agent(*words: str) -> Any:
