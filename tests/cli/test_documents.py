@@ -71,7 +71,7 @@ ELSEWHERE = {
     "./mutirao study ping-pong --trips 100": ("tests/study/test_ping_pong.py", "def test_the_study_is_on"),
 }
 # What a reader puts in the place of these, here.
-HERE = [(r"\b(-np?) (64|8|4)\b", r"\1 2"), (r"/opt/mutirao/lib", str(LIBRARIES)), (r"^mutirao ", "./mutirao "),
+HERE = [(r" (-np?) (64|8|4) ", r" \1 2 "), (r"/opt/mutirao/lib", str(LIBRARIES)), (r"^mutirao ", "./mutirao "),
         (r"\$\(mutirao ", "$(./mutirao "), (r"^mpiexec (.*) \./app$", r"mpiexec.mpich \1 ./app-mpich")]
 
 
