@@ -13,6 +13,7 @@ from typing import Any
 
 from mutirao.errors import Failure, UsageError
 from mutirao.paths import BUILD, state_folder
+from mutirao.user_files import read_text, why
 
 PROGRAM = BUILD / "bin" / "mutirao-agent"
 _SECONDS_TO_START = 30
@@ -48,22 +49,19 @@ def make_key(path: Path) -> None:
     except FileExistsError:
         raise UsageError(f"{path} exists already: a key is never overwritten") from None
     except OSError as error:
-        raise Failure(f"{path}: {error.strerror}") from None
+        raise UsageError(f"{path} cannot be written: {why(error)}") from None
     with open(descriptor, "w") as file:
         file.write(secrets.token_hex(32) + "\n")
 
 
 def this_host(hosts: Path) -> int:
     """The number of the only line of the host file that names this host."""
-    try:
-        lines = [line.split("#")[0].split() for line in hosts.read_text().splitlines()]
-    except (OSError, UnicodeDecodeError):
-        raise UsageError(f"host file {hosts} cannot be read") from None
+    lines = [line.split("#")[0].split() for line in read_text(hosts).splitlines()]
     names = [line[0] for line in lines if line]
     own = [number for number, name in enumerate(names) if _is_this_host(name)]
     if len(own) != 1:
-        what = "no line" if not own else f"{len(own)} lines"
-        raise UsageError(f"{what} of {hosts} name this host: say which is meant with --self")
+        what = "no line names" if not own else f"{len(own)} lines name"
+        raise UsageError(f"{hosts}: {what} this host: say which is meant with --self")
     return own[0]
 
 

@@ -74,7 +74,7 @@ def _fits(row: dict, hosts: Hosts) -> bool:
 
 def _names(row: dict, hosts: Hosts, length_bytes: int) -> Iterator[str]:
     """Pipelines of the first radix and tree only."""
-    trees = [f"tree={tree}" for tree in row["trees"]] if len(row["trees"]) > 1 else [""]
+    trees = [f"kind={tree}" for tree in row["trees"]] if len(row["trees"]) > 1 else [""]
     radices = [f"radix={radix}" for radix in row["radices"]] or [""]
     inside = f"inside={row['name']}" if hosts.count == 1 and row["insides"] else ""
     shapes = [(tree, radix) for tree in trees for radix in radices]

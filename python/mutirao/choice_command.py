@@ -17,7 +17,7 @@ from mutirao.measuring_words import (
     REPEAT,
     Place,
     add_settling,
-    check_at_least_one,
+    check_counts,
     lengths_of,
     parse_only,
     place_of,
@@ -65,7 +65,7 @@ def run_choice(arguments) -> int:
     place = place_of(arguments)
     if arguments.repeat is None:
         arguments.repeat = REPEAT if place.network else CHOICE_REPEAT
-    check_at_least_one(arguments, "repeat")
+    check_counts(arguments, "repeat")
     if arguments.consecutive != 1:
         raise UsageError("--consecutive: with --choice that follows from how long calls take")
     if arguments.collective == ALL and arguments.only:
@@ -73,7 +73,7 @@ def run_choice(arguments) -> int:
     if arguments.late_changes and not arguments.late_us:
         raise UsageError("--late-changes needs --late-us: by how much ranks are late")
     if arguments.late_us is not None:
-        check_at_least_one(arguments, "late_us")
+        check_counts(arguments, "late_us")
     settings = gather_settings(arguments.assignments)
     for name in filter(settings.get, ("start", *COLLECTIVES)):
         raise UsageError(f"--choice forces every arm and lets mutirao choose: the setting {name} has"

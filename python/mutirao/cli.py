@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import math
 import os
 import re
 import signal
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 from mutirao import __version__
-from mutirao.errors import Failure, UsageError, did_you_mean
+from mutirao.errors import Failure, UsageError, did_you_mean, unknown
 
 # Modules of mutirao.commands, in the order of the help.
 COMMANDS = (
@@ -47,19 +48,35 @@ class Parser(argparse.ArgumentParser):
         self._given = list(sys.argv[1:] if args is None else args)
         return super().parse_args(args, namespace)
 
+    def _get_values(self, action, arg_strings):
+        """Refuses nothing where something is needed, and numbers that are none."""
+        if "" in arg_strings and action.nargs not in (argparse.REMAINDER, argparse.PARSER):
+            raise argparse.ArgumentError(action, "expected one argument")
+        values = super()._get_values(action, arg_strings)
+        if isinstance(values, float) and not math.isfinite(values):
+            raise argparse.ArgumentError(action, f"invalid float value: '{values}'")
+        return values
+
     def error(self, message: str) -> NoReturn:
         if found := re.fullmatch(r"argument (.+): invalid choice: '?(.*?)'? \(choose from (.*)\)",
                                  message):
             what, wanted, choices = found.groups()
             names = re.findall(r"[\w.-]+", choices)
-            raise UsageError(f"unknown {what} '{wanted}'{did_you_mean(wanted, names)}"
-                             f" (known: {', '.join(names)})")
+            raise unknown(what, wanted, names)
         if found := re.fullmatch(r"unrecognized arguments: (\S+).*", message, re.DOTALL):
             raise UsageError(self._said_of_unknown(found[1]))
+        if found := re.fullmatch(r"the following arguments are required: (.*)", message):
+            message = self._said_of_missing(found[1])
         for pattern, words in _ARGPARSE_SAYS:
             message = re.sub(pattern, words, message)
         command = self.prog.partition(" ")[2]
         raise UsageError(f"{command}: {message}" if command else message)
+
+    def _said_of_missing(self, names: str) -> str:
+        known = next((action.choices for action in self._actions
+                      if action.choices and names in (action.dest, action.metavar)), ())
+        return (f"{names} {'are' if ', ' in names else 'is'} missing"
+                + (f" (known: {', '.join(known)})" if known else ""))
 
     def _said_of_unknown(self, argument: str) -> str:
         """What is near among the command's own; else which command knows it."""
@@ -71,7 +88,9 @@ class Parser(argparse.ArgumentParser):
         option = argument.partition("=")[0]
         elsewhere = [words for words, other in _all_below(self)
                      if option in other._option_string_actions]
-        owners = f": {' '.join(path)} has none, {' and '.join(elsewhere[:2])} has" if elsewhere and path else ""
+        has = "has" if len(elsewhere) == 1 else "have"
+        owners = (f": {' '.join(path)} has none, {' and '.join(elsewhere[:2])} {has}"
+                  if elsewhere and path else "")
         return f"unknown argument '{argument}'{owners}" + did_you_mean(
             option, set(parser._option_string_actions))
 
@@ -81,7 +100,9 @@ _ARGPARSE_SAYS = (
     (r"argument (.+): invalid int value: (.*)", r"\1 takes a whole number, not \2"),
     (r"argument (.+): invalid float value: (.*)", r"\1 takes a number, not \2"),
     (r"argument (.+): expected (?:one|at least one) argument", r"\1 is given without its value"),
-    (r"the following arguments are required: (.*)", r"\1 is missing"),
+    (r"argument (.+): ignored explicit argument (.*)", r"\1 takes no value, not \2"),
+    (r"argument (.+): not allowed with argument (.+)", r"\1 and \2 exclude each other"),
+    (r"one of the arguments (\S+) (\S+) is required", r"\1 or \2 is missing"),
     (r"^argument (.+?): ", r"\1: "),
 )
 

@@ -23,3 +23,10 @@ def did_you_mean(wanted: str, names: Iterable[str]) -> str:
     if not near:
         return ""
     return f"; did you mean {' or '.join(by_folded[name] for name in near)}?"
+
+
+def unknown(what: str, wanted: str, names: Iterable[str], beside: str = "") -> UsageError:
+    """A name that is none of those known; `beside` says what else would do."""
+    names = list(names)
+    return UsageError(f"unknown {what} '{wanted}'{did_you_mean(wanted, names)}"
+                      f" (known: {', '.join(names)}{beside})")

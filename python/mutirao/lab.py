@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mutirao.errors import Failure, UsageError, did_you_mean
+from mutirao.errors import Failure, UsageError, did_you_mean, unknown
 from mutirao.lab_control import (
     Connection,
     control_folder,
@@ -98,8 +98,7 @@ class Lab:
         With `hold`, all delays are zero until `release`: connect everything first, then measure.
         """
         if tcp not in TCP_PROFILES:
-            raise UsageError(f"unknown TCP profile '{tcp}'{did_you_mean(tcp, TCP_PROFILES)}"
-                             f" (known: {', '.join(TCP_PROFILES)})")
+            raise unknown("TCP profile", tcp, TCP_PROFILES)
         lasting = name is not None
         name = name or _unused_name()
         path = control_path_of(name)

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from mutirao.errors import UsageError, did_you_mean
+from mutirao.errors import UsageError, unknown
 from mutirao.launch_styles import is_open_mpi
 from mutirao.mpis import Mpi
 from mutirao.program_mpi import title_of_launcher
+from mutirao.user_files import read_text
 
 KNOWN = ("mpirun", "mpiexec", "srun")
 # How Slurm meets the MPI libraries: what --mpi= is.
@@ -78,7 +79,7 @@ def launching(mpi: Mpi, asked: str | None, ranks: int | None, hostfile: Path | N
         ranks = _slots_in(hostfile)
     if program.name == "srun":
         if hostfile is not None:
-            raise UsageError("--hostfile: srun takes its hosts from the allocation; leave it away, or"
+            raise UsageError("--hostfile: srun takes its hosts from the allocation; leave it out, or"
                              " add --launcher mpirun")
     elif ranks is None:
         ranks = int(environment.get("SLURM_NTASKS") or os.cpu_count() or 1)
@@ -90,18 +91,22 @@ def _find(mpi: Mpi, asked: str | None, environment: Mapping[str, str]) -> Path:
         slurm = in_slurm(environment) and shutil.which("srun")
         return Path(slurm or mpi.launcher)
     if "/" not in asked and asked not in KNOWN:
-        raise UsageError(f"unknown launcher '{asked}'{did_you_mean(asked, KNOWN)}"
-                         f" (known: {', '.join(KNOWN)}; or the path of one)")
+        raise unknown("launcher", asked, KNOWN, "; or the path of one")
     beside = mpi.launcher.parent / asked  # a path stays what it is
     found = shutil.which(beside if asked in KNOWN and beside.is_file() else os.path.expanduser(asked))
     if found is None:
-        raise UsageError(f"--launcher {asked}: " + ("there is no such program" if "/" in asked
-                                                    else "none is in PATH"))
+        raise UsageError(f"--launcher {asked}: {_why_not(asked)}")
     title = None if Path(found).name == "srun" else title_of_launcher(Path(found))
     if title is not None and title != mpi.known.title:
         raise UsageError(f"--launcher {asked}: {found} is {title}'s, but the program runs on {mpi.title};"
                          f" its own is {mpi.launcher}")
     return Path(found)
+
+
+def _why_not(launcher: str) -> str:
+    if "/" not in launcher:
+        return "none is in PATH"
+    return "it is no program" if os.path.exists(os.path.expanduser(launcher)) else "there is no such program"
 
 
 def _cores() -> int:
@@ -114,7 +119,7 @@ def _cores() -> int:
 
 
 def _slots_in(hostfile: Path) -> int:
-    lines = [line.split("#")[0].strip() for line in hostfile.read_text(errors="replace").splitlines()]
+    lines = [line.split("#")[0].strip() for line in read_text(hostfile).splitlines()]
     slots = [re.search(r"(?:slots\s*=\s*|:)(\d+)", line) for line in lines if line]
     if not slots:
         raise UsageError(f"--hostfile {hostfile}: it names no host")

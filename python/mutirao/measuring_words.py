@@ -1,5 +1,6 @@
 """What people say to the commands that measure: where, and sizes, roots, ranks, algorithms."""
 
+import argparse
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,7 @@ from mutirao.network import HostNetwork
 from mutirao.network_argument import load_network
 from mutirao.output import working
 from mutirao.predicted import NATIVE, OWN_CHOICE
-from mutirao.units import counted
+from mutirao.units import counted, parse_size
 
 ALL = "all"
 DEFAULT_BYTES = "24"
@@ -25,7 +26,7 @@ REPEAT = 5
 # Trials go by windows of half a millisecond or more, and by epochs of some 200 ms.
 _SETTLE_CALLS, _SETTLE_S = 32, 5.0
 _MOST_OF_SETTLING = 100_000
-_UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
+_MOST_REPEATED = 1_000_000
 
 
 def add_place(parser) -> None:
@@ -33,7 +34,7 @@ def add_place(parser) -> None:
                         help="on emulated hosts: a preset (mutirao lab presets) or a CSV file")
     parser.add_argument("--tcp", choices=TCP_PROFILES, help="the lab's TCP")
     parser.add_argument("--mpi", metavar="NAME,...", help="default: the first that is built")
-    parser.add_argument("-n", "--ranks", type=int, metavar="N",
+    parser.add_argument("-n", "--ranks", type=rank_number, metavar="N",
                         help="default: one per processor, or one per host of the lab")
 
 
@@ -106,10 +107,11 @@ def place_of(arguments) -> Place:
     return Place(mpis, rank_count(arguments, network), network, arguments.tcp or TCP_PROFILES[0])
 
 
-def check_at_least_one(arguments, *names: str) -> None:
+def check_counts(arguments, *names: str) -> None:
     for name in names:
-        if getattr(arguments, name) < 1:
-            raise UsageError(f"--{name.replace('_', '-')} must be at least 1, not {getattr(arguments, name)}")
+        if not 1 <= getattr(arguments, name) <= _MOST_REPEATED:
+            raise UsageError(f"--{name.replace('_', '-')} must be 1 to {_MOST_REPEATED},"
+                             f" not {getattr(arguments, name)}")
 
 
 def rank_count(arguments, network: HostNetwork | None) -> int:
@@ -137,17 +139,24 @@ def roots_of(arguments, collective: Collective, ranks: int,
 
 def parse_sizes(text: str) -> list[int]:
     """`24,64KiB,1MiB` in bytes."""
-    sizes = []
-    for word in text.split(","):
-        found = re.fullmatch(r"\s*(\d+)\s*([A-Za-z]*)\s*", word)
-        if not found or found[2].lower() not in _UNITS:
-            raise UsageError(f"--bytes '{word}': a size is a whole number of bytes, or of KiB, MiB"
-                             " or GiB, for example 64KiB")
-        bytes_ = int(found[1]) * _UNITS[found[2].lower()]
-        if bytes_ >= 1 << 31:
-            raise UsageError(f"--bytes '{word}': less than 2 GiB, please")
-        sizes.append(bytes_)
-    return sizes
+    try:
+        return [parse_size(word) for word in text.split(",")]
+    except ValueError as error:
+        raise UsageError(f"--bytes {error}") from None
+
+
+def size_argument(text: str) -> int:
+    """Of one message."""
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def rank_number(text: str) -> int:
+    if not re.fullmatch(r"-?[0-9]{1,6}", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of ranks (1 to 999999)")
+    return int(text)
 
 
 def parse_roots(text: str, ranks: int, network: HostNetwork | None) -> list[int]:
@@ -190,7 +199,7 @@ def parse_only(words: Sequence[str], collective: str = BROADCAST) -> list[str]:
 def all_names(collective: str) -> list[str]:
     names = [NATIVE, OWN_CHOICE]
     for row in core_tool.algorithms(collective):
-        trees = [f"tree={tree}" for tree in row["trees"]] if len(row["trees"]) > 1 else [""]
+        trees = [f"kind={tree}" for tree in row["trees"]] if len(row["trees"]) > 1 else [""]
         radices = [f"radix={radix}" for radix in row["radices"]] or [""]
         for tree in trees:
             for radix in radices:

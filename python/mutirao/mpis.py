@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from mutirao.errors import Failure, UsageError, did_you_mean
+from mutirao.errors import Failure, UsageError, unknown
 from mutirao.launch_styles import (
     HYDRA_INTEL,
     HYDRA_OFI,
@@ -282,8 +282,7 @@ def find_mpi(name: str) -> Mpi:
         return _mpi_at(Path(name))
     names = [*(known.name for known in KNOWN), *(mpi.name for mpi in found_mpis())]
     if name not in names:
-        raise UsageError(f"unknown MPI '{name}'{did_you_mean(name, names)}"
-                         f" (known: {', '.join(dict.fromkeys(names))}; or the path of one)")
+        raise unknown("MPI", name, dict.fromkeys(names), "; or the path of one")
     known = next(row for row in KNOWN if row.name == name)
     raise UsageError(f"MPI {name} is not installed ({known.get})")
 

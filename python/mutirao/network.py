@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from mutirao.errors import UsageError
+from mutirao.user_files import read_text
 
 Matrix = list[list[float]]
 
@@ -136,13 +137,7 @@ def read_csv(path: str | Path, hosts_per_site: int = 1) -> HostNetwork:
     `hosts_per_site` hosts.
     """
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{path}: is not a text file in UTF-8") from None
-    names, matrix = _parse_csv(text, str(path))
+    names, matrix = _parse_csv(read_text(path), str(path))
     return HostNetwork.from_sites(names, matrix, hosts_per_site, name=path.stem, source=str(path))
 
 

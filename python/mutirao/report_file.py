@@ -10,6 +10,7 @@ from pathlib import Path
 from mutirao.collectives import COLLECTIVES
 from mutirao.errors import Failure, UsageError
 from mutirao.paths import last_report, state_folder
+from mutirao.user_files import parse_json, read_text
 
 # The library looks once a second; a file system of the cluster's may need a moment more.
 _PATIENCE_S = 10.0
@@ -67,21 +68,11 @@ def read_report(file: Path | None, running: bool = False) -> dict:
                       " handles, or none was run (mutirao run)")
     if not path.exists():
         raise UsageError(f"no report {file}")
-    return _checked(_text_of(path), path)
-
-
-def _text_of(path: Path) -> str:
-    try:
-        return path.read_text()
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read the report {path}: {error}") from None
+    return _checked(read_text(path), path)
 
 
 def _checked(text: str, path: Path) -> dict:
-    try:
-        report = json.loads(text)
-    except ValueError as error:
-        raise UsageError(f"cannot read the report {path}: {error}") from None
+    report = parse_json(text, path)
     wrong = next(_wrong(report, _REPORT, ""), None) or next(_unknown_hosts(report), None)
     if wrong:
         raise UsageError(f"{path} is not a report of mutirao: {wrong}")
@@ -186,6 +177,6 @@ def _ask(report: Path) -> str:
                       " MPI_Init, the MPI library takes all its calls, or its settings leave no thread"
                       " beside the program (agent=in-band, adaptation=every:K)")
     try:
-        return _text_of(answer if answer.exists() else report)
+        return read_text(answer if answer.exists() else report)
     finally:
         answer.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 from mutirao.counterparts import from_open_mpi
 from mutirao.errors import UsageError
 from mutirao.exports import OPEN_MPI_IDS, rule_bytes
+from mutirao.user_files import read_text
 
 _OWN_CHOICE = "native"
 _COLUMNS_OF_RULE = 4
@@ -23,15 +24,8 @@ def ruled(rules: Sequence[Rule], collective: str, ranks: int, length_bytes: int)
     return fitting[-1][3] if fitting and fitting[-1][3] != _OWN_CHOICE else None
 
 
-def text_of(path: Path) -> str:
-    try:
-        return path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from None
-
-
 def read_rules(path: Path) -> tuple[list[Rule], list[str]]:
-    return read_open_mpi(text_of(path), str(path))
+    return read_open_mpi(read_text(path), str(path))
 
 
 def read_open_mpi(text: str, name: str) -> tuple[list[Rule], list[str]]:

@@ -13,10 +13,13 @@ from mutirao.commands.explain import draw_tree
 from mutirao.units import duration, size
 
 BOLD, FAINT, BAD, CHANGED, TREE = "1", "2", "31", "33", "32"
-SORTS = ("tree", "change", "latency", "error")
+SORTS = ("change", "tree", "latency", "error")
+KEYS = (("q", "quit"), ("s", f"sort the links by another of {', '.join(SORTS)}"), ("space", "pause, and go on"),
+        ("?", "these keys; any key goes back"))
 _SPARKS = "▁▂▃▄▅▆▇█"
 _MOST_SPARKS = 24
 _WITH_NAMES = 92  # and with names of forecasters from here on
+_LEAST_TITLE, _MOST_TITLE = 9, 33  # of the columns for the hosts of a link
 _WIDE = 120  # from here on the tree stands beside the links
 
 History = Mapping[Link, Sequence[float]]
@@ -54,10 +57,14 @@ class Shown:
     sort: str = SORTS[0]
     keys: bool = True  # whether there is a terminal whose keys do something
     paused: bool = False
+    help: bool = False  # the keys instead of the network
 
 
 def frame(view: AgentView, past: Past, shown: Shown) -> list[Line]:
     """As many lines as there are rows, none longer than the window is wide."""
+    if shown.help:
+        lines = [[Piece("keys", BOLD)], *([Piece(f"  {key:<7}{what}")] for key, what in KEYS)]
+        return [cut(line, shown.columns) for line in lines[:shown.rows]]
     head = [*_head(view, past), []]
     foot = [_keys(shown)] if shown.keys else []
     left = max(0, shown.rows - len(head) - len(foot))
@@ -107,7 +114,7 @@ def _head(view: AgentView, past: Past) -> Iterator[Line]:
     up = view.time_s - view.started_s
     tree = f"tree version {view.version}" if view.tree else "no tree yet"
     clock = time.strftime("%H:%M:%S", time.localtime(view.time_s))
-    line = [Piece("mutirao top  ", BOLD), Piece(f"{clock}  host {view.self_host} of"
+    line = [Piece("mutirao top  ", BOLD), Piece(f"{clock}  host {view.name(view.self_host)} of"
                                                 f" {view.host_count}, up {_span(up)}, {tree}"
                                                 f"  {view.segment}")]
     if view.gone:
@@ -203,21 +210,27 @@ def _within_reach(view: AgentView) -> list[Link]:
 def _links(view: AgentView, past: Past, shown: Shown) -> list[Line]:
     if shown.rows < 2:
         return []
-    names = shown.columns >= _WITH_NAMES
-    title = f"{'link':<9}{'':<5}{'now':>9} {'change':>8}  {'forecast':>9} {'error':>8}"
+    links = ranked(view, past, shown.sort)[:shown.rows - 1]
+    width = max((len(_title(view, link)) + 2 for link in links), default=0)
+    width = max(_LEAST_TITLE, min(width, _MOST_TITLE))
+    names = shown.columns >= _WITH_NAMES + width - _LEAST_TITLE
+    title = f"{'link':<{width}}{'':<5}{'now':>9} {'change':>8}  {'forecast':>9} {'error':>8}"
     title += f"  {'forecaster':<22}" if names else ""
     tree = set(view.tree)
-    links = ranked(view, past, shown.sort)[:shown.rows - 1]
     return [[Piece(f"{title}  recent", BOLD)],
-            *(_link(view, past, link, link in tree, names) for link in links)]
+            *([Piece(_title(view, link)[:width - 1].ljust(width), TREE if link in tree else ""),
+               *_link(view, past, link, link in tree, names)] for link in links)]
+
+
+def _title(view: AgentView, link: Link) -> str:
+    return f"{view.name(link[0])}-{view.name(link[1])}"
 
 
 def _link(view: AgentView, past: Past, link: Link, in_tree: bool, names: bool) -> Line:
     now, change, own = view.link_us(link), change_of(view, past, link), view.own(link)
     forecast = own.latency if own else None
     shown_change = "" if not change else "changed" if math.isinf(change) else f"{change:+.0f}%"
-    line = [Piece(f"{link[0]}-{link[1]}".ljust(9), TREE if in_tree else ""),
-            Piece(("tree" if in_tree else "").ljust(5), TREE),
+    line = [Piece(("tree" if in_tree else "").ljust(5), TREE),
             Piece(f"{'dead' if math.isinf(now) else duration(now):>9}", BAD if math.isinf(now)
                   else ""),
             Piece(f" {shown_change:>8}", CHANGED)]
@@ -233,7 +246,7 @@ def _link(view: AgentView, past: Past, link: Link, in_tree: bool, names: bool) -
 
 def _measured_by(view: AgentView, link: Link) -> str:
     """The lower host of a link measures it."""
-    return "no forecast yet" if link[0] == view.self_host else f"measured by host {link[0]}"
+    return "no forecast yet" if link[0] == view.self_host else f"measured by host {view.name(link[0])}"
 
 
 def sparkline(values: Sequence[float]) -> str:
@@ -251,11 +264,12 @@ def _tree(view: AgentView) -> list[Line]:
     if not view.tree:
         return [[Piece("none yet", FAINT)]]
     latency = [[None if math.isinf(value) else value for value in row] for row in view.latency_us]
-    lines = [[Piece(text)] for part in _parts(view.tree) for text in draw_tree(part, latency, None)]
+    lines = [[Piece(text)] for part in _parts(view.tree)
+             for text in draw_tree(part, latency, None, label=lambda host: f"host {view.name(host)}")]
     inside = {host for link in view.tree for host in link}
     missing = [host for host in range(view.host_count) if host not in inside]
     if missing:
-        lines.insert(0, [Piece(f"out of reach: {', '.join(map(str, missing))}", BAD)])
+        lines.insert(0, [Piece(f"out of reach: {', '.join(map(view.name, missing))}", BAD)])
     return lines
 
 
@@ -283,4 +297,4 @@ def _events(view: AgentView, rows: int) -> list[Line]:
 
 def _keys(shown: Shown) -> Line:
     return [Piece(f"q quit   s sort: {shown.sort} first   space"
-                  f" {'go on' if shown.paused else 'pause'}", FAINT)]
+                  f" {'go on' if shown.paused else 'pause'}   ? keys", FAINT)]

@@ -53,6 +53,10 @@ class AgentView:
     events: Sequence[tuple[float, str]]  # newest last
     sensors: Sequence[Sensor]
     counters: Mapping[str, int] = field(default_factory=dict)
+    names: Sequence[str] = ()  # of the hosts, where they are known
+
+    def name(self, host: int) -> str:
+        return self.names[host] if self.names else str(host)
 
     def link_us(self, link: Link) -> float:
         return self.latency_us[link[0]][link[1]]
@@ -71,7 +75,7 @@ class AgentView:
         return sum(count for name, count in self.counters.items() if name.startswith(prefixes))
 
 
-def read_view(dump: Mapping[str, Any]) -> AgentView:
+def read_view(dump: Mapping[str, Any], names: Sequence[str] = ()) -> AgentView:
     try:
         network, status = dump["network"], dump["status"] or _NOTHING_YET
         if network is None:
@@ -85,7 +89,8 @@ def read_view(dump: Mapping[str, Any]) -> AgentView:
             {link["host"]: _own_link(link) for link in status["links"]},
             [(event["time_s"], event["text"]) for event in status["events"]],
             [Sensor(each["name"], each["value"], _forecast(each["forecast"]))
-             for each in status["sensors"]], status["counters"])
+             for each in status["sensors"]], status["counters"],
+            names if len(names) == dump["host_count"] else ())
     except (KeyError, TypeError, ValueError) as error:
         raise Failure(f"that is not what an agent of this version tells"
                       f" ({type(error).__name__}: {error})") from None

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from zipfile import BadZipFile
 
-from mutirao.errors import Failure, UsageError, did_you_mean
+from mutirao.errors import Failure, UsageError, did_you_mean, unknown
+from mutirao.user_files import read_text
 
 MOST_HOSTS = 1000
+MOST_ROUND_TRIP_MS = 3_600_000
 SHIPPED = Path(__file__).parent / "traces"
 COLUMNS = ("slice", "from", "to", "rtt_ms")
 
@@ -56,9 +58,7 @@ def load_trace(name: str, array: str | None = None, round_trip: str = "least") -
     if "/" not in name and not path.suffix:
         path = SHIPPED / f"{name}.csv"
         if not path.is_file():
-            known = shipped_traces()
-            raise UsageError(f"unknown trace '{name}'{did_you_mean(name, known)}"
-                             f" (known: {', '.join(known)}, or a .npz or .csv file)")
+            raise unknown("trace", name, shipped_traces(), "; or a .npz or .csv file")
     if not path.is_file():
         raise UsageError(f"{name}: {'not a file' if path.exists() else 'no such file'}")
     readers = {".npz": _read_npz, ".csv": _read_csv}
@@ -145,17 +145,16 @@ def _read_csv(path: Path, _array) -> tuple[list[str], list[list[list[float]]]]:
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[str, str, str, float]]:
+    lines = [(number, line) for number, line in enumerate(read_text(path).splitlines(), start=1)
+             if not line.startswith("#")]
+    reader = csv.DictReader(line for _, line in lines)
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(line for line in file if not line.startswith("#"))
-            missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
-            if missing:
-                raise UsageError(f"{path}: no column '{missing[0]}' (needed: {', '.join(COLUMNS)})")
-            for count, row in enumerate(reader, start=1):
-                yield _csv_row(f"{path}, measurement {count}", row)
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
-    except (UnicodeDecodeError, csv.Error) as error:
+        missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+        if missing:
+            raise UsageError(f"{path}: no column '{missing[0]}' (needed: {', '.join(COLUMNS)})")
+        for row in reader:
+            yield _csv_row(f"{path}, line {lines[reader.line_num - 1][0]}", row)
+    except csv.Error as error:
         raise UsageError(f"{path}: is not a CSV file: {error}") from None
 
 
@@ -171,4 +170,7 @@ def _csv_row(where: str, row: dict) -> tuple[str, str, str, float]:
         raise UsageError(f"{where}: '{text}' is not a number of milliseconds") from None
     if rtt_ms < 0:
         raise UsageError(f"{where}: a round trip cannot be negative ({text})")
+    if MOST_ROUND_TRIP_MS < rtt_ms < math.inf:
+        raise UsageError(f"{where}: a round trip of {text} ms; a trace's are up to {MOST_ROUND_TRIP_MS} ms, or inf"
+                         " where nothing gets through")
     return slice_name, source, target, rtt_ms * 1e3

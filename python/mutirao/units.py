@@ -1,4 +1,22 @@
-"""Durations and sizes as people read them."""
+"""Durations and sizes as people read and write them."""
+
+import re
+
+
+
+_UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
+
+
+def parse_size(text: str) -> int:
+    """`64KiB` in bytes; a ValueError says what a size is."""
+    found = re.fullmatch(r"\s*([0-9]+)\s*([A-Za-z]*)\s*", text)
+    if not found or found[2].lower() not in _UNITS:
+        raise ValueError(f"'{text}': a size is a whole number of bytes, or of KiB, MiB or GiB, for example"
+                         " 64KiB")
+    count_bytes = int(found[1]) * _UNITS[found[2].lower()]
+    if count_bytes >= 1 << 31:
+        raise ValueError(f"'{text}': less than 2 GiB, please")
+    return count_bytes
 
 
 def duration(us: float | None) -> str:

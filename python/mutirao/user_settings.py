@@ -13,6 +13,7 @@ from mutirao import core_tool
 from mutirao.errors import UsageError
 from mutirao.launch import PREFIX
 from mutirao.paths import SETTINGS_FILE
+from mutirao.user_files import read_text
 
 
 # What sites and their module files set for any package; no settings. The library passes over them, too
@@ -52,12 +53,10 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _from_file(file: Path) -> dict[str, str]:
-    try:
-        values = tomllib.loads(file.read_text())
-    except FileNotFoundError:
+    if not file.exists():
         return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file} cannot be read: {error}") from None
+    try:
+        values = tomllib.loads(read_text(file))
     except tomllib.TOMLDecodeError as error:
         raise UsageError(_said_of_toml(file, str(error))) from None
     return {name: _as_text(name, value, file) for name, value in values.items()}
@@ -86,7 +85,10 @@ def _from_assignments(assignments: Sequence[str]) -> dict[str, str]:
     values = {}
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
-        if not equals:
+        if not equals or not name:
             raise UsageError(f"--set takes NAME=VALUE, not '{assignment}'")
+        if name.startswith(PREFIX):
+            raise UsageError(f"--set {name}: {PREFIX} is for the environment; did you mean"
+                             f" {name.removeprefix(PREFIX).lower()}?")
         values[name] = value
     return values

@@ -13,6 +13,7 @@
 #include "core/selection/estimate.h"
 #include "core/selection/selection.h"
 #include "core/text/json.h"
+#include "core/text/milliseconds.h"
 #include "tool/arguments.h"
 #include "tool/commands.h"
 #include "tool/network_file.h"
@@ -212,7 +213,7 @@ void bound_text(const Scene& scene, double predicted_us, std::ostream& out) {
     if (!bounds || bounds->us() == 0) return;
     std::array<char, 40> times;
     std::snprintf(times.data(), times.size(), "%.2f", predicted_us / bounds->us());
-    out << times.data() << " x the lower bound of " << json_number(bounds->us()) << " us\n";
+    out << times.data() << " x the lower bound of " << duration(bounds->us()) << "\n";
 }
 
 void picture_text(const Picture& picture, std::ostream& out) {
@@ -221,7 +222,7 @@ void picture_text(const Picture& picture, std::ostream& out) {
     if (prediction.stuck) {
         out << "never ends: it uses a link that lets nothing through\n";
     } else {
-        out << "predicted " << json_number(prediction.completion_us) << " us\n";
+        out << "predicted " << duration(prediction.completion_us) << "\n";
         bound_text(picture.scene, prediction.completion_us, out);
     }
     out << to_text(picture.schedules, picture.scene.network->placement());
@@ -313,7 +314,9 @@ void show_schedule(const Words& words, std::ostream& out) {
     const std::string& name = arguments.positional().front();
     const std::size_t slash = std::min(name.find('/'), name.size());
     const Collective collective = read_collective(name.substr(0, slash));
-    if (slash == name.size()) throw UsageError("what is missing: COLLECTIVE/NAME");
+    if (slash == name.size()) {
+        throw UsageError("which algorithm of " + name + "? Say it as " + name + "/NAME");
+    }
     const std::string format = arguments.option("format", "json");
     Words format_names;
     for (const auto& [each, unused] : formats) format_names.push_back(each);

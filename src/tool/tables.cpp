@@ -108,7 +108,7 @@ std::string joined(const std::vector<std::string>& words, const std::string& sep
 
 std::string parameters_of(const Algorithm& algorithm) {
     std::vector<std::string> parts;
-    if (algorithm.trees.size() > 1) parts.push_back("tree: " + joined(tree_names(algorithm)));
+    if (algorithm.trees.size() > 1) parts.push_back("kind: " + joined(tree_names(algorithm)));
     if (!algorithm.radices.empty()) parts.push_back("radix: " + joined(radix_names(algorithm)));
     if (algorithm.segmented) parts.push_back("segment_bytes");
     if (algorithm.level == Level::hosts) parts.push_back("inside");

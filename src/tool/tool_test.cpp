@@ -209,7 +209,7 @@ TEST(Tool, PutsTheLowerBoundsBesidePredictions) {
     words[0] = "show";
     words[1] = "gather/linear";
     words.push_back("--format=text");
-    EXPECT_TRUE(contains(run_tool(words).out, " x the lower bound of 2005 us\n"));
+    EXPECT_TRUE(contains(run_tool(words).out, " x the lower bound of 2.005 ms\n"));
 }
 
 TEST(Tool, SaysWhenThereIsNoTree) {

@@ -95,9 +95,9 @@ def test_trees_of_hosts_that_nobody_knows_may_differ():
     """Where all links are alike the three trees are one."""
     six_sites = arms_for("allreduce", Hosts(24, 24, load_preset("six-sites")), 8, 0)
     unknown = arms_for("allreduce", Hosts(24, 24), 8, 0)
-    trees = [f"tree:tree={tree}" for tree in ("mst", "shortest_path", "greedy")]
+    trees = [f"tree:kind={tree}" for tree in ("mst", "shortest_path", "greedy")]
     assert [name for name in unknown if name in trees] == trees
-    assert "tree:tree=mst" in six_sites
+    assert "tree:kind=mst" in six_sites
     for name in six_sites:
         core_tool.check_settings({"allreduce": name})
 

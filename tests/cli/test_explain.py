@@ -42,9 +42,9 @@ REPORT = {
          "classes": [
              {"collective": "broadcast", "root": 1, "length_bytes": 24, "first_call": 0,
               "native_calls": 14, "rulings": [
-                  {"first_call": 9, "calls": 16, "chosen": "tree:tree=mst",
+                  {"first_call": 9, "calls": 16, "chosen": "tree:kind=mst",
                    "reason": "predicted to be the fastest", "bound_us": 7800,
-                   "considered": [{"candidate": "tree:tree=mst", "predicted_us": 8050},
+                   "considered": [{"candidate": "tree:kind=mst", "predicted_us": 8050},
                                   {"candidate": "native", "predicted_us": 16100}]},
                   {"first_call": 25, "calls": 0, "chosen": "native",
                    "reason": "nothing is faster", "considered": []}]},
@@ -92,9 +92,9 @@ def test_says_what_ran_from_when_on_and_why(explained):
     begin = lines.index("broadcast of 24 B from rank 1")
     assert lines[begin:begin + 8] == [
         "broadcast of 24 B from rank 1", "14 calls by the MPI library",
-        "from call 10 on: tree:tree=mst, 16 calls", "why: predicted to be the fastest",
+        "from call 10 on: tree:kind=mst, 16 calls", "why: predicted to be the fastest",
         "no algorithm can be predicted under 7.80 ms",
-        "tree:tree=mst  predicted   8.05 ms  0.50 x native", "native         predicted   16.1 ms",
+        "tree:kind=mst  predicted   8.05 ms  0.50 x native", "native         predicted   16.1 ms",
         "from call 26 on: native"]
     begin = lines.index("broadcast of 4 KiB from rank 3")
     assert lines[begin + 1:begin + 3] == ["1 call by the MPI library", ""]
@@ -157,8 +157,8 @@ def with_class(**of_class):
 def test_draws_the_tree_that_ran(explained):
     """From its root, and not the minimum spanning tree that stands in the report, too."""
     told = explained(with_class(rulings=[
-        {"first_call": 9, "calls": 16, "chosen": "tree:tree=greedy", "tree": [2, 0, -1, 2]}]))
-    begin = told.index("tree of broadcast of 24 B from rank 2 (tree:tree=greedy), with the one-way latency of"
+        {"first_call": 9, "calls": 16, "chosen": "tree:kind=greedy", "tree": [2, 0, -1, 2]}]))
+    begin = told.index("tree of broadcast of 24 B from rank 2 (tree:kind=greedy), with the one-way latency of"
                        " each link:")
     assert told[begin + 1:begin + 5] == ["host 2 (site 1)", "├─ host 3 (site 1)  50.0 us",
                                          "└─ host 0 (site 0)  9.00 ms",

@@ -232,7 +232,7 @@ def test_a_file_of_another_schema_is_not_read(mutirao, file):
     with sqlite3.connect(file) as connection:
         connection.execute("PRAGMA user_version = 99")
     answer = mutirao("profile", "show", file)
-    assert answer.returncode == 1 and "user_version 99" in answer.stderr
+    assert answer.returncode == 2 and "user_version 99" in answer.stderr
 
 
 def test_the_table_names_what_is_in_the_catalogue():

@@ -167,7 +167,7 @@ WRONG = [
     (["trace.txt"], [".npz", ".csv"]),
     (["columns.csv"], ["columns.csv", "'rtt_ms'"]),
     (["empty.csv"], ["no measurement"]),
-    (["word.csv"], ["measurement 1", "'fast'"]),
+    (["word.csv"], ["line 2", "'fast'"]),
     (["negative.csv"], ["negative", "-3"]),
     (["itself.csv"], ["to itself"]),
     (["three-sites", "--threshold", "ten"], ["--threshold ten"]),

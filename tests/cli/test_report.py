@@ -90,7 +90,7 @@ def test_draws_the_last_run_and_explain_points_there(mutirao, tmp_path):
 
 @pytest.mark.parametrize("content, output, named", [
     (None, "page.html", "no report"), ("[]", "page.html", "not a report"),
-    ('{"communicators": ', "page.html", "cannot read the report"),
+    ('{"communicators": ', "page.html", "line 1: this is no JSON"),
     (json.dumps(REPORT), "none/page.html", "cannot write none/page.html")])
 def test_what_cannot_be_read_or_written_is_said_in_one_line(mutirao, tmp_path, content, output,
                                                             named):
@@ -220,7 +220,7 @@ def test_map_has_every_host_and_every_link_of_the_tree():
 
 
 def over_tree(parents, calls, **more):
-    return {"first_call": 5, "calls": calls, "chosen": "tree:tree=greedy", "tree": parents, **more}
+    return {"first_call": 5, "calls": calls, "chosen": "tree:kind=greedy", "tree": parents, **more}
 
 
 def test_map_draws_the_trees_that_ran():

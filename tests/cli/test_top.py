@@ -42,6 +42,22 @@ def test_all_of_it_is_shown():
         assert part in text
 
 
+def test_the_link_that_changed_is_on_top():
+    now = agent_dump()
+    now["network"]["latency_us"][1][3] = now["network"]["latency_us"][3][1] = 1e6
+    past = Past()
+    past.add(read_view(agent_dump()))
+    lines = seen(now, past).splitlines()
+    assert lines[lines.index(next(line for line in lines if line.startswith("link"))) + 1].startswith("1-3")
+
+
+def test_hosts_by_their_names():
+    names = ["alpha", "beta", "gamma", "delta", "epsilon", "a-host-with-a-long-name.of.a.site"]
+    text = text_of(frame(read_view(agent_dump(), names), Past(), Shown(140, 60)))
+    assert "beta-delta" in text and "host delta" in text and "host alpha of 6" in text
+    assert "1-3 " in seen(agent_dump())  # where they are not known
+
+
 def test_narrow_windows_keep_the_history():
     """Rather than the forecaster's name."""
     narrow, wide = (seen(agent_dump(), columns=columns) for columns in (80, 110))
@@ -155,7 +171,7 @@ def test_once(mutirao, dump_file):
 
 @pytest.mark.parametrize("words, said", [
     ([], "needs a terminal"), (["--once", "name"], "either an agent or --file"),
-    (["--interval", "0"], "at least 0.1"), (["--sort", "latencies"], "did you mean latency"),
+    (["--interval", "0"], "0.1 to 3600"), (["--sort", "latencies"], "did you mean latency"),
     (["--once", "--series", "nowhere"], "no series nowhere")])
 def test_wrong_words(mutirao, dump_file, words, said):
     answer = mutirao("top", "--file", dump_file, *words)
@@ -165,7 +181,7 @@ def test_wrong_words(mutirao, dump_file, words, said):
 def test_unreadable_dump(mutirao, tmp_path):
     (tmp_path / "broken").write_text("{")
     answer = mutirao("top", "--once", "--file", tmp_path / "broken")
-    assert answer.returncode == 1 and answer.stderr.count("\n") == 1
+    assert answer.returncode == 2 and answer.stderr.count("\n") == 1
 
 
 def test_history_from_the_series(mutirao, dump_file, tmp_path):
@@ -233,9 +249,13 @@ def window(surroundings, dump_file):
 
 
 def test_keys_in_a_terminal(window):
-    window.wait_for("sort: tree first")
-    window.type("s")
     window.wait_for("sort: change first")
+    window.type("s")
+    window.wait_for("sort: tree first")
+    window.type("?")
+    window.wait_for("pause, and go on")
+    window.type("?")
+    window.wait_for("sort: tree first")
     window.type(" ")
     window.wait_for("go on")
     window.type("\x1b[A")  # an arrow key is no command

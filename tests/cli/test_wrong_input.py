@@ -1,6 +1,11 @@
 """Wrong input: one line that names it and what is near, and exit code 2."""
 
+import os
+import signal
+
 import pytest
+
+from mutirao import cli
 
 # Each row: the words, and what the line must name.
 WRONG = [
@@ -94,18 +99,111 @@ WRONG = [
     (["study", "ping-pong", "--lab", "two-hosts"], ["ping-pong", "--lab"]),
     (["study", "start", "--trips", "9"], ["start", "--trips"]),
     (["study", "start", "--lab", "six-site"], ["'six-site'", "six-sites"]),
+    (["study"], ["study is missing", "ping-pong"]),
+    (["study", "demo", "--output", "/dev/null"], ["/dev/null", "no folder"]),
+    (["study", "interfaces", "--only", ""], ["--only", "without its value"]),
+    (["help", "rnu"], ["'rnu'", "run"]),
+    (["run", ""], ["no program"]),
+    (["run", "--lab", "", "true"], ["--lab", "without its value"]),
+    (["run", "--native=1", "true"], ["--native takes no value"]),
+    (["run", "--native", "--report", "r.json", "true"], ["--report", "--native"]),
+    (["run", "--set", "=3", "true"], ["NAME=VALUE"]),
+    (["run", "--set", "MUTIRAO_BROADCAST=flat", "true"], ["MUTIRAO_", "broadcast?"]),
+    (["run", "--set", "series=/no/such/folder/s", "true"], ["series", "/no/such/folder"]),
+    (["run", "--set", "profile=/", "true"], ["profile", "folder"]),
+    (["run", "-n", "1000000", "true"], ["'1000000'", "999999"]),
+    (["run", "-n", "２", "true"], ["'２'"]),
+    (["run", "--launcher", "/etc/passwd", "true"], ["/etc/passwd", "no program"]),
+    (["env", "--set", "probe_count=many"], ["probe_count", "1..100"]),
+    (["lab"], ["action is missing", "up, down"]),
+    (["lab", "up"], ["NETWORK or --matrix is missing"]),
+    (["lab", "up", "six-sites", "--matrix", "m.csv"], ["--matrix and NETWORK exclude each other"]),
+    (["lab", "up", "two-hosts", "--name", "a b"], ["'a b'"]),
+    (["lab", "set", "S1", "S2", "--latency-ms", "inf"], ["--latency-ms", "'inf'"]),
+    (["lab", "uplink", "S1"], ["MBIT is missing"]),
+    (["lab", "exec"], ["HOST, program are missing"]),
+    (["explain", "--runing"], ["--runing", "--running"]),
+    (["explain", "/"], ["/ cannot be read", "directory"]),
+    (["report", "no-such-file"], ["no-such-file"]),
+    (["show", "broadcast"], ["broadcast/NAME"]),
+    (["show", "broadcast/tree:kind=mts"], ["mts", "mst"]),
+    (["show", "broadcast/tree:tree=mst"], ["'tree'", "kind"]),
+    (["show", "broadcast/flat", "--bytes", "1KB"], ["'1KB'", "64KiB"]),
+    (["show", "broadcast/flat", "--steps", "--json"], ["--steps", "json"]),
+    (["show", "broadcast/flat", "-o", "/no/such/folder/f"], ["/no/such/folder/f", "written"]),
+    (["algorithms", "--jsn"], ["--jsn", "--json"]),
+    (["settings", "broadcast"], ["'broadcast'"]),
+    (["bench"], ["collective is missing", "allreduce"]),
+    (["bench", "scan", "--repeat", "99999999999"], ["--repeat", "1000000"]),
+    (["bench", "scan", "--bytes", "1.5KiB"], ["'1.5KiB'", "64KiB"]),
+    (["tune", "--factor", "nan"], ["--factor", "'nan'"]),
+    (["tune", "--set", "profile=/no/such/folder/p"], ["/no/such/folder"]),
+    (["profile"], ["command is missing", "export"]),
+    (["profile", "show", "no-such-file"], ["no-such-file"]),
+    (["profile", "diff", "/", "/"], ["/"]),
+    (["guidelines", "zzz"], ["'zzz'", "barrier"]),
+    (["agent"], ["action is missing", "start"]),
+    (["agent", "start"], ["--hosts, --key are missing"]),
+    (["agent", "start", "--hosts", "no-such-file", "--key", "k"], ["no-such-file", "No such file"]),
+    (["agent", "key", "/no/such/folder/k"], ["/no/such/folder/k"]),
+    (["top", "--interval", "nan"], ["--interval", "'nan'"]),
+    (["top", "--interval", "0"], ["--interval", "0.1"]),
+    (["top", "--file", "no-such-file"], ["no-such-file"]),
+    (["replay", "three-site"], ["'three-site'", "three-sites"]),
+    (["replay", "three-sites", "--bytes", "many"], ["'many'", "64KiB"]),
+    (["replay", "three-sites", "--csv", "/no/such/folder/f"], ["/no/such/folder"]),
+    (["replay", "--generate", "/no/such/folder/f"], ["/no/such/folder/f"]),
+    (["replay", "--generate", "trace.csv", "--seed", "x"], ["--seed", "'x'"]),
+    (["doctor", "--fix"], ["--fix"]),
+    (["build", "--mpic", "x"], ["--mpic", "--mpicc"]),
+    (["new-algorithm", "alreduce", "mine"], ["'alreduce'", "allreduce"]),
+    (["new-algorithm", "allreduce", "Mine"], ["'Mine'", "lower_case"]),
 ]
+# Contents of files that are none of what a command reads, and the commands.
+ODD = {"deep.json": "[" * 100_000, "cut.json": '{"communicators": ', "other.json": '{"a": 1}', "empty.json": ""}
+READERS = [["explain"], ["report"], ["top", "--once", "--file"], ["profile", "import"], ["profile", "show"],
+           ["replay"], ["show", "broadcast/flat", "--network"], ["tune", "--rules"]]
+
+
+@pytest.fixture
+def typed(surroundings, tmp_path, monkeypatch, capsys):
+    """The command in this very process, which takes less time than one of its own: a traceback fails the test."""
+    for name in os.environ.keys() - surroundings.keys():
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_STATE_HOME", surroundings["XDG_STATE_HOME"])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        code = cli.main(list(map(str, words)))
+        return code, *capsys.readouterr()
+
+    return run
 
 
 @pytest.mark.parametrize("words, named", WRONG, ids=[" ".join(words) for words, _ in WRONG])
-def test_one_line_and_exit_code_2(mutirao, words, named):
-    answer = mutirao(*words)
-    assert answer.returncode == 2
-    assert answer.stdout == ""
-    assert answer.stderr.count("\n") == 1
-    assert answer.stderr.startswith("mutirao: ")
+def test_one_line_and_exit_code_2(typed, words, named):
+    code, output, errors = typed(*words)
+    assert (code, output, errors.count("\n")) == (2, "", 1), errors
+    assert errors.startswith("mutirao: ")
     for text in named:
-        assert text in answer.stderr
+        assert text in errors
+
+
+def test_every_command_has_a_row():
+    assert {name.replace("_", "-") for name in cli.COMMANDS} <= {words[0] for words, _ in WRONG}
+
+
+@pytest.mark.parametrize("words", READERS, ids=" ".join)
+def test_a_file_of_another_kind_is_named(typed, tmp_path, words):
+    for name, content in ODD.items():
+        (tmp_path / name).write_text(content)
+    (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "folder.csv").mkdir()
+    for name in (*ODD, "binary.csv", "folder.csv"):
+        code, output, errors = typed(*words, f"./{name}")
+        assert (code, output, errors.count("\n")) == (2, "", 1), errors
+        assert name in errors
 
 
 @pytest.mark.parametrize("content, named", [

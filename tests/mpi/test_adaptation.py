@@ -26,7 +26,7 @@ def world_of(finished):
 @pytest.mark.parametrize("agent,mode", [("auto", "auto"), ("in-band", "in-band")])
 def test_epochs_pass_while_the_network_is_watched(run, agent, mode, ranks_per_host, ranks):
     world = world_of(run("broadcast_check", ranks=ranks, settings={
-        "start": "wait", "broadcast": "tree:tree=shortest_path",
+        "start": "wait", "broadcast": "tree:kind=shortest_path",
         "ranks_per_host": str(ranks_per_host), "agent": agent}))
     assert calls_of(world)[0] > 100
     assert world["adaptation"]["mode"] == mode
@@ -38,7 +38,7 @@ def test_epochs_pass_while_the_network_is_watched(run, agent, mode, ranks_per_ho
 def test_links_are_measured_inside_every_few_calls(run, ranks_per_host, ranks):
     world = world_of(run("broadcast_check", ranks=ranks, settings={
         "adaptation": "every:64", "ranks_per_host": str(ranks_per_host),
-        "broadcast": "tree:tree=mst"}))
+        "broadcast": "tree:kind=mst"}))
     calls = world["calls"]
     assert world["adaptation"]["mode"] == "every:64"
     assert world["adaptation"]["checks"] == -(-calls // 64)
@@ -52,7 +52,7 @@ def test_links_are_measured_inside_every_few_calls(run, ranks_per_host, ranks):
     {"agent": "in-band", "agent_interval_ms": "20", "change_threshold_percent": "0"},
 ], ids=["inside", "agents", "in band"])
 def test_ranks_agree_while_everything_changes(run, settings):
-    settings = {"start": "wait", "broadcast": "tree:tree=mst,segment_bytes=4096",
+    settings = {"start": "wait", "broadcast": "tree:kind=mst,segment_bytes=4096",
                 "ranks_per_host": "1", **settings}
     def trial():
         taken_up = world_of(run("broadcast_check", ranks=4, settings=settings))["adaptation"]["taken_up"]
@@ -86,9 +86,9 @@ def test_nothing_is_followed_when_switched_off(run, settings):
 def test_a_rank_that_comes_later_than_probes_wait_for_it_is_no_lost_host(run, ranks):
     """Rank 0 comes a second late, again and again: nobody reaches it meanwhile, and it reaches nobody."""
     finished = run("late_rank", ranks=ranks, settings={
-        "adaptation": "every:1", "probe_timeout_ms": "300", "broadcast": "tree:tree=mst",
+        "adaptation": "every:1", "probe_timeout_ms": "300", "broadcast": "tree:kind=mst",
         "ranks_per_host": "1"})
     assert finished.returncode == 0, finished.errors
     world = finished.report["communicators"][0]
     broadcasts = [each for each in world["classes"] if each["collective"] == "broadcast"]
-    assert chosen_in({"classes": broadcasts}) == {"tree:tree=mst"}
+    assert chosen_in({"classes": broadcasts}) == {"tree:kind=mst"}

@@ -21,9 +21,9 @@ CASES = [
     ("scatter_ring_allgather", 1, 5),
     ("scatter_recursive_doubling_allgather", 1, 6),
     ("two_level", 2, 5),
-    ("tree:tree=mst,segment_bytes=300", 1, 5),
-    ("tree:tree=shortest_path", 2, 6),
-    ("tree:tree=greedy,segment_bytes=8192", 1, 4),
+    ("tree:kind=mst,segment_bytes=300", 1, 5),
+    ("tree:kind=shortest_path", 2, 6),
+    ("tree:kind=greedy,segment_bytes=8192", 1, 4),
     ("multi_lane:radix=2,segment_bytes=256", 2, 5),
     ("striped:radix=2", 1, 5),
     ("packed_trees", 1, 5),
@@ -76,7 +76,7 @@ def data_arrives(run, algorithm, shape):
     assert ours + natively > 100
 
 
-@pytest.mark.parametrize("algorithm", ["tree:tree=shortest_path,segment_bytes=4096", "auto"])
+@pytest.mark.parametrize("algorithm", ["tree:kind=shortest_path,segment_bytes=4096", "auto"])
 def test_data_arrives_while_the_rulings_come(run, algorithm):
     """Nobody waits: the first calls run natively, and those after a ruling by it."""
     finished = run("broadcast_check", ranks=5, settings={

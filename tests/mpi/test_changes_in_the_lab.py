@@ -70,7 +70,7 @@ def test_a_worse_link_leaves_the_tree(lab, wheel_named, name, settings):
         assert list(map(tuple, world["tree"])) == kruskal(with_link(WORSE_MS))
         return None
 
-    contender = Contender("tree", wheel_named(name), {"broadcast": "tree:tree=mst", **settings})
+    contender = Contender("tree", wheel_named(name), {"broadcast": "tree:kind=mst", **settings})
     assert LINK in kruskal(MATRIX)
     in_time(trial)
 

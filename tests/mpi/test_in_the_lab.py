@@ -77,7 +77,7 @@ def test_the_choice_follows_the_shortest_paths(mpi, lab):
 
 def test_no_answer_from_anybody_leaves_the_mpi_librarys_own(mpi, lab):
     """Every probe is older than its timeout when it comes back: no link, no tree."""
-    _, world = broadcast(mpi, lab, "--repeat", 1, probe_timeout_ms="1", broadcast="tree:tree=mst")
+    _, world = broadcast(mpi, lab, "--repeat", 1, probe_timeout_ms="1", broadcast="tree:kind=mst")
     assert calls_of(world)[0] == 0 and chosen_in(world) == {"native"}
     assert "not known" in world["classes"][0]["rulings"][-1]["reason"]
 

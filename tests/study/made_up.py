@@ -87,7 +87,7 @@ class MadeUpJobs:
 
 def _ran(contender):
     asked = (contender.settings or {}).get("broadcast")
-    return "tree:tree=shortest_path" if asked == "auto" else asked
+    return "tree:kind=shortest_path" if asked == "auto" else asked
 
 
 class NoLab:

@@ -18,7 +18,7 @@ def steady_run(contender, begin_ms, completion_ms, bounds_ms=None, said=None, st
     bounds_ms = bounds_ms or [1.0] * len(begin_ms)
     given = None
     if not contender.native:
-        given = report(24, [calls_of(12, 24, ruling("tree:tree=mst"))])
+        given = report(24, [calls_of(12, 24, ruling("tree:kind=mst"))])
         given["communicators"][0]["adaptation"] = said
     points = tuple(Point(24, 12, 1, 99.0, (completion,), bound)
                    for completion, bound in zip(completion_ms, bounds_ms, strict=True))

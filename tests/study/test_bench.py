@@ -43,14 +43,14 @@ def test_wrong_roots(text, said):
 
 def test_only():
     """A comma separates algorithms, and the parameters of one."""
-    assert parse_only(["native,tree:tree=mst,segment_bytes=4096,flat", "flat"]) == [
-        "native", "tree:tree=mst,segment_bytes=4096", "flat"]
+    assert parse_only(["native,tree:kind=mst,segment_bytes=4096,flat", "flat"]) == [
+        "native", "tree:kind=mst,segment_bytes=4096", "flat"]
 
 
 def test_only_all_is_every_algorithm_once():
     names = parse_only(["auto,all"])
     assert names[0] == "auto" and NATIVE in names and len(set(names)) == len(names)
-    assert {"flat", "k_nomial:radix=8", "tree:tree=greedy", "two_level"} <= set(names)
+    assert {"flat", "k_nomial:radix=8", "tree:kind=greedy", "two_level"} <= set(names)
 
 
 def test_only_all_is_of_one_collective():
@@ -59,7 +59,7 @@ def test_only_all_is_of_one_collective():
     assert names[:2] == [NATIVE, "auto"] and "flat" not in names
 
 
-@pytest.mark.parametrize("word, near", [("flatt", "flat"), ("tree:tree=mts", "mst")])
+@pytest.mark.parametrize("word, near", [("flatt", "flat"), ("tree:kind=mts", "mst")])
 def test_only_unknown(word, near):
     with pytest.raises(UsageError, match=near):
         parse_only([word])

@@ -188,7 +188,7 @@ def test_an_arm_that_fails_is_left_out(dynamic_with, capsys):
     result = dynamic_with(failing=("MST",))
     assert all(len(figure["arms"]) == 4 for figure in result["figures"])
     print_tables(result)
-    assert "left out: MST (broadcast=tree:tree=mst" in capsys.readouterr().out
+    assert "left out: MST (broadcast=tree:kind=mst" in capsys.readouterr().out
     with pytest.raises(Failure, match="no arm of the study"):
         dynamic_with(failing=[arm.title for arm in six_sites_dynamic.ARMS])
 

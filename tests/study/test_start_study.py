@@ -23,7 +23,7 @@ DUP_MS, TWIN_MS = 3700.0, 3600.0
 
 
 def made_up_report(first_ruled_call, state="mutirao"):
-    given = report(24, [calls_of(start.ROOT, 24, ruling("tree:tree=mst"))])
+    given = report(24, [calls_of(start.ROOT, 24, ruling("tree:kind=mst"))])
     world = given["communicators"][0]
     world |= {"first_ruled_call": first_ruled_call, "state": state,
               "adaptation": said_of_adapting("auto", early_waits=1, early_waited_ms=1.5,

@@ -250,7 +250,7 @@ def test_overhead_study(monkeypatch, tmp_path, capsys):
     assert result["ratio"] == pytest.approx(1.02)
     overhead.print_tables(result)
     shown = capsys.readouterr().out
-    assert "median of the ratios: 1.0200 (bar: 1.01)" in shown and "agent=in-band" in shown
+    assert "median of the ratios: 1.0200 (limit: 1.01)" in shown and "agent=in-band" in shown
 
 
 @pytest.fixture

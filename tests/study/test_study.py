@@ -21,7 +21,7 @@ def test_everything_is_measured(study_with):
             (12, 1), (12, 4), (12, 8), (12, 16), (0, 1), (4, 1), (8, 1), (16, 1), (20, 1)]
         assert (arm["start"] is None) == (arm["settings"] is None)
         assert arm["settings"] is None or arm["settings"]["start"] == "wait"
-    assert result["arms"][-1]["points"][0]["ran"] == "tree:tree=shortest_path"
+    assert result["arms"][-1]["points"][0]["ran"] == "tree:kind=shortest_path"
     assert json.loads(json.dumps(result)) == result
 
 

@@ -25,10 +25,10 @@ def run(arguments) -> int:
 
 
 def _parameters(row: dict) -> str:
-    """As they are written: tree=mst|greedy,radix=2|4."""
+    """As they are written: kind=mst|greedy,radix=2|4."""
     parts = []
     if len(row["trees"]) > 1:
-        parts.append("tree=" + "|".join(row["trees"]))
+        parts.append("kind=" + "|".join(row["trees"]))
     if row["radices"]:
         parts.append("radix=" + "|".join(map(str, row["radices"])))
     if row["segmented"]:

@@ -16,7 +16,7 @@ from mutirao.measuring_words import (
     Place,
     add_place,
     add_settings,
-    check_at_least_one,
+    check_counts,
     lengths_of,
     parse_only,
     parse_roots,
@@ -87,7 +87,7 @@ def run(arguments) -> int:
     place = place_of(arguments)
     ranks = place.ranks
     arguments.repeat = REPEAT if arguments.repeat is None else arguments.repeat
-    check_at_least_one(arguments, "repeat", "consecutive")
+    check_counts(arguments, "repeat", "consecutive")
     workload = Workload(lengths_of(arguments, collective),
                         roots_of(arguments, collective, ranks, place.network),
                         (arguments.consecutive,), arguments.repeat)

@@ -2,7 +2,7 @@
 
 import math
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from mutirao.collectives import COLLECTIVES
@@ -262,20 +262,21 @@ def ghs_message_bound(latency_us: list) -> int:
 
 
 def draw_tree(edges: list, latency_us: list | None, sites: list | None,
-              root: int | None = None) -> Iterator[str]:
+              root: int | None = None, label: Callable[[int], str] | None = None) -> Iterator[str]:
     """A tree as indented text, hung from its root or else its lowest host; nearest children first."""
     neighbours: dict[int, list[int]] = {}
     for a, b in edges:
         neighbours.setdefault(a, []).append(b)
         neighbours.setdefault(b, []).append(a)
 
-    def label(host: int) -> str:
+    def host_and_site(host: int) -> str:
         return f"host {host}" + (f" (site {sites[host]})" if sites else "")
 
     def latency(a: int, b: int) -> float:
         known = latency_us[a][b] if latency_us else 0.0
         return math.inf if known is None else known
 
+    label = label or host_and_site
     root = min(neighbours) if root is None else root
     yield label(root)
     # A stack, since a chain of hosts is deeper than Python recurses.

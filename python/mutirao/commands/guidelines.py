@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from mutirao.collectives import COLLECTIVES
 from mutirao.compact_table import compact_table
-from mutirao.errors import Failure, UsageError, did_you_mean
+from mutirao.errors import Failure, UsageError, unknown
 from mutirao.guidelines import (
     MARGIN,
     Check,
@@ -23,7 +23,7 @@ from mutirao.measuring_words import (
     add_place,
     add_settings,
     add_settling,
-    check_at_least_one,
+    check_counts,
     parse_sizes,
     place_of,
     settling_of,
@@ -117,10 +117,10 @@ def _plan(arguments) -> Plan:
     if repeat is None:
         repeat = _REPEAT_IN_LAB if place.network else _REPEAT
     else:
-        check_at_least_one(arguments, "repeat")
+        check_counts(arguments, "repeat")
     for name in arguments.collectives:
         if name not in COLLECTIVES:
-            raise UsageError(f"unknown collective '{name}'{did_you_mean(name, COLLECTIVES)}")
+            raise unknown("collective", name, COLLECTIVES)
     collectives = arguments.collectives or list(COLLECTIVES)
     blocks_bytes = sorted(set(parse_sizes(arguments.bytes)))
     if blocks_bytes[0] == 0:

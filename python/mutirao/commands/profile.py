@@ -12,8 +12,9 @@ from mutirao.errors import Failure, UsageError
 from mutirao.mpich_selection import FORMAT as MPICH_SELECTION
 from mutirao.output import note, print_json, print_table
 from mutirao.profile import NATIVE, Call, Fabric, Profile, Row, add, profile_file, read
-from mutirao.rules import read_open_mpi, text_of
+from mutirao.rules import read_open_mpi
 from mutirao.units import counted, duration, ratio
+from mutirao.user_files import parse_json, read_text, write_text
 from mutirao.user_settings import gather_settings
 
 _FORMATS = {**exports.FORMATS, "mpich-json": MPICH_SELECTION}
@@ -61,14 +62,22 @@ def file_of(given: Path | None) -> Path:
     return path
 
 
+def _read(given: Path | None) -> Profile:
+    try:
+        return read(file_of(given))
+    except Failure as failure:
+        if given is None:
+            raise
+        raise UsageError(str(failure)) from None  # the file is the caller's choice
+
+
 def _call(call: Call) -> str:
     what = COLLECTIVES[call.collective].calls(call.length_bytes, call.root)
     return f"{what}{'' if call.commutes else ', in order'}{', cold' if call.buffers == 'cold' else ''}"
 
 
 def _show(arguments) -> int:
-    path = file_of(arguments.file)
-    profile = read(path)
+    path, profile = file_of(arguments.file), _read(arguments.file)
     calls = [call for call in profile.calls if arguments.collective in (None, call.collective)]
     if arguments.json:
         print(exports.as_json(profile), end="")
@@ -111,7 +120,7 @@ def _rows_of(profile: Profile, call: Call, every: bool) -> list[tuple]:
 
 def _diff(arguments) -> int:
     """Exit code 0, whatever differs: this is to be read."""
-    differences = list(_differences(read(arguments.a), read(arguments.b)))
+    differences = list(_differences(_read(arguments.a), _read(arguments.b)))
     if arguments.json:
         print_json(differences)
         return 0
@@ -139,7 +148,7 @@ def _differences(a: Profile, b: Profile) -> Iterator[dict]:
 
 
 def _export(arguments) -> int:
-    profile = read(file_of(arguments.file))
+    profile = _read(arguments.file)
     if arguments.format == "json":
         _write(exports.as_json(profile), arguments.output)
         return 0
@@ -175,15 +184,12 @@ def _of_one_fabric(profile: Profile, number: int | None, library: str) -> Profil
 def _write(text: str, output: Path | None) -> None:
     if output is None:
         print(text, end="")
-        return
-    try:
-        output.write_text(text)
-    except OSError as error:
-        raise Failure(f"cannot write {output}: {error.strerror}") from None
+    else:
+        write_text(output, text)
 
 
 def _import(arguments) -> int:
-    text = text_of(arguments.rules)
+    text = read_text(arguments.rules)
     if not text.lstrip().startswith("["):
         rules, unknown = read_open_mpi(text, str(arguments.rules))
         columns = ("collective", "ranks_from", "bytes_from", "candidate")
@@ -198,7 +204,7 @@ def _import(arguments) -> int:
         return 0
     try:
         rows = [(_fabric(each.pop("fabric")), each.pop("mpi"), Row(**each))
-                for each in json.loads(text)]
+                for each in parse_json(text, arguments.rules)]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{arguments.rules} is not an exported profile: {error}") from None
     added = add(file_of(arguments.file), rows)

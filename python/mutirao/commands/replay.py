@@ -1,15 +1,18 @@
 """`mutirao replay`: a recorded network against change detection and trees, without a network."""
 
 import csv
+import io
 from itertools import product
 from pathlib import Path
 
 from mutirao import core_tool
-from mutirao.errors import Failure, UsageError
+from mutirao.errors import UsageError
+from mutirao.measuring_words import size_argument
 from mutirao.output import print_json, working
 from mutirao.replay_tables import print_comparison, print_run
 from mutirao.trace import ROUND_TRIPS, Trace, load_trace, shipped_traces
 from mutirao.trace_made import made_trace_csv
+from mutirao.user_files import check_writable, write_text
 
 DESCRIPTION = """\
 Replays recorded latencies: forecasters, change detection and the maintenance of the spanning tree
@@ -46,7 +49,7 @@ def register(subparsers, common) -> None:
                         help="a tree is kept while it is predicted to take at most so much longer"
                         " than the best one; several are compared; default: 5")
     parser.add_argument("--root", type=int, default=0, metavar="N", help="default: 0")
-    parser.add_argument("--bytes", type=int, default=24, metavar="N", help="default: 24")
+    parser.add_argument("--bytes", type=size_argument, default=24, metavar="B", help="default: 24")
     parser.add_argument("--measurements", type=int, default=4, metavar="N",
                         help="of each link in a slice; default: 4")
     parser.add_argument("--round-trip", choices=ROUND_TRIPS, default="least",
@@ -67,11 +70,13 @@ def run(arguments) -> int:
     if arguments.generate:
         if arguments.trace:
             raise UsageError("--generate writes a trace; it replays none")
-        _write_lines(arguments.generate, made_trace_csv(arguments.seed))
+        write_text(arguments.generate, "".join(made_trace_csv(arguments.seed)))
         return 0
     if not arguments.trace:
         raise UsageError("what is missing: a trace, a .npz or .csv file or"
                          f" {' or '.join(shipped_traces())}")
+    if arguments.csv:
+        check_writable("--csv", arguments.csv)
     trace = load_trace(arguments.trace, arguments.array, arguments.round_trip)
     rules = list(product(arguments.threshold.split(","), arguments.tolerance.split(",")))
     with working(f"replaying {len(trace.slices)} slices of {len(trace.hosts)} hosts"):
@@ -103,13 +108,11 @@ def _write_csv(file: Path, runs: list[dict]) -> None:
         rule = {"threshold_percent": "auto" if threshold is None else threshold,
                 "tolerance_percent": each["tolerance_percent"]}
         rows += [rule | _flat(row) for row in each["slices"]]
-    try:
-        with file.open("w", newline="") as stream:
-            writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-    except OSError as error:
-        raise Failure(f"cannot write {file}: {error.strerror}") from None
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(file, text.getvalue())
 
 
 def _flat(row: dict) -> dict:
@@ -120,11 +123,3 @@ def _flat(row: dict) -> dict:
         else:
             flat[name] = value
     return flat
-
-
-def _write_lines(file: Path, lines) -> None:
-    try:
-        with file.open("w") as stream:
-            stream.writelines(lines)
-    except OSError as error:
-        raise Failure(f"cannot write {file}: {error.strerror}") from None

@@ -3,7 +3,6 @@
 import argparse
 import json
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -14,6 +13,7 @@ from mutirao.lab import TCP_PROFILES, Lab
 from mutirao.lab_control import lab_names
 from mutirao.launch import CompletedRun, launch
 from mutirao.launchers import launching
+from mutirao.measuring_words import rank_number
 from mutirao.mpis import Mpi, find_mpi
 from mutirao.network_argument import load_network
 from mutirao.output import note, print_json, working
@@ -21,6 +21,7 @@ from mutirao.paths import CORE_TOOL, last_report
 from mutirao.program_mpi import check_linked, mpi_of
 from mutirao.report_file import announced
 from mutirao.units import counted
+from mutirao.user_files import check_writable
 from mutirao.user_settings import gather_settings
 
 
@@ -29,7 +30,7 @@ def register(subparsers, common) -> None:
         "run", parents=[common], help="run an MPI program with mutirao",
         usage="mutirao run [-n N] [--mpi NAME] [--lab NETWORK] [--set NAME=VALUE ...]"
         " [--launcher-args ARG ...] [--] PROGRAM [ARGUMENT ...]")
-    parser.add_argument("-n", "-np", "--ranks", type=whole_number, metavar="N",
+    parser.add_argument("-n", "-np", "--ranks", type=rank_number, metavar="N",
                         help="default: one per processor, or one per host of the lab")
     parser.add_argument("--mpi", metavar="NAME",
                         help="default: the one that the program is linked to (mutirao doctor"
@@ -55,12 +56,6 @@ def register(subparsers, common) -> None:
     parser.set_defaults(run=run)
 
 
-def whole_number(text: str) -> int:
-    if not re.fullmatch(r"-?\d{1,9}", text):
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of ranks")
-    return int(text)
-
-
 def run(arguments) -> int:
     more, words = _launcher_words(arguments)
     argv = _program(words)
@@ -69,10 +64,10 @@ def run(arguments) -> int:
     network = load_network(arguments.lab) if arguments.lab and not up else None
     settings = gather_settings(arguments.assignments)
     if arguments.report:
+        if arguments.native:
+            raise UsageError("--report: with --native there is nothing to report; leave one of them out")
         settings["report"] = str(arguments.report)
-    if settings.get("report"):
-        settings["report"] = os.path.abspath(settings["report"])  # ranks may start elsewhere
-        _check_writable(Path(settings["report"]))
+    _check_written(settings)
     mpi = find_mpi(arguments.mpi) if arguments.mpi else mpi_of(argv[0])
     if arguments.mpi:
         check_linked(argv[0], mpi)
@@ -97,19 +92,19 @@ def run(arguments) -> int:
     return finished.returncode
 
 
-def _check_writable(report: Path) -> None:
-    """Before the program runs for hours."""
-    if not report.parent.is_dir():
-        raise UsageError(f"report {report}: there is no folder {report.parent}")
-    if report.is_dir() or not os.access(report if report.exists() else report.parent, os.W_OK):
-        raise UsageError(f"report {report}: it cannot be written")
+def _check_written(settings: dict[str, str]) -> None:
+    """The files that the job writes; ranks may start in another folder."""
+    for name in ("report", "series", "profile"):
+        if settings.get(name) and (name, settings[name]) not in (("profile", "auto"), ("profile", "off")):
+            settings[name] = os.path.abspath(settings[name])
+            check_writable(name, Path(settings[name]))
 
 
 def _check_about_labs(arguments) -> None:
     for name in ("launcher", "hostfile", "launcher_args"):
         if arguments.lab and getattr(arguments, name) is not None:
             raise UsageError(f"--{name.replace('_', '-')}: a lab has hosts and a launcher of its own;"
-                             " leave it or --lab away")
+                             " leave it or --lab out")
     if arguments.tcp and not arguments.lab:
         raise UsageError("--tcp is about the lab: it needs --lab")
     if arguments.tcp and arguments.lab in lab_names():
@@ -157,7 +152,7 @@ def _nothing_fits(mpi: Mpi) -> bool:
 
 def _program(words: list[str]) -> list[str]:
     words = words[1:] if words[:1] == ["--"] else words
-    if not words:
+    if not words or not words[0]:
         raise UsageError("run: no program given")
     found = shutil.which(words[0])
     if found is None:

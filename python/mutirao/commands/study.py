@@ -36,6 +36,7 @@ from mutirao.studies import (
     tables,
 )
 from mutirao.studies.html import write_values
+from mutirao.user_files import make_folder
 from mutirao.user_settings import checked_settings
 
 _MOST_TRIPS = 1_000_000  # as the programs hold
@@ -188,10 +189,7 @@ def run(arguments) -> int:
                   load_network(arguments.lab) if arguments.lab else None,
                   arguments.only.split(",") if arguments.only else (), only_mpis, arguments.trips)
     folder = arguments.report or arguments.output
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Failure(f"cannot write to {folder}: {error.strerror}") from None
+    make_folder(folder)
     if arguments.study == ALL:
         return _run_all(studies, asked, folder, arguments.json)
     result = _run_one(STUDIES[arguments.study], asked, folder, arguments.json)[0]

@@ -21,10 +21,12 @@ from mutirao.output import print_json
 from mutirao.paths import BUILD
 from mutirao.top_frame import SORTS, History, Line, Past, Shown, frame
 from mutirao.top_view import AgentView, Link, read_view
+from mutirao.user_files import read_json
 
 _AGENT = BUILD / "bin" / "mutirao-agent"
 _VALUES_OF_A_LINK = 24
 _SECONDS_TO_ANSWER = 10
+_LEAST_INTERVAL_S, _MOST_INTERVAL_S = 0.1, 3600.0
 
 
 def register(subparsers, common) -> None:
@@ -46,24 +48,24 @@ def register(subparsers, common) -> None:
 
 
 def run(arguments) -> int:
-    if arguments.interval < 0.1:
-        raise UsageError(f"--interval must be at least 0.1 s, not {arguments.interval:g}")
+    if not _LEAST_INTERVAL_S <= arguments.interval <= _MOST_INTERVAL_S:
+        raise UsageError(f"--interval must be {_LEAST_INTERVAL_S:g} to {_MOST_INTERVAL_S:g} s, not"
+                         f" {arguments.interval:g}")
     source = Source(arguments.agent, arguments.file, arguments.series)
     if arguments.json:
         print_json(source.dump())
         return 0
+    view = source.view()  # what is wrong with it is said on the ordinary screen
     if not arguments.once and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("top needs a terminal; --once prints one frame without")
     past = Past()
     if arguments.once:
-        view = source.view()
         past.add(view)
         past.history = source.history(view)
         size = shutil.get_terminal_size((100, 60))
         print("\n".join(styled(line) for line in frame(view, past, Shown(
             size.columns, size.lines, arguments.sort, keys=False))))
         return 0
-    source.view()  # what is wrong with it is said on the ordinary screen
     try:
         with full_screen() as terminal:
             watch(source, terminal, past, arguments.sort, arguments.interval)
@@ -84,18 +86,32 @@ class Source:
     def dump(self) -> dict:
         if self._file is None:
             return ask_agent("dump", self._agent)
-        try:
-            return json.loads(self._file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise Failure(f"cannot read {self._file}: {error}") from None
+        return read_json(self._file)
 
     def view(self) -> AgentView:
-        return read_view(self.dump())
+        try:
+            dump = self.dump()
+            return read_view(dump, host_names(dump.get("pid", 0)) if self._file is None else ())
+        except Failure as failure:
+            if self._file is None:
+                raise
+            raise UsageError(f"{self._file}: {failure}") from None
 
     def history(self, view: AgentView) -> History:
         if self._series is None:
             return {}
         return read_series(self._series, view)
+
+
+def host_names(pid: int) -> list[str]:
+    """Those in the host file of a standing agent, if they differ; a job's agents know addresses only."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
+        lines = Path(words[words.index("--hosts") + 1]).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError, IndexError):
+        return []
+    names = [line.split()[0] for line in (line.split("#")[0] for line in lines) if line.strip()]
+    return names if len(set(names)) == len(names) else []
 
 
 def ask_agent(*words: str) -> Any:
@@ -200,17 +216,19 @@ def full_screen() -> Iterator[Terminal]:
 
 
 def watch(source: Source, terminal: Terminal, past: Past, sort: str, interval_s: float) -> None:
-    paused = False
+    paused = help_shown = False
     view = source.view()
     next_look = time.monotonic() + interval_s
     while True:
         past.history = past.history if paused else source.history(view)
         size = shutil.get_terminal_size()
-        shown = Shown(size.columns, size.lines, sort, paused=paused)
+        shown = Shown(size.columns, size.lines, sort, paused=paused, help=help_shown)
         terminal.draw(frame(view, past, shown))
         key = terminal.key(next_look - time.monotonic())
         if key in ("q", "Q"):
             return
+        if key is not None:
+            help_shown = key == "?" and not help_shown
         if key == "s":
             sort = SORTS[(SORTS.index(sort) + 1) % len(SORTS)]
         elif key == " ":

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from mutirao import profile
 from mutirao.collectives import COLLECTIVES
-from mutirao.commands.bench import parse_roots, parse_sizes
-from mutirao.errors import Failure, UsageError, did_you_mean
+from mutirao.errors import Failure, UsageError, unknown
 from mutirao.lab import TCP_PROFILES, Lab
+from mutirao.measuring_words import parse_roots, parse_sizes, rank_number
 from mutirao.mpis import default_mpi, find_mpi
 from mutirao.network import HostNetwork
 from mutirao.network_argument import load_network
@@ -20,6 +20,7 @@ from mutirao.progress import steps
 from mutirao.rules import read_rules
 from mutirao.tuning import Cell, Survey, Tuning, Wanted, fastest, gain, survey
 from mutirao.units import counted, duration, ratio
+from mutirao.user_files import check_writable
 from mutirao.user_settings import gather_settings
 
 _COLLECTIVES = "barrier,broadcast,reduce,allreduce,allgather,alltoall,reduce_scatter_block"
@@ -40,7 +41,7 @@ def register(subparsers, common) -> None:
     parser.add_argument("--buffers", choices=("warm", "cold", "both"), default="warm",
                         help="whether buffers are in the processor's cache; default: warm")
     parser.add_argument("--mpi", metavar="NAME", help="default: the first that is built")
-    parser.add_argument("-n", "--ranks", type=int, metavar="N",
+    parser.add_argument("-n", "--ranks", type=rank_number, metavar="N",
                         help="default: one per processor, or one per host of the lab")
     parser.add_argument("--lab", metavar="NETWORK",
                         help="on emulated hosts: a preset (mutirao lab presets) or a CSV file")
@@ -66,6 +67,7 @@ def run(arguments) -> int:
     path = profile.profile_file(settings)
     if path is None:
         raise UsageError("the setting profile is off: there is nowhere to keep what is measured")
+    check_writable("profile", path)
     network = load_network(arguments.lab) if arguments.lab else None
     _check(arguments, network, settings)
     rules = read_rules(arguments.rules)[0] if arguments.rules else ()
@@ -97,7 +99,7 @@ def _check(arguments, network: HostNetwork | None, settings: dict[str, str]) -> 
         raise UsageError(f"-n {arguments.ranks}: at least one rank is needed")
     for name in arguments.collective.split(","):
         if name not in COLLECTIVES:
-            raise UsageError(f"unknown collective '{name}'{did_you_mean(name, COLLECTIVES)}")
+            raise unknown("collective", name, COLLECTIVES)
         if settings.get(name, "auto") != "auto":
             raise UsageError(f"the setting {name} forces an algorithm: there is nothing to tune")
 

@@ -3,7 +3,7 @@
 import tomllib
 from pathlib import Path
 
-from mutirao.errors import UsageError, did_you_mean
+from mutirao.errors import unknown
 from mutirao.network import HostNetwork
 
 _FOLDER = Path(__file__).parent
@@ -29,6 +29,5 @@ def load_preset(name: str, hosts_per_site: int | None = None) -> HostNetwork:
 def _read(name: str) -> dict:
     names = preset_names()
     if name not in names:
-        raise UsageError(f"unknown network preset '{name}'{did_you_mean(name, names)}"
-                         f" (known: {', '.join(names)})")
+        raise unknown("network preset", name, names)
     return tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))

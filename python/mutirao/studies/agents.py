@@ -104,7 +104,7 @@ def print_tables(result: dict) -> None:
         values = [host[key] for host in result["hosts"]]
         rows.append((what, f"{statistics.median(values):.2f}", f"{max(values):.2f}",
                      "" if bar is None else f"{bar:g}"))
-    print(compact_table(("of one host's agent", "median", "most", "bar"), rows,
+    print(compact_table(("of one host's agent", "median", "most", "limit"), rows,
                         f"Standing agents on {len(result['hosts'])} hosts in"
                         f" {result['window_s']:g} s while nothing changes;\nbytes with the headers"
                         " of UDP and IP, without those of TCP"))

@@ -200,7 +200,7 @@ def _predicted(plan: Plan) -> list[dict]:
 def _names(row: dict) -> list[str]:
     """Between two hosts all trees are the same."""
     values = [f"radix={radix}" for radix in row["radices"]] or [
-        f"tree={tree}" for tree in row["trees"][:1]]
+        f"kind={tree}" for tree in row["trees"][:1]]
     return [f"{row['name']}:{value}" for value in values] or [row["name"]]
 
 

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mutirao.errors import Failure, UsageError, did_you_mean
+from mutirao.errors import Failure, UsageError, unknown
 from mutirao.paths import BUILD
 from mutirao.png import png, points_of_pgm
 from mutirao.processes import failure_of
@@ -118,8 +118,7 @@ def chosen(known: Sequence[Transport], only: Sequence[str]) -> list[Transport]:
     names = {transport.name: transport for transport in known}
     for name in only:
         if name not in names:
-            raise UsageError(f"unknown interface '{name}'{did_you_mean(name, names)}"
-                             f" (known: {', '.join(names)})")
+            raise unknown("interface", name, names)
         if why := names[name].missing():
             raise UsageError(f"{names[name].title}: {why}")
     return [transport for transport in known if not only or transport.name in only]

@@ -69,6 +69,6 @@ def print_tables(result: dict) -> None:
                         f"{result['calls']} broadcasts from host {result['root']} on a network that"
                         f" does not change,\n{with_settings(result)}; the bound is"
                         f" {result['bound_ms']:.1f} ms"))
-    print(f"median of the ratios: {result['ratio']:.4f} (bar: {result['bar']:g})")
+    print(f"median of the ratios: {result['ratio']:.4f} (limit: {result['bar']:g})")
     for line in busy_remarks(result):
         print(textwrap.fill(line, 80))

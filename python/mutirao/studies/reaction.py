@@ -271,7 +271,7 @@ def print_tables(result: dict) -> None:
              f"{row['late_calls']:g}/{row['most_late_calls']}", row["strays"],
              f"{row['worst_ms']:.0f}")
             for row in summary(result)]
-    print(compact_table(("", "bound ms", "s", "worst", "bar", "late", "stray", "worst ms"),
+    print(compact_table(("", "bound ms", "s", "worst", "limit", "late", "stray", "worst ms"),
                         rows, f"Until broadcasts from host {result['root']} are within"
                         f" {result['good']:g} x the bound, {IN_A_ROW} in a row;\n"
                         f"{result['trials']} trials, a broadcast every {result['every_ms']} ms,"

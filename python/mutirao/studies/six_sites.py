@@ -42,7 +42,7 @@ class Arm:
 MUTIRAO_ARMS = (
     Arm("mpich-like", "MPICH-like", "binomial", "MPICH-like"),
     Arm("magpie-like", "MagPIe-like", "two_level", "MagPIe-like"),
-    Arm("mst", "MST", "tree:tree=mst", "AGM"),
+    Arm("mst", "MST", "tree:kind=mst", "AGM"),
     Arm("choice", "mutirao's choice", "auto"),
 )
 Planned = list[tuple[Arm, Contender]]

@@ -64,7 +64,7 @@ class Arm:
         return {**self.settings, "change_threshold_percent": f"{threshold_percent:g}"}
 
 
-_MST = "tree:tree=mst"
+_MST = "tree:kind=mst"
 ARMS = (
     Arm("magpie-like", "MagPIe-like", {"broadcast": "two_level", "adaptation": "off"},
         "MagPIe-like"),

@@ -241,7 +241,7 @@ def print_tables(result: dict) -> None:
 
 def _first_table(result: dict, rows: Sequence[dict]) -> str:
     return compact_table(
-        ("ms", NATIVE, OURS, "x native", "bar"),
+        ("ms", NATIVE, OURS, "x native", "limit"),
         [(row["title"], *(f"{row['first_ms'][name]:.1f}" for name in (NATIVE, OURS)),
           f"{row['first_ms']['ratio']:.3f}", FIRST_BAR) for row in rows],
         f"The first broadcast, {result['length_bytes']} bytes from host {result['root']} on"
@@ -254,7 +254,7 @@ def _whole_table(rows: Sequence[dict]) -> str:
         return [f"{value / 1000:.2f}" for value in values_ms]
 
     return compact_table(
-        ("s", NATIVE, OURS, "x native", "bar", "twin", "a dup", "less dup", "bar"),
+        ("s", NATIVE, OURS, "x native", "limit", "twin", "a dup", "less dup", "limit"),
         [(row["title"], *seconds(row["whole_ms"][NATIVE], row["whole_ms"][OURS]),
           f"{row['whole_ms']['ratio']:.3f}", row["whole_bar"],
           *seconds(row["twin_ms"], row["dup_ms"]), f"{row['less_dup_ratio']:.3f}",
@@ -268,7 +268,7 @@ def _paced_table(result: dict, rows: Sequence[dict]) -> str:
         return "never" if value is None else f"{value:.{digits}f}"
 
     return compact_table(
-        ("", "s", "bar", "calls", "bar", "slowest", NATIVE, "x", "bar", "ruled"),
+        ("", "s", "limit", "calls", "limit", "slowest", NATIVE, "x", "limit", "ruled"),
         [(row["title"], shown(row["settled_s"], 2), row["settled_s_bar"],
           shown(row["settled_calls"]), row["settled_calls_bar"], *(
               "" if value is None else f"{value:.{digits}f}" for value, digits in (

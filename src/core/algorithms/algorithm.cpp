@@ -55,7 +55,7 @@ std::string assign_tree(const Algorithm& algorithm, Parameters& parameters,
         parameters.tree = *tree_kind_from(text);
         return {};
     }
-    return wrong_value(algorithm, "tree", text, one_of(names)) + did_you_mean(text, names);
+    return wrong_value(algorithm, "kind", text, one_of(names)) + did_you_mean(text, names);
 }
 
 std::string assign_radix(const Algorithm& algorithm, Parameters& parameters,
@@ -97,7 +97,7 @@ std::string assign_inside(const Algorithm& algorithm, Parameters& parameters,
 }
 
 constexpr std::array<ParameterRow, 4> parameter_rows{{
-    {"tree", [](const Algorithm& algorithm) { return algorithm.trees.size() > 1; }, assign_tree,
+    {"kind", [](const Algorithm& algorithm) { return algorithm.trees.size() > 1; }, assign_tree,
      [](const Parameters& parameters) { return std::string(to_string(parameters.tree)); }},
     {"radix", [](const Algorithm& algorithm) { return !algorithm.radices.empty(); }, assign_radix,
      [](const Parameters& parameters) { return std::to_string(parameters.radix); }},

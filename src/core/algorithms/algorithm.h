@@ -100,7 +100,7 @@ struct Candidate {
 
 Candidate native_candidate(Collective collective);
 
-/// "NAME[:KEY=VALUE[,KEY=VALUE]]", e.g. "tree:tree=mst,segment_bytes=65536".
+/// "NAME[:KEY=VALUE[,KEY=VALUE]]", e.g. "tree:kind=mst,segment_bytes=65536".
 std::string to_string(const Candidate& candidate);
 
 struct ParsedCandidate {

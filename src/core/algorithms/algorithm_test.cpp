@@ -13,8 +13,8 @@ TEST(Candidate, IsReadAndWrittenAlike) {
     for (const std::string_view text :
          {"native", "flat", "binomial", "binomial:segment_bytes=4096", "k_nomial:radix=2",
           "k_nomial:radix=64,segment_bytes=256", "scatter_ring_allgather",
-          "two_level:segment_bytes=1073741824", "tree:tree=mst",
-          "tree:tree=greedy,segment_bytes=65536", "flat:inside=flat",
+          "two_level:segment_bytes=1073741824", "tree:kind=mst",
+          "tree:kind=greedy,segment_bytes=65536", "flat:inside=flat",
           "k_nomial:radix=4,segment_bytes=512,inside=chain"}) {
         const ParsedCandidate parsed = parse(text);
         ASSERT_TRUE(parsed.candidate) << text << ": " << parsed.error;
@@ -24,27 +24,27 @@ TEST(Candidate, IsReadAndWrittenAlike) {
 }
 
 TEST(Candidate, LeftOutParametersAreTheRowsFirst) {
-    EXPECT_EQ(to_string(*parse("tree").candidate), "tree:tree=mst");
+    EXPECT_EQ(to_string(*parse("tree").candidate), "tree:kind=mst");
     EXPECT_EQ(to_string(*parse("k_nomial").candidate), "k_nomial:radix=3");
     EXPECT_EQ(parse("two_level").candidate->parameters.tree, TreeKind::two_level);
     EXPECT_EQ(parse("chain:segment_bytes=0,inside=binomial").candidate->parameters,
               Parameters{});
-    EXPECT_EQ(to_string(*parse("tree:segment_bytes=512,tree=shortest_path").candidate),
-              "tree:tree=shortest_path,segment_bytes=512");
+    EXPECT_EQ(to_string(*parse("tree:segment_bytes=512,kind=shortest_path").candidate),
+              "tree:kind=shortest_path,segment_bytes=512");
 }
 
 TEST(Candidate, NamesWhatIsWrongAndTheNearestValid) {
     const std::pair<std::string_view, std::string_view> cases[] = {
         {"binomal", "no broadcast algorithm is called 'binomal'; did you mean binomial?"},
         {"", "no broadcast algorithm is called ''; the nearest are "},
-        {"tree:tre=mst", "tree has no parameter 'tre'; did you mean tree?"},
-        {"tree:radix=3", "tree has no parameter 'radix'; it takes tree, segment_bytes"},
+        {"tree:kin=mst", "tree has no parameter 'kin'; did you mean kind?"},
+        {"tree:radix=3", "tree has no parameter 'radix'; it takes kind, segment_bytes"},
         {"native:radix=2", "native has no parameter 'radix'; it takes none"},
         {"flat:segment_bytes=512", "flat has no parameter 'segment_bytes'; it takes inside"},
-        {"tree:tree=mts",
-         "tree 'mts' is not valid for tree: one of mst, shortest_path, greedy; did you mean mst?"},
-        {"tree:tree=two_level",
-         "tree 'two_level' is not valid for tree: one of mst, shortest_path, greedy"},
+        {"tree:kind=mts",
+         "kind 'mts' is not valid for tree: one of mst, shortest_path, greedy; did you mean mst?"},
+        {"tree:kind=two_level",
+         "kind 'two_level' is not valid for tree: one of mst, shortest_path, greedy"},
         {"chain:inside=tree",
          "inside 'tree' is not valid for chain: one of flat, binomial, k_nomial, chain"},
         {"native:inside=flat", "native has no parameter 'inside'; it takes none"},

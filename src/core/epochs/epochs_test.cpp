@@ -330,7 +330,7 @@ TEST(Announcement, SurvivesItsBytes) {
     tree.parent = {2, 2, -1};
     tree.children = std::vector<std::vector<int>>{{}, {}, {1, 0}};
     made.rulings[0].candidate =
-        *parse_candidate(Collective::broadcast, "tree:tree=mst,segment_bytes=4096").candidate;
+        *parse_candidate(Collective::broadcast, "tree:kind=mst,segment_bytes=4096").candidate;
     made.rulings[0].tree = tree;
     made.route = {Route::Kind::hosts, {-1, 0, 0}};
     EXPECT_TRUE(needs_hosts(encode(made)));

@@ -241,7 +241,7 @@ TEST(Selection, NoTreeIsNative) {
     const Decision free = decide_broadcast(topology, {}, 0, 24);
     EXPECT_TRUE(free.chosen.algorithm->native());
     EXPECT_EQ(free.reason, "the hosts have no spanning tree");
-    for (const char* text : {"tree:tree=mst", "tree:tree=greedy", "two_level"}) {
+    for (const char* text : {"tree:kind=mst", "tree:kind=greedy", "two_level"}) {
         const Decision forced = decide_broadcast(topology, forcing(text), 0, 24);
         EXPECT_TRUE(forced.chosen.algorithm->native()) << text;
         EXPECT_NE(forced.reason.find("has no tree: "), std::string::npos) << forced.reason;
@@ -250,7 +250,7 @@ TEST(Selection, NoTreeIsNative) {
 }
 
 TEST(Selection, TheForcedAlgorithmRunsWithItsParameters) {
-    for (const char* text : {"native", "flat", "chain:segment_bytes=4096", "tree:tree=greedy"}) {
+    for (const char* text : {"native", "flat", "chain:segment_bytes=4096", "tree:kind=greedy"}) {
         const Settings settings = forcing(text);
         for (const Topology& topology : {six_sites(), uniform(2), uniform(1)}) {
             const Decision decision = decide_broadcast(topology, settings, 0, 1 << 20);

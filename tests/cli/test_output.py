@@ -1,0 +1,29 @@
+"""On a narrow terminal tables lose nothing."""
+
+import pytest
+
+from mutirao.output import fitted
+
+SITES = ["", *(f"region-{number}" for number in range(10))]
+MATRIX = [[site, *(f"{149.5 + number:.1f}" for number in range(10))] for site in SITES[1:]]
+SENTENCES = [["a-name", "MUTIRAO_A_NAME", "what it does, at some length, for whoever wants to know"]]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_a_matrix_is_cut_into_groups_of_columns(width):
+    tables = fitted(SITES, MATRIX, width)
+    assert len(tables) > 1
+    assert [column for columns, _ in tables for column in columns[1:]] == SITES[1:]
+    for columns, cells in tables:
+        assert columns[0] == SITES[0] and [row[0] for row in cells] == SITES[1:]
+        assert all(len(row) == len(columns) for row in cells)
+        assert sum(max(map(len, column)) + 3 for column in zip(columns, *cells)) <= width
+
+
+def test_where_there_is_room_a_table_stays_whole():
+    assert fitted(SITES, MATRIX, 200) == [(SITES, MATRIX)]
+    assert fitted(["a", "b", "c"], SENTENCES, 60) == [(["a", "b", "c"], SENTENCES)]
+
+
+def test_sentences_without_room_are_told_row_by_row():
+    assert fitted(["a", "b", "c"], SENTENCES, 40) == []
