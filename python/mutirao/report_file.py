@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -59,6 +60,11 @@ def add_arguments(parser) -> None:
                         help="a report (run --report FILE); default: that of the last run")
     parser.add_argument("--running", action="store_true",
                         help="ask a job that still runs: that of `mutirao run`, or whose report is to be FILE")
+
+
+def with_file(command: str, file: Path | None) -> str:
+    """As it is typed for the same report."""
+    return f"{command} {shlex.quote(str(file))}" if file else command
 
 
 def read_report(file: Path | None, running: bool = False) -> dict:

@@ -36,17 +36,17 @@ std::string why_not_ruled(const Record& record) {
 }
 
 std::string gain(const Handled& handled) {
-    const double saved_us = handled.saved_us();
-    std::string text = short_duration(handled.took_us) + " a rank instead of " +
-                       short_duration(handled.native_us) + " by the MPI library's own (" +
-                       how_known(handled) + "), " + short_duration(std::abs(saved_us)) +
-                       (saved_us < 0 ? " lost" : " saved");
     const std::uint64_t left = handled.calls - handled.compared;
-    if (left > 0) {
-        text += left == handled.on_trial ? ", but for " + std::to_string(left) + " that were trials"
-                                         : ", but for " + std::to_string(left) + " of which that is not known";
+    if (handled.compared == 0) {
+        return ": what the MPI library's own would have taken is not known";
     }
-    return text;
+    const double saved_us = handled.saved_us();
+    const std::string others = ", " + std::to_string(left) + " of them " +
+                               (left == handled.on_trial ? "on trial" : "with nothing to compare with") +
+                               "; the others took ";
+    return (left > 0 ? others : ": ") + short_duration(handled.took_us) + " a rank instead of " +
+           short_duration(handled.native_us) + " by the MPI library's own (" + how_known(handled) + "), " +
+           short_duration(std::abs(saved_us)) + (saved_us < 0 ? " lost" : " saved");
 }
 
 std::string what_ran(const Sums& sums) {
@@ -56,9 +56,7 @@ std::string what_ran(const Sums& sums) {
                                                       : sums.why_native;
     const std::string of_all = " of " + counted(sums.calls, "collective call");
     if (handled.calls > handled.on_trial) {
-        return std::to_string(handled.calls) + of_all + " ran by its algorithms: " +
-               (handled.compared > 0 ? gain(handled)
-                                     : "what the MPI library's own would have taken is not known");
+        return std::to_string(handled.calls) + of_all + " ran by its algorithms" + gain(handled);
     }
     if (handled.calls > 0) {
         return std::to_string(sums.calls - handled.calls) + of_all + " ran natively, by the MPI library: " +

@@ -38,9 +38,9 @@ def test_the_line_at_the_end_says_what_the_report_says(run, settings, ending):
     calls = sum(each["calls"] for each in finished.report["communicators"])
     saved = saved_in(classes)
     if own_calls(classes):
-        assert line.startswith(f"mutirao: {own_calls(classes)} of {calls} collective calls ran by its algorithms: ")
+        assert line.startswith(f"mutirao: {own_calls(classes)} of {calls} collective calls ran by its algorithms")
     if saved:
-        assert (f": {duration(saved.took_us)} a rank instead of {duration(saved.native_us)} by the MPI library's"
+        assert (f" {duration(saved.took_us)} a rank instead of {duration(saved.native_us)} by the MPI library's"
                 f" own ({saved.known}), {duration(abs(saved.us))} {saved.verb}") in line
     assert bool(own_calls(classes)) == ("natively" not in line) and (ending or "") in line
     start = finished.report["start"]

@@ -1,13 +1,12 @@
 """`mutirao explain`: which algorithms ran, why, and on what network, from the report of a run."""
 
 import math
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from mutirao.collectives import COLLECTIVES
 from mutirao.output import print_json
-from mutirao.report_file import add_arguments, read_report
+from mutirao.report_file import add_arguments, read_report, with_file
 from mutirao.reports.head import forgotten, head
 from mutirao.reports.trees import edges_of, trees_run
 from mutirao.saved import all_classes, own_calls, saved_in
@@ -15,7 +14,7 @@ from mutirao.units import counted, duration, rate
 
 
 _MOST_CHANGES = 30
-# Of communicators: beyond these they are told in short.
+# Where communicators are more than these, and take more lines, they are told in short.
 _ALWAYS_IN_FULL, _SCREEN_LINES = 4, 40
 _MOST_KINDS, _MOST_HOSTS = 8, 8
 
@@ -40,45 +39,63 @@ def run(arguments) -> int:
     return 0
 
 
-def with_file(command: str, file: Path | None) -> str:
-    """As it is typed for the same report."""
-    return f"{command} {shlex.quote(str(file))}" if file else command
-
-
 def explain(report: dict, everything: bool = False) -> Iterator[str]:
     yield from head(report)
     yield from _saved(all_classes(report), " in all")
     communicators = report["communicators"]
     if not communicators and not report.get("no_report"):
         yield "No communicator had a collective call that mutirao handles."
-    lines = 0
-    for number, communicator in enumerate(communicators):
-        told = ["", *_communicator(communicator)]
-        lines += len(told)
-        if not everything and number >= _ALWAYS_IN_FULL and lines > _SCREEN_LINES:
-            yield ""
-            yield from _in_short(communicators[number:])
-            break
-        yield from told
+    in_full = [line for communicator in communicators for line in ["", *_communicator(communicator)]]
+    if everything or len(communicators) <= _ALWAYS_IN_FULL or len(in_full) <= _SCREEN_LINES:
+        yield from in_full
+    else:
+        yield from _on_a_screen(communicators)
     for line in forgotten(report):
         yield ""
         yield line
 
 
-def _in_short(communicators: Sequence[dict]) -> Iterator[str]:
-    """In a line for all that are alike."""
-    alike: dict[str, list[dict]] = {}
+def _on_a_screen(communicators: Sequence[dict]) -> Iterator[str]:
+    """The first ones in short, and the others in a line for all that are alike."""
+    lines = 0
+    for number, communicator in enumerate(communicators):
+        told = ["", *_in_short(communicator)]
+        lines += len(told)
+        if number and lines > _SCREEN_LINES // 2:
+            yield ""
+            yield from _alike(communicators[number:])
+            break
+        yield from told
+    yield ""
+    yield "In full: mutirao explain --all"
+
+
+def _in_short(communicator: dict) -> Iterator[str]:
+    yield title(communicator)
+    yield f"  {_state(communicator)}"
+    classes = by_collective(communicator.get("classes", ()))
+    for of_class in classes[:_MOST_KINDS]:
+        choice = of_class["rulings"][-1] if of_class["rulings"] else of_class.get("native_choice")
+        chosen = f"; in the end {choice['chosen']}" if choice else ""
+        yield (f"  {class_title(of_class)}: {counted(of_class['native_calls'], 'call')} by the MPI library,"
+               f" {own_calls([of_class])} by algorithms of mutirao's{chosen}")
+    if len(classes) > _MOST_KINDS:
+        yield f"  {counted(len(classes) - _MOST_KINDS, 'more kind')} of calls"
+
+
+def _alike(communicators: Sequence[dict]) -> Iterator[str]:
+    kinds: dict[str, list[dict]] = {}
     for communicator in communicators:
         what = communicator.get("reason") or "its ranks had not agreed"
         who = "left to the MPI library" if communicator["state"] != "mutirao" else "handled by mutirao"
-        alike.setdefault(f"{extent(communicator)}, {who}: {what}", []).append(communicator)
-    yield f"{counted(len(communicators), 'more communicator')} (mutirao explain --all):"
-    kinds = sorted(alike.items(), key=lambda kind: -len(kind[1]))
-    for what, of_kind in kinds[:_MOST_KINDS]:
-        yield (f"  {len(of_kind)} of {what}; {counted(sum(each['calls'] for each in of_kind), 'call')},"
-               f" {own_calls(of_class for each in of_kind for of_class in each['classes'])} of them by"
+        kinds.setdefault(f"{extent(communicator)}, {who}: {what}", []).append(communicator)
+    yield f"{counted(len(communicators), 'more communicator')}:"
+    shown = sorted(kinds.items(), key=lambda kind: -len(kind[1]))
+    for what, alike in shown[:_MOST_KINDS]:
+        yield (f"  {len(alike)} of {what}; {counted(sum(each['calls'] for each in alike), 'call')},"
+               f" {own_calls(of_class for each in alike for of_class in each['classes'])} of them by"
                " algorithms of mutirao's")
-    if left := sum(len(of_kind) for _, of_kind in kinds[_MOST_KINDS:]):
+    if left := sum(len(alike) for _, alike in shown[_MOST_KINDS:]):
         yield f"  {left} of other kinds"
 
 

@@ -12,8 +12,8 @@ from mutirao.commands.explain import (
     draw_tree,
     extent,
     title,
-    with_file,
 )
+from mutirao.report_file import with_file
 from mutirao.reports.choices import Choice, choice_of, measured
 from mutirao.reports.head import forgotten, head
 from mutirao.reports.rulings import colours_of, events, sparkline, timeline
