@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,9 +23,11 @@ _MEASURED = {"candidate": _TEXT, "median_us": _NUMBER, "low_us": _NUMBER, "high_
 _CHOICE = {"first_call": int, "chosen": _TEXT, "calls": int, "considered?": [_EVALUATED],
            "measured?": [_MEASURED], "tree?": [int], "settled?": bool, "reason?": _TEXT,
            "bound_us?": (*_NUMBER, type(None))}
+_FORGOTTEN = {"calls": int, "compared": int, "took_us": _NUMBER, "native_us": _NUMBER, "measured": bool,
+              "predicted": bool}
 _CLASS = {"collective": COLLECTIVES, "root": int, "length_bytes": (int, type(None)), "first_call": int,
           "native_calls": int, "native_choice?": _CHOICE, "rulings": [_CHOICE], "commutes?": bool,
-          "forgotten_rulings?": int}
+          "forgotten_rulings?": int, "forgotten?": _FORGOTTEN}
 _CHANGE = {"collective": COLLECTIVES, "root": int, "length_bytes": (int, type(None)), "call": int,
            "from": _TEXT, "to": _TEXT, "why": _TEXT, "commutes?": bool}
 _TAKEN_UP = {"call": int, "links": int, "new_tree": bool,
@@ -42,10 +45,14 @@ _COMMUNICATOR = {"ranks": int, "hosts": int, "calls": int, "state": _TEXT, "site
                  "adaptation": _ADAPTATION, "costs?": {**_COSTS, "memory_measured": bool,
                                                        "message_measured": bool},
                  "changes?": [_CHANGE], "forgotten_changes?": int, "first_ruled_call?": int,
-                 "first_ruled_ms?": _NUMBER, "name?": _TEXT, "reason?": _TEXT, "profile?": _TEXT}
+                 "first_ruled_ms?": _NUMBER, "name?": _TEXT, "reason?": _TEXT, "profile?": _TEXT,
+                 "host_names?": [_TEXT]}
+_RUN = {"program": _TEXT, "written": _TEXT, "exit_code": int}
 # What commands read of a report without asking whether it is there; "?": it may be missing.
-_REPORT = {"mutirao?": _TEXT, "mpi?": _TEXT, "forgotten_communicators?": int, "start?": {"native_reason?": _TEXT, "twin_ms?": _NUMBER,
-                                     "waited_ms?": _NUMBER, "introduced_ms?": _NUMBER},
+_REPORT = {"mutirao?": _TEXT, "mpi?": _TEXT, "program?": _TEXT, "written?": _TEXT, "exit_code?": int,
+           "native_since?": _RUN, "no_report?": bool, "forgotten_communicators?": int,
+           "start?": {"native_reason?": _TEXT, "twin_ms?": _NUMBER, "waited_ms?": _NUMBER,
+                      "introduced_ms?": _NUMBER},
            "communicators": [_COMMUNICATOR]}
 
 
@@ -54,6 +61,11 @@ def add_arguments(parser) -> None:
                         help="a report (run --report FILE); default: that of the last run")
     parser.add_argument("--running", action="store_true",
                         help="ask a job that still runs: that of `mutirao run`, or whose report is to be FILE")
+
+
+def with_file(command: str, file: Path | None) -> str:
+    """As it is typed for the same report."""
+    return f"{command} {shlex.quote(str(file))}" if file else command
 
 
 def read_report(file: Path | None, running: bool = False) -> dict:
@@ -122,6 +134,34 @@ def _unknown_hosts(report: dict) -> Iterator[str]:
                 or any(len(tree) != hosts or not all(-1 <= host < hosts for host in tree)
                        for tree in trees)):
             yield f"communicators[{number}] has trees or latencies of other hosts than it has sites"
+
+
+# --- of the last run ----------------------------------------------------------------------------------
+
+
+def keep_for_explain(report: dict | None, argv: Sequence[str], returncode: int, native: bool) -> None:
+    """explain speaks of the last run, even where that left nothing to explain."""
+    this_run = {"program": " ".join(argv), "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                "exit_code": returncode}
+    if native:
+        kept = {**_kept(), "native_since": this_run}
+    elif report is not None:
+        kept = {**this_run, **report}
+    elif returncode:
+        kept = {**this_run, "no_report": True, "communicators": []}
+    else:
+        last_report().unlink(missing_ok=True)
+        return
+    fresh = last_report().with_suffix(f".{os.getpid()}")
+    fresh.write_text(json.dumps(kept))
+    fresh.replace(last_report())
+
+
+def _kept() -> dict:
+    try:
+        return json.loads(last_report().read_text())
+    except (OSError, ValueError):
+        return {"no_report": True, "communicators": []}
 
 
 # --- of a job that runs -------------------------------------------------------------------------------

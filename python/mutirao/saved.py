@@ -1,4 +1,7 @@
-"""What mutirao saved a program, or lost it, as far as its report tells."""
+"""What mutirao saved a program, or lost it, as far as its report tells.
+
+The library has the same sums for the one line at the end (src/mpi/communicator/handled.cpp).
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,7 +13,8 @@ from mutirao.units import duration
 class Saved:
     """On each rank, against the MPI library's own; a negative time is lost."""
 
-    us: float
+    took_us: float
+    native_us: float
     known: str  # measured, predicted, or both
     calls: int  # that have a native time to compare with
 
@@ -18,24 +22,44 @@ class Saved:
         return f"{duration(abs(self.us))} a rank"
 
     @property
+    def us(self) -> float:
+        return self.native_us - self.took_us
+
+    @property
     def verb(self) -> str:
         return "saved" if self.us >= 0 else "lost"
 
 
 def saved_in(classes: Iterable[dict]) -> Saved | None:
-    """Of all calls that ran by algorithms of mutirao's once settled. None: it is not known."""
-    total_us, known, calls = 0.0, set(), 0
-    for ruling in (ruling for of_class in classes for ruling in of_class["rulings"]):
-        if not ruling["calls"] or not ruling.get("settled", True):
-            continue
-        for how, field in (("measured", "median_us"), ("considered", "predicted_us")):
-            times_us = {row["candidate"]: row[field] for row in ruling.get(how) or ()}
-            if times_us.get("native") and times_us.get(ruling["chosen"]) is not None:
-                total_us += ruling["calls"] * (times_us["native"] - times_us[ruling["chosen"]])
-                known.add("measured" if how == "measured" else "predicted")
-                calls += ruling["calls"]
+    """Of all calls that one algorithm of mutirao's took alone. None: it is not known."""
+    parts = [part for of_class in classes for part in _parts(of_class)]
+    if not parts:
+        return None
+    return Saved(sum(part.took_us for part in parts), sum(part.native_us for part in parts),
+                 " and ".join(sorted({word for part in parts for word in part.known.split(" and ")})),
+                 sum(part.calls for part in parts))
+
+
+def _parts(of_class: dict) -> Iterator[Saved]:
+    forgotten = of_class.get("forgotten") or {}
+    if forgotten.get("compared"):
+        known = " and ".join(word for word in ("measured", "predicted") if forgotten[word])
+        yield Saved(forgotten["took_us"], forgotten["native_us"], known, forgotten["compared"])
+    for ruling in of_class["rulings"]:
+        for known, times, field in (("measured", "measured", "median_us"),
+                                    ("predicted", "considered", "predicted_us")):
+            times_us = {row["candidate"]: row[field] for row in ruling.get(times) or ()}
+            native_us, chosen_us = times_us.get("native"), times_us.get(ruling["chosen"])
+            if ruling["calls"] and native_us and chosen_us is not None:
+                calls = ruling["calls"]
+                yield Saved(calls * chosen_us, calls * native_us, known, calls)
                 break
-    return Saved(total_us, " and ".join(sorted(known)), calls) if known else None
+
+
+def own_calls(classes: Iterable[dict]) -> int:
+    """That ran by algorithms of mutirao's, on trial or not."""
+    return sum((of_class.get("forgotten") or {}).get("calls", 0)
+               + sum(ruling["calls"] for ruling in of_class["rulings"]) for of_class in classes)
 
 
 def all_classes(report: dict) -> Iterator[dict]:

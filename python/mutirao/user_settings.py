@@ -7,6 +7,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from mutirao import core_tool
@@ -19,24 +20,45 @@ from mutirao.user_files import read_text
 # What sites and their module files set for any package; no settings. The library passes over them, too
 # (src/mpi/runtime.cpp).
 OF_A_SITE = ("HOME", "ROOT", "DIR", "VERSION")
+_FILES_OF_RANKS = ("report", "verbose_file")
+
+
+@dataclass(frozen=True)
+class Given:
+    """A setting's value, and the place that it was given in."""
+
+    value: str
+    place: str  # "environment", the file, "command line"
 
 
 def gather_settings(assignments: Sequence[str], file: Path = Path(SETTINGS_FILE),
                     environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """All settings given, checked, by name."""
+    return {name: given.value for name, given in settings_given(assignments, file, environment).items()}
+
+
+def settings_given(assignments: Sequence[str], file: Path = Path(SETTINGS_FILE),
+                   environment: Mapping[str, str] = os.environ) -> dict[str, Given]:
+    """The same with their places."""
     given = {}
-    for values, where in (
-        (_from_environment(environment), lambda name: f"environment {PREFIX}{name.upper()}: "),
-        (_from_file(file), lambda name: f"{file}, {name}: "),
-        (_from_assignments(assignments), lambda name: ""),
+    for values, place, where in (
+        (_from_environment(environment), "environment", lambda name: f"environment {PREFIX}{name.upper()}: "),
+        (_from_file(file), str(file), lambda name: f"{file}, {name}: "),
+        (_from_assignments(assignments), "command line", lambda name: ""),
     ):
         for name, value in values.items():
             try:
                 core_tool.check_settings({name: value})
             except UsageError as error:
                 raise UsageError(f"{where(name)}{error}") from None
-        given |= values
+            given[name] = Given(value, place)
     return given
+
+
+def with_whole_paths(settings: Mapping[str, str]) -> dict[str, str]:
+    """Ranks may start in another folder."""
+    return {name: os.path.abspath(value) if name in _FILES_OF_RANKS and value else value
+            for name, value in settings.items()}
 
 
 def checked_settings(assignments: Sequence[str]) -> dict[str, str]:

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <tuple>
 #include <vector>
 
 #include "core/text/counted.h"
 #include "core/text/milliseconds.h"
+#include "mpi/communicator/record_text.h"
 #include "mpi/job/job.h"
 #include "mpi/report.h"
 #include "mpi/runtime.h"
@@ -20,40 +23,9 @@ namespace {
 // A screen of it; the report has the rest.
 constexpr std::size_t most_explained = 8, most_kinds_explained = 20, most_changes_explained = 20;
 
-using Cells = std::array<std::string, 7>;
-const Cells heads = {"calls of", "native", "mutirao", "predicted", "measured", "native takes", "bound"};
-
-std::string size_text(std::size_t bytes) {
-    const char* unit = " B";
-    for (const char* larger : {" KiB", " MiB", " GiB"}) {
-        if (bytes == 0 || bytes % 1024 != 0) {
-            break;
-        }
-        bytes /= 1024;
-        unit = larger;
-    }
-    return std::to_string(bytes) + unit;
-}
-
-std::string name_of(const ShapeClass& shapes, std::size_t length_bytes) {
-    const CollectiveRow& row = row_of(shapes.collective);
-    std::string name(row.name);
-    if (shapes.length_class != any_length && shapes.collective != Collective::barrier) {
-        name += " of " + size_text(length_bytes);
-    }
-    if (row.rooted && shapes.root != any_root) {
-        name += ", root " + std::to_string(shapes.root);
-    }
-    return name + (shapes.commutes ? "" : ", in order");
-}
-
-/// What holds in the end: of the last ruling, or of the choice for native that needed none.
-const RulingRecord* last_choice(const ClassRecord& of_class) {
-    if (!of_class.rulings.empty()) {
-        return &of_class.rulings.back();
-    }
-    return of_class.native_choice ? &*of_class.native_choice : nullptr;
-}
+using Cells = std::array<std::string, 8>;
+const Cells heads = {"calls of", "native", "mutirao", "predicted", "measured", "native takes", "bound",
+                     "saved on a rank"};
 
 std::string predicted(const RulingRecord& choice, const std::string& candidate) {
     for (const Evaluated& each : choice.considered) {
@@ -75,12 +47,9 @@ std::string measured(const RulingRecord& choice, const std::string& candidate) {
 }
 
 Cells row_of_table(const ClassRecord& of_class) {
-    std::uint64_t ours = 0;
-    for (const RulingRecord& ruling : of_class.rulings) {
-        ours += ruling.calls;
-    }
+    const Handled handled = handled_in(of_class);
     Cells row = {name_of(of_class.shapes, of_class.length_bytes),
-                 std::to_string(of_class.native_calls), std::to_string(ours)};
+                 std::to_string(of_class.native_calls), std::to_string(handled.calls)};
     if (const RulingRecord* const choice = last_choice(of_class)) {
         const std::string chosen = choice->chosen.substr(0, choice->chosen.find(" | "));
         const std::string native_took = measured(*choice, "native");
@@ -92,10 +61,14 @@ Cells row_of_table(const ClassRecord& of_class) {
                                             : native_predicted + ", predicted";
         row[6] = choice->bound_us.value_or(0) > 0 ? duration(*choice->bound_us) : "";
     }
+    if (handled.compared > 0) {
+        row[7] = (handled.saved_us() < 0 ? "-" : "") + short_duration(std::abs(handled.saved_us())) +
+                 ", " + how_known(handled);
+    }
     return row;
 }
 
-std::string line_of(const Cells& row, const std::array<std::size_t, 7>& widths) {
+std::string line_of(const Cells& row, const std::array<std::size_t, std::tuple_size_v<Cells>>& widths) {
     std::string line = " ";
     for (std::size_t i = 0; i < row.size(); ++i) {
         line += " " + row[i] + std::string(widths[i] - row[i].size() + 1, ' ');
@@ -124,7 +97,7 @@ std::string table_of(const Record& record) {
     if (shown.empty()) {
         return "";
     }
-    std::array<std::size_t, 7> widths{};
+    std::array<std::size_t, std::tuple_size_v<Cells>> widths{};
     for (const Cells& row : rows) {
         for (std::size_t i = 0; i < row.size(); ++i) {
             widths[i] = std::max(widths[i], row[i].size());
@@ -149,12 +122,7 @@ std::string changes_of(const Record& record) {
     }
     for (std::size_t i = left; i < known; ++i) {
         const ChoiceChange& each = record.changes[i];
-        const auto of_class = record.classes.find(each.shapes);
-        const std::size_t length =
-            of_class == record.classes.end() ? 0 : of_class->second.length_bytes;
-        text += "  from call " + std::to_string(each.call + 1) + " on, " +
-                name_of(each.shapes, length) + ": " + each.from + " -> " +
-                (each.another_tree ? "the same over another tree" : each.to) + "\n";
+        text += "  " + said_of(record, each) + "\n";
     }
     return text;
 }

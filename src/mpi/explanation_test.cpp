@@ -39,9 +39,9 @@ TEST(Explanation, SaysWhatRanWhatItTookAndWhy) {
     EXPECT_EQ(explanation(record),
               "MPI_COMM_WORLD: 4 ranks on 2 hosts, 120 calls; network measured\n"
               "  calls of            native  mutirao  predicted  measured                         "
-              "native takes         bound\n"
+              "native takes         bound     saved on a rank\n"
               "  allgather of 4 KiB  20      100      1.500 ms   1.600 ms (1.400 ms to 1.700 ms)  "
-              "2.500 ms, predicted  1.200 ms\n"
+              "2.500 ms, predicted  1.200 ms  100.0 ms, predicted\n"
               "    ring: measured\n");
 }
 

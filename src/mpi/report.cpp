@@ -14,6 +14,8 @@
 #include "mpi/job/job.h"
 #include "mpi/report_json.h"
 #include "mpi/runtime.h"
+#include "mpi/summary.h"
+#include "mpi/verbose.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -29,7 +31,7 @@ bool write_to(const std::string& path, const std::string& text) {
 std::string wanted_file(const std::string& report) { return report + ".wanted"; }
 
 bool tells_anything(const Settings& settings) {
-    return settings.explain || !settings.report.empty();
+    return settings.explain || settings.summary || !settings.report.empty();
 }
 
 void tell(const Settings& settings, Runtime* runtime, const Job* job) {
@@ -43,6 +45,9 @@ void tell(const Settings& settings, Runtime* runtime, const Job* job) {
     if (settings.explain) {
         const std::string text = explanation(runtime, job);
         std::fwrite(text.data(), 1, text.size(), stderr);
+    }
+    if (settings.summary) {
+        write_line(STDERR_FILENO, summary(runtime, job));
     }
 }
 

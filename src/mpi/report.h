@@ -8,8 +8,8 @@ namespace mutirao::mpi {
 class Job;
 struct Runtime;
 
-/// On rank 0 of the job, at its end: writes the file of the setting `report` as JSON, and with the setting
-/// `explain` says the same in short on stderr. `job` is null where the MPI library took all calls. One line on
+/// On rank 0 of the job, at its end: writes the file of the setting `report` as JSON, and with the settings
+/// `explain` and `summary` says the same in short on stderr. `job` is null where the MPI library took all calls. One line on
 /// stderr if the file cannot be written.
 void write_report(Runtime& runtime, const Job* job);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdio>
+#include <ctime>
 #include <deque>
 #include <list>
 #include <map>
@@ -17,6 +19,32 @@
 
 namespace mutirao::mpi {
 namespace {
+
+/// As far as it says which program this was.
+std::string command_line() {
+    constexpr std::size_t most_characters = 200;
+    std::string words(most_characters + 1, '\0');
+    std::FILE* const file = std::fopen("/proc/self/cmdline", "r");
+    words.resize(file == nullptr ? 0 : std::fread(words.data(), 1, words.size(), file));
+    if (file != nullptr) {
+        std::fclose(file);
+    }
+    const bool cut = words.size() > most_characters;
+    while (!words.empty() && words.back() == '\0') {
+        words.pop_back();
+    }
+    std::replace(words.begin(), words.end(), '\0', ' ');
+    return cut ? words.substr(0, most_characters) + "..." : words;
+}
+
+/// "2026-11-23T04:12:50Z".
+std::string now_as_text() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    char text[32] = {};
+    std::strftime(text, sizeof text, "%FT%TZ", gmtime_r(&now, &parts));
+    return text;
+}
 
 void put_start(JsonWriter& json, const Job* job) {
     json.key("start").begin_object();
@@ -139,12 +167,24 @@ void put_shapes(JsonWriter& json, const ShapeClass& shapes, std::size_t length_b
     }
 }
 
+void put_forgotten(JsonWriter& json, const ClassRecord& record) {
+    json.member("forgotten_rulings", record.forgotten_rulings);
+    if (record.forgotten_rulings == 0) {
+        return;
+    }
+    const Handled& by_them = record.forgotten;
+    json.key("forgotten").begin_object().member("calls", by_them.calls);
+    json.member("on_trial", by_them.on_trial).member("compared", by_them.compared);
+    json.member("took_us", by_them.took_us).member("native_us", by_them.native_us);
+    json.member("measured", by_them.measured).member("predicted", by_them.predicted).end_object();
+}
+
 void put_class(JsonWriter& json, const ClassRecord& record) {
     json.begin_object();
     put_shapes(json, record.shapes, record.length_bytes);
     json.member("first_call", record.first_call);
     json.member("native_calls", as_of_now(record.native_calls));
-    json.member("forgotten_rulings", record.forgotten_rulings);
+    put_forgotten(json, record);
     if (record.native_choice) {
         json.key("native_choice");
         put_ruling(json, *record.native_choice);
@@ -191,7 +231,7 @@ void put_adaptation(JsonWriter& json, const AdaptationRecord& record) {
 std::uint64_t calls_of(const Record& record) {
     std::uint64_t calls = as_of_now(record.other_classes.native_calls);
     for (const auto& [shapes, of_class] : record.classes) {
-        calls += as_of_now(of_class.native_calls);
+        calls += as_of_now(of_class.native_calls) + of_class.forgotten.calls;
         for (const RulingRecord& ruling : of_class.rulings) {
             calls += as_of_now(ruling.calls);
         }
@@ -202,6 +242,11 @@ std::uint64_t calls_of(const Record& record) {
 void put_head(JsonWriter& json, const Record& record) {
     json.member("name", record.name).member("ranks", record.ranks);
     json.member("hosts", record.hosts).member("calls", calls_of(record));
+    json.key("host_names").begin_array();
+    for (const std::string& name : record.host_names) {
+        json.value(name);
+    }
+    json.end_array();
     const char* const state = record.native ? "native" : record.ruled ? "mutirao" : "not yet";
     json.member("state", state).member("reason", record.reason);
     if (!record.profile.empty()) {
@@ -282,6 +327,7 @@ std::string report_json(Runtime* runtime, const Job* job, bool running) {
     if (running) {
         json.member("running", true);
     }
+    json.member("program", command_line()).member("written", now_as_text());
     put_start(json, job);
     std::list<std::shared_ptr<Record>> records;
     std::uint64_t forgotten = 0;

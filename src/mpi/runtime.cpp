@@ -44,15 +44,21 @@ std::vector<std::string> own_environment() {
     return entries;
 }
 
-// Equal settings in another spelling hash differently, which only costs the speed-up. Where the
-// report goes and whether it is printed, too, concern rank 0 alone, which profile is used deciders, and
-// whether a rank is switched off is told apart.
+// Equal settings in another spelling hash differently, which only costs the speed-up. What is said and
+// where concerns the rank that says it, which profile is used deciders, and whether a rank is switched off
+// is told apart.
+bool may_differ(std::string_view entry) {
+    return std::ranges::any_of(
+        std::to_array<std::string_view>({"MUTIRAO_REPORT=", "MUTIRAO_EXPLAIN=", "MUTIRAO_SUMMARY=",
+                                         "MUTIRAO_VERBOSE=", "MUTIRAO_VERBOSE_FILE=", "MUTIRAO_PROFILE=",
+                                         "MUTIRAO_ENABLED="}),
+        [&](std::string_view name) { return entry.starts_with(name); });
+}
+
 std::uint64_t hash_of(const std::vector<std::string>& entries) {
     std::string text;
     for (const std::string& entry : entries) {
-        if (!entry.starts_with("MUTIRAO_REPORT=") && !entry.starts_with("MUTIRAO_EXPLAIN=") &&
-            !entry.starts_with("MUTIRAO_PROFILE=") &&
-            !entry.starts_with("MUTIRAO_ENABLED=")) {
+        if (!may_differ(entry)) {
             text += entry + '\n';
         }
     }

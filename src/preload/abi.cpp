@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "mpi/interpose/object_file.h"
+
 namespace mutirao::preload {
 namespace {
 
@@ -18,14 +20,9 @@ Function find(void* handle, const char* name) {
     return function;
 }
 
-std::string object_of(const void* address) {
-    Dl_info info{};
-    return dladdr(address, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
-}
-
 // Links resolved, with a slash at the end.
 std::string this_folder() {
-    const std::string here = object_of(reinterpret_cast<const void*>(&abi_of));
+    const std::string here = object_file_of(reinterpret_cast<const void*>(&abi_of));
     char resolved[PATH_MAX] = {};
     const std::string path = realpath(here.c_str(), resolved) == nullptr ? here : resolved;
     return path.substr(0, path.find_last_of('/') + 1);
@@ -61,7 +58,7 @@ LoadedMpi identify(void* handle) {
     mpi.version = whole.substr(0, whole.find_first_of(",\n"));
     int minor = 0;
     get_standard(&mpi.standard, &minor);
-    mpi.path = object_of(reinterpret_cast<const void*>(get_version));
+    mpi.path = object_file_of(reinterpret_cast<const void*>(get_version));
     return mpi;
 }
 

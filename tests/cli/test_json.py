@@ -24,7 +24,18 @@ def test_settings(mutirao):
     rows = parsed(mutirao("settings", "--json"))
     table = mutirao("settings").stdout
     assert all(row["environment"] == "MUTIRAO_" + row["name"].upper() for row in rows)
-    assert all(row["environment"] in table for row in rows)
+    assert all(f"{row['name']} = " in table and row["help"] in table for row in rows)
+
+
+def test_settings_say_what_they_are_and_where_that_was_said(mutirao, tmp_path):
+    (tmp_path / "mutirao.toml").write_text("verbose = 1\nagent_interval_ms = 300\n")
+    given = {"MUTIRAO_VERBOSE": "2", "MUTIRAO_TRIALS": "off"}
+    rows = parsed(mutirao("settings", "--set", "agent_interval_ms=400", "--json", **given))
+    now = {row["name"]: (row["value"], row["from"]) for row in rows}
+    assert (now["agent_interval_ms"], now["verbose"], now["trials"], now["start"]) == (
+        ("400", "command line"), ("1", "mutirao.toml"), ("off", "environment"), ("beside", "default"))
+    assert "trials = off  [environment; default on; on/off]" in mutirao("settings", **given).stdout
+    assert mutirao("settings", "--set", "trails=off").returncode == 2
 
 
 def test_doctor(mutirao):

@@ -128,13 +128,18 @@ def test_saved_in_all_is_the_sum_of_settled_calls_by_hand(mutirao, tmp_path):
     assert line in mutirao("explain", file).stdout.splitlines()
     page = text_of(make_page(both, None))
     assert "mutirao saved 138.8 ms a rank in all, as measured and predicted. 108 calls" in page
-    assert "that of the 86 that were settled" in page
+    assert "that of the 86 that one algorithm took alone" in page
 
 
-def test_calls_of_one_arm_on_trial_are_not_in_the_sum():
+def test_the_sum_is_of_calls_that_one_algorithm_took_alone():
+    """Also before that is settled; and of rulings that are no longer remembered."""
     first = {**TRIED["rulings"][1], "settled": False}
-    assert saved_in([{**TRIED, "rulings": [first]}]) is None
-    assert saved_in([{**TRIED, "rulings": [first, TRIED["rulings"][1]]}]).calls == 20
+    assert saved_in([{**TRIED, "rulings": TRIED["rulings"][:1]}]) is None
+    assert saved_in([{**TRIED, "rulings": [TRIED["rulings"][0], first]}]).calls == 20
+    forgotten = {"calls": 9, "on_trial": 4, "compared": 5, "took_us": 10.0, "native_us": 25.0,
+                 "measured": False, "predicted": True}
+    saved = saved_in([{**TRIED, "rulings": [first], "forgotten": forgotten}])
+    assert (saved.us, saved.known, saved.calls) == (20 * 1500 + 15, "measured and predicted", 25)
 
 
 def test_says_lost_and_unknown_as_plainly_as_saved():

@@ -1,5 +1,6 @@
 """What a run says of itself: at its end on stderr, while it runs when it is asked, and of every switch."""
 
+import re
 import threading
 from pathlib import Path
 from tempfile import mkdtemp
@@ -9,6 +10,8 @@ import pytest
 from ends import passed
 from mutirao.profile import Fabric, Row, add
 from mutirao.report_file import read_report
+from mutirao.saved import all_classes, own_calls, saved_in
+from mutirao.units import duration
 from noise import in_time
 
 
@@ -19,6 +22,49 @@ def test_the_library_explains_itself_at_the_end_if_it_is_asked(run, explain):
                         settings={"explain": explain, "profile": "off"})).errors
     assert (errors.count("MPI_COMM_WORLD: 2 ranks on 1 host") == 1) == (explain == "on"), errors
     assert explain == "on" or errors == ""
+
+
+@pytest.mark.on_any_mpi
+@pytest.mark.parametrize("settings, ending", [
+    ({"ranks_per_host": "1"}, None),
+    ({"ranks_per_host": "1", "broadcast": "flat"}, "what the MPI library's own would have taken is not known"),
+    ({}, "all collective calls ran natively, by the MPI library: one host")])
+def test_the_line_at_the_end_says_what_the_report_says(run, settings, ending):
+    finished = run("collective", "broadcast", "--bytes", 65536, ranks=2, settings={
+        **settings, "start": "wait", "summary": "on", "profile": "off"})
+    assert finished.returncode == 0, finished.errors
+    [line] = finished.errors.splitlines()
+    classes = list(all_classes(finished.report))
+    calls = sum(each["calls"] for each in finished.report["communicators"])
+    saved = saved_in(classes)
+    if own_calls(classes):
+        assert line.startswith(f"mutirao: {own_calls(classes)} of {calls} collective calls ran by its algorithms")
+    if saved:
+        assert (f" {duration(saved.took_us)} a rank instead of {duration(saved.native_us)} by the MPI library's"
+                f" own ({saved.known}), {duration(abs(saved.us))} {saved.verb}") in line
+    assert bool(own_calls(classes)) == ("natively" not in line) and (ending or "") in line
+    start = finished.report["start"]
+    assert f"; its start took {duration(1000 * (start['twin_ms'] + start['waited_ms']))}" in line
+
+
+@pytest.mark.on_any_mpi
+@pytest.mark.parametrize("level", [1, 3])
+def test_what_is_said_meanwhile_is_whole_lines_of_a_rank(run, tmp_path, level):
+    """On stderr, or in a file for each rank."""
+    to_files = {"verbose_file": str(tmp_path / "of %r")} if level == 3 else {}
+    finished = run("collective", "broadcast", ranks=2, settings={
+        "start": "wait", "ranks_per_host": "1", "broadcast": "flat", "profile": "off", "verbose": str(level),
+        **to_files})
+    assert finished.returncode == 0 and (level == 1 or finished.errors == ""), finished.errors
+    texts = [(tmp_path / f"of {rank}").read_text() for rank in range(2)] if to_files else [finished.errors]
+    lines = [[re.fullmatch(rf"\[\S+:{rank}\] mutirao: (.+)", line)[1] for line in text.splitlines()]
+             for rank, text in enumerate(texts)]
+    version, library, extent = lines[0][:3]
+    assert version.startswith("version ") and version.endswith(".so") and library.startswith("MPI library ")
+    assert re.fullmatch(r"2 ranks on 2 hosts \(\S+, \S+\)", extent)
+    assert any("native -> flat (asked for by the setting broadcast)" in line for line in lines[0]) == (level == 3)
+    if level == 3:
+        assert any(line.startswith("on host 1, a thread of this rank is the agent, TCP port") for line in lines[1])
 
 
 def test_a_job_that_runs_says_how_it_stands(run, wheels_only, tmp_path):

@@ -9,7 +9,7 @@ from mutirao.launch_styles import is_open_mpi
 from mutirao.mpis import default_mpi, find_mpi
 from mutirao.output import print_json
 from mutirao.paths import preloadable
-from mutirao.user_settings import gather_settings
+from mutirao.user_settings import gather_settings, with_whole_paths
 
 
 def register(subparsers, common) -> None:
@@ -29,9 +29,7 @@ def run(arguments) -> int:
     if not preloadable(mpi.preload):
         raise Failure(f"{mpi.preload} cannot be preloaded: LD_PRELOAD allows no spaces and no colons in a"
                       " path, so move mutirao")
-    settings = gather_settings(arguments.assignments)
-    if settings.get("report"):
-        settings["report"] = os.path.abspath(settings["report"])
+    settings = with_whole_paths(gather_settings(arguments.assignments))
     # Other tools' libraries stay first: they then see the calls as the program made them.
     before = [path for path in os.environ.get("LD_PRELOAD", "").split(":")
               if path and path != str(mpi.preload)]

@@ -7,19 +7,25 @@ from pathlib import Path
 
 from mutirao.collectives import COLLECTIVES
 from mutirao.output import print_json
-from mutirao.report_file import add_arguments, read_report
+from mutirao.report_file import add_arguments, read_report, with_file
+from mutirao.reports.head import forgotten, head
 from mutirao.reports.trees import edges_of, trees_run
-from mutirao.saved import all_classes, saved_in
+from mutirao.saved import all_classes, own_calls, saved_in
 from mutirao.units import counted, duration, rate
 
 
 _MOST_CHANGES = 30
+# Where communicators are more than these, and take more lines, they are told in short.
+_ALWAYS_IN_FULL, _SCREEN_LINES = 4, 40
+_MOST_KINDS, _MOST_HOSTS = 8, 8
 
 
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser(
         "explain", parents=[common], help="say which algorithms the last run used, and why")
     add_arguments(parser)
+    parser.add_argument("--all", action="store_true", dest="everything",
+                        help="every communicator in full, however many there are")
     parser.set_defaults(run=run)
 
 
@@ -28,61 +34,70 @@ def run(arguments) -> int:
     if arguments.json:
         print_json(report)
     else:
-        print("\n".join(explain(report)))
+        print("\n".join(explain(report, arguments.everything)))
         if report["communicators"]:
             print(f"\nThe same with pictures: {with_file('mutirao report', arguments.file)}")
     return 0
 
 
-def with_file(command: str, file: Path | None) -> str:
-    """As it is typed for the same report."""
-    return f"{command} {shlex.quote(str(file))}" if file else command
-
-
-def explain(report: dict) -> Iterator[str]:
+def explain(report: dict, everything: bool = False) -> Iterator[str]:
     yield from head(report)
     yield from _saved(all_classes(report), " in all")
-    if not report["communicators"]:
+    communicators = report["communicators"]
+    if not communicators and not report.get("no_report"):
         yield "No communicator had a collective call that mutirao handles."
-    for communicator in report["communicators"]:
-        yield ""
-        yield from _communicator(communicator)
+    in_full = [line for communicator in communicators for line in ["", *_communicator(communicator)]]
+    if everything or len(communicators) <= _ALWAYS_IN_FULL or len(in_full) <= _SCREEN_LINES:
+        yield from in_full
+    else:
+        yield from _on_a_screen(communicators)
     for line in forgotten(report):
         yield ""
         yield line
 
 
-def forgotten(report: dict) -> Iterator[str]:
-    if count := report.get("forgotten_communicators"):
-        yield f"{counted(count, 'more communicator')} not remembered"
+def _on_a_screen(communicators: Sequence[dict]) -> Iterator[str]:
+    """The first ones in short, and the others in a line for all that are alike."""
+    lines = 0
+    for number, communicator in enumerate(communicators):
+        told = ["", *_in_short(communicator)]
+        lines += len(told)
+        if number and lines > _SCREEN_LINES // 2:
+            yield ""
+            yield from _alike(communicators[number:])
+            break
+        yield from told
+    yield ""
+    yield "In full: mutirao explain --all"
 
 
-def head(report: dict) -> Iterator[str]:
-    """What ran, and what its start cost."""
-    yield f"mutirao {report.get('mutirao', '?')} over {_first_line(report.get('mpi', '?'))}"
-    if report.get("running"):
-        yield "The job is running: this is how it stands now."
-    yield from _start(report.get("start") or {})
+def _in_short(communicator: dict) -> Iterator[str]:
+    yield title(communicator)
+    yield f"  {_state(communicator)}"
+    classes = by_collective(communicator.get("classes", ()))
+    for of_class in classes[:_MOST_KINDS]:
+        choice = of_class["rulings"][-1] if of_class["rulings"] else of_class.get("native_choice")
+        chosen = f"; in the end {choice['chosen']}" if choice else ""
+        yield (f"  {class_title(of_class)}: {counted(of_class['native_calls'], 'call')} by the MPI library,"
+               f" {own_calls([of_class])} by algorithms of mutirao's{chosen}")
+    if len(classes) > _MOST_KINDS:
+        yield f"  {counted(len(classes) - _MOST_KINDS, 'more kind')} of calls"
 
 
-def _first_line(text: str) -> str:
-    """MPI libraries describe themselves in several lines or clauses."""
-    return " ".join(text.splitlines()[0].split(",")[0].split()) if text else "an unknown MPI"
-
-
-def _start(start: dict) -> Iterator[str]:
-    """What the start cost the program, or why the MPI library takes every call."""
-    if start.get("native_reason"):
-        yield f"All calls are left to the MPI library: {start['native_reason']}"
-    elif start:
-        line = (f"start: MPI_Init took {duration(start.get('twin_ms', 0) * 1000)} longer, to duplicate"
-                " MPI_COMM_WORLD")
-        if start.get("waited_ms"):
-            line += f", and {duration(start['waited_ms'] * 1000)} to learn the network (start=wait)"
-        yield line
-        if start.get("introduced_ms"):
-            yield (f"  beside the program: all ranks known here"
-                   f" {duration(start['introduced_ms'] * 1000)} after MPI_Init")
+def _alike(communicators: Sequence[dict]) -> Iterator[str]:
+    kinds: dict[str, list[dict]] = {}
+    for communicator in communicators:
+        what = communicator.get("reason") or "its ranks had not agreed"
+        who = "left to the MPI library" if communicator["state"] != "mutirao" else "handled by mutirao"
+        kinds.setdefault(f"{extent(communicator)}, {who}: {what}", []).append(communicator)
+    yield f"{counted(len(communicators), 'more communicator')}:"
+    shown = sorted(kinds.items(), key=lambda kind: -len(kind[1]))
+    for what, alike in shown[:_MOST_KINDS]:
+        yield (f"  {len(alike)} of {what}; {counted(sum(each['calls'] for each in alike), 'call')},"
+               f" {own_calls(of_class for each in alike for of_class in each['classes'])} of them by"
+               " algorithms of mutirao's")
+    if left := sum(len(alike) for _, alike in shown[_MOST_KINDS:]):
+        yield f"  {left} of other kinds"
 
 
 def title(communicator: dict) -> str:
@@ -103,12 +118,23 @@ def extent(communicator: dict) -> str:
 def about(communicator: dict) -> Iterator[str]:
     """Who took its calls, how it followed its network, and what was known of that."""
     yield f"  {_state(communicator)}"
+    yield from _hosts(communicator.get("host_names") or [], communicator.get("hosts", 0))
     if communicator.get("profile"):
         yield f"  profile: {communicator['profile']}"
     yield from _first_ruling(communicator)
     yield from _followed(communicator.get("adaptation") or {}, communicator.get("latency_us") or [])
     if communicator.get("tree"):
         yield from _costs(communicator.get("costs") or {})
+
+
+def _hosts(names: Sequence[str], hosts: int) -> Iterator[str]:
+    """By the numbers that they have in trees."""
+    if len(set(names)) == 1:
+        yield f"  {'host' if hosts == 1 else 'all hosts are'} {names[0]}"
+    elif names:
+        left = hosts - _MOST_HOSTS
+        named = ", ".join(f"{number} {name}" for number, name in enumerate(names[:_MOST_HOSTS]))
+        yield f"  hosts: {named}" + (f" and {left} more (--json)" if left > 0 else "")
 
 
 def _communicator(communicator: dict) -> Iterator[str]:

@@ -1,7 +1,6 @@
 """`mutirao run`: an MPI program with mutirao preloaded, here or in the lab."""
 
 import argparse
-import json
 import os
 import shutil
 import sys
@@ -17,12 +16,12 @@ from mutirao.measuring_words import rank_number
 from mutirao.mpis import Mpi, find_mpi
 from mutirao.network_argument import load_network
 from mutirao.output import note, print_json, working
-from mutirao.paths import CORE_TOOL, last_report
+from mutirao.paths import CORE_TOOL
 from mutirao.program_mpi import check_linked, mpi_of
-from mutirao.report_file import announced
+from mutirao.report_file import announced, keep_for_explain
 from mutirao.units import counted
 from mutirao.user_files import check_writable
-from mutirao.user_settings import gather_settings
+from mutirao.user_settings import gather_settings, with_whole_paths
 
 
 def register(subparsers, common) -> None:
@@ -62,11 +61,12 @@ def run(arguments) -> int:
     _check_about_labs(arguments)
     up = arguments.lab is not None and arguments.lab in lab_names()
     network = load_network(arguments.lab) if arguments.lab and not up else None
-    settings = gather_settings(arguments.assignments)
+    settings = {"summary": "off" if arguments.json else "on",
+                **with_whole_paths(gather_settings(arguments.assignments))}
     if arguments.report:
         if arguments.native:
             raise UsageError("--report: with --native there is nothing to report; leave one of them out")
-        settings["report"] = str(arguments.report)
+        settings["report"] = os.path.abspath(arguments.report)
     _check_written(settings)
     mpi = find_mpi(arguments.mpi) if arguments.mpi else mpi_of(argv[0])
     if arguments.mpi:
@@ -83,8 +83,7 @@ def run(arguments) -> int:
             lab = Lab.up(network, tcp=arguments.tcp or TCP_PROFILES[0], hold=mpi.built)
         with lab:
             finished = _run_in(lab, arguments, mpi, argv, settings)
-    if not arguments.native:
-        _keep_for_explain(finished.report)
+    keep_for_explain(finished.report, argv, finished.returncode, arguments.native)
     if arguments.json:
         print_json({"returncode": finished.returncode, "mpi": mpi.name, "ranks": arguments.ranks,
                     "seconds": round(finished.seconds, 3), "command": finished.command,
@@ -93,10 +92,9 @@ def run(arguments) -> int:
 
 
 def _check_written(settings: dict[str, str]) -> None:
-    """The files that the job writes; ranks may start in another folder."""
+    """The files that the job writes."""
     for name in ("report", "series", "profile"):
         if settings.get(name) and (name, settings[name]) not in (("profile", "auto"), ("profile", "off")):
-            settings[name] = os.path.abspath(settings[name])
             check_writable(name, Path(settings[name]))
 
 
@@ -183,13 +181,3 @@ def _launch(arguments, mpi: Mpi, argv: list[str], settings: dict[str, str],
                               capture=arguments.json, **options)
     sys.stderr.write(finished.errors)
     return finished
-
-
-def _keep_for_explain(report: dict | None) -> None:
-    """`explain` speaks of the last run, even where that left nothing to explain."""
-    if report is None:
-        last_report().unlink(missing_ok=True)
-        return
-    fresh = last_report().with_suffix(f".{os.getpid()}")
-    fresh.write_text(json.dumps(report))
-    fresh.replace(last_report())

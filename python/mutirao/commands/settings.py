@@ -1,21 +1,60 @@
-"""`mutirao settings`: every setting, its range and its default."""
+"""`mutirao settings`: every setting, what it is now and where that was said, and what else it may be."""
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from mutirao import core_tool
-from mutirao.output import print_json, print_table
+from mutirao.output import print_json
+from mutirao.user_settings import settings_given
+
+_INDENTATION = "    "
 
 
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser("settings", parents=[common],
-                                   help="list the settings (run --set, mutirao.toml, environment)")
+                                   help="list the settings, their values and where these come from")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="assignments",
+                        help="as it would be given to run")
     parser.set_defaults(run=run)
 
 
 def run(arguments) -> int:
-    rows = core_tool.settings()
+    given = settings_given(arguments.assignments)
+    rows = [{**row, "value": given[row["name"]].value, "from": given[row["name"]].place}
+            if row["name"] in given else {**row, "value": row["default"], "from": "default"}
+            for row in core_tool.settings()]
     if arguments.json:
         print_json(rows)
-        return 0
-    print_table(("setting", "environment", "default", "range", "what it does"),
-                [(row["name"], row["environment"], row["default"], row["range"] or row["type"],
-                  row["help"]) for row in rows])
+    else:
+        print("\n".join(_lines(rows)))
     return 0
+
+
+def _lines(rows: Sequence[dict]) -> Iterator[str]:
+    """Those that do the same for another collective share their words."""
+    for what, alike in groupby(rows, key=lambda row: row["help"]):
+        for row in alike:
+            yield _head(row)
+        yield from _wrapped(what)
+    yield ""
+    yield from _wrapped("Given by --set NAME=VALUE, in mutirao.toml, or in the environment as MUTIRAO_ and the"
+                        " name in capitals; the first of these wins.", indentation="")
+
+
+def _head(row: dict) -> str:
+    more = [row["from"]]
+    if row["from"] != "default":
+        more.append(f"default {row['default'] or 'empty'}")
+    more.append(row["range"] or row["type"])
+    return f"{row['name']} = {row['value'] or '(empty)'}  [{'; '.join(more)}]"
+
+
+def _wrapped(text: str, indentation: str = _INDENTATION) -> list[str]:
+    """To the terminal's width; what goes elsewhere stays on one line."""
+    if not sys.stdout.isatty():
+        return [indentation + text]
+    return textwrap.wrap(text, shutil.get_terminal_size().columns, initial_indent=indentation,
+                         subsequent_indent=indentation, break_on_hyphens=False)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from mutirao.saved import own_calls
+
 NATIVE = "native"
 _BETWEEN_ARMS = " | "  # of a ruling by which several take turns
 
@@ -47,7 +49,7 @@ def measured(ruling: dict) -> dict[str, dict]:
 
 def choice_of(of_class: dict) -> Choice:
     rulings = of_class["rulings"]
-    calls = of_class["native_calls"], sum(ruling["calls"] for ruling in rulings)
+    calls = of_class["native_calls"], own_calls([of_class])
     ruling = rulings[-1] if rulings else of_class.get("native_choice")
     if not ruling:
         return Choice(*calls, NATIVE, True, "no ruling: the MPI library takes all calls")

@@ -11,17 +11,16 @@ from mutirao.commands.explain import (
     class_title,
     draw_tree,
     extent,
-    forgotten,
-    head,
     title,
-    with_file,
 )
+from mutirao.report_file import with_file
 from mutirao.reports.choices import Choice, choice_of, measured
+from mutirao.reports.head import forgotten, head
 from mutirao.reports.rulings import colours_of, events, sparkline, timeline
 from mutirao.reports.scatter import points_of, scatter, within_twice
 from mutirao.reports.site_map import groups_of, least_us, site_map
 from mutirao.reports.trees import edges_of, trees_run
-from mutirao.saved import Saved, all_classes, saved_in
+from mutirao.saved import Saved, all_classes, own_calls, saved_in
 from mutirao.studies.html import legend, page_template, table, tiles
 from mutirao.units import counted, duration
 
@@ -52,21 +51,16 @@ def _lines(lines: Iterable[str]) -> str:
 
 
 def _verdict(report: dict, saved: Saved | None) -> str:
-    own = _own_calls(report)
+    own = own_calls(all_classes(report))
     if not own:
         return "<strong>The MPI library took all calls.</strong>"
     ran = f"{counted(own, 'call')} ran by algorithms of mutirao’s"
     if saved is None:
-        return (f"<strong>Whether mutirao saved time is not known.</strong> {ran}, none of them settled"
-                " and with a native time to compare with.")
+        return (f"<strong>Whether mutirao saved time is not known.</strong> {ran}, none of them by"
+                " one algorithm alone and with a native time to compare with.")
     return (f"<strong>mutirao {saved.verb} {saved} in all, as {saved.known}.</strong> {ran}; the sum is"
-            f" that of the {saved.calls} that were settled and whose native time is known. Calls on"
-            " trial are not in it, nor is what the start cost.")
-
-
-def _own_calls(report: dict) -> int:
-    return sum(ruling["calls"] for of_class in all_classes(report)
-               for ruling in of_class["rulings"])
+            f" that of the {saved.calls} that one algorithm took alone and whose native time is known. Calls"
+            " in turns with others are not in it, nor is what the start cost.")
 
 
 def _tiles(report: dict, saved: Saved | None) -> str:
@@ -75,7 +69,7 @@ def _tiles(report: dict, saved: Saved | None) -> str:
         shown.append((f"tile {'good' if saved.us >= 0 else 'bad'}", duration(abs(saved.us)),
                       f"{saved.verb} on each rank, as {saved.known}"))
     calls = sum(each.get("calls", 0) for each in report["communicators"])
-    shown.append(("tile", f"{_own_calls(report):,}",
+    shown.append(("tile", f"{own_calls(all_classes(report)):,}",
                   f"of {calls:,} calls ran by algorithms of mutirao’s"))
     if report["communicators"]:
         largest = max(report["communicators"], key=lambda each: each.get("ranks", 0))

@@ -194,6 +194,19 @@ std::vector<SettingRow> choosing_rows() {
          "On: rank 0 says at the end, on standard error, what ran for which calls and why; in short what "
          "`mutirao explain` makes of the report.",
          [](Settings& s, std::string_view text) { return assign_switch(s.explain, text); }},
+        {"summary", "on/off", "off", "",
+         "On: rank 0 says at the end, in one line on standard error, how many calls ran by mutirao's "
+         "algorithms, what that saved, and what mutirao cost. `mutirao run` switches it on, but not "
+         "with --json.",
+         [](Settings& s, std::string_view text) { return assign_switch(s.summary, text); }},
+        integer_row(&Settings::verbose, "verbose", "0", "0..3",
+                    "What is said on standard error while the program runs. 1: versions, libraries and "
+                    "hosts, by rank 0. 2: also each choice as it takes effect, and why. 3: also, by "
+                    "every rank, who watches the network, from when on it is known, and communicators "
+                    "that are taken on."),
+        file_row(&Settings::verbose_file, "verbose_file",
+                 "File that `verbose` adds its lines to instead of standard error; %r stands for the "
+                 "rank and %h for the host. Empty: none."),
         {"trials", "on/off", "on", "",
          "On: what calls take is measured where prediction chose, and where that is not near the "
          "lower bound they take turns with the MPI library's own and other candidates until one is "

@@ -61,6 +61,9 @@ struct Settings {
     Reproducibility reproducibility = Reproducibility::stable;
     std::string report;                  ///< file that rank 0 writes at the end; empty: none
     bool explain = false;                ///< rank 0 says at the end what ran, on stderr
+    bool summary = false;                ///< the same in one line
+    int verbose = 0;                     ///< what is said meanwhile: see mpi/verbose.h
+    std::string verbose_file;            ///< to there instead of stderr
     int ranks_per_host = 0;              ///< 0: found out
     int probe_count = 3;
     int probe_timeout_ms = 5000;

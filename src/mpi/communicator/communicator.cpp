@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "core/text/hash.h"
+#include "mpi/communicator/record_text.h"
 #include "mpi/executor/patience.h"
 #include "mpi/job/watch.h"
 #include "mpi/rulings/deciding_thread.h"
 #include "mpi/runtime.h"
 #include "mpi/stopwatch.h"
+#include "mpi/verbose.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -82,6 +84,9 @@ void Communicator::be_native(std::string reason) {
     repeated_.forget();
     surroundings_.background = nullptr;
     const std::lock_guard lock(record_->mutex);
+    if (is_verbose(2)) {
+        say(2, title_of(*record_) + ": left to the MPI library: " + reason);
+    }
     record_->native = true;
     record_->reason = std::move(reason);
 }
@@ -190,6 +195,10 @@ void Communicator::take_agreement(std::uint64_t call) {
         const std::string& why = job_.world().native_reason;
         be_native(why.empty() ? "something stands against mutirao on another rank" : why);
     } else if (result == SlotAgreement::Result::agreed) {
+        if (is_verbose(3)) {
+            say(3, title_of(*record_) + ": taken on from call " + std::to_string(call + 1) + " on, in slot " +
+                       std::to_string(slot));
+        }
         rule(Slot(slot), std::move(*candidates_), call, free_calls(false));
         candidates_.reset();
     }

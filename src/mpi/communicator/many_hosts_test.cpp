@@ -71,6 +71,7 @@ class MadeUpNetwork final : public NetworkSource {
         view.last_known_us = view.latency_us;
         return view;
     }
+    std::string about() const override { return "nobody"; }
 };
 
 World large_world(int my_rank) {

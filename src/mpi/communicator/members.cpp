@@ -25,6 +25,18 @@ std::optional<Members> members_of(MPI_Comm comm, MPI_Group world_group) {
     return members;
 }
 
+std::vector<std::string> host_names(const Members& members, const World& world) {
+    constexpr std::size_t most_names = 128;  // of each communicator, on every rank
+    std::vector<std::string> names;
+    for (const int host : members.world_host_of) {
+        if (names.size() == most_names) {
+            break;
+        }
+        names.push_back(world.host_names[static_cast<std::size_t>(host)]);
+    }
+    return names;
+}
+
 void Members::place(const World& world) {
     std::vector<int> number_of(static_cast<std::size_t>(world.host_count()), -1);
     const auto number = [&](int twin_rank) -> int& {

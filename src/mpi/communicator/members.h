@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/network/placement.h"
@@ -24,6 +25,9 @@ struct Members {
     int host_count() const { return placement ? placement->host_count() : 0; }
     void place(const World& world);
 };
+
+/// For people, by host of the communicator, once it is placed; where these are very many of the first.
+std::vector<std::string> host_names(const Members& members, const World& world);
 
 /// Nothing if some rank is not in `world_group`.
 std::optional<Members> members_of(MPI_Comm comm, MPI_Group world_group);

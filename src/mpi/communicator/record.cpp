@@ -39,6 +39,13 @@ void take_up(Record& record, std::uint64_t call, std::shared_ptr<const Topology>
     }
 }
 
+const RulingRecord* last_choice(const ClassRecord& of_class) {
+    if (!of_class.rulings.empty()) {
+        return &of_class.rulings.back();
+    }
+    return of_class.native_choice ? &*of_class.native_choice : nullptr;
+}
+
 RulingRecord& add_ruling(ClassRecord& of_class, RulingRecord ruling) {
     constexpr std::size_t most_rulings = 16;
     if (!ruling.tree.empty()) {
@@ -48,7 +55,9 @@ RulingRecord& add_ruling(ClassRecord& of_class, RulingRecord ruling) {
     }
     of_class.rulings.push_back(std::move(ruling));
     if (of_class.rulings.size() > most_rulings) {
-        of_class.rulings.erase(std::next(of_class.rulings.begin()));
+        const auto second = std::next(of_class.rulings.begin());
+        of_class.forgotten.add(handled_by(*second));
+        of_class.rulings.erase(second);
         ++of_class.forgotten_rulings;
     }
     return of_class.rulings.back();

@@ -31,6 +31,21 @@ struct RulingRecord {
     std::vector<int> tree;  ///< the hosts' parents in the tree that calls go over, -1: the root; or none
 };
 
+/// Calls that ran by mutirao's algorithms, and what that saved a rank, as far as it is known.
+/// python/mutirao/saved.py sums up the same from the report.
+struct Handled {
+    std::uint64_t calls = 0;
+    std::uint64_t on_trial = 0;  ///< of them, in turns with others
+    std::uint64_t compared = 0;  ///< of them, by one algorithm whose time is known beside native's
+    double took_us = 0;          ///< those
+    double native_us = 0;        ///< and what native would have taken instead
+    bool measured = false;       ///< some of these times
+    bool predicted = false;      ///< some
+
+    double saved_us() const { return native_us - took_us; }
+    void add(const Handled& other);
+};
+
 /// A class of calls is run otherwise from a call on: the log that tells every switch.
 struct ChoiceChange {
     ShapeClass shapes;
@@ -51,6 +66,7 @@ struct ClassRecord {
     std::optional<RulingRecord> native_choice;  ///< the decider's, where no ruling was needed for it
     std::list<RulingRecord> rulings;  ///< the first and the latest
     std::uint64_t forgotten_rulings = 0;  ///< behind the first
+    Handled forgotten;                    ///< by those
 };
 
 /// A change of the network that the decider took up.
@@ -101,6 +117,7 @@ struct Record {
     std::string name;
     int ranks = 0;
     int hosts = 0;
+    std::vector<std::string> host_names;  ///< of the first ones, once they are known
     bool native = false;  ///< for good
     bool ruled = false;   ///< its ranks have agreed that mutirao handles it
     std::string reason;  ///< why native, or where the network came from
@@ -116,6 +133,14 @@ struct Record {
     std::deque<ChoiceChange> changes;  ///< the first and the latest
     std::uint64_t forgotten_changes = 0;
 };
+
+Handled handled_by(const RulingRecord& ruling);
+Handled handled_in(const ClassRecord& of_class);
+/// "measured", "predicted" or both; empty: nothing is compared.
+std::string how_known(const Handled& handled);
+
+/// What holds in the end: of the last ruling, or of the choice for native that needed none; null: nothing.
+const RulingRecord* last_choice(const ClassRecord& of_class);
 
 /// topology becomes `newest`; remembered for the report. `record` is locked.
 void take_up(Record& record, std::uint64_t call, std::shared_ptr<const Topology> newest);

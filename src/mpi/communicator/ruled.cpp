@@ -104,6 +104,7 @@ bool Communicator::know_hosts() {
     {
         const std::lock_guard lock(record_->mutex);
         record_->hosts = ruled_->members.host_count();
+        record_->host_names = host_names(ruled_->members, world);
     }
     const bool nothing_to_choose =
         ruled_->members.host_count() == 1 && !runtime().settings.acts_on_one_host();
@@ -111,8 +112,7 @@ bool Communicator::know_hosts() {
         be_native(nothing_to_choose ? "one host" : world.native_reason);
         return true;
     }
-    ruled_->transport =
-        transport_of(runtime().settings, world.sockets);
+    ruled_->transport = transport_of(runtime().settings, world.sockets);
     const int decider = choose_decider(ruled_->members, world);
     ruled_->post.set_decider(decider);
     ruled_->decider = decider;

@@ -4,6 +4,8 @@
 #include <iterator>
 
 #include "core/text/invariant.h"
+#include "mpi/communicator/record_text.h"
+#include "mpi/verbose.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -212,9 +214,14 @@ void RulingTable::log_if_changed(const Ruling& ruling, const RulingRecord& expla
                         explained.reason, !explained.settled && !ruling.others.empty()};
     change.another_tree = known && present->second.ruling.candidate == ruling.candidate &&
                           present->second.ruling.tree != ruling.tree;
-    if (change.from != change.to || change.another_tree) {
-        log_change(record_, std::move(change));
+    if (change.from == change.to && !change.another_tree) {
+        return;
     }
+    if (is_verbose(2)) {
+        say(2, title_of(record_) + ": " + said_of(record_, change) +
+                   (change.why.empty() ? "" : " (" + change.why + ")"));
+    }
+    log_change(record_, std::move(change));
 }
 
 }  // namespace mutirao::mpi

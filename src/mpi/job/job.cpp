@@ -15,6 +15,7 @@
 #include "mpi/rulings/one_host.h"
 #include "mpi/runtime.h"
 #include "mpi/stopwatch.h"
+#include "mpi/verbose.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -97,8 +98,10 @@ const std::string& Job::why_native() { return reason(); }
 
 void Job::begin() {
     runtime();  // writes the report at the end, also where there is no job
+    say_what_is_loaded();
     reason() = obstacle();
     if (!reason().empty()) {
+        say(1, "the MPI library takes all calls: " + reason());
         return;
     }
     const Stopwatch stopwatch;
@@ -233,8 +236,15 @@ void Job::wait_for_introductions() {
 
 void Job::take_introductions() {
     world_ = world_of(introductions_.all(), my_rank_);
+    if (is_verbose(1)) {
+        say(1, extent_of(world_));
+    }
     if (world_.native_reason.empty()) {
         start_source();
+        if (is_verbose(3)) {
+            say(3, "on host " + std::to_string(world_.my_host()) + ", " +
+                       (source_ ? source_->about() : "where nobody watches the network"));
+        }
         if (source_) {
             const int host = world_.my_host();
             const int here = world_.daemon_host.empty()
@@ -243,7 +253,9 @@ void Job::take_introductions() {
             lookout_ = std::make_shared<Lookout>(source_, here, runtime().settings,
                                                  world_.sockets);
         }
-    } else if (world_.at_odds && my_rank_ == 0) {
+    } else if (!world_.at_odds) {
+        say(1, "the MPI library takes all calls: " + world_.native_reason);
+    } else if (my_rank_ == 0) {
         std::fprintf(stderr, "mutirao: %s; the MPI library takes all calls\n",
                      world_.native_reason.c_str());
     }

@@ -8,6 +8,7 @@
 #include <span>
 #include <type_traits>
 
+#include "core/text/counted.h"
 #include "core/text/hash.h"
 
 namespace mutirao::mpi {
@@ -15,7 +16,8 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<Introduction>);
 static_assert(sizeof(Introduction) ==
-              7 * sizeof(std::uint64_t) + sizeof(SocketLimits) + sizeof(agent::Contact) + sizeof(agent::Key));
+              7 * sizeof(std::uint64_t) + sizeof(SocketLimits) + sizeof(agent::Contact) + sizeof(agent::Key) +
+                  sizeof(Introduction::host_name));
 
 std::uint64_t hash_of(const std::string& text) { return fnv1a(std::as_bytes(std::span(text))); }
 
@@ -82,7 +84,17 @@ Introduction introduce(const Settings& settings, std::uint64_t settings_hash, in
                                      : host_identity());
     mine.enabled = settings.enabled ? 1 : 0;
     mine.sockets = limits_of_this_host();
+    gethostname(mine.host_name.data(), mine.host_name.size());
     return mine;
+}
+
+std::string extent_of(const World& world) {
+    std::string names;
+    for (const std::string& name : world.host_names) {
+        names += (names.empty() ? "" : ", ") + name;
+    }
+    return counted(static_cast<std::size_t>(world.rank_count()), "rank") + " on " +
+           counted(static_cast<std::size_t>(world.host_count()), "host") + " (" + names + ")";
 }
 
 World world_of(const std::vector<Introduction>& introductions, int my_rank) {
@@ -96,6 +108,8 @@ World world_of(const std::vector<Introduction>& introductions, int my_rank) {
             host_of_identity.try_emplace(introductions[rank].host_identity, world.host_count());
         if (fresh) {
             world.leader_of_host.push_back(static_cast<int>(rank));
+            const auto& name = introductions[rank].host_name;
+            world.host_names.emplace_back(name.begin(), std::find(name.begin(), name.end(), '\0'));
         }
         host_of_rank.push_back(entry->second);
         world.sockets = world.sockets.least_of(introductions[rank].sockets);

@@ -2,6 +2,7 @@
 // whether anything stands against mutirao.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -28,6 +29,7 @@ struct Introduction {
     SocketLimits sockets;
     agent::Contact contact;
     agent::Key key;  ///< of the rank's own making; rank 0's is used
+    std::array<char, 64> host_name{};  ///< up to the first zero
 };
 
 /// Of this rank, but for the agent's part.
@@ -38,6 +40,7 @@ struct World {
     int my_rank = 0;
     std::shared_ptr<const Placement> placement;
     std::vector<int> leader_of_host;
+    std::vector<std::string> host_names;
     /// Why all calls of the whole job go to the MPI library; empty: they need not.
     std::string native_reason;
     bool at_odds = false;  ///< because the ranks do not agree
@@ -52,6 +55,9 @@ struct World {
         return leader_of_host[static_cast<std::size_t>(placement->host_of(rank))] == rank;
     }
 };
+
+/// "4 ranks on 2 hosts (node1, node2)".
+std::string extent_of(const World& world);
 
 /// Equal on all ranks but for my_rank.
 World world_of(const std::vector<Introduction>& introductions, int my_rank);

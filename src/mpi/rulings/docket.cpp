@@ -6,7 +6,11 @@
 
 #include "core/epochs/route.h"
 #include "core/text/milliseconds.h"
+#include "mpi/communicator/record_text.h"
+#include "mpi/job/job.h"
 #include "mpi/rulings/topology.h"
+#include "mpi/stopwatch.h"
+#include "mpi/verbose.h"
 #include "profile/this_host.h"
 
 namespace mutirao::mpi {
@@ -46,6 +50,11 @@ std::string what_changed(const Decision& before, const Decision& now) {
     if (!before_us || !now_us) return "the network changed; ";
     return "the network changed: " + to_string(before.chosen) + " predicted " + duration(*now_us) +
            ", before " + duration(*before_us) + "; ";
+}
+
+std::string since_start() {
+    const Job* const job = Job::current();
+    return job == nullptr ? " in MPI_Init" : " " + short_duration(now_us() - job->begun_us()) + " after MPI_Init";
 }
 
 }  // namespace
@@ -114,6 +123,10 @@ void Docket::take_network(std::shared_ptr<const Topology> newest, const MemoryCo
         const std::lock_guard record_lock(subject_.record->mutex);
         take_up(*subject_.record, call_, newest);
         subject_.record->memory = memory;
+        if (is_verbose(3) && newest->complete()) {
+            say(3, title_of(*subject_.record) + ": network " +
+                       (network_ && network_->topology().complete() ? "changed" : "known") + since_start());
+        }
     }
     const int here = subject_.placement->host_of(subject_.decider);
     Route route = quickest_route(newest->network, here);
@@ -258,6 +271,10 @@ void Docket::note_native(const ShapeClass& shapes, const Decision& decision) {
     const auto row = subject_.record->classes.find(shapes);
     if (row == subject_.record->classes.end()) {
         return;
+    }
+    if (!row->second.native_choice && is_verbose(2)) {
+        say(2, title_of(*subject_.record) + ": " + name_of(*subject_.record, shapes) + " stays native (" +
+                   decision.reason + ")");
     }
     RulingRecord& choice = row->second.native_choice.emplace();
     choice.first_call = call_;

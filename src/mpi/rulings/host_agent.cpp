@@ -8,13 +8,24 @@ bool wants_agents(const Settings& settings) {
 }
 
 HostAgent::HostAgent(agent::Endpoint endpoint, agent::Job job)
-    : thread_(std::make_unique<agent::Thread>(std::move(endpoint), std::move(job))),
+    : contact_(job.contacts[static_cast<std::size_t>(job.self)]),
+      thread_(std::make_unique<agent::Thread>(std::move(endpoint), std::move(job))),
       segment_(thread_->segment()) {}
 
 HostAgent::~HostAgent() {
     if (thread_) {
         thread_->say_farewell();
     }
+}
+
+std::string HostAgent::about() const {
+    if (!thread_) {
+        return "where another process is the agent (" + segment_ + ")";
+    }
+    const std::string why_not = thread_->why_not();
+    return why_not.empty() ? "a thread of this rank is the agent, TCP port " + std::to_string(contact_.tcp_port) +
+                                 ", UDP port " + std::to_string(contact_.udp_port)
+                           : "without an agent: " + why_not;
 }
 
 std::optional<NetworkView> HostAgent::newer_than(std::uint64_t seen) {

@@ -30,10 +30,12 @@ class HostAgent final : public NetworkSource {
     ~HostAgent() override;
 
     std::optional<NetworkView> newer_than(std::uint64_t seen) override;
+    std::string about() const override;
     /// Only the process that runs the agent's thread can tell it.
     void saw(int host, double bytes_per_us) override;
 
   private:
+    agent::Contact contact_;  ///< of `thread_`
     std::unique_ptr<agent::Thread> thread_;
     std::string segment_;
     std::mutex mutex_;

@@ -33,6 +33,10 @@ class InBandSource final : public NetworkSource, public Background {
 
     std::optional<NetworkView> newer_than(std::uint64_t seen) override;
     bool readable_here() const override { return leading_; }
+    std::string about() const override {
+        return leading_ ? "this rank watches the network inside its calls"
+                        : "whose first rank watches the network inside its calls";
+    }
     Background* background() override { return leading_ ? this : nullptr; }
     void progress() override;
 

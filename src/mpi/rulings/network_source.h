@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "core/spanning_tree/rounds.h"
 #include "mpi/executor/background.h"
@@ -20,6 +21,9 @@ class NetworkSource {
 
     /// Whether newer_than() ever tells this process anything.
     virtual bool readable_here() const { return true; }
+
+    /// Who watches the network for this process, said after "on host 1, ".
+    virtual std::string about() const = 0;
 
     /// A message came from another host no slower than the path to here allows. Does not block.
     virtual void saw(int /*host*/, double /*bytes_per_us*/) {}

@@ -12,6 +12,7 @@ class OneHost final : public NetworkSource {
   public:
     /// The first time takes some 2 ms: the host is measured then.
     std::optional<NetworkView> newer_than(std::uint64_t seen) override;
+    std::string about() const override { return "where there is no network to watch"; }
 
   private:
     std::mutex mutex_;

@@ -1,0 +1,56 @@
+"""What is said of a run as such: its program, its end, and what mutirao's start cost it."""
+
+from collections.abc import Iterator
+
+from mutirao.units import counted, duration
+
+
+def forgotten(report: dict) -> Iterator[str]:
+    if count := report.get("forgotten_communicators"):
+        yield f"{counted(count, 'more communicator')} not remembered"
+
+
+def head(report: dict) -> Iterator[str]:
+    """What ran, and what its start cost."""
+    if native := report.get("native_since"):
+        yield f"The last run was native, without mutirao: {_run(native)}"
+        if report.get("no_report"):
+            return
+        yield "The last one with mutirao:"
+    if report.get("no_report"):
+        yield _run(report)
+        yield "It ended before MPI_Finalize, so mutirao could write no report of it."
+        return
+    yield f"mutirao {report.get('mutirao', '?')} over {_first_line(report.get('mpi', '?'))}"
+    if report.get("program"):
+        yield f"program: {_run(report)}"
+    if report.get("running"):
+        yield "The job is running: this is how it stands now."
+    yield from _start(report.get("start") or {})
+
+
+def _run(run: dict) -> str:
+    """The program, when it ended, and how if that was no success."""
+    when = run.get("written", "").replace("T", " ").replace("Z", " UTC")
+    failed = f", exit code {run['exit_code']}" if run.get("exit_code") else ""
+    return f"{run.get('program', '?')}; {when}{failed}"
+
+
+def _first_line(text: str) -> str:
+    """MPI libraries describe themselves in several lines or clauses."""
+    return " ".join(text.splitlines()[0].split(",")[0].split()) if text else "an unknown MPI"
+
+
+def _start(start: dict) -> Iterator[str]:
+    """What the start cost the program, or why the MPI library takes every call."""
+    if start.get("native_reason"):
+        yield f"All calls are left to the MPI library: {start['native_reason']}"
+    elif start:
+        line = (f"start: MPI_Init took {duration(start.get('twin_ms', 0) * 1000)} longer, to duplicate"
+                " MPI_COMM_WORLD")
+        if start.get("waited_ms"):
+            line += f", and {duration(start['waited_ms'] * 1000)} to learn the network (start=wait)"
+        yield line
+        if start.get("introduced_ms"):
+            yield (f"  beside the program: all ranks known here"
+                   f" {duration(start['introduced_ms'] * 1000)} after MPI_Init")

@@ -1,0 +1,72 @@
+"""What `mutirao explain` says of the last run as such: its program, hosts and end, and of many communicators."""
+
+import json
+
+import pytest
+
+from mutirao.commands.explain import explain
+from mutirao.report_file import keep_for_explain, read_report
+from test_explain import REPORT
+
+PROGRAM = ["./app", "--size", "3"]
+
+
+@pytest.fixture(autouse=True)
+def state(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def told():
+    return list(explain(read_report(None)))
+
+
+def test_names_program_date_exit_code_and_hosts():
+    world = {**REPORT["communicators"][0], "host_names": ["a1", "a2", "b1", "b2"]}
+    keep_for_explain({**REPORT, "written": "2026-11-23T04:12:50Z", "communicators": [world]}, PROGRAM, 3, False)
+    lines = told()
+    assert lines[1] == "program: ./app --size 3; 2026-11-23 04:12:50 UTC, exit code 3"
+    assert "  hosts: 0 a1, 1 a2, 2 b1, 3 b2" in lines
+    many = {**world, "hosts": 20, "host_names": [f"h{number}" for number in range(20)]}
+    assert "h7 and 12 more (--json)" in "\n".join(explain({**REPORT, "communicators": [many]}))
+    alike = {**world, "host_names": ["here", "here"]}
+    assert "  all hosts are here" in list(explain({**REPORT, "communicators": [alike]}))
+
+
+def test_a_native_run_is_said_before_what_is_known_of_the_one_with_mutirao():
+    keep_for_explain(None, PROGRAM, 0, True)
+    assert len(told()) == 1 and told()[0].startswith("The last run was native, without mutirao: ./app --size 3; 20")
+    keep_for_explain(REPORT, ["./first"], 0, False)
+    keep_for_explain(None, PROGRAM, 9, True)
+    assert "./app" in told()[0] and told()[0].endswith("UTC, exit code 9")
+    assert told()[1:4] == ["The last one with mutirao:", "mutirao 0.1.0 over Open MPI v5.0.11", told()[3]]
+    assert told()[3].startswith("program: ./first; 20")
+    keep_for_explain(REPORT, PROGRAM, 0, False)
+    assert "native" not in told()[0]
+
+
+def test_a_run_that_failed_before_its_end_is_said():
+    keep_for_explain(REPORT, PROGRAM, 0, False)
+    keep_for_explain(None, PROGRAM, 7, False)
+    first, second = told()
+    assert first.startswith("./app --size 3; 20") and first.endswith("UTC, exit code 7")
+    assert second == "It ended before MPI_Finalize, so mutirao could write no report of it."
+
+
+def test_a_hundred_communicators_fit_a_screen(mutirao, tmp_path):
+    halves = {**REPORT["communicators"][3], "name": "", "calls": 2}
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps({**REPORT, "communicators": [halves] * 100}))
+    short, whole = (mutirao("explain", file, *more).stdout.splitlines() for more in ([], ["--all"]))
+    assert len(short) < 50 and "In full: mutirao explain --all" in short
+    shown = sum(line.startswith("communicator: 3 ranks") for line in short)
+    assert f"{100 - shown} more communicators:" in short
+    assert (f"  {100 - shown} of 3 ranks on 3 hosts, handled by mutirao: network measured; {2 * (100 - shown)}"
+            " calls, 0 of them by algorithms of mutirao's") in short
+    assert sum(line.startswith("communicator: 3 ranks") for line in whole) == 100
+
+
+def test_of_many_the_first_are_told_by_kinds_of_calls():
+    lines = list(explain({**REPORT, "communicators": REPORT["communicators"] * 30}))
+    begin = lines.index("  broadcast of 24 B from rank 1: 14 calls by the MPI library, 16 by algorithms of"
+                        " mutirao's; in the end native")
+    assert lines[begin - 2] == "MPI_COMM_WORLD: 4 ranks on 4 hosts in 2 sites" and len(lines) < 50
