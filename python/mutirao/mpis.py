@@ -25,7 +25,7 @@ from mutirao.launch_styles import (
     LaunchStyle,
 )
 from mutirao.mpi_library import AboutLibrary, about
-from mutirao.paths import BUILD, ENVIRONMENTS, LIBRARIES, state_folder
+from mutirao.paths import BUILD, ENVIRONMENTS, LIBRARIES, own_name, state_folder
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _alias(name: str, library: Path) -> Path:
     alias = state_folder() / "alias" / name
     if not alias.exists() or alias.resolve() != library:
         alias.parent.mkdir(exist_ok=True)
-        fresh = alias.with_name(f"{name}.{os.getpid()}")
+        fresh = alias.with_name(f"{name}.{own_name()}")
         fresh.symlink_to(library)
         fresh.replace(alias)
     return alias

@@ -1,7 +1,7 @@
 """The report that a job leaves (setting `report`): found, asked for while the job runs, read and checked."""
 
 import json
-import os
+import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mutirao.collectives import COLLECTIVES
 from mutirao.errors import Failure, UsageError
-from mutirao.paths import last_report, state_folder
+from mutirao.paths import last_report, own_name, state_folder
 
 # The library looks once a second; a file system of the cluster's may need a moment more.
 _PATIENCE_S = 10.0
@@ -145,7 +145,7 @@ def _running_folder() -> Path:
 @contextmanager
 def announced(report: Path, argv: Sequence[str]) -> Iterator[None]:
     """Meanwhile explain --running knows of the job, whose report is to be that file."""
-    note = _running_folder() / f"{os.getpid()}.json"
+    note = _running_folder() / f"{own_name()}.json"
     note.write_text(json.dumps({"report": str(report), "command": list(argv)}))
     try:
         yield
@@ -156,7 +156,7 @@ def announced(report: Path, argv: Sequence[str]) -> Iterator[None]:
 def _report_of_the_running_job() -> Path:
     jobs = {}
     for note in _running_folder().glob("*.json"):
-        if Path(f"/proc/{note.stem}").exists():
+        if _may_run(note.stem):
             job = json.loads(note.read_text())
             jobs[Path(job["report"])] = " ".join(job["command"])
         else:
@@ -167,6 +167,12 @@ def _report_of_the_running_job() -> Path:
         raise UsageError("no job of mutirao run is running here: name the file of its setting report")
     raise UsageError("several jobs are running: choose one by its FILE, "
                      + "; ".join(f"{report} ({command})" for report, command in jobs.items()))
+
+
+def _may_run(name: str) -> bool:
+    """Of processes on other hosts that share the state folder nothing is known here."""
+    host, _, process = name.rpartition("-")
+    return host != socket.gethostname() or Path(f"/proc/{process}").exists()
 
 
 def _ask(report: Path) -> str:

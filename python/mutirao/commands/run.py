@@ -1,12 +1,13 @@
 """`mutirao run`: an MPI program with mutirao preloaded, here or in the lab."""
 
 import argparse
+import contextlib
 import json
 import os
 import re
 import shutil
 import sys
-import tempfile
+import time
 from pathlib import Path
 
 from mutirao.errors import UsageError, did_you_mean
@@ -17,11 +18,13 @@ from mutirao.launchers import launching
 from mutirao.mpis import Mpi, find_mpi
 from mutirao.network_argument import load_network
 from mutirao.output import note, print_json, working
-from mutirao.paths import CORE_TOOL, last_report
+from mutirao.paths import CORE_TOOL, job_folder, last_reports, own_name, state_folder
 from mutirao.program_mpi import check_linked, mpi_of
 from mutirao.report_file import announced
 from mutirao.units import counted
 from mutirao.user_settings import gather_settings
+
+SECONDS_KEPT = 30 * 24 * 3600  # reports of Slurm jobs
 
 
 def register(subparsers, common) -> None:
@@ -181,7 +184,7 @@ def _why_not(program: str) -> str:
 
 def _launch(arguments, mpi: Mpi, argv: list[str], settings: dict[str, str],
             **options) -> CompletedRun:
-    with tempfile.TemporaryDirectory(prefix="mutirao-") as folder:
+    with job_folder() as folder:
         settings = {"report": f"{folder}/report.json", **settings}
         with announced(Path(settings["report"]), argv):
             finished = launch(mpi, argv, arguments.ranks, settings=settings, native=arguments.native,
@@ -192,9 +195,14 @@ def _launch(arguments, mpi: Mpi, argv: list[str], settings: dict[str, str],
 
 def _keep_for_explain(report: dict | None) -> None:
     """`explain` speaks of the last run, even where that left nothing to explain."""
-    if report is None:
-        last_report().unlink(missing_ok=True)
-        return
-    fresh = last_report().with_suffix(f".{os.getpid()}")
-    fresh.write_text(json.dumps(report))
-    fresh.replace(last_report())
+    for kept in last_reports():
+        if report is None:
+            kept.unlink(missing_ok=True)
+        else:
+            fresh = kept.with_suffix(f".{own_name()}")
+            fresh.write_text(json.dumps(report))
+            fresh.replace(kept)
+    with contextlib.suppress(FileNotFoundError):  # another job removes them, too
+        for of_job in state_folder().glob("last-run-*.json"):
+            if of_job.stat().st_mtime < time.time() - SECONDS_KEPT:
+                of_job.unlink()
