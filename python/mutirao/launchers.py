@@ -15,7 +15,8 @@ from mutirao.launch_styles import is_open_mpi
 from mutirao.mpis import Mpi
 from mutirao.program_mpi import title_of_launcher
 
-KNOWN = ("mpirun", "mpiexec", "srun")
+OF_MPI = ("mpirun", "mpiexec")
+KNOWN = (*OF_MPI, "srun")
 # How Slurm meets the MPI libraries: what --mpi= is.
 _SLURM_MEETS = {"Open MPI": "pmix", "MPICH": "pmi2", "Intel MPI": "pmi2"}
 
@@ -93,7 +94,7 @@ def _find(mpi: Mpi, asked: str | None, environment: Mapping[str, str]) -> Path:
         raise UsageError(f"unknown launcher '{asked}'{did_you_mean(asked, KNOWN)}"
                          f" (known: {', '.join(KNOWN)}; or the path of one)")
     beside = mpi.launcher.parent / asked  # a path stays what it is
-    found = shutil.which(beside if asked in KNOWN and beside.is_file() else os.path.expanduser(asked))
+    found = shutil.which(beside if asked in OF_MPI and beside.is_file() else os.path.expanduser(asked))
     if found is None:
         raise UsageError(f"--launcher {asked}: " + ("there is no such program" if "/" in asked
                                                     else "none is in PATH"))

@@ -78,7 +78,7 @@ def test_what_open_mpi_is_told_besides_is_needed_and_said(mutirao, ranks):
     answer = mutirao("run", "-n", ranks, "--mpi", mpi.name, *PROGRAM)
     assert answer.stderr.count("\n") == (1 if told else 0)
     assert all(word in answer.stderr for word in told)
-    assert launching(mpi, None, 64, environment={"SLURM_JOB_ID": "1"}).added() == [
+    assert launching(mpi, "mpirun", 64, environment={"SLURM_JOB_ID": "1"}).added() == [
         word for word in told if word != "--oversubscribe"]
 
 
