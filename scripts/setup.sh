@@ -8,7 +8,7 @@
 #   scripts/setup.sh --demo         only what the demo needs (one MPI, no tests)
 #   scripts/setup.sh --with-intel   also Intel MPI (about 300 MB)
 #   scripts/setup.sh --studies      also what the studies of other papers compare, and build
-#   scripts/setup.sh --slurm        only Slurm, which tests/lab/test_slurm.py starts on hosts of the lab
+#   scripts/setup.sh --cluster      only what clusters have and some tests try: Slurm, Environment Modules
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
@@ -61,11 +61,12 @@ mpi_packages=(
     "mpich|command -v mpiexec.mpich"
     "gfortran|command -v gfortran"
 )
-slurm_packages=(
+cluster_packages=(
     "munge|has_daemon munged"
     "slurmctld|has_daemon slurmctld"
     "slurmd|has_daemon slurmd"
     "slurm-client|command -v sbatch"
+    "environment-modules|[[ -e /usr/share/modules/init/bash ]]"
 )
 
 # Fills `missing` with the packages of those rows whose command fails.
@@ -211,17 +212,17 @@ prepare_studies() {
     "$root/scripts/build.sh"
 }
 
-# The tests start daemons of their own; those of the system are to run neither now nor after the next boot.
-prepare_slurm() {
-    local daemon
-    find_missing "${slurm_packages[@]}"
-    if [[ ${#missing[@]} -gt 0 ]] && can_install; then
-        for daemon in munge slurmctld slurmd; do
-            as_root ln -s /dev/null "/etc/systemd/system/$daemon.service" 2>/dev/null || true
-        done
-        say "masking the services munge, slurmctld and slurmd (systemctl unmask undoes that)"
-    fi
-    want_packages "${slurm_packages[@]}"
+# The tests start daemons of their own; those that packages bring are to run neither now nor after the next boot.
+prepare_cluster() {
+    local package
+    find_missing "${cluster_packages[@]}"
+    for package in "${missing[@]}"; do
+        if can_install && [[ " munge slurmctld slurmd " == *" $package "* ]]; then
+            say "masking the service $package (systemctl unmask undoes that)"
+            as_root ln -sfn /dev/null "/etc/systemd/system/$package.service"
+        fi
+    done
+    want_packages "${cluster_packages[@]}"
 }
 
 case "${1-}" in
@@ -230,6 +231,6 @@ case "${1-}" in
     --demo) prepare_demo ;;
     --with-intel) prepare_all intel ;;
     --studies) prepare_studies ;;
-    --slurm) prepare_slurm ;;
-    *) die "unknown option '$1' (known: --core, --demo, --with-intel, --studies, --slurm)" ;;
+    --cluster) prepare_cluster ;;
+    *) die "unknown option '$1' (known: --core, --demo, --with-intel, --studies, --cluster)" ;;
 esac

@@ -50,7 +50,7 @@ def why_not():
     """What stands against one here."""
     missing = [program for program in _PROGRAMS if shutil.which(program) is None]
     if missing:
-        return f"no {', '.join(missing)} (scripts/setup.sh --slurm installs it)"
+        return f"no {', '.join(missing)} (scripts/setup.sh --cluster installs it)"
     return None if os.geteuid() == 0 else "its daemons need root"
 
 
