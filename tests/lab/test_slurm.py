@@ -26,12 +26,19 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def slurm(lab_possible, tmp_path_factory):
+def cluster(lab_possible, tmp_path_factory):
     folder = tmp_path_factory.mktemp("slurm")
     # As few processors as here are shared by waiting without spinning.
     environment = {"XDG_STATE_HOME": f"{folder}/home", "OMPI_MCA_mpi_yield_when_idle": "1"}
-    with slurm_cluster(network_of([[0] * NODES] * NODES), folder, environment) as cluster:
-        yield cluster
+    with slurm_cluster(network_of([[0] * NODES] * NODES), folder, environment) as running:
+        yield running
+
+
+@pytest.fixture
+def slurm(cluster):
+    """Free for the next test, however this one ends."""
+    yield cluster
+    cluster.call("scancel", "--user=root")
 
 
 def by_run(mpi, options, program):
