@@ -8,6 +8,7 @@
 #   scripts/setup.sh --demo         only what the demo needs (one MPI, no tests)
 #   scripts/setup.sh --with-intel   also Intel MPI (about 300 MB)
 #   scripts/setup.sh --studies      also what the studies of other papers compare, and build
+#   scripts/setup.sh --cluster      only what clusters have and some tests try: Slurm, Environment Modules
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
@@ -33,6 +34,7 @@ sys.exit(sys.version_info < (${least_python/./, }))" >/dev/null 2>&1; then
 }
 
 has_header() { [[ -e /usr/include/$1 || -e /usr/local/include/$1 ]]; }
+has_daemon() { command -v "$1" || [[ -x /usr/sbin/$1 ]]; }
 has_python() { [[ -n $(find_python) ]]; }
 
 # Each row: the package, and a command that succeeds where it is not needed.
@@ -59,6 +61,13 @@ mpi_packages=(
     "mpich|command -v mpiexec.mpich"
     "gfortran|command -v gfortran"
 )
+cluster_packages=(
+    "munge|has_daemon munged"
+    "slurmctld|has_daemon slurmctld"
+    "slurmd|has_daemon slurmd"
+    "slurm-client|command -v sbatch"
+    "environment-modules|[[ -e /usr/share/modules/init/bash ]]"
+)
 
 # Fills `missing` with the packages of those rows whose command fails.
 find_missing() {
@@ -69,10 +78,10 @@ find_missing() {
     done
 }
 
+as_root() { if [[ $EUID -eq 0 ]]; then "$@"; else sudo -n "$@"; fi; }
+
 apt_get() {
-    local as_root=()
-    if [[ $EUID -ne 0 ]]; then as_root=(sudo -n); fi
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    as_root env DEBIAN_FRONTEND=noninteractive \
         apt-get -qq -o Dpkg::Use-Pty=0 "$@" >/dev/null
 }
 
@@ -203,11 +212,25 @@ prepare_studies() {
     "$root/scripts/build.sh"
 }
 
+# The tests start daemons of their own; those that packages bring are to run neither now nor after the next boot.
+prepare_cluster() {
+    local package
+    find_missing "${cluster_packages[@]}"
+    for package in "${missing[@]}"; do
+        if can_install && [[ " munge slurmctld slurmd " == *" $package "* ]]; then
+            say "masking the service $package (systemctl unmask undoes that)"
+            as_root ln -sfn /dev/null "/etc/systemd/system/$package.service"
+        fi
+    done
+    want_packages "${cluster_packages[@]}"
+}
+
 case "${1-}" in
     "") prepare_all ;;
     --core) prepare_core "${unit_test_packages[@]}" ;;
     --demo) prepare_demo ;;
     --with-intel) prepare_all intel ;;
     --studies) prepare_studies ;;
-    *) die "unknown option '$1' (known: --core, --demo, --with-intel, --studies)" ;;
+    --cluster) prepare_cluster ;;
+    *) die "unknown option '$1' (known: --core, --demo, --with-intel, --studies, --cluster)" ;;
 esac

@@ -67,6 +67,7 @@ timed set-up scripts/setup.sh
 case "${1-}" in
     --sanitize) sanitized ;;
     --all)
+        timed "set-up of what clusters have" scripts/setup.sh --cluster
         sanitized
         # Of random walks; without this some hundreds.
         MUTIRAO_SEEDS=10000 whole_suite --everything "${@:2}" ;;

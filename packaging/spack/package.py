@@ -1,5 +1,10 @@
 from spack.package import *
 
+try:  # Spack 1.0 moved it
+    from spack_repo.builtin.build_systems.cmake import CMakePackage
+except ImportError:
+    pass
+
 
 class Mutirao(CMakePackage):
     """Makes the collectives of any MPI program fit the network it really runs on. Preloaded; programs are not

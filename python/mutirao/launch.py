@@ -8,7 +8,6 @@ import functools
 import json
 import os
 import subprocess
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from mutirao.errors import Failure
 from mutirao.lab import CONTROL_HOST, Lab
 from mutirao.launch_styles import LabPlace
 from mutirao.mpis import Mpi
-from mutirao.paths import preloadable
+from mutirao.paths import job_folder, preloadable
 from mutirao.processes import (
     Finished,
     argv_ending_with_us,
@@ -54,7 +53,7 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
     if not native and not mpi.built:
         raise Failure(f"mutirao is not built for {mpi.title} ({mpi.library}):"
                       f" run mutirao build --mpicc {mpi.wrapper or 'PATH'}")
-    with tempfile.TemporaryDirectory(prefix="mutirao-") as folder:
+    with job_folder() as folder:
         report = Path((settings or {}).get("report") or f"{folder}/report.json")
         report.unlink(missing_ok=True)
         mark = new_mark()

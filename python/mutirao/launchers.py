@@ -16,7 +16,8 @@ from mutirao.mpis import Mpi
 from mutirao.program_mpi import title_of_launcher
 from mutirao.user_files import read_text
 
-KNOWN = ("mpirun", "mpiexec", "srun")
+OF_MPI = ("mpirun", "mpiexec")
+KNOWN = (*OF_MPI, "srun")
 # How Slurm meets the MPI libraries: what --mpi= is.
 _SLURM_MEETS = {"Open MPI": "pmix", "MPICH": "pmi2", "Intel MPI": "pmi2"}
 
@@ -93,7 +94,7 @@ def _find(mpi: Mpi, asked: str | None, environment: Mapping[str, str]) -> Path:
     if "/" not in asked and asked not in KNOWN:
         raise unknown("launcher", asked, KNOWN, "; or the path of one")
     beside = mpi.launcher.parent / asked  # a path stays what it is
-    found = shutil.which(beside if asked in KNOWN and beside.is_file() else os.path.expanduser(asked))
+    found = shutil.which(beside if asked in OF_MPI and beside.is_file() else os.path.expanduser(asked))
     if found is None:
         raise UsageError(f"--launcher {asked}: {_why_not(asked)}")
     title = None if Path(found).name == "srun" else title_of_launcher(Path(found))

@@ -25,7 +25,7 @@ from mutirao.launch_styles import (
     LaunchStyle,
 )
 from mutirao.mpi_library import AboutLibrary, about
-from mutirao.paths import BUILD, ENVIRONMENTS, LIBRARIES, state_folder
+from mutirao.paths import BUILD, ENVIRONMENTS, LIBRARIES, own_name, state_folder
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _alias(name: str, library: Path) -> Path:
     alias = state_folder() / "alias" / name
     if not alias.exists() or alias.resolve() != library:
         alias.parent.mkdir(exist_ok=True)
-        fresh = alias.with_name(f"{name}.{os.getpid()}")
+        fresh = alias.with_name(f"{name}.{own_name()}")
         fresh.symlink_to(library)
         fresh.replace(alias)
     return alias
@@ -229,7 +229,8 @@ def made_of(title: str, version: str, wrapper: Path | None, launcher: Path, libr
 def mpi_in(folder: Path, wrapper_name: str = "mpicc", name: str | None = None) -> Mpi | None:
     """That of the compiler wrapper in a folder of programs."""
     wrapper = folder / wrapper_name
-    launcher = next((folder / each for each in ("mpirun", "mpiexec") if (folder / each).is_file()), None)
+    launchers = (folder / each for each in ("mpirun", "mpiexec"))
+    launcher = next((each for each in launchers if os.path.isfile(each)), None)  # also where we may not look
     if launcher is None or not os.access(wrapper, os.X_OK):
         return None
     headers, libraries = _ask_wrapper(wrapper)

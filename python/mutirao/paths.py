@@ -3,6 +3,8 @@ state folder."""
 
 import os
 import re
+import socket
+import tempfile
 from pathlib import Path
 
 # Packages that are installed bring what was built along.
@@ -27,8 +29,25 @@ def state_folder() -> Path:
     return folder
 
 
+def own_name() -> str:
+    """Of this process, on all hosts that share the state folder."""
+    return f"{socket.gethostname()}-{os.getpid()}"
+
+
+def job_folder() -> tempfile.TemporaryDirectory:
+    """Of a job whose rank 0 may run on another host: what hosts share, if anything, is the home."""
+    return tempfile.TemporaryDirectory(prefix="job-", dir=state_folder(), ignore_cleanup_errors=True)
+
+
 def last_report() -> Path:
-    return state_folder() / "last-run.json"
+    """In a Slurm job that job's own, since the tasks of a job array run at once."""
+    job = os.environ.get("SLURM_JOB_ID")
+    return state_folder() / (f"last-run-{job}.json" if job else "last-run.json")
+
+
+def last_reports() -> list[Path]:
+    """Where the report of a run is kept: for this Slurm job, if it is one, and for those who ask outside."""
+    return list(dict.fromkeys([last_report(), state_folder() / "last-run.json"]))
 
 
 def preloadable(path: Path) -> bool:

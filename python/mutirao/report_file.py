@@ -1,8 +1,9 @@
 """The report that a job leaves (setting `report`): found, asked for while the job runs, read and checked."""
 
+import contextlib
 import json
-import os
 import shlex
+import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,9 +11,10 @@ from pathlib import Path
 
 from mutirao.collectives import COLLECTIVES
 from mutirao.errors import Failure, UsageError
-from mutirao.paths import last_report, state_folder
+from mutirao.paths import last_report, last_reports, own_name, state_folder
 from mutirao.user_files import parse_json, read_text
 
+_SECONDS_KEPT = 30 * 24 * 3600  # reports of Slurm jobs
 # The library looks once a second; a file system of the cluster's may need a moment more.
 _PATIENCE_S = 10.0
 
@@ -150,11 +152,22 @@ def keep_for_explain(report: dict | None, argv: Sequence[str], returncode: int, 
     elif returncode:
         kept = {**this_run, "no_report": True, "communicators": []}
     else:
-        last_report().unlink(missing_ok=True)
-        return
-    fresh = last_report().with_suffix(f".{os.getpid()}")
-    fresh.write_text(json.dumps(kept))
-    fresh.replace(last_report())
+        kept = None
+    for path in last_reports():
+        if kept is None:
+            path.unlink(missing_ok=True)
+        else:
+            fresh = path.with_suffix(f".{own_name()}")
+            fresh.write_text(json.dumps(kept))
+            fresh.replace(path)
+    _forget_old_jobs()
+
+
+def _forget_old_jobs() -> None:
+    with contextlib.suppress(FileNotFoundError):  # another job removes them, too
+        for of_job in state_folder().glob("last-run-*.json"):
+            if of_job.stat().st_mtime < time.time() - _SECONDS_KEPT:
+                of_job.unlink()
 
 
 def _kept() -> dict:
@@ -176,7 +189,7 @@ def _running_folder() -> Path:
 @contextmanager
 def announced(report: Path, argv: Sequence[str]) -> Iterator[None]:
     """Meanwhile explain --running knows of the job, whose report is to be that file."""
-    note = _running_folder() / f"{os.getpid()}.json"
+    note = _running_folder() / f"{own_name()}.json"
     note.write_text(json.dumps({"report": str(report), "command": list(argv)}))
     try:
         yield
@@ -187,7 +200,7 @@ def announced(report: Path, argv: Sequence[str]) -> Iterator[None]:
 def _report_of_the_running_job() -> Path:
     jobs = {}
     for note in _running_folder().glob("*.json"):
-        if Path(f"/proc/{note.stem}").exists():
+        if _may_run(note.stem):
             job = json.loads(note.read_text())
             jobs[Path(job["report"])] = " ".join(job["command"])
         else:
@@ -198,6 +211,12 @@ def _report_of_the_running_job() -> Path:
         raise UsageError("no job of mutirao run is running here: name the file of its setting report")
     raise UsageError("several jobs are running: choose one by its FILE, "
                      + "; ".join(f"{report} ({command})" for report, command in jobs.items()))
+
+
+def _may_run(name: str) -> bool:
+    """Of processes on other hosts that share the state folder nothing is known here."""
+    host, _, process = name.rpartition("-")
+    return host != socket.gethostname() or Path(f"/proc/{process}").exists()
 
 
 def _ask(report: Path) -> str:

@@ -20,7 +20,7 @@ from mutirao.user_files import read_text
 # What sites and their module files set for any package; no settings. The library passes over them, too
 # (src/mpi/runtime.cpp).
 OF_A_SITE = ("HOME", "ROOT", "DIR", "VERSION")
-_FILES_OF_RANKS = ("report", "verbose_file")
+_FILES_OF_RANKS, _NO_FILES = ("report", "verbose_file", "series", "profile"), ("", "auto", "off")
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def settings_given(assignments: Sequence[str], file: Path = Path(SETTINGS_FILE),
 
 def with_whole_paths(settings: Mapping[str, str]) -> dict[str, str]:
     """Ranks may start in another folder."""
-    return {name: os.path.abspath(value) if name in _FILES_OF_RANKS and value else value
+    return {name: os.path.abspath(value) if name in _FILES_OF_RANKS and value not in _NO_FILES else value
             for name, value in settings.items()}
 
 

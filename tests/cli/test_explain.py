@@ -4,6 +4,7 @@ import copy
 import json
 import math
 import re
+import socket
 import threading
 import time
 
@@ -251,17 +252,17 @@ def test_asks_the_job_that_runs(monkeypatch, tmp_path):
     notes, report = tmp_path / "state" / "mutirao" / "running", tmp_path / "report.json"
     with pytest.raises(UsageError, match="no job of mutirao run"):
         read_report(None, running=True)
-    (notes / "999999999.json").write_text("of a process that is no more")
+    (notes / f"{socket.gethostname()}-999999999.json").write_text("of a process that is no more")
     with announced(report, ["./app"]):
         job = threading.Thread(target=answer_once, args=[report])
         job.start()
         told = list(explain(read_report(None, running=True)))
         job.join()
         assert told[1] == "The job is running: this is how it stands now."
-        (notes / "1.json").write_text(json.dumps({"report": "other.json", "command": ["./other", "2"]}))
+        (notes / "elsewhere-999999999.json").write_text(json.dumps({"report": "other.json", "command": ["./other", "2"]}))
         with pytest.raises(UsageError, match=r"several.*other\.json \(\./other 2\)"):
             read_report(None, running=True)
-    assert [file.name for file in notes.iterdir()] == ["1.json"]
+    assert [file.name for file in notes.iterdir()] == ["elsewhere-999999999.json"]
     assert [file.name for file in tmp_path.iterdir()] == ["state"]
 
 

@@ -5,12 +5,14 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from mutirao.mpis import found_mpis
 from mutirao.paths import BUILD, ROOT
 
+MODULES = Path("/usr/share/modules/init/bash")
 SYSTEMS = [mpi for mpi in found_mpis() if not mpi.is_outside_the_system]
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 # What its user has: no source tree.
@@ -62,6 +64,16 @@ def test_other_tools_find_it(prefix, tmp_path):
     said = completed("cmake", "-S", tmp_path, "-B", tmp_path / "b", f"-DCMAKE_PREFIX_PATH={prefix}")
     assert said.returncode == 0, said.stderr
     assert os.path.samefile(re.search(r"^at (.*)$", said.stderr, re.MULTILINE)[1], library)
+
+
+@pytest.mark.skipif(not MODULES.is_file(), reason="no Environment Modules (scripts/setup.sh --cluster)")
+def test_the_module_adds_to_what_there_is(prefix):
+    """An empty entry in MANPATH stands for the system's manual pages."""
+    script = (f". {MODULES}; module use {prefix}/share/modulefiles; module load mutirao; command -v mutirao;"
+              " echo $MANPATH; module unload mutirao; command -v mutirao || echo none")
+    environment = {"HOME": os.environ["HOME"], "PATH": "/usr/bin:/bin"}
+    assert completed("bash", "-c", script, env=environment).stdout.split() == [
+        f"{prefix}/bin/mutirao", f"{prefix}/share/man:", "none"]
 
 
 def test_manual_and_completion_know_every_command(prefix, mutirao):

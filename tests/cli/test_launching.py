@@ -78,7 +78,7 @@ def test_what_open_mpi_is_told_besides_is_needed_and_said(mutirao, ranks):
     answer = mutirao("run", "-n", ranks, "--mpi", mpi.name, *PROGRAM)
     assert answer.stderr.count("\n") == (1 if told else 0)
     assert all(word in answer.stderr for word in told)
-    assert launching(mpi, None, 64, environment={"SLURM_JOB_ID": "1"}).added() == [
+    assert launching(mpi, "mpirun", 64, environment={"SLURM_JOB_ID": "1"}).added() == [
         word for word in told if word != "--oversubscribe"]
 
 
@@ -111,6 +111,22 @@ def test_env_prepares_a_shell(mutirao, tmp_path, mpi, surroundings):
                           check=False, timeout=60, env={**surroundings, **mpi.environment()})
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "a report.json").read_text())["communicators"]
+
+
+@pytest.mark.parametrize("mpi", OPEN_MPI[:1], ids=[mpi.name for mpi in OPEN_MPI[:1]])
+def test_env_takes_along_what_the_user_does(mutirao, mpi):
+    """In an allocation srun does, as sbatch was told; Open MPI's list would forbid mpirun -x there."""
+    def printed(**environment):
+        answer = mutirao("env", "--json", "--mpi", mpi.name, "--set", "explain=on", **environment)
+        return json.loads("".join(lines_of(answer)))["environment"]
+
+    ours = ["MUTIRAO_EXPLAIN", "LD_PRELOAD"]
+    listed = "OMPI_MCA_mca_base_env_list"
+    assert printed(**{listed: "HOME;LD_PRELOAD"})[listed].split(";") == ["HOME", "LD_PRELOAD", ours[0]]
+    assert set(printed(SLURM_JOB_ID="7")) == set(ours)
+    for told, kept in (("NONE", []), ("HOME,TERM=vt100", ["HOME", "TERM=vt100"])):
+        assert printed(SLURM_JOB_ID="7", SLURM_EXPORT_ENV=told)["SLURM_EXPORT_ENV"].split(",") == kept + ours
+    assert set(printed(SLURM_JOB_ID="7", SLURM_EXPORT_ENV="ALL,X=1")) == set(ours)
 
 
 def test_a_lab_that_is_up(mutirao, lab_possible):

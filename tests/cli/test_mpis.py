@@ -4,12 +4,13 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from mutirao.errors import UsageError
 from mutirao.launch import spread
-from mutirao.mpis import KNOWN, cmake_list, found_mpis
+from mutirao.mpis import KNOWN, cmake_list, found_mpis, mpi_in
 from mutirao.program_mpi import check_linked, mpi_of
 
 FOUND = found_mpis()
@@ -33,6 +34,11 @@ def test_the_table():
     for mpi in FOUND:
         assert mpi.launcher.is_file() and mpi.library.is_file()
         assert mpi.version.startswith(mpi.known.major)
+
+
+def test_a_folder_that_cannot_be_looked_into_has_none():
+    """Such as one of root's in the PATH of a job; too long a name is refused to root, too."""
+    assert mpi_in(Path("/" + 300 * "x")) is None
 
 
 @each_mpi

@@ -2,14 +2,18 @@
 
 import os
 import shlex
+from collections.abc import Iterable
 
 from mutirao.errors import Failure
 from mutirao.launch import PREFIX
 from mutirao.launch_styles import is_open_mpi
-from mutirao.mpis import default_mpi, find_mpi
+from mutirao.launchers import in_slurm
+from mutirao.mpis import Mpi, default_mpi, find_mpi
 from mutirao.output import print_json
 from mutirao.paths import preloadable
 from mutirao.user_settings import gather_settings, with_whole_paths
+
+_OPEN_MPI_LIST = "OMPI_MCA_mca_base_env_list"
 
 
 def register(subparsers, common) -> None:
@@ -35,9 +39,7 @@ def run(arguments) -> int:
               if path and path != str(mpi.preload)]
     variables = {PREFIX + name.upper(): value for name, value in settings.items()}
     variables["LD_PRELOAD"] = ":".join([*before, str(mpi.preload)])
-    if is_open_mpi(mpi.known.style):
-        # Open MPI's mpirun takes to other hosts only what it is told to.
-        variables["OMPI_MCA_mca_base_env_list"] = ";".join(variables)
+    variables |= _what_takes_along(variables, mpi)
     if arguments.json:
         print_json({"mpi": mpi.name, "environment": variables})
         return 0
@@ -45,3 +47,18 @@ def run(arguments) -> int:
     for name, value in variables.items():
         print(f"export {name}={shlex.quote(value)}")
     return 0
+
+
+def _what_takes_along(names: Iterable[str], mpi: Mpi) -> dict[str, str]:
+    """What has the launchers take these variables to other hosts, beside those that the user named."""
+    variables = {}
+    exported = os.environ.get("SLURM_EXPORT_ENV", "ALL").split(",")  # of sbatch --export
+    if "ALL" not in exported:
+        kept = [name for name in exported if name not in ("NONE", "NIL")]
+        variables["SLURM_EXPORT_ENV"] = ",".join(dict.fromkeys([*kept, *names]))
+    # Open MPI's mpirun takes along what it is told to. In an allocation srun, by which it starts its daemons, does
+    # that, and mpirun of Open MPI 4 ends at a -x beside this list.
+    if is_open_mpi(mpi.known.style) and not in_slurm(os.environ):
+        users = filter(None, os.environ.get(_OPEN_MPI_LIST, "").split(";"))
+        variables[_OPEN_MPI_LIST] = ";".join(dict.fromkeys([*users, *names]))
+    return variables

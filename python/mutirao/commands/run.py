@@ -4,7 +4,6 @@ import argparse
 import os
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 from mutirao.errors import UsageError, did_you_mean
@@ -16,7 +15,7 @@ from mutirao.measuring_words import rank_number
 from mutirao.mpis import Mpi, find_mpi
 from mutirao.network_argument import load_network
 from mutirao.output import note, print_json, working
-from mutirao.paths import CORE_TOOL
+from mutirao.paths import CORE_TOOL, job_folder
 from mutirao.program_mpi import check_linked, mpi_of
 from mutirao.report_file import announced, keep_for_explain
 from mutirao.units import counted
@@ -174,7 +173,7 @@ def _why_not(program: str) -> str:
 
 def _launch(arguments, mpi: Mpi, argv: list[str], settings: dict[str, str],
             **options) -> CompletedRun:
-    with tempfile.TemporaryDirectory(prefix="mutirao-") as folder:
+    with job_folder() as folder:
         settings = {"report": f"{folder}/report.json", **settings}
         with announced(Path(settings["report"]), argv):
             finished = launch(mpi, argv, arguments.ranks, settings=settings, native=arguments.native,
