@@ -31,9 +31,7 @@ ELSEWHERE = {
     "mutirao build --mpicc /path/to/mpicc": ("scripts/build.sh", "--mpicc"),
     "module use /opt/mutirao/share/modulefiles": ("packaging/modulefile.in", "prepend-path PATH"),
     "module load mutirao": ("packaging/modulefile.in", "prepend-path PATH"),
-    "mutirao run --launcher-args --cpu-bind=cores -- ./app": (
-        "tests/cli/test_launching.py", "def test_more_words_for_the_launcher"),
-    "srun ./app": ("tests/cli/test_launching.py", "def test_env_prepares_a_shell"),
+    "srun --mpi=pmix ./app": ("tests/lab/test_slurm.py", "--export=NONE"),
     "mutirao run -n 64 --launcher-args --map-by node -- ./app": (
         "tests/cli/test_launching.py", "def test_more_words_for_the_launcher"),
     "mutirao agent key agents.key": AGENTS,
