@@ -123,7 +123,7 @@ def damaged(path):
 
 @pytest.mark.parametrize("made, errors, told", [
     (other_fabric, 0, "the profile is of another fabric"), (damaged, 1, "there is no profile yet"),
-    (lambda path: path.mkdir(), 0, "")])
+    pytest.param(Path.mkdir, 0, "", marks=pytest.mark.long)])
 def test_a_profile_of_no_use_is_said_and_costs_nothing_else(run, wheels_only, tmp_path, made, errors, told):
     def trial():
         path = Path(mkdtemp(dir=tmp_path)) / "profile.db"

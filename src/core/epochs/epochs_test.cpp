@@ -222,7 +222,7 @@ TEST(Epochs, AreFewerOnOneHostOnceNothingIsOnTrial) {
         return epochs;
     };
     EXPECT_NEAR(epochs_of_1000_calls(pace_on_one_host), 100, 2);
-    EXPECT_NEAR(epochs_of_1000_calls(settled_pace_on_one_host), 10, 1);
+    EXPECT_NEAR(epochs_of_1000_calls(quiet_pace_on_one_host), 10, 1);
 }
 
 // Rank 0 lags behind by up to so many calls, and nobody waits for it once that is known.

@@ -212,8 +212,8 @@ void Communicator::announce(std::uint64_t call) {
     }
     while (epochs.due(call)) {
         if (ruled_->members.host_count() == 1) {
-            const bool settled = ruled_->docket && ruled_->docket->all_settled();
-            epochs.keep(settled ? settled_pace_on_one_host : pace_on_one_host);
+            const bool quiet = ruled_->docket && ruled_->docket->was_quiet();
+            epochs.keep(quiet ? quiet_pace_on_one_host : pace_on_one_host);
         }
         Announcement made = epochs.enter(call, now_us());
         if (ruled_->docket) {

@@ -78,6 +78,7 @@ void Docket::want(const CallShape& shape, std::uint64_t call) {
     const auto [entry, fresh] = cases_.try_emplace(shapes, Case{shape, std::nullopt, true});
     if (fresh) {
         queue_.push_back(shapes);
+        stirred_ = true;
     }
 }
 
@@ -92,13 +93,9 @@ Route Docket::route() {
     return route_;
 }
 
-bool Docket::all_settled() const {
+bool Docket::was_quiet() {
     const std::lock_guard lock(mutex_);
-    return queue_.empty() && fresh_.empty() &&
-           std::all_of(cases_.begin(), cases_.end(), [](const auto& row) {
-               const Case& each = row.second;
-               return !each.waiting && (!each.contest || each.contest->settled());
-           });
+    return !std::exchange(stirred_, false) && queue_.empty() && fresh_.empty();
 }
 
 void Docket::look_at_network() {
@@ -256,6 +253,7 @@ void Docket::hear(const TrialReport& report) {
     }
     Contest& contest = *found->second.contest;
     const bool was_settled = contest.settled();
+    stirred_ = stirred_ || !was_settled;
     if (contest.hear(report)) {
         found->second.cause.clear();
         fresh_.push_back(contest.ruling());

@@ -49,8 +49,9 @@ class Docket {
     /// Decided and not yet taken, in that call. The route as the network is now.
     std::vector<Ruling> take_fresh(std::uint64_t call);
     Route route();
-    /// Nothing waits for a decision, and nothing is on trial but what is watched.
-    bool all_settled() const;
+    /// Since the last time that this was asked nothing was on trial but what is watched, and nothing waits for a
+    /// decision. A trial whose calls are over for now does not count.
+    bool was_quiet();
 
     /// Some of the work; false when there is nothing to do at present.
     bool work();
@@ -98,6 +99,7 @@ class Docket {
     std::vector<Ruling> fresh_;
     Route route_;
     std::uint64_t call_ = 0;  ///< the newest that is known here
+    bool stirred_ = false;    ///< since was_quiet() was asked last
 };
 
 }  // namespace mutirao::mpi
