@@ -60,8 +60,9 @@ def test_late_ranks_are_part_of_what_is_measured(run, changes):
     assert line["completion_ms"][0] >= 40
 
 
-def test_as_many_calls_as_take_half_a_millisecond(run):
-    """A tenth of 5 ms. Catches a batch that is settled on while it is short."""
+def test_as_many_calls_as_take_half_a_millisecond(run, wheels_only):
+    """A tenth of 5 ms. Catches a batch that is settled on while it is short. The first calls of MPICH 4 take
+    longer than that where other programs run, too."""
 
     def trial():
         finished = run("collective", "barrier", "--consecutive", 0, "--repeat", 2, ranks=2, native=True)
