@@ -142,9 +142,7 @@ static void note_round(const struct call* call, const struct rounds* rounds, int
 
 static void come_late(const struct lateness* late, int call_number) {
     if (rank == (late->changes ? call_number % size : size - 1)) {
-        const double end = now_ms() + late->ms;
-        while (now_ms() < end) {
-        }
+        wait_until(now_ms() + late->ms);
     }
 }
 

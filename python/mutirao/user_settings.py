@@ -20,7 +20,8 @@ from mutirao.user_files import read_text
 # What sites and their module files set for any package; no settings. The library passes over them, too
 # (src/mpi/runtime.cpp).
 OF_A_SITE = ("HOME", "ROOT", "DIR", "VERSION")
-_FILES_OF_RANKS, _NO_FILES = ("report", "verbose_file", "series", "profile"), ("", "auto", "off")
+_FILES = ("report", "verbose_file", "series", "profile")
+_NO_FILES = (("profile", "auto"), ("profile", "off"))
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,15 @@ def settings_given(assignments: Sequence[str], file: Path = Path(SETTINGS_FILE),
     return given
 
 
+def files_named(settings: Mapping[str, str]) -> dict[str, str]:
+    """By the settings that name a file, where they do."""
+    return {name: settings[name] for name in _FILES
+            if settings.get(name) and (name, settings[name]) not in _NO_FILES}
+
+
 def with_whole_paths(settings: Mapping[str, str]) -> dict[str, str]:
     """Ranks may start in another folder."""
-    return {name: os.path.abspath(value) if name in _FILES_OF_RANKS and value not in _NO_FILES else value
-            for name, value in settings.items()}
+    return {**settings, **{name: os.path.abspath(file) for name, file in files_named(settings).items()}}
 
 
 def checked_settings(assignments: Sequence[str]) -> dict[str, str]:

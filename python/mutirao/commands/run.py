@@ -20,7 +20,7 @@ from mutirao.program_mpi import check_linked, mpi_of
 from mutirao.report_file import announced, keep_for_explain
 from mutirao.units import counted
 from mutirao.user_files import check_writable
-from mutirao.user_settings import gather_settings, with_whole_paths
+from mutirao.user_settings import files_named, gather_settings, with_whole_paths
 
 
 def register(subparsers, common) -> None:
@@ -91,10 +91,10 @@ def run(arguments) -> int:
 
 
 def _check_written(settings: dict[str, str]) -> None:
-    """The files that the job writes."""
-    for name in ("report", "series", "profile"):
-        if settings.get(name) and (name, settings[name]) not in (("profile", "auto"), ("profile", "off")):
-            check_writable(name, Path(settings[name]))
+    """The files that the job writes, but for those of each rank, whose names follow from the rank."""
+    for name, file in files_named(settings).items():
+        if name != "verbose_file":
+            check_writable(name, Path(file))
 
 
 def _check_about_labs(arguments) -> None:
