@@ -17,15 +17,19 @@ constexpr std::size_t least_sampled_segments = 4;
 /// What native may be, of the rows that are for such a call. Open MPI, MPICH and Intel MPI all broadcast
 /// short messages over a binomial tree in one piece, MPICH and Intel MPI host by host. For long messages
 /// they split them in ways that differ by version and size: there it is a guess.
-std::vector<Candidate> like_native(Collective collective) {
-    std::vector<Candidate> result;
-    for (const std::string_view name : row_of(collective).native_is_like) {
-        const Algorithm* algorithm = find_algorithm(collective, name);
+std::vector<Candidate> like_native(const CallShape& shape, const Transport& transport) {
+    const auto in_one_piece = [&](std::string_view name) {
+        const Algorithm* algorithm = find_algorithm(shape.collective, name);
         if (!algorithm) broken_invariant("rows of what native is like", 0, 1);
-        const Candidate candidate{algorithm, {}};
-        if (result.empty() || result.back() != candidate) result.push_back(candidate);
+        return Candidate{algorithm, {}};
+    };
+    if (shape.collective == Collective::alltoall &&
+        shape.length_bytes > transport.native_concurrent_exchange_bytes) {
+        return {in_one_piece("pairwise")};
     }
-    return result;
+    const auto& [one, other] = row_of(shape.collective).native_is_like;
+    if (one == other) return {in_one_piece(one)};
+    return {in_one_piece(one), in_one_piece(other)};
 }
 
 std::size_t sends(const Schedule& schedule) {
@@ -101,7 +105,7 @@ Estimate of_native(const CallShape& shape, const RankNetwork& network, std::size
     topology.network.transport.detached_bytes = 0;  // only we detach
     const RankNetwork natives{std::move(topology), network.placement(), network.memory()};
     Estimate best;
-    for (const Candidate& candidate : like_native(shape.collective)) {
+    for (const Candidate& candidate : like_native(shape, natives.topology().network.transport)) {
         const Estimate each = as_it_is(candidate, shape, natives, most_messages);
         best.messages += each.messages;
         if (each.time_us && (!best.time_us || *each.time_us < *best.time_us))

@@ -225,5 +225,21 @@ TEST(RanksDecision, RanksMayBeNumberedInAnyOrder) {
     }
 }
 
+// By hand: seven rounds of 100 us each instead of all at once.
+TEST(RanksDecision, NativeExchangesOfLongBlocksMayGoByPairs) {
+    Network network(8);
+    for (int a = 0; a < 8; ++a) {
+        for (int b = a + 1; b < 8; ++b) network.set_both(a, b, {.latency_us = 100});
+    }
+    network.transport.native_concurrent_exchange_bytes = 1000;
+    const RankNetwork ranks = one_rank_per_host(topology_of(network));
+    const auto native_us = [&](std::size_t length_bytes) {
+        return predict_candidate(native_candidate(Collective::alltoall),
+                                 {.collective = Collective::alltoall, .length_bytes = length_bytes}, ranks);
+    };
+    EXPECT_EQ(native_us(1000), 100);
+    EXPECT_EQ(native_us(1001), 700);
+}
+
 }  // namespace
 }  // namespace mutirao
