@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from mutirao import bench_programs
 from mutirao.errors import Failure, UsageError, unknown
 from mutirao.launch_styles import (
     HYDRA_INTEL,
@@ -105,11 +106,8 @@ class Mpi:
         return self.about.fits
 
     def program(self, name: str) -> Path:
-        """A program of bench/ or tests/mpi, built for this MPI."""
-        path = self.build_folder / name
-        if not path.is_file():
-            raise Failure(f"{name} is not built for {self.name}: run make build")
-        return path
+        """A program of bench/ or tests/mpi for this MPI."""
+        return bench_programs.program(self, name)
 
     def environment(self) -> dict[str, str]:
         """What a program needs to find this very library, however it was linked."""

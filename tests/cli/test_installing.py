@@ -53,6 +53,18 @@ def test_the_command_runs_a_program(prefix, surroundings, tmp_path):
     assert "MPI_COMM_WORLD: 2 ranks" in explained.stdout
 
 
+def test_what_measures_is_compiled_for_the_users_mpi(prefix, surroundings, tmp_path):
+    mpi = found_mpis()[0]
+    path = f"{mpi.wrapper.parent}:{surroundings['PATH']}"
+    bench = [prefix / "bin" / "mutirao", "bench", "broadcast", "-n", 2, "--bytes", 8, "--repeat", 2, "--only", "auto",
+             "--mpi", mpi.launcher]
+    for _ in range(2):
+        ran = completed(*bench, env={**surroundings, "PATH": path}, cwd=tmp_path)
+        assert ran.returncode == 0 and "auto" in ran.stdout, ran.stderr
+    [program] = (tmp_path / "state" / "mutirao" / "programs").glob("*/*")
+    assert program.name == "collective"
+
+
 def test_other_tools_find_it(prefix, tmp_path):
     library = prefix / "lib" / "libmutirao.so"
     said = completed("pkg-config", "--variable=preload", "mutirao",
@@ -119,6 +131,7 @@ def everything_works(command, surroundings, folder, user):
     assert said("run", "-n", 2, "--", "/usr/bin/python3", "program.py",
                 PYTHONPATH=str(folder / "site")).split() == ["42", "42"]
     assert "can be used here" in said("doctor")
+    assert "native" in said("bench", "broadcast", "-n", 2, "--bytes", 8, "--repeat", 2)
     assert '"bytes":24' in said("run", "--lab", "two-hosts", program, "broadcast")
 
 

@@ -91,6 +91,6 @@ def test_what_is_wrong_is_one_line_and_changes_nothing(mutirao, copy, collective
 
 def test_another_folder_has_no_catalogue(mutirao, tmp_path):
     answer = mutirao("new-algorithm", "gather", "mine", "--root", tmp_path)
-    assert (answer.returncode, answer.stdout) == (1, "")
+    assert (answer.returncode, answer.stdout) == (2, "")
     assert "has no catalogue" in answer.stderr
     assert answer.stderr.count("\n") == 1

@@ -158,6 +158,7 @@ WRONG = [
     (["build", "--mpic", "x"], ["--mpic", "--mpicc"]),
     (["new-algorithm", "alreduce", "mine"], ["'alreduce'", "allreduce"]),
     (["new-algorithm", "allreduce", "Mine"], ["'Mine'", "lower_case"]),
+    (["new-algorithm", "allreduce", "mine", "--root", "/tmp"], ["--root /tmp", "no checkout"]),
 ]
 # Contents of files that are none of what a command reads, and the commands.
 ODD = {"deep.json": "[" * 100_000, "cut.json": '{"communicators": ', "other.json": '{"a": 1}', "empty.json": ""}

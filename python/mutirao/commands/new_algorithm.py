@@ -102,7 +102,8 @@ def _catalogue_with(root: Path, collective: str) -> tuple[Path, str]:
         text = _read(path)
         if re.search(rf"\b{collective}_rows\(\) \{{", text):
             return path.relative_to(root), text
-    raise Failure(f"{root / ALGORITHMS} has no catalogue with {collective}")
+    raise UsageError(f"--root {root}: this is no checkout of mutirao; {ALGORITHMS} has no catalogue with"
+                     f" {collective} there")
 
 
 def _declarations(text: str, collective: str) -> re.Match:
