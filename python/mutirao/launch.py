@@ -1,7 +1,8 @@
 """Launches an MPI program with mutirao preloaded, on this host or on the hosts of a lab.
 
 The ranks' environment is given by `env NAME=VALUE ... PROGRAM`, which every launcher can start,
-and which keeps the preloaded libraries out of the launcher itself.
+and which keeps the preloaded libraries out of the launcher itself. But a lab's launcher is kept calm as its
+ranks are.
 """
 
 import functools
@@ -73,7 +74,8 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
             command = _lab_command(mpi, argv, ranks, native, variables, lab, Path(folder),
                                    calm)
             start = functools.partial(lab.exec, CONTROL_HOST, command,
-                                      env={**os.environ, **surroundings})
+                                      env={**os.environ, **surroundings,
+                                           **_preloaded([lab.calm_library] if calm else [])})
             _prepare(lab, mpi, hold)
         try:
             finished = run_marked(start, mark, capture, on_line, timeout_s)
@@ -121,16 +123,17 @@ def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool,
 
 
 def _with_environment(variables: Mapping[str, str], preloads: Sequence[Path]) -> list[str]:
-    for path in preloads:
+    return ["env", *(f"{name}={value}" for name, value in {**variables, **_preloaded(preloads)}.items())]
+
+
+def _preloaded(paths: Sequence[Path]) -> dict[str, str]:
+    """Another tool's library comes first: it then sees the calls as the program made them."""
+    for path in paths:
         if not preloadable(path):
             raise Failure(f"{path} cannot be preloaded: LD_PRELOAD allows no spaces and no colons"
                           " in a path, so move the project")
-    words = [f"{name}={value}" for name, value in variables.items()]
-    if preloads:
-        # Another tool's library comes first: it then sees the calls as the program made them.
-        users = os.environ.get("LD_PRELOAD", "")
-        words.append("LD_PRELOAD=" + ":".join(filter(None, [users, *map(str, preloads)])))
-    return ["env", *words]
+    users = os.environ.get("LD_PRELOAD", "")
+    return {"LD_PRELOAD": ":".join(filter(None, [users, *map(str, paths)]))} if paths else {}
 
 
 def _read_report(path: Path) -> dict | None:
