@@ -2,6 +2,7 @@
 from their sources when they are first needed, since a site's MPI is known only there."""
 
 import hashlib
+import os
 import shlex
 import subprocess
 import tempfile
@@ -30,7 +31,7 @@ def program(mpi: "Mpi", name: str) -> Path:
                       " the files for developers")
     kept = state_folder() / "programs" / _key(mpi) / name
     if not kept.is_file():
-        _compile(mpi.wrapper, source, kept)
+        _compile(mpi, source, kept)
     return kept
 
 
@@ -42,16 +43,17 @@ def _key(mpi: "Mpi") -> str:
     return known.hexdigest()[:16]
 
 
-def _compile(wrapper: Path, source: Path, result: Path) -> None:
+def _compile(mpi: "Mpi", source: Path, result: Path) -> None:
     """Two commands at once may compile the same program; whoever is last puts it there again."""
     result.parent.mkdir(parents=True, exist_ok=True)
     fresh = result.with_name(f"{result.name}.{own_name()}")
-    command = [str(wrapper), "-std=gnu11", "-O2", f"-I{SOURCES}", str(source), "-o", str(fresh), "-lm", "-ldl"]
+    command = [str(mpi.wrapper), "-std=gnu11", "-O2", f"-I{SOURCES}", str(source), "-o", str(fresh), "-lm", "-ldl"]
     with tempfile.TemporaryFile("w+") as said:
         try:
-            failed = subprocess.run(command, stdout=said, stderr=said, check=False).returncode != 0
+            failed = subprocess.run(command, stdout=said, stderr=said, check=False,
+                                    env={**os.environ, **mpi.environment()}).returncode != 0
         except OSError as error:
-            raise Failure(f"{wrapper} cannot be run: {error.strerror}") from None
+            raise Failure(f"{mpi.wrapper} cannot be run: {error.strerror}") from None
         if failed:
             said.seek(0)
             first = next((line for line in said if "error" in line), "").strip()

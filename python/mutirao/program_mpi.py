@@ -49,8 +49,10 @@ def check_linked(program: str, mpi: Mpi) -> None:
     fits = library.name == mpi.known.soname and (
         mpi.is_outside_the_system or not library.is_absolute() or library.resolve() == mpi.library)
     if not fits:
-        raise UsageError(f"{program} is linked to {library}, which is not {mpi.title}: run it with"
-                         f" --mpi {mpi_of(program).name}")
+        own = mpi_of(program).name
+        known = any(own == each.name for each in found_mpis())
+        raise UsageError(f"{program} is linked to {library}, which is not {mpi.title}: "
+                         + (f"run it with --mpi {own}" if known else "leave out --mpi, and its own runs it"))
 
 
 def library_of(program: str, ask_python: bool = True) -> Path | None:
