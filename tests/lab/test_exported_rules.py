@@ -1,6 +1,8 @@
 """Rules made of a profile are obeyed by the library that they are for: in a lab the time tells which
 algorithm ran."""
 
+import re
+
 import pytest
 
 from labs import network_of
@@ -67,6 +69,17 @@ def test_mpich_obeys(lab, monkeypatch, candidate, ways):
     assignment = lines[-1].removeprefix("export ")
     monkeypatch.setenv(*assignment.split("="))
     assert ways_taken(lab, mpi, "allgather") == ways
+
+
+@pytest.mark.parametrize("collective, candidate, ways",
+                         [("allgather", "ring", 3), ("allgather", "bruck:radix=2", 2),
+                          ("alltoall", "linear", 1), ("alltoall", "pairwise", 3)])
+def test_intel_obeys(lab, monkeypatch, collective, candidate, ways):
+    mpi = built("intel")
+    text = exported(FORMATS["intel"], f"Intel(R) MPI Library {mpi.version}", collective, False, candidate)
+    name, value = re.search(r'^export (\w+)="(.*)"$', text, re.MULTILINE).groups()
+    monkeypatch.setenv(name, value)
+    assert ways_taken(lab, mpi, collective) == ways
 
 
 @pytest.mark.parametrize("candidate, ways", [("ring", 3), ("bruck:radix=2", 2)])
