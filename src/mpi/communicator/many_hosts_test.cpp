@@ -16,10 +16,15 @@ namespace {
 
 std::size_t living_bytes = 0;
 
-void* counted(std::size_t bytes) {
+void* counted_if_any(std::size_t bytes) noexcept {
     void* const memory = std::malloc(bytes);
+    if (memory != nullptr) living_bytes += malloc_usable_size(memory);
+    return memory;
+}
+
+void* counted(std::size_t bytes) {
+    void* const memory = counted_if_any(bytes);
     if (memory == nullptr) throw std::bad_alloc();
-    living_bytes += malloc_usable_size(memory);
     return memory;
 }
 
@@ -32,6 +37,8 @@ void uncounted(void* memory) noexcept {
 
 void* operator new(std::size_t bytes) { return counted(bytes); }
 void* operator new[](std::size_t bytes) { return counted(bytes); }
+// What std::stable_sort takes its room by.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return counted_if_any(bytes); }
 void operator delete(void* memory) noexcept { uncounted(memory); }
 void operator delete[](void* memory) noexcept { uncounted(memory); }
 void operator delete(void* memory, std::size_t) noexcept { uncounted(memory); }
