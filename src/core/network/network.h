@@ -46,8 +46,6 @@ struct Transport {
     /// What TCP sends at once over a connection that was idle (RFC 6928); each round trip brings twice as
     /// much as the one before.
     std::size_t initial_window_bytes = unlimited;
-    /// The MPI library's own exchanges of longer blocks go one pair of ranks after the other.
-    std::size_t native_concurrent_exchange_bytes = unlimited;
 
     /// Round trips that pass before the last of so many bytes can leave over such a connection.
     int round_trips_before(std::size_t bytes) const {

@@ -17,19 +17,15 @@ constexpr std::size_t least_sampled_segments = 4;
 /// What native may be, of the rows that are for such a call. Open MPI, MPICH and Intel MPI all broadcast
 /// short messages over a binomial tree in one piece, MPICH and Intel MPI host by host. For long messages
 /// they split them in ways that differ by version and size: there it is a guess.
-std::vector<Candidate> like_native(const CallShape& shape, const Transport& transport) {
-    const auto in_one_piece = [&](std::string_view name) {
-        const Algorithm* algorithm = find_algorithm(shape.collective, name);
+std::vector<Candidate> like_native(Collective collective) {
+    std::vector<Candidate> result;
+    for (const std::string_view name : row_of(collective).native_is_like) {
+        const Algorithm* algorithm = find_algorithm(collective, name);
         if (!algorithm) broken_invariant("rows of what native is like", 0, 1);
-        return Candidate{algorithm, {}};
-    };
-    if (shape.collective == Collective::alltoall &&
-        shape.length_bytes > transport.native_concurrent_exchange_bytes) {
-        return {in_one_piece("pairwise")};
+        const Candidate candidate{algorithm, {}};
+        if (result.empty() || result.back() != candidate) result.push_back(candidate);
     }
-    const auto& [one, other] = row_of(shape.collective).native_is_like;
-    if (one == other) return {in_one_piece(one)};
-    return {in_one_piece(one), in_one_piece(other)};
+    return result;
 }
 
 std::size_t sends(const Schedule& schedule) {
@@ -99,17 +95,18 @@ Estimate as_it_is(const Candidate& candidate, const CallShape& shape, const Rank
     return {time_us, trial.messages()};
 }
 
-/// The fastest that native may be.
+/// The fastest that native may be, and the slowest.
 Estimate of_native(const CallShape& shape, const RankNetwork& network, std::size_t most_messages) {
     Topology topology = network.topology();
     topology.network.transport.detached_bytes = 0;  // only we detach
     const RankNetwork natives{std::move(topology), network.placement(), network.memory()};
     Estimate best;
-    for (const Candidate& candidate : like_native(shape, natives.topology().network.transport)) {
+    for (const Candidate& candidate : like_native(shape.collective)) {
         const Estimate each = as_it_is(candidate, shape, natives, most_messages);
         best.messages += each.messages;
-        if (each.time_us && (!best.time_us || *each.time_us < *best.time_us))
-            best.time_us = each.time_us;
+        if (!each.time_us) continue;
+        best.time_us = std::min(best.time_us.value_or(*each.time_us), *each.time_us);
+        best.slowest_us = std::max(best.slowest_us, *each.time_us);
     }
     return best;
 }

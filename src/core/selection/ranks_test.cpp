@@ -225,20 +225,25 @@ TEST(RanksDecision, RanksMayBeNumberedInAnyOrder) {
     }
 }
 
-// By hand: seven rounds of 100 us each instead of all at once.
-TEST(RanksDecision, NativeExchangesOfLongBlocksMayGoByPairs) {
-    Network network(8);
-    for (int a = 0; a < 8; ++a) {
-        for (int b = a + 1; b < 8; ++b) network.set_both(a, b, {.latency_us = 100});
+/// Ten milliseconds between any two hosts.
+Decision decide_exchange(int hosts, std::size_t length_bytes) {
+    Network network(hosts);
+    for (int a = 0; a < hosts; ++a) {
+        for (int b = a + 1; b < hosts; ++b) network.set_both(a, b, {.latency_us = 10'000});
     }
-    network.transport.native_concurrent_exchange_bytes = 1000;
-    const RankNetwork ranks = one_rank_per_host(topology_of(network));
-    const auto native_us = [&](std::size_t length_bytes) {
-        return predict_candidate(native_candidate(Collective::alltoall),
-                                 {.collective = Collective::alltoall, .length_bytes = length_bytes}, ranks);
-    };
-    EXPECT_EQ(native_us(1000), 100);
-    EXPECT_EQ(native_us(1001), 700);
+    return decide({.collective = Collective::alltoall, .length_bytes = length_bytes},
+                  std::make_shared<const RankNetwork>(one_rank_per_host(topology_of(network))), {});
+}
+
+// By hand: native takes 10 ms if it sends all at once, and three rounds of that as Bruck does among eight. Among
+// two hosts nothing can be won.
+TEST(RanksDecision, TakesWhatMayBeWonWhereNothingCanBeLost) {
+    const Decision decision = decide_exchange(8, 8);
+    EXPECT_FALSE(decision.chosen.native()) << decision.reason;
+    EXPECT_EQ(decision.native_us, 10'000);
+    EXPECT_NE(decision.reason.find("predicted 10.000 ms, native 10.000 ms to 30.000 ms"), std::string::npos)
+        << decision.reason;
+    EXPECT_TRUE(decide_exchange(2, 8).chosen.native());
 }
 
 }  // namespace

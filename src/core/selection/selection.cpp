@@ -1,6 +1,7 @@
 #include "core/selection/selection.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/selection/bounds.h"
 #include "core/selection/candidates.h"
@@ -77,11 +78,17 @@ bool goes_over_a_tree_in_one_piece(const Decision& decision) {
            decision.chosen.parameters.segment_bytes == 0;
 }
 
-std::optional<double> time_of_native(const std::vector<Evaluated>& considered) {
-    for (const Evaluated& each : considered) {
-        if (each.candidate.native()) return each.predicted_us;
-    }
-    return std::nullopt;
+const Evaluated* find_native(const std::vector<Evaluated>& considered) {
+    const auto found = std::find_if(considered.begin(), considered.end(),
+                                    [](const Evaluated& each) { return each.candidate.native(); });
+    return found == considered.end() ? nullptr : &*found;
+}
+
+/// What may be won and nothing lost: as fast as native if that runs the best of what MPI libraries run, and
+/// clearly faster if it runs the worst.
+bool is_safe_gain(const Evaluated& best, const Evaluated& native) {
+    return best.predicted_us <= native.predicted_us * tie_ratio &&
+           native.slowest_us > best.predicted_us * clear_ratio;
 }
 
 /// Segments as long as TCP takes at once: shorter ones cost hosts more than is measured, the more the busier
@@ -111,20 +118,27 @@ const Evaluated& best_of(const std::vector<Evaluated>& considered, std::size_t l
 
 Decision fastest(const CallShape& shape, std::vector<Evaluated> considered) {
     const Candidate native = native_candidate(shape.collective);
-    if (considered.empty()) return {native, "no candidate reaches every host"};
-    const Evaluated best = best_of(considered, shape.length_bytes);
-    const std::optional<double> native_us = time_of_native(considered);
-    const std::string native_time = native_us ? milliseconds(*native_us) : "without end";
+    std::vector<Evaluated> ours;
+    std::copy_if(considered.begin(), considered.end(), std::back_inserter(ours),
+                 [](const Evaluated& each) { return !each.candidate.native(); });
+    if (ours.empty()) return {native, "no candidate reaches every host"};
+    const Evaluated best = best_of(ours, shape.length_bytes);
+    const Evaluated* const of_native = find_native(considered);
+    const std::string native_time = of_native ? milliseconds(of_native->predicted_us) : "without end";
     Decision decision{best.candidate,
                       "predicted " + milliseconds(best.predicted_us) + ", native " + native_time};
     const double margin = shape.collective == Collective::broadcast ? tie_ratio : clear_ratio;
-    if (native_us && *native_us <= best.predicted_us * margin) {
-        decision = {native, "predicted " + native_time + ", and no other is clearly faster (" +
-                                to_string(best.candidate) + " " +
-                                milliseconds(best.predicted_us) + ")"};
+    if (of_native && of_native->predicted_us <= best.predicted_us * margin) {
+        if (is_safe_gain(best, *of_native)) {
+            decision.reason += " to " + milliseconds(of_native->slowest_us);
+        } else {
+            decision = {native, "predicted " + native_time + ", and no other is clearly faster (" +
+                                    to_string(best.candidate) + " " +
+                                    milliseconds(best.predicted_us) + ")"};
+        }
     }
+    if (of_native) decision.native_us = of_native->predicted_us;
     decision.considered = std::move(considered);
-    decision.native_us = native_us;
     return decision;
 }
 
@@ -296,14 +310,14 @@ void Deliberation::predict_between_hosts(const Candidate& candidate) {
     const bool in_full = !has_several_ranks_on_a_host();
     const auto inside = in_full ? std::optional(0.0) : inside_us(candidate);
     if (!between.time_us || !inside) return;
-    evaluated_.push_back({candidate, *between.time_us + *inside, in_full});
+    evaluated_.push_back({candidate, *between.time_us + *inside, in_full, between.slowest_us + *inside});
 }
 
 void Deliberation::predict_in_full(const Candidate& candidate) {
     const Estimate full = estimate(candidate, shape_, *network_, tree_root_host_);
     messages_predicted_ += full.messages;
     std::erase_if(evaluated_, [&](const Evaluated& each) { return each.candidate == candidate; });
-    if (full.time_us) evaluated_.push_back({candidate, *full.time_us, true});
+    if (full.time_us) evaluated_.push_back({candidate, *full.time_us, true, full.slowest_us});
 }
 
 /// What comes after the last piece has reached a host: that piece's way to the ranks of the fullest
