@@ -92,7 +92,7 @@ constexpr HostCosts assumed_costs{10.0, 10.0, 1000.0};
 // What the MPI libraries do over TCP by default, less their headers. Open MPI's ob1 asks the
 // receiver beyond btl_tcp_eager_limit (64 KiB) and buffers what is shorter. MPICH over libfabric's
 // tcp provider never asks, but completes what is longer than an injected message only when the
-// receiver has acknowledged it.
+// receiver has acknowledged it; Intel MPI with a libfabric of its own does not wait for that.
 Transport transport_of(const Settings& settings, const SocketLimits& sockets) {
     Transport transport;
     if (std::isfinite(sockets.initial_window_bytes)) {
@@ -101,7 +101,7 @@ Transport transport_of(const Settings& settings, const SocketLimits& sockets) {
 #if defined(OPEN_MPI)
     transport.eager_limit_bytes = 65536 - 128;
 #else
-    transport.buffered_limit_bytes = 128;
+    if (carrier() != Carrier::other) transport.buffered_limit_bytes = 128;
     transport.detached_bytes = may_leave_sends_behind()
                                    ? std::min(settings.detached_bytes,
                                               static_cast<std::size_t>(sockets.buffer_bytes))
