@@ -170,7 +170,7 @@ def test_what_is_not_told_is_left_open(dynamic_with, monkeypatch, capsys):
     result = dynamic_with()
     assert result["figures"][0]["arms"][-1]["columns_s"]["adapting"] is None
     print_tables(result)
-    checked(make_page(result))
+    checked(str(make_page(result)))
     assert " - " in capsys.readouterr().out
 
 
@@ -195,7 +195,7 @@ def test_an_arm_that_fails_is_left_out(dynamic_with, capsys):
 
 def test_page_is_whole_and_by_itself(dynamic_with, tmp_path):
     result = dynamic_with(quick=False)
-    page = make_page(result)
+    page = str(make_page(result))
     checker = checked(page)
     assert checker.loads == [] and not checker.tags & {"script", "link", "iframe", "object", "img"}
     text = " ".join(checker.text)
@@ -214,4 +214,4 @@ def test_page_is_whole_and_by_itself(dynamic_with, tmp_path):
 
 
 def test_page_of_few_arms(dynamic_with):
-    checked(make_page(dynamic_with(failing=("MST", "mutirao's default"))))
+    checked(str(make_page(dynamic_with(failing=("MST", "mutirao's default")))))
