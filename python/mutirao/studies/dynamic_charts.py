@@ -82,7 +82,7 @@ def _marks(figure: dict) -> Iterator[tuple[int, str]]:
 def trees(result: dict, figure: dict) -> str:
     """The spanning tree before the changes and after each that made another one best."""
     drawn = []
-    for number, moment in enumerate(figure.get("trees", ())):
+    for number, moment in enumerate(figure["trees"]):
         before = figure["trees"][number - 1] if number else None
         if before and _edges(before) == _edges(moment):
             continue

@@ -101,13 +101,15 @@ def _figure(result: dict, figure: dict) -> str:
 
 
 def _trees(result: dict, figure: dict) -> Sequence[str]:
+    """Once for figures of the same changes."""
+    if "trees" not in figure:
+        return ()
     first = next(each for each in result["figures"] if each["changes"] == figure["changes"])
     if first is not figure:
         return (soft(f"The spanning tree before and after is that of Figure {first['number']}."),)
-    drawn = trees(result, figure)
     return ("<h3>The minimum spanning tree, before and after</h3>",
             soft("Circles are hosts, in the colours of their sites; a coloured line goes to another site."),
-            _sites(result["network"]), f'<div class="pair">{drawn}</div>') if drawn else ()
+            _sites(result["network"]), f'<div class="pair">{trees(result, figure)}</div>')
 
 
 def _last_trees(result: dict, figure: dict) -> Sequence[str]:
