@@ -80,9 +80,9 @@ def _tiles(report: dict, saved: Saved | None) -> list[tuple[str, str, str]]:
 
 def _communicator(communicator: dict, colours: dict[str, str]) -> str:
     return section(title(communicator),
-                    f'<p class="soft">{_lines(about(communicator))}</p>',
-                    *_choices(communicator, colours), *_timeline(communicator, colours),
-                    *_map(communicator))
+                   f'<p class="soft">{_lines(about(communicator))}</p>',
+                   *_choices(communicator, colours), *_timeline(communicator, colours),
+                   *_map(communicator))
 
 
 def _choices(communicator: dict, colours: dict[str, str]) -> list[str]:
@@ -94,8 +94,8 @@ def _choices(communicator: dict, colours: dict[str, str]) -> list[str]:
             f'<div class="scroll cards">{table(_COLUMNS, rows)}</div>',
             legend({kind: colours[kind] for kind in colours_of(classes)}),
             soft("Where several algorithms take turns, the times are those of the fastest. Times"
-                  " measured are medians with their intervals. Pale: on trial. Each line runs from the"
-                  " first call of its kind to the end, on a logarithmic scale.")]
+                 " measured are medians with their intervals. Pale: on trial. Each line runs from the"
+                 " first call of its kind to the end, on a logarithmic scale.")]
 
 
 def _row(of_class: dict, calls: int, colours: dict[str, str]) -> list[tuple[str]]:
@@ -151,7 +151,7 @@ def _timeline(communicator: dict, colours: dict[str, str]) -> list[str]:
     told = events(communicator)
     return ["<h3>Rulings and changes of the network, in the order of calls</h3>",
             soft("A column is the time between two changes, however many calls it has; dashed lines"
-                  " are changes of the network that were taken up."),
+                 " are changes of the network that were taken up."),
             f'<figure class="scroll">{timeline(communicator, colours)}</figure>',
             details(f"The same as a list of {len(told)}",
                     listed([f"from call {call} on: {what}" for call, what in told]))]
@@ -166,7 +166,7 @@ def _map(communicator: dict) -> list[str]:
     trees = [(f"over which {counted(tree.calls, 'call')} went: {tree.title}", edges_of(tree.parents),
               tree.root) for tree in trees_run(communicator)]
     parts = [heading, soft("Circles are hosts, in the colours of their sites; the thick links are the"
-                            " tree, with one-way latencies where there is room.")]
+                           " tree, with one-way latencies where there is room.")]
     for which, edges, root in trees or [("over which no call went: the minimum spanning tree",
                                          communicator["tree"], None)]:
         text = "\n".join(draw_tree(edges, communicator["latency_us"], communicator["sites"], root))
@@ -193,8 +193,8 @@ def _scatter(report: dict) -> str:
     styles = {"native": "a0", "mutirao’s algorithms": "a5"}
     return "\n".join([
         soft(f"Each point is an algorithm that was tried for one kind of call. On the dashed line it"
-              f" took what was predicted; {within_twice(points)} of {len(points)} are within a factor"
-              " of two of it. Upright lines are intervals."),
+             f" took what was predicted; {within_twice(points)} of {len(points)} are within a factor"
+             " of two of it. Upright lines are intervals."),
         legend(styles), f"<figure>{scatter(points, *styles.values())}</figure>"])
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 
 _WIDTH, _ROW, _GAP, _AXIS = 340, 19, 8, 18
-_LETTER, _DIGIT, _MOST_TITLE = 6.6, 7.7, 154
+_LETTER, _DIGIT, _MOST_TITLE = 6.6, 7.7, 172
 
 
 @dataclass(frozen=True)

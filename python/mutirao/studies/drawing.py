@@ -99,7 +99,7 @@ def _arc(a: tuple[float, float], b: tuple[float, float]) -> tuple[str, tuple[flo
     x, y = (ax + bx) / 2, (ay + by) / 2 - 0.16 * (bx - ax)
     length = math.hypot(bx - ax, by - ay)
     to_left, down = -abs(by - ay) / length, (bx - ax) / length * (1 if by > ay else -1)
-    beside = 12 - 22 * to_left
+    beside = 12 - 28 * to_left
     return (f"M{ax:.0f} {ay:.0f}Q{x:.0f} {y:.0f} {bx:.0f} {by:.0f}",
             ((ax + 2 * x + bx) / 4 + beside * to_left, (ay + 2 * y + by) / 4 + beside * down + 4))
 

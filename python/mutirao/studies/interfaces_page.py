@@ -1,8 +1,6 @@
 """The study of interfaces as one HTML page that needs nothing beside itself, and the image as PNG."""
 
 import base64
-from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 
 from mutirao.errors import Failure
