@@ -6,10 +6,21 @@ On a terminal the title is bold and single rows stand out; elsewhere it is plain
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 BOUND, BEST = "31", "1;32"  # red, and bold green
 _BOLD, _FAINT = "1", "2"
+
+
+class Table(NamedTuple):
+    """For the terminal and for a page alike."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+    def __str__(self) -> str:
+        return compact_table(self.columns, self.rows, self.title)
 
 
 def compact_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "",

@@ -8,6 +8,7 @@ import os
 import pytest
 
 from mutirao.trace import SHIPPED
+from pages import assert_stands_alone
 
 # Overheads of a small message over a tree of twelve hosts, beside the links' latencies.
 MOST_OVERHEAD_US = 500
@@ -205,6 +206,19 @@ def test_wrong_input_is_one_line_and_exit_code_2(mutirao, wrong_files, words, na
     assert answer.stderr.count("\n") == 1
     for text in named:
         assert text in answer.stderr
+
+
+def test_page(mutirao, tmp_path):
+    """It stands alone, and its tiles say what the terminal says of each rule."""
+    file = tmp_path / "a page.html"
+    answer = mutirao("replay", "three-sites", "--threshold", "auto,70", "--page", file)
+    assert answer.returncode == 0, answer.stderr
+    text = " ".join(assert_stands_alone(file.read_text()).text)
+    for line in answer.stdout.splitlines()[3:5]:
+        assert f"{line.split()[4]} of the slices within 10% of the bound" in " ".join(text.split())
+    assert f"--page '{file}'" in file.read_text().replace("&#x27;", "'")
+    nowhere = mutirao("replay", "three-sites", "--page", tmp_path / "no" / "page.html")
+    assert nowhere.returncode == 2 and "there is no folder" in nowhere.stderr
 
 
 @pytest.mark.skipif("SEATTLE_TRACE" not in os.environ, reason="SEATTLE_TRACE names no file")

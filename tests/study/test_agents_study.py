@@ -8,6 +8,8 @@ from mutirao.launch import CompletedRun
 from mutirao.mpis import Mpi
 from mutirao.progress import Steps
 from mutirao.studies import agents
+from mutirao.studies.agents_page import make_page
+from pages import assert_stands_alone
 
 COUNTERS = ("udp_bytes_sent", "udp_bytes_received", "tcp_bytes_sent", "tcp_bytes_received")
 
@@ -29,13 +31,17 @@ JOB = {"reason": "network known to the hosts' agents", "native_reason": "", "twi
        "waited_ms": 1204.5, "introduced_ms": 0.0, "first_ruled_call": 0, "first_ruled_ms": 2.25}
 
 
-def test_what_is_shown(capsys):
+def made_up_result():
     cost = dict.fromkeys(agents.COSTS, 1.0)
     unruled = {**JOB, "first_ruled_call": None, "first_ruled_ms": None}
-    agents.print_tables({
-        "mpi_title": "Open MPI 5", "window_s": 60.0, "cold_start_s": 4.4,
-        "machine": {"processors": 2, "load_before": 0.1},
-        "hosts": [cost, cost, {**cost, "processor_percent": 9.0}], "jobs": [JOB, unruled, JOB]})
+    return {"study": "agents", "mutirao": "0", "made": "today", "quick": False, "seconds": 9,
+            "mpis": ["openmpi-5"], "mpi_title": "Open MPI 5", "window_s": 60.0, "cold_start_s": 4.4,
+            "machine": {"processors": 2, "system": "x", "load_before": 0.1},
+            "hosts": [cost, cost, {**cost, "processor_percent": 9.0}], "jobs": [JOB, unruled, JOB]}
+
+
+def test_what_is_shown(capsys):
+    agents.print_tables(made_up_result())
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     processor = next(line for line in lines if line.startswith("processor"))
@@ -45,6 +51,13 @@ def test_what_is_shown(capsys):
     assert rows["duplicating MPI_COMM_WORLD"] == ["3711.25"] * 3
     assert ["1204.50"] * 3 in [line.split()[-3:] for line in lines]
     assert ["1", "none", "1"] in [line.split()[-3:] for line in lines]
+
+
+def test_page():
+    page = str(make_page(made_up_result()))
+    text = " ".join(assert_stands_alone(page).text)
+    assert "processor, % of a core: the median of the hosts; at most 0.5 wanted" in text
+    assert 'class="tile bad"><b>1.00' in page and "4.92 s" in text and "3711.25" in text
 
 
 def test_a_job_waits_and_keeps_the_delays(monkeypatch, tmp_path):

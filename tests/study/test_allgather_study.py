@@ -61,7 +61,7 @@ def test_tables_fit_the_terminal(capsys):
 
 
 def test_page_stands_alone():
-    page = allgather_page.make_page(allgather_result())
+    page = str(allgather_page.make_page(allgather_result()))
     text = " ".join(assert_stands_alone(page).text)
     for words in ("Table 1, the paper", "16 of 16 cells", "two hosts of the lab", "bruck left out"):
         assert words in text
@@ -74,7 +74,7 @@ def test_what_was_not_simulated_is_not_judged(capsys):
     result = allgather_result([])
     assert {each.here for each in verdicts(cells_of(result))} == {"not simulated"}
     allgather_tables.print_tables(result)
-    assert_stands_alone(allgather_page.make_page(result))
+    assert_stands_alone(str(allgather_page.make_page(result)))
 
 
 def test_without_the_simulator_the_rest_goes_on(monkeypatch, capsys):

@@ -2,15 +2,17 @@
 
 import json
 import math
+from xml.etree import ElementTree
 
 import pytest
 
 from made_up import NoLab, mpi_named
-from made_up_steady import MadeUpSteadyJobs
+from made_up_steady import MadeUpSteadyJobs, steady_run
 from mutirao import core_tool
 from mutirao.errors import Failure
 from mutirao.studies import paper_000, six_sites_dynamic
 from mutirao.studies.changing_network import CHANGES, after, before, six_gateways, with_links
+from mutirao.studies.dynamic_charts import time_line
 from mutirao.studies.dynamic_page import make_page, write_page
 from mutirao.studies.dynamic_tables import comparisons, print_tables
 from mutirao.studies.steady import PROGRAM
@@ -170,7 +172,7 @@ def test_what_is_not_told_is_left_open(dynamic_with, monkeypatch, capsys):
     result = dynamic_with()
     assert result["figures"][0]["arms"][-1]["columns_s"]["adapting"] is None
     print_tables(result)
-    checked(make_page(result))
+    checked(str(make_page(result)))
     assert " - " in capsys.readouterr().out
 
 
@@ -195,7 +197,7 @@ def test_an_arm_that_fails_is_left_out(dynamic_with, capsys):
 
 def test_page_is_whole_and_by_itself(dynamic_with, tmp_path):
     result = dynamic_with(quick=False)
-    page = make_page(result)
+    page = str(make_page(result))
     checker = checked(page)
     assert checker.loads == [] and not checker.tags & {"script", "link", "iframe", "object", "img"}
     text = " ".join(checker.text)
@@ -213,5 +215,54 @@ def test_page_is_whole_and_by_itself(dynamic_with, tmp_path):
     assert json.loads(files[1].read_text()) == result and PROGRAM == "steady"
 
 
+def test_trees_before_and_after_each_change(dynamic_with):
+    """The tree on the network as it is then, and what the one before it would cost. Catches one that
+    knows nothing of the changes before."""
+    figures = dynamic_with()["figures"]
+    assert [[moment["call"] for moment in figure["trees"]] for figure in figures] == [
+        [0, 1], [0, 1], [0, 4, 8, 12, 16]]
+    before, *later = figures[2]["trees"]
+    assert before["kept_ms"] == pytest.approx(364.1 / 2 + 13.5 / 2 + 332.8 / 2 + 14.9 / 2 + 0.5, abs=1)
+    changed = [(4, 6), (12, 16), (12, 20), (0, 2)]
+    for moment, in_use in zip(later, ({(12, 20)}, {(12, 16), (12, 20)}, {(12, 16)}, {(12, 16)}), strict=True):
+        links = {tuple(sorted(message[:2])) for message in moment["messages"]}
+        assert len(links) == 23 and links.intersection(changed) == in_use
+    assert later[0]["kept_ms"] > 4999.5 and later[3]["kept_ms"] < 400
+
+
+def test_over_which_tree_the_last_broadcasts_went(contender):
+    """As the library remembers it, its messages from the root on."""
+    run = steady_run(contender("auto"), [0.0], [1.0])
+    of_class = run.measurement.communicator["classes"][0]
+    assert six_sites_dynamic.last_tree(run) is None
+    of_class["rulings"][-1]["tree"] = [12] * 11 + [0, -1] + [12] * 11
+    sent = six_sites_dynamic.last_tree(run)
+    assert len(sent) == 23 and sent[-1][:2] == [0, 11] and sent[-1][2] > sent[0][2] == 14.9 / 2
+
+
+def test_time_line(dynamic_with):
+    """A link is paler until its broadcast, and each arm has a dot where it took changes up."""
+    result = dynamic_with()
+    svg = ElementTree.fromstring(time_line(result["figures"][2]))
+    pale, full = list(svg.iter("rect"))[:2]
+    assert float(full.get("width")) / float(pale.get("width")) == pytest.approx(17 / 4, rel=0.03)
+    told = [circle.find("title").text for circle in svg.iter("circle")]
+    assert told == ["broadcast 2: a new spanning tree", "broadcast 5: a new spanning tree"] * 5
+    page = str(make_page(result))
+    assert "The spanning tree before and after is that of Figure 5." in page
+    assert "From broadcast 8 on, link 12-16 changed" in page
+
+
+def test_page_of_a_result_without_trees(dynamic_with):
+    """As the study left it when it did not record them."""
+    result = dynamic_with()
+    for figure in result["figures"]:
+        del figure["trees"]
+        for arm in figure["arms"]:
+            for run in arm["runs"]:
+                del run["last_tree"]
+    assert "before and after" not in " ".join(checked(str(make_page(result))).text)
+
+
 def test_page_of_few_arms(dynamic_with):
-    checked(make_page(dynamic_with(failing=("MST", "mutirao's default"))))
+    checked(str(make_page(dynamic_with(failing=("MST", "mutirao's default")))))

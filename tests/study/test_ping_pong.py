@@ -162,7 +162,7 @@ def test_tables_fit_a_terminal(capsys):
 
 
 def test_the_page_is_whole_and_stands_alone():
-    page = checked(make_page(made_up_result()))
+    page = checked(str(make_page(made_up_result())))
     assert page.loads == []
     text = " ".join(page.text)
     for part in ("MPJ Express", "it is <not> there", "Delayed acknowledgements", "44000"):

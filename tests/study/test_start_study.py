@@ -16,6 +16,8 @@ from mutirao.network import HostNetwork
 from mutirao.presets import load_preset
 from mutirao.studies import start
 from mutirao.studies.start import median, settled, settled_call
+from mutirao.studies.start_page import make_page
+from pages import assert_stands_alone
 
 BOUND_MS = load_preset("six-sites").bound_from(start.ROOT) / 1000
 NATIVE_MS, GOOD_MS = BOUND_MS * 1.35, BOUND_MS * 1.01
@@ -130,6 +132,12 @@ def test_what_is_made_of_it(start_with):
     assert cold["settled_calls"] == 9 and cold["settled_s"] == pytest.approx(3.6)
     assert cold["slowest_ratio"] == pytest.approx(1.02)
     assert (cold["first_ruled_call"], cold["waited_ms"]) == (9, 4.5)
+
+
+def test_page(start_with):
+    text = " ".join(assert_stands_alone(str(make_page(start_with(MadeUpPrograms(), quick=True)))).text)
+    for told in ("until all broadcasts are good: no agents before", "3.6 s", "The whole program"):
+        assert told in text
 
 
 def test_tables_fit_a_terminal(start_with, capsys):

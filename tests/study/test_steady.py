@@ -15,9 +15,10 @@ from mutirao.measure import Contender
 from mutirao.mpis import found_mpis
 from mutirao.network import HostNetwork
 from mutirao import measure
-from mutirao.studies import overhead, reaction
+from mutirao.studies import overhead, overhead_page, reaction, reaction_page
 from mutirao.studies.reaction import RECOVERS, WORSENS, reaction_s
 from mutirao.studies.steady import Pace, run_steady
+from pages import assert_stands_alone
 
 TIMES = ('{"bytes":24,"root":1,"every_ms":0,"whole_ms":900.5,"stopped_ms":12.5,"first_ms":50.0,'
          '"begin_ms":[100.0,200.0,300.0],"rank_0_begin_ms":[90.0,190.0,290.0],'
@@ -228,6 +229,9 @@ def test_reaction_study(monkeypatch, tmp_path, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if len(line) > 80] == []
     assert sum("never" in line for line in lines) >= 4
+    text = " ".join(assert_stands_alone(str(reaction_page.make_page(result))).text)
+    assert "private line, the link recovers; at most 8 s wanted" in text and "never" in text
+    assert f"{result['scenarios'][0]['trials'][0]['reaction_s']:.2f} s" in text
 
 
 def test_overhead_study(monkeypatch, tmp_path, capsys):
@@ -251,6 +255,9 @@ def test_overhead_study(monkeypatch, tmp_path, capsys):
     overhead.print_tables(result)
     shown = capsys.readouterr().out
     assert "median of the ratios: 1.0200 (limit: 1.01)" in shown and "agent=in-band" in shown
+    page = str(overhead_page.make_page(result))
+    assert 'class="tile bad"><b>1.0200 ×' in page and "--set agent=in-band" in page
+    assert_stands_alone(page)
 
 
 @pytest.fixture

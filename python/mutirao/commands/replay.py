@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shlex
 from itertools import product
 from pathlib import Path
 
@@ -9,7 +10,9 @@ from mutirao import core_tool
 from mutirao.errors import UsageError
 from mutirao.measuring_words import size_argument
 from mutirao.output import print_json, working
+from mutirao.replay_page import make_page
 from mutirao.replay_tables import print_comparison, print_run
+from mutirao.studies.circumstances import Circumstances
 from mutirao.trace import ROUND_TRIPS, Trace, load_trace, shipped_traces
 from mutirao.trace_made import made_trace_csv
 from mutirao.user_files import check_writable, write_text
@@ -59,6 +62,8 @@ def register(subparsers, common) -> None:
     parser.add_argument("--array", metavar="NAME",
                         help="in a .npz file; default: the first of slices x hosts x hosts")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write every slice to a file")
+    parser.add_argument("--page", type=Path, metavar="FILE.html",
+                        help="draw the times of all slices as an HTML page")
     parser.add_argument("--generate", type=Path, metavar="FILE",
                         help="write a small made-up trace and do nothing else")
     parser.add_argument("--seed", type=int, default=1, metavar="N",
@@ -75,21 +80,36 @@ def run(arguments) -> int:
     if not arguments.trace:
         raise UsageError("what is missing: a trace, a .npz or .csv file or"
                          f" {' or '.join(shipped_traces())}")
-    if arguments.csv:
-        check_writable("--csv", arguments.csv)
+    for option, file in (("--csv", arguments.csv), ("--page", arguments.page)):
+        if file:
+            check_writable(option, file)
+    circumstances = Circumstances("replay", quick=False, mpi_names=())
     trace = load_trace(arguments.trace, arguments.array, arguments.round_trip)
     rules = list(product(arguments.threshold.split(","), arguments.tolerance.split(",")))
     with working(f"replaying {len(trace.slices)} slices of {len(trace.hosts)} hosts"):
         runs = _replay(trace, rules, arguments)
+    result = {"trace": trace.name, "round_trip": arguments.round_trip, "runs": runs}
     if arguments.csv:
         _write_csv(arguments.csv, runs)
+    if arguments.page:
+        page = make_page({**circumstances.to_dict(), **result}, _command(arguments))
+        write_text(arguments.page, str(page))
     if arguments.json:
-        print_json({"trace": trace.name, "round_trip": arguments.round_trip, "runs": runs})
+        print_json(result)
     elif len(runs) == 1:
         print_run(trace.name, runs[0])
     else:
         print_comparison(trace.name, runs)
     return 0
+
+
+def _command(arguments) -> str:
+    """As it is typed for the same page."""
+    words = ["mutirao", "replay", arguments.trace, "--threshold", arguments.threshold, "--tolerance",
+             arguments.tolerance, "--root", str(arguments.root), "--bytes", str(arguments.bytes),
+             "--measurements", str(arguments.measurements), "--round-trip", arguments.round_trip,
+             *(["--array", arguments.array] if arguments.array else [])]
+    return shlex.join([*words, "--page", str(arguments.page)])
 
 
 def _replay(trace: Trace, rules: list[tuple[str, str]], arguments) -> list[dict]:

@@ -14,6 +14,7 @@ from mutirao.network_argument import load_network
 from mutirao.output import note, print_json
 from mutirao.studies import (
     agents,
+    agents_page,
     allgather,
     allgather_page,
     allgather_tables,
@@ -23,19 +24,21 @@ from mutirao.studies import (
     interfaces_page,
     interfaces_tables,
     overhead,
+    overhead_page,
     page,
     paper_003,
     ping_pong,
     ping_pong_page,
     ping_pong_tables,
     reaction,
+    reaction_page,
     report,
     six_sites,
     six_sites_dynamic,
     start,
+    start_page,
     tables,
 )
-from mutirao.studies.html import write_values
 from mutirao.user_files import make_folder
 from mutirao.user_settings import checked_settings
 
@@ -79,10 +82,6 @@ def _with_settings(run_study: Callable[[Mpi, bool, Mapping[str, str]], dict]):
     return lambda asked: run_study(_first_built(asked.mpi_names), asked.quick, asked.settings)
 
 
-def _values_alone(result: dict, folder: Path) -> list[Path]:
-    return [write_values(result, folder)]
-
-
 _KINDS = {".html": "page", ".json": "raw values", ".png": "image"}
 
 STUDIES = {
@@ -98,26 +97,27 @@ STUDIES = {
         "paper 000 while links change: Figures 5, 6 and 7",
         _with_one(six_sites_dynamic.run_study), dynamic_page.write_page,
         dynamic_tables.print_tables, paper="000"),
-    allgather.STUDY: Study(
-        "paper 001: which allgather Open MPI's rule picks and which is the best, simulated and real",
-        lambda asked: allgather.run_study(asked.quick, asked.only),
-        allgather_page.write_page, allgather_tables.print_tables, takes_only=True, paper="001"),
     reaction.STUDY: Study(
         "a link of the tree gets worse and recovers under a program that goes on: until"
-        " broadcasts are good again", _with_settings(reaction.run_study), _values_alone,
-        reaction.print_tables, takes_settings=True),
+        " broadcasts are good again", _with_settings(reaction.run_study), reaction_page.write_page,
+        reaction.print_tables, takes_settings=True, paper="000"),
     start.STUDY: Study(
         "what the start costs a program, and how soon its broadcasts are good",
         lambda asked: start.run_study(_first_built(asked.mpi_names), asked.quick, asked.settings,
                                       asked.network),
-        _values_alone, start.print_tables, takes_settings=True, takes_network=True),
+        start_page.write_page, start.print_tables, takes_settings=True, takes_network=True,
+        paper="000"),
     overhead.STUDY: Study(
         "what following the network costs while nothing changes",
-        _with_settings(overhead.run_study), _values_alone, overhead.print_tables,
-        takes_settings=True),
+        _with_settings(overhead.run_study), overhead_page.write_page, overhead.print_tables,
+        takes_settings=True, paper="000"),
     agents.STUDY: Study(
         "what standing agents cost, and what a job gains that finds them",
-        _with_one(agents.run_study), _values_alone, agents.print_tables),
+        _with_one(agents.run_study), agents_page.write_page, agents.print_tables, paper="000"),
+    allgather.STUDY: Study(
+        "paper 001: which allgather Open MPI's rule picks and which is the best, simulated and real",
+        lambda asked: allgather.run_study(asked.quick, asked.only),
+        allgather_page.write_page, allgather_tables.print_tables, takes_only=True, paper="001"),
     interfaces.STUDY: Study(
         "paper 002: one Mandelbrot program over sockets, MPI, PVM, VIA, ZeroMQ and gRPC, on this"
         " machine",

@@ -1,6 +1,5 @@
 """The report of a run as one HTML page that needs nothing beside itself."""
 
-import json
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
@@ -21,7 +20,7 @@ from mutirao.reports.scatter import points_of, scatter, within_twice
 from mutirao.reports.site_map import groups_of, least_us, site_map
 from mutirao.reports.trees import edges_of, trees_run
 from mutirao.saved import Saved, all_classes, own_calls, saved_in
-from mutirao.studies.html import legend, page_template, table, tiles
+from mutirao.studies.html import Page, details, legend, listed, section, soft, table, wide_table
 from mutirao.units import counted, duration
 
 _MOST_SITES_IN_TABLE = 12
@@ -35,15 +34,13 @@ def make_page(report: dict, file: Path | None) -> str:
     """`file` as it was asked for; None: that of the last run."""
     saved = saved_in(all_classes(report))
     colours = colours_of(all_classes(report))
-    return page_template("page.html", "what it did for a program", Path(__file__).parent).substitute(
-        verdict=_verdict(report, saved),
-        facts=_lines([*head(report), *forgotten(report)]),
-        tiles=_tiles(report, saved),
-        communicators="\n".join(_communicator(each, colours) for each in report["communicators"])
-        or _section("Communicators", _soft("None had a collective call that mutirao handles.")),
-        scatter=_scatter(report), raw=_raw(report), json=escape(json.dumps(report)),
-        commands=escape("\n".join(with_file(f"mutirao {command}", file)
-                                  for command in ("explain", "report"))))
+    its_sections = [_communicator(each, colours) for each in report["communicators"]] or [
+        section("Communicators", soft("None had a collective call that mutirao handles."))]
+    commands = "\n".join(with_file(f"mutirao {command}", file) for command in ("explain", "report"))
+    return str(Page("What mutirao did for this program", _verdict(report, saved),
+                    _lines([*head(report), *forgotten(report)]),
+                    "".join([*its_sections, section("Predicted against measured", _scatter(report))]),
+                    commands, _raw(report), report, _tiles(report, saved)))
 
 
 def _lines(lines: Iterable[str]) -> str:
@@ -63,7 +60,7 @@ def _verdict(report: dict, saved: Saved | None) -> str:
             " in turns with others are not in it, nor is what the start cost.")
 
 
-def _tiles(report: dict, saved: Saved | None) -> str:
+def _tiles(report: dict, saved: Saved | None) -> list[tuple[str, str, str]]:
     shown = []
     if saved:
         shown.append((f"tile {'good' if saved.us >= 0 else 'bad'}", duration(abs(saved.us)),
@@ -78,35 +75,27 @@ def _tiles(report: dict, saved: Saved | None) -> str:
     start = report.get("start") or {}
     if start_ms := start.get("twin_ms", 0) + start.get("waited_ms", 0):
         shown.append(("tile", duration(1000 * start_ms), "longer in MPI_Init"))
-    return tiles(shown)
-
-
-def _section(heading: str, *parts: str) -> str:
-    return "\n".join([f"<section>\n<h2>{escape(heading)}</h2>", *parts, "</section>"])
-
-
-def _soft(line: str) -> str:
-    return f'<p class="soft">{escape(line)}</p>'
+    return shown
 
 
 def _communicator(communicator: dict, colours: dict[str, str]) -> str:
-    return _section(title(communicator),
-                    f'<p class="soft">{_lines(about(communicator))}</p>',
-                    *_choices(communicator, colours), *_timeline(communicator, colours),
-                    *_map(communicator))
+    return section(title(communicator),
+                   f'<p class="soft">{_lines(about(communicator))}</p>',
+                   *_choices(communicator, colours), *_timeline(communicator, colours),
+                   *_map(communicator))
 
 
 def _choices(communicator: dict, colours: dict[str, str]) -> list[str]:
     classes = by_collective(communicator["classes"])
     if not classes:
-        return [_soft("No call of it is told apart.")]
+        return [soft("No call of it is told apart.")]
     rows = [_row(of_class, communicator["calls"], colours) for of_class in classes]
     return ["<h3>What was chosen for which calls</h3>",
             f'<div class="scroll cards">{table(_COLUMNS, rows)}</div>',
             legend({kind: colours[kind] for kind in colours_of(classes)}),
-            _soft("Where several algorithms take turns, the times are those of the fastest. Times"
-                  " measured are medians with their intervals. Pale: on trial. Each line runs from the"
-                  " first call of its kind to the end, on a logarithmic scale.")]
+            soft("Where several algorithms take turns, the times are those of the fastest. Times"
+                 " measured are medians with their intervals. Pale: on trial. Each line runs from the"
+                 " first call of its kind to the end, on a logarithmic scale.")]
 
 
 def _row(of_class: dict, calls: int, colours: dict[str, str]) -> list[tuple[str]]:
@@ -160,30 +149,30 @@ def _timeline(communicator: dict, colours: dict[str, str]) -> list[str]:
     if not communicator["classes"]:
         return []
     told = events(communicator)
-    items = "".join(f"<li>from call {call} on: {escape(what)}</li>" for call, what in told)
     return ["<h3>Rulings and changes of the network, in the order of calls</h3>",
-            _soft("A column is the time between two changes, however many calls it has; dashed lines"
-                  " are changes of the network that were taken up."),
+            soft("A column is the time between two changes, however many calls it has; dashed lines"
+                 " are changes of the network that were taken up."),
             f'<figure class="scroll">{timeline(communicator, colours)}</figure>',
-            f"<details><summary>The same as a list of {len(told)}</summary><ul>{items}</ul></details>"]
+            details(f"The same as a list of {len(told)}",
+                    listed([f"from call {call} on: {what}" for call, what in told]))]
 
 
 def _map(communicator: dict) -> list[str]:
     heading = "<h3>The network, and the trees that calls went over</h3>"
     if communicator.get("hosts") == 1:
-        return [heading, _soft("All its ranks are on one host: there are no links to draw.")]
+        return [heading, soft("All its ranks are on one host: there are no links to draw.")]
     if not communicator.get("tree"):
-        return [heading, _soft("Its network was not known when the program ended.")]
+        return [heading, soft("Its network was not known when the program ended.")]
     trees = [(f"over which {counted(tree.calls, 'call')} went: {tree.title}", edges_of(tree.parents),
               tree.root) for tree in trees_run(communicator)]
-    parts = [heading, _soft("Circles are hosts, in the colours of their sites; the thick links are the"
-                            " tree, with one-way latencies where there is room.")]
+    parts = [heading, soft("Circles are hosts, in the colours of their sites; the thick links are the"
+                           " tree, with one-way latencies where there is room.")]
     for which, edges, root in trees or [("over which no call went: the minimum spanning tree",
                                          communicator["tree"], None)]:
         text = "\n".join(draw_tree(edges, communicator["latency_us"], communicator["sites"], root))
-        parts += [_soft(f"The tree {which}."),
+        parts += [soft(f"The tree {which}."),
                   f'<figure class="scroll">{site_map(communicator, edges)}</figure>',
-                  f"<details><summary>The tree as text</summary><pre>{escape(text)}</pre></details>"]
+                  details("The tree as text", f"<pre>{escape(text)}</pre>")]
     return [*parts, *_latencies(communicator)]
 
 
@@ -193,20 +182,19 @@ def _latencies(communicator: dict) -> Iterable[str]:
         return
     rows = [[a.title, *("·" if a is b else duration(least_us(communicator["latency_us"], a, b))
                         for b in groups)] for a in groups]
-    yield "<details><summary>One-way latencies, of the best link between two</summary>"
-    yield f'<div class="scroll">{table(["", *(group.title for group in groups)], rows)}</div>'
-    yield "</details>"
+    yield details("One-way latencies, of the best link between two",
+                  wide_table(["", *(group.title for group in groups)], rows))
 
 
 def _scatter(report: dict) -> str:
     points = points_of(report)
     if not points:
-        return _soft("No algorithm was both predicted and measured.")
+        return soft("No algorithm was both predicted and measured.")
     styles = {"native": "a0", "mutirao’s algorithms": "a5"}
     return "\n".join([
-        _soft(f"Each point is an algorithm that was tried for one kind of call. On the dashed line it"
-              f" took what was predicted; {within_twice(points)} of {len(points)} are within a factor"
-              " of two of it. Upright lines are intervals."),
+        soft(f"Each point is an algorithm that was tried for one kind of call. On the dashed line it"
+             f" took what was predicted; {within_twice(points)} of {len(points)} are within a factor"
+             " of two of it. Upright lines are intervals."),
         legend(styles), f"<figure>{scatter(points, *styles.values())}</figure>"])
 
 

@@ -7,7 +7,7 @@ from html import escape
 
 from mutirao.commands.explain import class_title
 from mutirao.reports.choices import NATIVE, measured, predicted_us
-from mutirao.studies.line_chart import axis_text, power_label, scale
+from mutirao.studies.line_chart import axis_text, scale, time_label
 from mutirao.units import duration
 
 _SIZE, _LEFT, _RIGHT, _TOP, _BOTTOM = 460, 66, 14, 14, 52
@@ -61,7 +61,7 @@ def scatter(points: Sequence[Point], native_style: str, own_style: str) -> str:
              f' style="max-width:{_SIZE}px" aria-label="Predicted against measured times of'
              f' {len(points)} algorithms; all are in the table of measurements">']
     for power in range(low, high + 1):
-        at, label = 10.0**power, power_label(power)
+        at, label = 10.0**power, time_label(10.0**power)
         parts += [_grid(x(at), x(at), y(begin), y(end)), _grid(x(begin), x(end), y(at), y(at)),
                   axis_text(_LEFT - 6, y(at) + 4, "end", label),
                   axis_text(x(at), _SIZE - _BOTTOM + 17, "middle", label)]

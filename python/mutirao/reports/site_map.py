@@ -64,7 +64,7 @@ def site_map(communicator: dict, edges: Sequence[tuple[int, int]]) -> str:
              for group, centre in zip(groups, centres, strict=True)
              for number, host in enumerate(group.hosts)}
     parts = [f'<svg class="map" viewBox="0 0 {width:.0f} {height:.0f}" role="img"'
-             f' style="min-width:{min(width, 420):.0f}px;max-width:{width:.0f}px"'
+             f' style="max-width:{width:.0f}px"'
              f' aria-label="{escape(_in_words(communicator))}">']
     if len(groups) <= _MOST_LINKED:
         parts += [_line("link", centres[a], centres[b],

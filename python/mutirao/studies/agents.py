@@ -4,7 +4,7 @@ import statistics
 import textwrap
 import time
 
-from mutirao.compact_table import compact_table
+from mutirao.compact_table import Table
 from mutirao.errors import Failure
 from mutirao.lab import Lab
 from mutirao.measure import Contender
@@ -24,8 +24,8 @@ COSTS = {"processor_percent": ("processor, % of a core", 0.5),
          "resident_mib": ("memory, MiB", 20.0),
          "udp_kbit_s": ("UDP sent and received, kbit/s", None),
          "tcp_kbit_s": ("TCP sent and received, kbit/s", None),
-         "kbit_s": ("both, kbit/s", 20.0),
-         "sent_kbit_s": ("both, sent only, kbit/s", None)}
+         "kbit_s": ("UDP and TCP, kbit/s", 20.0),
+         "sent_kbit_s": ("of these sent, kbit/s", None)}
 _MOST_SECONDS_OF_A_JOB = 120.0
 
 
@@ -98,17 +98,18 @@ def _job(mpi: Mpi, lab: Lab, progress: Steps) -> dict:
             "first_ruled_ms": world.get("first_ruled_ms")}
 
 
-def print_tables(result: dict) -> None:
+def costs_table(result: dict) -> Table:
     rows = []
     for key, (what, bar) in COSTS.items():
         values = [host[key] for host in result["hosts"]]
         rows.append((what, f"{statistics.median(values):.2f}", f"{max(values):.2f}",
                      "" if bar is None else f"{bar:g}"))
-    print(compact_table(("of one host's agent", "median", "most", "limit"), rows,
-                        f"Standing agents on {len(result['hosts'])} hosts in"
-                        f" {result['window_s']:g} s while nothing changes;\nbytes with the headers"
-                        " of UDP and IP, without those of TCP"))
-    print(f"from their start to a tree of all hosts: {result['cold_start_s']:.1f} s")
+    return Table(f"Standing agents on {len(result['hosts'])} hosts in {result['window_s']:g} s while nothing"
+                 " changes;\nbytes with the headers of UDP and IP, without those of TCP",
+                 ("of one host's agent", "median", "most", "limit"), rows)
+
+
+def jobs_table(result: dict) -> Table:
     jobs = result["jobs"]
     rows = [(what, *(_number(job.get(key)) for job in jobs)) for key, what in (
         ("twin_ms", "duplicating MPI_COMM_WORLD"), ("waited_ms", "waiting for ranks and network"),
@@ -116,10 +117,16 @@ def print_tables(result: dict) -> None:
     rows.append(("number of its call", *(
         "none" if job["first_ruled_call"] is None else str(job["first_ruled_call"] + 1)
         for job in jobs)))
-    print(compact_table((f"jobs on {result['mpi_title']}, ms", *map(str, range(1, len(jobs) + 1))),
-                        rows, "What jobs that find them take to start, when they wait (start=wait);"
-                        " without\nwaiting: mutirao study start"))
-    for reason in sorted({job["reason"] for job in jobs}):
+    return Table("What jobs that find them take to start, when they wait (start=wait); without\n"
+                 "waiting: mutirao study start",
+                 (f"jobs on {result['mpi_title']}, ms", *map(str, range(1, len(jobs) + 1))), rows)
+
+
+def print_tables(result: dict) -> None:
+    print(costs_table(result))
+    print(f"from their start to a tree of all hosts: {result['cold_start_s']:.1f} s")
+    print(jobs_table(result))
+    for reason in sorted({job["reason"] for job in result["jobs"]}):
         print(reason)
     for line in busy_remarks(result):
         print(textwrap.fill(line, 80))

@@ -1,8 +1,6 @@
 """`study allgather` as one HTML page that needs nothing beside itself."""
 
-import json
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 
 from mutirao.studies.allgather_cells import Cell, bars, cells_of, verdicts
@@ -23,7 +21,19 @@ from mutirao.studies.allgather_tables import (
     remarks,
     simulated_rows,
 )
-from mutirao.studies.html import legend, page_template, table, tiles, warnings, write_files
+from mutirao.studies.html import (
+    Page,
+    beside_paper,
+    how_made,
+    legend,
+    listed,
+    section,
+    sections,
+    soft,
+    table,
+    wide_table,
+    write_files,
+)
 from mutirao.studies.line_chart import Line, Point, line_chart
 from mutirao.studies.paper_001 import ALGORITHMS, CITATION, DIFFERENCES, MODEL_SOURCES
 from mutirao.units import size
@@ -34,58 +44,51 @@ _Rows = Sequence[tuple[str, Mapping[int, float]]]
 
 
 def write_page(result: dict, folder: Path) -> list[Path]:
-    return write_files(result, make_page(result), folder)
+    return write_files(make_page(result), folder)
 
 
-def make_page(result: dict) -> str:
+def make_page(result: dict) -> Page:
     cells = cells_of(result)
-    return page_template("allgather_page.html", "does the library pick a good allgather?").substitute(
-        made=escape(_made(result)), warnings=warnings(remarks(result)),
-        tiles=tiles([(f"tile {'good' if bar.holds else 'bad'}", bar.reached, bar.what)
-                     for bar in bars(cells)]) if cells else "",
+    lead = ("Paper 001 timed Open MPI's algorithms for MPI_Allgather one by one, and saw which of them its"
+            " fixed rule picks. The same here, with mutirao's catalogue and its choice beside them.")
+    its_sections = sections(
+        "allgather_page.html",
         simulated="\n".join(_simulated(ranks, own) for ranks, own in by_ranks(cells).items()),
         verdicts=table(["statement", "the paper's table", "here, simulated"],
                        [[each.statement, each.paper, each.here] for each in verdicts(cells)]),
         predicted=_predicted(result), places="\n".join(map(_place, result["places"])),
-        citation=escape(CITATION), differences=_items(DIFFERENCES), sources=_items(MODEL_SOURCES),
-        commands=escape(_commands(result)), raw=_raw(result), json=escape(json.dumps(result)))
-
-
-def _made(result: dict) -> str:
-    machine = result["machine"]
-    parts = [f"mutirao {result['mutirao']}", result["made"], f"{machine['processors']} processors",
-             machine["system"], result["simulator"], f"the study took {result['seconds']} s"]
-    return ", ".join(filter(None, parts))
-
-
-def _items(lines: Sequence[str]) -> str:
-    return "\n".join(f"<li>{escape(line)}</li>" for line in lines)
+        beside_paper=beside_paper(CITATION, DIFFERENCES,
+                                  "<h3>The model, and where its figures come from</h3>",
+                                  listed(MODEL_SOURCES)))
+    reached = [(f"tile {'good' if bar.holds else 'bad'}", bar.reached, bar.what)
+               for bar in bars(cells)] if cells else []
+    return Page("Does the MPI library pick a good allgather?", lead,
+                how_made(result, result["simulator"]), its_sections, _commands(result), _raw(result),
+                result, reached, remarks(result))
 
 
 def _simulated(ranks: int, cells: Sequence[Cell]) -> str:
     lengths = [cell.length_bytes for cell in cells]
     rows = simulated_rows(cells)
-    return f"""<section>
-<h2>{ranks} processes, placed cyclically on two hosts</h2>
-<p>Time of one call by block, in ms. Of the paper's algorithms the <b class="best">best</b> and the
-<b class="worst">worst</b> are marked.</p>
-<div class="beside">
-<figure><h3>Table 1, the paper</h3><div class="scroll">{_marked(paper_rows(ranks), lengths)}</div></figure>
-<figure><h3>Here, simulated</h3><div class="scroll">{_marked(rows, lengths)}</div></figure>
-</div>
-<figure class="scroll">{_chart(rows)}</figure>
-{legend({name: style for name, style in _STYLES.items() if name in dict(rows)})}
-<h3>Cell by cell</h3>
-<p class="soft">Rules: right where what they pick is within 5% of the best of the paper's algorithms, otherwise
-its time as a multiple. mutirao's choice is judged by the best of all. The last two columns: how many times as
-fast as the best of the paper's algorithms the catalogue's best is, and any algorithm could be in this model.</p>
-<div class="scroll">{table(CELL_HEADS, cell_rows(cells))}</div>
-</section>"""
+    return section(
+        f"{ranks} processes, placed cyclically on two hosts",
+        '<p>Time of one call by block, in ms. Of the paper\'s algorithms the <b class="best">best</b> and the'
+        ' <b class="worst">worst</b> are marked.</p>', '<div class="beside">',
+        f"<figure><h3>Table 1, the paper</h3>{_marked(paper_rows(ranks), lengths)}</figure>",
+        f"<figure><h3>Here, simulated</h3>{_marked(rows, lengths)}</figure></div>",
+        f"<figure>{_chart(rows)}</figure>",
+        legend({name: style for name, style in _STYLES.items() if name in dict(rows)}),
+        "<h3>Cell by cell</h3>",
+        soft("Rules: right where what they pick is within 5% of the best of the paper's algorithms,"
+             " otherwise its time as a multiple. mutirao's choice is judged by the best of all. The last two"
+             " columns: how many times as fast as the best of the paper's algorithms the catalogue's best"
+             " is, and any algorithm could be in this model."),
+        wide_table(CELL_HEADS, cell_rows(cells)))
 
 
 def _marked(rows: _Rows, lengths: Sequence[int]) -> str:
     marks = extremes([(name, {length: row[length] for length in lengths}) for name, row in rows])
-    return table(heads(lengths), [
+    return wide_table(heads(lengths), [
         [name, *((f'<td class="{marks.get((name, length), "")}">{milliseconds(row[length])}</td>',)
                  for length in lengths)] for name, row in rows])
 
@@ -94,7 +97,7 @@ def _chart(rows: _Rows) -> str:
     lines = [Line(name, _STYLES[name], [Point(length, us, us, us) for length, us in row.items()])
              for name, row in rows if name in _STYLES]
     every = [point.us for line in lines for point in line.points]
-    return line_chart(lines, max(every), min(every), width=960)
+    return line_chart(lines, max(every), min(every))
 
 
 def _predicted(result: dict) -> str:
@@ -104,27 +107,20 @@ def _predicted(result: dict) -> str:
     for ranks in dict.fromkeys(cell["ranks"] for cell in result["predicted"]):
         rows = predicted_rows(result, ranks)
         cells = [[name, *map(milliseconds, row.values())] for name, row in rows]
-        tables.append(f'<h3>{ranks} processes, predicted</h3><div class="scroll">'
-                      f"{table(heads(list(rows[0][1])), cells)}</div>")
+        tables.append(f"<h3>{ranks} processes, predicted</h3>{wide_table(heads(list(rows[0][1])), cells)}")
     ratios = prediction_rows(result)
-    check = (f'<h3>Beside the simulator, over all cells</h3><div class="scroll">'
-             f"{table(PREDICTION_HEADS, ratios)}</div>") if ratios else ""
-    return f"""<section>
-<h2>The same by mutirao's predictor</h2>
-<p>The same schedules on the same model, without the simulator: each checks the other.</p>
-{check}
-{"".join(tables)}
-</section>"""
+    check = ("<h3>Beside the simulator, over all cells</h3>" + wide_table(PREDICTION_HEADS, ratios)
+             if ratios else "")
+    return section("The same by mutirao's predictor",
+                   "<p>The same schedules on the same model, without the simulator: each checks the"
+                   " other.</p>", check, *tables)
 
 
 def _place(place: dict) -> str:
-    columns, rows = place_rows(place)
-    return f"""<section>
-<h2>{escape(place_title(place))}</h2>
-<p>Real time in ms, by block. Open MPI's algorithms are forced by coll_tuned_allgather_algorithm; ranks are
-placed in blocks.</p>
-<div class="scroll">{table(columns, rows)}</div>
-</section>"""
+    return section(place_title(place),
+                   "<p>Real time in ms, by block. Open MPI's algorithms are forced by"
+                   " coll_tuned_allgather_algorithm; ranks are placed in blocks.</p>",
+                   wide_table(*place_rows(place)))
 
 
 def _commands(result: dict) -> str:

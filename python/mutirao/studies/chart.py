@@ -1,19 +1,25 @@
-"""Bar charts as SVG that takes its colours from the page's style sheet."""
+"""Bars and dots as SVG that takes its colours from the page's style sheet.
+
+Bars lie, each beside its name and its value, and every group is a picture of its own: so colours need
+no legend, labels never touch, and a narrow page has the groups one below the other.
+"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-_LEFT, _RIGHT, _TOP, _LINE = 46, 10, 26, 16
+_WIDTH, _ROW, _GAP, _AXIS = 340, 19, 8, 18
+_LETTER, _DIGIT, _MOST_TITLE = 6.6, 7.7, 172
 
 
 @dataclass(frozen=True)
 class Bar:
-    """Segments from below: (class of the style sheet, value, what it is)."""
+    """Segments from the left: (class of the style sheet, value, what it is)."""
 
+    title: str
     segments: Sequence[tuple[str, float, str]]
-    label: str = ""  # above the bar
+    label: str = ""  # at the end of the bar
 
     @property
     def value(self) -> float:
@@ -24,63 +30,106 @@ class Bar:
 class Group:
     label: str
     bars: Sequence[Bar]
-    bound: float | None = None
-    below: str = ""  # a second line under the label
+    bound: float | None = None  # a dashed line across the bars
+    below: str = ""  # behind the label
 
 
-def bar_chart(groups: Sequence[Group], unit: str, width: int = 960, height: int = 300) -> str:
-    """Groups of bars side by side; a dashed line across a group is its bound."""
-    most = max([bar.value for group in groups for bar in group.bars]
-               + [group.bound or 0 for group in groups])
-    step = _step(most)
-    top = math.ceil(most / step) * step
-    lines = 2 if any(group.below for group in groups) else 1
-    inner = height - _TOP - 10 - lines * _LINE
+@dataclass(frozen=True)
+class _Frame:
+    """What the pictures of one chart share, so that they can be compared."""
 
-    def y(value: float) -> float:
-        return _TOP + inner * (1 - value / top)
-
-    parts = [f'<svg class="chart" viewBox="0 0 {width} {height}" role="img">',
-             f'<text class="axis" x="{_LEFT - 6}" y="12" text-anchor="end">{escape(unit)}</text>']
-    for tick in range(round(top / step) + 1):
-        at = y(tick * step)
-        parts.append(f'<line class="grid" x1="{_LEFT}" x2="{width - _RIGHT}" y1="{at:.1f}"'
-                     f' y2="{at:.1f}"/><text class="axis" x="{_LEFT - 6}" y="{at + 4:.1f}"'
-                     f' text-anchor="end">{tick * step:g}</text>')
-    wide = (width - _LEFT - _RIGHT) / len(groups)
-    for number, group in enumerate(groups):
-        parts += _group(group, _LEFT + number * wide, wide, y)
-    return "\n".join([*parts, "</svg>"])
+    left: float
+    right: float
+    x: Callable[[float], float]
+    ticks: Sequence[tuple[float, str]] = ()
 
 
-def _group(group: Group, left: float, wide: float, y) -> list[str]:
-    parts = []
-    gap = min(wide * 0.16, 28)
-    each = min((wide - gap) / len(group.bars), 46)
-    begin = left + (wide - each * len(group.bars)) / 2
-    middle = left + wide / 2
+def bar_chart(groups: Sequence[Group]) -> str:
+    """From 0 on."""
+    left, right = _margins(groups)
+    most = _most(groups) or 1.0
+    frame = _Frame(left, right, lambda value: left + (right - left) * value / most)
+    return _pictures(groups, frame, _bar)
+
+
+def dot_chart(groups: Sequence[Group]) -> str:
+    """On a logarithmic axis, where a length from 0 on would say nothing; what is 0 is only told."""
+    left, right = _margins(groups)
+    values = [bar.value for group in groups for bar in group.bars if bar.value > 0]
+    low = math.floor(math.log10(min(values, default=1.0)))
+    high = max(math.ceil(math.log10(max(values, default=10.0))), low + 1)
+    step = (right - left) / (high - low)
+    ticks = [(10.0**power, f"{10.0**power:g}") for power in range(low, high + 1)]
+    frame = _Frame(left, right, lambda value: left + step * (math.log10(value) - low), ticks)
+    return _pictures(groups, frame, _dot)
+
+
+def _margins(groups: Sequence[Group]) -> tuple[float, float]:
+    bars = [bar for group in groups for bar in group.bars]
+    longest = max((len(bar.title) for bar in bars), default=0)
+    value = max((len(bar.label) for bar in bars), default=0)
+    return min(longest * _LETTER, _MOST_TITLE) + _GAP, _WIDTH - value * _DIGIT - _GAP
+
+
+def _most(groups: Sequence[Group]) -> float:
+    return max([bar.value for group in groups for bar in group.bars]
+               + [group.bound or 0 for group in groups], default=0)
+
+
+def _pictures(groups: Sequence[Group], frame: _Frame,
+              mark: Callable[[Bar, float, _Frame], Iterator[str]]) -> str:
+    figures = []
+    for group in groups:
+        caption = f"<b>{escape(group.label)}</b> {escape(group.below)}".rstrip()
+        figures.append(f"<figure><figcaption>{caption}</figcaption>"
+                       + "\n".join(_group(group, frame, mark)) + "</figure>")
+    return f'<div class="groups">{"".join(figures)}</div>'
+
+
+def _group(group: Group, frame: _Frame,
+           mark: Callable[[Bar, float, _Frame], Iterator[str]]) -> Iterator[str]:
+    bottom = _ROW * len(group.bars)
+    height = bottom + (_AXIS if frame.ticks else 0)
+    yield f'<svg class="chart" viewBox="0 0 {_WIDTH} {height}" role="img">'
+    for value, text in frame.ticks:
+        at = frame.x(value)
+        yield (f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="0" y2="{bottom}"/>'
+               f'<text class="axis" x="{at:.1f}" y="{bottom + 13}" text-anchor="middle">{text}</text>')
     for number, bar in enumerate(group.bars):
-        x, base = begin + number * each, 0.0
-        for style, value, what in bar.segments:
-            parts.append(f'<rect class="{style}" x="{x + 1:.1f}" y="{y(base + value):.1f}"'
-                         f' width="{each - 2:.1f}" height="{y(base) - y(base + value):.1f}"'
-                         f' rx="1.5"><title>{escape(what)}</title></rect>')
-            base += value
-        if bar.label:
-            parts.append(f'<text class="value" x="{x + each / 2:.1f}" y="{y(base) - 4:.1f}"'
-                         f' text-anchor="middle">{escape(bar.label)}</text>')
+        yield (f'<text x="0" y="{_ROW * number + 14}">{escape(_cut(bar.title))}</text>')
+        yield from mark(bar, _ROW * number, frame)
     if group.bound is not None:
-        parts.append(f'<line class="bound" x1="{begin - 5:.1f}"'
-                     f' x2="{begin + each * len(group.bars) + 5:.1f}" y1="{y(group.bound):.1f}"'
-                     f' y2="{y(group.bound):.1f}"/>')
-    for line, (text, style) in enumerate(((group.label, "label"), (group.below, "axis"))):
-        parts.append(f'<text class="{style}" x="{middle:.1f}" y="{y(0) + 18 + _LINE * line:.1f}"'
-                     f' text-anchor="middle">{escape(text)}</text>')
-    return parts
+        at = frame.x(group.bound)
+        yield f'<line class="bound" x1="{at:.1f}" x2="{at:.1f}" y1="0" y2="{bottom}"/>'
+    for number, bar in enumerate(group.bars):
+        yield (f'<text class="value" x="{_label_at(bar, group.bound, frame):.1f}"'
+               f' y="{_ROW * number + 14}">{escape(bar.label)}</text>')
+    yield "</svg>"
 
 
-def _step(most: float) -> float:
-    """So that there are four to eight ticks at round numbers."""
-    rough = most / 6
-    power = 10 ** math.floor(math.log10(rough))
-    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough)
+def _label_at(bar: Bar, bound: float | None, frame: _Frame) -> float:
+    """Behind the bar, and behind the dashed line where that would cross it."""
+    end = frame.x(bar.value) if bar.value or not frame.ticks else frame.left
+    crossed = bound is not None and 0 <= frame.x(bound) - end <= len(bar.label) * _DIGIT + _GAP
+    return (frame.x(bound) if crossed else end) + _GAP
+
+
+def _cut(title: str) -> str:
+    most = int(_MOST_TITLE / _LETTER)
+    return title if len(title) <= most else title[:most - 1] + "…"
+
+
+def _bar(bar: Bar, top: float, frame: _Frame) -> Iterator[str]:
+    base = 0.0
+    for style, value, what in bar.segments:
+        begin, end = frame.x(base), frame.x(base + value)
+        yield (f'<rect class="{style}" x="{begin:.1f}" y="{top + 3}" width="{end - begin:.1f}"'
+               f' height="{_ROW - 5}" rx="1.5"><title>{escape(what)}</title></rect>')
+        base += value
+
+
+def _dot(bar: Bar, top: float, frame: _Frame) -> Iterator[str]:
+    if bar.value > 0:
+        style, _, what = bar.segments[0]
+        yield (f'<circle class="{style}" cx="{frame.x(bar.value):.1f}" cy="{top + _ROW / 2}" r="4.5">'
+               f"<title>{escape(what)}</title></circle>")

@@ -38,3 +38,10 @@ def with_settings(result: dict) -> str:
     """The MPI library of a study, and the settings that it was asked to use."""
     return ", ".join([result["mpi_title"],
                       *(f"{name}={value}" for name, value in result["settings"].items())])
+
+
+def command_of(result: dict) -> str:
+    """As it is typed for the same study."""
+    return " ".join([f"./mutirao study {result['study']} --mpi {','.join(result['mpis'])}",
+                     *(["--quick"] if result["quick"] else []),
+                     *(f"--set {name}={value}" for name, value in result.get("settings", {}).items())])

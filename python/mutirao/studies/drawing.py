@@ -1,7 +1,7 @@
 """The map of the six sites, and broadcasts as trees: SVG coloured by the page's style sheet."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 
 # Outlines drawn by hand, as (longitude, latitude): to recognise, not to navigate.
@@ -43,13 +43,15 @@ _PLACES = {"S0": (-45, -25), "S3": (-55, -14), "S5": (-37, -5), "S1": (-75, 42),
 _COUNTRIES = {"Brazil": ("S0", "S3", "S5"), "USA": ("S1", "S4"), "China": ("S2",)}
 _COUNTRY_LABELS = {"Brazil": (-64, -21), "USA": (-108, 44), "China": (104, 26)}
 _WEST, _NORTH, _SCALE = -132.0, 64.0, 3.5
+_Node = tuple[int, ...]  # hosts that are drawn as one
+_COLUMN, _LEVEL, _LEAST_WIDTH = 42, 66, 320
 
 
 def world_map(network: dict) -> str:
     """All links thin, those of the spanning tree thick and with their round trip."""
     sites, trips = network["sites"], network["round_trip_ms"]
     chosen = {frozenset(link) for link in network["spanning_tree"]}
-    parts = ['<svg class="map" viewBox="0 0 990 376" role="img">']
+    parts = ['<svg class="map world" viewBox="0 0 990 376" role="img">']
     parts += [f'<polygon class="land" points="{_polygon(outline)}"/>' for outline in _LAND]
     for country, place in _COUNTRY_LABELS.items():
         parts.append('<text class="country" x="{:.0f}" y="{:.0f}">'.format(*_project(*place))
@@ -97,68 +99,112 @@ def _arc(a: tuple[float, float], b: tuple[float, float]) -> tuple[str, tuple[flo
     x, y = (ax + bx) / 2, (ay + by) / 2 - 0.16 * (bx - ax)
     length = math.hypot(bx - ax, by - ay)
     to_left, down = -abs(by - ay) / length, (bx - ax) / length * (1 if by > ay else -1)
-    beside = 12 - 22 * to_left
+    beside = 12 - 28 * to_left
     return (f"M{ax:.0f} {ay:.0f}Q{x:.0f} {y:.0f} {bx:.0f} {by:.0f}",
             ((ax + 2 * x + bx) / 4 + beside * to_left, (ay + 2 * y + by) / 4 + beside * down + 4))
 
 
-def tree(network: dict, root: int, messages: Sequence, width: int = 620) -> str:
-    """A broadcast's messages as a tree from its root; between sites they show their arrival."""
+def tree(network: dict, root: int, messages: Sequence) -> str:
+    """A broadcast's messages as a tree from its root; between sites they show their arrival. Hosts of a
+    site to which one host sends, and that send no further, are drawn as one."""
     children: dict[int, list[int]] = {}
-    arrival: dict[int, float] = {}
-    site_of = network["site_of"]
+    arrival = {root: 0.0}
     for sender, receiver, arrive_ms in messages:
         children.setdefault(sender, []).append(receiver)
         arrival[receiver] = arrive_ms
-    for sender, receivers in children.items():
-        receivers.sort(key=lambda host: (site_of[host] != site_of[sender], site_of[host], host))
-    places = _layout(children, root)
+    site_of = network["site_of"]
+    below = {(sender,): _together(sender, receivers, children, site_of)
+             for sender, receivers in children.items()}
+    places = _layout(below, (root,))
     columns = max(x for x, _ in places.values()) + 1
-    rows = max(depth for _, depth in places.values())
-    height = 40 + 74 * rows
+    width = max(_COLUMN * columns, _LEAST_WIDTH)
+    height = 40 + _LEVEL * max(depth for _, depth in places.values())
 
-    def at(host: int) -> tuple[float, float]:
-        x, depth = places[host]
-        return (x + 0.5) * width / columns, 18 + 74 * depth
+    def at(node: _Node) -> tuple[float, float]:
+        x, depth = places[node]
+        return (x + 0.5) * width / columns, 18 + _LEVEL * depth
 
-    parts = [f'<svg class="shape" viewBox="0 0 {width} {height}" role="img">']
+    parts = [f'<svg class="shape" viewBox="0 0 {width:.0f} {height}" role="img"'
+             f' style="max-width:{1.2 * width:.0f}px">']
     labels = []
-    for host in places:
-        x, y = at(host)
-        parted: dict[int, list[int]] = {}
-        for child in children.get(host, ()):
-            to_x, to_y = at(child)
-            far = site_of[child] != site_of[host]
-            style = f"far s{site_of[child]}" if far else "near"
-            parts.append(f'<path class="{style}" d="M{x:.0f} {y:.0f}C{x:.0f} {y + 36:.0f}'
-                         f' {to_x:.0f} {to_y - 40:.0f} {to_x:.0f} {to_y:.0f}"/>')
-            if far:
-                parted.setdefault(site_of[child], []).append(child)
-        for together in parted.values():
-            ends = [at(child) for child in together]
-            labels.append(f'<text class="arrives" x="{sum(x for x, _ in ends) / len(ends):.0f}"'
-                          f' y="{ends[0][1] - 17:.0f}">{arrival[together[0]]:.0f} ms</text>')
-    for host in places:
-        what = (f"host {host} in {network['sites'][site_of[host]]}: has it after"
-                f" {arrival.get(host, 0.0):.1f} ms")
-        parts.append(circle(site_of[host], *at(host), 11, host, what))
+    for node in places:
+        labels += _arrivals(node, below.get(node, ()), at, arrival, site_of)
+        parts += [_edge(at(node), at(child), site_of[child[0]], site_of[node[0]])
+                  for child in below.get(node, ())]
+    for node in places:
+        site = site_of[node[0]]
+        what = (f"{_named(node)} in {network['sites'][site]}: has it after"
+                f" {max(arrival[host] for host in node):.1f} ms")
+        parts.append(_hosts(site, *at(node), node, what))
     return "\n".join([*parts, *labels, "</svg>"])
 
 
-def _layout(children: dict[int, list[int]], root: int) -> dict[int, tuple[float, int]]:
+def _together(sender: int, receivers: Sequence[int], children: dict[int, list[int]],
+              site_of: Sequence[int]) -> list[_Node]:
+    """Its own site first; of a site those that send on, then the others."""
+    leaves: dict[int, list[int]] = {}
+    for host in sorted(receivers):
+        if host not in children:
+            leaves.setdefault(site_of[host], []).append(host)
+    nodes = [(host,) for host in receivers if host in children] + [tuple(each) for each in leaves.values()]
+    return sorted(nodes, key=lambda node: (site_of[node[0]] != site_of[sender], site_of[node[0]], node))
+
+
+def _edge(begin: tuple[float, float], end: tuple[float, float], site: int, from_site: int) -> str:
+    (x, y), (to_x, to_y) = begin, end
+    style = f"far s{site}" if site != from_site else "near"
+    return (f'<path class="{style}" d="M{x:.0f} {y:.0f}C{x:.0f} {y + 36:.0f}'
+            f' {to_x:.0f} {to_y - 40:.0f} {to_x:.0f} {to_y:.0f}"/>')
+
+
+def _arrivals(node: _Node, children: Sequence[_Node], at: Callable[[_Node], tuple[float, float]],
+              arrival: dict[int, float], site_of: Sequence[int]) -> Iterator[str]:
+    """One for each other site to which it sends."""
+    parted: dict[int, list[_Node]] = {}
+    for child in children:
+        if site_of[child[0]] != site_of[node[0]]:
+            parted.setdefault(site_of[child[0]], []).append(child)
+    for together in parted.values():
+        ends = [at(child) for child in together]
+        first_ms = min(arrival[child[0]] for child in together)
+        yield (f'<text class="arrives" x="{sum(x for x, _ in ends) / len(ends):.0f}"'
+               f' y="{ends[0][1] - 17:.0f}">{first_ms:.0f} ms</text>')
+
+
+def _hosts(site: int, x: float, y: float, node: _Node, what: str) -> str:
+    if len(node) == 1:
+        return circle(site, x, y, 11, node[0], what)
+    text = _numbers(node)
+    width = 14 + 6.2 * len(text)
+    return (f'<rect class="site s{site}" x="{x - width / 2:.1f}" y="{y - 11:.0f}" width="{width:.1f}"'
+            f' height="22" rx="11"><title>{escape(what)}</title></rect>'
+            f'<text class="in-site" x="{x:.0f}" y="{y + 4:.0f}">{text}</text>')
+
+
+def _numbers(node: _Node) -> str:
+    if node[-1] - node[0] == len(node) - 1 and len(node) > 2:
+        return f"{node[0]}–{node[-1]}"
+    return ",".join(map(str, node))
+
+
+def _named(node: _Node) -> str:
+    return f"host{'s' * (len(node) > 1)} {_numbers(node)}"
+
+
+def _layout(below: dict[_Node, list[_Node]], root: _Node) -> dict[_Node, tuple[float, int]]:
     """(column, depth): leaves side by side, parents in the middle of their children."""
-    places: dict[int, tuple[float, int]] = {}
+    places: dict[_Node, tuple[float, int]] = {}
     used = 0
 
-    def place(host: int, depth: int) -> float:
+    def place(node: _Node, depth: int) -> float:
         nonlocal used
-        below = [place(child, depth + 1) for child in children.get(host, ())]
-        if below:
-            x = (below[0] + below[-1]) / 2
+        columns = [place(child, depth + 1) for child in below.get(node, ())]
+        if columns:
+            x = (columns[0] + columns[-1]) / 2
         else:
             x = float(used)
             used += 1
-        places[host] = (x, depth)
+        places[node] = (x, depth)
         return x
 
     place(root, 0)

@@ -1,12 +1,10 @@
 """The study of changing links as one HTML page that needs nothing beside itself."""
 
-import json
-import statistics
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mutirao.studies.chart import Bar, Group, bar_chart
+from mutirao.studies.chart import Bar, Group, dot_chart
+from mutirao.studies.dynamic_charts import by_broadcast, last_trees, time_line, trees
 from mutirao.studies.dynamic_tables import (
     COMPARED,
     HEADS,
@@ -19,45 +17,45 @@ from mutirao.studies.dynamic_tables import (
     tree_lines,
 )
 from mutirao.studies.html import (
+    Page,
+    beside_paper,
+    details,
     how_made,
     left_out_lines,
     legend,
-    page_template,
+    listed,
+    section,
+    sections,
+    soft,
     table,
-    tiles,
-    warnings,
+    wide_table,
     write_files,
 )
 from mutirao.studies.paper_000 import COLUMN_TITLES, COLUMNS
 
-# Colours of the style sheet.
-_COLOURS = {"magpie-like": "a3", "mst": "a4", "mst-each": "a2", "mst-fourth": "a1",
-            "default": "a5"}
-_PAPER_COLOURS = {"MagPIe-like": "a3", "AGM": "a4", "AGM-adap": "a2", "AGM-adapII": "a1"}
-
 
 def write_page(result: dict, folder: Path) -> list[Path]:
     """The page and the raw values beside it."""
-    return write_files(result, make_page(result), folder)
+    return write_files(make_page(result), folder)
 
 
-def make_page(result: dict) -> str:
-    template = page_template("dynamic_page.html", "links change while a program broadcasts")
+def make_page(result: dict) -> Page:
     network = result["network"]
-    return template.substitute(
-        length=result["length_bytes"], root=result["root"],
-        made=escape(f"{how_made(result)}; {result['mpi_title']}"),
-        warnings=warnings([*remarks(result), *left_out_lines(result)]), tiles=_tiles(result),
-        changes=_changes(network), inside=f"{network['inside_ms']:g}",
+    lead = (f"A program on 24 hosts in six sites broadcasts {result['length_bytes']} bytes from host"
+            f" {result['root']}, again and again. Between two of its broadcasts some links get far worse or"
+            " far better. A fixed tree suffers to the end; a tree that follows the network does not, if"
+            " following costs less than it saves.")
+    made = how_made(result, f"{network['tcp']} TCP", f"medians of {result['repeat']}", result["mpi_title"])
+    its_sections = sections(
+        "dynamic_page.html", changes=_changes(network), inside=f"{network['inside_ms']:g}",
         behind=f"{network['behind_ms']:g}",
-        figures="\n".join(_figure(result, figure) for figure in result["figures"]),
-        citation=escape(result["paper"]["citation"]),
-        differences="\n".join(f"<li>{escape(line)}</li>"
-                              for line in result["paper"]["differences"]),
-        commands=escape(_commands(result)), raw=_raw(result), json=escape(json.dumps(result)))
+        figures="".join(_figure(result, figure) for figure in result["figures"]),
+        beside_paper=beside_paper(result["paper"]["citation"], result["paper"]["differences"]))
+    return Page("Links change while a program broadcasts", lead, made, its_sections, _commands(result),
+                _raw(result), result, _tiles(result), [*remarks(result), *left_out_lines(result)])
 
 
-def _tiles(result: dict) -> str:
+def _tiles(result: dict) -> list[tuple[str, str, str]]:
     """Of the first figure in which it was measured: the default beside a tree that stays."""
     shown = []
     for figure in result["figures"]:
@@ -73,7 +71,7 @@ def _tiles(result: dict) -> str:
                           " 19% to 30%)"))
         shown.append(("tile", f"{arms['default']['whole']:.0f} s", "the whole program; with the"
                       f" tree that stays {arms['mst']['whole']:.0f} s"))
-    return tiles(shown)
+    return shown
 
 
 def _changes(network: dict) -> str:
@@ -84,56 +82,56 @@ def _changes(network: dict) -> str:
 
 
 def _figure(result: dict, figure: dict) -> str:
-    paper = result["paper"]["figures_s"][str(figure["number"])]
-    here = {arm["title"]: (_COLOURS[arm["key"]], arm["columns_s"]) for arm in figure["arms"]}
-    theirs = {name: (_PAPER_COLOURS[name], columns) for name, columns in paper.items()}
     compared = comparisons(result, figure)
-    changes = "".join(f"<li>{escape(line)}</li>" for line in change_lines(figure))
-    told = "".join(f"<p class='soft'>{escape(line)}</p>"
-                   for line in [*tree_lines(figure), *taken_up_lines(figure)])
-    return f"""<section>
-<h2>{escape(figure_title(figure))}</h2>
-<ul>{changes}</ul>
-<div class="pair">
-<figure><h3>The paper</h3>{_columns(theirs)}
-{legend({name: style for name, (style, _) in theirs.items()})}</figure>
-<figure><h3>Here</h3>{_columns(here)}
-{legend({title: style for title, (style, _) in here.items()})}</figure>
-</div>
-<div class="beside">
-<div class="scroll">{table(HEADS, figure_rows(result, figure))}</div>
-<div class="scroll">{table(COMPARED, compared) if compared else ""}</div>
-</div>
-<h3>Each broadcast</h3>
-<p class="soft">Until the last host had it, adapting inside the call included; the dashed line is
-the physical bound at that moment. Where a link gets slow all at once TCP takes the silence for loss,
-so that a second message may have to wait for the acknowledgement of the first.</p>
-<figure class="scroll">{_each_call(figure)}</figure>
-{told}
-</section>"""
+    return section(
+        figure_title(figure), "<h3>What changes when</h3>", time_line(figure),
+        legend({"known to the ranks, or measured anew": "taken", "with a new spanning tree": "taken new"}),
+        details("The same as a list", listed([*change_lines(figure), *tree_lines(figure),
+                                              *taken_up_lines(figure)])),
+        *_trees(result, figure), *_last_trees(result, figure), "<h3>Each broadcast</h3>",
+        soft("Until the last host had it, adapting inside the call included; logarithmic. The dashed line is"
+             " the physical bound at that moment; upright lines are changes. Where a link gets slow all at"
+             " once TCP takes the silence for loss, so that a second message may have to wait for the"
+             " acknowledgement of the first."),
+        by_broadcast(figure), "<h3>The whole program</h3>",
+        soft("Seconds, on a logarithmic scale, as the paper splits them."),
+        dot_chart(_columns(result, figure)),
+        '<div class="beside">', wide_table(HEADS, figure_rows(result, figure)),
+        wide_table(COMPARED, compared) if compared else "", "</div>")
 
 
-def _columns(rows: dict) -> str:
-    """As the paper draws them: a group for each column."""
-    groups = []
-    for name in COLUMNS:
-        bars = [Bar([(style, columns[name] or 0.0, f"{title}: {columns[name]} s")],
-                    "-" if columns[name] is None else f"{columns[name]:.0f}")
-                for title, (style, columns) in rows.items()]
-        groups.append(Group(COLUMN_TITLES[name].split()[0], bars))
-    return bar_chart(groups, "s", width=520, height=240) if rows else "not measured"
+def _trees(result: dict, figure: dict) -> Sequence[str]:
+    """Once for figures of the same changes."""
+    if "trees" not in figure:
+        return ()
+    first = next(each for each in result["figures"] if each["changes"] == figure["changes"])
+    if first is not figure:
+        return (soft(f"The spanning tree before and after is that of Figure {first['number']}."),)
+    return ("<h3>The minimum spanning tree, before and after</h3>",
+            soft("Circles are hosts, in the colours of their sites; a coloured line goes to another site."),
+            _sites(result["network"]), f'<div class="pair">{trees(result, figure)}</div>')
 
 
-def _each_call(figure: dict) -> str:
-    groups = []
-    for call, bound in enumerate(figure["bound_ms"]):
-        bars = []
-        for arm in figure["arms"]:
-            median = statistics.median(run["completion_ms"][call] for run in arm["runs"])
-            bars.append(Bar([(_COLOURS[arm["key"]], median / 1000,
-                              f"{arm['title']}, broadcast {call + 1}: {median:.1f} ms")]))
-        groups.append(Group(str(call + 1), bars, bound / 1000))
-    return bar_chart(groups, "s") if figure["arms"] else "not measured"
+def _last_trees(result: dict, figure: dict) -> Sequence[str]:
+    drawn = last_trees(result, figure)
+    return (details("Over which trees the last broadcasts of each went",
+                    f'<div class="pair">{drawn}</div>'),) if drawn else ()
+
+
+def _sites(network: dict) -> str:
+    return legend({site: f"s{number}" for number, site in enumerate(network["sites"])})
+
+
+def _columns(result: dict, figure: dict) -> list[Group]:
+    """As the paper draws them: a group for each column, its own rows and ours."""
+    paper: Mapping[str, dict] = result["paper"]["figures_s"][str(figure["number"])]
+    rows = [(f"paper: {name}", "a1", columns) for name, columns in paper.items()]
+    rows += [(arm["title"], "a5" if arm["key"] == "default" else "a0", arm["columns_s"])
+             for arm in figure["arms"]]
+    return [Group(COLUMN_TITLES[name].capitalize(), [
+        Bar(title, [(style, columns[name] or 0.0, f"{title}: {columns[name]} s")],
+            "-" if columns[name] is None else f"{columns[name]:.1f} s")
+        for title, style, columns in rows]) for name in COLUMNS]
 
 
 def _commands(result: dict) -> str:

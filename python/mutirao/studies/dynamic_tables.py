@@ -108,14 +108,21 @@ def tree_lines(figure: dict) -> list[str]:
     return lines
 
 
+def taken_up(figure: dict, arm: dict) -> dict[int, bool]:
+    """By the broadcasts from which on the arm's first run used a changed network, those ahead of the
+    counted ones as 0 and below: whether with a new spanning tree."""
+    found: dict[int, bool] = {}
+    for each in (arm["runs"][0]["adaptation"] or {}).get("taken_up", ()):
+        # The library counts its calls from 0, those ahead of the counted ones included.
+        broadcast = each["call"] - figure["ahead"] + 1
+        found[broadcast] = found.get(broadcast, False) or each["new_tree"]
+    return found
+
+
 def taken_up_lines(figure: dict) -> list[str]:
-    """From which broadcasts on each arm's first run used a changed network, those ahead left out."""
     lines = []
     for arm in figure["arms"]:
-        taken_up = (arm["runs"][0]["adaptation"] or {}).get("taken_up", ())
-        # The library counts its calls from 0, those ahead of the counted ones included.
-        broadcasts = [each["call"] - figure["ahead"] + 1 for each in taken_up]
-        if counted := [str(number) for number in broadcasts if number >= 1]:
+        if counted := [str(number) for number in taken_up(figure, arm) if number >= 1]:
             lines.append(f"{arm['title']} took up changes at broadcast{'s' * (len(counted) > 1)}"
                          f" {', '.join(counted)}")
     return lines

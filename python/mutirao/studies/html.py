@@ -2,23 +2,46 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from string import Template
 
+from mutirao.compact_table import Table
 from mutirao.errors import Failure
 
 _HERE = Path(__file__).parent
 
 
-def write_files(result: dict, page: str, folder: Path) -> list[Path]:
-    """The page and the raw values, named after the study."""
-    path = folder / f"{result['study']}.html"
-    return [written(path, page), write_values(result, folder)]
+@dataclass(frozen=True)
+class Page:
+    """A page whose head and end are those of all. All is text, where it is not said to be HTML."""
+
+    heading: str
+    lead: str  # HTML: what was asked
+    made: str  # HTML: when, where and on what
+    sections: str  # HTML
+    commands: str
+    raw: str  # HTML: tables of all measurements
+    values: dict  # everything, for those who go on with it
+    tiles: Sequence[tuple[str, str, str]] = ()  # what came out: (style, number, what it is) each
+    remarks: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        return "".join([
+            page_begin(self.heading),
+            _filled("page_head.html", heading=escape(self.heading), lead=self.lead, made=self.made,
+                    warnings=warnings(self.remarks), tiles=_tiles(self.tiles)),
+            self.sections,
+            _filled("page_end.html", commands=escape(self.commands), raw=self.raw,
+                    json=escape(json.dumps(self.values)))])
 
 
-def write_values(result: dict, folder: Path) -> Path:
-    return written(folder / f"{result['study']}.json", json.dumps(result, indent=2) + "\n")
+def write_files(page: Page, folder: Path) -> list[Path]:
+    """The page of a study and its raw values, named after it."""
+    path = folder / f"{page.values['study']}.html"
+    return [written(path, str(page)),
+            written(path.with_suffix(".json"), json.dumps(page.values, indent=2) + "\n")]
 
 
 def written(path: Path, text: str) -> Path:
@@ -29,33 +52,61 @@ def written(path: Path, text: str) -> Path:
     return path
 
 
-def page_template(name: str, title: str, folder: Path = _HERE) -> Template:
-    """A page whose head and end are those of all; its end wants $commands, $raw and $json."""
-    return Template(page_begin(title) + _text_of(folder / name) + _text_of(_HERE / "page_end.html"))
+def sections(name: str, **values: object) -> str:
+    """Those of a template beside this file."""
+    return _filled(name, **values)
 
 
-def page_begin(title: str) -> str:
-    return Template(_text_of(_HERE / "page_begin.html")).substitute(
-        title=escape(title), style=_text_of(_HERE / "page.css"))
+def page_begin(heading: str) -> str:
+    return _filled("page_begin.html", heading=escape(heading), style=_text_of("page.css"))
 
 
-def _text_of(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+def _filled(name: str, **values: object) -> str:
+    return Template(_text_of(name)).substitute(values)
 
 
-def how_made(result: dict) -> str:
+def _text_of(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+def how_made(result: dict, *more: str) -> str:
+    """As HTML; `more`: what else there is to say of how it was measured."""
     machine = result["machine"]
-    return (f"mutirao {result['mutirao']}, {result['made']}, {machine['processors']} processors,"
-            f" {machine['system']}, {result['network']['tcp']} TCP; medians of {result['repeat']};"
-            f" the study took {result['seconds']} s")
+    return escape("; ".join([
+        f"mutirao {result['mutirao']}, {result['made']}, {machine['processors']} processors,"
+        f" {machine['system']}", *filter(None, more), f"it took {result['seconds']} s"]))
 
 
 def left_out_lines(result: dict) -> list[str]:
     return [f"{row['title']} left out: {row['reason']}" for row in result["left_out"]]
 
 
-def tiles(rows: Sequence[tuple[str, str, str]]) -> str:
-    """(style, number, what it is) each."""
+def section(heading: str, *parts: str) -> str:
+    """`parts` are HTML."""
+    return "\n".join([f"<section>\n<h2>{escape(heading)}</h2>", *filter(None, parts), "</section>\n"])
+
+
+def beside_paper(citation: str, differences: Sequence[str], *more: str) -> str:
+    """The section that says what keeps a paper's numbers and ours apart; `more` is HTML."""
+    return section("What can be compared, and what cannot", f"<p>{escape(citation)}</p>",
+                   listed(differences), *more)
+
+
+def listed(lines: Sequence[str]) -> str:
+    items = "\n".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f"<ul>\n{items}\n</ul>" if items else ""
+
+
+def soft(line: str) -> str:
+    return f'<p class="soft">{escape(line)}</p>'
+
+
+def details(summary: str, content: str) -> str:
+    """Shown to who asks for it; `content` is HTML."""
+    return f"<details><summary>{escape(summary)}</summary>\n{content}\n</details>"
+
+
+def _tiles(rows: Sequence[tuple[str, str, str]]) -> str:
     return "\n".join(f'<div class="{style}"><b>{escape(value)}</b>{escape(what)}</div>'
                      for style, value, what in rows)
 
@@ -64,10 +115,11 @@ def warnings(lines: Sequence[str]) -> str:
     return "".join(f'<p class="warning">{escape(line)}</p>\n' for line in lines)
 
 
-def legend(colours: Mapping[str, str], bound: bool = False) -> str:
+def legend(colours: Mapping[str, str], line: str = "") -> str:
+    """By what they stand for; `line`: what the dashed line is."""
     items = [f'<li><i class="{style}"></i>{escape(title)}</li>' for title, style in colours.items()]
-    if bound:
-        items.append('<li><i class="line"></i>physical bound</li>')
+    if line:
+        items.append(f'<li><i class="line"></i>{escape(line)}</li>')
     return f'<ul class="legend">{"".join(items)}</ul>'
 
 
@@ -82,3 +134,14 @@ def table(columns: Sequence, rows: Sequence[Sequence], styles: Mapping[int, str]
     body = "\n".join(f'<tr class="{styles.get(number, "")}">{"".join(map(cell, row))}</tr>'
                      for number, row in enumerate(rows))
     return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
+
+
+def titled_table(shown: Table) -> str:
+    """One of the terminal's."""
+    title = soft(shown.title.replace("\n", " ")) if shown.title else ""
+    return title + wide_table(shown.columns, shown.rows)
+
+
+def wide_table(columns: Sequence, rows: Sequence[Sequence], styles: Mapping[int, str] = {}) -> str:
+    """One that is pushed to and fro where the page is narrow."""
+    return f'<div class="scroll">{table(columns, rows, styles)}</div>'

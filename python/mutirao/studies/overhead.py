@@ -5,7 +5,7 @@ import statistics
 import textwrap
 from collections.abc import Mapping
 
-from mutirao.compact_table import compact_table
+from mutirao.compact_table import Table
 from mutirao.lab import Lab
 from mutirao.measure import Contender
 from mutirao.mpis import Mpi
@@ -62,13 +62,16 @@ def median_ratio(pairs: list[dict]) -> float:
     return statistics.median(map(ratio, pairs))
 
 
-def print_tables(result: dict) -> None:
+def pairs_table(result: dict) -> Table:
     rows = [(f"pair {number}", *(f"{pair[mode]['median_ms']:.2f}" for mode in MODES),
              f"{ratio(pair):.4f}") for number, pair in enumerate(result["pairs"], start=1)]
-    print(compact_table(("median of a job, ms", "on", "off", "on / off"), rows,
-                        f"{result['calls']} broadcasts from host {result['root']} on a network that"
-                        f" does not change,\n{with_settings(result)}; the bound is"
-                        f" {result['bound_ms']:.1f} ms"))
+    return Table(f"{result['calls']} broadcasts from host {result['root']} on a network that does not"
+                 f" change,\n{with_settings(result)}; the bound is {result['bound_ms']:.1f} ms",
+                 ("median of a job, ms", "on", "off", "on / off"), rows)
+
+
+def print_tables(result: dict) -> None:
+    print(pairs_table(result))
     print(f"median of the ratios: {result['ratio']:.4f} (limit: {result['bar']:g})")
     for line in busy_remarks(result):
         print(textwrap.fill(line, 80))

@@ -1,6 +1,5 @@
 """The six-site study as one HTML page that needs nothing beside itself, and its raw values."""
 
-import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -8,13 +7,13 @@ from pathlib import Path
 from mutirao.studies.chart import Bar, Group, bar_chart
 from mutirao.studies.drawing import tree, world_map
 from mutirao.studies.html import (
+    Page,
     how_made,
     left_out_lines,
     legend,
-    page_template,
+    listed,
+    sections,
     table,
-    tiles,
-    warnings,
     write_files,
 )
 from mutirao.studies.tables import (
@@ -30,74 +29,67 @@ from mutirao.studies.tables import (
     start_rows,
     worst_to_bound,
 )
-from mutirao.units import duration
+from mutirao.units import counted, duration
 
-_TITLE = "one broadcast, 24 hosts, six sites"
-# Colours of the style sheet; native arms take the first ones in turn.
-_COLOURS = {"mpich-like": "a2", "magpie-like": "a3", "mst": "a4", "choice": "a5"}
-_NATIVE_COLOURS = ("a0", "a1")
-_START_TITLES = {"twin_ms": "duplicating MPI_COMM_WORLD", "waited_ms": "learning the network"}
-_PAPER_COLOURS = {"MPICH-like": "a2", "MagPIe-like": "a3", "AGM": "a4"}
+_HEADING = "One broadcast, 24 hosts, six sites"
+# Classes of the style sheet. Hues are for sites, so bars are grey, but for mutirao's own choice.
+_CHOICE, _OTHER = "a5", "a0"
+# What is spent before the broadcasts is paler.
+_BEFORE, _SPENT = "a1", "a0"
+_START_STYLES = {"twin_ms": ("duplicating MPI_COMM_WORLD", _SPENT),
+                 "waited_ms": ("learning the network", _BEFORE)}
 
 
 def write_page(result: dict, pictures: Mapping[str, str], folder: Path) -> list[Path]:
     """The page and the raw values beside it."""
-    return write_files(result, make_page(result, pictures), folder)
+    return write_files(make_page(result, pictures), folder)
 
 
 def write_demo(result: dict, folder: Path) -> list[Path]:
-    return write_files(result, make_demo_page(result), folder)
+    return write_files(make_demo_page(result), folder)
 
 
-def make_page(result: dict, pictures: Mapping[str, str]) -> str:
+def make_page(result: dict, pictures: Mapping[str, str]) -> Page:
     """`pictures` are the core's drawings of the shapes, by key."""
-    return page_template("page.html", _TITLE).substitute(
-        _one_broadcast(result), root=result["root"],
-        consecutive=_consecutive(result), citation=escape(result["paper"]["citation"]),
-        legend_4=legend({"MPICH-like": "a2", "MagPIe-like": "a3", "minimum spanning tree": "a4"})
-        + '<p class="soft">Pale: building the tree, or the start. Full: the rest.</p>',
-        **_beside_paper(result),
-        differences="\n".join(f"<li>{escape(line)}</li>"
-                              for line in result["paper"]["differences"]),
-        legend_start=legend({title: f"a{number + 2}" for number, title
-                             in enumerate(_START_TITLES.values())}),
-        start=_start(result), start_table=table(START, start_rows(result)),
-        pictures=_pictures(result, pictures))
+    return _page(result, _one_broadcast(result) + sections(
+        "page.html", root=result["root"], consecutive=_consecutive(result),
+        citation=escape(result["paper"]["citation"]), **_beside_paper(result),
+        differences=listed(result["paper"]["differences"]),
+        legend_start=legend(dict(_START_STYLES.values())), start=_start(result),
+        start_table=table(START, start_rows(result)), pictures=_pictures(result, pictures)))
 
 
-def make_demo_page(result: dict) -> str:
-    return page_template("demo_page.html", _TITLE).substitute(_one_broadcast(result),
-                                                              root=result["root"])
+def make_demo_page(result: dict) -> Page:
+    return _page(result, _one_broadcast(result))
 
 
-def _one_broadcast(result: dict) -> dict[str, str]:
-    """What the demo shows too: the network, single broadcasts, and all values."""
-    return {
-        "length": result["length_bytes"],
-        "made": escape(how_made(result)), "tiles": _tiles(result),
-        "map": world_map(result["network"]),
-        "warnings": warnings([*remarks(result), *left_out_lines(result)]),
-        "latencies": _latencies(result["network"]),
-        "legend": legend(_arm_colours(result), bound=True),
-        "one_shot": _one_shot(result), "one_shot_table": _one_shot_table(result),
-        "choice": escape(choice_line(result)),
-        "sites": legend({f"{site}: hosts {_hosts(result, number)}": f"s{number}"
-                         for number, site in enumerate(result["network"]["sites"])}),
-        "trees": "\n".join(_shape(result, shape) for shape in result["shapes"]),
-        "commands": escape(_commands(result)), "raw": _raw(result),
-        "json": escape(json.dumps(result)),
-    }
+def _page(result: dict, its_sections: str) -> Page:
+    lead = (f"An ordinary MPI program broadcasts {result['length_bytes']} bytes among 24 hosts in"
+            " Brazil, the United States and China: with MPI libraries as they are, and with mutirao"
+            " preloaded, which measures the links and chooses an algorithm that fits them. The program"
+            " is the same binary every time. The network is emulated, with real TCP between real"
+            " network namespaces.")
+    made = how_made(result, f"{result['network']['tcp']} TCP", f"medians of {result['repeat']}")
+    return Page(_HEADING, lead, made, its_sections, _commands(result), _raw(result), result,
+                _tiles(result), [*remarks(result), *left_out_lines(result)])
 
 
-def _arm_colours(result: dict) -> dict[str, str]:
-    """By the arm's title."""
-    natives = [arm["title"] for arm in result["arms"] if arm["key"] not in _COLOURS]
-    return {arm["title"]: _COLOURS.get(arm["key"]) or
-            _NATIVE_COLOURS[natives.index(arm["title"]) % len(_NATIVE_COLOURS)]
-            for arm in result["arms"]}
+def _one_broadcast(result: dict) -> str:
+    """What the demo shows too: the network, and single broadcasts."""
+    return sections(
+        "demo_page.html", root=result["root"], map=world_map(result["network"]),
+        latencies=_latencies(result["network"]), one_shot=_one_shot(result),
+        one_shot_table=_one_shot_table(result), choice=escape(choice_line(result)),
+        sites=legend({f"{site}: hosts {_hosts(result, number)}": f"s{number}"
+                      for number, site in enumerate(result["network"]["sites"])}),
+        trees="\n".join(_shape(result, shape) for shape in result["shapes"]))
 
 
-def _tiles(result: dict) -> str:
+def _style(arm: dict) -> str:
+    return _CHOICE if arm["key"] == "choice" else _OTHER
+
+
+def _tiles(result: dict) -> list[tuple[str, str, str]]:
     shown = []
     for arm in result["arms"]:
         if arm["settings"] is None:
@@ -109,7 +101,7 @@ def _tiles(result: dict) -> str:
             shown.append(("tile", duration(start_ms(arm) * 1000),
                           "longer in MPI_Init, which waits for the network here; by default"
                           f" {duration(arm['start']['twin_ms'] * 1000)} longer"))
-    return tiles(shown)
+    return shown
 
 
 def _latencies(network: dict) -> str:
@@ -130,12 +122,11 @@ def _hosts(result: dict, site: int) -> str:
 
 
 def _bars(result: dict, root: int, consecutive: int) -> list[Bar]:
-    colours = _arm_colours(result)
     bars = []
     for arm in result["arms"]:
         median = median_ms(arm, root, consecutive)
-        bars.append(Bar([(colours[arm["title"]], median, f"{arm['title']}: {median:.1f} ms")],
-                        f"{median:.0f}"))
+        bars.append(Bar(arm["title"], [(_style(arm), median, f"{arm['title']}: {median:.1f} ms")],
+                        f"{median:.0f} ms"))
     return bars
 
 
@@ -143,7 +134,7 @@ def _one_shot(result: dict) -> str:
     bounds = result["network"]["bound_ms"]
     return bar_chart([Group(f"{site_name(result, root)}, host {root}", _bars(result, root, 1),
                             bounds[str(root)], f"bound {bounds[str(root)]:.1f} ms")
-                      for root in result["roots"]], "ms")
+                      for root in result["roots"]])
 
 
 def _one_shot_table(result: dict) -> str:
@@ -171,7 +162,7 @@ def _consecutive(result: dict) -> str:
     bound = result["network"]["bound_ms"][str(result["root"])]
     return bar_chart([Group(f"{count} in a row" if count > 1 else "1 broadcast",
                             _bars(result, result["root"], count), bound)
-                      for count in result["consecutive"]], "ms")
+                      for count in result["consecutive"]])
 
 
 def _beside_paper(result: dict) -> dict[str, str]:
@@ -180,16 +171,17 @@ def _beside_paper(result: dict) -> dict[str, str]:
     arms = {arm["in_paper"]: arm for arm in result["arms"] if arm["in_paper"] in table_2}
 
     def group(count: str, seconds: Mapping[str, float]) -> Group:
-        return Group(count, [Bar([(_PAPER_COLOURS[name], value, f"{name}: {value:.2f} s")],
-                                 f"{value:.2f}") for name, value in seconds.items()])
+        return Group(counted(int(count), "broadcast"), [
+            Bar(name, [(_SPENT, value, f"{name}: {value:.2f} s")], f"{value:.2f} s")
+            for name, value in seconds.items()])
 
     theirs = [group(count, {name: table_2[name][count] for name in table_2}) for count in counts]
     here = [group(count, {name: median_ms(arm, result["root"], int(count)) / 1000
                           for name, arm in arms.items()}) for count in counts] if arms else []
     rows = figure_4_rows(result)
     return {
-        "table_2": _small(theirs), "here_2": _small(here),
-        "figure_4": _small(_figure_4(rows, "paper: ")), "here_4": _small(_figure_4(rows, "here: ")),
+        "table_2": _chart(theirs), "here_2": _chart(here),
+        "figure_4": _chart(_figure_4(rows, "paper: ")), "here_4": _chart(_figure_4(rows, "here: ")),
         "figure_4_table": table(
             ["seconds", "broadcasts", "building", "both", "broadcasting"],
             [[who, count, *(f"{value:.2f}" for value in times)] for who, count, *times in rows]),
@@ -197,35 +189,30 @@ def _beside_paper(result: dict) -> dict[str, str]:
     }
 
 
-def _small(groups: Sequence[Group]) -> str:
-    if not groups:
-        return "<p class='soft'>not measured</p>"
-    return bar_chart(groups, "s", width=460, height=230)
+def _chart(groups: Sequence[Group]) -> str:
+    return bar_chart(groups) if groups else "<p class='soft'>not measured</p>"
 
 
 def _figure_4(rows: Sequence[tuple], prefix: str) -> list[Group]:
-    names = {"AGM": "AGM", "MST": "AGM", "MagPIe-like": "MagPIe-like"}
     groups: dict[int, list[Bar]] = {}
     for who, count, building, both, broadcasting in rows:
         if who.startswith(prefix):
             name = who.removeprefix(prefix)
-            style = _PAPER_COLOURS[names[name]]
-            groups.setdefault(count, []).append(Bar(
-                [(f"{style} dim", building, f"{name}, building: {building:.2f} s"),
-                 (style, broadcasting, f"{name}, broadcasting: {broadcasting:.2f} s")],
-                f"{both:.2f}"))
-    return [Group(f"{count} broadcasts", bars) for count, bars in groups.items()]
+            groups.setdefault(count, []).append(Bar(name, [
+                (_BEFORE, building, f"{name}, building: {building:.2f} s"),
+                (_SPENT, broadcasting, f"{name}, broadcasting: {broadcasting:.2f} s")],
+                f"{both:.2f} s"))
+    return [Group(counted(count, "broadcast"), bars) for count, bars in groups.items()]
 
 
 def _start(result: dict) -> str:
-    groups = []
+    bars = []
     for arm in result["arms"]:
         if arm["start"]:
-            seconds = {title: arm["start"][key] / 1000 for key, title in _START_TITLES.items()}
-            segments = [(f"a{number + 2}", value, f"{title}: {value:.2f} s")
-                        for number, (title, value) in enumerate(seconds.items())]
-            groups.append(Group(arm["title"], [Bar(segments, f"{start_ms(arm) / 1000:.1f}")]))
-    return bar_chart(groups, "s", width=960, height=240) if groups else _small(groups)
+            segments = [(style, arm["start"][key] / 1000, f"{title}: {arm['start'][key] / 1000:.2f} s")
+                        for key, (title, style) in _START_STYLES.items()]
+            bars.append(Bar(arm["title"], segments, f"{start_ms(arm) / 1000:.1f} s"))
+    return _chart([Group("In MPI_Init", bars)] if bars else [])
 
 
 def _pictures(result: dict, pictures: Mapping[str, str]) -> str:

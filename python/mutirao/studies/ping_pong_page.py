@@ -1,16 +1,21 @@
 """`study ping-pong` as one HTML page that needs nothing beside itself."""
 
-import json
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
 from mutirao.studies.html import (
+    Page,
+    beside_paper,
+    how_made,
     left_out_lines,
     legend,
-    page_template,
+    listed,
+    section,
+    sections,
+    soft,
     table,
-    warnings,
+    wide_table,
     write_files,
 )
 from mutirao.studies.line_chart import Line, Point, line_chart
@@ -47,46 +52,38 @@ _CHARTS = (("MPICH 5", ("mpich-5",)), ("Open MPI 5", ("openmpi-5",)), ("Intel MP
 
 
 def write_page(result: dict, folder: Path) -> list[Path]:
-    return write_files(result, make_page(result), folder)
+    return write_files(make_page(result), folder)
 
 
-def make_page(result: dict) -> str:
-    template = page_template("ping_pong_page.html", "is it the language?")
-    machine = result["machine"]
-    made = (f"mutirao {result['mutirao']}, {result['made']}, {machine['processors']} processors,"
-            f" {machine['system']}; {', '.join(result['versions'])}; the study took"
-            f" {result['seconds']} s")
-    return template.substitute(
-        trips=how_many(result), band=_BANDS[result["rounds"] > 1], made=escape(made),
-        warnings=warnings([*remarks(result), *left_out_lines(result)]),
-        tiles=_tiles(result),
+def make_page(result: dict) -> Page:
+    lead = (f"Two ranks send a message to and fro, in C, Java and Python. Times are {how_many(result)},"
+            f" halved; the band around a line is {_BANDS[result['rounds'] > 1]}.")
+    its_sections = sections(
+        "ping_pong_page.html",
         situations="\n".join(_situation(result, each) for each in result["situations"]),
-        claims=_items(claim_lines(result)), first=_first(result),
-        causes=_causes(result), copies=_items(copy_lines(result)),
-        citation=escape(CITATION), set_up=escape(SET_UP), differences=_items(DIFFERENCES),
-        commands=escape(_commands(result)), raw=_raw(result), json=escape(json.dumps(result)))
+        claims=listed(claim_lines(result)), first=_first(result),
+        causes=_causes(result), copies=listed(copy_lines(result)),
+        beside_paper=beside_paper(CITATION, DIFFERENCES, soft(f"Measured there on {SET_UP}.")))
+    return Page("Is it the language?", lead, how_made(result, ", ".join(result["versions"])),
+                its_sections, _commands(result), _raw(result), result, _tiles(result),
+                [*remarks(result), *left_out_lines(result)])
 
 
-def _items(lines: Sequence[str]) -> str:
-    return "\n".join(f"<li>{escape(line)}</li>" for line in lines)
-
-
-def _tiles(result: dict) -> str:
+def _tiles(result: dict) -> list[tuple[str, str, str]]:
     """The paper's two statements, over the paper's cable."""
     situation = next((each for each in result["situations"] if each["key"] == CABLE), None)
     if situation is None:
-        return ""
+        return []
     tiles = []
     for claim in CLAIMS:
         found = [value.value for way in situation["ways"] if way["language"] == JAVA
                  if (value := over(ratios_to_c(situation, way), claim.least_bytes,
                                    claim.most_bytes))]
         if found:
-            tiles.append((f"{min(found):.2f} to {max(found):.2f} ×",
+            tiles.append(("tile", f"{min(found):.2f} to {max(found):.2f} ×",
                           f"C's time is what Java takes, {_range(claim.least_bytes, claim.most_bytes)}"
                           f" over 100 Mbit/s; the paper: {claim.ratio:g} ×"))
-    return "\n".join(f'<div class="tile"><b>{escape(value)}</b>{escape(what)}</div>'
-                     for value, what in tiles)
+    return tiles
 
 
 def _range(least_bytes: int, most_bytes: int) -> str:
@@ -98,15 +95,11 @@ def _situation(result: dict, situation: dict) -> str:
     charts = "\n".join(f"<figure><h3>{escape(title)}</h3>{chart}</figure>"
                        for title, mpis in _CHARTS if (chart := _chart(situation, mpis)))
     rows = ratio_rows(situation)
-    return f"""<section>
-<h2>{escape(situation['title'][0].upper() + situation['title'][1:])}</h2>
-<div class="pair">{charts}</div>
-{legend(_STYLES)}
-<div class="beside">
-<div class="scroll">{table(time_heads(result), time_rows(result, situation))}</div>
-<div class="scroll">{table(RATIO_HEADS, rows) if rows else "no C to compare with"}</div>
-</div>
-</section>"""
+    return section(
+        situation["title"][0].upper() + situation["title"][1:], f'<div class="pair">{charts}</div>',
+        legend(_STYLES), '<div class="beside">',
+        wide_table(time_heads(result), time_rows(result, situation)),
+        wide_table(RATIO_HEADS, rows) if rows else "no C to compare with", "</div>")
 
 
 def _chart(situation: dict, mpis: Sequence[str]) -> str:
@@ -126,15 +119,15 @@ def _chart(situation: dict, mpis: Sequence[str]) -> str:
 def _first(result: dict) -> str:
     situation = result["situations"][0]
     return (f"<p>{escape(first_remark())} Here, on {escape(situation['title'])}:</p>"
-            f'<div class="scroll">{table(FIRST_HEADS, first_rows(situation))}</div>')
+            + wide_table(FIRST_HEADS, first_rows(situation)))
 
 
 def _causes(result: dict) -> str:
-    parts = [f'<h3>{escape(title)}</h3><div class="scroll">{table(heads, rows)}</div>'
+    parts = [f"<h3>{escape(title)}</h3>{wide_table(heads, rows)}"
              for title, heads, rows in cause_tables(result)]
     if result["counts"]:
         parts.append("<h3>System calls of both ranks and packets, two hosts, no limit</h3>"
-                     f'<div class="scroll">{table(COUNT_HEADS, count_rows(result))}</div>')
+                     + wide_table(COUNT_HEADS, count_rows(result)))
     return "\n".join(parts)
 
 

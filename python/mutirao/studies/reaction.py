@@ -20,7 +20,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mutirao.compact_table import compact_table
+from mutirao.compact_table import Table
 from mutirao.errors import Failure
 from mutirao.lab import Lab
 from mutirao.measure import Contender
@@ -31,6 +31,7 @@ from mutirao.progress import steps
 from mutirao.studies.changing_network import LabChange, after, before, make, six_gateways
 from mutirao.studies.circumstances import Circumstances, busy_remarks, with_settings
 from mutirao.studies.steady import Pace, SteadyRun, run_steady
+from mutirao.units import counted
 
 STUDY = "reaction"
 ROOT = 12
@@ -248,13 +249,13 @@ def summary(result: dict) -> list[dict]:
     rows = []
     for scenario in result["scenarios"]:
         for kind, bar_s in scenario["bars_s"].items():
-            trials = [each for each in scenario["trials"] if each["kind"] == kind]
-            seconds = [each["reaction_s"] for each in trials]
-            known = None not in seconds
+            trials = trials_of(scenario, kind)
+            reactions_s = [each["reaction_s"] for each in trials]
+            known = None not in reactions_s
             rows.append({"scenario": scenario["title"], "kind": kind,
                          "bound_ms": scenario["bounds_ms"][kind],
-                         "median_s": statistics.median(seconds) if known else None,
-                         "worst_s": max(seconds) if known else None, "bar_s": bar_s,
+                         "median_s": statistics.median(reactions_s) if known else None,
+                         "worst_s": max(reactions_s) if known else None, "bar_s": bar_s,
                          "late_calls": statistics.median(each["late_calls"] for each in trials),
                          "most_late_calls": max(each["late_calls"] for each in trials),
                          "strays": sum(each["strays"] for each in trials),
@@ -262,27 +263,35 @@ def summary(result: dict) -> list[dict]:
     return rows
 
 
-def print_tables(result: dict) -> None:
-    def seconds(value: float | None) -> str:
-        return "never" if value is None else f"{value:.2f}"
-
+def summary_table(result: dict) -> Table:
     rows = [(f"{row['scenario']}, {row['kind'].removeprefix('gets ')}", f"{row['bound_ms']:.1f}",
-             seconds(row["median_s"]), seconds(row["worst_s"]), f"{row['bar_s']:g}",
+             in_seconds(row["median_s"]), in_seconds(row["worst_s"]), f"{row['bar_s']:g}",
              f"{row['late_calls']:g}/{row['most_late_calls']}", row["strays"],
              f"{row['worst_ms']:.0f}")
             for row in summary(result)]
-    print(compact_table(("", "bound ms", "s", "worst", "limit", "late", "stray", "worst ms"),
-                        rows, f"Until broadcasts from host {result['root']} are within"
-                        f" {result['good']:g} x the bound, {IN_A_ROW} in a row;\n"
-                        f"{result['trials']} trials, a broadcast every {result['every_ms']} ms,"
-                        f" {with_settings(result)}.\nLate until then, median and most of the trials;"
-                        "\nstray: late after that, of all trials"))
-    print(f"synchronous: {2 * result['trials']} trials, each broadcast when the one before has"
-          f" ended;\nlate calls at most {LATE_BAR}, in the worst trial {MOST_LATE_BAR}")
+    return Table(f"Until broadcasts from host {result['root']} are within {result['good']:g} x the bound,"
+                 f" {IN_A_ROW} in a row;\n{counted(result['trials'], 'trial')}, a broadcast every"
+                 f" {result['every_ms']} ms, {with_settings(result)}.\nLate until then, median and most of"
+                 " the trials;\nstray: late after that, of all trials",
+                 ("", "bound ms", "s", "worst", "limit", "late", "stray", "worst ms"), rows)
+
+
+def in_seconds(value: float | None) -> str:
+    return "never" if value is None else f"{value:.2f}"
+
+
+def about_synchronous(result: dict) -> str:
+    return (f"synchronous: {2 * result['trials']} trials, each broadcast when the one before has"
+            f" ended;\nlate calls at most {LATE_BAR}, in the worst trial {MOST_LATE_BAR}")
+
+
+def print_tables(result: dict) -> None:
+    print(summary_table(result))
+    print(about_synchronous(result))
     for scenario in result["scenarios"]:
         for kind in BARS_S:
-            trials = [each for each in scenario["trials"] if each["kind"] == kind]
-            good, known = (", ".join(seconds(each[key]) for each in trials)
+            trials = trials_of(scenario, kind)
+            good, known = (", ".join(in_seconds(each[key]) for each in trials)
                               for key in ("reaction_s", "known_s"))
             print(textwrap.fill(f"{scenario['title']}, link {scenario['link']} of"
                                 f" {scenario['round_trip_ms']:g} ms {kind}: good after {good} s; "
@@ -290,3 +299,7 @@ def print_tables(result: dict) -> None:
                                 subsequent_indent="  "))
     for line in busy_remarks(result):
         print(textwrap.fill(line, 80))
+
+
+def trials_of(scenario: dict, kind: str) -> list[dict]:
+    return [each for each in scenario["trials"] if each["kind"] == kind]

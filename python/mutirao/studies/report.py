@@ -1,6 +1,6 @@
 """The studies of the four papers as one HTML page that stands alone: each study's own page, one after another."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -9,6 +9,7 @@ from mutirao import __version__
 from mutirao.studies.html import page_begin, warnings, written
 
 FILE = "report.html"
+_HEADING = "Four papers, measured anew"
 # Of each paper what its studies ask, in the order in which they run.
 PAPERS = {"000": "broadcast and spanning trees between sites", "001": "which allgather is picked",
           "002": "what the layer below costs", "003": "is it the language?"}
@@ -31,12 +32,12 @@ def write_report(parts: Sequence[Part], made: str, folder: Path) -> Path:
 def make_report(parts: Sequence[Part], made: str) -> str:
     missing = [f"{part.study} left out: {part.reason}" for part in parts if part.page is None]
     whole = [part for part in parts if part.page is not None]
-    contents = "\n".join(f'<li><a href="#{escape(part.study)}">{escape(part.study)}</a>, paper'
-                         f' {part.paper}: {escape(PAPERS[part.paper])}</li>' for part in whole)
+    contents = "\n".join(f"<li>paper {paper}, {escape(asks)}: {links}</li>" for paper, asks in PAPERS.items()
+                         if (links := _links(part for part in whole if part.paper == paper)))
     bodies = "\n".join(f'<article id="{escape(part.study)}">{_body(part.page)}</article>'
                        for part in whole)
-    return f"""{page_begin("four papers measured anew")}<header>
-<h1>Four papers, measured anew</h1>
+    return f"""{page_begin(_HEADING)}<header>
+<h1>{_HEADING}</h1>
 <p class="soft">mutirao {escape(__version__)}, {escape(made)}. Each part has its command, its machine and versions,
 what differs from the paper's set-up, and all that was measured.</p>
 </header>
@@ -47,6 +48,10 @@ what differs from the paper's set-up, and all that was measured.</p>
 </body>
 </html>
 """
+
+
+def _links(parts: Iterable[Part]) -> str:
+    return ", ".join(f'<a href="#{escape(part.study)}">{escape(part.study)}</a>' for part in parts)
 
 
 def _body(page: Path) -> str:

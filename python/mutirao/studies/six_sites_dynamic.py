@@ -7,9 +7,10 @@ host has it. Where two figures ask for the same job it runs once.
 
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from mutirao import core_tool
 from mutirao.commands.explain import ghs_message_bound
 from mutirao.errors import Failure
 from mutirao.lab import Lab
@@ -175,7 +176,31 @@ def describe_figure(figure: paper_000.Figure, runs: Mapping[Job, Sequence[Steady
             "changes": [{"call": call, "link": name, **CHANGES[name].to_dict()}
                         for call, names in SCHEDULES[figure.number].items() for name in names],
             "bound_ms": bounds_ms(network, jobs[0][1]),
+            "trees": trees(network, SCHEDULES[figure.number]),
             "arms": [describe_arm(arm, job, runs[job]) for arm, job in jobs if job in runs]}
+
+
+def trees(network: HostNetwork, schedule: Mapping[int, tuple[str, ...]]) -> list[dict]:
+    """The minimum spanning tree before the first change (call 0) and after each: who sends to whom, and
+    when it arrives. After a change also how long the tree before it would take from then on."""
+    found: list[dict] = []
+    for call, names in {0: (), **schedule}.items():
+        network = after(network, [CHANGES[name] for name in names])
+        edges = [(edge["parent"], edge["child"]) for edge in core_tool.tree(network, "mst", ROOT)["edges"]]
+        kept = [message[:2] for message in found[-1]["messages"]] if found else edges
+        found.append({"call": call, "links": list(names), "messages": messages(network, edges),
+                      "kept_ms": max(at_ms for *_, at_ms in messages(network, kept))})
+    return found
+
+
+def messages(network: HostNetwork, edges: Iterable[Sequence[int]]) -> list[list]:
+    """Along the edges (parent, child), which begin with the root's: [from, to, ms of arrival]."""
+    arrival_ms: dict[int, float] = {}
+    sent = []
+    for parent, child in edges:
+        arrival_ms[child] = arrival_ms.get(parent, 0.0) + network.latency_us[parent][child] / 1000
+        sent.append([parent, child, round(arrival_ms[child], 3)])
+    return sent
 
 
 def describe_arm(arm: Arm, job: Job, runs: Sequence[SteadyRun]) -> dict:
@@ -196,8 +221,21 @@ def describe_run(run: SteadyRun, ahead: int) -> dict:
                           for name, value in columns_ms.items()},
             "completion_ms": list(run.completion_ms), "adaptation": run.adaptation,
             "ghs": ghs_messages(run),
-            "ran": run.measurement.chosen(LENGTH_BYTES, ROOT),
+            "ran": run.measurement.chosen(LENGTH_BYTES, ROOT), "last_tree": last_tree(run),
             "overruns": run.measurement.overruns}
+
+
+def last_tree(run: SteadyRun) -> list[list] | None:
+    """Over which the last broadcasts went, with the times at which they arrive by the network as it is
+    then. Nothing where they went over none that the library remembers."""
+    rulings = run.measurement.rulings(LENGTH_BYTES, ROOT)
+    parents = (rulings[-1].get("tree") if rulings else None) or []
+    known, edges = {ROOT}, []
+    while below := [(parent, child) for child, parent in enumerate(parents)
+                    if parent in known and child not in known]:
+        edges += below
+        known.update(child for _, child in below)
+    return messages(after(initial_network(), CHANGES.values()), edges) or None
 
 
 def ghs_messages(run: SteadyRun) -> dict | None:
@@ -241,7 +279,8 @@ def checks_of(adaptation: dict, ahead: int) -> dict[int, float]:
 
 def describe_network(network: HostNetwork) -> dict:
     return {"name": network.name, "source": network.source, "tcp": "plain",
-            "inside_ms": INSIDE_MS, "behind_ms": BEHIND_MS,
+            "inside_ms": INSIDE_MS, "behind_ms": BEHIND_MS, "sites": network.site_names,
+            "site_of": [network.site_names.index(site) for site in network.sites],
             "changes": [describe_change(change) for change in CHANGES.values()]}
 
 

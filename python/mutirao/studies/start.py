@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 
-from mutirao.compact_table import compact_table
+from mutirao.compact_table import Table
 from mutirao.errors import Failure
 from mutirao.lab import Lab
 from mutirao.measure import Contender, Measurement, Point, check_handled, check_points
@@ -225,49 +225,57 @@ def median(values: Iterable[float | None]) -> float | None:
     return None if math.isinf(middle) else middle
 
 
-def print_tables(result: dict) -> None:
+def tables(result: dict) -> list[Table]:
     rows = summary(result)
     singles = [row for row in rows if not row["every_ms"]]
-    paced = [row for row in rows if row["every_ms"]]
-    print(_first_table(result, singles) + "\n")
-    print(_whole_table(singles) + "\n")
-    print(_paced_table(result, paced))
-    for row in paced:
-        if row["waited_ms"]:
-            print(f"{row['title']}: rank 0 waited {row['waited_ms']:.1f} ms for others' decisions")
-    for line in busy_remarks(result):
+    return [_first_table(result, singles), _whole_table(singles),
+            _paced_table(result, [row for row in rows if row["every_ms"]])]
+
+
+def print_tables(result: dict) -> None:
+    print("\n\n".join(map(str, tables(result))))
+    for line in remarks(result):
         print(textwrap.fill(line, 80))
 
 
-def _first_table(result: dict, rows: Sequence[dict]) -> str:
-    return compact_table(
-        ("ms", NATIVE, OURS, "x native", "limit"),
-        [(row["title"], *(f"{row['first_ms'][name]:.1f}" for name in (NATIVE, OURS)),
-          f"{row['first_ms']['ratio']:.3f}", FIRST_BAR) for row in rows],
+def remarks(result: dict) -> list[str]:
+    waited = [f"{row['title']}: rank 0 waited {row['waited_ms']:.1f} ms for others' decisions"
+              for row in summary(result) if row.get("waited_ms")]
+    return [*waited, *busy_remarks(result)]
+
+
+def _first_table(result: dict, rows: Sequence[dict]) -> Table:
+    return Table(
         f"The first broadcast, {result['length_bytes']} bytes from host {result['root']} on"
         f" {result['network']}; bound {result['bound_ms']:.1f} ms,\nmedians of"
-        f" {counted(result['trials'], 'pair')}, {with_settings(result)}")
+        f" {counted(result['trials'], 'pair')}, {with_settings(result)}",
+        ("ms", NATIVE, OURS, "x native", "limit"),
+        [(row["title"], *(f"{row['first_ms'][name]:.1f}" for name in (NATIVE, OURS)),
+          f"{row['first_ms']['ratio']:.3f}", FIRST_BAR) for row in rows])
 
 
-def _whole_table(rows: Sequence[dict]) -> str:
+def _whole_table(rows: Sequence[dict]) -> Table:
     def seconds(*values_ms: float) -> list[str]:
         return [f"{value / 1000:.2f}" for value in values_ms]
 
-    return compact_table(
+    return Table(
+        "The whole program, from MPI_Init to the end of MPI_Finalize; of it the twin,\n"
+        "which MPI_Init makes; what one MPI_Comm_dup takes natively; x native less that",
         ("s", NATIVE, OURS, "x native", "limit", "twin", "a dup", "less dup", "limit"),
         [(row["title"], *seconds(row["whole_ms"][NATIVE], row["whole_ms"][OURS]),
           f"{row['whole_ms']['ratio']:.3f}", row["whole_bar"],
           *seconds(row["twin_ms"], row["dup_ms"]), f"{row['less_dup_ratio']:.3f}",
-          row["less_dup_bar"]) for row in rows],
-        "The whole program, from MPI_Init to the end of MPI_Finalize; of it the twin,\n"
-        "which MPI_Init makes; what one MPI_Comm_dup takes natively; x native less that")
+          row["less_dup_bar"]) for row in rows])
 
 
-def _paced_table(result: dict, rows: Sequence[dict]) -> str:
+def _paced_table(result: dict, rows: Sequence[dict]) -> Table:
     def shown(value: float | None, digits: int = 0) -> str:
         return "never" if value is None else f"{value:.{digits}f}"
 
-    return compact_table(
+    return Table(
+        f"A broadcast every {rows[0]['every_ms']} ms from the first moment on: after so long and"
+        f" so many\ncalls all are within {result['good']:g} x the bound; the slowest until then,"
+        " and natively, in\nms; the call that the first ruling holds from",
         ("", "s", "limit", "calls", "limit", "slowest", NATIVE, "x", "limit", "ruled"),
         [(row["title"], shown(row["settled_s"], 2), row["settled_s_bar"],
           shown(row["settled_calls"]), row["settled_calls_bar"], *(
@@ -275,7 +283,4 @@ def _paced_table(result: dict, rows: Sequence[dict]) -> str:
                   (row["slowest_ms"], 1), (row["native_slowest_ms"], 1),
                   (row["slowest_ratio"], 2))), SLOWEST_BAR,
           shown(None if row["first_ruled_call"] is None else row["first_ruled_call"] + 1))
-         for row in rows],
-        f"A broadcast every {rows[0]['every_ms']} ms from the first moment on: after so long and"
-        f" so many\ncalls all are within {result['good']:g} x the bound; the slowest until then,"
-        " and natively, in\nms; the call that the first ruling holds from")
+         for row in rows])
