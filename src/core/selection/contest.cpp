@@ -246,6 +246,7 @@ void Contest::watch() {
     if (!contestants_.watched || !native || chosen_ == *native) return;
     phase_ = Phase::watching;
     try_out({chosen_, *native});
+    if (first_watch_ == 0) first_watch_ = number_;
 }
 
 void Contest::end_round_of_watching() {

@@ -58,6 +58,8 @@ class Contest {
 
     /// A choice has been made.
     bool settled() const { return phase_ == Phase::settled || phase_ == Phase::watching; }
+    /// It had been made when that trial was ruled; a ruling may take effect when more has happened.
+    bool had_settled_by(std::uint32_t trial) const { return first_watch_ != 0 && trial >= first_watch_; }
     const Candidate& chosen() const { return arm(chosen_).candidate; }
     /// One line, once settled.
     const std::string& reason() const { return reason_; }
@@ -104,7 +106,8 @@ class Contest {
     int reporters_;
     int repetitions_;
     Phase phase_ = Phase::measuring;
-    std::uint32_t number_ = 1;
+    std::uint32_t number_ = 1;       ///< of the trial
+    std::uint32_t first_watch_ = 0;  ///< the first trial that only watches what has been chosen; 0: none yet
     std::map<std::uint64_t, Window> windows_;  ///< of which some reports are missing
     std::vector<Known> known_;                 ///< by arm
     std::vector<double> measured_us_, longest_us_;  ///< of the predicted choice, while it is alone

@@ -201,6 +201,21 @@ TEST(Contest, GoesBackToWhatBecameFaster) {
     EXPECT_NE(contest.reason().find("tried again"), std::string::npos) << contest.reason();
 }
 
+// A ruling may take effect when its contest is over; what is logged then is what it was made for.
+TEST(Contest, KnowsWhichRulingsWereMadeOnTrial) {
+    Contest contest = ring_bruck_native(500);
+    Job job(contest, {{"ring", 1500}, {"bruck", 1100}, {"native", 1300}});
+    std::vector<std::uint32_t> on_trial;
+    while (!contest.settled()) {
+        on_trial.push_back(contest.ruling().trial);
+        job.run_window();
+    }
+    const std::uint32_t watching = contest.ruling().trial;
+    ASSERT_NE(watching, 0u);
+    EXPECT_TRUE(contest.had_settled_by(watching));
+    for (const std::uint32_t trial : on_trial) EXPECT_FALSE(contest.had_settled_by(trial)) << trial;
+}
+
 TEST(Contest, RestsByTheFastestSoFar) {
     Contest contest = ring_bruck_native();
     Job job(contest, {{"ring", 1100}, {"bruck", 1000}, {"native", 1024}});

@@ -351,7 +351,8 @@ void Docket::explain(const Ruling& ruling, RulingRecord& record) const {
         return;
     }
     const Case& of_class = found->second;
-    record.settled = ruling.trial == 0 || of_class.contest->settled();
+    record.settled = ruling.trial == 0 ||
+                     (of_class.contest && of_class.contest->had_settled_by(ruling.trial));
     record.reason = of_class.contest && record.settled ? of_class.contest->reason()
                                                        : of_class.decision->reason;
     record.reason = of_class.cause + record.reason;
