@@ -121,9 +121,12 @@ Decision fastest(const CallShape& shape, std::vector<Evaluated> considered) {
     std::vector<Evaluated> ours;
     std::copy_if(considered.begin(), considered.end(), std::back_inserter(ours),
                  [](const Evaluated& each) { return !each.candidate.native(); });
-    if (ours.empty()) return {native, "no candidate reaches every host"};
-    const Evaluated best = best_of(ours, shape.length_bytes);
     const Evaluated* const of_native = find_native(considered);
+    const auto native_us = of_native ? std::optional(of_native->predicted_us) : std::nullopt;
+    if (ours.empty()) {
+        return {native, "no candidate reaches every host", std::move(considered), {}, native_us};
+    }
+    const Evaluated best = best_of(ours, shape.length_bytes);
     const std::string native_time = of_native ? milliseconds(of_native->predicted_us) : "without end";
     Decision decision{best.candidate,
                       "predicted " + milliseconds(best.predicted_us) + ", native " + native_time};
@@ -137,7 +140,7 @@ Decision fastest(const CallShape& shape, std::vector<Evaluated> considered) {
                                     milliseconds(best.predicted_us) + ")"};
         }
     }
-    if (of_native) decision.native_us = of_native->predicted_us;
+    decision.native_us = native_us;
     decision.considered = std::move(considered);
     return decision;
 }
