@@ -13,6 +13,7 @@ from mutirao.commands.study import ALL, STUDIES
 from mutirao.errors import Failure
 from mutirao.studies import allgather, allgather_model, allgather_page, allgather_tables, report
 from mutirao.studies.allgather_cells import bars, cells_of, verdicts
+from mutirao.studies.html import write_files
 from mutirao.studies.paper_001 import (
     ALGORITHMS,
     PICKED_BY_PAPER,
@@ -151,7 +152,7 @@ def test_algorithms_that_need_certain_numbers():
 
 def test_one_page_of_all_papers(tmp_path):
     """The pages' own parts, each once; what is missing is said."""
-    allgather_page.write_page(allgather_result(), tmp_path)
+    write_files(allgather_page.make_page(allgather_result()), tmp_path)
     parts = [report.Part("allgather", "001", tmp_path / "allgather.html"),
              report.Part("ping-pong", "003", None, "no C compiler")]
     page = report.write_report(parts, "today", tmp_path).read_text()

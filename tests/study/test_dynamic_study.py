@@ -13,8 +13,9 @@ from mutirao.errors import Failure
 from mutirao.studies import paper_000, six_sites_dynamic
 from mutirao.studies.changing_network import CHANGES, after, before, six_gateways, with_links
 from mutirao.studies.dynamic_charts import time_line
-from mutirao.studies.dynamic_page import make_page, write_page
+from mutirao.studies.dynamic_page import make_page
 from mutirao.studies.dynamic_tables import comparisons, print_tables
+from mutirao.studies.html import write_files
 from mutirao.studies.steady import PROGRAM
 from pages import checked
 from reference import kruskal
@@ -211,7 +212,7 @@ def test_page_is_whole_and_by_itself(dynamic_with, tmp_path):
                        for value in arm["columns_s"].values())
     for value in ("120001", "2000.02", "30000", "1500"):
         assert value in text
-    files = write_page(result, tmp_path)
+    files = write_files(make_page(result), tmp_path)
     assert json.loads(files[1].read_text()) == result and PROGRAM == "steady"
 
 

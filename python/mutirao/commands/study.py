@@ -39,6 +39,7 @@ from mutirao.studies import (
     start_page,
     tables,
 )
+from mutirao.studies.html import Page, write_files
 from mutirao.user_files import make_folder
 from mutirao.user_settings import checked_settings
 
@@ -82,6 +83,11 @@ def _with_settings(run_study: Callable[[Mpi, bool, Mapping[str, str]], dict]):
     return lambda asked: run_study(_first_built(asked.mpi_names), asked.quick, asked.settings)
 
 
+def _drawn(make_page: Callable[[dict], Page]) -> Callable[[dict, Path], list[Path]]:
+    """The page and the raw values beside it."""
+    return lambda result, folder: write_files(make_page(result), folder)
+
+
 _KINDS = {".html": "page", ".json": "raw values", ".png": "image"}
 
 STUDIES = {
@@ -95,29 +101,29 @@ STUDIES = {
         tables.print_tables, paper="000"),
     six_sites_dynamic.STUDY: Study(
         "paper 000 while links change: Figures 5, 6 and 7",
-        _with_one(six_sites_dynamic.run_study), dynamic_page.write_page,
+        _with_one(six_sites_dynamic.run_study), _drawn(dynamic_page.make_page),
         dynamic_tables.print_tables, paper="000"),
     reaction.STUDY: Study(
         "a link of the tree gets worse and recovers under a program that goes on: until"
-        " broadcasts are good again", _with_settings(reaction.run_study), reaction_page.write_page,
+        " broadcasts are good again", _with_settings(reaction.run_study), _drawn(reaction_page.make_page),
         reaction.print_tables, takes_settings=True, paper="000"),
     start.STUDY: Study(
         "what the start costs a program, and how soon its broadcasts are good",
         lambda asked: start.run_study(_first_built(asked.mpi_names), asked.quick, asked.settings,
                                       asked.network),
-        start_page.write_page, start.print_tables, takes_settings=True, takes_network=True,
+        _drawn(start_page.make_page), start.print_tables, takes_settings=True, takes_network=True,
         paper="000"),
     overhead.STUDY: Study(
         "what following the network costs while nothing changes",
-        _with_settings(overhead.run_study), overhead_page.write_page, overhead.print_tables,
+        _with_settings(overhead.run_study), _drawn(overhead_page.make_page), overhead.print_tables,
         takes_settings=True, paper="000"),
     agents.STUDY: Study(
         "what standing agents cost, and what a job gains that finds them",
-        _with_one(agents.run_study), agents_page.write_page, agents.print_tables, paper="000"),
+        _with_one(agents.run_study), _drawn(agents_page.make_page), agents.print_tables, paper="000"),
     allgather.STUDY: Study(
         "paper 001: which allgather Open MPI's rule picks and which is the best, simulated and real",
         lambda asked: allgather.run_study(asked.quick, asked.only),
-        allgather_page.write_page, allgather_tables.print_tables, takes_only=True, paper="001"),
+        _drawn(allgather_page.make_page), allgather_tables.print_tables, takes_only=True, paper="001"),
     interfaces.STUDY: Study(
         "paper 002: one Mandelbrot program over sockets, MPI, PVM, VIA, ZeroMQ and gRPC, on this"
         " machine",
@@ -127,7 +133,7 @@ STUDIES = {
     ping_pong.STUDY: Study(
         "paper 003: messages between two ranks in C, Java and Python",
         lambda asked: ping_pong.run_study(asked.only_mpis, asked.quick, asked.trips),
-        ping_pong_page.write_page, ping_pong_tables.print_tables, takes_trips=True,
+        _drawn(ping_pong_page.make_page), ping_pong_tables.print_tables, takes_trips=True,
         paper="003"),
 }
 LIST, ALL = "list", "all"

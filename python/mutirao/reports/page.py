@@ -20,7 +20,7 @@ from mutirao.reports.scatter import points_of, scatter, within_twice
 from mutirao.reports.site_map import groups_of, least_us, site_map
 from mutirao.reports.trees import edges_of, trees_run
 from mutirao.saved import Saved, all_classes, own_calls, saved_in
-from mutirao.studies.html import Page, details, legend, listed, section, soft, table, wide_table
+from mutirao.studies.html import Page, details, judged, legend, listed, section, soft, table, wide_table
 from mutirao.units import counted, duration
 
 _MOST_SITES_IN_TABLE = 12
@@ -63,7 +63,7 @@ def _verdict(report: dict, saved: Saved | None) -> str:
 def _tiles(report: dict, saved: Saved | None) -> list[tuple[str, str, str]]:
     shown = []
     if saved:
-        shown.append((f"tile {'good' if saved.us >= 0 else 'bad'}", duration(abs(saved.us)),
+        shown.append((judged(saved.us >= 0), duration(abs(saved.us)),
                       f"{saved.verb} on each rank, as {saved.known}"))
     calls = sum(each.get("calls", 0) for each in report["communicators"])
     shown.append(("tile", f"{own_calls(all_classes(report)):,}",

@@ -1,7 +1,6 @@
 """`study agents` as one HTML page that needs nothing beside itself."""
 
 import statistics
-from pathlib import Path
 
 from mutirao.studies.agents import COSTS, costs_table, jobs_table
 from mutirao.studies.chart import Bar, Group, bar_chart
@@ -9,20 +8,16 @@ from mutirao.studies.circumstances import busy_remarks, command_of
 from mutirao.studies.html import (
     Page,
     how_made,
+    judged,
     legend,
     listed,
     section,
     table,
     titled_table,
-    write_files,
 )
 
 _START = {"twin_ms": ("duplicating MPI_COMM_WORLD", "a0"),
           "waited_ms": ("waiting for ranks and network", "a1")}
-
-
-def write_page(result: dict, folder: Path) -> list[Path]:
-    return write_files(make_page(result), folder)
 
 
 def make_page(result: dict) -> Page:
@@ -44,7 +39,7 @@ def _tiles(result: dict) -> list[tuple[str, str, str]]:
     for key, (what, limit) in COSTS.items():
         if limit is not None:
             median = statistics.median(host[key] for host in result["hosts"])
-            shown.append((f"tile {'good' if median <= limit else 'bad'}", f"{median:.2f}",
+            shown.append((judged(median <= limit), f"{median:.2f}",
                           f"{what}: the median of the hosts; at most {limit:g} wanted"))
     return [*shown, ("tile", f"{result['cold_start_s']:.1f} s", "from the agents' start to a tree of all"
                      " hosts")]

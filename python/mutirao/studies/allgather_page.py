@@ -1,7 +1,6 @@
 """`study allgather` as one HTML page that needs nothing beside itself."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from mutirao.studies.allgather_cells import Cell, bars, cells_of, verdicts
 from mutirao.studies.allgather_tables import (
@@ -25,6 +24,7 @@ from mutirao.studies.html import (
     Page,
     beside_paper,
     how_made,
+    judged,
     legend,
     listed,
     section,
@@ -32,7 +32,6 @@ from mutirao.studies.html import (
     soft,
     table,
     wide_table,
-    write_files,
 )
 from mutirao.studies.line_chart import Line, Point, line_chart
 from mutirao.studies.paper_001 import ALGORITHMS, CITATION, DIFFERENCES, MODEL_SOURCES
@@ -41,10 +40,6 @@ from mutirao.units import size
 _STYLES = {name: f"l{number}"
            for number, name in enumerate([CHOICE, *(each.name for each in ALGORITHMS)])}
 _Rows = Sequence[tuple[str, Mapping[int, float]]]
-
-
-def write_page(result: dict, folder: Path) -> list[Path]:
-    return write_files(make_page(result), folder)
 
 
 def make_page(result: dict) -> Page:
@@ -60,7 +55,7 @@ def make_page(result: dict) -> Page:
         beside_paper=beside_paper(CITATION, DIFFERENCES,
                                   "<h3>The model, and where its figures come from</h3>",
                                   listed(MODEL_SOURCES)))
-    reached = [(f"tile {'good' if bar.holds else 'bad'}", bar.reached, bar.what)
+    reached = [(judged(bar.holds), bar.reached, bar.what)
                for bar in bars(cells)] if cells else []
     return Page("Does the MPI library pick a good allgather?", lead,
                 how_made(result, result["simulator"]), its_sections, _commands(result), _raw(result),

@@ -1,7 +1,6 @@
 """The study of changing links as one HTML page that needs nothing beside itself."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from mutirao.studies.chart import Bar, Group, dot_chart
 from mutirao.studies.dynamic_charts import by_broadcast, last_trees, time_line, trees
@@ -29,14 +28,8 @@ from mutirao.studies.html import (
     soft,
     table,
     wide_table,
-    write_files,
 )
 from mutirao.studies.paper_000 import COLUMN_TITLES, COLUMNS
-
-
-def write_page(result: dict, folder: Path) -> list[Path]:
-    """The page and the raw values beside it."""
-    return write_files(make_page(result), folder)
 
 
 def make_page(result: dict) -> Page:

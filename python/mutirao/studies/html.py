@@ -106,6 +106,11 @@ def details(summary: str, content: str) -> str:
     return f"<details><summary>{escape(summary)}</summary>\n{content}\n</details>"
 
 
+def judged(good: bool) -> str:
+    """The style of a tile whose number has a target."""
+    return f"tile {'good' if good else 'bad'}"
+
+
 def _tiles(rows: Sequence[tuple[str, str, str]]) -> str:
     return "\n".join(f'<div class="{style}"><b>{escape(value)}</b>{escape(what)}</div>'
                      for style, value, what in rows)

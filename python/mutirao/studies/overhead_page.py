@@ -1,25 +1,18 @@
 """`study overhead` as one HTML page that needs nothing beside itself."""
 
-from pathlib import Path
-
 from mutirao.studies.chart import Bar, Group, bar_chart
 from mutirao.studies.circumstances import busy_remarks, command_of, with_settings
-from mutirao.studies.html import Page, how_made, section, table, titled_table, write_files
+from mutirao.studies.html import Page, how_made, judged, section, table, titled_table
 from mutirao.studies.overhead import MODES, pairs_table
 
 _TITLES = {"auto": "adaptation on", "off": "adaptation off"}
-
-
-def write_page(result: dict, folder: Path) -> list[Path]:
-    return write_files(make_page(result), folder)
 
 
 def make_page(result: dict) -> Page:
     lead = (f"A program broadcasts every {result['every_ms']} ms on a network of six sites that does not"
             " change: once while mutirao follows the network, once while it does not, in pairs one right"
             " after the other.")
-    good = result["ratio"] <= result["bar"]
-    tiles = [(f"tile {'good' if good else 'bad'}", f"{result['ratio']:.4f} ×", "the time of a broadcast,"
+    tiles = [(judged(result["ratio"] <= result["bar"]), f"{result['ratio']:.4f} ×", "the time of a broadcast,"
               f" median of {len(result['pairs'])} pairs; at most {result['bar']:g} wanted")]
     groups = [Group(f"Pair {number}", [_bar(mode, pair[mode]["median_ms"]) for mode in MODES],
                     result["bound_ms"], f"bound {result['bound_ms']:.1f} ms")

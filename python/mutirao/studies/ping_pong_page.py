@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 
 from mutirao.studies.html import (
     Page,
@@ -16,7 +15,6 @@ from mutirao.studies.html import (
     soft,
     table,
     wide_table,
-    write_files,
 )
 from mutirao.studies.line_chart import Line, Point, line_chart
 from mutirao.studies.paper_003 import CITATION, CLAIMS, DIFFERENCES, SET_UP
@@ -49,10 +47,6 @@ _BANDS = ("the interval in which the median lies with 95%", "where the medians o
 # One chart for each library; MPJ Express, which has no C, beside that of the paper's C.
 _CHARTS = (("MPICH 5", ("mpich-5",)), ("Open MPI 5", ("openmpi-5",)), ("Intel MPI", ("intel",)),
            ("Open MPI 4", ("openmpi-4",)), ("MPJ Express, beside C on MPICH 5", ("",)))
-
-
-def write_page(result: dict, folder: Path) -> list[Path]:
-    return write_files(make_page(result), folder)
 
 
 def make_page(result: dict) -> Page:

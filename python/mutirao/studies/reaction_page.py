@@ -1,19 +1,18 @@
 """`study reaction` as one HTML page that needs nothing beside itself."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from mutirao.studies.chart import Bar, Group, bar_chart
 from mutirao.studies.circumstances import busy_remarks, command_of, with_settings
 from mutirao.studies.html import (
     Page,
     how_made,
+    judged,
     legend,
     section,
     soft,
     table,
     titled_table,
-    write_files,
 )
 from mutirao.studies.line_chart import SECONDS, Line, Point, line_chart
 from mutirao.studies.reaction import (
@@ -30,10 +29,6 @@ from mutirao.studies.reaction import (
 _KNOWN, _GOOD = "a1", "a0"
 _MARGIN_MS = 5000  # what is drawn before the first change
 _CHANGES_DRAWN = 2
-
-
-def write_page(result: dict, folder: Path) -> list[Path]:
-    return write_files(make_page(result), folder)
 
 
 def make_page(result: dict) -> Page:
@@ -58,7 +53,7 @@ def _tiles(result: dict) -> list[tuple[str, str, str]]:
     for row in summary(result):
         good = row["median_s"] is not None and row["median_s"] <= row["bar_s"]
         number = "never" if row["median_s"] is None else f"{row['median_s']:.1f} s"
-        shown.append((f"tile {'good' if good else 'bad'}", number,
+        shown.append((judged(good), number,
                       f"{row['scenario']}, the link {row['kind']}; at most {row['bar_s']:g} s wanted"))
     return shown
 

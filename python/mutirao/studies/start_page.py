@@ -1,17 +1,11 @@
 """`study start` as one HTML page that needs nothing beside itself."""
 
-from pathlib import Path
-
 from mutirao.studies.chart import Bar, Group, bar_chart
 from mutirao.studies.circumstances import command_of, with_settings
-from mutirao.studies.html import Page, how_made, section, table, titled_table, write_files
+from mutirao.studies.html import Page, how_made, judged, section, table, titled_table
 from mutirao.studies.start import NATIVE, NETWORK, OURS, remarks, summary, tables
 
 _HEADINGS = ("The first broadcast", "The whole program", "Until broadcasts are good")
-
-
-def write_page(result: dict, folder: Path) -> list[Path]:
-    return write_files(make_page(result), folder)
 
 
 def make_page(result: dict) -> Page:
@@ -32,7 +26,7 @@ def _tiles(result: dict) -> list[tuple[str, str, str]]:
     for row in summary(result):
         if not row["every_ms"]:
             limit = row["whole_bar"]
-            style = "tile" if limit is None else f"tile {'good' if row['whole_ms']['ratio'] <= limit else 'bad'}"
+            style = "tile" if limit is None else judged(row["whole_ms"]["ratio"] <= limit)
             shown.append((style, f"{row['whole_ms']['ratio']:.3f} ×",
                           f"the native time of the whole program: {row['title']}"
                           + (f"; at most {limit:g} wanted" if limit else "")))
