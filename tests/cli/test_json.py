@@ -72,6 +72,6 @@ def test_show_writes_a_picture(mutirao, tmp_path):
 
 def test_run_of_a_program_without_mpi(mutirao):
     mpi = found_mpis()[0]
-    answer = parsed(mutirao("run", "-n", 2, "--mpi", mpi.name, "--json", "echo", "here"))
+    answer = parsed(mutirao("run", "-n", 2, "--mpi", mpi.name, "--json", "sh", "-c", "echo here; sleep 0.3"))
     assert answer["lines"] == ["here", "here"]
     assert answer["report"] is None

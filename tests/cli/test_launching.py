@@ -17,6 +17,16 @@ each_mpi = pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND]
 OPEN_MPI = [mpi for mpi in FOUND if mpi.known.title == "Open MPI"]
 MPICH = [mpi for mpi in FOUND if mpi.known.title == "MPICH"]
 
+# Where ranks end at once Open MPI 5's launcher sometimes waits for ever (5 times of 150 between two hosts of
+# the lab), and Debian's of MPICH 4 ends by SIGPIPE, without mutirao as well.
+PROGRAM = ("sleep", "0.3")
+
+
+def saying(words):
+    """A program that says something and does not end at once."""
+    return ["sh", "-c", f"{words}; {' '.join(PROGRAM)}"]
+
+
 # Starts as many as it is told to, and says how it was called.
 SRUN = """#!/bin/sh
 if [ "$1" = --mpi=list ]; then echo "MPI plugin types are... none pmi2 pmix"; exit; fi
@@ -36,15 +46,14 @@ def lines_of(answer):
 
 
 def test_np_is_n(mutirao):
-    assert lines_of(mutirao("run", "-np", 3, "--mpi", FOUND[0].name, "echo", "here")) == ["here"] * 3
+    assert lines_of(mutirao("run", "-np", 3, "--mpi", FOUND[0].name, *saying("echo here"))) == ["here"] * 3
 
 
 @each_mpi
 def test_a_hostfile_says_how_many(mutirao, tmp_path, mpi):
     line = mpi.known.style.hostfile_line.format(host="localhost", slots=2)
     (tmp_path / "hosts").write_text(f"# ours\n{line}\n")
-    # Debian's mpiexec of MPICH 4 sometimes ends by SIGPIPE where ranks end at once, without mutirao as well.
-    program = ["sh", "-c", "echo here; sleep 0.3"]
+    program = saying("echo here")
     assert len(lines_of(mutirao("run", "--mpi", mpi.name, "--hostfile", "hosts", *program))) == 2
     asked = mutirao("run", "-n", 1, "--mpi", mpi.name, "--hostfile", "hosts", *program)
     assert len(lines_of(asked)) == 1
@@ -53,7 +62,7 @@ def test_a_hostfile_says_how_many(mutirao, tmp_path, mpi):
 @pytest.mark.skipif(not MPICH, reason="no MPICH")
 def test_more_words_for_the_launcher(mutirao):
     answer = mutirao("run", "-n", 2, "--mpi", MPICH[0].name, "--launcher", "mpirun", "--launcher-args",
-                     "-prepend-rank", "--", "echo", "-n", "here")
+                     "-prepend-rank", "--", *saying("echo here"))
     assert sorted(re.findall(r"\[\d\]", answer.stdout)) == ["[0]", "[1]"], answer.stderr
 
 
@@ -64,8 +73,6 @@ def test_a_launcher_of_another_family_is_refused(mutirao):
     assert str(OPEN_MPI[0].launcher) in answer.stderr
 
 
-# With many that end at once Open MPI 5's launcher was seen to wait for ever, without mutirao.
-PROGRAM = ("sleep", "0.2")
 
 
 @pytest.mark.skipif(not OPEN_MPI, reason="no Open MPI")
@@ -134,7 +141,7 @@ def test_env_takes_along_what_the_user_does(mutirao, mpi):
 def test_a_lab_that_is_up(mutirao, lab_possible):
     with Lab.up(load_preset("two-hosts"), name="wan") as lab:
         before = lab.settings()
-        answer = mutirao("run", "--lab", "wan", "--mpi", FOUND[0].name, "hostname")
+        answer = mutirao("run", "--lab", "wan", "--mpi", FOUND[0].name, *saying("hostname"))
         assert sorted(lines_of(answer)) == ["h00", "h01"]
         assert "wan" in answer.stderr
         assert lab.settings() == before  # and it is still up
