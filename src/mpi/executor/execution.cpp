@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "mpi/executor/patience.h"
 #include "mpi/executor/reduction.h"
 #include "mpi/stopwatch.h"
 
@@ -48,18 +47,28 @@ int Execution::run(Memory& memory, int tag, const Surroundings& surroundings) {
     memory_ = &memory;
     tag_ = tag;
     surroundings_ = &surroundings;
-    if (plan_->is_place_in_tree() && plan_->left_behind_count() == 0) {
-        return run_place_in_tree();
+    if (!plan_->straight_line().empty()) {
+        return run_straight_line();
     }
     begin(memory, tag, surroundings);
     Patience patience;
     while (!advance()) {
-        if (surroundings_->background != nullptr) {
-            surroundings_->background->progress();
-        }
-        patience.look_again();
+        let_others_run(patience);
     }
     return error_;
+}
+
+void Execution::let_others_run(Patience& patience) {
+    if (surroundings_->background != nullptr) {
+        surroundings_->background->progress();
+    }
+    patience.look_again();
+}
+
+void Execution::prepare_scratch() {
+    if (plan_->scratch_bytes() > 0 && scratch_ == nullptr) {
+        scratch_ = std::make_unique_for_overwrite<std::byte[]>(plan_->scratch_bytes());
+    }
 }
 
 std::byte* Execution::at(Buffer buffer, std::size_t offset_bytes) const {
@@ -83,9 +92,7 @@ void Execution::begin(Memory& memory, int tag, const Surroundings& surroundings)
     if (surroundings_->left_behind != nullptr) {
         surroundings_->left_behind->reap();
     }
-    if (plan_->scratch_bytes() > 0 && scratch_ == nullptr) {
-        scratch_ = std::make_unique_for_overwrite<std::byte[]>(plan_->scratch_bytes());
-    }
+    prepare_scratch();
     const auto steps = plan_->steps();
     waits_for_.resize(steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {

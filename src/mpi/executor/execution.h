@@ -17,6 +17,7 @@
 #include "mpi/executor/background.h"
 #include "mpi/executor/left_behind.h"
 #include "mpi/executor/memory.h"
+#include "mpi/executor/patience.h"
 #include "mpi/executor/plan.h"
 
 namespace mutirao::mpi {
@@ -52,9 +53,12 @@ class Execution {
 
   private:
     std::byte* at(Buffer buffer, std::size_t offset_bytes) const;
-    int run_place_in_tree();
-    int receive_first();
-    void send_to_children();
+    int run_straight_line();
+    void begin_in_line(StepId id);
+    void await_in_line(const Plan::Move& move);
+    void await_sends();
+    void prepare_scratch();
+    void let_others_run(Patience& patience);
     void start_ready();
     void start(StepId step);
     int start_send(const Plan::Step& step, MPI_Request& request);

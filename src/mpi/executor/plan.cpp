@@ -17,24 +17,10 @@ bool overlap(const Region& a, const Region& b) {
     return a.buffer == b.buffer && a.offset_bytes < b.end_bytes() && b.offset_bytes < a.end_bytes();
 }
 
-// A receive first, if there is one, and all sends after it and after nothing else.
-bool looks_like_a_place_in_a_tree(const Schedule& schedule) {
-    const std::vector<mutirao::Step>& steps = schedule.steps();
-    if (steps.empty()) return false;
-    const bool receives = steps.front().kind == StepKind::receive;
-    const auto waits_as_a_parent = [&](const mutirao::Step& step) {
-        return step.kind == StepKind::send &&
-               (receives ? step.dependency_count == 1 && schedule.dependencies(step)[0] == 0
-                         : step.dependency_count == 0);
-    };
-    return std::all_of(steps.begin() + (receives ? 1 : 0), steps.end(), waits_as_a_parent);
-}
-
 }  // namespace
 
 Plan::Plan(const Schedule& schedule, const Transport& transport, const Members& members)
-    : scratch_bytes_(schedule.scratch_bytes()),
-      place_in_tree_(looks_like_a_place_in_a_tree(schedule)) {
+    : scratch_bytes_(schedule.scratch_bytes()) {
     add_steps(schedule,
               detached_sends(schedule, transport, *members.placement, members.my_rank),
               members.twin_rank_of);
@@ -56,6 +42,7 @@ Plan::Plan(const Schedule& schedule, const Transport& transport, const Members& 
             first_.push_back(static_cast<StepId>(i));
         }
     }
+    find_straight_line();
 }
 
 void Plan::add_steps(const Schedule& schedule, const std::vector<bool>& detached,

@@ -37,6 +37,12 @@ class Plan {
         std::size_t copy_bytes = 0;  ///< left behind: where in the copy its data are put
     };
 
+    /// Begins a step, or waits for its message.
+    struct Move {
+        StepId step;
+        int awaited_request;  ///< the so-many-th message begun, from 0; -1: begins
+    };
+
     /// The members' placement is known. `transport` tells which sends need not be waited for.
     Plan(const Schedule& schedule, const Transport& transport, const Members& members);
 
@@ -47,9 +53,11 @@ class Plan {
     /// Steps that wait for nothing.
     std::span<const StepId> first() const { return first_; }
     std::size_t scratch_bytes() const { return scratch_bytes_; }
-    /// At most one receive, and then sends that wait for nothing but it: a place in a tree, of a
-    /// message in one piece. The receive is the first step.
-    bool is_place_in_tree() const { return place_in_tree_; }
+    /// The whole plan in the order in which it runs anyway, where that does not depend on which message
+    /// comes first, so that nothing need be kept account of while it runs: a place in a tree, of a message
+    /// in one piece, or exchanges with one partner after another. Sends that nothing waits for are awaited
+    /// at the end. Empty: this plan has no such order.
+    std::span<const Move> straight_line() const { return straight_line_; }
 
     /// The twin's rank from which most comes, in pieces, if that is enough for an ArrivalRate; -1: none.
     int main_source() const { return main_source_; }
@@ -60,7 +68,8 @@ class Plan {
 
     std::size_t memory_bytes() const {
         return sizeof *this + steps_.capacity() * sizeof(Step) +
-               (dependents_.capacity() + first_.capacity()) * sizeof(StepId);
+               (dependents_.capacity() + first_.capacity()) * sizeof(StepId) +
+               straight_line_.capacity() * sizeof(Move);
     }
 
   private:
@@ -72,12 +81,13 @@ class Plan {
     void add_steps(const Schedule& schedule, const std::vector<bool>& detached,
                    std::span<const int> twin_rank_of);
     void find_main_source();
+    void find_straight_line();
     void add_order_and_window(std::vector<std::vector<StepId>>& dependents);
     std::vector<Step> steps_;
     std::vector<StepId> dependents_;
     std::vector<StepId> first_;
     std::size_t scratch_bytes_;
-    bool place_in_tree_ = false;
+    std::vector<Move> straight_line_;
     int main_source_ = -1;
     std::size_t left_behind_count_ = 0;
     std::size_t copy_bytes_ = 0;
