@@ -98,10 +98,9 @@ bool Contest::hear(const TrialReport& report) {
         return false;
     }
     Window& window = windows_[report.window];
-    window.sums_us.resize(arms, 0);
+    window.slowest_us.resize(arms, 0);
     for (std::size_t i = 0; i < arms; ++i) {
-        window.sums_us[i] += report.times_us[i];
-        window.longest_us = std::max(window.longest_us, report.times_us[i]);
+        window.slowest_us[i] = std::max(window.slowest_us[i], report.times_us[i]);
     }
     if (++window.reports < reporters_) {
         if (windows_.size() > most_windows_waiting) windows_.erase(windows_.begin());
@@ -124,30 +123,29 @@ void Contest::end_window(const Window& window) {
     for (const int number : trial_->alive()) {
         const int entered = entered_[static_cast<std::size_t>(number)];
         const auto place = std::find(running_.begin(), running_.end(), entered) - running_.begin();
-        times_us.push_back(window.sums_us[static_cast<std::size_t>(place)] / reporters_);
+        times_us.push_back(window.slowest_us[static_cast<std::size_t>(place)]);
     }
     end_window_of_trial(times_us);
 }
 
 void Contest::end_measuring(const Window& window) {
-    measured_us_.push_back(window.sums_us.front() / reporters_);
-    longest_us_.push_back(window.longest_us);
+    measured_us_.push_back(window.slowest_us.front());
     known(0) = {median_interval(measured_us_), measured_us_.size()};
     if (measured_us_.size() < windows_alone) return;
-    const double longest_us = median_interval(longest_us_).median;
+    const double present_us = known(0).time_us.median;
     const std::optional<double>& bound_us = contestants_.bound_us;
-    if (bound_us && longest_us <= near_bound * *bound_us) {
-        return settle("measured " + mutirao::duration(longest_us) + ", and nothing can take less than " +
+    if (bound_us && present_us <= near_bound * *bound_us) {
+        return settle("measured " + mutirao::duration(present_us) + ", and nothing can take less than " +
                       mutirao::duration(*bound_us));
     }
-    repetitions_ = repetitions_of(known(0).time_us.median);
+    repetitions_ = repetitions_of(present_us);
     std::vector<int> numbers = worth_trying();
     if (numbers.size() > 1) {
         phase_ = Phase::trying;
         warm_ = repetitions_ == 1;
         return try_out(std::move(numbers));
     }
-    settle("measured " + mutirao::duration(longest_us) + ", and no other is predicted to come near");
+    settle("measured " + mutirao::duration(present_us) + ", and no other is predicted to come near");
     watch();
 }
 

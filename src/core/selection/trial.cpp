@@ -41,14 +41,14 @@ double median_of_sorted(const std::vector<double>& sorted) {
 
 }  // namespace
 
-// Every round of as many calls as there are arms goes through them from a random one on, in random
-// strides: no arm always follows the same one.
+// A window goes through the arms from a random one on, in random strides: no arm always follows the same one.
 int Turns::arm_of(std::uint64_t call) const {
     const auto count = static_cast<std::uint64_t>(arms);
-    const std::uint64_t random = mixed(call / count);
+    const std::uint64_t turn = call / static_cast<std::uint64_t>(repetitions);
+    const std::uint64_t random = mixed(turn / count);
     std::uint64_t stride = 1 + (random >> 32) % count;
     while (std::gcd(stride, count) != 1) ++stride;
-    return static_cast<int>((random % count + stride * (call % count)) % count);
+    return static_cast<int>((random % count + stride * (turn % count)) % count);
 }
 
 Trial::Interval median_interval(std::vector<double> samples) {

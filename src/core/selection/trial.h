@@ -9,8 +9,10 @@
 
 namespace mutirao {
 
-/// How calls take turns. A window holds every arm so many times, in an order of its own; between two
-/// windows calls rest: they run by the first arm, and nobody looks at the clock.
+/// How calls take turns. A window holds so many calls of every arm, those of one after another, as a program
+/// makes them that calls again and again: where ranks return before others have what they sent, a single call
+/// says nothing of that. The order of the arms is another in each window. Between two windows calls rest:
+/// they run by the first arm, and nobody looks at the clock.
 struct Turns {
     int arms = 1;
     int repetitions = 1;
@@ -19,6 +21,12 @@ struct Turns {
     int window_calls() const { return arms * repetitions; }
     /// The arm of the n-th call in windows, counted from 0; equal on all ranks.
     int arm_of(std::uint64_t call) const;
+    /// The first of several calls in a row may wait for what another arm has left to do.
+    bool counts(std::uint64_t call) const {
+        return repetitions == 1 || call % static_cast<std::uint64_t>(repetitions) != 0;
+    }
+    /// Of each arm in a window.
+    int counted_calls() const { return repetitions == 1 ? 1 : repetitions - 1; }
 
     bool operator==(const Turns&) const = default;
 };

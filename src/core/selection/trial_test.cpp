@@ -2,36 +2,37 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
-#include <set>
 
 namespace mutirao {
 namespace {
 
-TEST(Turns, GiveEveryArmItsShareOfEveryWindow) {
+TEST(Turns, GiveEveryArmItsShareOfEveryWindowInARow) {
+    constexpr int repetitions = 3;
     for (int arms = 1; arms <= 7; ++arms) {
-        const Turns turns{arms, 3};
-        std::set<std::vector<int>> orders;
+        const Turns turns{arms, repetitions};
+        std::vector<int> begins(static_cast<std::size_t>(arms), 0);
         for (std::uint64_t window = 0; window < 200; ++window) {
-            std::vector<int> calls(static_cast<std::size_t>(arms), 0), order;
+            std::vector<int> order;
             for (int i = 0; i < turns.window_calls(); ++i) {
-                const std::uint64_t call =
-                    window * static_cast<std::uint64_t>(turns.window_calls()) +
-                    static_cast<std::uint64_t>(i);
-                EXPECT_EQ(call / static_cast<std::uint64_t>(turns.window_calls()), window);
+                const std::uint64_t call = window * static_cast<std::uint64_t>(turns.window_calls()) +
+                                           static_cast<std::uint64_t>(i);
                 const int arm = turns.arm_of(call);
                 ASSERT_GE(arm, 0);
                 ASSERT_LT(arm, arms);
-                ++calls[static_cast<std::size_t>(arm)];
+                const bool in_a_row = !order.empty() && order.back() == arm;
+                EXPECT_EQ(in_a_row, i % repetitions != 0);
+                EXPECT_EQ(turns.counts(call), in_a_row);
+                if (!in_a_row) {
+                    EXPECT_EQ(std::count(order.begin(), order.end(), arm), 0);
+                }
                 order.push_back(arm);
             }
-            EXPECT_EQ(calls, std::vector<int>(static_cast<std::size_t>(arms), 3));
-            orders.insert(order);
+            ++begins[static_cast<std::size_t>(order.front())];
         }
-        if (arms > 1) {
-            EXPECT_GT(orders.size(), 4u) << arms;
-        }
+        for (const int count : begins) EXPECT_NEAR(count, 200 / arms, 60) << arms;
     }
 }
 

@@ -106,8 +106,9 @@ RulingTable::TrialCall RulingTable::take_turn(const Way& way) {
 std::optional<TrialReport> RulingTable::end_turn(const TrialCall& call, double took_us) {
     Turns& turns = *call.turns;
     TrialReport& window = turns.window;
-    window.times_us[static_cast<std::size_t>(call.arm)] +=
-        took_us / static_cast<double>(turns.order.repetitions);
+    if (turns.order.counts(turns.calls - 1)) {
+        window.times_us[static_cast<std::size_t>(call.arm)] += took_us / turns.order.counted_calls();
+    }
     if (turns.calls % static_cast<std::uint64_t>(turns.order.window_calls()) != 0) {
         return std::nullopt;
     }
