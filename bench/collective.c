@@ -22,6 +22,9 @@
  * preloaded: "native_ms". Processes, memory and the machine's moment are then the same for both, as between two
  * jobs they never are.
  *
+ * With --pause-ms nothing is sent for so long before each measurement, as TCP takes to forget how much a
+ * connection carried.
+ *
  * With --late-us one rank comes so much later to each call than it could: the last one, or with --late-changes 1
  * each in turn. That is part of what is measured.
  *
@@ -98,11 +101,11 @@ static void empty_cache(void) {
 }
 
 /* Returns when it is this rank's time to enter, once all are ready. */
-static void wait_for_start(const struct call* call, double notice) {
+static void wait_for_start(const struct call* call, double notice, double pause) {
     if (!call->collective->from_root) {
-        wait_until(told_by_root(call->root, now_ms() + notice + pause_before_start_ms));
+        wait_until(told_by_root(call->root, now_ms() + notice + pause + pause_before_start_ms));
     } else if (rank == call->root) {
-        pause_ms(pause_before_start_ms);
+        pause_ms(pause + pause_before_start_ms);
     }
 }
 
@@ -122,6 +125,7 @@ struct rounds {
     int consecutive;
     int repeat;
     double notice_ms;
+    double pause_ms;
     double* entry_spread_ms; /* these are the root's to know */
     double* completion_ms;
     int cold;
@@ -163,7 +167,7 @@ static void run_rounds(struct call* call, const struct rounds* rounds) {
         if (i == rounds->repeat) {
             return;
         }
-        wait_for_start(call, rounds->notice_ms);
+        wait_for_start(call, rounds->notice_ms, rounds->pause_ms);
         const int natively = rounds->beside_native && i % 2 == 1;
         functions = natively ? natives() : &as_linked;
         begin = now_ms();
@@ -232,7 +236,12 @@ static void settle(const struct options* options, struct call* call, double noti
     for (int next = 1; next > 0;) {
         double spread, step_ms = 0;
         settling->calls = next;
-        run_rounds(call, &(struct rounds){next, 1, notice, &spread, &step_ms, 0, 0, options->late});
+        run_rounds(call, &(struct rounds){.consecutive = next,
+                                             .repeat = 1,
+                                             .notice_ms = notice,
+                                             .entry_spread_ms = &spread,
+                                             .completion_ms = &step_ms,
+                                             .late = options->late});
         add_step(settling, call->length, step_ms);
         if (step_ms / next < settling->least_call_ms) {
             settling->least_call_ms = step_ms / next;
@@ -286,7 +295,12 @@ static void measure(const struct options* options, struct call* call) {
     }
     struct settling settling = {.first_call = calls_made, .least_call_ms = 1e300};
     double first[2]; /* the spread, and the first call's completion */
-    run_rounds(call, &(struct rounds){1, 1, notice, first, first + 1, 0, 0, options->late});
+    run_rounds(call, &(struct rounds){.consecutive = 1,
+                                         .repeat = 1,
+                                         .notice_ms = notice,
+                                         .entry_spread_ms = first,
+                                         .completion_ms = first + 1,
+                                         .late = options->late});
     to_rank_0(call->root, first, 2);
     if (options->settle_calls > 0 || options->settle_ms > 0 || options->consecutives[0] == 0) {
         settle(options, call, notice, &settling);
@@ -295,9 +309,15 @@ static void measure(const struct options* options, struct call* call) {
     for (int c = 0; c < options->consecutive_count; ++c) {
         const int part = settling.calls < measured_part ? 1 : settling.calls / measured_part;
         const int asked = options->consecutives[c];
-        const struct rounds rounds = {
-            asked > 0 ? asked : part, repeat, notice, values, values + 1, options->cold,
-            options->beside_native, options->late};
+        const struct rounds rounds = {.consecutive = asked > 0 ? asked : part,
+                                      .repeat = repeat,
+                                      .notice_ms = notice,
+                                      .pause_ms = options->pause_ms,
+                                      .entry_spread_ms = values,
+                                      .completion_ms = values + 1,
+                                      .cold = options->cold,
+                                      .beside_native = options->beside_native,
+                                      .late = options->late};
         run_rounds(call, &rounds);
         to_rank_0(call->root, values, repeat + 1);
         print_line(call, first[1], &rounds, &settling);

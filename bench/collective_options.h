@@ -6,7 +6,7 @@
 
 const char program_usage[] = "NAME [--bytes N,...] [--roots R,...] [--repeat N]"
                              " [--consecutive N,...] [--settle-calls N] [--settle-ms N]"
-                             " [--cold 0|1] [--beside-native 0|1] [--late-us N] [--late-changes 0|1]"
+                             " [--pause-ms N] [--cold 0|1] [--beside-native 0|1] [--late-us N] [--late-changes 0|1]"
                              " [--then ...]";
 
 enum { most_consecutive = 1000000 };
@@ -27,6 +27,7 @@ struct options {
     int settle_calls;
     int settle_ms;
     int repeat;
+    int pause_ms;
     int cold;
     int beside_native;
     struct lateness late;
@@ -62,6 +63,8 @@ static int parse(int from, int argc, char** argv, const struct collective* colle
                 parse_list(value, 0, collective->rooted ? size - 1 : 0, options->roots);
         } else if (strcmp(argv[i], "--repeat") == 0) {
             options->repeat = parse_one(value, 1, 1000000);
+        } else if (strcmp(argv[i], "--pause-ms") == 0) {
+            options->pause_ms = parse_one(value, 0, 1000000);
         } else if (strcmp(argv[i], "--cold") == 0) {
             options->cold = parse_one(value, 0, 1);
         } else if (strcmp(argv[i], "--beside-native") == 0) {

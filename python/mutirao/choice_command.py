@@ -68,6 +68,8 @@ def run_choice(arguments) -> int:
     check_counts(arguments, "repeat")
     if arguments.consecutive != 1:
         raise UsageError("--consecutive: with --choice that follows from how long calls take")
+    if arguments.pause_s:
+        raise UsageError("--pause-s is for single measurements: with --choice calls follow each other")
     if arguments.collective == ALL and arguments.only:
         raise UsageError("--only names algorithms of one collective, not of all")
     if arguments.late_changes and not arguments.late_us:

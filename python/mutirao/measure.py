@@ -73,6 +73,7 @@ class Workload:
     repeat: int = 3
     settle_calls: int = 0
     settle_ms: int = 0
+    pause_ms: int = 0  # before each measurement nothing is sent for so long
     cold: bool = False  # no buffer is in the processor's cache
     beside_native: bool = False  # each measurement has one of the MPI library's own beside it
     late_us: int = 0  # a rank comes so much later to each call: the last one,
@@ -90,6 +91,7 @@ class Workload:
                 "--consecutive", joined(self.consecutive), "--repeat", str(self.repeat),
                 *(["--settle-calls", str(self.settle_calls)] if self.settle_calls else []),
                 *(["--settle-ms", str(self.settle_ms)] if self.settle_ms else []),
+                *(["--pause-ms", str(self.pause_ms)] if self.pause_ms else []),
                 *(["--cold", "1"] if self.cold else []),
                 *(["--beside-native", "1"] if self.beside_native else []),
                 *(["--late-us", str(self.late_us)] if self.late_us else []),

@@ -112,7 +112,7 @@ std::string summary(Runtime* runtime, const Job* job) {
     }
     Sums sums;
     sums.enabled = runtime->settings.enabled;
-    sums.tries = runtime->settings.trials && !runtime->settings.waits_at_start();
+    sums.tries = runtime->settings.holds_trials();
     const std::lock_guard lock(runtime->mutex);
     for (const auto& record : runtime->records) {
         const std::lock_guard record_lock(record->mutex);

@@ -34,7 +34,7 @@ def test_settings_say_what_they_are_and_where_that_was_said(mutirao, tmp_path):
     now = {row["name"]: (row["value"], row["from"]) for row in rows}
     assert (now["agent_interval_ms"], now["verbose"], now["trials"], now["start"]) == (
         ("400", "command line"), ("1", "mutirao.toml"), ("off", "environment"), ("beside", "default"))
-    assert "trials = off  [environment; default on; on/off]" in mutirao("settings", **given).stdout
+    assert "trials = off  [environment; default auto; on/off/auto]" in mutirao("settings", **given).stdout
     assert mutirao("settings", "--set", "trails=off").returncode == 2
 
 

@@ -1,6 +1,7 @@
 """On one host predictions are no reason to leave the MPI library, so calls take turns and what they take
 decides. The truth here is a tool behind mutirao that makes the MPI library's own function slow."""
 
+import os
 import subprocess
 
 import pytest
@@ -84,6 +85,16 @@ def test_keeps_to_it_where_nothing_is_better_for_it(run, mpi):
         return None if ours > 0 and ruling and "measured" in ruling["reason"] else ruling
 
     in_time(trial)
+
+
+def test_ranks_without_a_processor_are_left_to_the_mpi_library(run):
+    """What takes turns there is the ranks: a reduction whose leaves return at once would seem fast."""
+    ranks = os.cpu_count() + 1
+    finished = run("collective", "barrier", ranks=ranks, settings={"trials": "auto"})
+    world = finished.report["communicators"][0]
+    assert (world["state"], world["reason"]) == ("native", "one host, with more ranks than processors")
+    asked_for = run("collective", "barrier", ranks=ranks).report["communicators"][0]
+    assert asked_for["state"] == "mutirao", asked_for["reason"]
 
 
 # Five take long where MPI libraries spin while they wait.

@@ -42,6 +42,7 @@ from mutirao.progress import steps
 from mutirao.units import counted, ms, ratio
 from mutirao.user_settings import gather_settings
 
+MOST_PAUSE_S = 1000
 # Closer than this two algorithms count as equally fast.
 EQUALLY_FAST = 1.01
 
@@ -69,6 +70,9 @@ def register(subparsers, common) -> None:
                         help=f"default: {REPEAT}, with --choice on real hosts {CHOICE_REPEAT}")
     parser.add_argument("--consecutive", type=int, default=1, metavar="K",
                         help="time so many calls in a row; default: 1")
+    parser.add_argument("--pause-s", type=float, default=0.0, metavar="S",
+                        help="before each measurement send nothing for so long, as TCP takes to forget"
+                        " how much a connection carried; default: 0")
     add_settings(parser, "start=wait unless it is set")
     add_choice(parser)
     parser.set_defaults(run=run)
@@ -88,9 +92,12 @@ def run(arguments) -> int:
     ranks = place.ranks
     arguments.repeat = REPEAT if arguments.repeat is None else arguments.repeat
     check_counts(arguments, "repeat", "consecutive")
+    if not 0 <= arguments.pause_s <= MOST_PAUSE_S:
+        raise UsageError(f"--pause-s {arguments.pause_s:g}: it takes 0 to {MOST_PAUSE_S}")
     workload = Workload(lengths_of(arguments, collective),
                         roots_of(arguments, collective, ranks, place.network),
-                        (arguments.consecutive,), arguments.repeat)
+                        (arguments.consecutive,), arguments.repeat,
+                        pause_ms=round(arguments.pause_s * 1000))
     names = parse_only(arguments.only or [f"{NATIVE},{OWN_CHOICE}"], collective.name)
     contenders = _contenders(place.mpis, names, gather_settings(arguments.assignments),
                              collective.name)
@@ -98,7 +105,7 @@ def run(arguments) -> int:
     bench = Bench(workload, measurements)
     if arguments.json:
         print_json({"collective": arguments.collective, "ranks": ranks, **described,
-                    "repeat": workload.repeat, "measurements": bench.to_list(),
+                    "repeat": workload.repeat, "pause_ms": workload.pause_ms, "measurements": bench.to_list(),
                     "summary": bench.summary(), "failed": failures})
     else:
         bench.print()

@@ -111,6 +111,17 @@ std::string assign_adaptation(Settings& settings, std::string_view text) {
     return {};
 }
 
+std::string assign_trials(Settings& settings, std::string_view text) {
+    if (text == automatic) {
+        settings.trials = Trials::automatic;
+        return {};
+    }
+    bool on = true;
+    const std::string error = assign_switch(on, text);
+    if (error.empty()) settings.trials = on ? Trials::on : Trials::off;
+    return error.empty() ? error : error + " nor auto";
+}
+
 std::string assign_threshold(Settings& settings, std::string_view text) {
     if (text == automatic) {
         settings.change_threshold_percent.reset();
@@ -207,11 +218,13 @@ std::vector<SettingRow> choosing_rows() {
         file_row(&Settings::verbose_file, "verbose_file",
                  "File that `verbose` adds its lines to instead of standard error; %r stands for the "
                  "rank and %h for the host. Empty: none."),
-        {"trials", "on/off", "on", "",
+        {"trials", "on/off/auto", automatic, "",
          "On: what calls take is measured where prediction chose, and where that is not near the "
          "lower bound they take turns with the MPI library's own and other candidates until one is "
-         "clearly faster. Off: predictions decide. Not with start=wait.",
-         [](Settings& s, std::string_view text) { return assign_switch(s.trials, text); }},
+         "clearly faster. Off: predictions decide. auto: on, but among ranks on one host that has fewer "
+         "processors, where times tell more of the scheduler, the MPI library takes all calls. Not with "
+         "start=wait.",
+         assign_trials},
         {"reproducibility", "word", "stable", "",
          "How much the rounding of reductions may depend on what is chosen. fast: any algorithm at any "
          "time. stable: several are tried until a choice is made, which explain shows; then it stays, but "

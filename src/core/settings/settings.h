@@ -45,6 +45,13 @@ enum class AgentPlace : unsigned char {
     none
 };
 
+/// Whether predictions are judged by what calls take.
+enum class Trials : unsigned char {
+    automatic,  ///< but on one host only if it has a processor for every rank: else times are the scheduler's
+    on,
+    off
+};
+
 /// How much the results of reductions may depend on what is chosen when.
 enum class Reproducibility : unsigned char {
     fast,    ///< any algorithm at any time
@@ -57,7 +64,7 @@ struct Settings {
     Start start = Start::beside;
     /// Forced algorithms; nothing: mutirao chooses.
     std::array<std::optional<Candidate>, collectives.size()> algorithms;
-    bool trials = true;                  ///< predictions are judged by what calls take
+    Trials trials = Trials::automatic;
     Reproducibility reproducibility = Reproducibility::stable;
     std::string report;                  ///< file that rank 0 writes at the end; empty: none
     bool explain = false;                ///< rank 0 says at the end what ran, on stderr
@@ -82,11 +89,15 @@ struct Settings {
         return start == Start::wait || adaptation.mode == Adaptation::Mode::synchronous;
     }
 
-    /// Between several hosts there is always something to do.
-    bool acts_on_one_host() const {
+    /// Who waits for what is settled gets what is predicted.
+    bool holds_trials() const { return trials != Trials::off && !waits_at_start(); }
+
+    /// Between several hosts there is always something to do. `crowded`: the host has more ranks than processors.
+    bool acts_on_one_host(bool crowded) const {
         const bool forces = std::any_of(algorithms.begin(), algorithms.end(),
                                         [](const auto& each) { return each.has_value(); });
-        return forces || (trials && !waits_at_start());
+        const bool tries = holds_trials() && (trials == Trials::on || !crowded);
+        return forces || tries || reproducibility == Reproducibility::bitwise;
     }
 
     /// Whether ranks wait until all know each other, and that a communicator is handled.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mpi/communicator/communicator.h"
+#include "mpi/communicator/roles.h"
 #include "mpi/executor/patience.h"
 #include "mpi/job/watch.h"
 #include "mpi/rulings/deciding_thread.h"
@@ -30,37 +31,6 @@ std::string mode_of(bool watched) {
         return "off";
     }
     return runtime().settings.agent == AgentPlace::in_band ? "in-band" : "auto";
-}
-
-// The rank that decides. Where only the leaders of hosts see the network, one of them.
-int choose_decider(const Members& members, const World& world) {
-    if (runtime().settings.agent != AgentPlace::in_band) {
-        return 0;
-    }
-    const auto leads = [&](int twin_rank) { return world.leads(twin_rank); };
-    const auto found =
-        std::find_if(members.twin_rank_of.begin(), members.twin_rank_of.end(), leads);
-    return found == members.twin_rank_of.end()
-               ? 0
-               : static_cast<int>(found - members.twin_rank_of.begin());
-}
-
-// Where ranks are many some speak for all, the decider among them.
-int reporting_stride(int ranks) {
-    constexpr int most_reporters = 32;
-    return (ranks + most_reporters - 1) / most_reporters;
-}
-
-bool reports_times(int rank, int decider, int ranks) {
-    return (rank - decider) % reporting_stride(ranks) == 0;
-}
-
-int reporters_among(int ranks, int decider) {
-    int count = 0;
-    for (int rank = 0; rank < ranks; ++rank) {
-        count += reports_times(rank, decider, ranks) ? 1 : 0;
-    }
-    return count;
 }
 
 }  // namespace
@@ -106,10 +76,10 @@ bool Communicator::know_hosts() {
         record_->hosts = ruled_->members.host_count();
         record_->host_names = host_names(ruled_->members, world);
     }
-    const bool nothing_to_choose =
-        ruled_->members.host_count() == 1 && !runtime().settings.acts_on_one_host();
-    if (!world.native_reason.empty() || nothing_to_choose) {
-        be_native(nothing_to_choose ? "one host" : world.native_reason);
+    const std::string obstacle =
+        world.native_reason.empty() ? nothing_to_choose(ruled_->members, world) : world.native_reason;
+    if (!obstacle.empty()) {
+        be_native(obstacle);
         return true;
     }
     ruled_->transport = transport_of(runtime().settings, world.sockets);
@@ -153,7 +123,6 @@ void Communicator::start_deciding() {
             world.daemon_host.empty() ? host : world.daemon_host[static_cast<std::size_t>(host)]);
     }
     subject.decider = ruled_->decider;
-    subject.reporters = reporters_among(ruled_->members.rank_count(), ruled_->decider);
     subject.lookout = job_.lookout();
     subject.sockets = world.sockets;
     subject.settings = runtime().settings;
@@ -310,7 +279,7 @@ void Communicator::leave(const Turn& turn) {
 
 void Communicator::end_turn(const Turn& turn) {
     const auto window = RulingTable::end_turn(turn.trial, now_us() - turn.begun_us);
-    if (!window || !reports_times(my_rank_, ruled_->decider, rank_count())) {
+    if (!window || !reports_times(my_rank_, window->shapes.root, ruled_->decider, rank_count())) {
         return;
     }
     if (!decides()) {

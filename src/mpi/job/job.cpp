@@ -268,7 +268,7 @@ void Job::take_introductions() {
 void Job::start_source() {
     const Settings& settings = runtime().settings;
     if (world_.host_count() == 1) {
-        if (settings.acts_on_one_host()) {
+        if (settings.acts_on_one_host(world_.is_crowded(0))) {
             source_ = std::make_shared<OneHost>();
         }
         return;

@@ -16,7 +16,7 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<Introduction>);
 static_assert(sizeof(Introduction) ==
-              7 * sizeof(std::uint64_t) + sizeof(SocketLimits) + sizeof(agent::Contact) + sizeof(agent::Key) +
+              8 * sizeof(std::uint64_t) + sizeof(SocketLimits) + sizeof(agent::Contact) + sizeof(agent::Key) +
                   sizeof(Introduction::host_name));
 
 std::uint64_t hash_of(const std::string& text) { return fnv1a(std::as_bytes(std::span(text))); }
@@ -84,6 +84,7 @@ Introduction introduce(const Settings& settings, std::uint64_t settings_hash, in
                                      : host_identity());
     mine.enabled = settings.enabled ? 1 : 0;
     mine.sockets = limits_of_this_host();
+    mine.processors = sysconf(_SC_NPROCESSORS_ONLN);
     gethostname(mine.host_name.data(), mine.host_name.size());
     return mine;
 }
@@ -108,6 +109,7 @@ World world_of(const std::vector<Introduction>& introductions, int my_rank) {
             host_of_identity.try_emplace(introductions[rank].host_identity, world.host_count());
         if (fresh) {
             world.leader_of_host.push_back(static_cast<int>(rank));
+            world.processors_of_host.push_back(introductions[rank].processors);
             const auto& name = introductions[rank].host_name;
             world.host_names.emplace_back(name.begin(), std::find(name.begin(), name.end(), '\0'));
         }

@@ -26,6 +26,7 @@ struct Introduction {
     std::uint64_t has_agent = 0;      ///< 1: sockets are open for one
     std::uint64_t daemon_job = 0;     ///< of the standing agent on this host; 0: there is none
     std::int64_t daemon_host = 0;     ///< this host's number for it
+    std::int64_t processors = 0;      ///< of this host
     SocketLimits sockets;
     agent::Contact contact;
     agent::Key key;  ///< of the rank's own making; rank 0's is used
@@ -41,6 +42,7 @@ struct World {
     std::shared_ptr<const Placement> placement;
     std::vector<int> leader_of_host;
     std::vector<std::string> host_names;
+    std::vector<std::int64_t> processors_of_host;
     /// Why all calls of the whole job go to the MPI library; empty: they need not.
     std::string native_reason;
     bool at_odds = false;  ///< because the ranks do not agree
@@ -51,6 +53,11 @@ struct World {
     int rank_count() const { return placement ? placement->rank_count() : 0; }
     int host_count() const { return static_cast<int>(leader_of_host.size()); }
     int my_host() const { return placement->host_of(my_rank); }
+    /// It has more of the job's ranks than processors.
+    bool is_crowded(int host) const {
+        return static_cast<std::int64_t>(placement->ranks_of(host).size()) >
+               processors_of_host[static_cast<std::size_t>(host)];
+    }
     bool leads(int rank) const {
         return leader_of_host[static_cast<std::size_t>(placement->host_of(rank))] == rank;
     }

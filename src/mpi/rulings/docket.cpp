@@ -7,6 +7,7 @@
 #include "core/epochs/route.h"
 #include "core/text/milliseconds.h"
 #include "mpi/communicator/record_text.h"
+#include "mpi/communicator/roles.h"
 #include "mpi/job/job.h"
 #include "mpi/rulings/topology.h"
 #include "mpi/stopwatch.h"
@@ -169,7 +170,7 @@ std::optional<Ruling> Docket::decide(Case& each) {
         return std::nullopt;
     }
     each.cause = fresh ? "" : what_changed(*before, *each.decision);
-    if (holds_contests()) {
+    if (subject_.settings.holds_trials()) {
         each.contest = contest_of(each);
         if (each.contest) {
             return each.contest->ruling();
@@ -183,7 +184,7 @@ std::optional<Ruling> Docket::decide(Case& each) {
 
 // Beside the program; again only on another network.
 void Docket::read_profile() {
-    if (!subject_.store || !holds_contests()) {
+    if (!subject_.store || !subject_.settings.holds_trials()) {
         return;
     }
     Fabric here = describe_fabric(network_->topology(), profile::processor(), profile::transport());
@@ -203,8 +204,9 @@ void Docket::read_profile() {
 
 // What an earlier job measured is as good as a trial, and what it measured of others a first choice.
 std::optional<Contest> Docket::contest_of(const Case& each) const {
-    auto contest = contest_for(each.shape, *each.decision, *network_, subject_.reporters,
-                               watches(each.shape));
+    const int reporters = reporters_among(network_->placement().rank_count(), class_of(each.shape).root,
+                                          subject_.decider);
+    auto contest = contest_for(each.shape, *each.decision, *network_, reporters, watches(each.shape));
     if (!contest || rows_.empty()) {
         return contest;
     }
@@ -238,11 +240,6 @@ void Docket::remember(const Case& each) {
 bool Docket::watches(const CallShape& shape) const {
     return subject_.settings.reproducibility == Reproducibility::fast ||
            !row_of(shape.collective).reduces;
-}
-
-// Who waits for what is settled gets what is predicted.
-bool Docket::holds_contests() const {
-    return subject_.settings.trials && !subject_.settings.waits_at_start();
 }
 
 void Docket::hear(const TrialReport& report) {

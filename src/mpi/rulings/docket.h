@@ -31,7 +31,6 @@ class Docket {
         std::shared_ptr<const Placement> placement;
         std::vector<int> source_host_of;  ///< the source's number of each host
         int decider = 0;                  ///< rank
-        int reporters = 1;                ///< ranks that say how long calls on trial took
         std::shared_ptr<Lookout> lookout;  ///< null: nobody measures beside the program
         SocketLimits sockets;
         Settings settings;
@@ -78,7 +77,6 @@ class Docket {
     ShapeClass subject_of(const CallShape& shape) const;
     void question_all();
     std::optional<Ruling> decide(Case& each);
-    bool holds_contests() const;
     bool watches(const CallShape& shape) const;
     void read_profile();
     std::optional<Contest> contest_of(const Case& each) const;
