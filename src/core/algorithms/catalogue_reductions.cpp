@@ -11,6 +11,7 @@ Schedule k_nomial(const Request& request);
 Schedule bine(const Request& request);
 Schedule chain(const Request& request);
 Schedule in_order_binary(const Request& request);
+Schedule circulant(const Request& request);
 Schedule rabenseifner(const Request& request);
 Schedule tree(const Request& request);
 
@@ -84,6 +85,10 @@ std::vector<Algorithm> reduce_rows() {
          .summary = "a binary tree with every rank between its children's ranks",
          .source = "Open MPI; Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
          .build = reduce::in_order_binary, .segmented = true, .keeps_order = true},
+        {.collective = reduce, .name = "circulant",
+         .summary = "a segment in and one out in each round, over skips that take turns",
+         .source = "Traeff 2024, arXiv:2407.18004",
+         .build = reduce::circulant, .segmented = true},
         {.collective = reduce, .name = "rabenseifner",
          .summary = "recursive halving, then the blocks are gathered at the root",
          .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",

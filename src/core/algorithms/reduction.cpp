@@ -91,6 +91,17 @@ Partial whole_message(Dataflow& flow, const Request& request, bool has_result) {
             {has_result ? Buffer::output : Buffer::scratch, 0, length}};
 }
 
+std::vector<Partial> parts_of(const Request& request, const Partial& whole) {
+    const Region all{Buffer::input, 0, request.length_bytes};
+    std::vector<Partial> parts;
+    for (const Region& segment :
+         segments_of(all, request.parameters.segment_bytes, request.unit_bytes)) {
+        parts.push_back(whole);
+        parts.back().narrow(segment);
+    }
+    return parts;
+}
+
 // --- trees -------------------------------------------------------------------------------------
 
 UpwardPlace mirrored(const TreePlace& place) {
@@ -99,16 +110,11 @@ UpwardPlace mirrored(const TreePlace& place) {
 
 std::vector<Partial> pass_up(const Request& request, const UpwardPlace& place,
                              const Partial& whole) {
-    const Region all{Buffer::input, 0, request.length_bytes};
-    std::vector<Partial> parts;
-    for (const Region& segment :
-         segments_of(all, request.parameters.segment_bytes, request.unit_bytes)) {
-        Partial part = whole;
-        part.narrow(segment);
+    std::vector<Partial> parts = parts_of(request, whole);
+    for (Partial& part : parts) {
         part.combine(place.before, place.after);
         if (place.parent >= 0) part.send(place.parent);
         if (place.parent < 0) part.settle();
-        parts.push_back(part);
     }
     return parts;
 }

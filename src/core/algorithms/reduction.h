@@ -77,6 +77,9 @@ class Partial {
 /// and elsewhere in scratch memory.
 Partial whole_message(Dataflow& flow, const Request& request, bool has_result);
 
+/// One of each segment, in their order.
+std::vector<Partial> parts_of(const Request& request, const Partial& whole);
+
 /// A rank's place in a tree whose children's results go before and after its own operand.
 struct UpwardPlace {
     int parent = -1;  ///< -1: the root

@@ -93,6 +93,8 @@ TEST(ReductionClaims, DepthsOfReduceAndScans) {
         EXPECT_LE(depth_of(reduce, "k_nomial:radix=8", size), ceiling_log(size, 8));
         EXPECT_EQ(depth_of(reduce, "chain", size), size - 1);
         EXPECT_LE(depth_of(reduce, "in_order_binary", size), 1 + log2);
+        EXPECT_LE(depth_of(reduce, "circulant", size), log2);
+        EXPECT_LE(depth_of(reduce, "circulant:segment_bytes=256", size), log2 + 4 - 1);
         EXPECT_LE(depth_of(reduce, "rabenseifner", size),
                   2 * (log2 - (is_power_of_two(size) ? 0 : 1)) + (is_power_of_two(size) ? 0 : 1));
         for (const Collective each : {scan, exscan}) {
@@ -166,6 +168,19 @@ TEST(ReductionClaims, CirculantTakesFewMessages) {
                                           true)),
                   most)
             << size;
+    }
+}
+
+// Each rank sends a segment once, and gets no more than one in a round.
+TEST(ReductionClaims, CirculantReducesWithASegmentARound) {
+    constexpr std::size_t segment = 256;
+    constexpr std::size_t segments = 4;
+    for (int size = 2; size <= 40; ++size) {
+        const auto log2 = static_cast<std::size_t>(ceiling_log(size, 2));
+        const auto schedules = schedules_of(Collective::reduce, "circulant:segment_bytes=256", size,
+                                            segments * segment, true);
+        EXPECT_EQ(most_sends(schedules), segments) << size;
+        EXPECT_LE(port_load(schedules), (segments - 1 + log2) * segment) << size;
     }
 }
 
