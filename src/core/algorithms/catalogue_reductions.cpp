@@ -51,6 +51,7 @@ namespace scan {
 Schedule linear(const Request& request);
 Schedule recursive_doubling(const Request& request);
 Schedule direct(const Request& request);
+Schedule two_level(const Request& request);
 
 }  // namespace scan
 
@@ -59,6 +60,7 @@ namespace exscan {
 Schedule linear(const Request& request);
 Schedule recursive_doubling(const Request& request);
 Schedule direct(const Request& request);
+Schedule two_level(const Request& request);
 
 }  // namespace exscan
 
@@ -209,6 +211,10 @@ std::vector<Algorithm> scan_rows() {
          .summary = "every rank sends to all ranks after it",
          .source = "all operands at once, as the collective is defined",
          .build = scan::direct, .keeps_order = true, .from_first = true},
+        {.collective = scan, .name = "two_level",
+         .summary = "sums inside each host and between the hosts' last ranks, then added inside",
+         .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
+         .build = scan::two_level, .keeps_order = true},
     };
 }
 
@@ -228,6 +234,10 @@ std::vector<Algorithm> exscan_rows() {
          .summary = "every rank sends to all ranks after it",
          .source = "all operands at once, as the collective is defined",
          .build = exscan::direct, .keeps_order = true, .from_first = true},
+        {.collective = exscan, .name = "two_level",
+         .summary = "sums inside each host and between the hosts' last ranks, then added inside",
+         .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
+         .build = exscan::two_level, .keeps_order = true},
     };
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/algorithms/shape.h"
 #include "core/algorithms/test_requests.h"
+#include "core/algorithms/two_level_scan.h"
 #include "core/collectives/promise.h"
 #include "core/schedule/checker.h"
 #include "core/schedule/step_graph.h"
@@ -97,10 +98,14 @@ TEST(ReductionClaims, DepthsOfReduceAndScans) {
         EXPECT_LE(depth_of(reduce, "circulant:segment_bytes=256", size), log2 + 4 - 1);
         EXPECT_LE(depth_of(reduce, "rabenseifner", size),
                   2 * (log2 - (is_power_of_two(size) ? 0 : 1)) + (is_power_of_two(size) ? 0 : 1));
+        const Placement runs = runs_on_hosts(test::some_placement(size));
         for (const Collective each : {scan, exscan}) {
             EXPECT_EQ(depth_of(each, "linear", size), size - 1);
             EXPECT_LE(depth_of(each, "recursive_doubling", size), log2);
             EXPECT_EQ(depth_of(each, "direct", size), 1);
+            EXPECT_LE(depth_of(each, "two_level", size),
+                      2 * ceiling_log(runs.most_ranks_on_a_host(), 2) +
+                          ceiling_log(runs.host_count(), 2));
         }
     }
 }
