@@ -60,19 +60,21 @@ void Partial::receive_all(std::span<const int> peers, Region into) {
     }
 }
 
-void Partial::combine(std::span<const int> before, std::span<const int> after) {
+StepId Partial::combine(std::span<const int> before, std::span<const int> after) {
     if (!before.empty()) {
         const Region prefix = at_home_ ? waiting(prefixes_++ % prefix_slot_count_) : home_;
         receive_all(before, prefix);
         at_home_ ? flow_->reduce_before(prefix, home_) : flow_->reduce(operand_, home_);
         at_home_ = true;
     }
+    StepId received = Dataflow::no_id;
     for (const int peer : after) {
         const Region message = at_home_ ? next_waiting() : home_;
-        flow_->receive(peer, message);
+        received = flow_->receive(peer, message);
         at_home_ ? flow_->reduce(message, home_) : flow_->reduce_before(operand_, home_);
         at_home_ = true;
     }
+    return received;
 }
 
 void Partial::replace(std::span<const int> peers) {

@@ -10,6 +10,7 @@
 #include "core/algorithms/two_level_scan.h"
 #include "core/collectives/promise.h"
 #include "core/schedule/checker.h"
+#include "core/schedule/predictor.h"
 #include "core/schedule/step_graph.h"
 
 namespace mutirao {
@@ -187,6 +188,24 @@ TEST(ReductionClaims, CirculantReducesWithASegmentARound) {
         EXPECT_EQ(most_sends(schedules), segments) << size;
         EXPECT_LE(port_load(schedules), (segments - 1 + log2) * segment) << size;
     }
+}
+
+// Seen to fail without a bound on how far a rank may be ahead.
+TEST(ReductionClaims, CirculantReducesAsFastAsItBroadcasts) {
+    constexpr int size = 24;
+    Network network(size);
+    for (int a = 0; a < size; ++a) {
+        network.set_host(a, {0, 0, 1000});
+        for (int b = 0; b < size; ++b) {
+            if (a != b) network.set_link(a, b, {50, 1000});
+        }
+    }
+    const auto predicted_us = [&](Collective collective) {
+        return predict(schedules_of(collective, "circulant:segment_bytes=32768", size, 8 << 20, true),
+                       network)
+            .completion_us;
+    };
+    EXPECT_LE(predicted_us(Collective::reduce), 1.2 * predicted_us(Collective::broadcast));
 }
 
 // One message for each step, unless more blocks are due than may share one.

@@ -6,10 +6,18 @@
 // least possible; a rank sends n bytes, and receives and combines one segment a round at most.
 // Scratch for up to four times the message. The operator must commute: a segment comes up a tree
 // of its own, whose ranks are in no order.
+#include "core/algorithms/circulant.h"
 #include "core/algorithms/circulant_pipeline.h"
 #include "core/algorithms/reduction.h"
 
 namespace mutirao::reduce {
+namespace {
+
+/// A rank has most of what it sends from the start. If it sent that at once, ports would be busy
+/// with segments of late rounds while early ones wait: long messages would take twice as long.
+constexpr std::size_t most_turns_ahead = 4;
+
+}  // namespace
 
 Schedule circulant(const Request& request) {
     Dataflow flow;
@@ -19,9 +27,16 @@ Schedule circulant(const Request& request) {
         return parts[static_cast<std::size_t>(number)];
     };
     const std::vector<CirculantRound> rounds = circulant_rounds(request, parts.size());
+    const std::size_t turn = circulant_skips(request.size).size() - 1;
+    const std::size_t window = most_turns_ahead * turn + 1;
+    // The last receive before each round, from `window` rounds before the first one on.
+    std::vector<StepId> received(window, Dataflow::no_id);
     for (auto round = rounds.rbegin(); round != rounds.rend(); ++round) {
-        if (round->received >= 0) part(round->received).send(round->from);
-        if (round->sent >= 0) part(round->sent).combine({}, std::span(&round->to, 1));
+        const StepId awaited = received[received.size() - window];
+        if (round->received >= 0) part(round->received).send(round->from, awaited);
+        received.push_back(round->sent < 0
+                               ? received.back()
+                               : part(round->sent).combine({}, std::span(&round->to, 1)));
     }
     if (is_root) {
         for (Partial& each : parts) each.settle();
