@@ -18,6 +18,7 @@ Schedule tree(const Request& request);
 namespace gather {
 
 Schedule linear(const Request& request);
+Schedule synchronised(const Request& request);
 Schedule binomial(const Request& request);
 Schedule tree(const Request& request);
 
@@ -26,6 +27,7 @@ Schedule tree(const Request& request);
 namespace scatter {
 
 Schedule linear(const Request& request);
+Schedule synchronised(const Request& request);
 Schedule binomial(const Request& request);
 Schedule tree(const Request& request);
 
@@ -119,6 +121,10 @@ std::vector<Algorithm> gather_rows() {
          .summary = "every rank sends to the root at once",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
          .build = gather::linear, .blocks = InBlocks::own},
+        {.collective = gather, .name = "synchronised",
+         .summary = "the root asks for one block after another, the next while the last still comes",
+         .source = "Open MPI, linear_sync",
+         .build = gather::synchronised, .segmented = true, .blocks = InBlocks::own},
         {.collective = gather, .name = "binomial",
          .summary = "binomial tree over the ranks, subtrees in one piece",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
@@ -137,6 +143,10 @@ std::vector<Algorithm> scatter_rows() {
          .summary = "the root sends to every rank itself",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
          .build = scatter::linear, .blocks = InBlocks::own},
+        {.collective = scatter, .name = "synchronised",
+         .summary = "the root sends each rank its block once that says that it is ready",
+         .source = "the counterpart of Open MPI's gather linear_sync",
+         .build = scatter::synchronised, .blocks = InBlocks::own},
         {.collective = scatter, .name = "binomial",
          .summary = "binomial tree over the ranks, subtrees in one piece",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",

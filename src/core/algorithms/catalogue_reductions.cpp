@@ -11,6 +11,7 @@ Schedule k_nomial(const Request& request);
 Schedule bine(const Request& request);
 Schedule chain(const Request& request);
 Schedule in_order_binary(const Request& request);
+Schedule circulant(const Request& request);
 Schedule rabenseifner(const Request& request);
 Schedule tree(const Request& request);
 
@@ -50,6 +51,7 @@ namespace scan {
 Schedule linear(const Request& request);
 Schedule recursive_doubling(const Request& request);
 Schedule direct(const Request& request);
+Schedule two_level(const Request& request);
 
 }  // namespace scan
 
@@ -58,6 +60,7 @@ namespace exscan {
 Schedule linear(const Request& request);
 Schedule recursive_doubling(const Request& request);
 Schedule direct(const Request& request);
+Schedule two_level(const Request& request);
 
 }  // namespace exscan
 
@@ -84,6 +87,10 @@ std::vector<Algorithm> reduce_rows() {
          .summary = "a binary tree with every rank between its children's ranks",
          .source = "Open MPI; Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
          .build = reduce::in_order_binary, .segmented = true, .keeps_order = true},
+        {.collective = reduce, .name = "circulant",
+         .summary = "a segment in and one out in each round, over skips that take turns",
+         .source = "Traeff 2024, arXiv:2407.18004",
+         .build = reduce::circulant, .segmented = true},
         {.collective = reduce, .name = "rabenseifner",
          .summary = "recursive halving, then the blocks are gathered at the root",
          .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",
@@ -204,6 +211,10 @@ std::vector<Algorithm> scan_rows() {
          .summary = "every rank sends to all ranks after it",
          .source = "all operands at once, as the collective is defined",
          .build = scan::direct, .keeps_order = true, .from_first = true},
+        {.collective = scan, .name = "two_level",
+         .summary = "sums inside each host and between the hosts' last ranks, then added inside",
+         .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
+         .build = scan::two_level, .keeps_order = true},
     };
 }
 
@@ -223,6 +234,10 @@ std::vector<Algorithm> exscan_rows() {
          .summary = "every rank sends to all ranks after it",
          .source = "all operands at once, as the collective is defined",
          .build = exscan::direct, .keeps_order = true, .from_first = true},
+        {.collective = exscan, .name = "two_level",
+         .summary = "sums inside each host and between the hosts' last ranks, then added inside",
+         .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
+         .build = exscan::two_level, .keeps_order = true},
     };
 }
 

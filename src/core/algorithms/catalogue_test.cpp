@@ -276,14 +276,17 @@ TEST(Catalogue, DepthsAreAsTheAlgorithmsClaim) {
 }
 
 // Its search goes the deeper, the more ranks there are.
-TEST(Catalogue, CirculantBroadcastsAmongManyRanks) {
-    const auto parsed = parse_candidate(Collective::broadcast, "circulant:segment_bytes=256");
-    for (const int size : {100, 255, 257, 640, 1023}) {
-        const CallShape shape{.root = size / 3, .length_bytes = 3000};
-        const auto schedules = test::build_all(*parsed.candidate, shape, size, {});
-        const CheckResult result = check(schedules, promise(shape, size));
-        EXPECT_TRUE(result) << size << " ranks: " << result.reason;
-        EXPECT_EQ(received_amounts(schedules, shape), "") << size << " ranks";
+TEST(Catalogue, CirculantBroadcastsAndReducesAmongManyRanks) {
+    for (const Collective each : {Collective::broadcast, Collective::reduce}) {
+        const auto parsed = parse_candidate(each, "circulant:segment_bytes=256");
+        for (const int size : {100, 255, 257, 640, 1023}) {
+            const CallShape shape{.collective = each, .root = size / 3, .length_bytes = 3000};
+            const auto schedules = test::build_all(*parsed.candidate, shape, size, {});
+            const CheckResult result = check(schedules, promise(shape, size));
+            EXPECT_TRUE(result) << size << " ranks: " << result.reason;
+            if (each == Collective::reduce) continue;
+            EXPECT_EQ(received_amounts(schedules, shape), "") << size << " ranks";
+        }
     }
 }
 

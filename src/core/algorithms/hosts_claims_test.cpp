@@ -7,6 +7,7 @@
 
 #include "core/algorithms/composition.h"
 #include "core/algorithms/shape.h"
+#include "core/algorithms/two_level_scan.h"
 
 namespace mutirao {
 namespace {
@@ -148,6 +149,31 @@ TEST(HostsClaims, LanesCarryAShareEach) {
     const ByHosts reduced(Collective::allreduce, "multi_lane", length, even);
     EXPECT_EQ(reduced.most_by_a_rank().bytes, 2 * length * 3 / 4 / 4);
     for (int host = 0; host < 4; ++host) EXPECT_EQ(reduced.bytes_into(host), 2 * length * 3 / 4);
+}
+
+int ceiling_log2(int number) {
+    int log = 0;
+    while (1 << log < number) ++log;
+    return log;
+}
+
+// Seen to fail with a scan between all ranks of the hosts.
+TEST(HostsClaims, TwoLevelScansSendByOneRankOfEachHost) {
+    constexpr std::size_t length = 4800;
+    for (const Collective each : {Collective::scan, Collective::exscan}) {
+        for (const Placement& placement : placements()) {
+            const ByHosts run(each, "two_level", length, placement);
+            const int runs = runs_on_hosts(placement).host_count();
+            const int rounds = ceiling_log2(runs);
+            EXPECT_LE(run.most_by_a_rank().messages, rounds);
+            if (runs != placement.host_count()) continue;
+            const auto most = static_cast<std::size_t>(rounds) * length;
+            for (int host = 0; host < placement.host_count(); ++host) {
+                EXPECT_LE(run.bytes_from(host), most);
+                EXPECT_LE(run.bytes_into(host), most);
+            }
+        }
+    }
 }
 
 // Seen to fail with groups of hosts that are not neighbours.

@@ -60,19 +60,21 @@ void Partial::receive_all(std::span<const int> peers, Region into) {
     }
 }
 
-void Partial::combine(std::span<const int> before, std::span<const int> after) {
+StepId Partial::combine(std::span<const int> before, std::span<const int> after) {
     if (!before.empty()) {
         const Region prefix = at_home_ ? waiting(prefixes_++ % prefix_slot_count_) : home_;
         receive_all(before, prefix);
         at_home_ ? flow_->reduce_before(prefix, home_) : flow_->reduce(operand_, home_);
         at_home_ = true;
     }
+    StepId received = Dataflow::no_id;
     for (const int peer : after) {
         const Region message = at_home_ ? next_waiting() : home_;
-        flow_->receive(peer, message);
+        received = flow_->receive(peer, message);
         at_home_ ? flow_->reduce(message, home_) : flow_->reduce_before(operand_, home_);
         at_home_ = true;
     }
+    return received;
 }
 
 void Partial::replace(std::span<const int> peers) {
@@ -91,6 +93,17 @@ Partial whole_message(Dataflow& flow, const Request& request, bool has_result) {
             {has_result ? Buffer::output : Buffer::scratch, 0, length}};
 }
 
+std::vector<Partial> parts_of(const Request& request, const Partial& whole) {
+    const Region all{Buffer::input, 0, request.length_bytes};
+    std::vector<Partial> parts;
+    for (const Region& segment :
+         segments_of(all, request.parameters.segment_bytes, request.unit_bytes)) {
+        parts.push_back(whole);
+        parts.back().narrow(segment);
+    }
+    return parts;
+}
+
 // --- trees -------------------------------------------------------------------------------------
 
 UpwardPlace mirrored(const TreePlace& place) {
@@ -99,16 +112,11 @@ UpwardPlace mirrored(const TreePlace& place) {
 
 std::vector<Partial> pass_up(const Request& request, const UpwardPlace& place,
                              const Partial& whole) {
-    const Region all{Buffer::input, 0, request.length_bytes};
-    std::vector<Partial> parts;
-    for (const Region& segment :
-         segments_of(all, request.parameters.segment_bytes, request.unit_bytes)) {
-        Partial part = whole;
-        part.narrow(segment);
+    std::vector<Partial> parts = parts_of(request, whole);
+    for (Partial& part : parts) {
         part.combine(place.before, place.after);
         if (place.parent >= 0) part.send(place.parent);
         if (place.parent < 0) part.settle();
-        parts.push_back(part);
     }
     return parts;
 }

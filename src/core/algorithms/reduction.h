@@ -41,14 +41,17 @@ class Partial {
     Region value(Region part) const { return within(value(), part); }
     Region home() const { return home_; }
 
-    void send(int peer) const { flow_->send(peer, value()); }
+    /// `later_than`: as Dataflow's.
+    void send(int peer, StepId later_than = Dataflow::no_id) const {
+        flow_->send(peer, value(), later_than);
+    }
     void send(Region part, int peer) const { flow_->send(peer, value(part)); }
 
     /// Only these bytes from now on, counted from the beginning of the whole.
     void narrow(Region part);
     /// Receives from each, and becomes before[0] op .. op itself op after[0] op .., associated from
-    /// the left.
-    void combine(std::span<const int> before, std::span<const int> after);
+    /// the left. Returns the receive from the last of `after`.
+    StepId combine(std::span<const int> before, std::span<const int> after);
     /// Receives from each, and becomes peers[0] op peers[1] .., in its home, without itself.
     void replace(std::span<const int> peers);
     /// Puts it into its home if it is not there.
@@ -76,6 +79,9 @@ class Partial {
 /// The whole message: every rank's in the input, the result in the output where there is one to be,
 /// and elsewhere in scratch memory.
 Partial whole_message(Dataflow& flow, const Request& request, bool has_result);
+
+/// One of each segment, in their order.
+std::vector<Partial> parts_of(const Request& request, const Partial& whole);
 
 /// A rank's place in a tree whose children's results go before and after its own operand.
 struct UpwardPlace {

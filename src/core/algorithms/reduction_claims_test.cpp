@@ -7,8 +7,10 @@
 
 #include "core/algorithms/shape.h"
 #include "core/algorithms/test_requests.h"
+#include "core/algorithms/two_level_scan.h"
 #include "core/collectives/promise.h"
 #include "core/schedule/checker.h"
+#include "core/schedule/predictor.h"
 #include "core/schedule/step_graph.h"
 
 namespace mutirao {
@@ -93,12 +95,18 @@ TEST(ReductionClaims, DepthsOfReduceAndScans) {
         EXPECT_LE(depth_of(reduce, "k_nomial:radix=8", size), ceiling_log(size, 8));
         EXPECT_EQ(depth_of(reduce, "chain", size), size - 1);
         EXPECT_LE(depth_of(reduce, "in_order_binary", size), 1 + log2);
+        EXPECT_LE(depth_of(reduce, "circulant", size), log2);
+        EXPECT_LE(depth_of(reduce, "circulant:segment_bytes=256", size), log2 + 4 - 1);
         EXPECT_LE(depth_of(reduce, "rabenseifner", size),
                   2 * (log2 - (is_power_of_two(size) ? 0 : 1)) + (is_power_of_two(size) ? 0 : 1));
+        const Placement runs = runs_on_hosts(test::some_placement(size));
         for (const Collective each : {scan, exscan}) {
             EXPECT_EQ(depth_of(each, "linear", size), size - 1);
             EXPECT_LE(depth_of(each, "recursive_doubling", size), log2);
             EXPECT_EQ(depth_of(each, "direct", size), 1);
+            EXPECT_LE(depth_of(each, "two_level", size),
+                      2 * ceiling_log(runs.most_ranks_on_a_host(), 2) +
+                          ceiling_log(runs.host_count(), 2));
         }
     }
 }
@@ -167,6 +175,37 @@ TEST(ReductionClaims, CirculantTakesFewMessages) {
                   most)
             << size;
     }
+}
+
+// Each rank sends a segment once, and gets no more than one in a round.
+TEST(ReductionClaims, CirculantReducesWithASegmentARound) {
+    constexpr std::size_t segment = 256;
+    constexpr std::size_t segments = 4;
+    for (int size = 2; size <= 40; ++size) {
+        const auto log2 = static_cast<std::size_t>(ceiling_log(size, 2));
+        const auto schedules = schedules_of(Collective::reduce, "circulant:segment_bytes=256", size,
+                                            segments * segment, true);
+        EXPECT_EQ(most_sends(schedules), segments) << size;
+        EXPECT_LE(port_load(schedules), (segments - 1 + log2) * segment) << size;
+    }
+}
+
+// Seen to fail without a bound on how far a rank may be ahead.
+TEST(ReductionClaims, CirculantReducesAsFastAsItBroadcasts) {
+    constexpr int size = 24;
+    Network network(size);
+    for (int a = 0; a < size; ++a) {
+        network.set_host(a, {0, 0, 1000});
+        for (int b = 0; b < size; ++b) {
+            if (a != b) network.set_link(a, b, {50, 1000});
+        }
+    }
+    const auto predicted_us = [&](Collective collective) {
+        return predict(schedules_of(collective, "circulant:segment_bytes=32768", size, 8 << 20, true),
+                       network)
+            .completion_us;
+    };
+    EXPECT_LE(predicted_us(Collective::reduce), 1.2 * predicted_us(Collective::broadcast));
 }
 
 // One message for each step, unless more blocks are due than may share one.

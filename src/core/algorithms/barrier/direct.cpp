@@ -5,7 +5,7 @@
 //
 // Cost, p ranks: depth 1, p - 1 messages a rank. No restrictions.
 #include "core/algorithms/algorithm.h"
-#include "core/algorithms/barrier/signal.h"
+#include "core/algorithms/signal.h"
 
 namespace mutirao::barrier {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/algorithms/algorithm.h"
-#include "core/algorithms/barrier/signal.h"
+#include "core/algorithms/signal.h"
 
 namespace mutirao::barrier {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/algorithms/barrier/signal.h"
 #include "core/algorithms/over_tree.h"
+#include "core/algorithms/signal.h"
 #include "core/algorithms/tree_walk.h"
 
 namespace mutirao::barrier {

@@ -11,12 +11,8 @@ namespace mutirao::scan {
 
 Schedule linear(const Request& request) {
     Dataflow flow;
-    const Region all{Buffer::input, 0, request.length_bytes};
     const auto before = ranks_from(std::max(request.rank - 1, 0), request.rank);
-    for (const Region& segment :
-         segments_of(all, request.parameters.segment_bytes, request.unit_bytes)) {
-        Partial part = whole_message(flow, request, true);
-        part.narrow(segment);
+    for (Partial& part : parts_of(request, whole_message(flow, request, true))) {
         part.combine(before, {});
         if (request.rank + 1 < request.size) part.send(request.rank + 1);
         part.settle();
