@@ -16,7 +16,7 @@ from mutirao.measure import hosts_of_ranks
 from mutirao.mpis import Mpi, default_mpi, find_mpi
 from mutirao.network import HostNetwork
 from mutirao.network_argument import load_network
-from mutirao.output import working
+from mutirao.output import note, working
 from mutirao.predicted import NATIVE, OWN_CHOICE
 from mutirao.units import counted, parse_size
 
@@ -119,7 +119,16 @@ def rank_count(arguments, network: HostNetwork | None) -> int:
         return network.host_count if network else os.cpu_count() or 1
     if arguments.ranks < 1:
         raise UsageError(f"-n {arguments.ranks}: at least one rank is needed")
+    if network and arguments.ranks > network.host_count:
+        note(f"{counted(arguments.ranks, 'rank')} on {emulated_hosts(network, arguments.ranks)}")
     return arguments.ranks
+
+
+def emulated_hosts(network: HostNetwork, ranks: int) -> str:
+    """How many they are, and whether ranks share them."""
+    hosts = network.host_count
+    shared = f", up to {-(-ranks // hosts)} on each" if ranks > hosts else ""
+    return f"{hosts} emulated hosts{shared}"
 
 
 def lengths_of(arguments, collective: Collective) -> list[int]:

@@ -264,3 +264,9 @@ def test_help_and_version_by_any_name(mutirao):
         assert answer.returncode == 0 and "doctor" in answer.stdout and answer.stderr == ""
     assert mutirao("help", "run").stdout == mutirao("run", "--help").stdout != ""
     assert mutirao("version").stdout == mutirao("--version").stdout != ""
+
+
+def test_more_ranks_than_hosts_are_right_and_said(mutirao):
+    answer = mutirao("bench", "reduce", "--predicted", "--lab", "two-hosts", "-n", 3)
+    assert answer.returncode == 0
+    assert answer.stderr == "mutirao: 3 ranks on 2 emulated hosts, up to 2 on each\n"

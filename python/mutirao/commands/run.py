@@ -11,7 +11,7 @@ from mutirao.lab import TCP_PROFILES, Lab
 from mutirao.lab_control import lab_names
 from mutirao.launch import CompletedRun, launch
 from mutirao.launchers import launching
-from mutirao.measuring_words import rank_number
+from mutirao.measuring_words import emulated_hosts, rank_number
 from mutirao.mpis import Mpi, find_mpi
 from mutirao.network_argument import load_network
 from mutirao.output import note, print_json, working
@@ -121,9 +121,7 @@ def _run_here(arguments, mpi: Mpi, argv: list[str], settings: dict[str, str],
 def _run_in(lab: Lab, arguments, mpi: Mpi, argv: list[str], settings: dict[str, str],
             **options) -> CompletedRun:
     arguments.ranks = arguments.ranks or lab.network.host_count
-    hosts = lab.network.host_count
-    shared = f", up to {-(-arguments.ranks // hosts)} on each" if arguments.ranks > hosts else ""
-    note(f"{counted(arguments.ranks, 'rank')} of {mpi.title} on {hosts} emulated hosts{shared}"
+    note(f"{counted(arguments.ranks, 'rank')} of {mpi.title} on {emulated_hosts(lab.network, arguments.ranks)}"
          f" ({arguments.lab}, {lab.tcp} TCP)")
     return _launch(arguments, mpi, argv, settings, lab=lab, **options)
 
