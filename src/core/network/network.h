@@ -49,10 +49,14 @@ struct Transport {
 
     /// Round trips that pass before the last of so many bytes can leave over such a connection.
     int round_trips_before(std::size_t bytes) const {
+        return round_trips_before(bytes, initial_window_bytes);
+    }
+    /// The same over one that sends `window_bytes` at once.
+    static int round_trips_before(std::size_t bytes, std::size_t window_bytes) {
         int trips = 0;
-        if (initial_window_bytes == unlimited) return trips;
-        for (std::size_t window = initial_window_bytes; bytes > window; window *= 2) {
-            bytes -= window;
+        if (window_bytes == unlimited) return trips;
+        for (; bytes > window_bytes; window_bytes *= 2) {
+            bytes -= window_bytes;
             ++trips;
         }
         return trips;

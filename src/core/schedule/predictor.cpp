@@ -85,10 +85,12 @@ class Walk {
         bool waits_for_receive = false;  ///< sends: arrived, or requested, before the receive began
     };
 
-    /// What one rank has sent to another; connections are pairs' own.
+    /// What one rank has sent to another since their connection was idle; connections are pairs' own.
     struct Stream {
         double begun_us = 0;
+        std::size_t window_bytes = 0;  ///< then
         std::size_t bytes = 0;
+        double last_us = 0;  ///< the last of them left
     };
 
     /// Channels of ranks on the same two hosts share a link: the first of them stands for it.
@@ -290,6 +292,7 @@ class Walk {
         free_us = std::max({free_us, port_begin_us + port_us, uplink.end_us});
 
         const double left_us = std::max(free_us, window_opens_us(send, link_begin_us));
+        streams_[graph_.nodes[send].channel].last_us = left_us;
         state_[send].last_byte_us = left_us + way.latency_us;
         complete(send, send_complete_us(send, free_us), Happening::step_complete, send);
         if (std::isfinite(costs(receiver(send)).port_bytes_per_us) || uplinks_.crossed(from, to))
@@ -300,14 +303,30 @@ class Walk {
 
     /// When the last byte may leave, which the sender need not wait for: the kernel holds it.
     double window_opens_us(StepIndex send, double begin_us) {
-        Stream& stream = streams_[graph_.nodes[send].channel];
-        if (stream.bytes == 0) stream.begun_us = begin_us;
-        stream.bytes += length(send);
-        const int trips = network_.transport.round_trips_before(stream.bytes);
-        if (trips == 0) return begin_us;
+        const std::size_t initial_bytes = network_.transport.initial_window_bytes;
+        if (initial_bytes == Transport::unlimited) return begin_us;
         const int from = sender(send);
         const int to = receiver(send);
-        return stream.begun_us + trips * (link(from, to).latency_us + link(to, from).latency_us);
+        const double round_trip_us = link(from, to).latency_us + link(to, from).latency_us;
+        Stream& stream = streams_[graph_.nodes[send].channel];
+        if (stream.bytes == 0) stream = {begin_us, initial_bytes, 0, begin_us};
+        close_window(stream, begin_us, round_trip_us);
+        stream.bytes += length(send);
+        const int trips = Transport::round_trips_before(stream.bytes, stream.window_bytes);
+        return trips == 0 ? begin_us : stream.begun_us + trips * round_trip_us;
+    }
+
+    /// A connection that was idle for longer than TCP waits for an acknowledgement has half its window left, and
+    /// half of that for each further wait (RFC 5681, section 4.1, as Linux does it).
+    void close_window(Stream& stream, double now_us, double round_trip_us) const {
+        constexpr double least_margin_us = 200'000;  // RFC 6298 asks for a second in all; Linux
+        const double waits = (now_us - stream.last_us) / (round_trip_us + least_margin_us);
+        if (waits < 1) return;
+        std::size_t open_bytes = stream.window_bytes
+                                 << Transport::round_trips_before(stream.bytes, stream.window_bytes);
+        const std::size_t least_bytes = network_.transport.initial_window_bytes;
+        for (int i = 1; i <= waits && open_bytes > least_bytes; ++i) open_bytes /= 2;
+        stream = {now_us, std::max(open_bytes, least_bytes), 0, now_us};
     }
 
     double send_complete_us(StepIndex send, double sent_us) {

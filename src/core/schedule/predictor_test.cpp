@@ -64,6 +64,29 @@ TEST(Predictor, AConnectionThatWasIdleWaitsForAcknowledgements) {
     EXPECT_EQ(predict(testing::chain_broadcast(2, 10, 700), network).completion_us, 100 + 200 * 2);
 }
 
+// A pause of a wait of 200.2 ms or more leaves half of the 4000 bytes that were sent at once in the end, three of them
+// what was sent at first.
+TEST(Predictor, AWindowClosesInALongPause) {
+    for (const auto& [away_us, trips] : {std::pair{1000, 0}, {150'000, 1}, {400'000, 2}}) {
+        Network network = uniform(3, {100, unlimited});
+        network.transport.initial_window_bytes = 1000;
+        network.set_link(0, 2, {static_cast<double>(away_us), unlimited});
+        network.set_link(2, 0, {static_cast<double>(away_us), unlimited});
+        std::vector<Schedule> schedules(3);
+        const Region first{Buffer::output, 0, 7000}, then{Buffer::output, 0, 3500},
+            word{Buffer::output, 0, 1};
+        schedules[0].send(1, first);
+        schedules[0].send(2, word);
+        const StepId answered = schedules[0].receive(2, {Buffer::output, 8000, 1});
+        schedules[0].send(1, then, {{answered}});
+        schedules[1].receive(0, first);
+        schedules[1].receive(0, {Buffer::output, 8000, 3500});
+        const StepId asked = schedules[2].receive(0, word);
+        schedules[2].send(0, word, {{asked}});
+        EXPECT_EQ(predict(schedules, network).completion_us, 2 * away_us + 100 + 200 * trips) << away_us;
+    }
+}
+
 // Transmission over the link and through both ports overlaps, so ports as fast as the link or
 // faster change nothing.
 TEST(Predictor, ChainFillsThenStreams) {
