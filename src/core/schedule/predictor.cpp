@@ -13,6 +13,7 @@
 #include "core/schedule/detached.h"
 #include "core/schedule/event_queue.h"
 #include "core/schedule/step_graph.h"
+#include "core/schedule/tcp_stream.h"
 #include "core/schedule/uplink_use.h"
 #include "core/text/invariant.h"
 
@@ -83,14 +84,6 @@ class Walk {
         bool complete = false;
         bool detached = false;           ///< sends: their rank does not wait for them
         bool waits_for_receive = false;  ///< sends: arrived, or requested, before the receive began
-    };
-
-    /// What one rank has sent to another since their connection was idle; connections are pairs' own.
-    struct Stream {
-        double begun_us = 0;
-        std::size_t window_bytes = 0;  ///< then
-        std::size_t bytes = 0;
-        double last_us = 0;  ///< the last of them left
     };
 
     /// Channels of ranks on the same two hosts share a link: the first of them stands for it.
@@ -291,42 +284,18 @@ class Walk {
         const double link_begin_us = occupy(free_us, uplink.begin_us, link_us);
         free_us = std::max({free_us, port_begin_us + port_us, uplink.end_us});
 
-        const double left_us = std::max(free_us, window_opens_us(send, link_begin_us));
-        streams_[graph_.nodes[send].channel].last_us = left_us;
+        TcpStream& stream = streams_[graph_.nodes[send].channel];
+        const double round_trip_us = way.latency_us + link(receiver(send), sender(send)).latency_us;
+        const double opens_us = stream.window_opens_us(length(send), link_begin_us, round_trip_us,
+                                                       network_.transport.initial_window_bytes);
+        const double left_us = std::max(free_us, opens_us);
+        stream.left(left_us);
         state_[send].last_byte_us = left_us + way.latency_us;
         complete(send, send_complete_us(send, free_us), Happening::step_complete, send);
         if (std::isfinite(costs(receiver(send)).port_bytes_per_us) || uplinks_.crossed(from, to))
             schedule(link_begin_us + way.latency_us, send, Happening::first_byte);
         else
             schedule(state_[send].last_byte_us, send, Happening::last_byte);
-    }
-
-    /// When the last byte may leave, which the sender need not wait for: the kernel holds it.
-    double window_opens_us(StepIndex send, double begin_us) {
-        const std::size_t initial_bytes = network_.transport.initial_window_bytes;
-        if (initial_bytes == Transport::unlimited) return begin_us;
-        const int from = sender(send);
-        const int to = receiver(send);
-        const double round_trip_us = link(from, to).latency_us + link(to, from).latency_us;
-        Stream& stream = streams_[graph_.nodes[send].channel];
-        if (stream.bytes == 0) stream = {begin_us, initial_bytes, 0, begin_us};
-        close_window(stream, begin_us, round_trip_us);
-        stream.bytes += length(send);
-        const int trips = Transport::round_trips_before(stream.bytes, stream.window_bytes);
-        return trips == 0 ? begin_us : stream.begun_us + trips * round_trip_us;
-    }
-
-    /// A connection that was idle for longer than TCP waits for an acknowledgement has half its window left, and
-    /// half of that for each further wait (RFC 5681, section 4.1, as Linux does it).
-    void close_window(Stream& stream, double now_us, double round_trip_us) const {
-        constexpr double least_margin_us = 200'000;  // RFC 6298 asks for a second in all; Linux
-        const double waits = (now_us - stream.last_us) / (round_trip_us + least_margin_us);
-        if (waits < 1) return;
-        std::size_t open_bytes = stream.window_bytes
-                                 << Transport::round_trips_before(stream.bytes, stream.window_bytes);
-        const std::size_t least_bytes = network_.transport.initial_window_bytes;
-        for (int i = 1; i <= waits && open_bytes > least_bytes; ++i) open_bytes /= 2;
-        stream = {now_us, std::max(open_bytes, least_bytes), 0, now_us};
     }
 
     double send_complete_us(StepIndex send, double sent_us) {
@@ -386,7 +355,7 @@ class Walk {
     UplinkUse uplinks_;
     std::vector<StepIndex> link_of_channel_;  ///< empty: one rank per host, so each is its own
     std::vector<double> link_free_us_;        ///< by channel
-    std::vector<Stream> streams_;             ///< by channel
+    std::vector<TcpStream> streams_;          ///< by channel
     std::vector<State> state_;          ///< per step
     std::vector<StepIndex> ready_;      ///< a heap, the first step on top
     EventQueue queue_;
