@@ -1,6 +1,6 @@
-// What the executor calls here in the place of PMPI_Testsome: a look in vain costs nothing in simulated time, so
-// that it would look for ever; a rank sleeps until one of its messages is there. MPI_Waitsome would ask for each
-// of the others, too, which takes the simulator longer than all the rest.
+// What the executor calls here to look for messages: a look in vain costs nothing in simulated time, so that it
+// would look for ever; a rank sleeps until they are there. MPI_Waitsome would ask for each of the others, too,
+// which takes the simulator longer than all the rest.
 #pragma once
 
 #include <mpi.h>
@@ -12,7 +12,19 @@ inline int wait_for_one(int count, MPI_Request* requests, int* done, int* which,
     return error;
 }
 
+inline int wait_for_it(MPI_Request* request, int* done, MPI_Status* status) {
+    *done = 1;
+    return PMPI_Wait(request, status);
+}
+
+inline int wait_for_all(int count, MPI_Request* requests, int* done, MPI_Status* statuses) {
+    *done = 1;
+    return PMPI_Waitall(count, requests, statuses);
+}
+
 #define PMPI_Testsome wait_for_one
+#define PMPI_Test wait_for_it
+#define PMPI_Testall wait_for_all
 // Nor is there anybody to make way for: who waits has waited already.
 inline int make_no_way() { return 0; }
 #define sched_yield() make_no_way()
