@@ -104,7 +104,10 @@ def place_of(arguments) -> Place:
         raise UsageError("--tcp is about the lab: it needs --lab")
     mpis = [find_mpi(name) for name in arguments.mpi.split(",")] if arguments.mpi else [
         default_mpi()]
-    return Place(mpis, rank_count(arguments, network), network, arguments.tcp or TCP_PROFILES[0])
+    ranks = rank_count(arguments, network)
+    if network and ranks > network.host_count:
+        note(f"{counted(ranks, 'rank')} on {emulated_hosts(network, ranks)}")
+    return Place(mpis, ranks, network, arguments.tcp or TCP_PROFILES[0])
 
 
 def check_counts(arguments, *names: str) -> None:
@@ -119,8 +122,6 @@ def rank_count(arguments, network: HostNetwork | None) -> int:
         return network.host_count if network else os.cpu_count() or 1
     if arguments.ranks < 1:
         raise UsageError(f"-n {arguments.ranks}: at least one rank is needed")
-    if network and arguments.ranks > network.host_count:
-        note(f"{counted(arguments.ranks, 'rank')} on {emulated_hosts(network, arguments.ranks)}")
     return arguments.ranks
 
 

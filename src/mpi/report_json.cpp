@@ -117,7 +117,8 @@ std::uint64_t as_of_now(const std::uint64_t& count) {
     return std::atomic_ref(const_cast<std::uint64_t&>(count)).load(std::memory_order_relaxed);
 }
 
-// What one call of each took, on the slowest rank: the median of all windows, and its interval.
+// What one call of each took, the mean of the ranks or the slowest one's (Contest): the median of all windows,
+// and its interval.
 void put_measured(JsonWriter& json, const std::vector<Measured>& measured) {
     json.key("measured").begin_array();
     for (const Measured& each : measured) {

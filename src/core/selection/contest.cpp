@@ -98,8 +98,10 @@ bool Contest::hear(const TrialReport& report) {
         return false;
     }
     Window& window = windows_[report.window];
+    window.sums_us.resize(arms, 0);
     window.slowest_us.resize(arms, 0);
     for (std::size_t i = 0; i < arms; ++i) {
+        window.sums_us[i] += report.times_us[i];
         window.slowest_us[i] = std::max(window.slowest_us[i], report.times_us[i]);
     }
     if (++window.reports < reporters_) {
@@ -123,29 +125,39 @@ void Contest::end_window(const Window& window) {
     for (const int number : trial_->alive()) {
         const int entered = entered_[static_cast<std::size_t>(number)];
         const auto place = std::find(running_.begin(), running_.end(), entered) - running_.begin();
-        times_us.push_back(window.slowest_us[static_cast<std::size_t>(place)]);
+        times_us.push_back(time_us(window, static_cast<std::size_t>(place)));
     }
     end_window_of_trial(times_us);
 }
 
+// Where every rank waits for every other their mean is the least disturbed. Elsewhere ranks may return long before
+// others are done, and the slowest one alone tells what a row of calls takes.
+double Contest::time_us(const Window& window, std::size_t running) const {
+    const Collective collective = contestants_.shapes.collective;
+    const bool one_way = row_of(collective).rooted || collective == Collective::scan ||
+                         collective == Collective::exscan;
+    return one_way ? window.slowest_us[running] : window.sums_us[running] / reporters_;
+}
+
 void Contest::end_measuring(const Window& window) {
-    measured_us_.push_back(window.slowest_us.front());
+    measured_us_.push_back(time_us(window, 0));
+    longest_us_.push_back(window.slowest_us.front());
     known(0) = {median_interval(measured_us_), measured_us_.size()};
     if (measured_us_.size() < windows_alone) return;
-    const double present_us = known(0).time_us.median;
+    const double longest_us = median_interval(longest_us_).median;
     const std::optional<double>& bound_us = contestants_.bound_us;
-    if (bound_us && present_us <= near_bound * *bound_us) {
-        return settle("measured " + mutirao::duration(present_us) + ", and nothing can take less than " +
+    if (bound_us && longest_us <= near_bound * *bound_us) {
+        return settle("measured " + mutirao::duration(longest_us) + ", and nothing can take less than " +
                       mutirao::duration(*bound_us));
     }
-    repetitions_ = repetitions_of(present_us);
+    repetitions_ = repetitions_of(known(0).time_us.median);
     std::vector<int> numbers = worth_trying();
     if (numbers.size() > 1) {
         phase_ = Phase::trying;
         warm_ = repetitions_ == 1;
         return try_out(std::move(numbers));
     }
-    settle("measured " + mutirao::duration(present_us) + ", and no other is predicted to come near");
+    settle("measured " + mutirao::duration(longest_us) + ", and no other is predicted to come near");
     watch();
 }
 

@@ -23,7 +23,7 @@ namespace mutirao {
 
 struct Measured {
     Candidate candidate;
-    Trial::Interval time_us;  ///< of one call, on the slowest rank
+    Trial::Interval time_us;  ///< of one call: see Contest::time_us
     std::size_t windows = 0;  ///< that it took part in
 };
 
@@ -71,7 +71,7 @@ class Contest {
 
     struct Window {
         int reports = 0;
-        std::vector<double> slowest_us;  ///< by running arm: of any rank
+        std::vector<double> sums_us, slowest_us;  ///< of all ranks, by running arm
     };
     struct Known {
         Trial::Interval time_us;
@@ -87,6 +87,7 @@ class Contest {
     double expected_us(int number) const;
     std::optional<int> number_of(const Candidate& wanted) const;
 
+    double time_us(const Window& window, std::size_t running) const;
     std::string measured_text() const;
     void end_window(const Window& window);
     void end_measuring(const Window& window);
@@ -109,7 +110,7 @@ class Contest {
     std::uint32_t first_watch_ = 0;  ///< the first trial that only watches what has been chosen; 0: none yet
     std::map<std::uint64_t, Window> windows_;  ///< of which some reports are missing
     std::vector<Known> known_;                 ///< by arm
-    std::vector<double> measured_us_;          ///< of the predicted choice, while it is alone
+    std::vector<double> measured_us_, longest_us_;  ///< of the predicted choice, while it is alone
     std::optional<Trial> trial_;
     std::vector<int> entered_;      ///< arms by the number that the trial has for them
     std::vector<int> running_{0};   ///< arms that take turns; the first also between windows

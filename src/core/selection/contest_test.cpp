@@ -325,5 +325,32 @@ TEST(Contest, KeepsWhatTryingCostsToAShareOfTheTime) {
     EXPECT_LE(job.whole_us() - on_credit_us, 1.012 * 1000 * (job.all_calls() - on_credit_calls));
 }
 
+// Fault: the mean of ranks whose leaves return at once.
+TEST(Contest, JudgesAReductionByItsSlowestRank) {
+    const auto reduction = [](std::string_view name) {
+        return Arm{{find_algorithm(Collective::reduce, name), {}}, {}};
+    };
+    constexpr int reporters = 8;
+    Contest contest({.shapes = {.collective = Collective::reduce, .root = 0, .length_class = 4},
+                     .arms = {reduction("native"), reduction("flat")},
+                     .predicted_us = {20, 20}},
+                    reporters);
+    std::uint64_t window = 0;
+    for (int i = 0; i < 100 && !contest.settled(); ++i) {
+        const Ruling ruling = contest.ruling();
+        for (int rank = 0; rank < reporters; ++rank) {
+            TrialReport report{ruling.shapes, ruling.trial, window, {}};
+            for (int number = 0; number < ruling.arm_count(); ++number) {
+                const bool native = ruling.arm(number).candidate.native();
+                report.times_us.push_back(native ? 20 : rank == 0 ? 100 : 1);
+            }
+            if (contest.hear(report)) window = std::uint64_t(-1);
+        }
+        ++window;
+    }
+    ASSERT_TRUE(contest.settled());
+    EXPECT_TRUE(contest.chosen().native()) << contest.reason();
+}
+
 }  // namespace
 }  // namespace mutirao
