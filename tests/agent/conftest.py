@@ -1,12 +1,12 @@
 """Agents as people run them: through the command line, under names and ports of their own."""
 
 import os
-import socket
 import subprocess
 
 import pytest
 
 from mutirao.paths import ROOT
+from ports import free_ports
 
 
 @pytest.fixture
@@ -24,12 +24,7 @@ def mutirao(tmp_path):
 @pytest.fixture
 def hosts(tmp_path):
     """A host file of three hosts on this machine, on ports that are free now."""
-    sockets = [socket.socket() for _ in range(3)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    lines = [f"127.0.0.1 {each.getsockname()[1]}" for each in sockets]
-    for each in sockets:
-        each.close()
+    lines = [f"127.0.0.1 {port}" for port in free_ports(3)]
     path = tmp_path / "hosts"
     path.write_text("\n".join(lines) + "\n")
     return path

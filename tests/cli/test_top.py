@@ -8,7 +8,6 @@ import pty
 import re
 import select
 import signal
-import socket
 import sqlite3
 import struct
 import subprocess
@@ -23,6 +22,7 @@ from mutirao.errors import Failure
 from mutirao.paths import BUILD, ROOT
 from mutirao.top_frame import Past, Shown, change_of, frame, ranked, sparkline
 from mutirao.top_view import read_view
+from ports import free_ports
 
 
 def text_of(lines):
@@ -283,16 +283,6 @@ def test_a_signal_leaves_a_usable_terminal(window, signal_number, code):
     window.wait_for(re.escape("\x1b[?1049l"))
     assert window.process.wait(20) == code
     assert termios.tcgetattr(window.slave) == window.before
-
-
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
 
 
 @pytest.fixture
