@@ -237,11 +237,11 @@ static void settle(const struct options* options, struct call* call, double noti
         double spread, step_ms = 0;
         settling->calls = next;
         run_rounds(call, &(struct rounds){.consecutive = next,
-                                             .repeat = 1,
-                                             .notice_ms = notice,
-                                             .entry_spread_ms = &spread,
-                                             .completion_ms = &step_ms,
-                                             .late = options->late});
+                                          .repeat = 1,
+                                          .notice_ms = notice,
+                                          .entry_spread_ms = &spread,
+                                          .completion_ms = &step_ms,
+                                          .late = options->late});
         add_step(settling, call->length, step_ms);
         if (step_ms / next < settling->least_call_ms) {
             settling->least_call_ms = step_ms / next;
@@ -296,11 +296,11 @@ static void measure(const struct options* options, struct call* call) {
     struct settling settling = {.first_call = calls_made, .least_call_ms = 1e300};
     double first[2]; /* the spread, and the first call's completion */
     run_rounds(call, &(struct rounds){.consecutive = 1,
-                                         .repeat = 1,
-                                         .notice_ms = notice,
-                                         .entry_spread_ms = first,
-                                         .completion_ms = first + 1,
-                                         .late = options->late});
+                                      .repeat = 1,
+                                      .notice_ms = notice,
+                                      .entry_spread_ms = first,
+                                      .completion_ms = first + 1,
+                                      .late = options->late});
     to_rank_0(call->root, first, 2);
     if (options->settle_calls > 0 || options->settle_ms > 0 || options->consecutives[0] == 0) {
         settle(options, call, notice, &settling);

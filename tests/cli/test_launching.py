@@ -73,8 +73,6 @@ def test_a_launcher_of_another_family_is_refused(mutirao):
     assert str(OPEN_MPI[0].launcher) in answer.stderr
 
 
-
-
 @pytest.mark.skipif(not OPEN_MPI, reason="no Open MPI")
 @pytest.mark.parametrize("ranks", [1, os.cpu_count() + 1])
 def test_what_open_mpi_is_told_besides_is_needed_and_said(mutirao, ranks):

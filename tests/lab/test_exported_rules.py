@@ -13,7 +13,7 @@ from mutirao.mpich_selection import FORMAT as MPICH_SELECTION
 from mutirao.mpis import found_mpis
 from mutirao.profile import Fabric, Profile, Row
 
-ONE_WAY_MS = 20
+ONE_WAY_MS = 100  # a scheduler may keep a rank waiting for some 10 ms
 HOSTS = Fabric(1, 4, 4, (ONE_WAY_MS * 1000.0,) * 6, "", "")
 # Each row: collective, whether it has a root, candidate, and how many times the way it takes.
 ALGORITHMS = [("broadcast", True, "flat", 1), ("broadcast", True, "chain", 3),

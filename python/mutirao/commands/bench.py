@@ -114,7 +114,7 @@ def run(arguments) -> int:
 
 def _run_predicted(arguments) -> int:
     given = {"--tcp": arguments.tcp, "--mpi": arguments.mpi, "--set": arguments.assignments,
-             "--choice": arguments.choice}
+             "--choice": arguments.choice, "--pause-s": arguments.pause_s}
     for name in filter(given.get, given):
         raise UsageError(f"--predicted runs nothing: {name} has no say in it")
     if not arguments.lab:

@@ -284,18 +284,26 @@ class Walk {
         const double link_begin_us = occupy(free_us, uplink.begin_us, link_us);
         free_us = std::max({free_us, port_begin_us + port_us, uplink.end_us});
 
-        TcpStream& stream = streams_[graph_.nodes[send].channel];
-        const double round_trip_us = way.latency_us + link(receiver(send), sender(send)).latency_us;
-        const double opens_us = stream.window_opens_us(length(send), link_begin_us, round_trip_us,
-                                                       network_.transport.initial_window_bytes);
-        const double left_us = std::max(free_us, opens_us);
-        stream.left(left_us);
+        const double left_us = held_back_until_us(send, link_begin_us, free_us);
         state_[send].last_byte_us = left_us + way.latency_us;
         complete(send, send_complete_us(send, free_us), Happening::step_complete, send);
         if (std::isfinite(costs(receiver(send)).port_bytes_per_us) || uplinks_.crossed(from, to))
             schedule(link_begin_us + way.latency_us, send, Happening::first_byte);
         else
             schedule(state_[send].last_byte_us, send, Happening::last_byte);
+    }
+
+    /// When the last byte leaves that could be sent by `sent_us`.
+    double held_back_until_us(StepIndex send, double ready_us, double sent_us) {
+        const std::size_t initial_bytes = network_.transport.initial_window_bytes;
+        if (initial_bytes == Transport::unlimited) return sent_us;
+        TcpStream& stream = streams_[graph_.nodes[send].channel];
+        const double round_trip_us = link(sender(send), receiver(send)).latency_us +
+                                     link(receiver(send), sender(send)).latency_us;
+        const double left_us = std::max(
+            sent_us, stream.window_opens_us(length(send), ready_us, round_trip_us, initial_bytes));
+        stream.left(left_us);
+        return left_us;
     }
 
     double send_complete_us(StepIndex send, double sent_us) {

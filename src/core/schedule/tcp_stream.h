@@ -14,7 +14,6 @@ class TcpStream {
     /// the sender need not wait.
     double window_opens_us(std::size_t length_bytes, double ready_us, double round_trip_us,
                            std::size_t initial_window_bytes) {
-        if (initial_window_bytes == Transport::unlimited) return ready_us;
         if (bytes_ == 0) begin(ready_us, initial_window_bytes);
         close_window(ready_us, round_trip_us, initial_window_bytes);
         bytes_ += length_bytes;

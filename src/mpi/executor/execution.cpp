@@ -44,10 +44,8 @@ void Execution::take_status(const Plan::Step& step, const MPI_Status& status, in
 }
 
 int Execution::run(Memory& memory, int tag, const Surroundings& surroundings) {
-    memory_ = &memory;
-    tag_ = tag;
-    surroundings_ = &surroundings;
     if (!plan_->straight_line().empty()) {
+        start_over(memory, tag, surroundings);
         return run_straight_line();
     }
     begin(memory, tag, surroundings);
@@ -65,7 +63,15 @@ void Execution::let_others_run(Patience& patience) {
     patience.look_again();
 }
 
-void Execution::prepare_scratch() {
+void Execution::start_over(Memory& memory, int tag, const Surroundings& surroundings) {
+    memory_ = &memory;
+    tag_ = tag;
+    surroundings_ = &surroundings;
+    error_ = MPI_SUCCESS;
+    stopped_ = false;
+    first_message_waited_here_ = false;
+    requests_.clear();
+    step_of_request_.clear();
     if (plan_->scratch_bytes() > 0 && scratch_ == nullptr) {
         scratch_ = std::make_unique_for_overwrite<std::byte[]>(plan_->scratch_bytes());
     }
@@ -81,18 +87,12 @@ std::byte* Execution::at(Buffer buffer, std::size_t offset_bytes) const {
 }
 
 void Execution::begin(Memory& memory, int tag, const Surroundings& surroundings) {
-    memory_ = &memory;
-    tag_ = tag;
-    surroundings_ = &surroundings;
-    error_ = MPI_SUCCESS;
-    stopped_ = false;
-    first_message_waited_here_ = false;
+    start_over(memory, tag, surroundings);
     waits_for_first_message_ =
         !plan_->steps().empty() && plan_->steps().front().kind == StepKind::receive;
     if (surroundings_->left_behind != nullptr) {
         surroundings_->left_behind->reap();
     }
-    prepare_scratch();
     const auto steps = plan_->steps();
     waits_for_.resize(steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -100,8 +100,6 @@ void Execution::begin(Memory& memory, int tag, const Surroundings& surroundings)
     }
     rate_.begin(plan_->main_source());
     startable_.assign(plan_->first().begin(), plan_->first().end());
-    requests_.clear();
-    step_of_request_.clear();
     left_.clear();
     to_start_ = steps.size();
     to_complete_ = steps.size() - plan_->left_behind_count();

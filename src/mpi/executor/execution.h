@@ -53,11 +53,11 @@ class Execution {
 
   private:
     std::byte* at(Buffer buffer, std::size_t offset_bytes) const;
+    void start_over(Memory& memory, int tag, const Surroundings& surroundings);
     int run_straight_line();
     void begin_in_line(StepId id);
     void await_in_line(const Plan::Move& move);
     void await_sends();
-    void prepare_scratch();
     void let_others_run(Patience& patience);
     void start_ready();
     void start(StepId step);

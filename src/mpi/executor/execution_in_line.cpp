@@ -5,12 +5,6 @@
 namespace mutirao::mpi {
 
 int Execution::run_straight_line() {
-    error_ = MPI_SUCCESS;
-    stopped_ = false;
-    first_message_waited_here_ = false;
-    requests_.clear();
-    step_of_request_.clear();
-    prepare_scratch();
     for (const Plan::Move& move : plan_->straight_line()) {
         move.awaited_request < 0 ? begin_in_line(move.step) : await_in_line(move);
         if (stopped_) {
