@@ -30,16 +30,10 @@ class Prediction:
     root: int
     latency_bound_ms: float | None  # None: some rank cannot be reached
     bandwidth_bound_ms: float | None
+    bound_ms: float | None  # no algorithm is predicted to be faster
     chosen: str
     reason: str
     predicted_ms: dict[str, float | None]  # by candidate; None: it cannot run here
-
-    @property
-    def bound_ms(self) -> float | None:
-        """No algorithm is predicted to be faster."""
-        if self.latency_bound_ms is None or self.bandwidth_bound_ms is None:
-            return None
-        return max(self.latency_bound_ms, self.bandwidth_bound_ms)
 
     @property
     def best(self) -> str | None:
@@ -123,9 +117,9 @@ def _prediction(collective: Collective, network: HostNetwork, per_host: int, len
                 else row["predicted_us"] / 1000 for row in answer["candidates"]}
     fastest_first = sorted(times_ms, key=lambda name: math.inf if times_ms[name] is None
                            else times_ms[name])
-    latency_ms, bandwidth_ms = (None if answer[name] is None else answer[name] / 1000
-                                for name in ("latency_bound_us", "bandwidth_bound_us"))
-    return Prediction(collective, length_bytes, root, latency_ms, bandwidth_ms,
+    bounds_ms = [None if answer[name] is None else answer[name] / 1000
+                 for name in ("latency_bound_us", "bandwidth_bound_us", "bound_us")]
+    return Prediction(collective, length_bytes, root, *bounds_ms,
                       answer["decision"]["candidate"], answer["decision"]["reason"],
                       {name: times_ms[name] for name in fastest_first})
 

@@ -176,6 +176,7 @@ void write_bounds(JsonWriter& json, const Scene& scene) {
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
     json.member("latency_bound_us", bounds ? bounds->latency_us : none);
     json.member("bandwidth_bound_us", bounds ? bounds->bandwidth_us : none);
+    json.member("reduction_bound_us", bounds ? bounds->reduction_us : none);
     json.member("bound_us", bounds ? bounds->us() : none);
 }
 

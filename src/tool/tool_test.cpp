@@ -204,6 +204,7 @@ TEST(Tool, PutsTheLowerBoundsBesidePredictions) {
     const Outcome predicted = run_tool(words);
     EXPECT_TRUE(contains(predicted.out, "\"latency_bound_us\": 2000,\n"
                                         "  \"bandwidth_bound_us\": 2005,\n"
+                                        "  \"reduction_bound_us\": 0,\n"
                                         "  \"bound_us\": 2005,"))
         << predicted.out;
     words[0] = "show";

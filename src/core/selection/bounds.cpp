@@ -2,10 +2,15 @@
 // that must cross it towards hosts that are at least some distance away, the last ones leave no
 // earlier than the cut's rate allows, and then have that distance before them. So it is inward:
 // bytes from hosts at least so far away begin to cross only then.
+//
+// How fast news spreads where a message costs each side's processor: Karp, Sahay, Santos and Schauser 1993,
+// doi:10.1145/165231.165250, of equal links; here all are taken for the best one.
 #include "core/selection/bounds.h"
 
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <queue>
 #include <span>
 #include <vector>
 
@@ -18,7 +23,13 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 enum class Way : unsigned char { out, in };
 
-/// By latency, from one host to all others, or to one from all (Way::in).
+/// What a message without bytes takes, with what it costs both sides.
+double message_us(const Network& network, int from, int to) {
+    return network.host(from).send_overhead_us + network.link(from, to).latency_us +
+           network.host(to).receive_overhead_us;
+}
+
+/// From one host to all others, or to one from all (Way::in).
 std::vector<double> shortest_us(const Network& network, int end, Way way) {
     const auto count = static_cast<std::size_t>(network.host_count());
     std::vector<double> distance_us(count, infinite);
@@ -35,8 +46,9 @@ std::vector<double> shortest_us(const Network& network, int end, Way way) {
         for (std::size_t host = 0; host < count; ++host) {
             const int other = static_cast<int>(host);
             if (other == via) continue;
-            const Link link = way == Way::out ? network.link(via, other) : network.link(other, via);
-            distance_us[host] = std::min(distance_us[host], distance_us[nearest] + link.latency_us);
+            const double hop_us = way == Way::out ? message_us(network, via, other)
+                                                  : message_us(network, other, via);
+            distance_us[host] = std::min(distance_us[host], distance_us[nearest] + hop_us);
         }
     }
     return distance_us;
@@ -73,6 +85,41 @@ class Distances {
 
   private:
     std::vector<std::vector<double>> from_, to_;  ///< by host; empty: not looked at
+};
+
+/// What holds for all hosts of a network.
+struct Best {
+    double message_us = infinite;
+    double send_overhead_us = infinite;
+    double receive_overhead_us = infinite;
+    std::size_t ranks = 0;  ///< of the host with the most
+
+    explicit Best(const RankNetwork& network) {
+        const Network& hosts = network.between_hosts();
+        for (int host = 0; host < hosts.host_count(); ++host) {
+            send_overhead_us = std::min(send_overhead_us, hosts.host(host).send_overhead_us);
+            receive_overhead_us = std::min(receive_overhead_us, hosts.host(host).receive_overhead_us);
+            ranks = std::max(ranks, network.placement().ranks_of(host).size());
+            for (int other = 0; other < hosts.host_count(); ++other) {
+                if (other != host) message_us = std::min(message_us, mutirao::message_us(hosts, host, other));
+            }
+        }
+    }
+
+    /// When so many other hosts can have heard from one, if all ranks of whoever has heard pass it on at once,
+    /// one message after the other. Or, backwards in time, one host from so many.
+    double spread_us(int others, double overhead_us) const {
+        std::priority_queue<double, std::vector<double>, std::greater<>> told_us;
+        told_us.push(message_us);
+        while (true) {
+            const double now_us = told_us.top();
+            others -= static_cast<int>(ranks);
+            if (others <= 0) return now_us;
+            told_us.pop();
+            told_us.push(now_us + overhead_us);
+            for (std::size_t host = 0; host < ranks; ++host) told_us.push(now_us + message_us);
+        }
+    }
 };
 
 /// Of ranks, as far as it matters what must pass between two of them.
@@ -153,7 +200,8 @@ class Finder {
     Finder(const CallShape& shape, const RankNetwork& network)
         : shape_(shape),
           network_(network.between_hosts()),
-          distances_(shape, network) {
+          distances_(shape, network),
+          best_(network) {
         const Placement& placement = network.placement();
         for (int host = 0; host < network.host_count(); ++host) {
             const std::span<const int> ranks = placement.ranks_of(host);
@@ -167,13 +215,23 @@ class Finder {
     /// Infinite where something needed cannot get through.
     double latency_us() const {
         double longest_us = 0;
-        for (int from = 0; from < hosts(); ++from) {
-            for (int to = 0; to < hosts(); ++to) {
-                if (from != to && influences(shape_.collective, group(from), group(to)))
-                    longest_us = std::max(longest_us, distances_.us(from, to));
+        int most_told = 0, most_heard = 0;
+        for (int host = 0; host < hosts(); ++host) {
+            int told = 0, heard = 0;
+            for (int other = 0; other < hosts(); ++other) {
+                if (other == host) continue;
+                if (influences(shape_.collective, group(host), group(other))) {
+                    ++told;
+                    longest_us = std::max(longest_us, distances_.us(host, other));
+                }
+                if (influences(shape_.collective, group(other), group(host))) ++heard;
             }
+            most_told = std::max(most_told, told);
+            most_heard = std::max(most_heard, heard);
         }
-        return longest_us;
+        if (most_told == 0) return longest_us;
+        return std::max({longest_us, best_.spread_us(most_told, best_.send_overhead_us),
+                         best_.spread_us(most_heard, best_.receive_overhead_us)});
     }
 
     double bandwidth_us() const {
@@ -275,8 +333,19 @@ class Finder {
     const CallShape& shape_;
     const Network& network_;
     Distances distances_;
+    Best best_;
     std::vector<Group> groups_;  ///< by host
 };
+
+/// Every rank combines equally much at best.
+double reduction_us(const CallShape& shape, const RankNetwork& network) {
+    if (!row_of(shape.collective).reduces) return 0;
+    const double ranks = network.rank_count();
+    double operands_bytes = static_cast<double>(shape.length_bytes);
+    if (row_of(shape.collective).in_blocks != InBlocks::none) operands_bytes *= ranks;
+    const double combined_bytes = operands_bytes * (ranks - 1) / ranks;
+    return combined_bytes / network.memory().reduce_bytes_per_us;
+}
 
 }  // namespace
 
@@ -286,7 +355,7 @@ std::optional<Bounds> lower_bounds(const CallShape& shape, const RankNetwork& ne
     const Finder finder(known, network);
     const double latency_us = finder.latency_us();
     if (std::isinf(latency_us)) return std::nullopt;
-    return Bounds{latency_us, finder.bandwidth_us()};
+    return Bounds{latency_us, finder.bandwidth_us(), reduction_us(known, network)};
 }
 
 }  // namespace mutirao

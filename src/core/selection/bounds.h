@@ -12,13 +12,17 @@
 namespace mutirao {
 
 struct Bounds {
-    /// The longest of the shortest paths between two hosts of which one must hear of the other.
+    /// The longest of the shortest paths between two hosts of which one must hear of the other, with what a
+    /// message costs either side; or, if longer, what it takes until one host can have told so many others, or
+    /// heard from them, as it must.
     double latency_us = 0;
     /// The most that the bytes take which must leave or enter some host, or some site by its
     /// uplink, and the way that they have before or after.
     double bandwidth_us = 0;
+    /// What must be combined, shared out among all ranks.
+    double reduction_us = 0;
 
-    double us() const { return std::max(latency_us, bandwidth_us); }
+    double us() const { return std::max({latency_us, bandwidth_us, reduction_us}); }
 };
 
 /// Nothing where some rank's data cannot get to where they are needed. In up to 128 hosts all

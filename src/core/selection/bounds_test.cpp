@@ -10,16 +10,13 @@
 #include "core/network/uplinks.h"
 #include "core/selection/estimate.h"
 #include "core/selection/test_candidates.h"
-#include "core/spanning_tree/kruskal.h"
 
 namespace mutirao {
 namespace {
 
-constexpr double unusable = std::numeric_limits<double>::infinity();
+using test::topology_of;
 
-Topology topology_of(const Network& network) {
-    return {network, minimum_spanning_tree(network), discover_sites(network)};
-}
+constexpr double unusable = std::numeric_limits<double>::infinity();
 
 /// Every host has a rank, and any may have several.
 Placement scattered(std::mt19937& random, int hosts, int ranks) {
@@ -248,9 +245,44 @@ TEST(Bounds, AreNothingWhereSomeRankCannotBeReached) {
     EXPECT_FALSE(has_bounds(Collective::allreduce, 0));
 }
 
+// Among 16 hosts a rank sends a message each 10 us, which is there after 70.
+TEST(Bounds, NewsSpreadOnlySoFast) {
+    constexpr int hosts = 16;
+    Network network(hosts);
+    for (int host = 0; host < hosts; ++host) {
+        network.set_host(host, {.send_overhead_us = 10, .receive_overhead_us = 10});
+        for (int other = 0; other < host; ++other) network.set_both(host, other, {50});
+    }
+    const auto spread_us = [&](Collective collective, int ranks_on_host) {
+        std::vector<int> host_of_rank;
+        for (int rank = 0; rank < hosts * ranks_on_host; ++rank)
+            host_of_rank.push_back(rank / ranks_on_host);
+        const RankNetwork ranks{{network, {}, {}}, Placement(host_of_rank), {}};
+        return lower_bounds({.collective = collective, .length_bytes = 1}, ranks)->latency_us;
+    };
+    // 1, 2, ... 7 others after 70, 80, ... 130 us; 9, 12 and 16 after 140, 150 and 160.
+    EXPECT_DOUBLE_EQ(spread_us(Collective::broadcast, 1), 160);
+    EXPECT_DOUBLE_EQ(spread_us(Collective::gather, 1), 160);
+    EXPECT_DOUBLE_EQ(spread_us(Collective::allreduce, 4), 100);
+    EXPECT_DOUBLE_EQ(spread_us(Collective::reduce, 4), 100);
+}
+
+// Of each of 300 bytes two sums, by three ranks at 2 bytes/us.
+TEST(Bounds, OneHostMustCombineItsOperands) {
+    const RankNetwork host{Topology{Network(1), {}, {0}}, Placement({0, 0, 0}),
+                           {.reduce_bytes_per_us = 2}};
+    const auto us = [&](Collective collective) {
+        return lower_bounds({.collective = collective, .length_bytes = 300}, host)->us();
+    };
+    EXPECT_DOUBLE_EQ(us(Collective::allreduce), 100);
+    EXPECT_DOUBLE_EQ(us(Collective::scan), 100);
+    EXPECT_DOUBLE_EQ(us(Collective::reduce_scatter_block), 300);
+}
+
 TEST(Bounds, OfOneHostOrNothingToDoAreZero) {
     const RankNetwork host{Topology{Network(1), {}, {0}}, Placement({0, 0, 0}), {}};
     for (const CollectiveRow& row : collectives) {
+        if (row.reduces) continue;
         EXPECT_EQ(lower_bounds({.collective = row.collective, .length_bytes = 100}, host)->us(), 0);
     }
     EXPECT_EQ(lower_bounds({.length_bytes = 0}, two_sites({2, 5}))->us(), 0);
@@ -271,7 +303,11 @@ TEST(Bounds, HoldAmongManyHosts) {
         EXPECT_GE(*predict_candidate(native_candidate(row.collective), shape, ranks), bounds->us())
             << row.name;
     }
-    EXPECT_DOUBLE_EQ(lower_bounds({.root = 77, .length_bytes = 1}, ranks)->latency_us,
+    Network without_overheads = network;
+    for (int host = 0; host < hosts; ++host) without_overheads.set_host(host, {});
+    EXPECT_DOUBLE_EQ(lower_bounds({.root = 77, .length_bytes = 1},
+                                  one_rank_per_host(topology_of(without_overheads)))
+                         ->latency_us,
                      *latency_bound_us(network, 77));
 }
 

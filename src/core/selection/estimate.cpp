@@ -143,7 +143,12 @@ Estimate estimate(const Candidate& candidate, const CallShape& shape, const Rank
     }
     Estimating trial(candidate, shape, network, most_messages_predicted, known_tree_root);
     const auto early = trial.predicted(sample_bytes);
+    const std::size_t early_messages = trial.messages();
     const auto late = trial.predicted(2 * sample_bytes);
+    const bool in_pipeline = trial.messages() > 2 * early_messages;
+    if (late && !in_pipeline) {  // what is not in segments has no pace
+        return in_full(candidate, shape, network, most_messages_predicted, known_tree_root);
+    }
     if (!early || !late || late->stuck) return {std::nullopt, trial.messages()};
     const double samples_left =
         static_cast<double>(shape.length_bytes - 2 * sample_bytes) /

@@ -10,16 +10,12 @@
 #include "core/selection/estimate.h"
 #include "core/selection/selection.h"
 #include "core/selection/test_candidates.h"
-#include "core/spanning_tree/kruskal.h"
 
 namespace mutirao {
 namespace {
 
 using test::all_candidates;
-
-Topology topology_of(const Network& network) {
-    return {network, minimum_spanning_tree(network), discover_sites(network)};
-}
+using test::topology_of;
 
 Placement scattered(unsigned seed, int hosts, int ranks) {
     std::mt19937 random(seed);

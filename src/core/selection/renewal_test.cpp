@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "core/network/test_networks.h"
-#include "core/spanning_tree/kruskal.h"
+#include "core/selection/test_candidates.h"
 
 namespace mutirao {
 namespace {
+
+using test::topology_of;
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
@@ -25,10 +27,6 @@ Network random_latencies(unsigned seed, int host_count) {
         }
     }
     return network;
-}
-
-Topology topology_of(const Network& network) {
-    return {network, minimum_spanning_tree(network), discover_sites(network)};
 }
 
 /// A tree each of whose hosts hangs below an earlier one.

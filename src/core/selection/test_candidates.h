@@ -1,10 +1,16 @@
-// Everything that could be tried for a message, where a decision tries only a part. Only tests
-// include this.
+// What decisions are made from, and everything that could be tried for a message, where a decision tries
+// only a part. Only tests include this.
 #pragma once
 
+#include "core/network/topology.h"
 #include "core/selection/candidates.h"
+#include "core/spanning_tree/kruskal.h"
 
 namespace mutirao::test {
+
+inline Topology topology_of(const Network& network) {
+    return {network, minimum_spanning_tree(network), discover_sites(network)};
+}
 
 /// Each algorithm with each of its parameters worth trying; native first.
 inline std::vector<Candidate> all_candidates(Collective collective, std::size_t length_bytes) {
