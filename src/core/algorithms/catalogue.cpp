@@ -9,6 +9,7 @@ namespace mutirao {
 namespace barrier {
 
 Schedule dissemination(const Request& request);
+Schedule locality_dissemination(const Request& request);
 Schedule direct(const Request& request);
 Schedule recursive_exchange(const Request& request);
 Schedule tree(const Request& request);
@@ -98,6 +99,10 @@ std::vector<Algorithm> barrier_rows() {
          .summary = "signals ahead at growing distances",
          .source = "Hensgen, Finkel and Manber 1988, doi:10.1007/BF01379320",
          .build = barrier::dissemination, .radices = {2, 4, 8}},
+        {.collective = barrier, .name = "locality_dissemination",
+         .summary = "dissemination between hosts, whose ranks share the work",
+         .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
+         .build = barrier::locality_dissemination, .radices = {2, 4, 8}},
         {.collective = barrier, .name = "direct",
          .summary = "every rank signals to every other at once",
          .source = "Hoefler, Mehlan, Mietke and Rehm 2006, "

@@ -131,6 +131,14 @@ TEST(HostsClaims, LocalityBruckBringsEachBlockToAHostOnce) {
     }
 }
 
+// Four ranks a host reach four other hosts in a round, by one message each.
+TEST(HostsClaims, RanksOfAHostShareABarriersSignals) {
+    for (const auto& [hosts, rounds] : {std::pair{5, 1}, {6, 2}, {25, 2}, {26, 3}}) {
+        const ByHosts run(Collective::barrier, "locality_dissemination", 0, Placement::in_blocks(hosts, 4));
+        EXPECT_EQ(run.most_by_a_rank().messages, rounds) << hosts;
+    }
+}
+
 TEST(HostsClaims, LanesCarryAShareEach) {
     constexpr std::size_t length = 4800;
     for (const Placement& placement : placements()) {

@@ -5,30 +5,15 @@
 //
 // Cost, p ranks, radix k: ceil(log_k p) rounds, up to (k - 1) ceil(log_k p) messages a rank. No
 // restrictions.
-#include <vector>
-
 #include "core/algorithms/algorithm.h"
-#include "core/algorithms/signal.h"
+#include "core/algorithms/barrier/signal_rounds.h"
 
 namespace mutirao::barrier {
 
 Schedule dissemination(const Request& request) {
-    Schedule schedule;
-    const long long size = request.size;
-    const long long radix = request.parameters.radix;
-    // A signal may overtake one of an earlier round, so a round comes after all before it.
-    std::vector<StepId> heard;
-    for (long long weight = 1; weight < size; weight *= radix) {
-        const std::size_t before = heard.size();
-        for (long long distance = weight; distance < size && distance < radix * weight;
-             distance += weight) {
-            const auto ahead = static_cast<int>((request.rank + distance) % size);
-            const auto behind = static_cast<int>((request.rank + size - distance) % size);
-            schedule.send(ahead, signal, Schedule::After(heard).first(before));
-            heard.push_back(schedule.receive(behind, signal));
-        }
-    }
-    return schedule;
+    SignalRounds rounds;
+    rounds.disseminate(request.size, request.rank, request.parameters.radix, [](int rank) { return rank; });
+    return std::move(rounds).take();
 }
 
 }  // namespace mutirao::barrier

@@ -1,0 +1,46 @@
+// Dissemination between hosts, with the ranks of a host sharing the work: in a round each of a host's ranks
+// signals to a host at a distance of its own, and then they tell each other, inside the host, whom they heard
+// of. So one round over the network reaches as many hosts as a host has ranks, where in one of `dissemination`
+// a rank sends all these signals itself. After allgather/locality_bruck (Bienz, Gautam and Kharel 2022,
+// arXiv:2206.03564), of blocks without bytes; here the smallest host says how many ranks of each take part.
+//
+// Cost, H hosts of at least m ranks, radix k: ceil(log_(m+1) H) rounds over the network of one message a
+// rank, one round more inside, each of ceil(log_k m) messages one after the other. No restrictions.
+#include <algorithm>
+
+#include "core/algorithms/barrier/signal_rounds.h"
+#include "core/algorithms/over_placement.h"
+
+namespace mutirao::barrier {
+
+Schedule locality_dissemination(const Request& request) {
+    const Placement& placement = given_placement(request);
+    const int hosts = placement.host_count();
+    const int host = placement.host_of(request.rank);
+    const int position = placement.position_of(request.rank);
+    const auto here = placement.ranks_of(host);
+    int working = request.size;
+    for (int each = 0; each < hosts; ++each) {
+        working = std::min(working, static_cast<int>(placement.ranks_of(each).size()));
+    }
+    const auto counterpart = [&](long long its_host) {
+        return placement.ranks_of(static_cast<int>(its_host % hosts))[static_cast<std::size_t>(position)];
+    };
+
+    SignalRounds rounds;
+    const auto tell_each_other = [&] {
+        rounds.disseminate(static_cast<int>(here.size()), position, request.parameters.radix,
+                           [&](int other) { return here[static_cast<std::size_t>(other)]; });
+    };
+    tell_each_other();
+    for (long long heard_of = 1; heard_of < hosts; heard_of *= working + 1) {
+        const long long distance = (position + 1) * heard_of;
+        if (position < working && distance < hosts) {
+            rounds.exchange(counterpart(host + hosts - distance), counterpart(host + distance));
+        }
+        tell_each_other();
+    }
+    return std::move(rounds).take();
+}
+
+}  // namespace mutirao::barrier
