@@ -29,7 +29,7 @@ namespace mutirao {
 /// How long epochs are. One cannot be cut short, so where calls of very different lengths may follow each
 /// other it must not be many calls; and where announcements are cheap it need not be.
 struct Pace {
-    double least_epoch_us = 200'000;
+    double least_epoch_us = 50'000;
     std::uint64_t most_calls = 100'000;
 };
 
