@@ -29,6 +29,7 @@ Schedule bine(const Request& request);
 Schedule direct(const Request& request);
 Schedule direct_shares(const Request& request);
 Schedule multi_lane(const Request& request);
+Schedule multi_lane_multiplying(const Request& request);
 Schedule reduce_broadcast(const Request& request);
 Schedule tree(const Request& request);
 
@@ -146,6 +147,10 @@ std::vector<Algorithm> allreduce_rows() {
          .summary = "a share by each rank of a host between the hosts, put together inside them",
          .source = "Traeff and Hunold 2019, arXiv:1910.13373",
          .build = allreduce::multi_lane},
+        {.collective = allreduce, .name = "multi_lane_multiplying",
+         .summary = "the same by recursive multiplying between the hosts, for short messages",
+         .source = "Traeff and Hunold 2019, arXiv:1910.13373",
+         .build = allreduce::multi_lane_multiplying, .radices = {2, 4, 8}},
         {.collective = allreduce, .name = "reduce_broadcast",
          .summary = "up and down a k-nomial tree over the ranks",
          .source = "Chan et al. 2007, doi:10.1002/cpe.1206",

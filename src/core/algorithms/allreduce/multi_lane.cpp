@@ -1,11 +1,13 @@
 // All ranks of a host take part in what goes between the hosts: inside each host they reduce a
-// share of the message each, every share is reduced over the hosts by itself, as by circulant, and
-// inside the hosts the shares are put together again (Traeff and Hunold 2019, arXiv:1910.13373).
+// share of the message each, every share is reduced over the hosts by itself, and inside the hosts the
+// shares are put together again (Traeff and Hunold 2019, arXiv:1910.13373). Between the hosts as by circulant,
+// or, for short messages, by recursive multiplying: fewer rounds, of whole shares.
 // The paper takes hosts of equally many ranks; here ranks of smaller hosts speak for several lanes.
 //
 // Cost, H hosts of m ranks, n bytes: 2 ceil(log2 H) + 2 messages in a row; 2 n (H - 1) / H bytes
-// leave and enter each host, over m ranks, and about as many go between the ranks inside. Scratch
-// for twice the message. No restrictions on ranks and hosts; operands must commute.
+// leave and enter each host, over m ranks, and about as many go between the ranks inside. By recursive
+// multiplying with radix k, where H is a power of k: log_k H + 2 messages in a row, and (k - 1) n log_k H bytes.
+// Scratch for twice the message. No restrictions on ranks and hosts; operands must commute.
 #include "core/algorithms/lanes.h"
 #include "core/algorithms/over_placement.h"
 #include "core/algorithms/reduction.h"
@@ -13,13 +15,16 @@
 namespace mutirao::allreduce {
 
 Schedule circulant(const Request& request);
+Schedule recursive_multiplying(const Request& request);
 
 namespace {
 
 class MultiLane {
   public:
-    explicit MultiLane(const Request& request)
+    /// `between_hosts`: the algorithm for a lane.
+    MultiLane(const Request& request, Schedule (*between_hosts)(const Request&))
         : request_(request),
+          between_hosts_(between_hosts),
           placement_(given_placement(request)),
           lanes_(placement_),
           shares_(request.length_bytes, lanes_.count(), request.unit_bytes),
@@ -65,10 +70,11 @@ class MultiLane {
 
     void reduce_between_hosts(const OwnShare& own) {
         const Region result = shares_.block(own.lane);
-        const Schedule between = circulant({.rank = host_,
-                                            .size = placement_.host_count(),
-                                            .length_bytes = result.length_bytes,
-                                            .unit_bytes = request_.unit_bytes});
+        const Schedule between = between_hosts_({.rank = host_,
+                                                 .size = placement_.host_count(),
+                                                 .length_bytes = result.length_bytes,
+                                                 .unit_bytes = request_.unit_bytes,
+                                                 .parameters = request_.parameters});
         schedule_.append(
             between, [&](int host) { return lanes_.speaker(host, own.lane); },
             {.input = own.reduced_inside, .output = result});
@@ -90,6 +96,7 @@ class MultiLane {
     }
 
     const Request& request_;
+    Schedule (*between_hosts_)(const Request&);
     const Placement& placement_;
     Lanes lanes_;
     Blocks shares_;
@@ -100,6 +107,10 @@ class MultiLane {
 
 }  // namespace
 
-Schedule multi_lane(const Request& request) { return MultiLane(request).run(); }
+Schedule multi_lane(const Request& request) { return MultiLane(request, circulant).run(); }
+
+Schedule multi_lane_multiplying(const Request& request) {
+    return MultiLane(request, recursive_multiplying).run();
+}
 
 }  // namespace mutirao::allreduce
