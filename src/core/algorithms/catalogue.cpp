@@ -212,7 +212,7 @@ std::vector<Algorithm> allgather_rows() {
         {.collective = allgather, .name = "locality_bruck",
          .summary = "bruck between hosts, whose ranks share the work and exchange what comes",
          .source = "Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
-         .build = allgather::locality_bruck},
+         .build = allgather::locality_bruck, .blocks = InBlocks::uneven},
         {.collective = allgather, .name = "gather_broadcast",
          .summary = "up a binomial tree to rank 0, and down again what a subtree lacks",
          .source = "Chan et al. 2007, doi:10.1002/cpe.1206",

@@ -9,8 +9,10 @@
 //
 // Cost, H hosts of at least m ranks, p ranks, blocks of n bytes: ceil(log_(m+1) H) rounds of one or
 // two messages over the network and as many inside; (p - m) n bytes enter each host. Scratch for
-// all blocks and a copy of each where ranks are not numbered host by host. Blocks must be equal.
+// all blocks and a copy of each where ranks are not numbered host by host. No restrictions.
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
@@ -20,29 +22,33 @@ namespace mutirao::allgather {
 
 namespace {
 
-/// All blocks in the order of their ranks' hosts.
+/// All blocks in the order of their ranks' hosts. Empty ones are left out, as everybody knows the lengths.
 class HostByHost {
   public:
-    HostByHost(const Placement& placement, std::size_t block_bytes) : block_bytes_(block_bytes) {
+    HostByHost(const Placement& placement, const Request& request)
+        : in_output_(blocks_of(request)), here_(std::span<const std::size_t>()) {
         for (int host = 0; host < placement.host_count(); ++host) {
             const auto ranks = placement.ranks_of(host);
             ranks_.insert(ranks_.end(), ranks.begin(), ranks.end());
             first_.push_back(static_cast<int>(ranks_.size()));
         }
+        std::vector<std::size_t> lengths;
+        for (const int rank : ranks_) lengths.push_back(in_output_.block(rank).length_bytes);
+        here_ = Blocks(lengths);
         const bool as_numbered = std::is_sorted(ranks_.begin(), ranks_.end());
         buffer_ = as_numbered ? Buffer::output : Buffer::scratch;
     }
 
+    Region in_output(int rank) const { return in_output_.block(rank); }
     Region of_rank_at(int host, int position) const {
-        return nth_block(buffer_, first(host) + position, block_bytes_);
+        return here_.block(first(host) + position, buffer_);
     }
     /// Of `count` hosts from `host` on, counted round.
     std::vector<Region> of_hosts(int host, int count) const {
         std::vector<Region> regions;
         for (const BlockRun& run : runs_of(host, count, static_cast<int>(first_.size()) - 1)) {
-            const int begin = first(run.first);
-            regions.push_back(blocks_from(buffer_, begin, first(run.first + run.count) - begin,
-                                          block_bytes_));
+            const Region region = here_.range(first(run.first), first(run.first + run.count), buffer_);
+            if (region.length_bytes > 0) regions.push_back(region);
         }
         return regions;
     }
@@ -55,9 +61,9 @@ class HostByHost {
             for (end = begin + 1; end < count && at(end) == to + end - begin; ++end) {
                 if (at(end) == rank || at(end - 1) == rank) break;
             }
-            if (to == rank) continue;
-            flow.copy(blocks_from(buffer_, begin, end - begin, block_bytes_),
-                      blocks_from(Buffer::output, to, end - begin, block_bytes_));
+            const Region region = here_.range(begin, end, buffer_);
+            if (to == rank || region.length_bytes == 0) continue;
+            flow.copy(region, in_output_.range(to, to + end - begin));
         }
     }
 
@@ -65,7 +71,8 @@ class HostByHost {
     int first(int host) const { return first_[static_cast<std::size_t>(host)]; }
     int at(int index) const { return ranks_[static_cast<std::size_t>(index)]; }
 
-    std::size_t block_bytes_;
+    Blocks in_output_;
+    Blocks here_;
     Buffer buffer_;
     std::vector<int> ranks_;
     std::vector<int> first_ = {0};
@@ -76,7 +83,7 @@ class LocalityBruck {
     explicit LocalityBruck(const Request& request)
         : request_(request),
           placement_(given_placement(request)),
-          blocks_(placement_, request.length_bytes),
+          blocks_(placement_, request),
           host_(placement_.host_of(request.rank)),
           position_(placement_.position_of(request.rank)) {
         for (int host = 0; host < placement_.host_count(); ++host) {
@@ -110,16 +117,21 @@ class LocalityBruck {
     }
 
     void place_own() {
-        const Region place = nth_block(Buffer::output, request_.rank, request_.length_bytes);
+        const Region own = own_input(request_);
+        if (own.length_bytes == 0) return;
+        const Region place = blocks_.in_output(request_.rank);
         const Region home = blocks_.of_rank_at(host_, position_);
-        flow_.copy(own_input(request_), place);
-        if (home != place) flow_.copy(own_input(request_), home);
+        flow_.copy(own, place);
+        if (home != place) flow_.copy(own, home);
     }
 
     void exchange_own() {
-        for_others_on_host([&](int rank) { flow_.send(rank, own_input(request_)); });
         for_others_on_host([&](int rank) {
-            flow_.receive(rank, blocks_.of_rank_at(host_, placement_.position_of(rank)));
+            if (own_input(request_).length_bytes > 0) flow_.send(rank, own_input(request_));
+        });
+        for_others_on_host([&](int rank) {
+            const Region block = blocks_.of_rank_at(host_, placement_.position_of(rank));
+            if (block.length_bytes > 0) flow_.receive(rank, block);
         });
     }
 
@@ -157,9 +169,6 @@ class LocalityBruck {
 
 }  // namespace
 
-Schedule locality_bruck(const Request& request) {
-    if (request.length_bytes == 0) return {};
-    return LocalityBruck(request).run();
-}
+Schedule locality_bruck(const Request& request) { return LocalityBruck(request).run(); }
 
 }  // namespace mutirao::allgather
