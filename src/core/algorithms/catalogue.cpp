@@ -20,6 +20,7 @@ namespace gather {
 
 Schedule linear(const Request& request);
 Schedule synchronised(const Request& request);
+Schedule two_level(const Request& request);
 Schedule binomial(const Request& request);
 Schedule tree(const Request& request);
 
@@ -29,6 +30,7 @@ namespace scatter {
 
 Schedule linear(const Request& request);
 Schedule synchronised(const Request& request);
+Schedule two_level(const Request& request);
 Schedule binomial(const Request& request);
 Schedule tree(const Request& request);
 
@@ -134,6 +136,10 @@ std::vector<Algorithm> gather_rows() {
          .summary = "binomial tree over the ranks, subtrees in one piece",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
          .build = gather::binomial},
+        {.collective = gather, .name = "two_level",
+         .summary = "each host's blocks in one message, which the root's neighbours take in turn",
+         .source = "after MagPIe, Kielmann et al. 1999, doi:10.1145/301104.301116",
+         .build = gather::two_level},
         {.collective = gather, .name = "tree",
          .summary = "up a tree made from the measured network, block by block",
          .source = tree_sources,
@@ -156,6 +162,10 @@ std::vector<Algorithm> scatter_rows() {
          .summary = "binomial tree over the ranks, subtrees in one piece",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
          .build = scatter::binomial},
+        {.collective = scatter, .name = "two_level",
+         .summary = "each host's blocks in one message, which the root's neighbours send in turn",
+         .source = "after MagPIe, Kielmann et al. 1999, doi:10.1145/301104.301116",
+         .build = scatter::two_level},
         {.collective = scatter, .name = "tree",
          .summary = "down a tree made from the measured network, block by block",
          .source = tree_sources,

@@ -22,7 +22,7 @@ namespace mutirao::allgather {
 
 namespace {
 
-/// All blocks in the order of their ranks' hosts. Empty ones are left out, as everybody knows the lengths.
+/// All blocks in the order of their ranks' hosts.
 class HostByHost {
   public:
     HostByHost(const Placement& placement, const Request& request)
@@ -47,8 +47,7 @@ class HostByHost {
     std::vector<Region> of_hosts(int host, int count) const {
         std::vector<Region> regions;
         for (const BlockRun& run : runs_of(host, count, static_cast<int>(first_.size()) - 1)) {
-            const Region region = here_.range(first(run.first), first(run.first + run.count), buffer_);
-            if (region.length_bytes > 0) regions.push_back(region);
+            regions.push_back(here_.range(first(run.first), first(run.first + run.count), buffer_));
         }
         return regions;
     }
@@ -61,9 +60,8 @@ class HostByHost {
             for (end = begin + 1; end < count && at(end) == to + end - begin; ++end) {
                 if (at(end) == rank || at(end - 1) == rank) break;
             }
-            const Region region = here_.range(begin, end, buffer_);
-            if (to == rank || region.length_bytes == 0) continue;
-            flow.copy(region, in_output_.range(to, to + end - begin));
+            if (to == rank) continue;
+            flow.copy(here_.range(begin, end, buffer_), in_output_.range(to, to + end - begin));
         }
     }
 
@@ -117,21 +115,16 @@ class LocalityBruck {
     }
 
     void place_own() {
-        const Region own = own_input(request_);
-        if (own.length_bytes == 0) return;
         const Region place = blocks_.in_output(request_.rank);
         const Region home = blocks_.of_rank_at(host_, position_);
-        flow_.copy(own, place);
-        if (home != place) flow_.copy(own, home);
+        flow_.copy(own_input(request_), place);
+        if (home != place) flow_.copy(own_input(request_), home);
     }
 
     void exchange_own() {
+        for_others_on_host([&](int rank) { flow_.send(rank, own_input(request_)); });
         for_others_on_host([&](int rank) {
-            if (own_input(request_).length_bytes > 0) flow_.send(rank, own_input(request_));
-        });
-        for_others_on_host([&](int rank) {
-            const Region block = blocks_.of_rank_at(host_, placement_.position_of(rank));
-            if (block.length_bytes > 0) flow_.receive(rank, block);
+            flow_.receive(rank, blocks_.of_rank_at(host_, placement_.position_of(rank)));
         });
     }
 
