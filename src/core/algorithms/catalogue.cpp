@@ -68,6 +68,7 @@ namespace broadcast {
 Schedule flat(const Request& request);
 Schedule binomial(const Request& request);
 Schedule k_nomial(const Request& request);
+Schedule locality_tree(const Request& request);
 Schedule chain(const Request& request);
 Schedule bine(const Request& request);
 Schedule split_binary(const Request& request);
@@ -260,7 +261,15 @@ std::vector<Algorithm> alltoall_rows() {
     };
 }
 
-/// Among all ranks, since it is nothing between one rank of each host.
+// Among all ranks, since they are nothing between one rank of each host:
+
+Algorithm locality_tree_broadcast() {
+    return {.collective = Collective::broadcast, .name = "locality_tree",
+            .summary = "down a tree in which all ranks of a host serve other hosts",
+            .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
+            .build = broadcast::locality_tree, .segmented = true, .radices = {2, 4}};
+}
+
 Algorithm multi_lane_broadcast() {
     return {.collective = Collective::broadcast, .name = "multi_lane",
             .summary = "a share by each rank of a host, put together inside the hosts",
@@ -333,6 +342,7 @@ std::vector<Algorithm> broadcast_rows() {
     };
     rows.push_back(packed_trees_broadcast());
     for (Algorithm& row : rows) row.level = Level::hosts;
+    rows.push_back(locality_tree_broadcast());
     rows.push_back(multi_lane_broadcast());
     return rows;
 }

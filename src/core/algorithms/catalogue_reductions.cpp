@@ -9,6 +9,7 @@ namespace reduce {
 Schedule flat(const Request& request);
 Schedule k_nomial(const Request& request);
 Schedule bine(const Request& request);
+Schedule locality_tree(const Request& request);
 Schedule chain(const Request& request);
 Schedule in_order_binary(const Request& request);
 Schedule circulant(const Request& request);
@@ -80,6 +81,10 @@ std::vector<Algorithm> reduce_rows() {
          .summary = "a binomial tree whose messages go less far round the ranks",
          .source = "De Sensi et al. 2025, doi:10.1145/3712285.3759835",
          .build = reduce::bine, .segmented = true},
+        {.collective = reduce, .name = "locality_tree",
+         .summary = "up a tree in which all ranks of a host serve other hosts",
+         .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
+         .build = reduce::locality_tree, .segmented = true, .radices = {2, 4}},
         {.collective = reduce, .name = "chain",
          .summary = "each rank adds its operand and passes it on: a pipeline",
          .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",

@@ -139,6 +139,38 @@ TEST(HostsClaims, RanksOfAHostShareABarriersSignals) {
     }
 }
 
+// With k sends a round four ranks a host reach 4 k others in it, and no host is told twice.
+TEST(HostsClaims, RanksOfAHostShareATreesSends) {
+    for (const auto& [hosts, most_sends] : {std::pair{9, 2}, {10, 3}, {81, 4}, {82, 5}}) {
+        for (const Collective collective : {Collective::broadcast, Collective::reduce}) {
+            const ByHosts run(collective, "locality_tree:radix=2", 8, Placement::in_blocks(hosts, 4));
+            for (int host = 0; host < hosts; ++host) {
+                EXPECT_LE(collective == Collective::broadcast ? run.bytes_into(host) : run.bytes_from(host), 8u);
+            }
+            if (collective == Collective::broadcast) {
+                EXPECT_EQ(run.most_by_a_rank().messages, most_sends) << hosts;
+            }
+        }
+    }
+}
+
+TEST(HostsClaims, TwoLevelGathersAndScattersSendEachHostOneMessage) {
+    constexpr std::size_t block = 8;
+    for (const Placement& placement : placements()) {
+        const auto hosts = static_cast<std::size_t>(placement.host_count());
+        for (const Collective collective : {Collective::gather, Collective::scatter}) {
+            const ByHosts run(collective, "two_level", block, placement);
+            const HostTraffic traffic = run.between_hosts();
+            EXPECT_EQ(traffic.size(), hosts - 1);
+            for (const auto& [pair, between] : traffic) EXPECT_EQ(between.messages, 1);
+        }
+        const ByHosts scatter(Collective::scatter, "two_level", block, placement);
+        const int root_host = placement.host_of(placement.rank_count() / 2);
+        const std::size_t ranks = placement.ranks_of(root_host).size();
+        EXPECT_EQ(static_cast<std::size_t>(scatter.most_by_a_rank().messages), (hosts - 2 + ranks) / ranks);
+    }
+}
+
 TEST(HostsClaims, LanesCarryAShareEach) {
     constexpr std::size_t length = 4800;
     for (const Placement& placement : placements()) {

@@ -4,17 +4,6 @@
 
 namespace mutirao {
 
-namespace {
-
-Schedule over_place(const Request& request, const TreePlace& place) {
-    Schedule schedule;
-    const Region whole{Buffer::output, 0, request.length_bytes};
-    pass_down(schedule, place, segments_of(whole, request.parameters.segment_bytes));
-    return schedule;
-}
-
-}  // namespace
-
 std::vector<StepId> pass_down(Schedule& schedule, const TreePlace& place,
                               std::span<const Region> segments) {
     std::vector<StepId> arrivals;
@@ -45,6 +34,13 @@ Schedule pass_down_shares(std::span<const TreePlace> places, const Request& requ
             pass_down(schedule, places[share], std::span(segments[share]).subspan(turn, 1));
         }
     }
+    return schedule;
+}
+
+Schedule over_place(const Request& request, const TreePlace& place) {
+    Schedule schedule;
+    const Region whole{Buffer::output, 0, request.length_bytes};
+    pass_down(schedule, place, segments_of(whole, request.parameters.segment_bytes));
     return schedule;
 }
 

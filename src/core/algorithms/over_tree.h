@@ -19,6 +19,9 @@ std::vector<StepId> pass_down(Schedule& schedule, const TreePlace& place,
 /// segments take turns. A root of the trees must have the message.
 Schedule pass_down_shares(std::span<const TreePlace> places, const Request& request);
 
+/// A place under real ranks, with the request's length and segments.
+Schedule over_place(const Request& request, const TreePlace& place);
+
 /// A place over virtual ranks, with the request's root, length and segments.
 Schedule over_virtual_tree(const Request& request, const TreePlace& place);
 
