@@ -105,7 +105,7 @@ std::vector<Algorithm> barrier_rows() {
         {.collective = barrier, .name = "locality_dissemination",
          .summary = "dissemination between hosts, whose ranks share the work",
          .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
-         .build = barrier::locality_dissemination, .radices = {2, 4, 8}},
+         .build = barrier::locality_dissemination, .radices = {2, 5}},
         {.collective = barrier, .name = "direct",
          .summary = "every rank signals to every other at once",
          .source = "Hoefler, Mehlan, Mietke and Rehm 2006, "
@@ -223,7 +223,7 @@ std::vector<Algorithm> allgather_rows() {
         {.collective = allgather, .name = "locality_bruck",
          .summary = "bruck between hosts, whose ranks share the work and exchange what comes",
          .source = "Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
-         .build = allgather::locality_bruck, .blocks = InBlocks::uneven},
+         .build = allgather::locality_bruck, .radices = {2, 5}, .blocks = InBlocks::uneven},
         {.collective = allgather, .name = "gather_broadcast",
          .summary = "up a binomial tree to rank 0, and down again what a subtree lacks",
          .source = "Chan et al. 2007, doi:10.1002/cpe.1206",

@@ -137,6 +137,11 @@ TEST(HostsClaims, RanksOfAHostShareABarriersSignals) {
         const ByHosts run(Collective::barrier, "locality_dissemination", 0, Placement::in_blocks(hosts, 4));
         EXPECT_EQ(run.most_by_a_rank().messages, rounds) << hosts;
     }
+    // Eight by two signals each.
+    for (const auto& [hosts, most] : {std::pair{9, 2}, {10, 3}, {81, 4}}) {
+        const ByHosts run(Collective::barrier, "locality_dissemination:radix=3", 0, Placement::in_blocks(hosts, 4));
+        EXPECT_EQ(run.most_by_a_rank().messages, most) << hosts;
+    }
 }
 
 // With k sends a round four ranks a host reach 4 k others in it, and no host is told twice.

@@ -2,13 +2,14 @@
 // blocks of the hosts from its own on, counted round, and in a round each of its ranks gets as many
 // again from hosts at a distance of its own; then they exchange what came, inside the host (Bienz,
 // Gautam and Kharel 2022, arXiv:2206.03564). The paper takes hosts of equally many ranks; here the
-// smallest host says how many ranks of each take part.
+// smallest host says how many ranks of each take part. With radix k a rank gets from k - 1 hosts in a round, as
+// in Bruck's algorithm; the paper's is 2.
 //
 // Blocks are kept host by host, which is where they belong if ranks are numbered so, and otherwise
 // in scratch memory.
 //
-// Cost, H hosts of at least m ranks, p ranks, blocks of n bytes: ceil(log_(m+1) H) rounds of one or
-// two messages over the network and as many inside; (p - m) n bytes enter each host. Scratch for
+// Cost, H hosts of at least m ranks, p ranks, blocks of n bytes: ceil(log_((k-1)m+1) H) rounds of k - 1
+// messages, or twice as many, over the network and m times as many inside; (p - m) n bytes enter each host. Scratch for
 // all blocks and a copy of each where ranks are not numbered host by host. No restrictions.
 #include <algorithm>
 #include <span>
@@ -94,11 +95,12 @@ class LocalityBruck {
         place_own();
         exchange_own();
         const long long hosts = placement_.host_count();
-        for (long long held = 1; held < hosts; held *= working_ + 1) {
-            for (int position = 0; position < working_; ++position) {
-                const long long distance = (position + 1) * held;
+        const int by_each = request_.parameters.radix - 1;
+        for (long long held = 1; held < hosts; held *= working_ * by_each + 1) {
+            for (int i = 0; i < working_ * by_each; ++i) {
+                const long long distance = (i + 1) * held;
                 if (distance >= hosts) break;
-                fetch(position, static_cast<int>(distance),
+                fetch(i / by_each, static_cast<int>(distance),
                       static_cast<int>(std::min(held, hosts - distance)));
             }
         }

@@ -4,7 +4,7 @@
 // a rank sends all these signals itself. After allgather/locality_bruck (Bienz, Gautam and Kharel 2022,
 // arXiv:2206.03564), of blocks without bytes; here the smallest host says how many ranks of each take part.
 //
-// Cost, H hosts of at least m ranks, radix k: ceil(log_(m+1) H) rounds over the network of one message a
+// Cost, H hosts of at least m ranks, radix k: ceil(log_((k-1)m+1) H) rounds over the network of k - 1 messages a
 // rank, one round more inside, each of ceil(log_k m) messages one after the other. No restrictions.
 #include <algorithm>
 
@@ -33,9 +33,12 @@ Schedule locality_dissemination(const Request& request) {
                            [&](int other) { return here[static_cast<std::size_t>(other)]; });
     };
     tell_each_other();
-    for (long long heard_of = 1; heard_of < hosts; heard_of *= working + 1) {
-        const long long distance = (position + 1) * heard_of;
-        if (position < working && distance < hosts) {
+    const long long by_each = request.parameters.radix - 1;
+    for (long long heard_of = 1; heard_of < hosts; heard_of *= working * by_each + 1) {
+        rounds.begin_round();
+        for (long long i = position * by_each; position < working && i < (position + 1) * by_each; ++i) {
+            const long long distance = (i + 1) * heard_of;
+            if (distance >= hosts) break;
             rounds.exchange(counterpart(host + hosts - distance), counterpart(host + distance));
         }
         tell_each_other();

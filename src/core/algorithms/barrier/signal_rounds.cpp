@@ -4,14 +4,9 @@
 
 namespace mutirao::barrier {
 
-void SignalRounds::signal_and_hear(int to, int from) {
+void SignalRounds::exchange(int to, int from) {
     schedule_.send(to, signal, Schedule::After(heard_).first(heard_before_));
     heard_.push_back(schedule_.receive(from, signal));
-}
-
-void SignalRounds::exchange(int to, int from) {
-    begin_round();
-    signal_and_hear(to, from);
 }
 
 void SignalRounds::disseminate(int size, int position, int radix,
@@ -21,8 +16,8 @@ void SignalRounds::disseminate(int size, int position, int radix,
         begin_round();
         for (long long distance = weight; distance < participants && distance < radix * weight;
              distance += weight) {
-            signal_and_hear(rank_of(static_cast<int>((position + distance) % participants)),
-                            rank_of(static_cast<int>((position + participants - distance) % participants)));
+            exchange(rank_of(static_cast<int>((position + distance) % participants)),
+                     rank_of(static_cast<int>((position + participants - distance) % participants)));
         }
     }
 }

@@ -16,15 +16,13 @@ class SignalRounds {
     /// to those ahead, counted round, at distances that grow by the factor `radix` a round. In the end each
     /// has heard of all.
     void disseminate(int size, int position, int radix, const std::function<int(int)>& rank_of);
-    /// A round of one signal each way.
+    void begin_round() { heard_before_ = heard_.size(); }
+    /// A signal each way in the present round.
     void exchange(int to, int from);
 
     Schedule take() && { return std::move(schedule_); }
 
   private:
-    void begin_round() { heard_before_ = heard_.size(); }
-    void signal_and_hear(int to, int from);
-
     Schedule schedule_;
     std::vector<StepId> heard_;
     std::size_t heard_before_ = 0;  ///< in the rounds before the present one
