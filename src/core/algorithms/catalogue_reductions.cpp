@@ -31,6 +31,7 @@ Schedule direct(const Request& request);
 Schedule direct_shares(const Request& request);
 Schedule multi_lane(const Request& request);
 Schedule multi_lane_multiplying(const Request& request);
+Schedule locality_exchange(const Request& request);
 Schedule reduce_broadcast(const Request& request);
 Schedule tree(const Request& request);
 
@@ -156,6 +157,10 @@ std::vector<Algorithm> allreduce_rows() {
          .summary = "the same by recursive multiplying between the hosts, for short messages",
          .source = "Traeff and Hunold 2019, arXiv:1910.13373",
          .build = allreduce::multi_lane_multiplying, .radices = {2, 4, 8}},
+        {.collective = allreduce, .name = "locality_exchange",
+         .summary = "each host's sum to all ranks, by ranks of a host that share the work",
+         .source = "after Bienz, Olson and Gropp 2019, doi:10.1109/ExaMPI49596.2019.00014",
+         .build = allreduce::locality_exchange, .radices = {2, 5}},
         {.collective = allreduce, .name = "reduce_broadcast",
          .summary = "up and down a k-nomial tree over the ranks",
          .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
