@@ -2,7 +2,7 @@
 
 import pytest
 
-from mutirao.output import fitted
+from mutirao.output import fitted, print_lines
 
 SITES = ["", *(f"region-{number}" for number in range(10))]
 MATRIX = [[site, *(f"{149.5 + number:.1f}" for number in range(10))] for site in SITES[1:]]
@@ -27,3 +27,21 @@ def test_where_there_is_room_a_table_stays_whole():
 
 def test_sentences_without_room_are_told_row_by_row():
     assert fitted(["a", "b", "c"], SENTENCES, 40) == []
+
+
+def test_long_lines_are_wrapped_between_words_on_a_terminal_alone(monkeypatch, capsys):
+    lines = ["short", "  " + "and so on " * 20 + "end"]
+    print_lines(lines)
+    assert capsys.readouterr().out.splitlines() == lines
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    print_lines(lines)
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0] == "short" and max(map(len, shown)) <= 40
+    assert all(line.startswith("    ") for line in shown[2:])
+    assert " ".join(" ".join(shown[1:]).split()) == " ".join(lines[1].split())
+
+
+def test_parameters_can_be_broken_between_them_alone(mutirao):
+    for line in mutirao("algorithms").stdout.splitlines():
+        assert max(map(len, line.split())) <= 60, line

@@ -203,7 +203,7 @@ def test_timeline_tells_rulings_and_changes_by_call_number():
     assert [item.replace("&gt;", ">") for item in items] == [
         f"from call 1 on: {what}: native",
         f"from call 11 on: {what}: linear | native | ring, on trial",
-        "from call 30 on: the network: hosts 0-2 9.00 ms -> 90.0 ms, a new spanning tree",
+        "from call 30 on: the network: host 0 - host 2 9.00 ms -> 90.0 ms, a new spanning tree",
         f"from call 31 on: {what}: linear",
         f"from call 51 on: {what}: ring:segment_bytes=8"]
 
@@ -214,7 +214,7 @@ def test_map_has_every_host_and_every_link_of_the_tree():
     assert titles == ["host 0 to host 1: 100.0 us", "host 1 to host 2: 8.00 ms",
                       "host 2 to host 3: 50.0 us"]
     assert [circle.find("title").text for circle in svg.iter("circle")] == [
-        f"host {host}, site {host // 2}" for host in range(4)]
+        f"host {host} (site {host // 2})" for host in range(4)]
     labels = [text.text for text in svg.iter("text") if text.get("class") == "on-map"]
     assert labels == ["8.00 ms"]
     places = [(circle.get("cx"), circle.get("cy")) for circle in svg.iter("circle")]

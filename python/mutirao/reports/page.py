@@ -1,6 +1,7 @@
 """The report of a run as one HTML page that needs nothing beside itself."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -8,19 +9,20 @@ from mutirao.commands.explain import (
     about,
     by_collective,
     class_title,
-    draw_tree,
     extent,
     title,
 )
 from mutirao.report_file import with_file
 from mutirao.reports.choices import Choice, choice_of, measured
 from mutirao.reports.head import forgotten, head
+from mutirao.reports.hosts import host_and_site
 from mutirao.reports.rulings import colours_of, events, sparkline, timeline
 from mutirao.reports.scatter import points_of, scatter, within_twice
 from mutirao.reports.site_map import groups_of, least_us, site_map
 from mutirao.reports.trees import edges_of, trees_run
 from mutirao.saved import Saved, all_classes, own_calls, saved_in
 from mutirao.studies.html import Page, details, judged, legend, listed, section, soft, table, wide_table
+from mutirao.tree_text import draw_tree
 from mutirao.units import counted, duration
 
 _MOST_SITES_IN_TABLE = 12
@@ -169,7 +171,8 @@ def _map(communicator: dict) -> list[str]:
                            " tree, with one-way latencies where there is room.")]
     for which, edges, root in trees or [("over which no call went: the minimum spanning tree",
                                          communicator["tree"], None)]:
-        text = "\n".join(draw_tree(edges, communicator["latency_us"], communicator["sites"], root))
+        text = "\n".join(draw_tree(edges, communicator["latency_us"],
+                                   partial(host_and_site, communicator), root))
         parts += [soft(f"The tree {which}."),
                   f'<figure class="scroll">{site_map(communicator, edges)}</figure>',
                   details("The tree as text", f"<pre>{escape(text)}</pre>")]

@@ -86,7 +86,7 @@ def events(communicator: dict) -> list[tuple[int, str]]:
              + ("" if period.settled else ", on trial"))
             for of_class in communicator["classes"]
             for period in periods(of_class, communicator["calls"])]
-    told += [(change["call"] + 1, f"the network: {change_line(change)}")
+    told += [(change["call"] + 1, f"the network: {change_line(change, communicator)}")
              for change in _changes(communicator)]
     return sorted(told)
 
@@ -120,7 +120,7 @@ def timeline(communicator: dict, colours: dict[str, str]) -> str:
         parts += _lane(title, held, _TOP + _LANE * number, x, colours)
     for change in changes:
         parts.append(f'<line class="bound" x1="{x(change["call"]):.1f}" x2="{x(change["call"]):.1f}"'
-                     f' y1="{_TOP - 4}" y2="{bottom}"><title>{escape(change_line(change))}</title>'
+                     f' y1="{_TOP - 4}" y2="{bottom}"><title>{escape(change_line(change, communicator))}</title>'
                      "</line>")
     return "\n".join([*parts, *_axis(moments, x, bottom), "</svg>"])
 
