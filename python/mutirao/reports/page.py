@@ -154,7 +154,7 @@ def _timeline(communicator: dict, colours: dict[str, str]) -> list[str]:
     return ["<h3>Rulings and changes of the network, in the order of calls</h3>",
             soft("A column is the time between two changes, however many calls it has; dashed lines"
                  " are changes of the network that were taken up."),
-            f'<figure class="scroll">{timeline(communicator, colours)}</figure>',
+            f"<figure>{timeline(communicator, colours)}</figure>",
             details(f"The same as a list of {len(told)}",
                     listed([f"from call {call} on: {what}" for call, what in told]))]
 
