@@ -155,7 +155,7 @@ def _trees(communicator: dict) -> Iterator[str]:
     latency_us, label = communicator["latency_us"], partial(host_and_site, communicator)
     shown = trees_run(communicator)
     for tree in shown:
-        yield f"  tree of {tree.title}, with the one-way latency of each link:"
+        yield f"  tree of {tree.title}, with the one-way latency of each link at the end:"
         yield from (f"    {line}" for line in draw_tree(edges_of(tree.parents), latency_us, label,
                                                         tree.root))
     if communicator["tree"] and not shown:
