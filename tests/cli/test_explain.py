@@ -138,6 +138,14 @@ def test_says_who_took_the_calls_of_a_communicator(explained):
                                   " calls")
 
 
+def test_calls_that_were_not_all_counted_are_not_told(explained):
+    first, *_ = REPORT["communicators"]
+    begun = {**first["classes"][1], "length_bytes": 64}
+    for state, told in (("mutirao", True), ("native", False)):
+        lines = explained({**REPORT, "communicators": [{**first, "state": state, "classes": [begun]}]})
+        assert ("broadcast of 64 B from rank 3" in lines) == told
+
+
 def test_says_what_the_start_cost(explained):
     lines = explained(REPORT)
     assert lines[1:3] == ["start: MPI_Init took 3.71 s longer, to duplicate MPI_COMM_WORLD",

@@ -46,7 +46,7 @@ def run(arguments) -> int:
 def explain(report: dict, everything: bool = False) -> Iterator[str]:
     yield from head(report)
     yield from _saved(all_classes(report), " in all")
-    communicators = report["communicators"]
+    communicators = [as_far_as_counted(each) for each in report["communicators"]]
     if not communicators and not report.get("no_report"):
         yield "No communicator had a collective call that mutirao handles."
     in_full = [line for communicator in communicators for line in ["", *_communicator(communicator)]]
@@ -57,6 +57,14 @@ def explain(report: dict, everything: bool = False) -> Iterator[str]:
     for line in forgotten(report):
         yield ""
         yield line
+
+
+def as_far_as_counted(communicator: dict) -> dict:
+    """Without the first calls of one that was then left to the MPI library: the others were not counted."""
+    classes = communicator.get("classes", ())
+    if communicator.get("state") == "native":
+        classes = [each for each in classes if each["rulings"]]
+    return {**communicator, "classes": classes}
 
 
 def _on_a_screen(communicators: Sequence[dict]) -> Iterator[str]:

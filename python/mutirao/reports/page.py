@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mutirao.commands.explain import (
     about,
+    as_far_as_counted,
     by_collective,
     class_title,
     extent,
@@ -36,7 +37,7 @@ def make_page(report: dict, file: Path | None) -> str:
     """`file` as it was asked for; None: that of the last run."""
     saved = saved_in(all_classes(report))
     colours = colours_of(all_classes(report))
-    its_sections = [_communicator(each, colours) for each in report["communicators"]] or [
+    its_sections = [_communicator(as_far_as_counted(each), colours) for each in report["communicators"]] or [
         section("Communicators", soft("None had a collective call that mutirao handles."))]
     commands = "\n".join(with_file(f"mutirao {command}", file) for command in ("explain", "report"))
     return str(Page("What mutirao did for this program", _verdict(report, saved),
