@@ -10,6 +10,9 @@ class Mutirao(CMakePackage):
     """Makes the collectives of any MPI program fit the network it really runs on. Preloaded; programs are not
     compiled anew."""
 
+    # git = "...": the address of the repository that `spack install` is to clone; `spack dev-build mutirao@main` in a
+    # clone needs none.
+
     license("BSD-3-Clause")
 
     version("main", branch="main")
@@ -27,7 +30,7 @@ class Mutirao(CMakePackage):
         mpi = self.spec["mpi"]
         return [
             self.define("MUTIRAO_TESTS", False),
-            self.define("MUTIRAO_MPIS", f"{mpi.name}={mpi.prefix.bin.mpicc}"),
+            self.define("MUTIRAO_MPIS", f"{mpi.name}={mpi.mpicc}"),
         ]
 
     def setup_run_environment(self, env):

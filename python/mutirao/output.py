@@ -4,9 +4,11 @@ Colours and boxes only on a terminal, so that what is piped or logged stays plai
 """
 
 import json
+import math
+import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -92,6 +94,16 @@ def _print_plain(columns: Sequence[str], cells: Cells, title: str) -> None:
 def _escaped(text: str) -> str:
     """Square brackets are markup to rich."""
     return text.replace("[", r"\[")
+
+
+def print_lines(lines: Iterable[str], hanging: str = "  ") -> None:
+    """On a terminal, lines that are too long are wrapped, below their own indentation."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf
+    for line in lines:
+        if len(line) > width:
+            indentation = line[:len(line) - len(line.lstrip())]
+            line = textwrap.fill(line, width, subsequent_indent=indentation + hanging, break_on_hyphens=False)
+        print(line)
 
 
 def note(line: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mutirao.top_view import AgentView, Link
-from mutirao.commands.explain import draw_tree
+from mutirao.tree_text import draw_tree
 from mutirao.units import duration, size
 
 BOLD, FAINT, BAD, CHANGED, TREE = "1", "2", "31", "33", "32"
@@ -265,7 +265,7 @@ def _tree(view: AgentView) -> list[Line]:
         return [[Piece("none yet", FAINT)]]
     latency = [[None if math.isinf(value) else value for value in row] for row in view.latency_us]
     lines = [[Piece(text)] for part in _parts(view.tree)
-             for text in draw_tree(part, latency, None, label=lambda host: f"host {view.name(host)}")]
+             for text in draw_tree(part, latency, lambda host: f"host {view.name(host)}")]
     inside = {host for link in view.tree for host in link}
     missing = [host for host in range(view.host_count) if host not in inside]
     if missing:

@@ -14,7 +14,7 @@ from mutirao import core_tool
 from mutirao.errors import UsageError
 from mutirao.launch import PREFIX
 from mutirao.paths import SETTINGS_FILE
-from mutirao.user_files import read_text
+from mutirao.user_files import check_writable, read_text
 
 
 # What sites and their module files set for any package; no settings. The library passes over them, too
@@ -65,6 +65,13 @@ def files_named(settings: Mapping[str, str]) -> dict[str, str]:
 def with_whole_paths(settings: Mapping[str, str]) -> dict[str, str]:
     """Ranks may start in another folder."""
     return {**settings, **{name: os.path.abspath(file) for name, file in files_named(settings).items()}}
+
+
+def check_files_named(settings: Mapping[str, str]) -> None:
+    """Before a job runs that could write them only at its end. Those of each rank have names that follow from it."""
+    for name, file in files_named(settings).items():
+        if name != "verbose_file":
+            check_writable(name, Path(file))
 
 
 def checked_settings(assignments: Sequence[str]) -> dict[str, str]:

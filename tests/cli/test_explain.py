@@ -11,10 +11,11 @@ import time
 import pytest
 
 from mutirao import report_file
-from mutirao.commands.explain import draw_tree, explain, ghs_message_bound
+from mutirao.commands.explain import explain, ghs_message_bound
 from mutirao.errors import Failure, UsageError
 from mutirao.report_file import announced, read_report
 from mutirao.reports.page import make_page
+from mutirao.tree_text import draw_tree
 from mutirao.units import duration, size
 
 LATENCY_US = [
@@ -137,6 +138,14 @@ def test_says_who_took_the_calls_of_a_communicator(explained):
                                   " calls")
 
 
+def test_calls_that_were_not_all_counted_are_not_told(explained):
+    first, *_ = REPORT["communicators"]
+    begun = {**first["classes"][1], "length_bytes": 64}
+    for state, told in (("mutirao", True), ("native", False)):
+        lines = explained({**REPORT, "communicators": [{**first, "state": state, "classes": [begun]}]})
+        assert ("broadcast of 64 B from rank 3" in lines) == told
+
+
 def test_says_what_the_start_cost(explained):
     lines = explained(REPORT)
     assert lines[1:3] == ["start: MPI_Init took 3.71 s longer, to duplicate MPI_COMM_WORLD",
@@ -160,7 +169,7 @@ def test_draws_the_tree_that_ran(explained):
     told = explained(with_class(rulings=[
         {"first_call": 9, "calls": 16, "chosen": "tree:kind=greedy", "tree": [2, 0, -1, 2]}]))
     begin = told.index("tree of broadcast of 24 B from rank 2 (tree:kind=greedy), with the one-way latency of"
-                       " each link:")
+                       " each link at the end:")
     assert told[begin + 1:begin + 5] == ["host 2 (site 1)", "├─ host 3 (site 1)  50.0 us",
                                          "└─ host 0 (site 0)  9.00 ms",
                                          "└─ host 1 (site 0)  100.0 us"]
@@ -300,8 +309,8 @@ def test_says_what_of_the_network_was_taken_up(explained):
                 {"low": 0, "high": 2, "before_us": 9000, "after_us": 90000},
                 {"low": 1, "high": 2, "before_us": 8000, "after_us": None}]}])))
     for text in ["12 epochs; this rank waited for one 1 time, none of them at the start, 2.50 ms in"
-                 " all", "known in call 9: hosts 0-2 9.00 ms -> 90.0 ms",
-                 "hosts 1-2 8.00 ms -> unusable", "1 more link", "a new spanning tree"]:
+                 " all", "known in call 9: host 0 - host 2 9.00 ms -> 90.0 ms",
+                 "host 1 - host 2 8.00 ms -> unusable", "1 more link", "a new spanning tree"]:
         assert text in told
 
 
@@ -341,7 +350,7 @@ def test_says_what_adapting_inside_calls_cost(explained):
     [(2, 0), (0, 1), (0, 3)],
 ])
 def test_tree_names_each_host_once_below_its_parent(edges):
-    lines = list(draw_tree(edges, None, None))
+    lines = list(draw_tree(edges, None, "host {}".format))
     hosts = [int(re.search(r"host (\d+)", line)[1]) for line in lines]
     assert sorted(hosts) == [0, 1, 2, 3]
     # The nearest line above that is less indented is the parent.
@@ -355,7 +364,7 @@ def test_tree_names_each_host_once_below_its_parent(edges):
 
 def test_a_long_chain_is_drawn():
     """Catches drawing by recursion."""
-    assert len(list(draw_tree([(i, i + 1) for i in range(3000)], None, None))) == 3001
+    assert len(list(draw_tree([(i, i + 1) for i in range(3000)], None, str))) == 3001
 
 
 def test_message_bound_counts_usable_links():

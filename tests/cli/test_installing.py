@@ -2,9 +2,11 @@
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -107,6 +109,23 @@ def test_uninstall_leaves_nothing(prefix, tmp_path):
     assert list(copy.rglob("*")) == [copy / "lib", copy / "lib" / "somebody-elses"]
     again = completed(ROOT / "packaging" / "uninstall.sh", copy)
     assert again.returncode == 2 and again.stderr.count("\n") == 1
+
+
+def test_the_spack_recipe_names_what_the_build_knows(monkeypatch):
+    """There is no Spack here, but what it would ask of the recipe."""
+    class CMakePackage:
+        define = staticmethod(lambda name, value: (name, value))
+
+    told = []
+    spack = types.ModuleType("spack.package")
+    directives = {name: lambda *words, **_: told.append(words[0]) for name in ("license", "version", "depends_on")}
+    vars(spack).update(directives, CMakePackage=CMakePackage)
+    monkeypatch.setitem(sys.modules, "spack.package", spack)
+    recipe = runpy.run_path(str(ROOT / "packaging" / "spack" / "package.py"))["Mutirao"]()
+    recipe.spec = {"mpi": types.SimpleNamespace(name="openmpi", mpicc="/opt/bin/mpicc")}
+    assert dict(recipe.cmake_args()) == {"MUTIRAO_TESTS": False, "MUTIRAO_MPIS": "openmpi=/opt/bin/mpicc"}
+    assert {"mpi", "cxx", "libsodium", "sqlite"} <= set(told)
+    assert all(f" {name}" in (ROOT / "CMakeLists.txt").read_text().replace("(", " ") for name, _ in recipe.cmake_args())
 
 
 def everything_works(command, surroundings, folder, user):

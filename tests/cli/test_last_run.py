@@ -26,6 +26,7 @@ def test_names_program_date_exit_code_and_hosts():
     lines = told()
     assert lines[1] == "program: ./app --size 3; 2026-11-23 04:12:50 UTC, exit code 3"
     assert "  hosts: 0 a1, 1 a2, 2 b1, 3 b2" in lines
+    assert "    └─ a2 (site 0)  100.0 us" in lines
     many = {**world, "hosts": 20, "host_names": [f"h{number}" for number in range(20)]}
     assert "h7 and 12 more (--json)" in "\n".join(explain({**REPORT, "communicators": [many]}))
     alike = {**world, "host_names": ["here", "here"]}

@@ -4,12 +4,14 @@ import json
 import os
 import re
 import subprocess
+import time
 
 import pytest
 
 from mutirao.lab import Lab
 from mutirao.launchers import launching
 from mutirao.mpis import found_mpis
+from mutirao.paths import ROOT
 from mutirao.presets import load_preset
 
 FOUND = found_mpis()
@@ -145,6 +147,22 @@ def test_a_lab_that_is_up(mutirao, lab_possible):
         assert lab.settings() == before  # and it is still up
         refused = mutirao("run", "--lab", "wan", "--tcp", "tuned", "true")
         assert refused.returncode == 2 and "lab up" in refused.stderr
+
+
+def test_top_finds_a_job_in_a_lab(mutirao, lab_possible, surroundings):
+    """With the names that its hosts have there."""
+    program = [FOUND[0].program("collective"), "broadcast", "--settle-calls", "1000000000"]
+    with Lab.up(load_preset("two-hosts"), name="wan"):
+        job = subprocess.Popen([ROOT / "mutirao", "run", "--lab", "wan", "--mpi", FOUND[0].name, *program],
+                               env=surroundings, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            seen, end = "", time.monotonic() + 60
+            while "h00-h01" not in seen:
+                assert time.monotonic() < end and job.poll() is None, seen
+                seen = mutirao("top", "--once").stdout
+        finally:
+            job.terminate()
+            job.wait()
 
 
 # Called like ssh; what it starts has nothing of our environment.

@@ -1,8 +1,12 @@
 """On a narrow terminal tables lose nothing."""
 
+import re
+import signal
+
 import pytest
 
-from mutirao.output import fitted
+from mutirao import cli
+from mutirao.output import fitted, print_lines
 
 SITES = ["", *(f"region-{number}" for number in range(10))]
 MATRIX = [[site, *(f"{149.5 + number:.1f}" for number in range(10))] for site in SITES[1:]]
@@ -27,3 +31,42 @@ def test_where_there_is_room_a_table_stays_whole():
 
 def test_sentences_without_room_are_told_row_by_row():
     assert fitted(["a", "b", "c"], SENTENCES, 40) == []
+
+
+def test_long_lines_are_wrapped_between_words_on_a_terminal_alone(monkeypatch, capsys):
+    lines = ["short", "  " + "and so on " * 20 + "end"]
+    print_lines(lines)
+    assert capsys.readouterr().out.splitlines() == lines
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    print_lines(lines)
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0] == "short" and max(map(len, shown)) <= 40
+    assert all(line.startswith("    ") for line in shown[2:])
+    assert " ".join(" ".join(shown[1:]).split()) == " ".join(lines[1].split())
+
+
+def test_parameters_can_be_broken_between_them_alone(mutirao):
+    for line in mutirao("algorithms").stdout.splitlines():
+        assert max(map(len, line.split())) <= 60, line
+
+
+COMMANDS = ["settings", "algorithms", "doctor", "lab presets", "study list", "replay three-sites",
+            "bench allreduce --predicted --lab six-sites", "bench all --predicted --lab ten-regions",
+            "show broadcast/tree --network six-sites", "show allreduce/ring --ranks 5 --steps"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_word_is_there_at_80_and_at_100_columns_too(command, monkeypatch, capsys):
+    """But for the title of a table's first column where each row is told as a paragraph."""
+    def told():
+        assert cli.main(command.split()) == 0
+        return re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out)
+
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    piped = told().split()
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    for width in ("80", "100"):
+        monkeypatch.setenv("COLUMNS", width)
+        shown = told()
+        assert "…" not in shown and set(piped) - set(shown.split()) <= set(piped[:1])

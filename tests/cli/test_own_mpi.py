@@ -42,23 +42,22 @@ if world.rank == 0:
 """
 
 
-@pytest.fixture(scope="module")
-def private(tmp_path_factory):
-    """The prefix of a copy of Open MPI."""
+@pytest.fixture(scope="module", params=["openmpi-5", pytest.param("mpich-5", marks=pytest.mark.long)])
+def private(request, tmp_path_factory):
+    """The library of a copy of that MPI."""
     prefix = tmp_path_factory.mktemp("opt")
     for part in ("lib", "bin", "share", "include"):
-        shutil.copytree(ROOT / ".env" / "openmpi-5" / part, prefix / part, symlinks=True,
-                        ignore=shutil.ignore_patterns("python*"))
-    return prefix
+        if (from_there := ROOT / ".env" / request.param / part).is_dir():
+            shutil.copytree(from_there, prefix / part, symlinks=True, ignore=shutil.ignore_patterns("python*"))
+    return prefix / "lib" / {"openmpi-5": "libmpi.so.40", "mpich-5": "libmpi.so.12"}[request.param]
 
 
 @pytest.fixture(params=["named by the program", "named by a library of it", "LD_LIBRARY_PATH",
                         "Python"])
 def program(request, private, tmp_path):
     """A command line and what its environment adds, as a user or a module would set that."""
-    libmpi = private / "lib" / "libmpi.so.40"
-    path_is_named = f"-Wl,-rpath,{libmpi.parent}"
-    modules = {"LD_LIBRARY_PATH": str(libmpi.parent)}
+    path_is_named = f"-Wl,-rpath,{private.parent}"
+    modules = {"LD_LIBRARY_PATH": str(private.parent)}
     if request.param == "Python":
         (tmp_path / "program.py").write_text(PYTHON_PROGRAM)
         return [sys.executable, str(tmp_path / "program.py")], modules
@@ -66,15 +65,15 @@ def program(request, private, tmp_path):
     (tmp_path / "main.c").write_text("int work(void); int main() { return work(); }")
 
     def compiled(*words):
-        subprocess.run(["cc", "-I", private / "include", *words], cwd=tmp_path, check=True)
+        subprocess.run(["cc", "-I", private.parent.parent / "include", *words], cwd=tmp_path, check=True)
 
     if request.param == "named by a library of it":
-        compiled("-shared", "-fPIC", "work.c", libmpi, path_is_named, "-o", "libwork.so")
+        compiled("-shared", "-fPIC", "work.c", private, path_is_named, "-o", "libwork.so")
         compiled("main.c", "-L.", "-lwork", f"-Wl,-rpath,{tmp_path}", "-o", "program",
                  "-Wl,--allow-shlib-undefined")
         return [str(tmp_path / "program")], {}
     named = request.param == "named by the program"
-    compiled("main.c", "work.c", "-L", libmpi.parent, "-l:libmpi.so.40", *[path_is_named] * named,
+    compiled("main.c", "work.c", "-L", private.parent, f"-l:{private.name}", *[path_is_named] * named,
              "-o", "program")
     return [str(tmp_path / "program")], {} if named else modules
 
@@ -97,7 +96,7 @@ def started_alone(program, **environment):
 def test_it_is_the_programs_own(mutirao, private, program, tmp_path):
     argv, variables = program
     natively = mapped(started_alone(argv, **variables))
-    assert str(private / "lib" / "libmpi.so.40") in natively
+    assert str(private) in natively
     report = tmp_path / "report.json"
     ours = mutirao("run", "-n", 2, "--report", report, "--", *argv, **variables)
     assert ours.returncode == 0, ours.stderr

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from mutirao.reports.page import make_page
-from mutirao.reports.rulings import colours_of, periods, sparkline
+from mutirao.reports.rulings import colours_of, periods, sparkline, timeline
 from mutirao.reports.scatter import points_of, scatter, within_twice
 from mutirao.reports.site_map import site_map
 from mutirao.saved import all_classes, saved_in
@@ -203,9 +203,23 @@ def test_timeline_tells_rulings_and_changes_by_call_number():
     assert [item.replace("&gt;", ">") for item in items] == [
         f"from call 1 on: {what}: native",
         f"from call 11 on: {what}: linear | native | ring, on trial",
-        "from call 30 on: the network: hosts 0-2 9.00 ms -> 90.0 ms, a new spanning tree",
+        "from call 30 on: the network: host 0 - host 2 9.00 ms -> 90.0 ms, a new spanning tree",
         f"from call 31 on: {what}: linear",
         f"from call 51 on: {what}: ring:segment_bytes=8"]
+
+
+def test_a_long_timeline_goes_on_in_strips_of_the_pages_width():
+    rulings = [{"first_call": 10 * number, "calls": 10, "chosen": ("ring", "linear")[number % 2], "considered": []}
+               for number in range(1, 101)]
+    communicator = {**COMMUNICATOR, "calls": 2000, "classes": [{**TRIED, "rulings": rulings}]}
+    strips = re.findall("<svg.*?</svg>", timeline(communicator, colours_of(communicator["classes"])), re.DOTALL)
+    drawn = [ElementTree.fromstring(strip) for strip in strips]
+    assert len(drawn) == 3 and not re.search("min-width", "".join(strips))
+    told = [rect.find("title").text for strip in drawn for rect in strip.iter("rect")]
+    assert {f"from call {each['first_call'] + 1} on: {each['chosen']}" for each in rulings} <= set(told)
+    for strip in drawn:
+        assert all(0 <= float(rect.get("x")) <= float(rect.get("x")) + float(rect.get("width")) <= 400
+                   for rect in strip.iter("rect"))
 
 
 def test_map_has_every_host_and_every_link_of_the_tree():
@@ -214,7 +228,7 @@ def test_map_has_every_host_and_every_link_of_the_tree():
     assert titles == ["host 0 to host 1: 100.0 us", "host 1 to host 2: 8.00 ms",
                       "host 2 to host 3: 50.0 us"]
     assert [circle.find("title").text for circle in svg.iter("circle")] == [
-        f"host {host}, site {host // 2}" for host in range(4)]
+        f"host {host} (site {host // 2})" for host in range(4)]
     labels = [text.text for text in svg.iter("text") if text.get("class") == "on-map"]
     assert labels == ["8.00 ms"]
     places = [(circle.get("cx"), circle.get("cy")) for circle in svg.iter("circle")]

@@ -179,9 +179,12 @@ def test_wrong_words(mutirao, dump_file, words, said):
 
 
 def test_unreadable_dump(mutirao, tmp_path):
+    """Said before anything else that is wrong: that there is no terminal."""
     (tmp_path / "broken").write_text("{")
-    answer = mutirao("top", "--once", "--file", tmp_path / "broken")
-    assert answer.returncode == 2 and answer.stderr.count("\n") == 1
+    for words in (["--once"], []):
+        answer = mutirao("top", *words, "--file", tmp_path / "broken")
+        assert answer.returncode == 2 and answer.stderr.count("\n") == 1
+        assert "broken" in answer.stderr and "terminal" not in answer.stderr
 
 
 def test_history_from_the_series(mutirao, dump_file, tmp_path):

@@ -33,6 +33,7 @@ WRONG = [
     (["build", "--mpicc", "/no/such/mpicc"], ["/no/such/mpicc"]),
     (["env", "--mpi", "openmpi5"], ["'openmpi5'", "openmpi-5"]),
     (["env", "--set", "brodcast=flat"], ["brodcast", "broadcast"]),
+    (["env", "--set", "report=/no/such/folder/r.json"], ["report", "/no/such/folder"]),
     (["show"], ["COLLECTIVE/ALGORITHM", "missing"]),
     (["run", "--lab", "six-site", "true"], ["'six-site'", "six-sites"]),
     (["run", "--lab", "six-sites", "--tcp", "tunde", "true"], ["'tunde'", "tuned"]),

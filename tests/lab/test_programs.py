@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mutirao.errors import UsageError
-from mutirao.lab import Lab
+from mutirao.lab import Lab, lab_file
 from probes import output_of
 
 SECONDS = 20
@@ -185,3 +185,22 @@ def test_unnamed_lab_ends_with_its_creator(lab_possible, tmp_path):
     path = output.strip()
     assert path.endswith(".sock")
     wait_until(lambda: not processes_with(path) and not Path(path).exists())
+
+
+def test_a_launcher_that_is_late_to_group_a_child_is_not_told_so():
+    """Open MPI 5's would warn of it in nearly every run in a lab."""
+    script = ("import os, pathlib\n"
+              "child = os.fork()\n"
+              "if child == 0:\n"
+              "    os.setpgid(0, 0)\n"
+              "    os.execvp('sleep', ['sleep', '20'])\n"
+              "while pathlib.Path(f'/proc/{child}/comm').read_text() != 'sleep\\n': pass\n"
+              "try:\n"
+              "    os.setpgid(child, child)\n"
+              "finally:\n"
+              "    os.kill(child, 9)\n")
+    calm = {"LD_PRELOAD": str(lab_file("lib/libmutirao-calm.so"))}
+    for more, refused in (({}, True), (calm, False)):
+        done = subprocess.run([sys.executable, "-c", script], env={**os.environ, **more}, check=False,
+                              capture_output=True, text=True, timeout=SECONDS)
+        assert ("PermissionError" in done.stderr) == refused == (done.returncode != 0), done.stderr

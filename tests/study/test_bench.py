@@ -7,7 +7,8 @@ import subprocess
 import pytest
 
 from made_up import calls_of, report, ruling
-from mutirao.commands.bench import NATIVE, Bench, parse_only, parse_roots, parse_sizes
+from mutirao.commands.bench import NATIVE, Bench, _table, parse_only, parse_roots, parse_sizes
+from mutirao.compact_table import BEST
 from mutirao.errors import UsageError
 from mutirao.measure import Contender, Measurement, Point, Workload
 from mutirao.mpis import found_mpis
@@ -107,6 +108,24 @@ def test_the_choice_and_the_same_algorithm_are_one(contender):
     assert len(group["errors"]) == 4
 
 
+def test_what_ran_natively_is_not_compared_with_native(contender, capsys):
+    bench = bench_of(contender, {"native": 200.0, "auto": 22.0}, choice="native")
+    bench.print()
+    auto = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("auto "))
+    assert "22" in auto and "0.11" not in auto
+    assert {each["name"]: each["points"][0]["to_native"] for each in bench.to_list()} == {
+        "native": 1.0, "auto": None}
+    assert "auto ran natively" in _table(bench.groups.popitem()[1], "")
+
+
+def test_green_is_what_was_the_fastest(contender, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    rows = bench_of(contender, {"native": 100.0, "auto": 143.0}).groups.popitem()[1]
+    green = [line for line in _table(rows, "").splitlines() if line.startswith(f"\x1b[{BEST}m")]
+    assert len(green) == 1 and "native" in green[0]
+
+
 def test_without_a_choice_nothing_is_ranked(contender):
     assert bench_of(contender, {"native": 200.0, "flat": 100.0, "chain": 150.0}).summary() == []
 
@@ -141,6 +160,7 @@ def test_in_the_lab(four_hosts, tmp_path):
     assert finished.returncode == 0, finished.stderr
     result = json.loads(finished.stdout)
     assert [each["name"] for each in result["measurements"]] == ["native", "auto", "chain"]
+    assert result["machine"]["load_before"] >= 0
     for each in result["measurements"]:
         assert [(point["root"], point["length_bytes"]) for point in each["points"]] == [
             (0, 24), (2, 24)]

@@ -25,7 +25,7 @@ def run(arguments) -> int:
 
 
 def _parameters(row: dict) -> str:
-    """As they are written: kind=mst|greedy,radix=2|4."""
+    """With spaces, so that narrow terminals break lines between them."""
     parts = []
     if len(row["trees"]) > 1:
         parts.append("kind=" + "|".join(row["trees"]))
@@ -35,4 +35,4 @@ def _parameters(row: dict) -> str:
         parts.append("segment_bytes=N")
     if row["insides"]:
         parts.append("inside=" + "|".join(row["insides"]))
-    return ",".join(parts)
+    return ", ".join(parts)

@@ -39,6 +39,7 @@ from mutirao.predicted import (
     print_predictions,
 )
 from mutirao.progress import steps
+from mutirao.studies.circumstances import Circumstances, busy_remarks
 from mutirao.units import counted, ms, ratio
 from mutirao.user_settings import gather_settings
 
@@ -101,14 +102,16 @@ def run(arguments) -> int:
     names = parse_only(arguments.only or [f"{NATIVE},{OWN_CHOICE}"], collective.name)
     contenders = _contenders(place.mpis, names, gather_settings(arguments.assignments),
                              collective.name)
+    circumstances = Circumstances("bench", False, [mpi.name for mpi in place.mpis])
     measurements, failures, described = _measure_all(place, contenders, workload)
     bench = Bench(workload, measurements)
     if arguments.json:
-        print_json({"collective": arguments.collective, "ranks": ranks, **described,
+        print_json({**circumstances.to_dict(), "collective": arguments.collective, "ranks": ranks, **described,
                     "repeat": workload.repeat, "pause_ms": workload.pause_ms, "measurements": bench.to_list(),
                     "summary": bench.summary(), "failed": failures})
     else:
         bench.print()
+        print("".join(f"{line}\n" for line in busy_remarks(circumstances.to_dict())), end="")
     return 1 if failures else 0
 
 
@@ -195,8 +198,16 @@ class Row:
         return self.ran or self.name
 
     @property
+    def ran_natively(self) -> bool:
+        """Though mutirao took part."""
+        return self.name != NATIVE and self.ran in (None, NATIVE)
+
+    @property
     def to_native(self) -> float | None:
-        return self.point.median_ms / self.native.median_ms if self.native else None
+        """Nothing where both are native: that would be noise."""
+        if self.native is None or self.ran_natively:
+            return None
+        return self.point.median_ms / self.native.median_ms
 
     @property
     def error(self) -> float | None:
@@ -290,14 +301,16 @@ def _table(rows: Sequence[Row], title: str) -> str:
     if bound_ms:
         cells.append(("physical bound", ms(bound_ms)))
     styles = {0: BOUND} if bound_ms else {}
+    fastest = min(rows, key=lambda row: row.point.median_ms)
     for row in rows:
-        if row.name == OWN_CHOICE:
+        if row is fastest and len(rows) > 1:
             styles[len(cells)] = BEST
         cells.append((row.name, ms(row.point.median_ms), ms(row.point.spread_ms),
                       ratio(row.point.to_bound), ratio(row.to_native), ms(row.predicted_ms),
                       "" if row.error is None else f"{row.error:+.1%}"))
     padded = [(*row, *[""] * (len(_COLUMNS) - len(row))) for row in cells]
-    ran = [f"{row.name} ran {row.ran}" for row in rows if row.ran not in (None, row.name)]
+    ran = [f"{row.name} ran {'natively' if row.ran_natively else row.ran}" for row in rows
+           if row.ran_natively or row.ran not in (None, row.name)]
     return "\n".join([compact_table(_COLUMNS, padded, title, styles), *ran])
 
 

@@ -11,7 +11,7 @@ from mutirao.launchers import in_slurm
 from mutirao.mpis import Mpi, default_mpi, find_mpi
 from mutirao.output import print_json
 from mutirao.paths import preloadable
-from mutirao.user_settings import gather_settings, with_whole_paths
+from mutirao.user_settings import check_files_named, gather_settings, with_whole_paths
 
 _OPEN_MPI_LIST = "OMPI_MCA_mca_base_env_list"
 
@@ -34,6 +34,7 @@ def run(arguments) -> int:
         raise Failure(f"{mpi.preload} cannot be preloaded: LD_PRELOAD allows no spaces and no colons in a"
                       " path, so move mutirao")
     settings = with_whole_paths(gather_settings(arguments.assignments))
+    check_files_named(settings)
     # Other tools' libraries stay first: they then see the calls as the program made them.
     before = [path for path in os.environ.get("LD_PRELOAD", "").split(":")
               if path and path != str(mpi.preload)]

@@ -2,15 +2,18 @@
 
 import math
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from mutirao.collectives import COLLECTIVES
-from mutirao.output import print_json
+from mutirao.output import print_json, print_lines
 from mutirao.report_file import add_arguments, read_report, with_file
 from mutirao.reports.head import forgotten, head
+from mutirao.reports.hosts import host_and_site, host_name
 from mutirao.reports.trees import edges_of, trees_run
 from mutirao.saved import all_classes, own_calls, saved_in
+from mutirao.tree_text import draw_tree
 from mutirao.units import counted, duration, rate
 
 
@@ -34,16 +37,16 @@ def run(arguments) -> int:
     if arguments.json:
         print_json(report)
     else:
-        print("\n".join(explain(report, arguments.everything)))
+        print_lines(explain(report, arguments.everything))
         if report["communicators"]:
-            print(f"\nThe same with pictures: {with_file('mutirao report', arguments.file)}")
+            print_lines(["", f"The same with pictures: {with_file('mutirao report', arguments.file)}"])
     return 0
 
 
 def explain(report: dict, everything: bool = False) -> Iterator[str]:
     yield from head(report)
     yield from _saved(all_classes(report), " in all")
-    communicators = report["communicators"]
+    communicators = [as_far_as_counted(each) for each in report["communicators"]]
     if not communicators and not report.get("no_report"):
         yield "No communicator had a collective call that mutirao handles."
     in_full = [line for communicator in communicators for line in ["", *_communicator(communicator)]]
@@ -54,6 +57,14 @@ def explain(report: dict, everything: bool = False) -> Iterator[str]:
     for line in forgotten(report):
         yield ""
         yield line
+
+
+def as_far_as_counted(communicator: dict) -> dict:
+    """Without the first calls of one that was then left to the MPI library: the others were not counted."""
+    classes = communicator.get("classes", ())
+    if communicator.get("state") == "native":
+        classes = [each for each in classes if each["rulings"]]
+    return {**communicator, "classes": classes}
 
 
 def _on_a_screen(communicators: Sequence[dict]) -> Iterator[str]:
@@ -122,7 +133,7 @@ def about(communicator: dict) -> Iterator[str]:
     if communicator.get("profile"):
         yield f"  profile: {communicator['profile']}"
     yield from _first_ruling(communicator)
-    yield from _followed(communicator.get("adaptation") or {}, communicator.get("latency_us") or [])
+    yield from _followed(communicator)
     if communicator.get("tree"):
         yield from _costs(communicator.get("costs") or {})
 
@@ -149,15 +160,15 @@ def _communicator(communicator: dict) -> Iterator[str]:
 
 def _trees(communicator: dict) -> Iterator[str]:
     """Those that calls went over; where none did, the one that is kept for the network's news."""
-    latency_us, sites = communicator["latency_us"], communicator["sites"]
+    latency_us, label = communicator["latency_us"], partial(host_and_site, communicator)
     shown = trees_run(communicator)
     for tree in shown:
-        yield f"  tree of {tree.title}, with the one-way latency of each link:"
-        yield from (f"    {line}" for line in draw_tree(edges_of(tree.parents), latency_us, sites,
+        yield f"  tree of {tree.title}, with the one-way latency of each link at the end:"
+        yield from (f"    {line}" for line in draw_tree(edges_of(tree.parents), latency_us, label,
                                                         tree.root))
     if communicator["tree"] and not shown:
         yield "  minimum spanning tree of the hosts, over which no call went, with one-way latencies:"
-        yield from (f"    {line}" for line in draw_tree(communicator["tree"], latency_us, sites))
+        yield from (f"    {line}" for line in draw_tree(communicator["tree"], latency_us, label))
 
 
 def _changes(communicator: dict) -> Iterator[str]:
@@ -229,8 +240,9 @@ def _costs(costs: dict) -> Iterator[str]:
     yield f"  assumed: {'; '.join(assumed)}"
 
 
-def _followed(adaptation: dict, latency_us: list) -> Iterator[str]:
+def _followed(communicator: dict) -> Iterator[str]:
     """How the communicator followed its network while the program ran."""
+    adaptation = communicator.get("adaptation") or {}
     mode = adaptation.get("mode", "off")
     if mode == "off":
         return
@@ -240,7 +252,7 @@ def _followed(adaptation: dict, latency_us: list) -> Iterator[str]:
                f" {duration(adaptation['adapting_ms'] * 1000)} in all")
         if adaptation.get("ghs_messages"):
             yield (f"  first tree agreed with {counted(adaptation['ghs_messages'], 'message')}"
-                   f" (at most {ghs_message_bound(latency_us)})")
+                   f" (at most {ghs_message_bound(communicator.get('latency_us') or [])})")
     else:
         where = "inside its own calls" if mode == "in-band" else "beside the program"
         horizon = adaptation.get("horizon_calls")  # nothing where another rank decides
@@ -252,7 +264,7 @@ def _followed(adaptation: dict, latency_us: list) -> Iterator[str]:
     if not taken_up:
         yield "  no change of the network taken up"
     for change in taken_up:
-        yield f"  known in call {change['call'] + 1}: {change_line(change)}"
+        yield f"  known in call {change['call'] + 1}: {change_line(change, communicator)}"
 
 
 def _waited(adaptation: dict) -> str:
@@ -265,15 +277,19 @@ def _waited(adaptation: dict) -> str:
             f" {duration(total_ms * 1000)} in all")
 
 
-def change_line(change: dict) -> str:
+def change_line(change: dict, communicator: dict) -> str:
     shown = change.get("shown") or []
-    parts = [f"hosts {link['low']}-{link['high']} {_latency(link['before_us'])} ->"
+    parts = [f"{_link_name(link, communicator)} {_latency(link['before_us'])} ->"
              f" {_latency(link['after_us'])}" for link in shown]
     if change["links"] > len(shown):
         parts.append(counted(change["links"] - len(shown), "more link"))
     if change["new_tree"]:
         parts.append("a new spanning tree")
     return ", ".join(parts)
+
+
+def _link_name(link: dict, communicator: dict) -> str:
+    return " - ".join(host_name(communicator, link[end]) for end in ("low", "high"))
 
 
 def _latency(latency_us: float | None) -> str:
@@ -285,39 +301,6 @@ def ghs_message_bound(latency_us: list) -> int:
     hosts = len(latency_us)
     links = sum(latency_us[a][b] is not None for a in range(hosts) for b in range(a))
     return int(2 * links + 5 * hosts * math.log2(hosts)) if hosts else 0
-
-
-def draw_tree(edges: list, latency_us: list | None, sites: list | None,
-              root: int | None = None, label: Callable[[int], str] | None = None) -> Iterator[str]:
-    """A tree as indented text, hung from its root or else its lowest host; nearest children first."""
-    neighbours: dict[int, list[int]] = {}
-    for a, b in edges:
-        neighbours.setdefault(a, []).append(b)
-        neighbours.setdefault(b, []).append(a)
-
-    def host_and_site(host: int) -> str:
-        return f"host {host}" + (f" (site {sites[host]})" if sites else "")
-
-    def latency(a: int, b: int) -> float:
-        known = latency_us[a][b] if latency_us else 0.0
-        return math.inf if known is None else known
-
-    label = label or host_and_site
-    root = min(neighbours) if root is None else root
-    yield label(root)
-    # A stack, since a chain of hosts is deeper than Python recurses.
-    stack = [(root, -1, "", "")]
-    while stack:
-        host, parent, indent, branch = stack.pop()
-        if branch:
-            link = f"  {duration(latency(parent, host))}" if latency_us else ""
-            yield f"{indent}{branch} {label(host)}{link}"
-            indent += "│  " if branch == "├─" else "   "
-        children = sorted((child for child in neighbours[host] if child != parent),
-                          key=lambda child: (latency(host, child), child))
-        branches = ["├─"] * (len(children) - 1) + ["└─"]
-        stack += reversed([(child, host, indent, branch)
-                           for child, branch in zip(children, branches)])
 
 
 def by_collective(classes: Sequence[dict]) -> list[dict]:

@@ -19,8 +19,7 @@ from mutirao.paths import CORE_TOOL, job_folder
 from mutirao.program_mpi import check_linked, mpi_of
 from mutirao.report_file import announced, keep_for_explain
 from mutirao.units import counted
-from mutirao.user_files import check_writable
-from mutirao.user_settings import files_named, gather_settings, with_whole_paths
+from mutirao.user_settings import check_files_named, gather_settings, with_whole_paths
 
 
 def register(subparsers, common) -> None:
@@ -66,7 +65,7 @@ def run(arguments) -> int:
         if arguments.native:
             raise UsageError("--report: with --native there is nothing to report; leave one of them out")
         settings["report"] = os.path.abspath(arguments.report)
-    _check_written(settings)
+    check_files_named(settings)
     mpi = find_mpi(arguments.mpi) if arguments.mpi else mpi_of(argv[0])
     if arguments.mpi:
         check_linked(argv[0], mpi)
@@ -88,13 +87,6 @@ def run(arguments) -> int:
                     "seconds": round(finished.seconds, 3), "command": finished.command,
                     "lines": finished.lines, "report": finished.report})
     return finished.returncode
-
-
-def _check_written(settings: dict[str, str]) -> None:
-    """The files that the job writes, but for those of each rank, whose names follow from the rank."""
-    for name, file in files_named(settings).items():
-        if name != "verbose_file":
-            check_writable(name, Path(file))
 
 
 def _check_about_labs(arguments) -> None:

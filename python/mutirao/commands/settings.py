@@ -1,16 +1,11 @@
 """`mutirao settings`: every setting, what it is now and where that was said, and what else it may be."""
 
-import shutil
-import sys
-import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from mutirao import core_tool
-from mutirao.output import print_json
+from mutirao.output import print_json, print_lines
 from mutirao.user_settings import settings_given
-
-_INDENTATION = "    "
 
 
 def register(subparsers, common) -> None:
@@ -29,7 +24,7 @@ def run(arguments) -> int:
     if arguments.json:
         print_json(rows)
     else:
-        print("\n".join(_lines(rows)))
+        print_lines(_lines(rows), hanging="")
     return 0
 
 
@@ -38,10 +33,10 @@ def _lines(rows: Sequence[dict]) -> Iterator[str]:
     for what, alike in groupby(rows, key=lambda row: row["help"]):
         for row in alike:
             yield _head(row)
-        yield from _wrapped(what)
+        yield f"    {what}"
     yield ""
-    yield from _wrapped("Given by --set NAME=VALUE, in mutirao.toml, or in the environment as MUTIRAO_ and the"
-                        " name in capitals; the first of these wins.", indentation="")
+    yield ("Given by --set NAME=VALUE, in mutirao.toml, or in the environment as MUTIRAO_ and the name in capitals;"
+           " the first of these wins.")
 
 
 def _head(row: dict) -> str:
@@ -50,11 +45,3 @@ def _head(row: dict) -> str:
         more.append(f"default {row['default'] or 'empty'}")
     more.append(row["range"] or row["type"])
     return f"{row['name']} = {row['value'] or '(empty)'}  [{'; '.join(more)}]"
-
-
-def _wrapped(text: str, indentation: str = _INDENTATION) -> list[str]:
-    """To the terminal's width; what goes elsewhere stays on one line."""
-    if not sys.stdout.isatty():
-        return [indentation + text]
-    return textwrap.wrap(text, shutil.get_terminal_size().columns, initial_indent=indentation,
-                         subsequent_indent=indentation, break_on_hyphens=False)

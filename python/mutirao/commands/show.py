@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mutirao import core_tool
-from mutirao.commands.explain import draw_tree
 from mutirao.errors import UsageError
 from mutirao.measuring_words import size_argument
 from mutirao.network import first_hosts
 from mutirao.network_argument import load_network
+from mutirao.tree_text import draw_tree
 from mutirao.units import counted, duration, ratio
 from mutirao.user_files import write_text
 
@@ -83,8 +83,8 @@ def _in_short(picture: dict) -> Iterator[str]:
     sends = sorted({(each["from"], each["to"]) for each in picture["messages"]})
     if _is_tree(sends, picture):
         done_us = picture["rank_complete_us"]
-        yield from draw_tree(sends, None, None, picture["root"],
-                             lambda rank: f"rank {rank}, done after {duration(done_us[rank])}")
+        yield from draw_tree(
+            sends, None, lambda rank: f"rank {rank}, done after {duration(done_us[rank])}", picture["root"])
     else:
         for rank in range(picture["ranks"]):
             yield _line_of(rank, [to for sender, to in sends if sender == rank], picture["ranks"])

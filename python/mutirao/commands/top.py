@@ -1,12 +1,10 @@
 """`mutirao top`: what a host's agent sees of the network, live in the terminal."""
 
-import json
 import os
 import select
 import shutil
 import signal
 import sqlite3
-import subprocess
 import sys
 import termios
 import time
@@ -14,18 +12,15 @@ import tty
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
+from mutirao.agent_seen import find_agent
 from mutirao.errors import Failure, UsageError
 from mutirao.output import print_json
-from mutirao.paths import BUILD
 from mutirao.top_frame import SORTS, History, Line, Past, Shown, frame
 from mutirao.top_view import AgentView, Link, read_view
 from mutirao.user_files import read_json
 
-_AGENT = BUILD / "bin" / "mutirao-agent"
 _VALUES_OF_A_LINK = 24
-_SECONDS_TO_ANSWER = 10
 _LEAST_INTERVAL_S, _MOST_INTERVAL_S = 0.1, 3600.0
 
 
@@ -33,8 +28,8 @@ def register(subparsers, common) -> None:
     parser = subparsers.add_parser("top", parents=[common],
                                    help="watch links, forecasts, the tree and changes live")
     parser.add_argument("agent", nargs="?", metavar="NAME",
-                        help="of an agent on this host (mutirao-agent list); default: the only"
-                        " one")
+                        help="of an agent on this host or in a lab; default: the only one here, or one of a lab"
+                        " that is up")
     parser.add_argument("--interval", type=float, default=1.0, metavar="S", help="default: 1 s")
     parser.add_argument("--once", action="store_true", help="one frame, also without a terminal")
     parser.add_argument("--sort", choices=SORTS, default=SORTS[0],
@@ -81,62 +76,23 @@ class Source:
         if file and agent:
             raise UsageError("either an agent or --file, not both")
         self._file, self._series = file, series
-        self._agent = None if file else agent or only_agent()
+        self._agent = None if file else find_agent(agent)
 
     def dump(self) -> dict:
-        if self._file is None:
-            return ask_agent("dump", self._agent)
-        return read_json(self._file)
+        return self._agent.dump() if self._agent else read_json(self._file)
 
     def view(self) -> AgentView:
+        if self._agent:
+            return self._agent.view()
         try:
-            dump = self.dump()
-            return read_view(dump, host_names(dump.get("pid", 0)) if self._file is None else ())
+            return read_view(self.dump())
         except Failure as failure:
-            if self._file is None:
-                raise
             raise UsageError(f"{self._file}: {failure}") from None
 
     def history(self, view: AgentView) -> History:
         if self._series is None:
             return {}
         return read_series(self._series, view)
-
-
-def host_names(pid: int) -> list[str]:
-    """Those in the host file of a standing agent, if they differ; a job's agents know addresses only."""
-    try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
-        lines = Path(words[words.index("--hosts") + 1]).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError, IndexError):
-        return []
-    names = [line.split()[0] for line in (line.split("#")[0] for line in lines) if line.strip()]
-    return names if len(set(names)) == len(names) else []
-
-
-def ask_agent(*words: str) -> Any:
-    if not _AGENT.is_file():
-        raise Failure("mutirao's agent is not built: run make build")
-    try:
-        answer = subprocess.run([_AGENT, *words, "--json"], capture_output=True, text=True,
-                                timeout=_SECONDS_TO_ANSWER, check=False)
-    except subprocess.TimeoutExpired:
-        raise Failure("the agent's memory cannot be read") from None
-    if answer.returncode != 0:
-        line = answer.stderr.strip().removeprefix("mutirao-agent: ")
-        error = UsageError if answer.returncode == 2 else Failure
-        raise error(line or f"mutirao-agent ended with exit code {answer.returncode}")
-    return json.loads(answer.stdout)
-
-
-def only_agent() -> str:
-    names = [each["name"] for each in ask_agent("list") if each["alive"]]
-    if not names:
-        raise Failure("no agent runs on this host: start a program with mutirao, or mutirao agent"
-                      " start")
-    if len(names) > 1:
-        raise UsageError(f"several agents, name one: {', '.join(names)}")
-    return names[0]
 
 
 def read_series(file: Path, view: AgentView) -> dict[Link, list[float]]:

@@ -18,6 +18,7 @@ from mutirao.network_argument import load_network
 from mutirao.output import note, print_json, print_table, working
 from mutirao.progress import steps
 from mutirao.rules import read_rules
+from mutirao.studies.circumstances import Circumstances, busy_remarks
 from mutirao.tuning import Cell, Survey, Tuning, Wanted, fastest, gain, survey
 from mutirao.units import counted, duration, ratio
 from mutirao.user_files import check_writable
@@ -75,6 +76,8 @@ def run(arguments) -> int:
     ranks = arguments.ranks or (network.host_count if network else os.cpu_count() or 1)
     cells = _cells(arguments, ranks, network)
     buffers = ("warm", "cold") if arguments.buffers == "both" else (arguments.buffers,)
+    for line in busy_remarks(Circumstances("tune", False, [mpi.name]).to_dict()):
+        note(line)
     with _lab(arguments, network, mpi) as lab:
         wanted = Wanted(mpi, ranks, lab, settings, cells, buffers, arguments.jobs, arguments.factor,
                         rules)

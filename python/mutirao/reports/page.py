@@ -1,26 +1,29 @@
 """The report of a run as one HTML page that needs nothing beside itself."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
 
 from mutirao.commands.explain import (
     about,
+    as_far_as_counted,
     by_collective,
     class_title,
-    draw_tree,
     extent,
     title,
 )
 from mutirao.report_file import with_file
 from mutirao.reports.choices import Choice, choice_of, measured
 from mutirao.reports.head import forgotten, head
+from mutirao.reports.hosts import host_and_site
 from mutirao.reports.rulings import colours_of, events, sparkline, timeline
 from mutirao.reports.scatter import points_of, scatter, within_twice
 from mutirao.reports.site_map import groups_of, least_us, site_map
 from mutirao.reports.trees import edges_of, trees_run
 from mutirao.saved import Saved, all_classes, own_calls, saved_in
 from mutirao.studies.html import Page, details, judged, legend, listed, section, soft, table, wide_table
+from mutirao.tree_text import draw_tree
 from mutirao.units import counted, duration
 
 _MOST_SITES_IN_TABLE = 12
@@ -34,7 +37,7 @@ def make_page(report: dict, file: Path | None) -> str:
     """`file` as it was asked for; None: that of the last run."""
     saved = saved_in(all_classes(report))
     colours = colours_of(all_classes(report))
-    its_sections = [_communicator(each, colours) for each in report["communicators"]] or [
+    its_sections = [_communicator(as_far_as_counted(each), colours) for each in report["communicators"]] or [
         section("Communicators", soft("None had a collective call that mutirao handles."))]
     commands = "\n".join(with_file(f"mutirao {command}", file) for command in ("explain", "report"))
     return str(Page("What mutirao did for this program", _verdict(report, saved),
@@ -152,7 +155,7 @@ def _timeline(communicator: dict, colours: dict[str, str]) -> list[str]:
     return ["<h3>Rulings and changes of the network, in the order of calls</h3>",
             soft("A column is the time between two changes, however many calls it has; dashed lines"
                  " are changes of the network that were taken up."),
-            f'<figure class="scroll">{timeline(communicator, colours)}</figure>',
+            f"<figure>{timeline(communicator, colours)}</figure>",
             details(f"The same as a list of {len(told)}",
                     listed([f"from call {call} on: {what}" for call, what in told]))]
 
@@ -169,7 +172,8 @@ def _map(communicator: dict) -> list[str]:
                            " tree, with one-way latencies where there is room.")]
     for which, edges, root in trees or [("over which no call went: the minimum spanning tree",
                                          communicator["tree"], None)]:
-        text = "\n".join(draw_tree(edges, communicator["latency_us"], communicator["sites"], root))
+        text = "\n".join(draw_tree(edges, communicator["latency_us"],
+                                   partial(host_and_site, communicator), root))
         parts += [soft(f"The tree {which}."),
                   f'<figure class="scroll">{site_map(communicator, edges)}</figure>',
                   details("The tree as text", f"<pre>{escape(text)}</pre>")]

@@ -14,7 +14,8 @@ _FORGOTTEN = "no longer remembered"
 # Colours of the style sheet; algorithms beyond the last one's share that.
 _FIXED_COLOURS = {NATIVE: "a0", _ON_TRIAL: "a2", _FORGOTTEN: "a1"}
 _ALGORITHM_COLOURS = ("a5", "a3", "a4", "a7", "a6", "a8")
-_LEFT, _WIDTH, _LANE, _TOP, _CHARACTER = 200, 980, 34, 6, 6.6
+_WIDTH, _LANE, _TOP, _CHARACTER = 400, 48, 6, 6.6
+_MOST_COLUMNS = 44  # side by side, so that a narrow page need not be scrolled sideways
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def events(communicator: dict) -> list[tuple[int, str]]:
              + ("" if period.settled else ", on trial"))
             for of_class in communicator["classes"]
             for period in periods(of_class, communicator["calls"])]
-    told += [(change["call"] + 1, f"the network: {change_line(change)}")
+    told += [(change["call"] + 1, f"the network: {change_line(change, communicator)}")
              for change in _changes(communicator)]
     return sorted(told)
 
@@ -97,52 +98,59 @@ def _changes(communicator: dict) -> Sequence[dict]:
 
 def timeline(communicator: dict, colours: dict[str, str]) -> str:
     """A lane for each kind of call. A column is the time between two changes, however long, so that
-    none is too narrow to be seen."""
+    none is too narrow to be seen; where they are many, the lanes go on in another strip."""
     calls = communicator["calls"]
     lanes = [(class_title(of_class), periods(of_class, calls))
              for of_class in communicator["classes"]]
-    changes = _changes(communicator)
     moments = sorted({moment for _, held in lanes for period in held
                       for moment in (period.first_call, period.end_call)}
-                     | {change["call"] for change in changes})
-    step = max((_WIDTH - _LEFT - 12) / max(len(moments) - 1, 1), 16)
-    width = round(_LEFT + step * max(len(moments) - 1, 1) + 12)
-    bottom = _TOP + _LANE * len(lanes)
+                     | {change["call"] for change in _changes(communicator)})
+    strips = [_strip(communicator, lanes, moments[begin:begin + _MOST_COLUMNS + 1], colours)
+              for begin in range(0, max(len(moments) - 1, 1), _MOST_COLUMNS)]
+    return f'<div class="pair">{"".join(strips)}</div>'
 
+
+def _strip(communicator: dict, lanes: Sequence[tuple[str, Sequence[Period]]], moments: Sequence[int],
+           colours: dict[str, str]) -> str:
+    first, last = moments[0], moments[-1]
     column = {moment: number for number, moment in enumerate(moments)}
 
     def x(call: int) -> float:
-        return _LEFT + step * column[call]
+        return _WIDTH * column[min(max(call, first), last)] / max(len(moments) - 1, 1)
 
-    parts = [f'<svg class="chart" viewBox="0 0 {width} {bottom + 24}" style="min-width:{width}px"'
-             f' role="img" aria-label="Rulings over calls: the list below says the same">']
-    for number, (title, held) in enumerate(lanes):
+    inside = [(title, [period for period in held if period.end_call > first and period.first_call < last])
+              for title, held in lanes]
+    shown = [(title, held) for title, held in inside if held]
+    bottom = _TOP + _LANE * len(shown)
+    parts = [f'<svg class="chart time-line" viewBox="0 0 {_WIDTH} {bottom + 24}"'
+             ' role="img" aria-label="Rulings over calls: the list below says the same">']
+    for number, (title, held) in enumerate(shown):
         parts += _lane(title, held, _TOP + _LANE * number, x, colours)
-    for change in changes:
-        parts.append(f'<line class="bound" x1="{x(change["call"]):.1f}" x2="{x(change["call"]):.1f}"'
-                     f' y1="{_TOP - 4}" y2="{bottom}"><title>{escape(change_line(change))}</title>'
-                     "</line>")
+    for change in _changes(communicator):
+        if first <= change["call"] < last:
+            parts.append(f'<line class="bound" x1="{x(change["call"]):.1f}" x2="{x(change["call"]):.1f}"'
+                         f' y1="{_TOP - 4}" y2="{bottom}"><title>{escape(change_line(change, communicator))}</title>'
+                         "</line>")
     return "\n".join([*parts, *_axis(moments, x, bottom), "</svg>"])
 
 
 def _lane(title: str, held: Sequence[Period], top: float, x: Callable[[int], float],
           colours: dict[str, str]) -> Iterator[str]:
-    yield f'<text x="{_LEFT - 10}" y="{top + 24:.1f}" text-anchor="end">{escape(title)}</text>'
+    yield f'<text x="0" y="{top + 12:.1f}">{escape(title)}</text>'
     for period in held:
-        yield _bar(period, colours, x, top + 16, 11)
+        yield _bar(period, colours, x, top + 30, 11)
     for kind, alike in groupby(held, key=lambda period: period.kind):
         together = list(alike)
         begin, end = x(together[0].first_call), x(together[-1].end_call)
         if _CHARACTER * len(kind) < end - begin:
-            yield (f'<text class="value" x="{begin:.1f}" y="{top + 12:.1f}">{escape(kind)}</text>')
+            yield (f'<text class="value axis" x="{begin:.1f}" y="{top + 26:.1f}">{escape(kind)}</text>')
 
 
 def _axis(moments: Sequence[int], x: Callable[[int], float], bottom: float) -> Iterator[str]:
     """The number of the call that begins a column, where there is room for it."""
-    yield f'<text class="axis" x="{_LEFT - 10}" y="{bottom + 18}" text-anchor="end">from call</text>'
     free = 0.0
     for moment in moments[:-1]:
-        label = str(moment + 1)
-        if x(moment) >= free:
+        label = f"call {moment + 1}" if moment == moments[0] else str(moment + 1)
+        if free <= x(moment) <= _WIDTH - _CHARACTER * len(label):
             yield f'<text class="axis" x="{x(moment):.1f}" y="{bottom + 18}">{label}</text>'
             free = x(moment) + _CHARACTER * (len(label) + 2)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from mutirao.reports.hosts import host_and_site, host_name
 from mutirao.studies.drawing import circle
 from mutirao.units import counted, duration
 
@@ -43,7 +44,7 @@ class Group:
 def groups_of(communicator: dict) -> list[Group]:
     sites = communicator["sites"]
     if len(set(sites)) == 1:
-        return [Group(f"host {host}", site, [host]) for host, site in enumerate(sites)]
+        return [Group(host_name(communicator, host), site, [host]) for host, site in enumerate(sites)]
     return [Group(f"site {site}", site, [host for host, its in enumerate(sites) if its == site])
             for site in sorted(set(sites))]
 
@@ -72,10 +73,10 @@ def site_map(communicator: dict, edges: Sequence[tuple[int, int]]) -> str:
                         + duration(least_us(latency_us, groups[a], groups[b])))
                   for a in range(len(groups)) for b in range(a)]
     parts += [_line("link tree", place[a], place[b],
-                    f"host {a} to host {b}: {duration(latency_us[a][b])}")
+                    f"{host_name(communicator, a)} to {host_name(communicator, b)}: {duration(latency_us[a][b])}")
               for a, b in edges]
     for group, centre in zip(groups, centres, strict=True):
-        parts += _group(group, centre, place, (width / 2, height / 2))
+        parts += _group(communicator, group, centre, place, (width / 2, height / 2))
     return "\n".join([*parts, *_labels(communicator, edges, groups, place), "</svg>"])
 
 
@@ -115,9 +116,9 @@ def _line(style: str, a: Place, b: Place, what: str) -> str:
             f"<title>{escape(what)}</title></path>")
 
 
-def _group(group: Group, centre: Place, place: dict[int, Place], middle: Place) -> list[str]:
+def _group(communicator: dict, group: Group, centre: Place, place: dict[int, Place], middle: Place) -> list[str]:
     parts = [circle(group.site % _SITE_COLOURS, *place[host], _RADIUS, host,
-                    f"host {host}, site {group.site}") for host in group.hosts]
+                    host_and_site(communicator, host)) for host in group.hosts]
     if len(group.hosts) > 1:
         above = centre[1] <= middle[1]
         beside = group.radius + _RADIUS

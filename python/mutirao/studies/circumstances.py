@@ -30,7 +30,7 @@ def busy_remarks(result: dict) -> list[str]:
     processors, load = result["machine"]["processors"], result["machine"]["load_before"]
     if not processors or load <= processors / 2:
         return []
-    return [f"The machine was busy before the study began (load {load:g} on {processors}"
+    return [f"The machine was busy before (load {load:g} on {processors}"
             " processors): times may be longer than on a quiet one"]
 
 

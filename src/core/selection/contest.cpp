@@ -147,8 +147,8 @@ void Contest::end_measuring(const Window& window) {
     const double longest_us = median_interval(longest_us_).median;
     const std::optional<double>& bound_us = contestants_.bound_us;
     if (bound_us && longest_us <= near_bound * *bound_us) {
-        return settle("measured " + mutirao::duration(longest_us) + ", and nothing can take less than " +
-                      mutirao::duration(*bound_us));
+        return settle("measured " + mutirao::duration(longest_us) +
+                      ", and nothing is predicted to take less than " + mutirao::duration(*bound_us));
     }
     repetitions_ = repetitions_of(known(0).time_us.median);
     std::vector<int> numbers = worth_trying();
