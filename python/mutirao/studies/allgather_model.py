@@ -114,16 +114,16 @@ def simulate(ranks: int, algorithm: str, candidate: str, sizes_bytes: Sequence[i
                  "model.network": network_lines(model)}
         for file, lines in files.items():
             (folder / file).write_text("".join(f"{line}\n" for line in lines))
-        options = {**_OPTIONS, "smpi/allgather": algorithm, "smpi/tmpdir": name,
+        options = {**_OPTIONS, "smpi/allgather": algorithm,
                    "smpi/send-is-detached-thresh": str(model.eager_limit_bytes),
                    **dict.fromkeys(("smpi/os", "smpi/ois", "smpi/or"), overhead)}
         command = ["smpirun", "-quiet", "-np", str(ranks), "-platform", str(folder / "platform.xml"),
                    "-hostfile", str(folder / "hosts"), "--log=root.thresh:critical",
                    *(f"--cfg={option}:{value}" for option, value in options.items()),
                    str(PROGRAM), candidate, str(folder / "model.network"), *map(str, sizes_bytes)]
-        # Ctrl-C on a terminal is for us, who end it and wait for its end.
+        # Ctrl-C on a terminal is for us, who end it, wait for its end and remove its copies of the program.
         start = functools.partial(subprocess.Popen, argv_ending_with_us(command), cwd=folder,
-                                  env={**os.environ, **mark}, start_new_session=True)
+                                  env={**os.environ, **mark, "TMPDIR": name}, start_new_session=True)
         finished = run_marked(start, mark, capture=True)
     if finished.returncode != 0:
         raise failure_of(finished, f"{ranks} simulated ranks, {candidate} ({algorithm})")
