@@ -142,7 +142,7 @@ def choice(length_bytes: int, times_us: Mapping[str, Sequence[float]], model: Mo
 
 
 def at_once(ranks: int, length_bytes: int) -> int:
-    """How many simulations the processors and the memory bear; each rank may keep all blocks."""
+    """How many simulations the processors and the memory bear; each rank may keep all blocks twice (pat)."""
     memory = Path("/proc/meminfo").read_text(encoding="ascii")
     available = int(memory.partition("MemAvailable:")[2].split()[0]) * 1024
-    return max(1, min(len(os.sched_getaffinity(0)), available // (ranks * ranks * length_bytes)))
+    return max(1, min(len(os.sched_getaffinity(0)), available // (2 * ranks * ranks * length_bytes)))
