@@ -1,21 +1,19 @@
-// The program of `mutirao study allgather`: all ranks simulated by SMPI, SimGrid's MPI. For each length it
-// runs the MPI library's own allgather, and if asked all of the catalogue by the executor of preloaded
-// programs and the contest by which mutirao chooses; rank 0 prints a line of JSON for each.
+// The program of `mutirao study allgather`: all ranks simulated by SMPI, SimGrid's MPI. It runs one algorithm
+// with each length: the MPI library's own, or one of the catalogue by the executor of preloaded programs. Rank
+// 0 prints a line of JSON for each.
 //
-//   allgather native|catalogue MODEL.network BYTES...
+//   allgather-simulated native|ALGORITHM MODEL.network BYTES...
 //
-// Simulated time is deterministic, so that one call says all, and a contest is told the same time of an arm
-// however often it asks. A call of the MPI library's own goes before each length, to warm up.
+// Simulated time is deterministic, so that one call says all. One algorithm only, since the simulator keeps a
+// list of all that a rank has sent, and walks it.
+#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
-#include <iostream>
 #include <map>
 #include <numeric>
 #include <string>
 
-#include "core/selection/candidates.h"
-#include "core/selection/contest.h"
+#include "core/selection/ruling.h"
 #include "core/text/json.h"
 #include "mpi/executor/execution.h"
 #include "simulated_call.h"
@@ -32,6 +30,7 @@ std::string host_of_core(const char* name) {
     return text.substr(0, text.find('-'));
 }
 
+/// The allgather is the MPI library's own, and warms up.
 Placement placement_of_world(int ranks) {
     char name[MPI_MAX_PROCESSOR_NAME] = {};
     int length = 0;
@@ -59,43 +58,32 @@ class Bench {
         members_.placement = std::make_shared<const Placement>(network_->placement());
     }
 
-    void run(std::size_t length_bytes, bool whole_catalogue) {
+    void run(const Candidate& candidate, std::size_t length_bytes) {
         shape_.collective = Collective::allgather;
         shape_.length_bytes = length_bytes;
-        times_.clear();
         Blocks blocks(rank_, ranks(), length_bytes);
-        call_native(blocks);
-        take(native_candidate(Collective::allgather), timed(blocks, [&] { call_native(blocks); }));
-        if (!whole_catalogue) return;
-        for (const Candidate& candidate : candidates_in_one_piece(Collective::allgather)) {
-            if (!candidate.native() && !like_another(candidate)) run_candidate(candidate, blocks);
+        if (candidate.native()) {
+            tell(timed(blocks, [&] { call_native(blocks); }));
+        } else if (const auto ruling =
+                       ruling_for(candidate, shape_, network_->topology(), network_->placement())) {
+            run_ruled(*ruling, blocks);
         }
-        if (rank_ == 0) choose();
     }
 
   private:
     int ranks() const { return network_->rank_count(); }
-
-    /// Between two hosts all trees are the same.
-    static bool like_another(const Candidate& candidate) {
-        return candidate.algorithm->needs_tree() &&
-               candidate.parameters.tree != candidate.algorithm->trees.front();
-    }
 
     void call_native(Blocks& blocks) const {
         const auto count = static_cast<int>(shape_.length_bytes);
         MPI_Allgather(blocks.input(), count, MPI_BYTE, blocks.output(), count, MPI_BYTE, MPI_COMM_WORLD);
     }
 
-    void run_candidate(const Candidate& candidate, Blocks& blocks) {
-        const auto ruling =
-            ruling_for(candidate, shape_, network_->topology(), network_->placement());
-        if (!ruling) return;
+    void run_ruled(const Ruling& ruling, Blocks& blocks) const {
         mpi::Execution execution(std::make_shared<const mpi::Plan>(
-            *build_schedule(*ruling, shape_, network_->placement(), rank_),
+            *build_schedule(ruling, shape_, network_->placement(), rank_),
             network_->between_hosts().transport, members_));
         const mpi::Execution::Surroundings surroundings{.twin = MPI_COMM_WORLD};
-        take(candidate, timed(blocks, [&] {
+        tell(timed(blocks, [&] {
             mpi::Memory memory(MPI_COMM_WORLD);
             memory.read(mpi::plain_bytes(blocks.input(), shape_.length_bytes));
             memory.write(mpi::plain_bytes(blocks.output(),
@@ -104,41 +92,13 @@ class Bench {
         }));
     }
 
-    void take(const Candidate& candidate, Timed timed) {
+    void tell(const Timed& timed) const {
         if (rank_ != 0) return;
         JsonWriter json;
-        json.begin_object().member("bytes", shape_.length_bytes).member("candidate", to_string(candidate));
-        json.member("us", *std::max_element(timed.rank_us.begin(), timed.rank_us.end()));
-        print(json.member("right", timed.right).end_object());
-        times_.emplace(to_string(candidate), std::move(timed.rank_us));
-    }
-
-    /// As in a program, whose ranks report what their calls took.
-    void choose() const {
-        const Decision decision = decide(shape_, network_, Settings{});
-        auto contest = contest_for(shape_, decision, *network_, ranks(), false);
-        std::uint64_t window = 0;
-        while (contest && !contest->settled()) {
-            const Ruling ruling = contest->ruling();
-            for (int rank = 0; rank < ranks(); ++rank) {
-                TrialReport report{ruling.shapes, ruling.trial, window, {}};
-                for (int arm = 0; arm < ruling.arm_count(); ++arm) {
-                    report.times_us.push_back(times_.at(to_string(ruling.arm(arm).candidate))
-                                                  [static_cast<std::size_t>(rank)]);
-                }
-                contest->hear(report);
-            }
-            ++window;
-        }
-        JsonWriter json;
-        json.begin_object().member("bytes", shape_.length_bytes);
-        json.member("predicted_choice", decision.considered.empty() ? "" : to_string(decision.considered.front().candidate));
-        json.member("chosen", to_string(contest ? contest->chosen() : decision.chosen));
-        print(json.member("reason", contest ? contest->reason() : decision.reason).end_object());
-    }
-
-    static void print(JsonWriter& json) {
-        std::printf("%s\n", json.take().c_str());
+        json.begin_object().member("bytes", shape_.length_bytes).member("right", timed.right);
+        json.key("rank_us").begin_array();
+        for (double time_us : timed.rank_us) json.value(time_us);
+        std::printf("%s\n", json.end_array().end_object().take().c_str());
         std::fflush(stdout);
     }
 
@@ -146,22 +106,21 @@ class Bench {
     std::shared_ptr<const RankNetwork> network_;
     mpi::Members members_;
     CallShape shape_;
-    std::map<std::string, std::vector<double>> times_;
 };
 
 int run(const std::vector<std::string>& words) {
     int rank = 0, ranks = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const ParsedCandidate parsed = parse_candidate(Collective::allgather, words.at(1));
     std::ifstream input(words.at(2));
     tool::NetworkFile model = tool::read_network(input, words[2]);
-    if (!model.error.empty()) {
-        if (rank == 0) std::fprintf(stderr, "%s\n", model.error.c_str());
+    if (const std::string& error = parsed.candidate ? model.error : parsed.error; !error.empty()) {
+        if (rank == 0) std::fprintf(stderr, "%s\n", error.c_str());
         return 2;
     }
     Bench bench(std::move(model), rank, ranks);
-    for (std::size_t i = 3; i < words.size(); ++i)
-        bench.run(std::stoul(words[i]), words[1] == "catalogue");
+    for (std::size_t i = 3; i < words.size(); ++i) bench.run(*parsed.candidate, std::stoul(words[i]));
     return 0;
 }
 

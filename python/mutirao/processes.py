@@ -13,17 +13,21 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 from mutirao.errors import Failure
 from mutirao.shared_segments import remove_orphaned_segments
 
 MARK = "STARTED_BY_MUTIRAO"
 _SECONDS_TO_END = 3.0
+_SECONDS_UNTIL_GONE = 20.0  # killed, a process first gives its memory back, and some have gigabytes
 _LINES_OF_ERROR = 20
 
+Result = TypeVar("Result")
 Starter = Callable[..., subprocess.Popen]
 
 
@@ -92,17 +96,21 @@ def _expire(process: subprocess.Popen, mark: dict[str, str], timed_out: threadin
 
 def _end(process: subprocess.Popen, mark: dict[str, str]) -> None:
     """Asks the launcher to end, which lets it end its ranks; then kills what is left."""
+    ending: set[int] = set()
     if process.poll() is None:
+        ending.update(_marked_processes(mark))
         process.terminate()
         try:
             process.wait(_SECONDS_TO_END)
         except subprocess.TimeoutExpired:
             process.kill()
-    _kill_marked(mark)
+    ending.update(_kill_marked(mark))
     process.wait()
+    _wait_until_gone(ending)
 
 
-def _kill_marked(mark: dict[str, str]) -> None:
+def _kill_marked(mark: dict[str, str]) -> set[int]:
+    killed = set()
     # What is killed may have started something between our look and its end.
     while pids := _marked_processes(mark):
         for pid in pids:
@@ -110,7 +118,24 @@ def _kill_marked(mark: dict[str, str]) -> None:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
+        killed.update(pids)
         time.sleep(0.01)
+    return killed
+
+
+def _wait_until_gone(pids: Iterable[int]) -> None:
+    """Who is ending carries no mark any more."""
+    end = time.monotonic() + _SECONDS_UNTIL_GONE
+    while any(map(_runs, pids)) and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            return stat.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except OSError:
+        return False
 
 
 @contextmanager
@@ -120,7 +145,28 @@ def ended_with(mark: dict[str, str]) -> Iterator[None]:
         yield
     finally:
         with _uninterrupted():
-            _kill_marked(mark)
+            _wait_until_gone(_kill_marked(mark))
+
+
+@contextmanager
+def side_by_side(works: Sequence[Callable[[dict[str, str]], Result]],
+                 at_once: int) -> Iterator[list[Future[Result]]]:
+    """Runs some of the works at a time, each with a mark of its own for the program that it starts; none
+    lasts longer than this."""
+    marks = [new_mark() for _ in works]
+    with ThreadPoolExecutor(at_once) as pool:
+        futures = [pool.submit(work, mark) for work, mark in zip(works, marks, strict=True)]
+        try:
+            yield futures
+        finally:
+            with _uninterrupted():
+                for future in futures:
+                    future.cancel()
+                while running := [mark for mark, future in zip(marks, futures, strict=True)
+                                  if not future.done()]:
+                    for mark in running:
+                        _kill_marked(mark)
+                    time.sleep(0.01)
 
 
 def _marked_processes(mark: dict[str, str]) -> list[int]:

@@ -1,16 +1,19 @@
 """However a run ends, nothing of it keeps running."""
 
+import functools
 import mmap
 import os
 import secrets
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
 
 from mutirao.mpis import found_mpis
 from mutirao.paths import ROOT
+from mutirao.processes import new_mark, run_marked, side_by_side
 from mutirao.shared_segments import remove_orphaned_segments
 
 FOUND = found_mpis()
@@ -36,6 +39,15 @@ def wait_until(condition):
     while not condition():
         assert time.monotonic() < end, "took too long"
         time.sleep(0.05)
+
+
+def state_of(pid):
+    """One letter, as the kernel says it; None: it is no more."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return None
 
 
 def start(surroundings, mpi, script, token, *options):
@@ -75,6 +87,41 @@ def test_what_ranks_started_ends_too(surroundings, mpi):
     process.send_signal(signal.SIGINT)
     assert process.wait(SECONDS) == 130
     assert processes_with(token) == []
+
+
+def test_who_gives_much_memory_back_is_waited_for():
+    """A process that ends carries no mark any more, long before it is gone."""
+    script = "memory = b'x' * (512 << 20); import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+    mark, pids = new_mark(), []
+
+    def interrupt(line):
+        pids.append(int(line))
+        raise KeyboardInterrupt
+
+    # The shell ends at once, its child does not.
+    start = functools.partial(subprocess.Popen, ["sh", "-c", '"$@" & wait', "sh", sys.executable, "-c", script],
+                              env={**os.environ, **mark})
+    with pytest.raises(KeyboardInterrupt):
+        run_marked(start, mark, True, interrupt)
+    assert state_of(pids[0]) in ("Z", None)
+
+
+def shell(script, token, mark):
+    start = functools.partial(subprocess.Popen, ["sh", "-c", script, token], env={**os.environ, **mark})
+    return run_marked(start, mark, True)
+
+
+def test_works_side_by_side_end_with_whom_they_serve():
+    """Those that run, those that have not begun, and not those beside one that has ended."""
+    token = f"test-{secrets.token_hex(6)}"
+    works = [functools.partial(shell, script, token) for script in ("exit 3", *["sleep 600; true"] * 4)]
+    with pytest.raises(KeyboardInterrupt), side_by_side(works, 2) as futures:
+        assert futures[0].result(SECONDS).returncode == 3
+        wait_until(lambda: len(processes_with(token)) == 2)
+        assert not futures[1].done()
+        raise KeyboardInterrupt
+    assert processes_with(token) == []
+    assert [future.cancelled() for future in futures] == [False, False, False, True, True]
 
 
 def test_orphaned_segments_of_mpi_libraries_are_removed(tmp_path):

@@ -89,10 +89,10 @@ def test_without_the_simulator_the_rest_goes_on(monkeypatch, capsys):
 
 
 def test_wrong_bytes_end_the_study(monkeypatch):
-    row = {"bytes": 32, "candidate": "ring", "us": 1.0, "right": False}
+    row = {"bytes": 32, "rank_us": [1.0], "right": False}
     monkeypatch.setattr(allgather_model, "why_not", lambda: None)
     monkeypatch.setattr(allgather_model, "simulate", lambda *_, **__: [row])
-    with pytest.raises(Failure, match="ring of 62 simulated ranks with 32 B brought wrong bytes"):
+    with pytest.raises(Failure, match="62 simulated ranks, linear brought wrong bytes with 32 B"):
         allgather.run_study(quick=True, only=["simulated"])
 
 
@@ -121,10 +121,13 @@ def test_ranks_lie_cyclically():
 def test_simulator_and_predictor_agree():
     """Each is the other's check: they have the schedules and the model in common, and nothing else."""
     ranks, length = 8, 2048
-    rows = allgather_model.simulate(ranks, "ompi", ["catalogue"], [length])
-    times = {row["candidate"]: row["us"] for row in rows if "us" in row}
-    assert all(row["right"] for row in rows if "right" in row)
-    assert rows[-1]["chosen"] in times
+    candidates = ["native", *allgather_model.catalogue()]
+    rows = {name: row for name in candidates
+            for row in allgather_model.simulate(ranks, "ompi", name, [length])}
+    assert all(row["right"] for row in rows.values())
+    times = {name: max(row["rank_us"]) for name, row in rows.items()}
+    choice = allgather_model.choice(length, {name: row["rank_us"] for name, row in rows.items()})
+    assert choice["chosen"] in times
     with core_tool.lines_file(allgather_model.network_lines(), ".network") as path:
         names = [name for name in times if name != "native"]
         answer = core_tool.ask_json(

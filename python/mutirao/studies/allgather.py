@@ -6,9 +6,9 @@ catalogue by its own executor; its times are deterministic. On this machine and 
 are timed, Open MPI's algorithms being forced by its own parameters.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from mutirao import core_tool
 from mutirao.errors import Failure, UsageError
@@ -22,7 +22,10 @@ from mutirao.predicted import OWN_CHOICE
 from mutirao.presets import load_preset
 from mutirao.progress import Steps, steps
 from mutirao.studies import allgather_model
+from mutirao.studies.allgather_model import COLLECTIVE
+from mutirao.studies.allgather_simulations import Simulations
 from mutirao.studies.circumstances import Circumstances
+from mutirao.studies.left_out import LeftOut
 from mutirao.studies.paper_001 import (
     ALGORITHMS,
     MODEL,
@@ -30,22 +33,18 @@ from mutirao.studies.paper_001 import (
     REPETITIONS,
     OWN_RULE,
     SIZES_BYTES,
-    Algorithm,
     runs_with,
 )
-from mutirao.units import counted, size
+from mutirao.units import counted
 
 STUDY = "allgather"
-COLLECTIVE = "allgather"
 # Parts, as --only takes them.
 SIMULATED, PREDICTED, REAL, LAB = PARTS = ("simulated", "predicted", "host", "lab")
 _PRESET = "two-hosts"
 _OPEN_MPIS = ("openmpi-5", "openmpi-4")
 _SETTLE_CALLS, _SETTLE_MS = 200, 300  # for who tries several ways first: mutirao's choice
 _TIMEOUT_S = 600.0
-# For the time that is said beforehand, as seen on two processors.
-_SECONDS_OF_A_MESSAGE = 2e-4  # simulated, of the catalogue
-_SECONDS_OF_A_JOB = 4.0
+_SECONDS_OF_A_JOB = 4.0  # for the time that is said beforehand, as seen on two processors
 
 
 @dataclass(frozen=True)
@@ -57,22 +56,13 @@ class Plan:
     real_sizes_bytes: Sequence[int]
     repetitions: int  # of real calls
 
-    def simulated(self) -> list[tuple[int, Algorithm | None, Sequence[int]]]:
-        """Ranks, which of Open MPI's algorithms (None: its rule, and the catalogue) and lengths of each run."""
-        forced = [(ranks, each, self.sizes_bytes) for ranks in self.ranks
-                  for each in ALGORITHMS if runs_with(each, ranks)]
-        return [*forced, *((ranks, None, [length]) for ranks in self.ranks
-                           for length in self.sizes_bytes)] if SIMULATED in self.parts else []
-
     def places(self) -> list[tuple[str, int]]:
         return [(part, ranks) for part in (REAL, LAB) if part in self.parts
                 for ranks in self.real_ranks]
 
     @property
     def seconds(self) -> float:
-        simulated = sum(ranks * ranks * 16 * len(lengths) * _SECONDS_OF_A_MESSAGE
-                        for ranks, forced, lengths in self.simulated() if forced is None)
-        return 1.2 * simulated + len(self.places()) * (len(ALGORITHMS) + 2) * _SECONDS_OF_A_JOB + 2
+        return len(self.places()) * (len(ALGORITHMS) + 2) * _SECONDS_OF_A_JOB + 2
 
 
 _FULL = Plan(PARTS, RANKS, SIZES_BYTES, (4, 8), SIZES_BYTES, REPETITIONS)
@@ -101,35 +91,20 @@ class Forced(Contender):
                                *argv], ranks, **options)
 
 
-@dataclass
-class LeftOut:
-    rows: list[dict] = field(default_factory=list)
-
-    def tried(self, title: str, progress: Steps, work: Callable[[], list[dict]]) -> list[dict]:
-        try:
-            return work()
-        except Failure as error:
-            self.add(title, str(error).splitlines()[0], progress)
-            return []
-
-    def add(self, title: str, reason: str, progress: Steps) -> None:
-        self.rows.append({"title": title, "reason": reason})
-        progress.say(f"{title} skipped: {reason}")
-
-
 def run_study(quick: bool = False, only: Sequence[str] = ()) -> dict:
     plan = plan_for(quick, only)
     missing = allgather_model.why_not()
-    runs = [] if missing else plan.simulated()
+    simulations = (Simulations(plan.ranks, plan.sizes_bytes)
+                   if SIMULATED in plan.parts and not missing else None)
     circumstances = Circumstances(STUDY, quick, [])
-    without = replace(plan, parts=[part for part in plan.parts if part != SIMULATED])
-    note(f"{counted(len(runs), 'simulation')} and {counted(len(plan.places()), 'real run')} of"
-         f" {len(ALGORITHMS) + 2} jobs: about {_spoken((without if missing else plan).seconds)}")
     left_out = LeftOut()
-    with steps(len(runs) + len(plan.places()) * (len(ALGORITHMS) + 2)) as progress:
+    count, seconds = (len(simulations), simulations.seconds) if simulations else (0, 0.0)
+    note(f"{counted(count, 'simulation')} and {counted(len(plan.places()), 'real run')} of"
+         f" {len(ALGORITHMS) + 2} jobs: about {_spoken(seconds + plan.seconds)}")
+    with steps(count + len(plan.places()) * (len(ALGORITHMS) + 2)) as progress:
         if missing and SIMULATED in plan.parts:
             left_out.add("the simulation", missing, progress)
-        simulated = _simulated(runs, plan, progress, left_out)
+        simulated = simulations.run(progress, left_out) if simulations else []
         predicted = _predicted(plan) if PREDICTED in plan.parts else []
         places = [each for part, ranks in plan.places()
                   for each in left_out.tried(f"{ranks} ranks ({part})", progress,
@@ -147,42 +122,8 @@ def _spoken(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 
-def _simulated(runs: Sequence[tuple[int, Algorithm | None, Sequence[int]]], plan: Plan,
-               progress: Steps, left_out: LeftOut) -> list[dict]:
-    cells = {(ranks, length): {"ranks": ranks, "length_bytes": length, "forced_us": {},
-                               "selector_us": None, "catalogue_us": {}, "chosen": None, "reason": None}
-             for ranks in plan.ranks for length in plan.sizes_bytes}
-    for ranks, forced, lengths in runs:
-        what = forced.name if forced else f"the rule and the catalogue, {size(lengths[0])}"
-        progress.begin(f"{ranks} simulated ranks: {what}")
-        rows = left_out.tried(f"{ranks} simulated ranks, {what}", progress,
-                              lambda ranks=ranks, forced=forced, lengths=lengths:
-                              allgather_model.simulate(
-                                  ranks, forced.smpi if forced else "ompi",
-                                  ["native" if forced else "catalogue"], lengths))
-        for row in rows:
-            _take(row, cells[ranks, row["bytes"]], forced)
-        progress.advance()
-    return [cell for cell in cells.values() if cell["chosen"] and cell["forced_us"]]
-
-
-def _take(row: dict, cell: dict, forced: Algorithm | None) -> None:
-    if "chosen" in row:
-        cell["chosen"], cell["reason"] = row["chosen"], row["reason"]
-    elif not row["right"]:
-        raise Failure(f"{row['candidate']} of {cell['ranks']} simulated ranks with"
-                      f" {size(row['bytes'])} brought wrong bytes")
-    elif row["candidate"] != "native":
-        cell["catalogue_us"][row["candidate"]] = row["us"]
-    elif forced:
-        cell["forced_us"][forced.name] = row["us"]
-    else:
-        cell["selector_us"] = row["us"]
-
-
 def _predicted(plan: Plan) -> list[dict]:
-    names = [name for row in core_tool.algorithms(COLLECTIVE) if not row["native"]
-             for name in _names(row)]
+    names = allgather_model.catalogue()
     cells = []
     with core_tool.lines_file(allgather_model.network_lines(), ".network") as path:
         for ranks in plan.ranks:
@@ -195,13 +136,6 @@ def _predicted(plan: Plan) -> list[dict]:
                     row["candidate"]: row["predicted_us"] for row in answer["candidates"]
                     if row["predicted_us"] is not None}})
     return cells
-
-
-def _names(row: dict) -> list[str]:
-    """Between two hosts all trees are the same."""
-    values = [f"radix={radix}" for radix in row["radices"]] or [
-        f"kind={tree}" for tree in row["trees"][:1]]
-    return [f"{row['name']}:{value}" for value in values] or [row["name"]]
 
 
 def _open_mpi() -> Mpi:

@@ -6,14 +6,18 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from mutirao import core_tool
+from mutirao.errors import Failure
 from mutirao.paths import BUILD
 from mutirao.processes import argv_ending_with_us, failure_of, new_mark, run_marked
 from mutirao.studies.paper_001 import MODEL, Model
 
+COLLECTIVE = "allgather"
 PROGRAM = BUILD / "bin" / "allgather-simulated"
+_CHOICE = BUILD / "bin" / "allgather-choice"
 _HEAD = ("<?xml version='1.0'?>", '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
          '<platform version="4.1">', '<zone id="cluster" routing="Full">')
 # No factors that are fitted to another network, no computing, no cost of looking for a message in vain; one
@@ -76,6 +80,16 @@ def _routes(core: str, other: str) -> Iterator[str]:
                f'<link_ctn id="cable" direction="{way}"/></route>')
 
 
+def catalogue() -> list[str]:
+    """Each algorithm with each radix. Between two hosts all trees are the same."""
+    names = []
+    for row in core_tool.algorithms(COLLECTIVE):
+        values = [f"radix={radix}" for radix in row["radices"]] or [
+            f"kind={tree}" for tree in row["trees"][:1]]
+        names += [] if row["native"] else [f"{row['name']}:{value}" for value in values] or [row["name"]]
+    return names
+
+
 def why_not() -> str | None:
     """What is missing of the simulator; None: nothing."""
     if shutil.which("smpirun") is None:
@@ -88,28 +102,47 @@ def version() -> str:
     return next((line.strip() for line in said.splitlines() if "SimGrid" in line), "SimGrid")
 
 
-def simulate(ranks: int, algorithm: str, words: Sequence[str], sizes_bytes: Sequence[int],
-             on_line: Callable[[str], None] | None = None, timeout_s: float | None = None,
-             model: Model = MODEL) -> list[dict]:
-    """What the program says, run with `algorithm` of SMPI's as the MPI library's own."""
+def simulate(ranks: int, algorithm: str, candidate: str, sizes_bytes: Sequence[int],
+             mark: Mapping[str, str] | None = None, model: Model = MODEL) -> list[dict]:
+    """What the program says of each length: `candidate` of the catalogue, or native, which is `algorithm` of
+    SMPI's."""
     overhead = f"0:{model.overhead_us * 1e-6}:0"
+    mark = dict(mark or new_mark())
     with tempfile.TemporaryDirectory(prefix="mutirao-") as name:
         folder = Path(name)
         files = {"platform.xml": platform_lines(ranks, model), "hosts": core_names(ranks, model),
                  "model.network": network_lines(model)}
         for file, lines in files.items():
             (folder / file).write_text("".join(f"{line}\n" for line in lines))
-        options = {**_OPTIONS, "smpi/allgather": algorithm, "smpi/tmpdir": name,
+        options = {**_OPTIONS, "smpi/allgather": algorithm,
                    "smpi/send-is-detached-thresh": str(model.eager_limit_bytes),
                    **dict.fromkeys(("smpi/os", "smpi/ois", "smpi/or"), overhead)}
         command = ["smpirun", "-quiet", "-np", str(ranks), "-platform", str(folder / "platform.xml"),
                    "-hostfile", str(folder / "hosts"), "--log=root.thresh:critical",
                    *(f"--cfg={option}:{value}" for option, value in options.items()),
-                   str(PROGRAM), *words, str(folder / "model.network"), *map(str, sizes_bytes)]
-        mark = new_mark()
+                   str(PROGRAM), candidate, str(folder / "model.network"), *map(str, sizes_bytes)]
+        # Ctrl-C on a terminal is for us, who end it, wait for its end and remove its copies of the program.
         start = functools.partial(subprocess.Popen, argv_ending_with_us(command), cwd=folder,
-                                  env={**os.environ, **mark})
-        finished = run_marked(start, mark, True, on_line, timeout_s)
+                                  env={**os.environ, **mark, "TMPDIR": name}, start_new_session=True)
+        finished = run_marked(start, mark, capture=True)
     if finished.returncode != 0:
-        raise failure_of(finished, f"{ranks} simulated ranks, {algorithm}")
+        raise failure_of(finished, f"{ranks} simulated ranks, {candidate} ({algorithm})")
     return [json.loads(line) for line in finished.lines if line.startswith("{")]
+
+
+def choice(length_bytes: int, times_us: Mapping[str, Sequence[float]], model: Model = MODEL) -> dict:
+    """mutirao's, told what each rank's call took with native and with each algorithm of the catalogue."""
+    lines = [" ".join([name, *map(str, times)]) for name, times in times_us.items()]
+    with core_tool.lines_file(network_lines(model), ".network") as path:
+        answer = subprocess.run([_CHOICE, path, str(length_bytes)], input="\n".join(lines),
+                                capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        raise Failure(f"mutirao's choice: {answer.stderr.strip()}")
+    return json.loads(answer.stdout)
+
+
+def at_once(ranks: int, length_bytes: int) -> int:
+    """How many simulations the processors and the memory bear; each rank may keep all blocks twice (pat)."""
+    memory = Path("/proc/meminfo").read_text(encoding="ascii")
+    available = int(memory.partition("MemAvailable:")[2].split()[0]) * 1024
+    return max(1, min(len(os.sched_getaffinity(0)), available // (2 * ranks * ranks * length_bytes)))

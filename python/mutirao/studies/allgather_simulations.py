@@ -1,0 +1,98 @@
+"""The simulated part of `mutirao study allgather`: each algorithm in a process of its own, some side by side, and
+mutirao's choice by what they took."""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mutirao.errors import Failure
+from mutirao.processes import side_by_side
+from mutirao.progress import Steps
+from mutirao.studies import allgather_model
+from mutirao.studies.left_out import LeftOut
+from mutirao.studies.paper_001 import ALGORITHMS, Algorithm, runs_with
+from mutirao.units import counted, size
+
+_NATIVE = "native"
+_RULE = "ompi"  # as SMPI calls Open MPI's
+# For the time that is said beforehand, as seen on two processors.
+_SECONDS_OF_A_RANK = 2e-4
+_SECONDS_OF_A_BYTE = 1e-9
+
+
+@dataclass(frozen=True)
+class _Simulation:
+    """One algorithm with each length."""
+
+    ranks: int
+    forced: Algorithm | None = None  # of Open MPI's
+    candidate: str = _NATIVE  # of the catalogue; native, if none is forced: by Open MPI's rule
+
+    def __str__(self) -> str:
+        what = self.forced.name if self.forced else (
+            "the rule" if self.candidate == _NATIVE else self.candidate)
+        return f"{self.ranks} simulated ranks, {what}"
+
+    def run(self, sizes_bytes: Sequence[int], mark: dict[str, str]) -> list[dict]:
+        return allgather_model.simulate(
+            self.ranks, self.forced.smpi if self.forced else _RULE, self.candidate, sizes_bytes, mark)
+
+
+class Simulations:
+    def __init__(self, ranks: Sequence[int], sizes_bytes: Sequence[int]):
+        self._ranks, self._sizes_bytes = ranks, sizes_bytes
+        candidates = [_NATIVE, *allgather_model.catalogue()]
+        self._all = [each for count in sorted(ranks, reverse=True) for each in (
+            *(_Simulation(count, forced) for forced in ALGORITHMS if runs_with(forced, count)),
+            *(_Simulation(count, candidate=candidate) for candidate in candidates))]
+        self._at_once = allgather_model.at_once(max(ranks), max(sizes_bytes))
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @property
+    def seconds(self) -> float:
+        each = (sum(one.ranks ** 2 * (_SECONDS_OF_A_RANK + length * _SECONDS_OF_A_BYTE)
+                    for length in self._sizes_bytes) for one in self._all)
+        return sum(each) / self._at_once
+
+    def run(self, progress: Steps, left_out: LeftOut) -> list[dict]:
+        """A row for each number of ranks and length of which all is there that tables need."""
+        cells = {(ranks, length): {"ranks": ranks, "length_bytes": length, "forced_us": {},
+                                   "selector_us": None, "catalogue_us": {}, "chosen": None,
+                                   "reason": None}
+                 for ranks in self._ranks for length in self._sizes_bytes}
+        times_us: dict[tuple[int, int], dict[str, list[float]]] = {key: {} for key in cells}
+        works = [functools.partial(each.run, self._sizes_bytes) for each in self._all]
+        progress.say(f"{counted(self._at_once, 'simulation')} at a time")
+        with side_by_side(works, self._at_once) as futures:
+            for simulation, future in zip(self._all, futures, strict=True):
+                progress.begin(str(simulation))
+                for row in left_out.tried(str(simulation), progress, future.result):
+                    key = simulation.ranks, row["bytes"]
+                    _take(row, simulation, cells[key], times_us[key])
+                progress.advance()
+        for (ranks, length), cell in cells.items():
+            for row in left_out.tried(f"{ranks} simulated ranks, the choice for {size(length)}", progress,
+                                      functools.partial(_choices, length, times_us[ranks, length])):
+                cell |= row
+        return [cell for cell in cells.values() if cell["chosen"] and cell["forced_us"]]
+
+
+def _choices(length_bytes: int, times_us: dict[str, list[float]]) -> list[dict]:
+    """None where nothing was simulated."""
+    return [allgather_model.choice(length_bytes, times_us)] if times_us else []
+
+
+def _take(row: dict, simulation: _Simulation, cell: dict, times_us: dict[str, list[float]]) -> None:
+    if not row["right"]:
+        raise Failure(f"{simulation} brought wrong bytes with {size(row['bytes'])}")
+    slowest_us = max(row["rank_us"])
+    if simulation.forced:
+        cell["forced_us"][simulation.forced.name] = slowest_us
+        return
+    times_us[simulation.candidate] = row["rank_us"]
+    if simulation.candidate == _NATIVE:
+        cell["selector_us"] = slowest_us
+    else:
+        cell["catalogue_us"][simulation.candidate] = slowest_us
