@@ -110,9 +110,27 @@ std::vector<Algorithm> reduce_rows() {
     };
 }
 
-std::vector<Algorithm> allreduce_rows() {
+std::vector<Algorithm> allreduce_rows_by_hosts() {
     constexpr Collective allreduce = Collective::allreduce;
     return {
+        {.collective = allreduce, .name = "multi_lane",
+         .summary = "a share by each rank of a host between the hosts, put together inside them",
+         .source = "Traeff and Hunold 2019, arXiv:1910.13373",
+         .build = allreduce::multi_lane},
+        {.collective = allreduce, .name = "multi_lane_multiplying",
+         .summary = "the same by recursive multiplying between the hosts, for short messages",
+         .source = "Traeff and Hunold 2019, arXiv:1910.13373",
+         .build = allreduce::multi_lane_multiplying, .radices = {2, 4, 8}},
+        {.collective = allreduce, .name = "locality_exchange",
+         .summary = "each host's sum to all ranks, by ranks of a host that share the work",
+         .source = "after Bienz, Olson and Gropp 2019, doi:10.1109/ExaMPI49596.2019.00014",
+         .build = allreduce::locality_exchange, .radices = {2, 5}},
+    };
+}
+
+std::vector<Algorithm> allreduce_rows() {
+    constexpr Collective allreduce = Collective::allreduce;
+    std::vector<Algorithm> rows = {
         {.collective = allreduce, .name = "recursive_doubling",
          .summary = "partners exchange all that they have, at doubling distances",
          .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
@@ -149,18 +167,6 @@ std::vector<Algorithm> allreduce_rows() {
          .summary = "every rank combines a share of all operands and sends it to every other",
          .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
          .build = allreduce::direct_shares, .keeps_order = true, .from_first = true},
-        {.collective = allreduce, .name = "multi_lane",
-         .summary = "a share by each rank of a host between the hosts, put together inside them",
-         .source = "Traeff and Hunold 2019, arXiv:1910.13373",
-         .build = allreduce::multi_lane},
-        {.collective = allreduce, .name = "multi_lane_multiplying",
-         .summary = "the same by recursive multiplying between the hosts, for short messages",
-         .source = "Traeff and Hunold 2019, arXiv:1910.13373",
-         .build = allreduce::multi_lane_multiplying, .radices = {2, 4, 8}},
-        {.collective = allreduce, .name = "locality_exchange",
-         .summary = "each host's sum to all ranks, by ranks of a host that share the work",
-         .source = "after Bienz, Olson and Gropp 2019, doi:10.1109/ExaMPI49596.2019.00014",
-         .build = allreduce::locality_exchange, .radices = {2, 5}},
         {.collective = allreduce, .name = "reduce_broadcast",
          .summary = "up and down a k-nomial tree over the ranks",
          .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
@@ -172,6 +178,9 @@ std::vector<Algorithm> allreduce_rows() {
          .build = allreduce::tree, .segmented = true,
          .trees = measured_trees()},
     };
+    const std::vector<Algorithm> by_hosts = allreduce_rows_by_hosts();
+    rows.insert(rows.end(), by_hosts.begin(), by_hosts.end());
+    return rows;
 }
 
 std::vector<Algorithm> reduce_scatter_block_rows() {
