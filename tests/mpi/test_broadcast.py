@@ -25,6 +25,7 @@ CASES = [
     ("tree:kind=shortest_path", 2, 6),
     ("tree:kind=greedy,segment_bytes=8192", 1, 4),
     ("multi_lane:radix=2,segment_bytes=256", 2, 5),
+    ("locality_tree:radix=2", 2, 5),
     ("striped:radix=2", 1, 5),
     ("packed_trees", 1, 5),
     ("auto", 1, 4),
