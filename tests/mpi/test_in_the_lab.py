@@ -75,6 +75,7 @@ def test_the_choice_follows_the_shortest_paths(mpi, lab):
     in_time(trial)
 
 
+@pytest.mark.on_any_mpi
 def test_no_answer_from_anybody_leaves_the_mpi_librarys_own(mpi, lab):
     """Every probe is older than its timeout when it comes back: no link, no tree."""
     _, world = broadcast(mpi, lab, "--repeat", 1, probe_timeout_ms="1", broadcast="tree:kind=mst")
@@ -82,6 +83,7 @@ def test_no_answer_from_anybody_leaves_the_mpi_librarys_own(mpi, lab):
     assert "not known" in world["classes"][0]["rulings"][-1]["reason"]
 
 
+@pytest.mark.on_any_mpi
 def test_what_calls_take_judges_the_predicted_choice(mpi, lab):
     """Beside the program: in the end one way is settled on, for a reason that was measured."""
     def trial():

@@ -178,7 +178,7 @@ def test_in_a_lab(lab_possible, tmp_path):
     if mpi is None:
         pytest.skip("openmpi-5 is not built: make build")
     path, cell = tmp_path / "profile.db", Cell("broadcast", 24, 0)
-    network = HostNetwork.from_sites(["A", "B", "C", "D"], [[0 if a == b else 80 for b in range(4)]
+    network = HostNetwork.from_sites(["A", "B", "C", "D"], [[0 if a == b else 60 for b in range(4)]
                                                            for a in range(4)])
     with Lab.up(network) as lab:
         asked = Wanted(mpi, 4, lab, {}, [cell], ["warm"], 1, 1.3)
@@ -187,6 +187,6 @@ def test_in_a_lab(lab_possible, tmp_path):
     number = profile.find_fabric(path, surveyed.network)
     (call, name, time_us, native_us), = tuning.fastest(profile.read(path), number, asked,
                                                        surveyed.mpi)
-    # 40 ms each way: all at once, or half of them after the other half.
-    assert 40_000 <= time_us < 60_000 < 80_000 <= native_us, name
+    # 30 ms each way: all at once, or half of them after the other half.
+    assert 30_000 <= time_us < 45_000 < 60_000 <= native_us, name
     assert (call.ranks, call.most_on_a_host, call.fabric.hosts) == (4, 1, 4)

@@ -123,7 +123,7 @@ std::vector<Algorithm> allreduce_rows_by_hosts() {
          .build = allreduce::multi_lane_multiplying, .radices = {2, 4, 8}},
         {.collective = allreduce, .name = "locality_exchange",
          .summary = "each host's sum to all ranks, by ranks of a host that share the work",
-         .source = "after Bienz, Olson and Gropp 2019, doi:10.1109/ExaMPI49596.2019.00014",
+         .source = "after Bienz, Olson and Gropp 2019, arXiv:1910.09650",
          .build = allreduce::locality_exchange, .radices = {2, 5}},
     };
 }

@@ -12,6 +12,7 @@
 #include <limits>
 #include <queue>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace mutirao {
@@ -356,6 +357,16 @@ std::optional<Bounds> lower_bounds(const CallShape& shape, const RankNetwork& ne
     const double latency_us = finder.latency_us();
     if (std::isinf(latency_us)) return std::nullopt;
     return Bounds{latency_us, finder.bandwidth_us(), reduction_us(known, network)};
+}
+
+std::optional<Bounds> measured_lower_bounds(const CallShape& shape, const RankNetwork& network) {
+    Topology topology = network.topology();
+    for (int host = 0; host < network.host_count(); ++host) {
+        topology.network.set_host(host, {.port_bytes_per_us = topology.network.host(host).port_bytes_per_us});
+    }
+    MemoryCosts memory = network.memory();
+    if (!memory.measured) memory.reduce_bytes_per_us = infinite;
+    return lower_bounds(shape, {std::move(topology), network.placement(), memory});
 }
 
 }  // namespace mutirao

@@ -29,4 +29,8 @@ struct Bounds {
 /// shortest paths are looked at, in more of them a few: the bounds hold there, too, but are lower.
 std::optional<Bounds> lower_bounds(const CallShape& shape, const RankNetwork& network);
 
+/// The same of what is measured alone: what messages cost processors is assumed, and so may be what combining
+/// does. What a call took may be held against these.
+std::optional<Bounds> measured_lower_bounds(const CallShape& shape, const RankNetwork& network);
+
 }  // namespace mutirao

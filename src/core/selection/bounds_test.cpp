@@ -267,6 +267,22 @@ TEST(Bounds, NewsSpreadOnlySoFast) {
     EXPECT_DOUBLE_EQ(spread_us(Collective::reduce, 4), 100);
 }
 
+// Seen to fail where a call that took 9 us was held against 10 us that each side of a message was said to cost: it
+// counted as the best that there is, and nothing else was tried.
+TEST(Bounds, OfWhatIsMeasuredCountNothingAssumed) {
+    Network network(2);
+    network.set_both(0, 1, {.latency_us = 3});
+    for (const int host : {0, 1})
+        network.set_host(host, {.send_overhead_us = 10, .receive_overhead_us = 10, .port_bytes_per_us = 100});
+    const CallShape shape{.collective = Collective::allreduce, .length_bytes = 1000};
+    const auto us = [&](MemoryCosts memory) {
+        return measured_lower_bounds(shape, one_rank_per_host({network, {}, {}}, memory))->us();
+    };
+    EXPECT_DOUBLE_EQ(us({.reduce_bytes_per_us = 1}), 3 + 10);
+    EXPECT_DOUBLE_EQ(us({.reduce_bytes_per_us = 1, .measured = true}), 500);
+    EXPECT_DOUBLE_EQ(lower_bounds(shape, one_rank_per_host({network, {}, {}}))->us(), 23 + 10);
+}
+
 // Of each of 300 bytes two sums, by three ranks at 2 bytes/us.
 TEST(Bounds, OneHostMustCombineItsOperands) {
     const RankNetwork host{Topology{Network(1), {}, {0}}, Placement({0, 0, 0}),

@@ -361,7 +361,7 @@ void Deliberation::decide() {
                                shape_.length_bytes);
     // Blocks of lengths that nobody knows may take less than those of the nominal length can.
     const bool has_bound = row_of(shape_.collective).in_blocks != InBlocks::own;
-    const auto bounds = has_bound ? lower_bounds(shape_, *network_) : std::nullopt;
+    const auto bounds = has_bound ? measured_lower_bounds(shape_, *network_) : std::nullopt;
     if (bounds) decision_.bound_us = bounds->us();
     keep_present_tree();
 }

@@ -1,6 +1,6 @@
 // Each host reduces its operands to one; these go to all ranks by allgather/locality_bruck, in which the ranks of
 // a host share the work, and every rank combines them, in the same order (the node-aware allreduce of Bienz,
-// Olson and Gropp 2019, doi:10.1109/ExaMPI49596.2019.00014, shares them out likewise, but reduces on the
+// Olson and Gropp 2019, arXiv:1910.09650, shares them out likewise, but reduces on the
 // way; here a round may reach several hosts at once).
 //
 // Cost, H hosts of at least m ranks, radix k, n bytes: ceil(log_((k-1)m+1) H) rounds over the network of up to k - 1
