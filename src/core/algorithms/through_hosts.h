@@ -15,13 +15,21 @@ class ThroughHosts {
         : placement_(given_placement(request)), root_(request.root),
           root_host_(placement_.host_of(root_)), block_bytes_(request.length_bytes) {}
 
-    bool is_roots(int host) const { return host == root_host_; }
     int leader(int host) const { return placement_.leader(host, root_); }
     /// The rank of the root's host that deals with another; the root itself last, which has most to do.
     int gate(int host) const {
         const auto ranks = placement_.ranks_of(root_host_);
         const auto turn = static_cast<std::size_t>(placement_.position_of(root_) + distance(host));
         return ranks[turn % ranks.size()];
+    }
+    /// With whom the root itself exchanges what another host has or gets.
+    int root_peer(int host) const { return gate(host) == root_ ? leader(host) : gate(host); }
+    /// The hosts for which a rank stands between their leader and the root.
+    std::vector<int> passed_on_by(int rank) const {
+        if (rank == root_ || placement_.host_of(rank) != root_host_) return {};
+        std::vector<int> hosts = other_hosts();
+        std::erase_if(hosts, [&](int host) { return gate(host) != rank; });
+        return hosts;
     }
     /// In the order in which they are dealt with.
     std::vector<int> other_hosts() const {

@@ -35,9 +35,7 @@ void take_all(Dataflow& flow, Packing& packing, const Request& request, const Th
         rank == request.rank ? flow.copy(own_input(request), place) : flow.receive(rank, place);
     }
     for (const int host : through.other_hosts()) {
-        const int gate = through.gate(host);
-        packing.receive(gate == request.rank ? through.leader(host) : gate,
-                        through.blocks(host, Buffer::output));
+        packing.receive(through.root_peer(host), through.blocks(host, Buffer::output));
     }
 }
 
@@ -57,8 +55,7 @@ Schedule two_level(const Request& request) {
         collect(flow, packing, request, through, beside, host);
     } else {
         flow.send(through.leader(host), own_input(request));
-        for (const int other : through.other_hosts()) {
-            if (!through.is_roots(host) || through.gate(other) != request.rank) continue;
+        for (const int other : through.passed_on_by(request.rank)) {
             const Region all = packing.room(placement.ranks_of(other).size());
             flow.receive(through.leader(other), all);
             flow.send(request.root, all);

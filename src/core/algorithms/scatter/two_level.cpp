@@ -16,9 +16,7 @@ namespace {
 void hand_out_all(Dataflow& flow, Packing& packing, const Request& request, const ThroughHosts& through,
                   std::span<const int> beside, Region mine) {
     for (const int host : through.other_hosts()) {
-        const int gate = through.gate(host);
-        flow.send(gate == request.rank ? through.leader(host) : gate,
-                  packing.packed(through.blocks(host, Buffer::input)));
+        flow.send(through.root_peer(host), packing.packed(through.blocks(host, Buffer::input)));
     }
     for (const int rank : beside) {
         const Region block = nth_block(Buffer::input, rank, request.length_bytes);
@@ -56,8 +54,7 @@ Schedule two_level(const Request& request) {
     } else if (request.rank == through.leader(host)) {
         hand_round(flow, packing, request, through.gate(host), beside, mine);
     } else {
-        for (const int other : through.other_hosts()) {
-            if (!through.is_roots(host) || through.gate(other) != request.rank) continue;
+        for (const int other : through.passed_on_by(request.rank)) {
             const Region all = packing.room(placement.ranks_of(other).size());
             flow.receive(request.root, all);
             flow.send(through.leader(other), all);
