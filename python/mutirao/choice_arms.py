@@ -51,24 +51,26 @@ def hosts_of(place: Place, settings: Mapping[str, str]) -> Hosts:
 
 def arms_for(collective: str, hosts: Hosts, length_bytes: int, root: int) -> list[str]:
     """The names of candidates, as the setting of the collective takes them."""
-    over_tree = {name: bool(row["trees"]) for row in core_tool.algorithms(collective)
-                 if _fits(row, hosts) for name in _names(row, hosts, length_bytes)}
+    rows = [row for row in core_tool.algorithms(collective) if _fits(row, hosts)]
+    composed = [row["name"] for row in rows if row["calls"]]
+    over_tree = {name: bool(row["trees"]) for row in rows if not row["calls"]
+                 for name in _names(row, hosts, length_bytes)}
     if not hosts.even:
-        return list(over_tree)
+        return [*over_tree, *composed]
     # Trees of real hosts differ, but nobody knows here how far apart those are.
     unknown = {name for name, has_tree in over_tree.items()
                if has_tree and hosts.count > 1 and hosts.network is None}
     first_of: dict[str, str] = {}
     for name, schedules in _schedules(collective, list(over_tree), hosts, length_bytes, root):
         first_of.setdefault(name if name in unknown else schedules, name)
-    return list(first_of.values())
+    return [*first_of.values(), *composed]
 
 
 def _fits(row: dict, hosts: Hosts) -> bool:
     """On one host there are no trees of hosts, and of what runs between hosts nothing is left but what
-    goes on inside them."""
+    goes on inside them. What is made of native calls is tried there alone."""
     if hosts.count > 1 or row["native"]:
-        return not row["native"]
+        return not row["native"] and not row["calls"]
     return not row["trees"] and (not row["insides"] or row["name"] in row["insides"])
 
 

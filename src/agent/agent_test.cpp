@@ -200,12 +200,7 @@ TEST(Agent, TakesNoSignalsOfTheProgram) {
         for (const int signal : {SIGHUP, SIGINT, SIGTERM, SIGCHLD, SIGALRM, SIGUSR1, SIGPROF})
             EXPECT_NE(std::stoull(mask, nullptr, 16) >> (signal - 1) & 1, 0U) << signal;
     }
-#ifdef __SANITIZE_THREAD__
-    constexpr int sanitizers = 1;
-#else
-    constexpr int sanitizers = 0;
-#endif
-    EXPECT_EQ(new_threads, 2 + sanitizers);
+    EXPECT_GE(new_threads, 2) << "and while they find out how fast the host is, one more each";
 }
 
 // As a launcher does with ranks. Shows nothing on a machine with one processor.

@@ -144,8 +144,9 @@ Candidate read_candidate(std::string_view text, const Scene& scene) {
 }
 
 std::vector<Schedule> schedules_of(const Candidate& candidate, const Scene& scene) {
-    if (candidate.algorithm->native()) {
-        throw UsageError("native has no schedule: it is the MPI library's own");
+    if (!candidate.algorithm->has_schedule()) {
+        throw UsageError(std::string(candidate.algorithm->name) +
+                         " has no schedule: it is the MPI library's own");
     }
     const auto ruling =
         ruling_for(candidate, scene.shape, scene.topology(), scene.network->placement());

@@ -70,6 +70,9 @@ void write_algorithm(JsonWriter& json, const Algorithm& algorithm) {
     json.member("summary", algorithm.summary);
     json.member("source", algorithm.source);
     json.member("native", algorithm.native());
+    json.key("calls").begin_array();
+    for (const Collective call : algorithm.calls) json.value(to_string(call));
+    json.end_array();
     json.member("segmented", algorithm.segmented);
     json.key("segments_bytes").begin_array();
     if (algorithm.segmented) {
@@ -137,7 +140,7 @@ void write_catalogue_of(Collective collective, std::ostream& out) {
 void write_catalogue_page(std::ostream& out) {
     out << "# The catalogue of algorithms\n\n"
            "Made by `mutirao-core markdown algorithms` from the table in\n"
-           "`src/core/algorithms/catalogue.cpp` and `catalogue_reductions.cpp`; change it there.\n\n"
+           "`src/core/algorithms/catalogue*.cpp`; change it there.\n\n"
            "An algorithm is asked for by the setting named as the collective, as\n"
            "`NAME:KEY=VALUE,...`, for example `MUTIRAO_BROADCAST=chain:segment_bytes=32768`. The\n"
            "values named here are those that are tried when mutirao chooses.\n\n"

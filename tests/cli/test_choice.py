@@ -75,10 +75,13 @@ def schedules_of(collective, name, ranks, length):
 def test_nothing_that_differs_on_one_host_is_left_untried(collective, ranks, length):
     """Catches an algorithm forgotten, one run twice under two names, and one that cannot run."""
     arms = arms_for(collective, Hosts(ranks, 1), length, 0)
-    tried = [schedules_of(collective, name, ranks, length) for name in arms]
+    rows = core_tool.algorithms(collective)
+    composed = {row["name"] for row in rows if row["calls"]}
+    assert composed <= set(arms)
+    tried = [schedules_of(collective, name, ranks, length) for name in arms if name not in composed]
     assert len(set(tried)) == len(tried) > 0
-    for row in core_tool.algorithms(collective):
-        if row["native"] or row["trees"]:
+    for row in rows:
+        if row["native"] or row["trees"] or row["calls"]:
             continue
         try:
             assert schedules_of(collective, row["name"], ranks, length) in tried, row["name"]

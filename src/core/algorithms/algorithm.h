@@ -56,7 +56,7 @@ struct Algorithm {
     std::string_view name;     ///< as the user writes it, e.g. "binomial"
     std::string_view summary;  ///< one line
     std::string_view source;   ///< the paper or the implementation that it follows
-    Schedule (*build)(const Request&) = nullptr;  ///< null: the MPI library's own
+    Schedule (*build)(const Request&) = nullptr;  ///< null: the MPI library runs it
     bool segmented = false;    ///< reads Parameters::segment_bytes
     bool segments_of_blocks = false;  ///< cut from a rank's share of the message, not from all of it
     std::vector<int> radices{};  ///< values of Parameters::radix worth trying; empty: not read
@@ -71,8 +71,11 @@ struct Algorithm {
     bool (*fits)(int size) = nullptr;  ///< null: any number of participants
     /// The most that its blocks may be, if it moves any.
     InBlocks blocks = InBlocks::equal;
+    /// The MPI library's collectives that do the work one after the other, instead of the one of this name.
+    std::vector<Collective> calls{};
 
-    bool native() const { return build == nullptr; }
+    bool has_schedule() const { return build != nullptr; }
+    bool native() const { return !has_schedule() && calls.empty(); }
     bool needs_tree() const { return !trees.empty(); }
 };
 

@@ -9,11 +9,14 @@
 
 namespace mutirao {
 
+std::vector<Algorithm> broadcast_rows();
 std::vector<Algorithm> reduce_rows();
 std::vector<Algorithm> allreduce_rows();
 std::vector<Algorithm> reduce_scatter_block_rows();
 std::vector<Algorithm> scan_rows();
 std::vector<Algorithm> exscan_rows();
+/// Those of one collective that are made of the MPI library's others.
+std::vector<Algorithm> native_composition_rows(Collective collective);
 
 /// Of broadcast/tree.cpp; whatever goes over such a tree has these.
 inline constexpr std::string_view tree_sources =

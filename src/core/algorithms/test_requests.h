@@ -15,7 +15,7 @@ namespace mutirao::test {
 inline std::vector<Candidate> candidates_in_one_piece() {
     std::vector<Candidate> candidates;
     for (const Algorithm& row : catalogue()) {
-        if (row.native()) continue;
+        if (!row.has_schedule()) continue;
         std::vector<int> radices = row.radices;
         if (radices.empty()) radices.push_back(Parameters{}.radix);
         std::vector<TreeKind> trees = row.trees;

@@ -17,7 +17,8 @@ constexpr std::size_t windows_alone = 3;
 /// dare to choose.
 constexpr double hopeless = 1.5;
 constexpr double hopeless_native = 3;
-constexpr std::size_t most_arms = 4, most_arms_beside_native = 6;
+/// Of the catalogue's schedules, beside the predicted choice.
+constexpr std::size_t most_others = 2, most_beside_native = 4;
 /// Windows of short calls hold several of each arm: a clock does not tell one from another.
 constexpr double least_window_us = 500;
 constexpr int most_repetitions = 128;
@@ -168,7 +169,8 @@ std::vector<int> Contest::worth_trying() const {
     std::vector<int> numbers{0};
     for (int i = 1; i < static_cast<int>(contestants_.arms.size()); ++i) {
         const bool native = arm(i).candidate.native();
-        if (predicted_us(i) > (native || !dared ? hopeless_native : hopeless) * present_us) continue;
+        const bool guessed = !arm(i).candidate.algorithm->has_schedule() || !dared;
+        if (predicted_us(i) > (guessed ? hopeless_native : hopeless) * present_us) continue;
         numbers.insert(native ? numbers.begin() : numbers.end(), i);
     }
     return numbers;
@@ -294,30 +296,30 @@ bool Contestants::has_like(const Evaluated& other) const {
     for (std::size_t i = 0; i < arms.size(); ++i) {
         const Candidate& candidate = arms[i].candidate;
         if (candidate.algorithm == other.candidate.algorithm) return true;
-        if (!candidate.native() && predicted_us[i] == other.predicted_us) return true;
+        if (candidate.algorithm->has_schedule() && predicted_us[i] == other.predicted_us) return true;
     }
     return false;
 }
 
 // The fastest by prediction, and the MPI library's own. Of an algorithm only the best parameters: trials tell
 // algorithms apart sooner than segments; and one of those that take exactly as long, which among few ranks
-// exchange the same messages. Calls whose lengths nobody knows are no measure for each other.
+// exchange the same messages. What the MPI library runs is predicted too badly to be left out by that. Calls whose lengths nobody knows are no measure for each other.
 std::optional<Contest> contest_for(const CallShape& shape, const Decision& decision,
                                    const RankNetwork& network, int reporters, bool watched) {
     const ShapeClass shapes = class_of(shape);
     if (decision.considered.empty() || shapes.length_class == any_length) return std::nullopt;
-    const std::size_t most = decision.chosen.native() ? most_arms_beside_native : most_arms;
+    std::size_t room = decision.chosen.native() ? most_beside_native : most_others;
     Contestants all{shapes, {{decision.chosen, decision.tree}}, {0.0}, decision.bound_us, watched};
     for (const Evaluated& each : decision.considered) {
         if (each.candidate == decision.chosen) {
             all.predicted_us.front() = each.predicted_us;
             continue;
         }
-        const bool known = !each.candidate.native() && all.has_like(each);
-        const bool others_will_do = all.arms.size() + 1 >= most && !each.candidate.native();
-        if (known || others_will_do) continue;
+        const bool has_schedule = each.candidate.algorithm->has_schedule();
+        if (has_schedule && (room == 0 || all.has_like(each))) continue;
         auto ruling = ruling_for(each.candidate, shape, network.topology(), network.placement());
         if (!ruling) continue;
+        room -= has_schedule ? 1 : 0;
         all.arms.push_back({each.candidate, std::move(ruling->tree)});
         all.predicted_us.push_back(each.predicted_us);
     }

@@ -111,8 +111,36 @@ Estimate of_native(const CallShape& shape, const RankNetwork& network, std::size
     return best;
 }
 
+/// One of the calls that make up another, on all of its bytes.
+CallShape part_of(const CallShape& whole, Collective part, int ranks) {
+    const auto blocks_of = [&](Collective collective) {
+        return row_of(collective).in_blocks == InBlocks::none ? std::size_t{1} : static_cast<std::size_t>(ranks);
+    };
+    const std::size_t units = whole.length_bytes * blocks_of(whole.collective) / whole.unit_bytes;
+    CallShape shape = whole;
+    shape.collective = part;
+    shape.length_bytes = (units + blocks_of(part) - 1) / blocks_of(part) * whole.unit_bytes;
+    return shape;
+}
+
+/// Each call after the one before.
+Estimate of_native_calls(const std::vector<Collective>& calls, const CallShape& shape, const RankNetwork& network,
+                         std::size_t most_messages) {
+    Estimate all{.time_us = 0.0};
+    for (const Collective call : calls) {
+        const Estimate each = of_native(part_of(shape, call, network.rank_count()), network, most_messages);
+        all.messages += each.messages;
+        if (!each.time_us) return {std::nullopt, all.messages};
+        *all.time_us += *each.time_us;
+        all.slowest_us += each.slowest_us;
+    }
+    return all;
+}
+
 Estimate in_full(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
                  std::size_t most_messages, std::optional<int> known_tree_root = {}) {
+    const std::vector<Collective>& calls = candidate.algorithm->calls;
+    if (!calls.empty()) return of_native_calls(calls, shape, network, most_messages);
     return candidate.native()
                ? of_native(shape, network, most_messages)
                : as_it_is(candidate, shape, network, most_messages, known_tree_root);

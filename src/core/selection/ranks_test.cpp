@@ -81,7 +81,7 @@ TEST(Ruling, EveryCandidateIsABroadcastOverRanksOnHosts) {
         for (const int root : {0, 2, 3 * hosts}) {
             const CallShape shape{.root = root, .length_bytes = 20'000};
             for (Candidate candidate : all_candidates(shape.collective, shape.length_bytes)) {
-                if (candidate.native()) continue;
+                if (!candidate.algorithm->has_schedule()) continue;
                 for (const char* inside : {"flat", "binomial", "k_nomial", "chain"}) {
                     candidate.parameters.inside = inside;
                     expect_promise_kept(candidate, shape, topology, placement);
@@ -105,7 +105,7 @@ TEST(Ruling, EveryCandidateKeepsItsPromiseWhereverRanksAre) {
             for (Candidate candidate : candidates_in_one_piece(row.collective)) {
                 const Algorithm& algorithm = *candidate.algorithm;
                 const bool between_hosts = algorithm.level == Level::hosts;
-                if (algorithm.native() ||
+                if (!algorithm.has_schedule() ||
                     !allows(algorithm, true, between_hosts ? hosts : placement.rank_count()))
                     continue;
                 if (algorithm.segmented) candidate.parameters.segment_bytes = 256;

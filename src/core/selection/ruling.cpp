@@ -51,14 +51,14 @@ std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& sh
 
 std::optional<Schedule> build_schedule(const Ruling& ruling, const CallShape& shape,
                                        const Placement& placement, int rank) {
-    if (ruling.candidate.native()) return std::nullopt;
+    if (!ruling.candidate.algorithm->has_schedule()) return std::nullopt;
     return compose(ruling.candidate, shape, placement, ruling.tree ? &*ruling.tree : nullptr,
                    rank);
 }
 
 std::optional<std::vector<Schedule>> build_all(const Ruling& ruling, const CallShape& shape,
                                                const Placement& placement) {
-    if (ruling.candidate.native()) return std::nullopt;
+    if (!ruling.candidate.algorithm->has_schedule()) return std::nullopt;
     std::vector<Schedule> schedules;
     schedules.reserve(static_cast<std::size_t>(placement.rank_count()));
     for (int rank = 0; rank < placement.rank_count(); ++rank) {

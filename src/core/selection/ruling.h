@@ -82,11 +82,12 @@ std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& sh
                                  std::optional<int> known_tree_root = {});
 
 /// One rank's schedule, in time for its own steps whatever the number of ranks and hosts; nothing
-/// for native.
+/// for what the MPI library runs.
 std::optional<Schedule> build_schedule(const Ruling& ruling, const CallShape& shape,
                                        const Placement& placement, int rank);
 
-/// All ranks' schedules, of a call whose lengths are known as to a proof; nothing for native.
+/// All ranks' schedules, of a call whose lengths are known as to a proof; nothing for what the MPI library
+/// runs.
 std::optional<std::vector<Schedule>> build_all(const Ruling& ruling, const CallShape& shape,
                                                const Placement& placement);
 

@@ -229,10 +229,15 @@ void Deliberation::queue(const Candidate& candidate) {
     }
 }
 
+/// The MPI library's other collectives know as little of links as the one that they would stand for.
+bool Deliberation::is_for_as_many_hosts(const Algorithm& algorithm) const {
+    if (network_->host_count() > 1) return algorithm.calls.empty();
+    return algorithm.level == Level::ranks && !algorithm.needs_tree();
+}
+
 void Deliberation::plan_shapes() {
     for (const Candidate& shape : candidates_in_one_piece(shape_.collective)) {
-        const bool alone = network_->host_count() == 1 && !shape.native();
-        if (alone && (shape.algorithm->level == Level::hosts || shape.algorithm->needs_tree())) continue;
+        if (!is_for_as_many_hosts(*shape.algorithm)) continue;
         if (!composed_ || goes_between_hosts(shape)) queue_first_choices(shape);
     }
     if (network_->host_count() == 1) plan_host();
@@ -245,10 +250,6 @@ void Deliberation::plan_host() {
         shape.parameters.inside = shape.algorithm->name;
         queue_first_choices(shape);
     }
-}
-
-bool Deliberation::goes_between_hosts(const Candidate& candidate) {
-    return candidate.native() || candidate.algorithm->level == Level::hosts;
 }
 
 void Deliberation::queue_first_choices(Candidate shape) {
@@ -288,7 +289,7 @@ void Deliberation::plan_ranks() {
         if (!each.candidate.native()) queue_.push_back(each.candidate);
     }
     for (const Candidate& shape : candidates_in_one_piece(shape_.collective)) {
-        if (!goes_between_hosts(shape)) queue_first_choices(shape);
+        if (!goes_between_hosts(shape) && is_for_as_many_hosts(*shape.algorithm)) queue_first_choices(shape);
     }
 }
 

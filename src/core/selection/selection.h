@@ -72,12 +72,15 @@ class Deliberation {
     }
     void decide_without_choice(const Settings& settings);
     void plan();
+    bool is_for_as_many_hosts(const Algorithm& algorithm) const;
     void plan_shapes();
     void plan_host();
     void plan_segments();
     void plan_ranks();
     void plan_insides();
-    static bool goes_between_hosts(const Candidate& candidate);
+    static bool goes_between_hosts(const Candidate& candidate) {
+        return candidate.native() || candidate.algorithm->level == Level::hosts;
+    }
     void queue(const Candidate& candidate);
     void queue_first_choices(Candidate shape);
     void predict_between_hosts(const Candidate& candidate);

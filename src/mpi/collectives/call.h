@@ -6,9 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/collectives/call_shape.h"
 #include "mpi/communicator/registry.h"
-#include "mpi/executor/memory.h"
+#include "mpi/executor/binding.h"
 
 namespace mutirao::mpi {
 
@@ -26,44 +25,11 @@ class NativeCall {
     int (*call_)(void*);
 };
 
-/// How a call ended. Errors of the MPI library's own functions have been raised already.
-struct Outcome {
-    int error = MPI_SUCCESS;
-    bool to_be_raised = false;
-};
-
 /// Where a call is made.
 struct Place {
     MPI_Comm twin;
     int rank;
     int size;
-};
-
-/// What the call asks for, and what this rank alone knows of it.
-struct Binding {
-    enum class Reads : unsigned char {
-        nothing,
-        input,
-        copy,   ///< of the input, since its memory is written
-        blocks  ///< the input's
-    };
-    enum class Writes : unsigned char {
-        nothing,
-        output,
-        unseen,       ///< a block in place, that the program has already
-        blocks,       ///< the output's
-        received,     ///< what came is passed on
-        passed_on     ///< what is there is passed on
-    };
-
-    CallShape shape;
-    Reads reads = Reads::nothing;
-    Writes writes = Writes::nothing;
-    Elements input{};
-    Elements output{};
-    std::vector<Elements> input_blocks{};  ///< that are not one behind another in memory
-    std::vector<Elements> output_blocks{};
-    Reduction reduction{};
 };
 
 /// Where the program names memory to be read that is written too. The MPICH family refuses what it sees
@@ -80,11 +46,8 @@ constexpr bool refuses_one_place = true;
 std::optional<Elements> elements(const void* buffer, MPI_Count count, MPI_Datatype type,
                                  MPI_Comm twin);
 
-/// The `index`-th block of so many elements.
-Elements nth(const Elements& blocks, int index, MPI_Count count);
-
-/// Enters the communicator and runs the call as is ruled there.
-Outcome run(Communicator& communicator, const Binding& binding, MPI_Comm twin,
+/// Enters the communicator, which is that of `comm`, and runs the call as is ruled there.
+Outcome run(Communicator& communicator, const Binding& binding, MPI_Comm comm, MPI_Comm twin,
             const NativeCall& native);
 
 /// `bind`: from a Place to a Binding; nothing for calls that are the MPI library's and do not count, on
@@ -100,7 +63,7 @@ Outcome take(Job& job, MPI_Comm comm, const NativeCall& native, Bind&& bind) {
     }
     const Place place{job.twin(), communicator.my_rank(), communicator.rank_count()};
     const std::optional<Binding> binding = bind(place);
-    return binding ? run(communicator, *binding, job.twin(), native) : Outcome{native(), false};
+    return binding ? run(communicator, *binding, comm, job.twin(), native) : Outcome{native(), false};
 }
 
 }  // namespace mutirao::mpi

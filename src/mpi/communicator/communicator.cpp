@@ -93,7 +93,7 @@ void Communicator::be_native(std::string reason) {
 
 // The MPI library has won it, or nothing else is for it; nothing of ours goes on inside calls.
 std::uint64_t* Communicator::repeatable(const CallShape& shape, const RulingTable::Way& way) const {
-    const bool settled = way.ruled && way.execution == nullptr && way.turns == nullptr;
+    const bool settled = way.ruled && way.by.native() && way.turns == nullptr;
     const bool alone = source_background_ == nullptr && !runtime().settings.waits_at_start();
     return settled && alone && shape.op.predefined && shape.lengths.empty() ? way.calls : nullptr;
 }
@@ -127,13 +127,13 @@ Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
     }
     if (way->turns != nullptr && !way->turns->rests()) {
         const RulingTable::TrialCall trial = ruled_->table.take_turn(*way);
-        running_ = trial.execution;
-        return {trial.execution, ruled_->slot.of_call(call), trial, now_us()};
+        running_ = trial.by.execution;
+        return {trial.by, ruled_->slot.of_call(call), trial, now_us()};
     }
     ++*way->calls;
-    running_ = way->execution;
+    running_ = way->by.execution;
     repeatable_ = repeatable(shape, *way);
-    return {way->execution, ruled_->slot.of_call(call)};
+    return {way->by, ruled_->slot.of_call(call)};
 }
 
 void Communicator::on_event(std::uint64_t call) {

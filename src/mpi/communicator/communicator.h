@@ -47,7 +47,7 @@ class Communicator final : private Background {
 
     /// How the next call, of that shape, is run.
     struct Turn {
-        Execution* execution = nullptr;  ///< null: by the MPI library
+        Runner by{};
         int tag = 0;
         RulingTable::TrialCall trial{};  ///< if it is part of one
         double begun_us = 0;

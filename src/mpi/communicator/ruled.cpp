@@ -261,8 +261,8 @@ void Communicator::leave(const Turn& turn) {
     };
     LeadReport& report = late_->report;
     report.waited = waited_us_ > harmless_us &&
-                    (turn.execution == nullptr || !receives_first(turn.execution->plan()) ||
-                     turn.execution->first_message_waited_here());
+                    (turn.by.execution == nullptr || !receives_first(turn.by.execution->plan()) ||
+                     turn.by.execution->first_message_waited_here());
     if (report.waited) {
         AdaptationRecord& record = record_->adaptation;
         const bool early = report.number <= settled_epoch;

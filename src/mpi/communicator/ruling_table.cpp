@@ -78,13 +78,14 @@ const RulingTable::Way& RulingTable::look_up(const CallShape& shape, std::uint64
                                              Way& recent) {
     const Entry* const entry = entry_for(shape, call);
     ClassRecord& record = class_record(shape, call);
-    recent = {shape, nullptr, &record.native_calls, entry != nullptr};
+    recent = {shape, {}, &record.native_calls, entry != nullptr};
     if (entry != nullptr && entry->turns) {
         recent.turns = entry->turns.get();
     }
-    const bool needs_plan = entry != nullptr && (!entry->turns || entry->ruling.rest_calls > 0);
-    if (needs_plan && !entry->ruling.candidate.algorithm->native()) {
-        recent.execution = &execution_for(*entry, shape);
+    if (entry != nullptr && (!entry->turns || entry->ruling.rest_calls > 0)) {
+        recent.by = runner_for(*entry, shape);
+    }
+    if (!recent.by.native()) {
         recent.calls = &entry->record->calls;
     }
     return recent;
@@ -97,10 +98,9 @@ RulingTable::TrialCall RulingTable::take_turn(const Way& way) {
         turns.rest_left = turns.order.rest_calls;
     }
     const Entry& arm = turns.arms[static_cast<std::size_t>(number)];
-    Execution* const execution =
-        arm.ruling.candidate.native() ? nullptr : &execution_for(arm, way.shape);
-    ++*(execution == nullptr ? turns.native_calls : &arm.record->calls);
-    return {execution, &turns, number};
+    const Runner by = runner_for(arm, way.shape);
+    ++*(by.native() ? turns.native_calls : &arm.record->calls);
+    return {by, &turns, number};
 }
 
 std::optional<TrialReport> RulingTable::end_turn(const TrialCall& call, double took_us) {
@@ -116,6 +116,12 @@ std::optional<TrialReport> RulingTable::end_turn(const TrialCall& call, double t
     window.times_us.assign(window.times_us.size(), 0);
     ++window.window;
     return whole;
+}
+
+Runner RulingTable::runner_for(const Entry& entry, const CallShape& shape) {
+    const Algorithm& algorithm = *entry.ruling.candidate.algorithm;
+    return algorithm.has_schedule() ? Runner{&execution_for(entry, shape)}
+                                    : Runner{nullptr, native_composition(algorithm)};
 }
 
 Execution& RulingTable::execution_for(const Entry& entry, const CallShape& shape) {
@@ -146,7 +152,7 @@ void RulingTable::make_room(std::size_t bytes) {
     while (!plans_.empty() &&
            (plans_.size() >= most_plans || plan_bytes_ + bytes > most_plan_bytes)) {
         for (Way& recent : recent_) {
-            if (recent.execution == &plans_.back().execution) {
+            if (recent.by.execution == &plans_.back().execution) {
                 recent = {};
             }
         }

@@ -17,8 +17,17 @@
 #include "mpi/communicator/members.h"
 #include "mpi/communicator/record.h"
 #include "mpi/executor/execution.h"
+#include "mpi/executor/native_compositions.h"
 
 namespace mutirao::mpi {
+
+/// What runs a call: one of these, or without them the MPI library's own.
+struct Runner {
+    Execution* execution = nullptr;
+    NativeComposition composition = nullptr;
+
+    bool native() const { return execution == nullptr && composition == nullptr; }
+};
 
 class RulingTable {
   public:
@@ -30,7 +39,7 @@ class RulingTable {
     /// What one shape is run by.
     struct Way {
         CallShape shape;
-        Execution* execution = nullptr;  ///< null: the MPI library's own
+        Runner by{};
         std::uint64_t* calls = nullptr;  ///< to be counted in
         bool ruled = false;              ///< somebody has decided on it, be it for the MPI library
         mutable bool asked = false;      ///< for a ruling
@@ -39,7 +48,7 @@ class RulingTable {
 
     /// A call of a trial.
     struct TrialCall {
-        Execution* execution = nullptr;
+        Runner by{};
         Turns* turns = nullptr;
         int arm = 0;
     };
@@ -109,6 +118,7 @@ class RulingTable {
     bool has_room_for(const ShapeClass& shapes) const;
     ClassRecord& class_record(const CallShape& shape, std::uint64_t call);
     void log_if_changed(const Ruling& ruling, const RulingRecord& explained);
+    Runner runner_for(const Entry& entry, const CallShape& shape);
     Execution& execution_for(const Entry& entry, const CallShape& shape);
     void make_room(std::size_t bytes);
 

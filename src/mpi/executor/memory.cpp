@@ -28,6 +28,25 @@ int unpack(const std::byte* packed, const Elements& to, MPI_Comm comm) {
 
 }  // namespace
 
+Elements nth(const Elements& blocks, int index, MPI_Count count) {
+    auto extent = static_cast<MPI_Aint>(blocks.layout.packed_bytes);
+    if (!blocks.layout.in_place) {
+        MPI_Aint lower = 0;
+        PMPI_Type_get_extent(blocks.type, &lower, &extent);
+    }
+    Elements one = blocks;
+    one.buffer = static_cast<std::byte*>(blocks.buffer) +
+                 static_cast<MPI_Aint>(index) * static_cast<MPI_Aint>(count) * extent;
+    one.count = count;
+    return one;
+}
+
+int copy(const Elements& from, const Elements& to, MPI_Comm comm) {
+    PackedMessage message(from.buffer, from.count, from.type, from.layout, comm, true);
+    const int error = message.prepare(from.bytes());
+    return error == MPI_SUCCESS ? unpack(message.data(), to, comm) : error;
+}
+
 int Memory::read_blocks(std::span<const Elements> blocks) {
     const std::size_t length_bytes = bytes_of(blocks);
     input_copy_ = std::make_unique_for_overwrite<std::byte[]>(length_bytes);

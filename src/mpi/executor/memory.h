@@ -40,6 +40,12 @@ inline Elements or_nothing(const Elements& elements) {
     return elements.bytes() > 0 ? elements : plain_bytes(nullptr, 0);
 }
 
+/// The `index`-th block of so many elements.
+Elements nth(const Elements& blocks, int index, MPI_Count count);
+
+/// Of equal signatures, in memory of their own. Returns an MPI error code.
+int copy(const Elements& from, const Elements& to, MPI_Comm comm);
+
 /// Either side is missing where the rank has none. What is read and what is written may be the same
 /// memory only where the schedule copies the one to the very place of the other (blocks in place).
 class Memory {

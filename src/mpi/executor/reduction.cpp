@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "mpi/executor/typed_memory.h"
+
 namespace mutirao::mpi {
 namespace {
 
@@ -105,35 +107,22 @@ std::optional<OperatorKind> examine(MPI_Op op, MPI_Datatype type) {
 /// Elements of a type that has holes, where an operator can work on them.
 class Unpacked {
   public:
-    Unpacked(MPI_Datatype type, int count) : type_(type), count_(count) {
-        MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
-        PMPI_Type_get_extent(type, &lower, &extent);
-        PMPI_Type_get_true_extent(type, &true_lower, &true_extent);
-        const MPI_Aint steps = extent * (count - 1);
-        // Elements are aligned here as they are in the program's memory.
-        constexpr MPI_Aint alignment = alignof(std::max_align_t);
-        const MPI_Aint lowest = true_lower + std::min<MPI_Aint>(0, steps);
-        const MPI_Aint begin = lowest - (lowest % alignment + alignment) % alignment;
-        const MPI_Aint end = true_lower + true_extent + std::max<MPI_Aint>(0, steps);
-        memory_.resize(static_cast<std::size_t>(end - begin));
-        first_ = memory_.data() - begin;
-    }
+    Unpacked(MPI_Datatype type, int count) : memory_(type, count), type_(type), count_(count) {}
 
-    void* data() { return first_; }
+    void* data() { return memory_.first(); }
     int take(const std::byte* packed, int length_bytes) {
         int position = 0;
-        return PMPI_Unpack(packed, length_bytes, &position, first_, count_, type_, MPI_COMM_SELF);
+        return PMPI_Unpack(packed, length_bytes, &position, data(), count_, type_, MPI_COMM_SELF);
     }
     int give(std::byte* packed, int length_bytes) {
         int position = 0;
-        return PMPI_Pack(first_, count_, type_, packed, length_bytes, &position, MPI_COMM_SELF);
+        return PMPI_Pack(data(), count_, type_, packed, length_bytes, &position, MPI_COMM_SELF);
     }
 
   private:
+    TypedMemory memory_;
     MPI_Datatype type_;
     int count_;
-    std::vector<std::byte> memory_;
-    std::byte* first_ = nullptr;
 };
 
 }  // namespace
