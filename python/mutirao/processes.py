@@ -148,6 +148,28 @@ def ended_with(mark: dict[str, str]) -> Iterator[None]:
             _wait_until_gone(_kill_marked(mark))
 
 
+class Room:
+    """So much of something, of which works that go on side by side each take a part. What takes more than
+    there is goes on alone."""
+
+    def __init__(self, whole: float):
+        self._whole = self._free = whole
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def taken(self, part: float):
+        part = min(part, self._whole)
+        with self._changed:
+            self._changed.wait_for(lambda: part <= self._free)
+            self._free -= part
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._free += part
+                self._changed.notify_all()
+
+
 @contextmanager
 def side_by_side(works: Sequence[Callable[[dict[str, str]], Result]],
                  at_once: int) -> Iterator[list[Future[Result]]]:
