@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from mutirao.mpis import found_mpis
 from mutirao.paths import ROOT
-from mutirao.processes import new_mark, run_marked, side_by_side
+from mutirao.processes import Room, new_mark, run_marked, side_by_side
 from mutirao.shared_segments import remove_orphaned_segments
 
 FOUND = found_mpis()
@@ -122,6 +123,23 @@ def test_works_side_by_side_end_with_whom_they_serve():
         raise KeyboardInterrupt
     assert processes_with(token) == []
     assert [future.cancelled() for future in futures] == [False, False, False, True, True]
+
+
+def test_works_share_room():
+    """Fault: what needs more than is free begins, or never does."""
+    room, taken, most = Room(10), [], []
+
+    def work(part):
+        with room.taken(part):
+            taken.append(part)
+            most.append(sum(taken))
+            time.sleep(0.02)
+            taken.remove(part)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, [4, 5, 6, 3, 25, 4, 4, 2]))
+    alone = [total for total in most if total > 10]
+    assert len(most) == 8 and alone == [25]
 
 
 def test_orphaned_segments_of_mpi_libraries_are_removed(tmp_path):

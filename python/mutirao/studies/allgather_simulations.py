@@ -2,11 +2,12 @@
 mutirao's choice by what they took."""
 
 import functools
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mutirao.errors import Failure
-from mutirao.processes import side_by_side
+from mutirao.processes import Room, side_by_side
 from mutirao.progress import Steps
 from mutirao.studies import allgather_model
 from mutirao.studies.left_out import LeftOut
@@ -45,7 +46,8 @@ class Simulations:
         self._all = [each for count in sorted(ranks, reverse=True) for each in (
             *(_Simulation(count, forced) for forced in ALGORITHMS if runs_with(forced, count)),
             *(_Simulation(count, candidate=candidate) for candidate in candidates))]
-        self._at_once = allgather_model.at_once(max(ranks), max(sizes_bytes))
+        self._at_once = len(os.sched_getaffinity(0))
+        self._memory = Room(allgather_model.available_bytes())
 
     def __len__(self) -> int:
         return len(self._all)
@@ -63,8 +65,8 @@ class Simulations:
                                    "reason": None}
                  for ranks in self._ranks for length in self._sizes_bytes}
         times_us: dict[tuple[int, int], dict[str, list[float]]] = {key: {} for key in cells}
-        works = [functools.partial(each.run, self._sizes_bytes) for each in self._all]
-        progress.say(f"{counted(self._at_once, 'simulation')} at a time")
+        works = [functools.partial(self._simulate, each) for each in self._all]
+        progress.say(f"at most {counted(self._at_once, 'simulation')} at a time")
         with side_by_side(works, self._at_once) as futures:
             for simulation, future in zip(self._all, futures, strict=True):
                 progress.begin(str(simulation))
@@ -77,6 +79,12 @@ class Simulations:
                                       functools.partial(_choices, length, times_us[ranks, length])):
                 cell |= row
         return [cell for cell in cells.values() if cell["chosen"] and cell["forced_us"]]
+
+    def _simulate(self, simulation: _Simulation, mark: dict[str, str]) -> list[dict]:
+        name = simulation.forced.smpi if simulation.forced else simulation.candidate
+        needed = allgather_model.memory_bytes(simulation.ranks, max(self._sizes_bytes), name)
+        with self._memory.taken(needed):
+            return simulation.run(self._sizes_bytes, mark)
 
 
 def _choices(length_bytes: int, times_us: dict[str, list[float]]) -> list[dict]:
