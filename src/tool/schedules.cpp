@@ -145,8 +145,9 @@ Candidate read_candidate(std::string_view text, const Scene& scene) {
 
 std::vector<Schedule> schedules_of(const Candidate& candidate, const Scene& scene) {
     if (!candidate.algorithm->has_schedule()) {
-        throw UsageError(std::string(candidate.algorithm->name) +
-                         " has no schedule: it is the MPI library's own");
+        throw UsageError(std::string(candidate.algorithm->name) + " has no schedule: it is " +
+                         (candidate.native() ? "the MPI library's own"
+                                             : "made of other collectives of the MPI library's"));
     }
     const auto ruling =
         ruling_for(candidate, scene.shape, scene.topology(), scene.network->placement());

@@ -20,7 +20,7 @@ Algorithm made_of(std::vector<Collective> calls, Collective collective, std::str
     return {.collective = collective,
             .name = name,
             .summary = summary,
-            .source = "Hunold and Carpen-Amarie 2018, 'Autotuning MPI Collectives using Performance Guidelines'",
+            .source = "Hunold and Carpen-Amarie 2018, doi:10.1145/3149457.3149461",
             .least_bytes = cut ? least_bytes_of_blocks : 0,
             .keeps_order = row_of(collective).reduces,
             .calls = std::move(calls)};
