@@ -14,7 +14,7 @@ import pytest
 
 from mutirao.mpis import found_mpis
 from mutirao.paths import ROOT
-from mutirao.processes import Room, new_mark, run_marked, side_by_side
+from mutirao.processes import NotBegun, Room, new_mark, run_marked, side_by_side
 from mutirao.shared_segments import remove_orphaned_segments
 
 FOUND = found_mpis()
@@ -116,30 +116,32 @@ def test_works_side_by_side_end_with_whom_they_serve():
     """Those that run, those that have not begun, and not those beside one that has ended."""
     token = f"test-{secrets.token_hex(6)}"
     works = [functools.partial(shell, script, token) for script in ("exit 3", *["sleep 600; true"] * 4)]
-    with pytest.raises(KeyboardInterrupt), side_by_side(works, 2) as futures:
+    with pytest.raises(KeyboardInterrupt), side_by_side(works, Room(2)) as futures:
         assert futures[0].result(SECONDS).returncode == 3
         wait_until(lambda: len(processes_with(token)) == 2)
         assert not futures[1].done()
         raise KeyboardInterrupt
     assert processes_with(token) == []
-    assert [future.cancelled() for future in futures] == [False, False, False, True, True]
+    assert [type(future.exception()) for future in futures].count(NotBegun) == 2
 
 
 def test_works_share_room():
-    """Fault: what needs more than is free begins, or never does."""
-    room, taken, most = Room(10), [], []
+    """Faults: what needs more than is free begins, or never does; more at once than there are places."""
+    going, most = [], []
 
-    def work(part):
-        with room.taken(part):
-            taken.append(part)
-            most.append(sum(taken))
-            time.sleep(0.02)
-            taken.remove(part)
+    def work(part, _mark):
+        going.append(part)
+        most.append(list(going))
+        time.sleep(0.02)
+        going.remove(part)
 
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(work, [4, 5, 6, 3, 25, 4, 4, 2]))
-    alone = [total for total in most if total > 10]
-    assert len(most) == 8 and alone == [25]
+    parts = [4, 5, 6, 3, 25, 4, 4, 2]
+    with side_by_side([functools.partial(work, part) for part in parts], Room(3, 10), parts) as futures:
+        for future in futures:
+            future.result(SECONDS)
+    assert len(most) == len(parts)
+    assert [each for each in most if sum(each) > 10] == [[25]]
+    assert max(map(len, most)) in (2, 3)
 
 
 def test_orphaned_segments_of_mpi_libraries_are_removed(tmp_path):

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static int world_rank;
 static long checks;
@@ -167,6 +168,19 @@ static void check_zero_and_bottom(void) {
     expect(numbers[0] == 1.5 && numbers[1] == 0 && numbers[2] == -2.5, "MPI_BOTTOM", 0);
 }
 
+/* The root's memory may be such that nobody can write it. */
+static void check_read_only_root(void) {
+    const size_t length = 8192;
+    char* const message = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (world_rank == 0) {
+        memset(message, 'r', length);
+        mprotect(message, length, PROT_READ);
+    }
+    MPI_Bcast(message, (int)length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    expect(message[0] == 'r' && message[length - 1] == 'r', "from memory that is only read", message[0]);
+    munmap(message, length);
+}
+
 static void check_errors(void) {
     MPI_Comm comm;
     int value = 0, size;
@@ -231,6 +245,7 @@ int main(int argc, char** argv) {
     MPI_Comm_free(&other);
     check_communicator(MPI_COMM_SELF, short_lengths, 2);
     check_zero_and_bottom();
+    check_read_only_root();
     check_errors();
     check_between_groups();
     check_many();

@@ -38,6 +38,10 @@ class _Simulation:
         return allgather_model.simulate(
             self.ranks, self.forced.smpi if self.forced else _RULE, self.candidate, sizes_bytes, mark)
 
+    def memory_bytes(self, length_bytes: int) -> int:
+        name = self.forced.smpi if self.forced else self.candidate
+        return allgather_model.memory_bytes(self.ranks, length_bytes, name)
+
 
 class Simulations:
     def __init__(self, ranks: Sequence[int], sizes_bytes: Sequence[int]):
@@ -47,7 +51,6 @@ class Simulations:
             *(_Simulation(count, forced) for forced in ALGORITHMS if runs_with(forced, count)),
             *(_Simulation(count, candidate=candidate) for candidate in candidates))]
         self._at_once = len(os.sched_getaffinity(0))
-        self._memory = Room(allgather_model.available_bytes())
 
     def __len__(self) -> int:
         return len(self._all)
@@ -65,9 +68,11 @@ class Simulations:
                                    "reason": None}
                  for ranks in self._ranks for length in self._sizes_bytes}
         times_us: dict[tuple[int, int], dict[str, list[float]]] = {key: {} for key in cells}
-        works = [functools.partial(self._simulate, each) for each in self._all]
+        works = [functools.partial(each.run, self._sizes_bytes) for each in self._all]
+        needed_bytes = [each.memory_bytes(max(self._sizes_bytes)) for each in self._all]
+        room = Room(self._at_once, allgather_model.available_bytes())
         progress.say(f"at most {counted(self._at_once, 'simulation')} at a time")
-        with side_by_side(works, self._at_once) as futures:
+        with side_by_side(works, room, needed_bytes) as futures:
             for simulation, future in zip(self._all, futures, strict=True):
                 progress.begin(str(simulation))
                 for row in left_out.tried(str(simulation), progress, future.result):
@@ -79,12 +84,6 @@ class Simulations:
                                       functools.partial(_choices, length, times_us[ranks, length])):
                 cell |= row
         return [cell for cell in cells.values() if cell["chosen"] and cell["forced_us"]]
-
-    def _simulate(self, simulation: _Simulation, mark: dict[str, str]) -> list[dict]:
-        name = simulation.forced.smpi if simulation.forced else simulation.candidate
-        needed = allgather_model.memory_bytes(simulation.ranks, max(self._sizes_bytes), name)
-        with self._memory.taken(needed):
-            return simulation.run(self._sizes_bytes, mark)
 
 
 def _choices(length_bytes: int, times_us: dict[str, list[float]]) -> list[dict]:

@@ -46,6 +46,9 @@ class Moved {
 };
 
 int block_bytes(const CallOnComm& call) { return static_cast<int>(call.binding.shape.length_bytes); }
+std::size_t all_blocks_bytes(const CallOnComm& call) {
+    return call.binding.shape.length_bytes * static_cast<std::size_t>(call.size);
+}
 int root_of(const CallOnComm& call) { return call.binding.shape.root; }
 
 /// What a rank sends that gathers the block into `all`, too.
@@ -54,68 +57,67 @@ const void* own_block(const CallOnComm& call, const std::byte* block, const std:
     return block == place ? MPI_IN_PLACE : block;
 }
 
-Outcome broadcast_by_scatter_allgather(const CallOnComm& call) {
+/// `call_natively`: makes the calls; returns the error code of the first that failed.
+template <typename CallNatively>
+Outcome moved_by(const CallOnComm& call, CallNatively call_natively) {
     Moved moved(call);
-    if (moved.error() != MPI_SUCCESS) {
-        return not_raised(moved.error());
-    }
-    const int root = root_of(call), block = block_bytes(call) / call.size, rest = block_bytes(call) % call.size;
-    std::byte* const all = moved.output();
-    std::byte* const own = all + static_cast<std::ptrdiff_t>(call.rank) * block;
-    void* const target = call.rank == root ? MPI_IN_PLACE : own;
-    int error = PMPI_Scatter(all, block, MPI_BYTE, target, block, MPI_BYTE, root, call.comm);
-    if (error == MPI_SUCCESS) {
-        error = PMPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, block, MPI_BYTE, call.comm);
-    }
-    if (error == MPI_SUCCESS && rest > 0) {
-        std::byte* const last = all + static_cast<std::ptrdiff_t>(call.size) * block;
-        error = PMPI_Bcast(last, rest, MPI_BYTE, root, call.comm);
-    }
-    return moved.end(error);
+    return moved.error() == MPI_SUCCESS ? moved.end(call_natively(moved)) : not_raised(moved.error());
+}
+
+// Where the root's message lies nothing may be written: the program need not have made it writable.
+Outcome broadcast_by_scatter_allgather(const CallOnComm& call) {
+    return moved_by(call, [&](Moved& moved) {
+        const int root = root_of(call), block = block_bytes(call) / call.size, rest = block_bytes(call) % call.size;
+        const bool has_all = call.rank == root;
+        std::byte* const message = moved.output();
+        std::byte* const own = message + static_cast<std::ptrdiff_t>(call.rank) * block;
+        std::byte* const all = has_all ? moved.scratch(call.binding.shape.length_bytes) : message;
+        int error = PMPI_Scatter(message, block, MPI_BYTE, has_all ? MPI_IN_PLACE : own, block, MPI_BYTE, root,
+                                 call.comm);
+        if (error == MPI_SUCCESS) {
+            error = PMPI_Allgather(has_all ? own : MPI_IN_PLACE, block, MPI_BYTE, all, block, MPI_BYTE, call.comm);
+        }
+        if (error == MPI_SUCCESS && rest > 0) {
+            std::byte* const last = message + static_cast<std::ptrdiff_t>(call.size) * block;
+            error = PMPI_Bcast(last, rest, MPI_BYTE, root, call.comm);
+        }
+        return error;
+    });
 }
 
 Outcome gather_by_allgather(const CallOnComm& call) {
-    Moved moved(call);
-    if (moved.error() != MPI_SUCCESS) {
-        return not_raised(moved.error());
-    }
-    const int block = block_bytes(call);
-    const bool keeps = call.rank == root_of(call);
-    std::byte* const all =
-        keeps ? moved.output() : moved.scratch(call.binding.shape.length_bytes * static_cast<std::size_t>(call.size));
-    const void* const own = own_block(call, moved.input(), all);
-    return moved.end(PMPI_Allgather(own, block, MPI_BYTE, all, block, MPI_BYTE, call.comm));
+    return moved_by(call, [&](Moved& moved) {
+        const int block = block_bytes(call);
+        const bool keeps = call.rank == root_of(call);
+        std::byte* const all = keeps ? moved.output() : moved.scratch(all_blocks_bytes(call));
+        return PMPI_Allgather(own_block(call, moved.input(), all), block, MPI_BYTE, all, block, MPI_BYTE, call.comm);
+    });
 }
 
 Outcome scatter_by_broadcast(const CallOnComm& call) {
-    Moved moved(call);
-    if (moved.error() != MPI_SUCCESS) {
-        return not_raised(moved.error());
-    }
-    const std::size_t block = call.binding.shape.length_bytes;
-    const bool has_all = call.rank == root_of(call);
-    std::byte* const all = has_all ? moved.input() : moved.scratch(block * static_cast<std::size_t>(call.size));
-    const int error = PMPI_Bcast(all, block_bytes(call) * call.size, MPI_BYTE, root_of(call), call.comm);
-    if (error == MPI_SUCCESS) {
-        std::memmove(moved.output(), all + static_cast<std::size_t>(call.rank) * block, block);
-    }
-    return moved.end(error);
+    return moved_by(call, [&](Moved& moved) {
+        const std::size_t all_bytes = all_blocks_bytes(call), block_bytes = call.binding.shape.length_bytes;
+        std::byte* const all = call.rank == root_of(call) ? moved.input() : moved.scratch(all_bytes);
+        const int error = PMPI_Bcast(all, static_cast<int>(all_bytes), MPI_BYTE, root_of(call), call.comm);
+        if (error == MPI_SUCCESS) {
+            std::memmove(moved.output(), all + static_cast<std::size_t>(call.rank) * block_bytes, block_bytes);
+        }
+        return error;
+    });
 }
 
 Outcome allgather_by_gather_broadcast(const CallOnComm& call) {
-    Moved moved(call);
-    if (moved.error() != MPI_SUCCESS) {
-        return not_raised(moved.error());
-    }
-    constexpr int first = 0;
-    const int block = block_bytes(call);
-    std::byte* const all = moved.output();
-    const void* const own = call.rank == first ? own_block(call, moved.input(), all) : moved.input();
-    int error = PMPI_Gather(own, block, MPI_BYTE, all, block, MPI_BYTE, first, call.comm);
-    if (error == MPI_SUCCESS) {
-        error = PMPI_Bcast(all, block * call.size, MPI_BYTE, first, call.comm);
-    }
-    return moved.end(error);
+    return moved_by(call, [&](Moved& moved) {
+        constexpr int first = 0;
+        const int block = block_bytes(call);
+        std::byte* const all = moved.output();
+        const void* const own = call.rank == first ? own_block(call, moved.input(), all) : moved.input();
+        int error = PMPI_Gather(own, block, MPI_BYTE, all, block, MPI_BYTE, first, call.comm);
+        if (error == MPI_SUCCESS) {
+            error = PMPI_Bcast(all, block * call.size, MPI_BYTE, first, call.comm);
+        }
+        return error;
+    });
 }
 
 // --- what is combined, in the program's elements ------------------------------------------------------
