@@ -4,6 +4,7 @@ mutirao's choice by what they took."""
 import functools
 import os
 from collections.abc import Sequence
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 
 from mutirao.errors import Failure
@@ -73,12 +74,14 @@ class Simulations:
         room = Room(self._at_once, allgather_model.available_bytes())
         progress.say(f"at most {counted(self._at_once, 'simulation')} at a time")
         with side_by_side(works, room, needed_bytes) as futures:
-            for simulation, future in zip(self._all, futures, strict=True):
-                progress.begin(str(simulation))
+            simulation_of = dict(zip(futures, self._all, strict=True))
+            for future in as_completed(futures):
+                progress.begin(str(simulation_of[future]))
+                progress.advance()
+            for future, simulation in simulation_of.items():
                 for row in left_out.tried(str(simulation), progress, future.result):
                     key = simulation.ranks, row["bytes"]
                     _take(row, simulation, cells[key], times_us[key])
-                progress.advance()
         for (ranks, length), cell in cells.items():
             for row in left_out.tried(f"{ranks} simulated ranks, the choice for {size(length)}", progress,
                                       functools.partial(_choices, length, times_us[ranks, length])):
