@@ -60,7 +60,10 @@ class Slurm:
     def __init__(self, lab, folder, environment):
         self.lab = lab
         self.folder = folder
-        self.environment = {**os.environ, **environment, "SLURM_CONF": f"{folder}/slurm.conf"}
+        # UCX's address of all ways that a machine has may be longer than Slurm's PMI-2 takes: MPICH's MPI_Init then
+        # hangs by itself.
+        self.environment = {**os.environ, **environment, "SLURM_CONF": f"{folder}/slurm.conf",
+                            "UCX_TLS": "tcp,self,posix"}
         self.nodes = [host.name for host in lab.hosts]
 
     def start(self):
