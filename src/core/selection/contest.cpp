@@ -303,7 +303,8 @@ bool Contestants::has_like(const Evaluated& other) const {
 
 // The fastest by prediction, and the MPI library's own. Of an algorithm only the best parameters: trials tell
 // algorithms apart sooner than segments; and one of those that take exactly as long, which among few ranks
-// exchange the same messages. What the MPI library runs is predicted too badly to be left out by that. Calls whose lengths nobody knows are no measure for each other.
+// exchange the same messages. What the MPI library runs is predicted too badly to be left out by that. Calls whose
+// lengths nobody knows are no measure for each other.
 std::optional<Contest> contest_for(const CallShape& shape, const Decision& decision,
                                    const RankNetwork& network, int reporters, bool watched) {
     const ShapeClass shapes = class_of(shape);
