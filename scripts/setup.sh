@@ -225,12 +225,15 @@ prepare_cluster() {
     want_packages "${cluster_packages[@]}"
 }
 
-case "${1-}" in
-    "") prepare_all ;;
-    --core) prepare_core "${unit_test_packages[@]}" ;;
-    --demo) prepare_demo ;;
-    --with-intel) prepare_all intel ;;
-    --studies) prepare_studies ;;
-    --cluster) prepare_cluster ;;
-    *) die "unknown option '$1' (known: --core, --demo, --with-intel, --studies, --cluster)" ;;
-esac
+(($# > 0)) || set -- ""
+for part in "$@"; do
+    case "$part" in
+        "") prepare_all ;;
+        --core) prepare_core "${unit_test_packages[@]}" ;;
+        --demo) prepare_demo ;;
+        --with-intel) prepare_all intel ;;
+        --studies) prepare_studies ;;
+        --cluster) prepare_cluster ;;
+        *) die "unknown option '$part' (known: --core, --demo, --with-intel, --studies, --cluster)" ;;
+    esac
+done

@@ -172,9 +172,14 @@ def _version_in(headers: Sequence[Path]) -> tuple[str, str] | None:
 
 def _ask_wrapper(wrapper: Path) -> tuple[list[Path], list[Path]]:
     """The header and library folders that a compiler wrapper adds."""
+    # Open MPI 5 tells its ranks its own folder, with which another Open MPI's wrapper fails: a container's.
+    elsewhere = {name: value for name, value in os.environ.items() if name != "OPAL_PREFIX"}
     try:
-        answer = subprocess.run([wrapper, "-show"], capture_output=True, text=True, check=False,
-                                stdin=subprocess.DEVNULL)
+        for environment in (os.environ, elsewhere):
+            answer = subprocess.run([wrapper, "-show"], capture_output=True, text=True, check=False,
+                                    stdin=subprocess.DEVNULL, env=environment)
+            if answer.returncode == 0:
+                break
     except OSError:
         return [], []
     words = answer.stdout.split()

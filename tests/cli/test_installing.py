@@ -55,6 +55,22 @@ def test_the_command_runs_a_program(prefix, surroundings, tmp_path):
     assert "MPI_COMM_WORLD: 2 ranks" in explained.stdout
 
 
+def test_a_python_without_its_standard_library_is_passed_over(prefix, tmp_path):
+    """Debian's python3-minimal is such a one."""
+    for name in ("python3", "python3.14", "python3.13", "python3.12", "python3.11"):
+        minimal = tmp_path / name
+        minimal.write_text(f'#!/bin/sh\necho {name} >> {tmp_path}/asked\n[ "${{2#*difflib}}" = "$2" ]\n')
+        minimal.chmod(0o755)
+    script = (prefix / "bin" / "mutirao").read_text().replace("/usr/bin/python3", "/none/python3")
+    copy = tmp_path / "mutirao"
+    copy.write_text(script)
+    ran = completed("sh", copy, "version", env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr.startswith("mutirao: no Python of at least 3.11 in PATH that has its standard library")
+    assert (tmp_path / "asked").read_text().split() == [
+        "python3", "python3.14", "python3.13", "python3.12", "python3.11"]
+
+
 def test_what_measures_is_compiled_for_the_users_mpi(prefix, surroundings, tmp_path):
     mpi = found_mpis()[0]
     path = f"{mpi.wrapper.parent}:{surroundings['PATH']}"

@@ -41,6 +41,15 @@ def test_a_folder_that_cannot_be_looked_into_has_none():
     assert mpi_in(Path("/" + 300 * "x")) is None
 
 
+@pytest.mark.parametrize("mpi", [mpi for mpi in FOUND if mpi.known.title == "Open MPI"
+                                 and not mpi.is_outside_the_system], ids=lambda mpi: mpi.name)
+def test_it_is_found_by_a_rank_of_another_open_mpi(mutirao, mpi, tmp_path):
+    """As by the ranks that the host's mpirun starts in containers; it tells them its own folder."""
+    said = mutirao("doctor", OPAL_PREFIX=str(tmp_path))
+    rows = [line.split() for line in said.stdout.splitlines()]
+    assert [mpi.name, "ok"] in [row[:2] for row in rows]
+
+
 @each_mpi
 @pytest.mark.parametrize("native", [False, True], ids=["mutirao", "native"])
 def test_python_program(mutirao, tmp_path, mpi, native):
