@@ -14,6 +14,7 @@ _PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch")
 PROCESSORS = 2  # of each node, as Slurm is told
 _SECONDS_TO_START = 60
 _SECONDS_TO_END = 120
+_TRIES = 4
 
 # /dev/shm is what each host has for itself; Slurm's own folders for PMIx would meet in /tmp.
 _CONFIGURATION = """
@@ -128,11 +129,19 @@ class Slurm:
 
     def batch(self, *lines, **options):
         """What a batch job said that ended well."""
-        job = self.submit(*lines, **options)
-        self.wait(job)
-        said = self.output(job)
+        for _ in range(_TRIES):
+            job = self.submit(*lines, **options)
+            self.wait(job)
+            said = self.output(job)
+            if not _fell_in_open_mpis_start(said):
+                break
         assert self.states(job) == ["COMPLETED"], said
         return said
+
+
+def _fell_in_open_mpis_start(said):
+    """Some do under Slurm's PMIx, without mutirao, too: docs/results.md, "What falls short"."""
+    return all(function in said for function in ("mca_pml_ob1_recv_frag_callback_match", "ompi_mpi_init"))
 
 
 @contextmanager

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from mutirao.commands import doctor
 from mutirao.errors import UsageError
 from mutirao.launch import spread
-from mutirao.mpis import KNOWN, cmake_list, found_mpis, mpi_in
+from mutirao.mpis import KNOWN, cmake_list, found_mpis, made_of, mpi_in
 from mutirao.program_mpi import check_linked, mpi_of
 
 FOUND = found_mpis()
@@ -48,6 +49,18 @@ def test_it_is_found_by_a_rank_of_another_open_mpi(mutirao, mpi, tmp_path):
     said = mutirao("doctor", OPAL_PREFIX=str(tmp_path))
     rows = [line.split() for line in said.stdout.splitlines()]
     assert [mpi.name, "ok"] in [row[:2] for row in rows]
+
+
+def test_one_from_elsewhere_is_not_missed(monkeypatch):
+    """Intel MPI by a module, say, where scripts/setup.sh would bring another."""
+    its_own = made_of("Intel MPI", "2021.17", Path("/opt/bin/mpicc"), Path("/opt/bin/mpirun"), Path("/opt/libmpi.so.12"))
+    others = [mpi for mpi in FOUND if mpi.known.title != "Intel MPI"]
+
+    def missing(found):
+        monkeypatch.setattr(doctor, "found_mpis", lambda: found)
+        return [finding.what for finding in doctor._mpis() if finding.state == "missing"]
+
+    assert set(missing(others)) - set(missing([*others, its_own])) == {"intel"}
 
 
 @each_mpi

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from mutirao import __version__, core_tool, profile
 from mutirao.errors import Failure, UsageError
 from mutirao.lab import Lab
-from mutirao.mpis import KNOWN, found_mpis
+from mutirao.mpis import KNOWN, KnownMpi, found_mpis
 from mutirao.network import HostNetwork
 from mutirao.output import print_json, print_table
 from mutirao.paths import CORE_TOOL, ENVIRONMENTS, INSTALLED, LIBRARIES, preloadable
@@ -101,11 +101,14 @@ def _mpis() -> Iterator[Finding]:
     if INSTALLED:
         return
     for known in KNOWN:
-        # The same packages bring one or the other, depending on the distribution.
-        here = any(mpi.name == known.name or (mpi.known.wrapper == known.wrapper
-                                              and not known.environment) for mpi in found)
-        if not here:
+        if not any(_stands_for(mpi.known, known) for mpi in found):
             yield Finding(known.name, "missing", known.title, known.get, needed=False)
+
+
+def _stands_for(found: KnownMpi, wanted: KnownMpi) -> bool:
+    """Wherever it comes from; and the same packages bring one or the other, depending on the distribution."""
+    same = (found.title, found.major) == (wanted.title, wanted.major)
+    return same or (found.wrapper == wanted.wrapper and not wanted.environment)
 
 
 def _profile() -> Finding:
