@@ -1,5 +1,10 @@
 """`python -m mutirao`."""
 
-from mutirao.cli import entry
+import sys
 
-entry()
+try:
+    from mutirao.cli import entry
+
+    entry()
+except KeyboardInterrupt:  # while modules are loaded
+    sys.exit(130)
