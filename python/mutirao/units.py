@@ -28,6 +28,14 @@ def duration(us: float | None) -> str:
     return "never"
 
 
+def spoken(seconds: float) -> str:
+    """Of work that people wait for: 60 s, 30 min, 3 h 03 min."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02} min"
+
+
 def size(count_bytes: int) -> str:
     """Exact: 24 B, 64 KiB, 1 MiB, 1000000 B."""
     for factor, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):

@@ -5,8 +5,9 @@ import signal
 
 import pytest
 
-from mutirao import cli
+from mutirao import cli, progress
 from mutirao.output import fitted, print_lines
+from mutirao.units import spoken
 
 SITES = ["", *(f"region-{number}" for number in range(10))]
 MATRIX = [[site, *(f"{149.5 + number:.1f}" for number in range(10))] for site in SITES[1:]]
@@ -70,3 +71,25 @@ def test_every_word_is_there_at_80_and_at_100_columns_too(command, monkeypatch, 
         monkeypatch.setenv("COLUMNS", width)
         shown = told()
         assert "…" not in shown and set(piped) - set(shown.split()) <= set(piped[:1])
+
+
+def test_long_work_says_how_long_the_rest_takes(monkeypatch, capsys):
+    now_s = 1000.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now_s)
+    with progress.steps(4) as steps:
+        steps.begin("one")
+        now_s += 600
+        steps.advance()
+        steps.begin("two")
+        now_s += 60
+        steps.advance(2)
+        steps.begin("four")
+    now_s += 1
+    with progress.steps(40) as steps:
+        steps.advance(39)
+        steps.begin("last")
+    assert capsys.readouterr().err.splitlines() == [
+        "mutirao: one (0 of 4 done)", "mutirao: two (1 of 4 done, about 30 min to go)",
+        "mutirao: four (3 of 4 done, about 4 min to go)",
+        "mutirao: last (39 of 40 done)"]
+    assert spoken(59.6) == "60 s" and spoken(1800) == "30 min" and spoken(11000) == "3 h 03 min"

@@ -241,9 +241,9 @@ def _run_one(study: Study, asked: Asked, folder: Path, quiet: bool) -> tuple[dic
 
 def _run_all(studies: Mapping[str, Study], asked: Asked, folder: Path, as_json: bool) -> int:
     """One that fails is left out, and the rest goes on."""
-    note(f"{len(studies)} studies, each of which says how long it takes: {', '.join(studies)}")
     results, parts = {}, []
-    for name, study in studies.items():
+    for number, (name, study) in enumerate(studies.items(), 1):
+        note(f"study {number} of {len(studies)}, {name}: {study.help}")
         try:
             results[name], files = _run_one(study, asked, folder, as_json)
             page = next(path for path in files if path.suffix == ".html")

@@ -35,7 +35,7 @@ from mutirao.studies.paper_001 import (
     SIZES_BYTES,
     runs_with,
 )
-from mutirao.units import counted
+from mutirao.units import counted, spoken
 
 STUDY = "allgather"
 # Parts, as --only takes them.
@@ -100,7 +100,7 @@ def run_study(quick: bool = False, only: Sequence[str] = ()) -> dict:
     left_out = LeftOut()
     count, seconds = (len(simulations), simulations.seconds) if simulations else (0, 0.0)
     note(f"{counted(count, 'simulation')} and {counted(len(plan.places()), 'real run')} of"
-         f" {len(ALGORITHMS) + 2} jobs: about {_spoken(seconds + plan.seconds)}")
+         f" {len(ALGORITHMS) + 2} jobs: about {spoken(seconds + plan.seconds)}")
     with steps(count + len(plan.places()) * (len(ALGORITHMS) + 2)) as progress:
         if missing and SIMULATED in plan.parts:
             left_out.add("the simulation", missing, progress)
@@ -116,10 +116,6 @@ def run_study(quick: bool = False, only: Sequence[str] = ()) -> dict:
             "simulator": None if missing else allgather_model.version(),
             "simulated": simulated, "predicted": predicted, "places": places,
             "left_out": left_out.rows}
-
-
-def _spoken(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 
 def _predicted(plan: Plan) -> list[dict]:

@@ -22,7 +22,7 @@ from mutirao.progress import Steps, steps
 from mutirao.studies import paper_002
 from mutirao.studies.circumstances import Circumstances
 from mutirao.transports import Runner, Task, Transport, known_transports, run_program, run_task
-from mutirao.units import counted
+from mutirao.units import counted, spoken
 
 STUDY = "interfaces"
 ITERATIONS = 1000
@@ -161,9 +161,8 @@ class _Study:
         plan = self._plan
         rounds = plan.repeat * len(plan.cells)
         with steps((rounds + 1) * len(self.found)) as progress:
-            minutes = math.ceil((rounds + 1) * self._expected_s / 60)
             progress.say(f"{counted(rounds * len(self.found), 'run')} to come, in about"
-                         f" {counted(minutes, 'minute')}")
+                         f" {spoken((rounds + 1) * self._expected_s)}")
             for number in range(1, plan.repeat + 1):
                 for cell in plan.cells:
                     self._each(progress, "", functools.partial(self._run_cell, cell, number))

@@ -33,7 +33,7 @@ from mutirao.studies.ping_pong_causes import (
 )
 from mutirao.studies.ping_pong_times import combined
 from mutirao.studies.ping_pong_ways import BY_KEY, WAYS, Change, Way, Work
-from mutirao.units import size
+from mutirao.units import size, spoken
 
 STUDY = "ping-pong"
 QUICK_TRIPS = 5
@@ -115,13 +115,6 @@ def plan_for(quick: bool, trips: int | None, mpi_names: Sequence[str] | None) ->
                     Work(QUICK_SIZES_BYTES, trips // rounds), rounds, quick_causes(causes), [])
     return Plan(ways, SITUATIONS, Work(paper_003.SIZES_BYTES, trips // rounds), rounds, causes,
                 counted)
-
-
-def spoken(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02} min"
 
 
 def run_study(mpi_names: Sequence[str] | None = None, quick: bool = False,
