@@ -209,3 +209,13 @@ def test_ctrl_c_leaves_nothing(tmp_path, moment_s):
     assert processes_with(folder) == []
     assert os.listdir(folder) == []
     os.rmdir(folder)
+
+
+@pytest.mark.skipif(not (BUILD / "bin" / "mandelbrot-grpc").is_file(), reason="no gRPC")
+def test_grpc_without_protobuf_is_left_out(tmp_path):
+    """Debian's libgrpc++-dev comes without it."""
+    subprocess.run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", tmp_path, "-DMUTIRAO_TESTS=OFF",
+                    "-DCMAKE_DISABLE_FIND_PACKAGE_Protobuf=ON"], check=True, capture_output=True)
+    targets = subprocess.run(["ninja", "-C", tmp_path, "-t", "targets", "all"], check=True, capture_output=True,
+                             text=True).stdout
+    assert "bin/mandelbrot-sockets" in targets and "mandelbrot-grpc" not in targets
