@@ -6,7 +6,7 @@ import pytest
 
 from mutirao.errors import Failure, UsageError
 from mutirao.mpis import Mpi
-from mutirao.studies import paper_000, six_sites
+from mutirao.studies import circumstances, paper_000, six_sites
 from mutirao.studies.tables import comparisons, print_demo, print_tables
 
 KEYS = ["native-openmpi-5", "native-mpich-5", "mpich-like", "magpie-like", "mst", "choice"]
@@ -110,3 +110,12 @@ def test_figure_4_adds_up(name):
     """The third bar is the difference of the others, to the last digit that is printed."""
     for building, whole, rest in paper_000.FIGURE_4_S[name].values():
         assert whole - building == pytest.approx(rest, abs=0.0151)
+
+
+def test_a_study_is_no_load_of_the_next(monkeypatch):
+    circumstances._load_before.cache_clear()
+    loads = iter([(3.0, 0, 0), (9.0, 0, 0)])
+    monkeypatch.setattr(circumstances.os, "getloadavg", lambda: next(loads))
+    results = [circumstances.Circumstances(name, True, []).to_dict() for name in ("one", "two")]
+    circumstances._load_before.cache_clear()
+    assert [result["machine"]["load_before"] for result in results] == [3.0, 3.0]

@@ -4,8 +4,15 @@ import os
 import platform
 import time
 from collections.abc import Sequence
+from functools import cache
 
 from mutirao import __version__
+
+
+@cache
+def _load_before() -> float:
+    """Before the first of this process: what others find, it has made itself."""
+    return os.getloadavg()[0]
 
 
 class Circumstances:
@@ -13,7 +20,7 @@ class Circumstances:
 
     def __init__(self, study: str, quick: bool, mpi_names: Sequence[str]):
         self._study, self._quick, self._mpi_names = study, quick, list(mpi_names)
-        self._load_before = os.getloadavg()[0]
+        self._load_before = _load_before()
         self._begin = time.monotonic()
 
     def to_dict(self) -> dict:
