@@ -95,6 +95,7 @@ WRONG = [
     (["study", "interfaces", "--only", "socket,pvm"], ["'socket'", "sockets"]),
     (["study", "agents", "--only", "sockets"], ["agents", "--only"]),
     (["study", "allgather", "--only", "simulate"], ["'simulate'", "simulated"]),
+    (["study", "ping-pong", "--only", "one-hots"], ["'one-hots'", "one-host"]),
     (["study", "allgather", "--report", "x"], ["--report", "all", "--output"]),
     (["study", "all", "--trips", "9"], ["all", "--trips"]),
     (["study", "ping-pong", "--trips", "1"], ["--trips", "from 2", "'1'"]),

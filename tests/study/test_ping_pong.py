@@ -132,7 +132,7 @@ def made_up_result():
                         for length in cause.sizes_bytes]} for cause in ping_pong.CAUSES]
     counts = [{"way": "arrays-express", "length_bytes": 65536, "send": 2.0, "receive": 4.0,
                "wait": 12345.67, "futex": 8.0, "packets": 99.5}]
-    return {"study": "ping-pong", "mutirao": "0", "quick": False, "mpis": [], "made": "now",
+    return {"study": "ping-pong", "mutirao": "0", "quick": False, "mpis": [], "only": [], "made": "now",
             "seconds": 1, "machine": {"processors": 2, "system": "x", "load_before": 0.1},
             "versions": ["MPICH 5.9.9", "Java 25"], "trips": 10, "rounds": 1, "sizes_bytes": list(SIZES),
             "situations": [{"key": each.key, "title": each.title, "preset": each.preset,
@@ -197,6 +197,15 @@ def test_what_is_said_beforehand():
     assert {cause.question for cause in full.causes} == {
         cause.question for cause in quick_causes(full.causes)}
     assert {way.mpi for way in plan_for(False, None, ["intel"]).ways} == {"intel"}
+
+
+def test_situations_asked_for_are_measured_alone_with_their_causes():
+    plan = plan_for(False, None, None, ["100mbit"])
+    assert [situation.key for situation in plan.situations] == ["100mbit"] and not plan.counted
+    assert {cause.question for cause in plan.causes} == {"Nagle's algorithm", "Delayed acknowledgements"}
+    assert [each.key for each in plan_for(True, None, None, ["unlimited"]).situations] == ["unlimited"]
+    text = "".join(map(str, vars(make_page({**made_up_result(), "only": ["1gbit", "unlimited"]})).values()))
+    assert "--only 1gbit,unlimited --trips" in text
 
 
 def test_every_situation_is_a_preset_with_its_bandwidth():

@@ -52,7 +52,7 @@ class Asked:
     quick: bool
     settings: Mapping[str, str]  # of the library
     network: HostNetwork | None  # of the lab; None: the study's own
-    only: Sequence[str]  # the interfaces; empty: all
+    only: Sequence[str]  # the interfaces, parts or situations; empty: all
     only_mpis: Sequence[str] | None  # those that were asked for
     trips: int | None
 
@@ -132,8 +132,8 @@ STUDIES = {
         paper="002"),
     ping_pong.STUDY: Study(
         "paper 003: messages between two ranks in C, Java and Python",
-        lambda asked: ping_pong.run_study(asked.only_mpis, asked.quick, asked.trips),
-        _drawn(ping_pong_page.make_page), ping_pong_tables.print_tables, takes_trips=True,
+        lambda asked: ping_pong.run_study(asked.only_mpis, asked.quick, asked.trips, asked.only),
+        _drawn(ping_pong_page.make_page), ping_pong_tables.print_tables, takes_only=True, takes_trips=True,
         paper="003"),
 }
 LIST, ALL = "list", "all"
@@ -171,7 +171,7 @@ def register(subparsers, common) -> None:
                         + ", ".join(name for name, study in STUDIES.items()
                                     if study.takes_network))
     parser.add_argument("--only", metavar="NAME,...",
-                        help="of the transports or parts these alone, for "
+                        help="of the transports, parts or situations these alone, for "
                         + ", ".join(name for name, study in STUDIES.items() if study.takes_only))
     parser.add_argument("--trips", type=_trips, metavar="N",
                         help=f"round trips of each size, for {ping_pong.STUDY}; default:"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from mutirao.errors import Failure, UsageError
+from mutirao.errors import Failure, UsageError, unknown
 from mutirao.java import find_java
 from mutirao.lab import Lab, verify_run
 from mutirao.mpis import found_mpis
@@ -71,6 +71,7 @@ SITUATIONS = (
     Situation("1gbit", "two hosts, 1 Gbit/s", "two-hosts-1gbit", 1000.0),
     Situation(UNLIMITED, "two hosts, no limit", "two-hosts"),
 )
+SITUATION_KEYS = tuple(each.key for each in SITUATIONS)  # as --only takes them
 _QUICK_SITUATIONS = (ONE_HOST, CABLE)
 
 
@@ -100,26 +101,33 @@ def _situation(key: str) -> Situation:
     return next(each for each in SITUATIONS if each.key == key)
 
 
-def plan_for(quick: bool, trips: int | None, mpi_names: Sequence[str] | None) -> Plan:
+def plan_for(quick: bool, trips: int | None, mpi_names: Sequence[str] | None,
+             only: Sequence[str] = ()) -> Plan:
+    for name in only:
+        if name not in SITUATION_KEYS:
+            raise unknown("situation", name, SITUATION_KEYS)
     ways = [way for way in WAYS if mpi_names is None or BY_KEY[way.base].mpi in mpi_names]
     if not ways:
         raise UsageError(f"no program of {STUDY} uses {', '.join(mpi_names or ())} (known:"
                          f" {', '.join(dict.fromkeys(way.mpi for way in WAYS if way.mpi))})")
     keys = {way.key for way in ways}
-    causes = [cause for cause in CAUSES if cause.way in keys]
-    counted = [(way, length) for way in COUNTED if way in keys for length in COUNTED_BYTES]
+    situations = [_situation(key) for key in only or (_QUICK_SITUATIONS if quick else SITUATION_KEYS)]
+    asked = {situation.key for situation in situations} if only else {*SITUATION_KEYS}
+    causes = [cause for cause in CAUSES if cause.way in keys and cause.situation in asked]
+    counted = [(way, length) for way in COUNTED if way in keys and UNLIMITED in asked
+               for length in COUNTED_BYTES]
     trips = trips or (QUICK_TRIPS if quick else paper_003.TRIPS)
     rounds = ROUNDS if trips >= _LEAST_TRIPS_IN_ROUNDS else 1
     if quick:
-        return Plan(ways, [_situation(key) for key in _QUICK_SITUATIONS],
-                    Work(QUICK_SIZES_BYTES, trips // rounds), rounds, quick_causes(causes), [])
-    return Plan(ways, SITUATIONS, Work(paper_003.SIZES_BYTES, trips // rounds), rounds, causes,
+        return Plan(ways, situations, Work(QUICK_SIZES_BYTES, trips // rounds), rounds,
+                    quick_causes(causes), [])
+    return Plan(ways, situations, Work(paper_003.SIZES_BYTES, trips // rounds), rounds, causes,
                 counted)
 
 
 def run_study(mpi_names: Sequence[str] | None = None, quick: bool = False,
-              trips: int | None = None) -> dict:
-    plan = plan_for(quick, trips, mpi_names)
+              trips: int | None = None, only: Sequence[str] = ()) -> dict:
+    plan = plan_for(quick, trips, mpi_names, only)
     circumstances = Circumstances(STUDY, quick, list(mpi_names or ()))
     note(f"{plan.jobs} jobs, {plan.work.trips} round trips of each size in each: about"
          f" {spoken(plan.seconds)}")
@@ -134,7 +142,8 @@ def run_study(mpi_names: Sequence[str] | None = None, quick: bool = False,
             raise Failure(f"nothing could be measured: {left_out[0]['reason']}")
         running = {way["key"] for each in measured for way in each["ways"]}
         causes, counts = _explain(plan, running, progress, left_out)
-    return {**circumstances.to_dict(), "versions": versions(plan.ways), "trips": plan.work.trips, "rounds": plan.rounds,
+    return {**circumstances.to_dict(), "only": list(only), "versions": versions(plan.ways),
+            "trips": plan.work.trips, "rounds": plan.rounds,
             "sizes_bytes": list(plan.work.sizes_bytes), "situations": measured,
             "causes": causes, "counts": counts, "left_out": _once(left_out)}
 

@@ -128,6 +128,7 @@ def _causes(result: dict) -> str:
 def _commands(result: dict) -> str:
     options = [f"--mpi {','.join(result['mpis'])}"] if result["mpis"] else []
     options += ["--quick"] if result["quick"] else []
+    options += [f"--only {','.join(result['only'])}"] if result["only"] else []
     options += [f"--trips {result['trips'] * result['rounds']}"]
     return "\n".join(["scripts/setup.sh --studies", "make build",
                       f"./mutirao study {result['study']} {' '.join(options)}"])
