@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from mutirao.output import note
@@ -17,7 +17,6 @@ try:
         SpinnerColumn,
         TextColumn,
         TimeElapsedColumn,
-        TimeRemainingColumn,
     )
 except ImportError:  # before set-up
     Progress = None
@@ -26,17 +25,24 @@ _SHORT_S = 20  # is not worth saying
 
 
 class Steps:
-    """Counts the steps of long work; what is begun is named, with how long the rest takes if it goes on so."""
+    """Counts the steps of long work; what is begun is named, with how long the rest takes if it goes on so.
+    `expected_s`: about how long each step takes, in their order; none: all the same."""
 
-    def __init__(self, total: int):
+    def __init__(self, total: int, expected_s: Sequence[float] = ()):
         self.total = total
         self.done = 0
+        self._expected_s = expected_s or [1.0] * total
         self._began_s = time.monotonic()
 
     def begin(self, what: str) -> None:
-        left_s = (time.monotonic() - self._began_s) * (self.total / self.done - 1) if self.done else 0
-        rest = f", about {spoken(left_s)} to go" if left_s > _SHORT_S else ""
-        note(f"{what} ({self.done} of {self.total} done{rest})")
+        rest = self._rest()
+        note(f"{what} ({self.done} of {self.total} done{', ' if rest else ''}{rest})")
+
+    def _rest(self) -> str:
+        """Empty where it is short, or nobody knows."""
+        done_s, left_s = sum(self._expected_s[:self.done]), sum(self._expected_s[self.done:])
+        left_s *= (time.monotonic() - self._began_s) / done_s if done_s else 0
+        return f"about {spoken(left_s)} to go" if left_s > _SHORT_S else ""
 
     def advance(self, steps: int = 1) -> None:
         self.done += steps
@@ -46,13 +52,13 @@ class Steps:
 
 
 class _Bar(Steps):
-    def __init__(self, total: int, progress: "Progress"):
-        super().__init__(total)
+    def __init__(self, total: int, expected_s: Sequence[float], progress: "Progress"):
+        super().__init__(total, expected_s)
         self._progress = progress
-        self._task = progress.add_task("", total=total)
+        self._task = progress.add_task("", total=total, rest="")
 
     def begin(self, what: str) -> None:
-        self._progress.update(self._task, description=what)
+        self._progress.update(self._task, description=what, rest=self._rest())
 
     def advance(self, steps: int = 1) -> None:
         super().advance(steps)
@@ -63,12 +69,12 @@ class _Bar(Steps):
 
 
 @contextmanager
-def steps(total: int) -> Iterator[Steps]:
+def steps(total: int, expected_s: Sequence[float] = ()) -> Iterator[Steps]:
     if Progress is None or not sys.stderr.isatty():
-        yield Steps(total)
+        yield Steps(total, expected_s)
         return
     with Progress(SpinnerColumn(), BarColumn(bar_width=20), MofNCompleteColumn(),
-                  TimeElapsedColumn(),
-                  TimeRemainingColumn(elapsed_when_finished=True), TextColumn("{task.description}", markup=False),
+                  TimeElapsedColumn(), TextColumn("{task.fields[rest]}"),
+                  TextColumn("{task.description}", markup=False),
                   console=Console(stderr=True), transient=True) as progress:
-        yield _Bar(total, progress)
+        yield _Bar(total, expected_s, progress)

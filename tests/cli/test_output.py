@@ -92,4 +92,9 @@ def test_long_work_says_how_long_the_rest_takes(monkeypatch, capsys):
         "mutirao: one (0 of 4 done)", "mutirao: two (1 of 4 done, about 30 min to go)",
         "mutirao: four (3 of 4 done, about 4 min to go)",
         "mutirao: last (39 of 40 done)"]
+    with progress.steps(3, [100, 100, 1000]) as steps:
+        now_s += 120
+        steps.advance(2)
+        steps.begin("the long one")
+    assert capsys.readouterr().err == "mutirao: the long one (2 of 3 done, about 10 min to go)\n"
     assert spoken(59.6) == "60 s" and spoken(1800) == "30 min" and spoken(11000) == "3 h 03 min"

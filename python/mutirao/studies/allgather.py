@@ -44,7 +44,9 @@ _PRESET = "two-hosts"
 _OPEN_MPIS = ("openmpi-5", "openmpi-4")
 _SETTLE_CALLS, _SETTLE_MS = 200, 300  # for who tries several ways first: mutirao's choice
 _TIMEOUT_S = 600.0
-_SECONDS_OF_A_JOB = 4.0  # for the time that is said beforehand, as seen on two processors
+# For the time that is said beforehand, as seen on two processors.
+_SECONDS_OF_A_JOB = 4.0
+_SECONDS_BESIDE = 2.0
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,9 @@ class Plan:
                 for ranks in self.real_ranks]
 
     @property
-    def seconds(self) -> float:
-        return len(self.places()) * (len(ALGORITHMS) + 2) * _SECONDS_OF_A_JOB + 2
+    def expected_s(self) -> list[float]:
+        """Of each real job."""
+        return [_SECONDS_OF_A_JOB] * (len(self.places()) * (len(ALGORITHMS) + 2))
 
 
 _FULL = Plan(PARTS, RANKS, SIZES_BYTES, (4, 8), SIZES_BYTES, REPETITIONS)
@@ -98,10 +101,11 @@ def run_study(quick: bool = False, only: Sequence[str] = ()) -> dict:
                    if SIMULATED in plan.parts and not missing else None)
     circumstances = Circumstances(STUDY, quick, [])
     left_out = LeftOut()
-    count, seconds = (len(simulations), simulations.seconds) if simulations else (0, 0.0)
-    note(f"{counted(count, 'simulation')} and {counted(len(plan.places()), 'real run')} of"
-         f" {len(ALGORITHMS) + 2} jobs: about {spoken(seconds + plan.seconds)}")
-    with steps(count + len(plan.places()) * (len(ALGORITHMS) + 2)) as progress:
+    expected_s = [*(simulations.expected_s if simulations else []), *plan.expected_s]
+    note(f"{counted(len(expected_s) - len(plan.expected_s), 'simulation')} and"
+         f" {counted(len(plan.places()), 'real run')} of {len(ALGORITHMS) + 2} jobs: about"
+         f" {spoken(sum(expected_s) + _SECONDS_BESIDE)}")
+    with steps(len(expected_s), expected_s) as progress:
         if missing and SIMULATED in plan.parts:
             left_out.add("the simulation", missing, progress)
         simulated = simulations.run(progress, left_out) if simulations else []

@@ -53,14 +53,11 @@ class Simulations:
             *(_Simulation(count, candidate=candidate) for candidate in candidates))]
         self._at_once = len(os.sched_getaffinity(0))
 
-    def __len__(self) -> int:
-        return len(self._all)
-
     @property
-    def seconds(self) -> float:
-        each = (sum(one.ranks ** 2 * (_SECONDS_OF_A_RANK + length * _SECONDS_OF_A_BYTE)
-                    for length in self._sizes_bytes) for one in self._all)
-        return sum(each) / self._at_once
+    def expected_s(self) -> list[float]:
+        """Of each simulation, as some run side by side."""
+        return [sum(one.ranks ** 2 * (_SECONDS_OF_A_RANK + length * _SECONDS_OF_A_BYTE)
+                    for length in self._sizes_bytes) / self._at_once for one in self._all]
 
     def run(self, progress: Steps, left_out: LeftOut) -> list[dict]:
         """A row for each number of ranks and length of which all is there that tables need."""

@@ -85,16 +85,12 @@ class Plan:
     counted: Sequence[tuple[str, int]]  # way and size, in the lab
 
     @property
-    def jobs(self) -> int:
-        return (self.rounds * len(self.ways) * len(self.situations) + len(self.causes)
-                + len(self.counted))
-
-    @property
-    def seconds(self) -> float:
-        return (self.rounds * len(self.ways) * sum(each.seconds(self.work) for each in self.situations)
-                + 2 * sum(_situation(cause.situation).seconds(cause.work)
-                          for cause in self.causes)
-                + 2 * _SECONDS_OF_A_JOB * len(self.counted))
+    def expected_s(self) -> list[float]:
+        """Of each job, in their order."""
+        return [*(each.seconds(self.work) for each in self.situations
+                  for _ in range(self.rounds * len(self.ways))),
+                *(2 * _situation(cause.situation).seconds(cause.work) for cause in self.causes),
+                *[2 * _SECONDS_OF_A_JOB] * len(self.counted)]
 
 
 def _situation(key: str) -> Situation:
@@ -129,11 +125,12 @@ def run_study(mpi_names: Sequence[str] | None = None, quick: bool = False,
               trips: int | None = None, only: Sequence[str] = ()) -> dict:
     plan = plan_for(quick, trips, mpi_names, only)
     circumstances = Circumstances(STUDY, quick, list(mpi_names or ()))
-    note(f"{plan.jobs} jobs, {plan.work.trips} round trips of each size in each: about"
-         f" {spoken(plan.seconds)}")
+    expected_s = plan.expected_s
+    note(f"{len(expected_s)} jobs, {plan.work.trips} round trips of each size in each: about"
+         f" {spoken(sum(expected_s))}")
     left_out: list[dict] = []
     measured = []
-    with steps(plan.jobs) as progress:
+    with steps(len(expected_s), expected_s) as progress:
         for situation in plan.situations:
             each = tried(_measure, situation, plan, progress, left_out, left_out=left_out,
                          title=situation.title)
