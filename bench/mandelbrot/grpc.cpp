@@ -17,7 +17,6 @@ namespace {
 
 constexpr auto look_after_workers = std::chrono::milliseconds(100);
 constexpr auto patience = std::chrono::seconds(2);
-constexpr char here[] = "127.0.0.1:";
 
 wire::Packet packet_of(const Message& message) {
     wire::Packet packet;
@@ -80,7 +79,9 @@ class Service final : public wire::Tasks::Service {
 class GrpcMaster final : public MasterSide {
   public:
     explicit GrpcMaster(const Crew& crew)
-        : workers_(crew.workers), server_(serve()), launched_(crew, here + std::to_string(port_)) {}
+        : workers_(crew.workers),
+          server_(serve(crew.address)),
+          launched_(crew, crew.address + ":" + std::to_string(port_)) {}
 
     ~GrpcMaster() override { server_->Shutdown(std::chrono::system_clock::now() + patience); }
 
@@ -99,12 +100,12 @@ class GrpcMaster final : public MasterSide {
     }
 
   private:
-    std::unique_ptr<grpc::Server> serve() {
+    std::unique_ptr<grpc::Server> serve(const std::string& ipv4) {
         grpc::ServerBuilder builder;
-        builder.AddListeningPort(std::string(here) + "0", grpc::InsecureServerCredentials(), &port_);
+        builder.AddListeningPort(ipv4 + ":0", grpc::InsecureServerCredentials(), &port_);
         builder.RegisterService(&service_);
         auto server = builder.BuildAndStart();
-        if (!server || port_ == 0) throw Failure("gRPC: cannot listen on this host");
+        if (!server || port_ == 0) throw Failure("gRPC: cannot listen at " + ipv4);
         return server;
     }
 

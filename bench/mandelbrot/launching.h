@@ -1,5 +1,5 @@
-// Starts worker processes of this very program on this host, for the transports that bring no launcher:
-// the paper's sockets needed one of their own, too.
+// Starts worker processes of this very program, on this host or by a remote shell, for the transports
+// that bring no launcher: the paper's sockets needed one of their own, too.
 #pragma once
 
 #include <string>

@@ -5,8 +5,10 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "master.h"
 #include "transport.h"
@@ -17,7 +19,8 @@ namespace {
 
 constexpr int wrong_usage = 2;
 constexpr std::string_view usage =
-    "--workers N --side N [--points N] [--iterations N] [--fall-after TASKS] [--image FILE.pgm]";
+    "--workers N --side N [--points N] [--iterations N] [--fall-after TASKS] [--image FILE.pgm]"
+    " [--address IPV4] [--hosts HOST,... --remote-shell PROGRAM]";
 
 struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -26,6 +29,9 @@ struct UsageError : std::runtime_error {
 struct Options {
     Job job;
     std::string image;
+    std::string address = "127.0.0.1";
+    std::string hosts;
+    std::string remote_shell;
     std::string master;
 };
 
@@ -53,6 +59,9 @@ Options parse(int count, char** words) {
         {"--iterations", {job.parameters.iterations, 1, 1000000000}},
         {"--fall-after", {job.fall_after, 0, 100000000}}};
     const std::map<std::string_view, std::string&> texts{{"--image", options.image},
+                                                         {"--address", options.address},
+                                                         {"--hosts", options.hosts},
+                                                         {"--remote-shell", options.remote_shell},
                                                          {"--worker-of", options.master}};
     for (int i = 1; i < count; i += 2) {
         const std::string_view option = words[i];
@@ -72,6 +81,28 @@ Options parse(int count, char** words) {
                          std::to_string(job.parameters.points) + " points");
     }
     return options;
+}
+
+std::vector<std::string> listed(const std::string& names) {
+    std::vector<std::string> found;
+    std::istringstream text(names);
+    for (std::string name; std::getline(text, name, ',');) found.push_back(name);
+    return found;
+}
+
+/// One host for each worker, or none at all.
+Crew crew_of(const Options& options) {
+    const Job& job = options.job;
+    Crew crew{job.workers,          job.side,             options.address,
+              listed(options.hosts), options.remote_shell, options.master};
+    if (!crew.hosts.empty() && crew.hosts.size() != static_cast<std::size_t>(job.workers)) {
+        throw UsageError("--hosts names " + std::to_string(crew.hosts.size()) + " hosts for " +
+                         std::to_string(job.workers) + " workers");
+    }
+    if (crew.hosts.empty() != crew.remote_shell.empty()) {
+        throw UsageError("--hosts and --remote-shell go together");
+    }
+    return crew;
 }
 
 void write_image(const Image& image, const std::string& path) {
@@ -101,7 +132,7 @@ void print(const Job& job, const Outcome& outcome) {
 
 void run(const Options& options) {
     const Job& job = options.job;
-    play({job.workers, job.side, options.master},
+    play(crew_of(options),
          [&](MasterSide& side) {
              const Outcome outcome = Master(side, job).run();
              if (!options.image.empty()) write_image(outcome.image, options.image);

@@ -74,10 +74,14 @@ class PvmMaster final : public MasterSide {
         std::vector<char*> arguments;
         for (std::string& word : words) arguments.push_back(word.data());
         arguments.push_back(nullptr);
-        std::string anywhere;
-        const int spawned = pvm_spawn(program.data(), arguments.data(), PvmTaskDefault,
-                                      anywhere.data(), crew.workers, tasks_.data());
-        if (spawned != crew.workers) throw Failure("PVM: the daemon could not spawn all workers");
+        for (int number = 0; number < crew.workers; ++number) {
+            const auto at = static_cast<std::size_t>(number);
+            std::string host = crew.hosts.empty() ? "" : crew.hosts[at];
+            if (pvm_spawn(program.data(), arguments.data(), host.empty() ? PvmTaskDefault : PvmTaskHost,
+                          host.data(), 1, &tasks_[at]) != 1) {
+                throw Failure("PVM: the daemon could not spawn all workers");
+            }
+        }
         checked(pvm_notify(PvmTaskExit, gone_tag, crew.workers, tasks_.data()), "watching workers");
     }
 

@@ -18,9 +18,10 @@ namespace mandelbrot {
 namespace {
 
 constexpr int turns = 60;
+constexpr char loopback[] = "127.0.0.1";
 
 Crew crew_of(int count, char** words) {
-    Crew crew{1, 10, ""};
+    Crew crew{.workers = 1, .side = 10, .address = loopback};
     for (int i = 1; i + 1 < count; i += 2) {
         const std::string_view option = words[i];
         if (option == "--workers") crew.workers = std::atoi(words[i + 1]);
@@ -47,7 +48,7 @@ double exchange_us(int exchanges, const Exchange& exchange) {
 
 double bare_us(const Crew& crew, int exchanges) {
     Message message(crew.side);
-    const Descriptor listening = listen_here();
+    const Descriptor listening = listen_at(crew.address);
     std::vector<Descriptor> workers;
     for (int i = 0; i < crew.workers; ++i) {
         if (fork() == 0) {

@@ -24,7 +24,7 @@ constexpr int look_after_workers_ms = 100;
 class SocketsMaster final : public MasterSide {
   public:
     explicit SocketsMaster(const Crew& crew)
-        : listening_(listen_here()),
+        : listening_(listen_at(crew.address)),
           waiting_(epoll_create1(EPOLL_CLOEXEC)),
           launched_(crew, address_of(listening_)) {
         if (!waiting_) throw Failure("the system lets nobody wait for more sockets");

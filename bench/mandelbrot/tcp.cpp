@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -27,11 +28,13 @@ void send_at_once(const Descriptor& socket) {
     setsockopt(socket.number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-sockaddr_in this_host(std::uint16_t port) {
+sockaddr_in socket_address(const std::string& ipv4, int port) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    if (inet_pton(AF_INET, ipv4.c_str(), &address.sin_addr) != 1) {
+        throw Failure("'" + ipv4 + "' is no IPv4 address");
+    }
     return address;
 }
 
@@ -53,12 +56,12 @@ Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
 
 int Descriptor::release() { return std::exchange(number_, -1); }
 
-Descriptor listen_here() {
+Descriptor listen_at(const std::string& ipv4) {
     Descriptor listening = new_socket();
-    const sockaddr_in address = this_host(0);
+    const sockaddr_in address = socket_address(ipv4, 0);
     if (bind(listening.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
         listen(listening.number(), SOMAXCONN) != 0) {
-        throw Failure(std::string("cannot listen on this host: ") + std::strerror(errno));
+        throw Failure("cannot listen at " + ipv4 + ": " + std::strerror(errno));
     }
     return listening;
 }
@@ -67,14 +70,17 @@ std::string address_of(const Descriptor& listening) {
     sockaddr_in address{};
     socklen_t length = sizeof address;
     getsockname(listening.number(), reinterpret_cast<sockaddr*>(&address), &length);
-    return std::to_string(ntohs(address.sin_port));
+    std::array<char, INET_ADDRSTRLEN> ipv4{};
+    inet_ntop(AF_INET, &address.sin_addr, ipv4.data(), ipv4.size());
+    return std::string(ipv4.data()) + ":" + std::to_string(ntohs(address.sin_port));
 }
 
 Descriptor connect_to(const std::string& address) {
     Descriptor connected = new_socket();
-    const sockaddr_in master = this_host(static_cast<std::uint16_t>(std::stoi(address)));
+    const std::size_t colon = address.find(':');
+    const sockaddr_in master = socket_address(address.substr(0, colon), std::stoi(address.substr(colon + 1)));
     if (connect(connected.number(), reinterpret_cast<const sockaddr*>(&master), sizeof master) != 0) {
-        throw Failure("no master at port " + address + ": " + std::strerror(errno));
+        throw Failure("no master at " + address + ": " + std::strerror(errno));
     }
     send_at_once(connected);
     return connected;

@@ -1,4 +1,4 @@
-// TCP on this host: a descriptor that closes itself, and whole messages by read() and write().
+// TCP: a descriptor that closes itself, and whole messages by read() and write().
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ class Descriptor {
 };
 
 /// At a port that the system picks, so that none can be in use.
-Descriptor listen_here();
+Descriptor listen_at(const std::string& ipv4);
+/// "IPV4:PORT"
 std::string address_of(const Descriptor& listening);
 Descriptor connect_to(const std::string& address);
 /// Messages leave at once.

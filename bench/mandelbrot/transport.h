@@ -5,6 +5,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "message.h"
 
@@ -40,8 +41,11 @@ class WorkerSide {
 
 struct Crew {
     int workers = 0;
-    int side = 0;        ///< of tasks: all messages are as long
-    std::string master;  ///< where it is, for a worker that a master has launched; else empty
+    int side = 0;                      ///< of tasks: all messages are as long
+    std::string address;               ///< of this host, where the master listens: an IPv4 address
+    std::vector<std::string> hosts;    ///< of each worker; none: this one
+    std::string remote_shell;          ///< launches them there, called as ssh is: HOST COMMAND
+    std::string master;                ///< where it is, for a worker that a master has launched; else empty
 };
 
 /// Begins the transport, launches the workers if that is not done yet, and plays this process's role

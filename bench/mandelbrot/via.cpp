@@ -58,7 +58,7 @@ class Connection {
 
 class ViaMaster final : public MasterSide {
   public:
-    explicit ViaMaster(const Crew& crew) : nic_(vipl::VipOpenNic("")), launched_(crew, nic_.address) {
+    explicit ViaMaster(const Crew& crew) : nic_(vipl::VipOpenNic(crew.address)), launched_(crew, nic_.address) {
         const std::size_t length = Message(crew.side).bytes().size();
         for (int number = 0; number < crew.workers; ++number) {
             connections_.push_back(std::make_unique<Connection>(nic_, length, next_request()));

@@ -11,7 +11,6 @@ namespace vipl {
 namespace {
 
 constexpr auto version = FI_VERSION(1, 17);
-constexpr char here[] = "127.0.0.1";
 constexpr int look_for_end_ms = 200;
 
 template <class Number>
@@ -22,7 +21,7 @@ void check(Number result, const char* what) {
     }
 }
 
-Info find_network(const std::string& remote_port) {
+Info find_network(const std::string& address, bool listens) {
     const Info hints(fi_allocinfo());
     hints->ep_attr->type = FI_EP_MSG;
     hints->caps = FI_MSG;
@@ -32,8 +31,9 @@ Info find_network(const std::string& remote_port) {
     hints->addr_format = FI_SOCKADDR_IN;
     hints->fabric_attr->prov_name = strdup("tcp");
     fi_info* found = nullptr;
-    const bool listens = remote_port.empty();
-    check(fi_getinfo(version, here, listens ? nullptr : remote_port.c_str(), listens ? FI_SOURCE : 0,
+    const std::size_t colon = address.find(':');
+    check(fi_getinfo(version, address.substr(0, colon).c_str(),
+                     listens ? nullptr : address.substr(colon + 1).c_str(), listens ? FI_SOURCE : 0,
                      hints.get(), &found),
           "no tcp provider");
     return Info(found);
@@ -60,7 +60,7 @@ Owned<fid_cq> open_completions(const Nic& nic) {
     return owned;
 }
 
-void listen(Nic& nic) {
+void listen(Nic& nic, const std::string& ipv4) {
     fid_pep* listening = nullptr;
     check(fi_passive_ep(nic.fabric.get(), nic.info.get(), &listening, nullptr), "cannot listen");
     nic.listening.take(listening);
@@ -69,7 +69,7 @@ void listen(Nic& nic) {
     sockaddr_in address{};
     std::size_t length = sizeof address;
     check(fi_getname(&listening->fid, &address, &length), "no address");
-    nic.address = std::to_string(ntohs(address.sin_port));
+    nic.address = ipv4 + ":" + std::to_string(ntohs(address.sin_port));
 }
 
 struct Event {
@@ -111,9 +111,10 @@ bool wait_for(fid_cq* completions) {
 
 }  // namespace
 
-Nic VipOpenNic(const std::string& remote_address) {
+Nic VipOpenNic(const std::string& address) {
+    const bool listens = address.find(':') == std::string::npos;
     Nic nic;
-    nic.info = find_network(remote_address);
+    nic.info = find_network(address, listens);
     fid_fabric* fabric = nullptr;
     check(fi_fabric(nic.info->fabric_attr, &fabric, nullptr), "no fabric");
     nic.fabric.take(fabric);
@@ -121,7 +122,7 @@ Nic VipOpenNic(const std::string& remote_address) {
     check(fi_domain(fabric, nic.info.get(), &domain, nullptr), "no domain");
     nic.domain.take(domain);
     nic.requests = open_events(nic);
-    if (remote_address.empty()) listen(nic);
+    if (listens) listen(nic, address);
     return nic;
 }
 

@@ -67,8 +67,8 @@ struct Memory {
     Owned<fid_mr> region;
 };
 
-/// With an address: to connect to that; without: to be connected to.
-Nic VipOpenNic(const std::string& remote_address);
+/// To be connected to at this IPv4 address, or to connect to "IPV4:PORT".
+Nic VipOpenNic(const std::string& address);
 Memory VipRegisterMem(const Nic& nic, std::span<std::uint8_t> bytes);
 /// With a request: for its acceptance.
 Vi VipCreateVi(const Nic& nic, const Request& request = {});

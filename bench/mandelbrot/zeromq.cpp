@@ -72,7 +72,7 @@ class ZeromqMaster final : public MasterSide {
         : context_(zmq_ctx_new()),
           router_(open(context_, ZMQ_ROUTER)),
           monitor_(open(context_, ZMQ_PAIR)),
-          launched_(crew, bind()),
+          launched_(crew, bind(crew.address)),
           workers_(static_cast<std::size_t>(crew.workers)) {}
 
     Heard receive(Message& message) override {
@@ -98,10 +98,10 @@ class ZeromqMaster final : public MasterSide {
         int descriptor = -1;
     };
 
-    std::string bind() {
+    std::string bind(const std::string& ipv4) {
         checked(zmq_socket_monitor(router_.get(), monitor_address, ZMQ_EVENT_DISCONNECTED), "watching");
         checked(zmq_connect(monitor_.get(), monitor_address), "watching");
-        checked(zmq_bind(router_.get(), "tcp://127.0.0.1:*"), "listening");
+        checked(zmq_bind(router_.get(), ("tcp://" + ipv4 + ":*").c_str()), "listening");
         std::array<char, 256> address{};
         std::size_t length = address.size();
         checked(zmq_getsockopt(router_.get(), ZMQ_LAST_ENDPOINT, address.data(), &length), "listening");

@@ -1,4 +1,5 @@
-"""The transports of bench/mandelbrot: which of them are here, what each needs around a run, and a run.
+"""The transports of bench/mandelbrot: which of them are here, what each needs around a run on this host or
+across a lab, and a run.
 
 Programs are told nothing of ports: the system picks those that are free, so none can be in use.
 """
@@ -6,6 +7,7 @@ Programs are told nothing of ports: the system picks those that are free, so non
 import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -16,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mutirao.errors import Failure
-from mutirao.launch import launch
+from mutirao.lab import Lab
+from mutirao.launch import launch, spread
 from mutirao.mpis import KNOWN, Mpi, found_mpis
 from mutirao.paths import BUILD
 from mutirao.processes import (
@@ -42,7 +45,7 @@ Runner = Callable[[Sequence[str], int, float], Finished]
 class Transport:
     name: str
     title: str
-    ready: Callable[[], AbstractContextManager[Runner]]
+    ready: Callable[[Lab | None], AbstractContextManager[Runner]]  # None: all on this host
     missing: Callable[[], str]  # why it cannot run here and how to get it; empty: it can
     in_paper: str = ""  # the paper's name for it
     ends_with_a_worker: bool = False  # the job does, when one is killed
@@ -101,18 +104,34 @@ def _why_not_built(name: str) -> str:
     return "" if _program(name).is_file() else f"not built: {GET}"
 
 
-def run_program(command: Sequence[str], environment: dict[str, str], timeout_s: float) -> Finished:
+def run_program(command: Sequence[str], environment: dict[str, str], timeout_s: float,
+                lab: Lab | None = None) -> Finished:
+    """On the first host of a lab, or on this one."""
     mark = new_mark()
-    start = functools.partial(subprocess.Popen, argv_ending_with_us(command),
-                              env={**os.environ, **environment, **mark})
+    start = functools.partial(_start, lab, command, env={**os.environ, **environment, **mark})
     return run_marked(start, mark, capture=True, timeout_s=timeout_s)
+
+
+def _start(lab: Lab | None, command: Sequence[str], **popen_arguments) -> subprocess.Popen:
+    return (lab.exec(lab.hosts[0].name, command, **popen_arguments) if lab else
+            subprocess.Popen(argv_ending_with_us(command), **popen_arguments))
+
+
+def _elsewhere(lab: Lab | None, workers: int) -> list[str]:
+    """Where the master listens and its workers run: placed as MPI's ranks are, the master before all."""
+    if lab is None:
+        return []
+    hosts = [host.name for host, ranks in zip(lab.hosts, spread(workers + 1, len(lab.hosts)))
+             for _ in range(ranks)]
+    return ["--address", lab.hosts[0].address, "--hosts", ",".join(hosts[1:]),
+            "--remote-shell", str(lab.agent)]
 
 
 def _launching_itself(name: str, title: str, in_paper: str = "") -> Transport:
     @contextmanager
-    def ready() -> Iterator[Runner]:
-        yield lambda arguments, _workers, timeout_s: run_program(
-            [str(_program(name)), *arguments], {}, timeout_s)
+    def ready(lab: Lab | None) -> Iterator[Runner]:
+        yield lambda arguments, workers, timeout_s: run_program(
+            [str(_program(name)), *arguments, *_elsewhere(lab, workers)], {}, timeout_s, lab)
 
     return Transport(name, title, ready, functools.partial(_why_not_built, name), in_paper)
 
@@ -123,12 +142,12 @@ def _mpi(name: str, preloaded: bool = False) -> Transport:
     title = found.title if found else f"{known.title} {known.major}"
 
     @contextmanager
-    def ready() -> Iterator[Runner]:
+    def ready(lab: Lab | None) -> Iterator[Runner]:
         assert found is not None
         program = str(found.program("mandelbrot"))
         yield lambda arguments, workers, timeout_s: launch(
-            found, [program, *arguments], workers + 1, native=not preloaded, capture=True,
-            timeout_s=timeout_s, own_shared_memory=True)
+            found, [program, *arguments], workers + 1, lab=lab, native=not preloaded, capture=True,
+            timeout_s=timeout_s, own_shared_memory=lab is None)
 
     return Transport("mutirao" if preloaded else name, f"mutirao on {title}" if preloaded else title,
                      ready, functools.partial(_why_no_mpi, found, known.get, preloaded),
@@ -149,25 +168,43 @@ def _why_no_pvm() -> str:
 
 
 @contextmanager
-def _pvm() -> Iterator[Runner]:
-    """With a daemon of its own, which no other virtual machine of this or another user can meet: its
-    files lie in a folder of their own."""
+def _pvm(lab: Lab | None) -> Iterator[Runner]:
+    """With a daemon of its own on each host, which no other virtual machine of this or another user can
+    meet: its files lie in a folder of their own."""
     mark = new_mark()
     with tempfile.TemporaryDirectory(prefix="mutirao-pvm-") as folder, ended_with(mark):
         environment = {"PVM_ROOT": str(PVM_ROOT), "PVM_ALLOW_ROOT": "1", "PVM_TMP": folder,
                        "PVM_VMID": "mutirao"}
+        command = [str(PVM_ROOT / "lib" / "pvmd")]
+        if lab:
+            environment["PVM_RSH"] = str(_pvm_remote_shell(lab, Path(folder)))
+            hosts = Path(folder, "hosts")
+            hosts.write_text("".join(f"{host.name}\n" for host in lab.hosts))
+            command.append(str(hosts))
         log = Path(folder, "log")
         with log.open("w") as said:
-            daemon = subprocess.Popen(
-                argv_ending_with_us([str(PVM_ROOT / "lib" / "pvmd")]), stdin=subprocess.DEVNULL,
-                stdout=said, stderr=said, env={**os.environ, **environment, **mark})
+            daemon = _start(lab, command, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                            env={**os.environ, **environment, **mark})
         _wait_for_daemon(daemon, Path(folder, f"pvmd.{os.getuid()}.mutirao"), log)
+        if lab:
+            _wait_for_hosts(lab, {**environment, **mark})
         try:
-            yield lambda arguments, _workers, timeout_s: run_program(
-                [str(_program("pvm")), *arguments], environment, timeout_s)
+            yield lambda arguments, workers, timeout_s: run_program(
+                [str(_program("pvm")), *arguments, *_elsewhere(lab, workers)], environment, timeout_s,
+                lab)
         finally:
             daemon.terminate()  # it then ends its tasks and takes its files along
             daemon.wait(_SECONDS_FOR_A_DAEMON)
+
+
+def _pvm_remote_shell(lab: Lab, folder: Path) -> Path:
+    """The lab's hosts share their files, and daemons find each other's by their names."""
+    script = folder / "remote-shell"
+    script.write_text(f"""#!/bin/sh
+mkdir -p "{folder}/$1" && PVM_TMP="{folder}/$1" exec "{lab.agent}" "$@"
+""")
+    script.chmod(0o755)
+    return script
 
 
 def _wait_for_daemon(daemon: subprocess.Popen, address: Path, log: Path) -> None:
@@ -179,6 +216,20 @@ def _wait_for_daemon(daemon: subprocess.Popen, address: Path, log: Path) -> None
         time.sleep(0.02)
 
 
+def _wait_for_hosts(lab: Lab, environment: dict[str, str]) -> None:
+    """Until PVM's console counts them all."""
+    end = time.monotonic() + _SECONDS_FOR_A_DAEMON
+    while True:
+        console = _start(lab, ["pvm"], env={**os.environ, **environment}, stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        said = console.communicate("conf\nquit\n", _SECONDS_FOR_A_DAEMON)[0]
+        if re.search(rf"\b{len(lab.hosts)} hosts,", said):
+            return
+        if time.monotonic() > end:
+            raise Failure(f"PVM's daemon does not start on all {len(lab.hosts)} hosts")
+        time.sleep(0.02)
+
+
 def _why_no_lam() -> str:
     if why := _why_not_built("lam"):
         return why
@@ -187,8 +238,10 @@ def _why_no_lam() -> str:
 
 
 @contextmanager
-def _lam() -> Iterator[Runner]:
+def _lam(lab: Lab | None) -> Iterator[Runner]:
     """With a daemon of its own, for a user who is not root, in a folder that this user can read."""
+    if lab:
+        raise Failure("it refuses root, as whom programs run on the lab's hosts")
     mark = new_mark()
     with tempfile.TemporaryDirectory(prefix="mutirao-lam-") as folder, ended_with(mark):
         program = Path(shutil.copy(_program("lam"), folder))

@@ -65,6 +65,8 @@ ELSEWHERE = {
     "./mutirao study interfaces --quick": (
         "tests/study/test_interfaces_study.py", "def test_study_goes_on_without_what_fails"),
     "./mutirao study interfaces --only sockets,pvm": ("tests/study/test_interfaces_study.py", "def test_image_is_the_set"),
+    "./mutirao study interfaces --quick --lab nine-hosts": (
+        "tests/study/test_interfaces_study.py", "def test_across_the_lab"),
     "./mutirao study ping-pong --quick": ("tests/study/test_ping_pong.py", "def test_each_way_on_this_host"),
     "./mutirao study ping-pong --only one-host,1gbit": (
         "tests/study/test_ping_pong.py", "def test_situations_asked_for_are_measured_alone"),

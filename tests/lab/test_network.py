@@ -106,7 +106,7 @@ def test_bound_is_the_shortest_path_to_the_farthest_host(seed):
 
 
 def test_presets():
-    assert preset_names() == ["six-sites", "slow-uplinks", "ten-regions", "thin-pipe",
+    assert preset_names() == ["nine-hosts", "six-sites", "slow-uplinks", "ten-regions", "thin-pipe",
                               "two-clusters", "two-hosts", "two-hosts-100mbit",
                               "two-hosts-1gbit"]
     for name in preset_names():

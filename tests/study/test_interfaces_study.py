@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from mutirao.errors import Failure, UsageError
+from mutirao.lab import Lab
+from mutirao.network import HostNetwork
 from mutirao.paths import BUILD, ROOT
 from mutirao.png import points_of_pgm
 from mutirao.processes import with_own_shared_memory
@@ -61,7 +63,7 @@ def image():
 
 
 def run(transport, image, workers=3, **asked):
-    with transport.ready() as runner:
+    with transport.ready(None) as runner:
         task = Task(workers, **{"side": SIDE, "points": POINTS, "iterations": ITERATIONS, **asked})
         return run_task(transport, runner, task, SECONDS, image)
 
@@ -135,11 +137,60 @@ def test_all_workers_killed_is_an_error(image):
         run(SOCKETS, image, workers=1, fall_after=2)
 
 
+@pytest.fixture(scope="module")
+def hosts():
+    """Three, and 3 ms one way from the first to the last."""
+    latency_us = [[0, 1000, 3000], [1000, 0, 2500], [3000, 2500, 0]]
+    with Lab.up(HostNetwork(["a", "b", "c"], ["A", "B", "C"], latency_us, None, "made-up", "made up", None)) as lab:
+        yield lab
+
+
+@each_transport(lambda transport: transport.name != "lam")
+def test_across_the_lab(hosts, transport, image):
+    """The same image, and no sooner than messages can be there and back."""
+    skip_unless_here(transport)
+    task = Task(2, SIDE, POINTS, ITERATIONS)
+    before = hosts.counters().total_packets
+    with transport.ready(hosts) as runner:
+        said = run_task(transport, runner, task, SECONDS, image)
+    assert points_of_pgm(image.read_bytes()) == expected_image(POINTS, ITERATIONS)
+    assert interfaces.bound_s(hosts.network, task) == pytest.approx(14 / (500 + 1e6 / 6000))
+    assert said["return_s"] >= interfaces.bound_s(hosts.network, task)
+    assert hosts.counters().total_packets - before >= said["messages"]
+
+
+@each_transport(lambda transport: not transport.ends_with_a_worker)
+def test_a_worker_killed_across_the_lab(hosts, transport, image):
+    skip_unless_here(transport)
+    with transport.ready(hosts) as runner:
+        task = Task(3, SIDE, POINTS, ITERATIONS, fall_after=4)
+        said = run_task(transport, runner, task, SECONDS, image)
+    assert points_of_pgm(image.read_bytes()) == expected_image(POINTS, ITERATIONS)
+    assert said["gone"] == 1
+
+
+def test_lam_stays_on_one_host(hosts):
+    lam = next(each for each in TRANSPORTS if each.name == "lam")
+    with pytest.raises(Failure, match="refuses root"), lam.ready(hosts):
+        pass
+
+
+@pytest.mark.parametrize("words, told", [
+    (["--hosts", "a,b"], "--hosts and --remote-shell go together"),
+    (["--hosts", "a", "--remote-shell", "ssh"], "--hosts names 1 hosts for 2 workers"),
+    (["--address", "here"], "'here' is no IPv4 address"),
+])
+def test_places_that_cannot_be(words, told):
+    answer = subprocess.run([BUILD / "bin" / "mandelbrot-sockets", "--workers", "2", "--side", "10", *words],
+                            capture_output=True, text=True, timeout=SECONDS)
+    assert answer.returncode != 0 and told in answer.stderr and len(answer.stderr.splitlines()) == 1
+
+
 def test_virtual_machines_do_not_meet(image):
     """A daemon that runs already, of this user or another, is left alone."""
     pvm = next(each for each in TRANSPORTS if each.name == "pvm")
     skip_unless_here(pvm)
-    with pvm.ready() as first:
+    with pvm.ready(None) as first:
         assert run(pvm, image)["gone"] == 0
         assert run_task(pvm, first, Task(2, SIDE, POINTS, ITERATIONS), SECONDS)["gone"] == 0
 
@@ -158,7 +209,7 @@ def test_shared_memory_of_their_own():
 def test_study_goes_on_without_what_fails(monkeypatch):
     """And shows the same image of all others; what is asked for by name must be there."""
     @contextlib.contextmanager
-    def broken():
+    def broken(_lab):
         raise Failure("its daemon does not start")
         yield
 
@@ -192,14 +243,15 @@ def processes_with(folder):
     return ids
 
 
-@pytest.mark.parametrize("moment_s", [0.0, 0.4, 2.5])
-def test_ctrl_c_leaves_nothing(tmp_path, moment_s):
+@pytest.mark.parametrize("place, moment_s", [((), 0.0), ((), 0.4), ((), 2.5), (("--lab", "nine-hosts"), 1.0),
+                                             (("--lab", "nine-hosts"), 2.5)])
+def test_ctrl_c_leaves_nothing(tmp_path, place, moment_s):
     """While daemons start, and while the program runs; in short paths, for sockets' sake."""
     here = [name for name in ("pvm", "sockets", "via", "zeromq")
             if not next(each for each in TRANSPORTS if each.name == name).missing()]
     folder = tempfile.mkdtemp(prefix="mutirao-test-")
     study = subprocess.Popen(
-        [ROOT / "mutirao", "study", "interfaces", "--only", ",".join(here), "--output", tmp_path],
+        [ROOT / "mutirao", "study", "interfaces", "--only", ",".join(here), *place, "--output", tmp_path],
         env={**os.environ, "TMPDIR": folder}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_for(lambda: len(processes_with(folder)) > 1)
     time.sleep(moment_s)

@@ -126,9 +126,10 @@ STUDIES = {
         _drawn(allgather_page.make_page), allgather_tables.print_tables, takes_only=True, paper="001"),
     interfaces.STUDY: Study(
         "paper 002: one Mandelbrot program over sockets, MPI, PVM, VIA, ZeroMQ and gRPC, on this"
-        " machine",
-        lambda asked: interfaces.run_study(asked.mpi_names, asked.quick, asked.only),
-        interfaces_page.write_page, interfaces_tables.print_tables, takes_only=True,
+        " machine or in the lab",
+        lambda asked: interfaces.run_study(asked.mpi_names, asked.quick, asked.only,
+                                           network=asked.network),
+        interfaces_page.write_page, interfaces_tables.print_tables, takes_network=True, takes_only=True,
         paper="002"),
     ping_pong.STUDY: Study(
         "paper 003: messages between two ranks in C, Java and Python",

@@ -1,5 +1,6 @@
 """Paper 002 measured anew: one Mandelbrot master and workers over each transport, its return time for
-each number of workers and length of messages, and what becomes of it when a worker is killed."""
+each number of workers and length of messages, and what becomes of it when a worker is killed: on this
+machine, or across the hosts of a lab."""
 
 import base64
 import functools
@@ -15,6 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mutirao.errors import Failure, UsageError, unknown
+from mutirao.lab import Lab, verify_run
+from mutirao.launch import spread
+from mutirao.network import HostNetwork
+from mutirao.output import working
 from mutirao.paths import BUILD
 from mutirao.png import png, points_of_pgm
 from mutirao.processes import failure_of
@@ -86,13 +91,16 @@ class Images:
 
 
 def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str] = (),
-              plan: Plan | None = None) -> dict:
+              plan: Plan | None = None, network: HostNetwork | None = None) -> dict:
+    """Across a lab of that network; without one on this machine."""
     plan = plan or (QUICK if quick else Plan())
+    if network and network.host_count < 2:
+        raise UsageError(f"network {network.name} has one host: {STUDY} has that without --lab")
     wanted = chosen(known_transports(mpi_names), only)
     circumstances = Circumstances(STUDY, quick, mpi_names)
     with ExitStack() as stack:
         images = Images(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mutirao-"))))
-        study = _Study(plan, images)
+        study = _Study(plan, images, stack.enter_context(_lab_of(network)) if network else None)
         study.make_ready(wanted, stack)
         study.measure()
         overhead = _socket_overhead(_QUICK_OVERHEAD_OF if quick else _OVERHEAD_OF)
@@ -101,12 +109,31 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
         raise Failure(_left_out_line(study.left_out))
     points = points_of_pgm(images.content)
     return {**circumstances.to_dict(), "plan": vars(plan), "left_out": study.left_out,
+            "network": network and network.name, "hosts": network.host_count if network else 1,
             "transports": [_to_dict(each) for each in complete],
             "image": {"sha256": hashlib.sha256(points).hexdigest(),
                       "png_base64": base64.b64encode(_coloured(plan.points, points)).decode()},
             "socket_overhead": overhead,
             "paper": {"citation": paper_002.CITATION, "table_2_s": paper_002.TABLE_2_S,
-                      "differences": list(paper_002.DIFFERENCES)}}
+                      "differences": [paper_002.ACROSS_A_LAB if network else paper_002.ON_THIS_MACHINE,
+                                      *paper_002.DIFFERENCES]}}
+
+
+def _lab_of(network: HostNetwork) -> Lab:
+    with working(f"bringing up {network.host_count} hosts"):
+        return Lab.up(network)
+
+
+def bound_s(network: HostNetwork, task: Task) -> float:
+    """Each worker's tasks take a way there and back each, and those of all go on at once."""
+    shortest = network.shortest_us
+    hosts = [host for host, ranks in enumerate(spread(task.workers + 1, network.host_count))
+             for _ in range(ranks)]
+    trips_us = [shortest[0][host] + shortest[host][0] for host in hosts[1:]]
+    if not all(trips_us):
+        return 0.0
+    tasks = (task.points // task.side) ** 2
+    return max(0, tasks - task.workers) / sum(1e6 / trip for trip in trips_us)
 
 
 def _left_out_line(rows: Sequence[dict]) -> str:
@@ -128,11 +155,11 @@ class _Study:
     """A transport that fails is left out from there on, with the reason; the others go on. What it did
     before counts, if that was every cell."""
 
-    def __init__(self, plan: Plan, images: Images):
-        self._plan, self._images = plan, images
+    def __init__(self, plan: Plan, images: Images, lab: Lab | None = None):
+        self._plan, self._images, self._lab = plan, images, lab
         self.found: list[Measured] = []
         self.left_out: list[dict] = []
-        self._expected_s = 0.0
+        self._expected_s: list[list[float]] = []  # of each transport each cell
 
     def make_ready(self, wanted: Sequence[Transport], stack: ExitStack) -> None:
         with steps(len(wanted)) as progress:
@@ -149,20 +176,23 @@ class _Study:
     def _try(self, transport: Transport, stack: ExitStack) -> None:
         if why := transport.missing():
             raise Failure(why)
-        measured = Measured(transport, stack.enter_context(transport.ready()))
+        measured = Measured(transport, stack.enter_context(transport.ready(self._lab)))
         plan = self._plan
         cell = (plan.workers[len(plan.workers) // 2], plan.sides[-1])  # takes neither most nor least
         measured.runs[cell] = [self._run(measured, plan.task(*cell))]
-        self._expected_s += measured.runs[cell][0]["whole_s"]
+        tried_s = measured.runs[cell][0]["whole_s"]
+        self._expected_s.append([max(tried_s, self._bound_s(plan.task(*each))) for each in plan.cells])
         self.found.append(measured)
 
     def measure(self) -> None:
         """Transports take turns, so that what else the machine does meets all of them."""
         plan = self._plan
         rounds = plan.repeat * len(plan.cells)
-        with steps((rounds + 1) * len(self.found)) as progress:
+        cells_s = [seconds for cell in zip(*self._expected_s, strict=True) for seconds in cell]
+        expected_s = [*cells_s * plan.repeat, *(each[0] for each in self._expected_s)]
+        with steps(len(expected_s), expected_s) as progress:
             progress.say(f"{counted(rounds * len(self.found), 'run')} to come, in about"
-                         f" {spoken((rounds + 1) * self._expected_s)}")
+                         f" {spoken(sum(expected_s))}")
             for number in range(1, plan.repeat + 1):
                 for cell in plan.cells:
                     self._each(progress, "", functools.partial(self._run_cell, cell, number))
@@ -190,9 +220,21 @@ class _Study:
 
     def _run(self, measured: Measured, task: Task) -> dict:
         image = self._images.fresh()
-        said = run_task(measured.transport, measured.runner, task, _MOST_SECONDS_OF_A_RUN, image)
+        packets = self._packets()
+        said = run_task(measured.transport, measured.runner, task, self._most_s(task), image)
         self._images.check(measured.transport.title)
+        if self._lab:
+            verify_run(self._bound_s(task) * 1e6, said["return_s"] * 1e6, packets, self._packets())
         return said
+
+    def _packets(self) -> int:
+        return self._lab.counters().total_packets if self._lab else 0
+
+    def _bound_s(self, task: Task) -> float:
+        return bound_s(self._lab.network, task) if self._lab else 0.0
+
+    def _most_s(self, task: Task) -> float:
+        return _MOST_SECONDS_OF_A_RUN + 5 * self._bound_s(task)
 
     def _kill_a_worker(self, measured: Measured) -> None:
         """The task that it had is given to another; an MPI job must end, and say why."""
@@ -202,7 +244,7 @@ class _Study:
         if not measured.transport.ends_with_a_worker:
             measured.killed = {"goes_on": True, **self._run(measured, task)}
             return
-        finished = measured.runner(task.arguments(None), task.workers, _MOST_SECONDS_OF_A_RUN)
+        finished = measured.runner(task.arguments(None), task.workers, self._most_s(task))
         said = _KILLED.search(" ".join([*finished.lines, *finished.errors.split()]))
         measured.killed = {"goes_on": False, "exit_code": finished.returncode,
                            "said": said[0] if said else "", "whole_s": round(finished.seconds, 4)}

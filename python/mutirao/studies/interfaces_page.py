@@ -29,6 +29,7 @@ from mutirao.studies.interfaces_tables import (
     median_of,
     message_bytes,
     overhead_lines,
+    place,
     remarks,
     table_2_rows,
     traffic_rows,
@@ -56,7 +57,7 @@ def make_page(result: dict) -> Page:
             " points; workers ask, get, compute, return, and ask again until they are told to stop. The"
             " computation and the one structure that travels are the same everywhere. Only the transport"
             " differs.")
-    made = how_made(result, f"medians of {counted(plan['repeat'], 'run')}",
+    made = how_made(result, place(result), f"medians of {counted(plan['repeat'], 'run')}",
                     f"at most {plan['iterations']} iterations a point")
     rows = table_2_rows(result)
     its_sections = sections(
@@ -121,9 +122,10 @@ def _verdicts(result: dict) -> str:
 
 
 def _commands(result: dict) -> str:
-    quick = " --quick" if result["quick"] else ""
+    options = [f"--mpi {','.join(result['mpis'])}", *([f"--lab {result['network']}"] if result["network"] else []),
+               *(["--quick"] if result["quick"] else [])]
     return "\n".join(["scripts/setup.sh --studies",
-                      f"./mutirao study {result['study']} --mpi {','.join(result['mpis'])}{quick}",
+                      f"./mutirao study {result['study']} {' '.join(options)}",
                       f"./mutirao study {result['study']} --only sockets,pvm",
                       "build/bin/mandelbrot-sockets --workers 4 --side 25 --image image.pgm",
                       "build/bin/mandelbrot-socket-overhead --workers 4 --side 10"])

@@ -14,6 +14,7 @@ KILLED_COLUMNS = ("", "noticed after, ms", "then")
 
 
 def print_tables(result: dict) -> None:
+    print(f"Measured {place(result)}.\n")
     for number, side in figures(result):
         columns, rows = figure_rows(result, side)
         best = min((row for row in rows), key=lambda row: sum(map(float, filter(None, row[1:]))))
@@ -119,6 +120,11 @@ def overhead_lines(result: dict) -> list[str]:
             f" ({row['workers']} at a time; medians"
             f" {statistics.median(row['transport_us']):.1f} and"
             f" {statistics.median(row['bare_us']):.1f} us)" for row in result["socket_overhead"]]
+
+
+def place(result: dict) -> str:
+    return (f"across the {result['hosts']} hosts of the lab's {result['network']}" if result["network"] else
+            "on one host")
 
 
 def remarks(result: dict) -> list[str]:

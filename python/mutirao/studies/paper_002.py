@@ -15,10 +15,13 @@ TABLE_2_WORKERS, TABLE_2_SIDE = 16, 10
 
 FIGURES = {3: 10, 4: 25, 5: 50, 6: 100}  # the side of tasks
 
+_NODES = ("There: 8 nodes with two Pentium III of 1 GHz each, Gigabit Ethernet between them, two workers a"
+          " node. Here: ")
+ON_THIS_MACHINE = (_NODES + "all processes on this machine, so that messages cross no cable, and workers beyond"
+                   " the number of processors share them.")
+ACROSS_A_LAB = (_NODES + "emulated hosts, so that all workers share the processors of this machine, whatever"
+                " their network is.")
 DIFFERENCES = (
-    "There: 8 nodes with two Pentium III of 1 GHz each, Gigabit Ethernet between them, two workers a"
-    " node. Here: all processes on this machine, so that messages cross no cable, and workers beyond"
-    " the number of processors share them.",
     "The paper names neither the region of the plane nor the most iterations of a point; both are"
     " chosen here, so that its times and these can only be compared among themselves.",
     "Return time here is from when every worker has asked until the last task is done; launching is"
