@@ -94,6 +94,21 @@ def test_bars_are_as_long_as_their_values():
     assert float(rects[0].get("x")) + first == pytest.approx(float(rects[1].get("x")), abs=0.2)
 
 
+def test_a_line_tells_how_far_runs_lie_apart():
+    """Of one run there is none, and the longest line fits the picture."""
+    bars = [Bar("three", [("a", 30.0, "x")], "30", [20.0, 60.0, 30.0]), Bar("one", [("a", 30.0, "y")], "30", [30.0])]
+    chart = bar_chart([Group("g", bars)])
+    svg = ElementTree.fromstring(f"<body>{chart}</body>")
+    lines = {path.get("d") for path in svg.iter("path")}
+    low, high = (float(number) for number in re.fullmatch(r"M([\d.]+) .*H([\d.]+)m.*", lines.pop()).groups())
+    rect = next(svg.iter("rect"))
+    left, width = float(rect.get("x")), float(rect.get("width"))
+    assert not lines and "least to the most" in chart and "least to the most" not in bar_chart([Group("g", bars[1:])])
+    assert low - left == pytest.approx(width * 2 / 3, abs=0.2) and high - left == pytest.approx(2 * width, abs=0.2)
+    label = next(text for text in svg.iter("text") if text.get("class") == "value")
+    assert float(label.get("x")) > high
+
+
 def test_dots_are_a_step_apart_for_each_decade():
     """And nothing is drawn of what takes no time. Catches a logarithm of 0."""
     chart = dot_chart([Group("g", [Bar(str(value), [("a", value, "x")], str(value))

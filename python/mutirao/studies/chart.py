@@ -11,6 +11,7 @@ from html import escape
 
 _WIDTH, _ROW, _GAP, _AXIS = 340, 19, 8, 18
 _LETTER, _DIGIT, _MOST_TITLE = 6.6, 7.7, 172
+_RUNS_TOLD = '<p class="soft">Thin lines: from the least to the most of the runs; bars: their median.</p>'
 
 
 @dataclass(frozen=True)
@@ -20,10 +21,16 @@ class Bar:
     title: str
     segments: Sequence[tuple[str, float, str]]
     label: str = ""  # at the end of the bar
+    runs: Sequence[float] = ()  # of which the whole is the median
 
     @property
     def value(self) -> float:
         return sum(value for _, value, _ in self.segments)
+
+    @property
+    def end(self) -> float:
+        """Of all that is drawn."""
+        return max(self.value, *self.runs, 0.0)
 
 
 @dataclass(frozen=True)
@@ -49,7 +56,8 @@ def bar_chart(groups: Sequence[Group]) -> str:
     left, right = _margins(groups)
     most = _most(groups) or 1.0
     frame = _Frame(left, right, lambda value: left + (right - left) * value / most)
-    return _pictures(groups, frame, _bar)
+    several = any(len(bar.runs) > 1 for group in groups for bar in group.bars)
+    return _pictures(groups, frame, _bar) + (_RUNS_TOLD if several else "")
 
 
 def dot_chart(groups: Sequence[Group]) -> str:
@@ -72,7 +80,7 @@ def _margins(groups: Sequence[Group]) -> tuple[float, float]:
 
 
 def _most(groups: Sequence[Group]) -> float:
-    return max([bar.value for group in groups for bar in group.bars]
+    return max([bar.end for group in groups for bar in group.bars]
                + [group.bound or 0 for group in groups], default=0)
 
 
@@ -109,7 +117,7 @@ def _group(group: Group, frame: _Frame,
 
 def _label_at(bar: Bar, bound: float | None, frame: _Frame) -> float:
     """Behind the bar, and behind the dashed line where that would cross it."""
-    end = frame.x(bar.value) if bar.value or not frame.ticks else frame.left
+    end = frame.x(bar.end) if bar.value or not frame.ticks else frame.left
     crossed = bound is not None and 0 <= frame.x(bound) - end <= len(bar.label) * _DIGIT + _GAP
     return (frame.x(bound) if crossed else end) + _GAP
 
@@ -126,6 +134,10 @@ def _bar(bar: Bar, top: float, frame: _Frame) -> Iterator[str]:
         yield (f'<rect class="{style}" x="{begin:.1f}" y="{top + 3}" width="{end - begin:.1f}"'
                f' height="{_ROW - 5}" rx="1.5"><title>{escape(what)}</title></rect>')
         base += value
+    if len(bar.runs) > 1:
+        low, high, middle = frame.x(min(bar.runs)), frame.x(max(bar.runs)), top + _ROW / 2 + 0.5
+        line = f"M{low:.1f} {middle - 3}v6m0 -3H{high:.1f}m0 -3v6"
+        yield f'<path class="runs under" d="{line}"/><path class="runs" d="{line}"/>'
 
 
 def _dot(bar: Bar, top: float, frame: _Frame) -> Iterator[str]:

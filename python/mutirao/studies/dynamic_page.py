@@ -118,13 +118,14 @@ def _sites(network: dict) -> str:
 def _columns(result: dict, figure: dict) -> list[Group]:
     """As the paper draws them: a group for each column, its own rows and ours."""
     paper: Mapping[str, dict] = result["paper"]["figures_s"][str(figure["number"])]
-    rows = [(f"paper: {name}", "a1", columns) for name, columns in paper.items()]
-    rows += [(arm["title"], "a5" if arm["key"] == "default" else "a0", arm["columns_s"])
-             for arm in figure["arms"]]
+    rows = [(f"paper: {name}", "a1", columns, ()) for name, columns in paper.items()]
+    rows += [(arm["title"], "a5" if arm["key"] == "default" else "a0", arm["columns_s"],
+              [run["columns_s"] for run in arm["runs"]]) for arm in figure["arms"]]
     return [Group(COLUMN_TITLES[name].capitalize(), [
         Bar(title, [(style, columns[name] or 0.0, f"{title}: {columns[name]} s")],
-            "-" if columns[name] is None else f"{columns[name]:.1f} s")
-        for title, style, columns in rows]) for name in COLUMNS]
+            "-" if columns[name] is None else f"{columns[name]:.1f} s",
+            [run[name] for run in runs if run[name] is not None])
+        for title, style, columns, runs in rows]) for name in COLUMNS]
 
 
 def _commands(result: dict) -> str:

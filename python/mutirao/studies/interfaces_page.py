@@ -94,8 +94,9 @@ def _bars(result: dict, workers: int, side: int) -> list[Bar]:
     for transport in result["transports"]:
         value = median_of(transport, workers, side) or 0.0
         style = "a5" if "mutirao" in transport["title"] else "a0"
+        cell = cell_of(transport, workers, side)
         bars.append(Bar(transport["title"], [(style, value, f"{transport['title']}: {value:.3f} s")],
-                        f"{value:.3g} s"))
+                        f"{value:.3f} s", cell["return_s"] if cell else ()))
     return bars
 
 

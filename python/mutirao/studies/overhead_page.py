@@ -4,6 +4,7 @@ from mutirao.studies.chart import Bar, Group, bar_chart
 from mutirao.studies.circumstances import busy_remarks, command_of, with_settings
 from mutirao.studies.html import Page, how_made, judged, section, table, titled_table
 from mutirao.studies.overhead import MODES, pairs_table
+from mutirao.units import counted
 
 _TITLES = {"auto": "adaptation on", "off": "adaptation off"}
 
@@ -13,8 +14,8 @@ def make_page(result: dict) -> Page:
             " change: once while mutirao follows the network, once while it does not, in pairs one right"
             " after the other.")
     tiles = [(judged(result["ratio"] <= result["bar"]), f"{result['ratio']:.4f} ×", "the time of a broadcast,"
-              f" median of {len(result['pairs'])} pairs; at most {result['bar']:g} wanted")]
-    groups = [Group(f"Pair {number}", [_bar(mode, pair[mode]["median_ms"]) for mode in MODES],
+              f" median of {counted(len(result['pairs']), 'pair')}; at most {result['bar']:g} wanted")]
+    groups = [Group(f"Pair {number}", [_bar(mode, pair[mode]) for mode in MODES],
                     result["bound_ms"], f"bound {result['bound_ms']:.1f} ms")
               for number, pair in enumerate(result["pairs"], start=1)]
     its_sections = section("Broadcasts while nothing changes", bar_chart(groups),
@@ -23,10 +24,10 @@ def make_page(result: dict) -> Page:
                 its_sections, command_of(result), _raw(result), result, tiles, busy_remarks(result))
 
 
-def _bar(mode: str, median_ms: float) -> Bar:
-    title = _TITLES[mode]
+def _bar(mode: str, job: dict) -> Bar:
+    title, median_ms = _TITLES[mode], job["median_ms"]
     return Bar(title, [("a5" if mode == "auto" else "a0", median_ms, f"{title}: {median_ms:.2f} ms")],
-               f"{median_ms:.1f} ms")
+               f"{median_ms:.1f} ms", job["completion_ms"])
 
 
 def _raw(result: dict) -> str:

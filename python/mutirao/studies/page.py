@@ -23,6 +23,7 @@ from mutirao.studies.tables import (
     comparisons,
     figure_4_rows,
     median_ms,
+    point_of,
     remarks,
     site_name,
     start_ms,
@@ -126,7 +127,7 @@ def _bars(result: dict, root: int, consecutive: int) -> list[Bar]:
     for arm in result["arms"]:
         median = median_ms(arm, root, consecutive)
         bars.append(Bar(arm["title"], [(_style(arm), median, f"{arm['title']}: {median:.1f} ms")],
-                        f"{median:.0f} ms"))
+                        f"{median:.0f} ms", point_of(arm, root, consecutive)["completion_ms"]))
     return bars
 
 

@@ -40,11 +40,11 @@ def _whole(result: dict) -> str:
     groups = []
     for row in summary(result):
         if not row["every_ms"]:
-            bars = [(name, style, row["whole_ms"][name] / 1000) for name, style
-                    in ((NATIVE, "a0"), (OURS, "a5"))]
+            bars = [(name, style, row["whole_ms"][name] / 1000, row["whole_ms"]["runs"][name])
+                    for name, style in ((NATIVE, "a0"), (OURS, "a5"))]
             groups.append(Group(row["title"], [
-                Bar(name, [(style, value, f"{name}: {value:.2f} s")], f"{value:.2f} s")
-                for name, style, value in bars]))
+                Bar(name, [(style, value, f"{name}: {value:.2f} s")], f"{value:.2f} s",
+                    [run_ms / 1000 for run_ms in runs_ms]) for name, style, value, runs_ms in bars]))
     return bar_chart(groups)
 
 

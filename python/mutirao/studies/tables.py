@@ -34,9 +34,14 @@ def _what_else(result: dict) -> None:
         print(textwrap.fill(line, 80))
 
 
-def median_ms(arm: dict, root: int, consecutive: int = 1) -> float | None:
-    return next((point["median_ms"] for point in arm["points"]
+def point_of(arm: dict, root: int, consecutive: int = 1) -> dict | None:
+    return next((point for point in arm["points"]
                  if (point["root"], point["consecutive"]) == (root, consecutive)), None)
+
+
+def median_ms(arm: dict, root: int, consecutive: int = 1) -> float | None:
+    point = point_of(arm, root, consecutive)
+    return point["median_ms"] if point else None
 
 
 def worst_to_bound(arm: dict) -> float:
