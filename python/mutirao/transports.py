@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,7 @@ from mutirao.processes import (
 GET = "run scripts/setup.sh --studies"
 PVM_ROOT = Path("/usr/lib/pvm3")
 _SECONDS_FOR_A_DAEMON = 15.0
+_SECONDS_TO_END = 5.0
 # LAM refuses root: then its daemon and ranks belong to this user, who is on every system.
 _LAM_USER, _LAM_GROUP = "nobody", "nogroup"
 
@@ -193,8 +194,9 @@ def _pvm(lab: Lab | None) -> Iterator[Runner]:
                 [str(_program("pvm")), *arguments, *_elsewhere(lab, workers)], environment, timeout_s,
                 lab)
         finally:
-            daemon.terminate()  # it then ends its tasks and takes its files along
-            daemon.wait(_SECONDS_FOR_A_DAEMON)
+            daemon.terminate()  # it then ends its tasks; one that does not is killed with all of them
+            with suppress(subprocess.TimeoutExpired):
+                daemon.wait(_SECONDS_TO_END)
 
 
 def _pvm_remote_shell(lab: Lab, folder: Path) -> Path:
