@@ -49,5 +49,11 @@ def decided_calls(finished):
     return sum(calls_of(each)[0] for each in (finished.report or {}).get("communicators", ()))
 
 
+def ruled_collectives(finished):
+    """Those for which something was chosen, which may be the MPI library's own."""
+    return {each["collective"] for world in (finished.report or {}).get("communicators", ())
+            for each in world["classes"] if each.get("rulings") or each.get("native_choice")}
+
+
 def lines_of_ours(finished):
     return [line for line in finished.errors.splitlines() if line.startswith("mutirao:")]
