@@ -223,7 +223,9 @@ static int calls_of_next_step(const struct options* options, const struct settli
     const int grows = settling->calls * settling->least_call_ms < settling_batch_ms &&
                       2 * settling->calls <= most_consecutive;
     const int is_over = calls >= options->settle_calls && since_ms >= options->settle_ms;
-    if (is_over && (options->consecutives[0] > 0 || !grows)) {
+    /* In which ranks connect: its time says nothing of the others'. */
+    const int is_first = settling->step_count == 1;
+    if (is_over && (options->consecutives[0] > 0 || !(grows || is_first))) {
         return 0;
     }
     return grows ? 2 * settling->calls : settling->calls;
