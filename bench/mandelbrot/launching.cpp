@@ -24,14 +24,6 @@ constexpr auto patience = std::chrono::seconds(2);
     _exit(127);
 }
 
-std::string this_program() {
-    std::array<char, PATH_MAX> path{};
-    if (readlink("/proc/self/exe", path.data(), path.size() - 1) < 0) {
-        throw Failure("cannot find this program");
-    }
-    return path.data();
-}
-
 /// As a shell reads it: paths of programs and addresses hold no quotes.
 std::string quoted(const std::vector<std::string>& words) {
     std::string line = "exec";
@@ -40,6 +32,14 @@ std::string quoted(const std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+std::string this_program() {
+    std::array<char, PATH_MAX> path{};
+    if (readlink("/proc/self/exe", path.data(), path.size() - 1) < 0) {
+        throw Failure("cannot find this program");
+    }
+    return path.data();
+}
 
 LaunchedWorkers::LaunchedWorkers(const Crew& crew, const std::string& master) {
     const std::vector<std::string> worker{this_program(), "--worker-of", master,

@@ -9,6 +9,9 @@
 
 namespace mandelbrot {
 
+/// Its path.
+std::string this_program();
+
 /// Workers that end with this object, and with this process, however it ends.
 class LaunchedWorkers {
   public:

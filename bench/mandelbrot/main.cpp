@@ -29,10 +29,8 @@ struct UsageError : std::runtime_error {
 struct Options {
     Job job;
     std::string image;
-    std::string address = "127.0.0.1";
     std::string hosts;
-    std::string remote_shell;
-    std::string master;
+    Crew crew;  ///< but for what is in the job and in `hosts`
 };
 
 int number(std::string_view option, std::string_view text, int least, int most) {
@@ -59,10 +57,10 @@ Options parse(int count, char** words) {
         {"--iterations", {job.parameters.iterations, 1, 1000000000}},
         {"--fall-after", {job.fall_after, 0, 100000000}}};
     const std::map<std::string_view, std::string&> texts{{"--image", options.image},
-                                                         {"--address", options.address},
+                                                         {"--address", options.crew.address},
                                                          {"--hosts", options.hosts},
-                                                         {"--remote-shell", options.remote_shell},
-                                                         {"--worker-of", options.master}};
+                                                         {"--remote-shell", options.crew.remote_shell},
+                                                         {"--worker-of", options.crew.master}};
     for (int i = 1; i < count; i += 2) {
         const std::string_view option = words[i];
         if (i + 1 == count) throw UsageError(std::string(option) + " needs a value");
@@ -76,7 +74,7 @@ Options parse(int count, char** words) {
         }
     }
     if (job.workers == 0 || job.side == 0) throw UsageError("--workers and --side are needed");
-    if (options.master.empty() && job.parameters.points % job.side != 0) {
+    if (options.crew.master.empty() && job.parameters.points % job.side != 0) {
         throw UsageError("--side " + std::to_string(job.side) + " does not divide " +
                          std::to_string(job.parameters.points) + " points");
     }
@@ -93,8 +91,10 @@ std::vector<std::string> listed(const std::string& names) {
 /// One host for each worker, or none at all.
 Crew crew_of(const Options& options) {
     const Job& job = options.job;
-    Crew crew{job.workers,          job.side,             options.address,
-              listed(options.hosts), options.remote_shell, options.master};
+    Crew crew = options.crew;
+    crew.workers = job.workers;
+    crew.side = job.side;
+    crew.hosts = listed(options.hosts);
     if (!crew.hosts.empty() && crew.hosts.size() != static_cast<std::size_t>(job.workers)) {
         throw UsageError("--hosts names " + std::to_string(crew.hosts.size()) + " hosts for " +
                          std::to_string(job.workers) + " workers");

@@ -1,13 +1,12 @@
 // PVM 3.4: the master spawns the workers through the daemon, which must run, and asks it to be told
 // when one ends. Messages go from task to daemon to task, PVM's own default.
 #include <pvm3.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <climits>
 #include <vector>
 
+#include "launching.h"
 #include "transport.h"
 
 namespace mandelbrot {
@@ -64,10 +63,7 @@ void send_to(int task, const Message& message) {
 class PvmMaster final : public MasterSide {
   public:
     explicit PvmMaster(const Crew& crew) : tasks_(static_cast<std::size_t>(crew.workers)) {
-        std::array<char, PATH_MAX> program{};
-        if (readlink("/proc/self/exe", program.data(), program.size() - 1) < 0) {
-            throw Failure("cannot find this program");
-        }
+        std::string program = this_program();
         std::array<std::string, 6> words{"--worker-of", "pvm", "--workers",
                                          std::to_string(crew.workers), "--side",
                                          std::to_string(crew.side)};

@@ -18,10 +18,11 @@ namespace mandelbrot {
 namespace {
 
 constexpr int turns = 60;
-constexpr char loopback[] = "127.0.0.1";
 
 Crew crew_of(int count, char** words) {
-    Crew crew{.workers = 1, .side = 10, .address = loopback};
+    Crew crew;
+    crew.workers = 1;
+    crew.side = 10;
     for (int i = 1; i + 1 < count; i += 2) {
         const std::string_view option = words[i];
         if (option == "--workers") crew.workers = std::atoi(words[i + 1]);

@@ -42,7 +42,7 @@ class WorkerSide {
 struct Crew {
     int workers = 0;
     int side = 0;                      ///< of tasks: all messages are as long
-    std::string address;               ///< of this host, where the master listens: an IPv4 address
+    std::string address = "127.0.0.1"; ///< IPv4, of this host, where the master listens
     std::vector<std::string> hosts;    ///< of each worker; none: this one
     std::string remote_shell;          ///< launches them there, called as ssh is: HOST COMMAND
     std::string master;                ///< where it is, for a worker that a master has launched; else empty

@@ -92,6 +92,11 @@ def spread(ranks: int, hosts: int) -> list[int]:
     return [each + (host < more) for host in range(hosts)]
 
 
+def host_of_each(ranks: int, hosts: int) -> list[int]:
+    """The host of each rank, so spread."""
+    return [host for host, count in enumerate(spread(ranks, hosts)) for _ in range(count)]
+
+
 def _prepare(lab: Lab, mpi: Mpi, hold: bool) -> None:
     """With the start library, ranks connect while there are no delays; it releases them itself."""
     if hold and mpi.built:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from mutirao.errors import Failure
 from mutirao.lab import Lab
-from mutirao.launch import launch, spread
+from mutirao.launch import host_of_each, launch
 from mutirao.mpis import KNOWN, Mpi, found_mpis
 from mutirao.paths import BUILD
 from mutirao.processes import (
@@ -122,9 +122,8 @@ def _elsewhere(lab: Lab | None, workers: int) -> list[str]:
     """Where the master listens and its workers run: placed as MPI's ranks are, the master before all."""
     if lab is None:
         return []
-    hosts = [host.name for host, ranks in zip(lab.hosts, spread(workers + 1, len(lab.hosts)))
-             for _ in range(ranks)]
-    return ["--address", lab.hosts[0].address, "--hosts", ",".join(hosts[1:]),
+    hosts = [lab.hosts[host].name for host in host_of_each(workers + 1, len(lab.hosts))[1:]]
+    return ["--address", lab.hosts[0].address, "--hosts", ",".join(hosts),
             "--remote-shell", str(lab.agent)]
 
 

@@ -283,7 +283,7 @@ def test_ctrl_c_leaves_nothing(tmp_path, place, moment_s):
     os.rmdir(folder)
 
 
-@pytest.mark.skipif(not (BUILD / "bin" / "mandelbrot-grpc").is_file(), reason="no gRPC")
+@pytest.mark.skipif(not (BUILD / "bin" / "mandelbrot-grpc").is_file(), reason="no gRPC to leave out: scripts/setup.sh --studies")
 def test_grpc_without_protobuf_is_left_out(tmp_path):
     """Debian's libgrpc++-dev comes without it."""
     subprocess.run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", tmp_path, "-DMUTIRAO_TESTS=OFF",

@@ -11,7 +11,7 @@ from html import escape
 
 _WIDTH, _ROW, _GAP, _AXIS = 340, 19, 8, 18
 _LETTER, _DIGIT, _MOST_TITLE = 6.6, 7.7, 172
-_RUNS_TOLD = '<p class="soft">Thin lines: from the least to the most of the runs; bars: their median.</p>'
+_RUNS_TOLD = '<p class="soft">Thin lines: from the least to the most that was measured; bars: the median.</p>'
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mutirao.errors import Failure, UsageError, unknown
 from mutirao.lab import Lab, verify_run
-from mutirao.launch import spread
+from mutirao.launch import host_of_each
 from mutirao.network import HostNetwork
 from mutirao.output import working
 from mutirao.paths import BUILD
@@ -127,9 +127,8 @@ def _lab_of(network: HostNetwork) -> Lab:
 def bound_s(network: HostNetwork, task: Task) -> float:
     """Each worker's tasks take a way there and back each, and those of all go on at once."""
     shortest = network.shortest_us
-    hosts = [host for host, ranks in enumerate(spread(task.workers + 1, network.host_count))
-             for _ in range(ranks)]
-    trips_us = [shortest[0][host] + shortest[host][0] for host in hosts[1:]]
+    trips_us = [shortest[0][host] + shortest[host][0]
+                for host in host_of_each(task.workers + 1, network.host_count)[1:]]
     if not all(trips_us):
         return 0.0
     tasks = (task.points // task.side) ** 2

@@ -108,7 +108,7 @@ def plan_for(quick: bool, trips: int | None, mpi_names: Sequence[str] | None,
                          f" {', '.join(dict.fromkeys(way.mpi for way in WAYS if way.mpi))})")
     keys = {way.key for way in ways}
     situations = [_situation(key) for key in only or (_QUICK_SITUATIONS if quick else SITUATION_KEYS)]
-    asked = {situation.key for situation in situations} if only else {*SITUATION_KEYS}
+    asked = only or SITUATION_KEYS
     causes = [cause for cause in CAUSES if cause.way in keys and cause.situation in asked]
     counted = [(way, length) for way in COUNTED if way in keys and UNLIMITED in asked
                for length in COUNTED_BYTES]
