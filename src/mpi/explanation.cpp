@@ -46,12 +46,25 @@ std::string measured(const RulingRecord& choice, const std::string& candidate) {
     return "";
 }
 
+/// Net of probes.
+std::string saved_text(const ClassRecord& of_class) {
+    if (!of_class.account) {
+        return "";
+    }
+    const Account& account = *of_class.account;
+    const double net_us = account.saved_us - account.probes_us;
+    if (net_us == 0) {
+        return "";
+    }
+    const std::string error = account.error_us > 0 ? " ± " + short_duration(account.error_us) : "";
+    return (net_us < 0 ? "-" : "") + short_duration(std::abs(net_us)) + error;
+}
+
 Cells row_of_table(const ClassRecord& of_class) {
-    const Handled handled = handled_in(of_class);
     Cells row = {name_of(of_class.shapes, of_class.length_bytes),
-                 std::to_string(of_class.native_calls), std::to_string(handled.calls)};
+                 std::to_string(of_class.native_calls), std::to_string(own_calls(of_class))};
     if (const RulingRecord* const choice = last_choice(of_class)) {
-        const std::string chosen = choice->chosen.substr(0, choice->chosen.find(" | "));
+        const std::string& chosen = choice->chosen;
         const std::string native_took = measured(*choice, "native");
         const std::string native_predicted = predicted(*choice, "native");
         row[3] = predicted(*choice, chosen);
@@ -61,10 +74,7 @@ Cells row_of_table(const ClassRecord& of_class) {
                                             : native_predicted + ", predicted";
         row[6] = choice->bound_us.value_or(0) > 0 ? duration(*choice->bound_us) : "";
     }
-    if (handled.compared > 0) {
-        row[7] = (handled.saved_us() < 0 ? "-" : "") + short_duration(std::abs(handled.saved_us())) +
-                 ", " + how_known(handled);
-    }
+    row[7] = saved_text(of_class);
     return row;
 }
 

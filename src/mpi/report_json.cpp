@@ -117,14 +117,14 @@ std::uint64_t as_of_now(const std::uint64_t& count) {
     return std::atomic_ref(const_cast<std::uint64_t&>(count)).load(std::memory_order_relaxed);
 }
 
-// What one call of each took, the mean of the ranks or the slowest one's (Contest): the median of all windows,
-// and its interval.
+// What one call of each took, the mean of the ranks or the slowest one's (ClassChoice): the median of the latest
+// samples, and its interval.
 void put_measured(JsonWriter& json, const std::vector<Measured>& measured) {
     json.key("measured").begin_array();
     for (const Measured& each : measured) {
         json.begin_object().member("candidate", to_string(each.candidate));
         json.member("median_us", each.time_us.median).member("low_us", each.time_us.low);
-        json.member("high_us", each.time_us.high).member("windows", each.windows).end_object();
+        json.member("high_us", each.time_us.high).member("samples", each.samples).end_object();
     }
     json.end_array();
 }
@@ -132,7 +132,7 @@ void put_measured(JsonWriter& json, const std::vector<Measured>& measured) {
 void put_ruling(JsonWriter& json, const RulingRecord& ruling) {
     json.begin_object().member("first_call", ruling.first_call);
     json.member("calls", as_of_now(ruling.calls)).member("chosen", ruling.chosen);
-    json.member("settled", ruling.settled);
+    json.member("probe_calls", as_of_now(ruling.probe_calls)).member("settled", ruling.settled);
     json.member("reason", ruling.reason);
     if (ruling.bound_us) {
         json.member("bound_us", *ruling.bound_us);
@@ -168,16 +168,11 @@ void put_shapes(JsonWriter& json, const ShapeClass& shapes, std::size_t length_b
     }
 }
 
-void put_forgotten(JsonWriter& json, const ClassRecord& record) {
-    json.member("forgotten_rulings", record.forgotten_rulings);
-    if (record.forgotten_rulings == 0) {
-        return;
-    }
-    const Handled& by_them = record.forgotten;
-    json.key("forgotten").begin_object().member("calls", by_them.calls);
-    json.member("on_trial", by_them.on_trial).member("compared", by_them.compared);
-    json.member("took_us", by_them.took_us).member("native_us", by_them.native_us);
-    json.member("measured", by_them.measured).member("predicted", by_them.predicted).end_object();
+/// In microseconds on each rank.
+void put_account(JsonWriter& json, const Account& account) {
+    json.key("account").begin_object().member("took_us", account.took_us);
+    json.member("saved_us", account.saved_us).member("error_us", account.error_us);
+    json.member("probes_us", account.probes_us).member("unknown_calls", account.unknown_calls).end_object();
 }
 
 void put_class(JsonWriter& json, const ClassRecord& record) {
@@ -185,7 +180,10 @@ void put_class(JsonWriter& json, const ClassRecord& record) {
     put_shapes(json, record.shapes, record.length_bytes);
     json.member("first_call", record.first_call);
     json.member("native_calls", as_of_now(record.native_calls));
-    put_forgotten(json, record);
+    json.member("forgotten_rulings", record.forgotten_rulings).member("forgotten_calls", record.forgotten_calls);
+    if (record.account) {
+        put_account(json, *record.account);
+    }
     if (record.native_choice) {
         json.key("native_choice");
         put_ruling(json, *record.native_choice);
@@ -232,9 +230,9 @@ void put_adaptation(JsonWriter& json, const AdaptationRecord& record) {
 std::uint64_t calls_of(const Record& record) {
     std::uint64_t calls = as_of_now(record.other_classes.native_calls);
     for (const auto& [shapes, of_class] : record.classes) {
-        calls += as_of_now(of_class.native_calls) + of_class.forgotten.calls;
+        calls += as_of_now(of_class.native_calls) + of_class.forgotten_calls;
         for (const RulingRecord& ruling : of_class.rulings) {
-            calls += as_of_now(ruling.calls);
+            calls += as_of_now(ruling.calls) + as_of_now(ruling.probe_calls);
         }
     }
     return std::max(as_of_now(record.calls), calls);
@@ -280,7 +278,7 @@ void put_change(JsonWriter& json, const ChoiceChange& change, std::size_t length
     json.begin_object();
     put_shapes(json, change.shapes, length_bytes);
     json.member("call", change.call).member("from", change.from).member("to", change.to);
-    json.member("on_trial", change.on_trial).member("another_tree", change.another_tree);
+    json.member("probe_calls", change.probe_calls).member("another_tree", change.another_tree);
     json.member("why", change.why).end_object();
 }
 

@@ -1,6 +1,8 @@
 #include "mpi/summary.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <mutex>
 
 #include "core/text/counted.h"
@@ -12,8 +14,7 @@ namespace mutirao::mpi {
 namespace {
 
 /// Of a kind of calls of which the MPI library took at least some.
-/// `tries`: what is predicted is tried out before it is believed.
-std::string why_ruled_native(const Record& record, const ClassRecord& of_class, bool tries) {
+std::string why_ruled_native(const Record& record, const ClassRecord& of_class) {
     const bool decides_here = record.topology || record.adaptation.horizon_calls || record.adaptation.epochs == 0;
     if (record.topology == nullptr) {
         return decides_here ? "the program ended before the network was known" : "decided on another rank";
@@ -22,8 +23,7 @@ std::string why_ruled_native(const Record& record, const ClassRecord& of_class, 
     if (choice == nullptr) {
         return "the program ended before a choice was made";
     }
-    const bool untried = tries && of_class.rulings.empty() && choice->considered.size() > 1;
-    if (!choice->settled || untried) {
+    if (!choice->settled) {
         return "the program ended before other algorithms had been tried out";
     }
     const bool won = choice->chosen == "native" && choice->measured.size() > 1;
@@ -35,33 +35,53 @@ std::string why_not_ruled(const Record& record) {
     return record.native ? record.reason : "the program ended before all ranks knew each other";
 }
 
-std::string gain(const Handled& handled) {
-    const std::uint64_t left = handled.calls - handled.compared;
-    if (handled.compared == 0) {
-        return ": what the MPI library's own would have taken is not known";
-    }
-    const double saved_us = handled.saved_us();
-    const std::string others = ", " + std::to_string(left) + " of them " +
-                               (left == handled.on_trial ? "on trial" : "with nothing to compare with") +
-                               "; the others took ";
-    return (left > 0 ? others : ": ") + short_duration(handled.took_us) + " a rank instead of " +
-           short_duration(handled.native_us) + " by the MPI library's own (" + how_known(handled) + "), " +
-           short_duration(std::abs(saved_us)) + (saved_us < 0 ? " lost" : " saved");
+/// Two digits of the error, and as many decimals of the value.
+std::string with_error(double value, double error) {
+    char text[64];
+    const int decimals = error >= 0.1 ? 1 : 2;
+    std::snprintf(text, sizeof text, "%.*f ± %.*f", decimals, value, decimals, error);
+    return text;
 }
 
-std::string what_ran(const Sums& sums) {
-    const Handled& handled = sums.handled;
+/// Against the MPI library's own, net of what mutirao cost.
+std::string verdict(const Sums& sums, double cost_us) {
+    const Account& account = sums.account;
+    constexpr double most_unknown_share = 0.1;
+    const std::uint64_t ruled = sums.own_calls - sums.probe_calls;
+    if (!sums.compared || account.took_us <= 0) {
+        return "whether it saved time is not known: " +
+               std::string(sums.tries ? "no calls were measured" : "nothing was compared with the MPI library's own");
+    }
+    if (static_cast<double>(account.unknown_calls) > most_unknown_share * static_cast<double>(ruled)) {
+        return "whether it saved time is not known: of " + std::to_string(account.unknown_calls) +
+               " calls nothing says what the MPI library's own would have taken";
+    }
+    const double net_us = account.saved_us - account.probes_us - cost_us;
+    const double error = account.error_us / account.took_us;
+    const double ratio = 1 + net_us / account.took_us;
+    constexpr double least_error = 0.005;
+    if (std::abs(ratio - 1) <= std::max(error, least_error)) {
+        return "as fast as the MPI library's own";
+    }
+    const std::string measured = " (measured, net of what it cost)";
+    return ratio > 1 ? with_error(ratio, std::max(error, least_error)) + " times faster in collectives, " +
+                           short_duration(net_us) + " saved on each rank" + measured
+                     : short_duration(-net_us) + " slower on each rank" + measured;
+}
+
+std::string what_ran(const Sums& sums, double cost_us) {
     const std::string why = !sums.enabled           ? "switched off by the setting enabled"
                             : sums.why_native.empty() ? "their messages were empty"
                                                       : sums.why_native;
     const std::string of_all = " of " + counted(sums.calls, "collective call");
-    if (handled.calls > handled.on_trial) {
-        return std::to_string(handled.calls) + of_all + " ran by its algorithms" + gain(handled);
+    if (sums.own_calls > sums.probe_calls) {
+        return verdict(sums, cost_us) + "; " + std::to_string(sums.own_calls) + of_all + " ran by its algorithms" +
+               (sums.probe_calls > 0 ? ", " + std::to_string(sums.probe_calls) + " of them on probe" : "");
     }
-    if (handled.calls > 0) {
-        return std::to_string(sums.calls - handled.calls) + of_all + " ran natively, by the MPI library: " +
-               why + "; the other " + std::to_string(handled.calls) +
-               " tried out algorithms of mutirao's";
+    if (sums.own_calls > 0) {
+        return std::to_string(sums.calls - sums.own_calls) + of_all + " ran natively, by the MPI library: " + why +
+               "; " + std::to_string(sums.own_calls) + " tried out algorithms of mutirao's" +
+               (sums.account.probes_us > 0 ? ", which took " + short_duration(sums.account.probes_us) + " longer" : "");
     }
     if (sums.calls > 0) {
         return (sums.calls == 1 ? "the 1 collective call" : "all " + counted(sums.calls, "collective call")) +
@@ -86,16 +106,21 @@ void Sums::add(const Record& record) {
         return;
     }
     for (const auto& [shapes, of_class] : record.classes) {
-        handled.add(handled_in(of_class));
+        own_calls += mutirao::mpi::own_calls(of_class);
+        probe_calls += mutirao::mpi::probe_calls(of_class);
+        if (of_class.account) {
+            compared = true;
+            account.add(*of_class.account);
+        }
         if (of_class.native_calls > most_native) {
             most_native = of_class.native_calls;
-            why_native = why_ruled_native(record, of_class, tries);
+            why_native = why_ruled_native(record, of_class);
         }
     }
 }
 
 std::string summary(const Sums& sums, double start_ms) {
-    std::string line = "mutirao: " + what_ran(sums) + "; its start took " + short_duration(1000 * start_ms);
+    std::string line = "mutirao: " + what_ran(sums, 1000 * (start_ms + sums.waited_ms)) + "; its start took " + short_duration(1000 * start_ms);
     if (sums.waited_ms > 0) {
         line += ", and calls waited " + short_duration(1000 * sums.waited_ms) + " for it";
     }

@@ -1,5 +1,6 @@
-// What the setting `summary` prints at the end of a program, in one line: how many calls ran by mutirao's
-// algorithms, what that saved on each rank and how it is known, and what mutirao cost; where none did, why.
+// What the setting `summary` prints at the end of a program, in one line: how much faster or slower its collectives
+// were than the MPI library's own, as far as that was measured, net of all that mutirao cost; how many calls ran by
+// its algorithms; where none did, why.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,10 @@ struct Sums {
     bool enabled = true;            ///< by the settings
     bool tries = true;              ///< by the settings
     std::uint64_t calls = 0;        ///< on communicators that are not native for good, whose calls nobody counts
-    Handled handled;                ///< of them
+    std::uint64_t own_calls = 0;    ///< of them, by mutirao's algorithms
+    std::uint64_t probe_calls = 0;  ///< of those, on probe
+    bool compared = false;          ///< there is an account of some
+    Account account;
     std::uint64_t most_native = 0;  ///< calls of one kind
     std::string why_native;         ///< those
     double waited_ms = 0;           ///< inside calls, for what mutirao was to say or to measure

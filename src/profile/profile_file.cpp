@@ -91,7 +91,7 @@ std::optional<ProfileRow> read_row(Columns& columns) {
     read_measured(columns, row);
     const auto of = collective_from(collective);
     const auto parsed = of ? parse_candidate(*of, candidate) : ParsedCandidate{};
-    const Trial::Interval& time = row.time_us;
+    const Interval& time = row.time_us;
     const bool sound = std::isfinite(time.high) && time.low <= time.median &&
                        time.median <= time.high && time.median > 0 && row.windows > 0 && length >= 0;
     if (!parsed.candidate || !sound) return std::nullopt;

@@ -68,7 +68,7 @@ std::optional<Announcement> decode_announcement(std::span<const std::byte> bytes
 /// Whether these bytes of an announcement can only be read by who knows the hosts.
 bool needs_hosts(std::span<const std::byte> announcement);
 /// What ranks tell the decider.
-using Report = std::variant<LeadReport, TrialReport>;
+using Report = std::variant<LeadReport, TimeReport>;
 std::vector<std::byte> encode(const Report& report);
 std::optional<Report> decode_report(std::span<const std::byte> bytes, int rank_count);
 

@@ -2,13 +2,14 @@
 // call, call that it was sent in, horizon (8 each), asks for the lead (1), why native for good (2 for
 // its length, text), the rulings after their number (4), the route's parents of hosts after their
 // number (4 each).
-// A ruling: its class, its first arm, its trial (4), the repetitions (4), the calls of a rest (4), the other arms after their number
-// (1). A class: collective (1), root (4), class of lengths (4), whether the operator commutes (1). An arm:
+// A ruling: its class, its incumbent, its id (4), what is clocked: calls of a sample, samples before, of and
+// after the probe (4 each), and, if there is one, the probe. A class: collective (1), root (4), class of lengths (4), whether the operator commutes (1). An arm:
 // the candidate as users write it (2 for its length, text), and its tree (4 for the number of hosts, 0:
 // none): the root and then each host with its parent (4 each), brothers in the order in which they are
 // served; then, after the number of its shares (2), the parents of all hosts in each of these (2 each).
 // A rank's report: its kind (1), and either number (4), lead (8) and whether it waited (1), or the class, the
-// trial (4), the window (8) and the times after their number (1) as IEEE 754 bits (8 each).
+// ruling's id (4), the first sample (4) and the samples after their number (1): times in the call and laps as
+// IEEE 754 bits (8 each).
 #include <algorithm>
 
 #include "core/epochs/announcement.h"
@@ -154,11 +155,20 @@ bool take_arm(ByteReader& in, Collective collective, int host_count, Candidate& 
 void put_ruling(ByteWriter& out, const Ruling& ruling) {
     put_class(out, ruling.shapes);
     put_arm(out, ruling.candidate, ruling.tree);
-    out.put(ruling.trial, 4);
-    out.put_int(ruling.repetitions);
-    out.put(ruling.rest_calls, 4);
-    out.put(ruling.others.size(), 1);
-    for (const Arm& other : ruling.others) put_arm(out, other.candidate, other.tree);
+    out.put(ruling.id, 4);
+    const Clocking& clocking = ruling.clocking;
+    for (const std::uint32_t each : {clocking.calls_per_sample, clocking.lead, clocking.probe, clocking.trail})
+        out.put(each, 4);
+    if (ruling.probe) put_arm(out, ruling.probe->candidate, ruling.probe->tree);
+}
+
+bool take_clocking(ByteReader& in, Clocking& clocking) {
+    for (std::uint32_t* const each :
+         {&clocking.calls_per_sample, &clocking.lead, &clocking.probe, &clocking.trail}) {
+        *each = static_cast<std::uint32_t>(in.take(4));
+        if (*each > Clocking::most_calls_per_sample) return false;
+    }
+    return clocking.calls_per_sample >= 1 && clocking.samples() <= Clocking::most_samples;
 }
 
 bool take_ruling(ByteReader& in, int rank_count, int host_count, Ruling& ruling) {
@@ -167,14 +177,11 @@ bool take_ruling(ByteReader& in, int rank_count, int host_count, Ruling& ruling)
         !take_arm(in, collective, host_count, ruling.candidate, ruling.tree)) {
         return false;
     }
-    ruling.trial = static_cast<std::uint32_t>(in.take(4));
-    ruling.repetitions = in.take_int();
-    ruling.rest_calls = static_cast<std::uint32_t>(in.take(4));
-    ruling.others.resize(in.take(1));
-    for (Arm& other : ruling.others) {
-        if (!take_arm(in, collective, host_count, other.candidate, other.tree)) return false;
-    }
-    return ruling.repetitions >= 1;
+    ruling.id = static_cast<std::uint32_t>(in.take(4));
+    if (!take_clocking(in, ruling.clocking)) return false;
+    if (ruling.clocking.probe == 0) return true;
+    Arm& probe = ruling.probe.emplace();
+    return take_arm(in, collective, host_count, probe.candidate, probe.tree);
 }
 
 bool take_rulings(ByteReader& in, int rank_count, int host_count, std::vector<Ruling>& rulings) {
@@ -256,12 +263,15 @@ std::vector<std::byte> encode(const Report& report) {
         out.put(lead->lead_calls, 8);
         out.put(lead->waited ? 1 : 0, 1);
     } else {
-        const auto& measured = std::get<TrialReport>(report);
+        const auto& measured = std::get<TimeReport>(report);
         put_class(out, measured.shapes);
-        out.put(measured.trial, 4);
-        out.put(measured.window, 8);
-        out.put(measured.times_us.size(), 1);
-        for (const double time_us : measured.times_us) out.put_double(time_us);
+        out.put(measured.ruling, 4);
+        out.put(measured.first, 4);
+        out.put(measured.samples.size(), 1);
+        for (const Sample& sample : measured.samples) {
+            out.put_double(sample.time_us);
+            out.put_double(sample.lap_us);
+        }
     }
     return std::move(out).take();
 }
@@ -276,12 +286,12 @@ std::optional<Report> decode_report(std::span<const std::byte> bytes, int rank_c
         lead.waited = in.take(1) != 0;
         report = lead;
     } else {
-        TrialReport measured;
+        TimeReport measured;
         if (!take_class(in, rank_count, measured.shapes)) return std::nullopt;
-        measured.trial = static_cast<std::uint32_t>(in.take(4));
-        measured.window = in.take(8);
-        measured.times_us.resize(in.take(1));
-        for (double& time_us : measured.times_us) time_us = in.take_double();
+        measured.ruling = static_cast<std::uint32_t>(in.take(4));
+        measured.first = static_cast<std::uint32_t>(in.take(4));
+        measured.samples.resize(in.take(1));
+        for (Sample& sample : measured.samples) sample = {in.take_double(), in.take_double()};
         report = std::move(measured);
     }
     return in.ended_well() ? std::optional(std::move(report)) : std::nullopt;

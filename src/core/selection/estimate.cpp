@@ -49,13 +49,9 @@ CallShape shortened(CallShape shape, std::size_t length_bytes) {
 /// Predicts one candidate for messages of several lengths, over the tree that is right for one.
 class Estimating {
   public:
-    Estimating(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
-          std::size_t most_messages, std::optional<int> known_tree_root = {})
-        : shape_(shape),
-          network_(network),
-          most_messages_(most_messages),
-          ruling_(ruling_for(candidate, shape, network.topology(),
-                             network.placement(), known_tree_root)) {}
+    Estimating(std::optional<Ruling> ruling, const CallShape& shape, const RankNetwork& network,
+               std::size_t most_messages)
+        : shape_(shape), network_(network), most_messages_(most_messages), ruling_(std::move(ruling)) {}
 
     /// Nothing without a tree or beyond the limit.
     std::optional<Prediction> predicted(std::size_t length_bytes) {
@@ -88,25 +84,29 @@ std::optional<double> completion(const std::optional<Prediction>& prediction) {
     return prediction->completion_us;
 }
 
-Estimate as_it_is(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
-                  std::size_t most_messages, std::optional<int> known_tree_root = {}) {
-    Estimating trial(candidate, shape, network, most_messages, known_tree_root);
+std::optional<Ruling> ruled(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
+                            std::optional<int> known_tree_root = {}) {
+    return ruling_for(candidate, shape, network.topology(), network.placement(), known_tree_root);
+}
+
+Estimate as_it_is(std::optional<Ruling> ruling, const CallShape& shape, const RankNetwork& network,
+                  std::size_t most_messages) {
+    Estimating trial(std::move(ruling), shape, network, most_messages);
     const auto time_us = completion(trial.predicted(shape.length_bytes));
     return {time_us, trial.messages()};
 }
 
-/// The fastest that native may be, and the slowest.
+/// The fastest that native may be.
 Estimate of_native(const CallShape& shape, const RankNetwork& network, std::size_t most_messages) {
     Topology topology = network.topology();
     topology.network.transport.detached_bytes = 0;  // only we detach
     const RankNetwork natives{std::move(topology), network.placement(), network.memory()};
     Estimate best;
     for (const Candidate& candidate : like_native(shape.collective)) {
-        const Estimate each = as_it_is(candidate, shape, natives, most_messages);
+        const Estimate each = as_it_is(ruled(candidate, shape, natives), shape, natives, most_messages);
         best.messages += each.messages;
         if (!each.time_us) continue;
         best.time_us = std::min(best.time_us.value_or(*each.time_us), *each.time_us);
-        best.slowest_us = std::max(best.slowest_us, *each.time_us);
     }
     return best;
 }
@@ -132,29 +132,22 @@ Estimate of_native_calls(const std::vector<Collective>& calls, const CallShape& 
         all.messages += each.messages;
         if (!each.time_us) return {std::nullopt, all.messages};
         *all.time_us += *each.time_us;
-        all.slowest_us += each.slowest_us;
     }
     return all;
 }
 
-Estimate in_full(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
-                 std::size_t most_messages, std::optional<int> known_tree_root = {}) {
+/// `ruling`: of the candidate, if it has a schedule.
+Estimate in_full(const Candidate& candidate, std::optional<Ruling> ruling, const CallShape& shape,
+                 const RankNetwork& network, std::size_t most_messages) {
     const std::vector<Collective>& calls = candidate.algorithm->calls;
     if (!calls.empty()) return of_native_calls(calls, shape, network, most_messages);
     return candidate.native()
                ? of_native(shape, network, most_messages)
-               : as_it_is(candidate, shape, network, most_messages, known_tree_root);
+               : as_it_is(std::move(ruling), shape, network, most_messages);
 }
 
-}  // namespace
-
-std::optional<double> predict_candidate(const Candidate& candidate, const CallShape& shape,
-                                        const RankNetwork& network) {
-    return in_full(candidate, shape, network, std::numeric_limits<std::size_t>::max()).time_us;
-}
-
-Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
-                  std::optional<int> known_tree_root) {
+Estimate estimate_ruled(const Candidate& candidate, std::optional<Ruling> ruling, const CallShape& shape,
+                        const RankNetwork& network) {
     const auto ranks = static_cast<std::size_t>(std::max(network.rank_count(), 1));
     // A ring gets into its pace once every rank's share has enough segments, each of which goes
     // round twice.
@@ -167,15 +160,15 @@ Estimate estimate(const Candidate& candidate, const CallShape& shape, const Rank
     // Shares of packed trees go different ways, so that some say nothing of the others.
     const bool has_no_pace = candidate.parameters.tree == TreeKind::packed;
     if (sample_bytes == 0 || has_no_pace || shape.length_bytes <= 2 * sample_bytes) {
-        return in_full(candidate, shape, network, most_messages_predicted, known_tree_root);
+        return in_full(candidate, std::move(ruling), shape, network, most_messages_predicted);
     }
-    Estimating trial(candidate, shape, network, most_messages_predicted, known_tree_root);
+    Estimating trial(ruling, shape, network, most_messages_predicted);
     const auto early = trial.predicted(sample_bytes);
     const std::size_t early_messages = trial.messages();
     const auto late = trial.predicted(2 * sample_bytes);
     const bool in_pipeline = trial.messages() > 2 * early_messages;
     if (late && !in_pipeline) {  // what is not in segments has no pace
-        return in_full(candidate, shape, network, most_messages_predicted, known_tree_root);
+        return in_full(candidate, std::move(ruling), shape, network, most_messages_predicted);
     }
     if (!early || !late || late->stuck) return {std::nullopt, trial.messages()};
     const double samples_left =
@@ -190,4 +183,21 @@ Estimate estimate(const Candidate& candidate, const CallShape& shape, const Rank
     return {completion_us, trial.messages()};
 }
 
+
+}  // namespace
+
+std::optional<double> predict_candidate(const Candidate& candidate, const CallShape& shape,
+                                        const RankNetwork& network) {
+    return in_full(candidate, ruled(candidate, shape, network), shape, network,
+                   std::numeric_limits<std::size_t>::max()).time_us;
+}
+
+Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
+                  std::optional<int> known_tree_root) {
+    return estimate_ruled(candidate, ruled(candidate, shape, network, known_tree_root), shape, network);
+}
+
+Estimate estimate(const Arm& arm, const CallShape& shape, const RankNetwork& network) {
+    return estimate_ruled(arm.candidate, Ruling{class_of(shape), arm.candidate, arm.tree}, shape, network);
+}
 }  // namespace mutirao

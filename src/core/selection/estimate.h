@@ -18,7 +18,6 @@ inline constexpr std::size_t most_messages_predicted = std::size_t{1} << 17;
 struct Estimate {
     std::optional<double> time_us;  ///< nothing: no tree, without end, or too many messages
     std::size_t messages = 0;       ///< that were walked through
-    double slowest_us = 0;          ///< of native: with the slowest of what it may run
 };
 
 /// As predict_candidate, but of a long pipeline only the beginning is walked. From then on every
@@ -27,6 +26,9 @@ struct Estimate {
 /// error, to the candidate's favour. `known_tree_root`: as ruling_for takes it.
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
                   std::optional<int> known_tree_root = {});
+
+/// The same of an arm with the tree that it has.
+Estimate estimate(const Arm& arm, const CallShape& shape, const RankNetwork& network);
 
 /// Completion time; nothing where the candidate's tree cannot be had or it would never end. Native
 /// is timed as the faster of those algorithms that MPI libraries run (CollectiveRow::native_is_like).

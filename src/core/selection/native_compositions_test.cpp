@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "core/selection/contest.h"
 #include "core/selection/estimate.h"
+#include "core/selection/outlook.h"
 #include "core/selection/test_candidates.h"
 
 namespace mutirao {
@@ -80,16 +80,10 @@ TEST(NativeCompositions, AreTriedBesideAllThatIsTried) {
                             {{candidate("direct"), 10}, {candidate("native"), 10}, {candidate("native_reduce_scatter"), 11},
                              {candidate("pairwise"), 11}, {candidate("ring"), 12}, {candidate("circulant"), 13},
                              {candidate("pat"), 14}, {candidate("native_allreduce"), 14}}};
-    auto contest = contest_for(shape, decision, *network, ranks, true);
-    ASSERT_TRUE(contest);
-    for (std::uint64_t window = 0; !contest->settled() && contest->ruling().others.empty(); ++window) {
-        for (int rank = 0; rank < ranks; ++rank) {
-            contest->hear({class_of(shape), contest->ruling().trial, window, {10.0}});
-        }
-    }
     std::set<std::string_view> tried;
-    for (const Arm& other : contest->ruling().others) tried.insert(other.candidate.algorithm->name);
-    EXPECT_EQ(tried, (std::set<std::string_view>{"direct", "pairwise", "ring", "circulant", "native_allreduce",
+    for (const Prospect& each : outlook_for(shape, decision, network, {}, {}).arms)
+        tried.insert(each.arm.candidate.algorithm->name);
+    EXPECT_EQ(tried, (std::set<std::string_view>{"native", "direct", "pairwise", "ring", "circulant", "native_allreduce",
                                                  "native_reduce_scatter"}));
 }
 

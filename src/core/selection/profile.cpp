@@ -42,7 +42,7 @@ double weighted_time(double one_us, double its_weight, double other_us, double o
 }
 
 /// The straight line between two times, `share` of the way from the first to the second.
-Trial::Interval on_the_line(const Trial::Interval& from, const Trial::Interval& to, double share) {
+Interval on_the_line(const Interval& from, const Interval& to, double share) {
     const auto between = [share](double a, double b) { return weighted_time(a, 1 - share, b, share); };
     return {between(from.low, to.low), between(from.median, to.median), between(from.high, to.high)};
 }
@@ -177,7 +177,7 @@ Ranks ranks_of(const Placement& placement) {
 }
 
 ProfileRow learned_row(const CallShape& shape, const Ranks& ranks, const Candidate& candidate,
-                       const Trial::Interval& time_us, std::size_t windows, double measured_s) {
+                       const Interval& time_us, std::size_t windows, double measured_s) {
     return {.ranks = ranks,
             .root = row_of(shape.collective).rooted ? shape.root : any_root,
             .commutes = !row_of(shape.collective).reduces || shape.op.commutes,
@@ -253,10 +253,10 @@ const Remembered* preferred(const std::vector<Remembered>& known, double margin)
         return each.row.candidate.native();
     });
     if (native == known.end()) return nullptr;
-    const Trial::Interval& native_us = native->row.time_us;
+    const Interval& native_us = native->row.time_us;
     bool open = false;
     for (const Remembered& each : known) {
-        const Trial::Interval& its_us = each.row.time_us;
+        const Interval& its_us = each.row.time_us;
         if (its_us.median * (1 + margin) >= native_us.median) continue;
         if (its_us.high < native_us.median && its_us.median < native_us.low) return &each;
         open = true;

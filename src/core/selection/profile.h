@@ -15,7 +15,7 @@
 #include "core/collectives/call_shape.h"
 #include "core/network/rank_network.h"
 #include "core/selection/ruling.h"
-#include "core/selection/trial.h"
+#include "core/selection/interval.h"
 
 namespace mutirao {
 
@@ -62,7 +62,7 @@ struct ProfileRow {
     // What was measured:
     Origin origin = Origin::learned;
     Candidate candidate;
-    Trial::Interval time_us{};     ///< of one call
+    Interval time_us{};     ///< of one call
     std::size_t windows = 0;       ///< of measurements; older ones are counted less and less
     double measured_s = 0;         ///< when, in seconds since 1970
 
@@ -71,7 +71,7 @@ struct ProfileRow {
 
 /// What was measured of a candidate beside a program, in calls of this shape.
 ProfileRow learned_row(const CallShape& shape, const Ranks& ranks, const Candidate& candidate,
-                       const Trial::Interval& time_us, std::size_t windows, double measured_s);
+                       const Interval& time_us, std::size_t windows, double measured_s);
 
 /// Both are of the same calls and candidate, and of the same origin.
 bool of_the_same(const ProfileRow& one, const ProfileRow& other);
@@ -97,6 +97,6 @@ std::vector<Remembered> remembered(const std::vector<ProfileRow>& rows, const Ca
 /// median and native's lie outside each other's intervals. In trials these two took turns, so that they could be
 /// told apart by ratios; what is kept of them are the times, whose intervals overlap where times drifted. Nothing
 /// where that leaves it open, or where native is not known: calls have to tell.
-const Remembered* preferred(const std::vector<Remembered>& known, double margin = Trial::Rules{}.margin);
+const Remembered* preferred(const std::vector<Remembered>& known, double margin = 0.03);
 
 }  // namespace mutirao

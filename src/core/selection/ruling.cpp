@@ -14,10 +14,11 @@ ShapeClass class_of(const CallShape& shape) {
             shape.op.commutes};
 }
 
-Ruling Ruling::arm(int number) const {
-    if (number == 0) return {shapes, candidate, tree};
-    const Arm& other = others[static_cast<std::size_t>(number - 1)];
-    return {shapes, other.candidate, other.tree};
+// Early, so that what loses ends soon and what wins need not end; later less and less often.
+bool Clocking::tells_after(std::uint32_t sample_count) const {
+    if (sample_count == samples()) return true;
+    if (probe > 0) return sample_count == lead + probe;
+    return sample_count >= 2 && std::has_single_bit(sample_count);
 }
 
 int tree_root(const CallShape& shape, const Topology& topology, const Placement& placement) {

@@ -44,31 +44,62 @@ struct Arm {
     bool operator==(const Arm&) const = default;
 };
 
+/// Which calls of a class are clocked once a ruling has taken effect: some of the incumbent, then those of the
+/// probe, which ends by itself, then some of the incumbent again. In samples of several calls each: of a short
+/// call a clock cannot tell one from another. Calls are those of the class since the ruling took effect, from 0.
+struct Clocking {
+    static constexpr std::uint32_t most_samples = 64;
+    static constexpr std::uint32_t most_calls_per_sample = 4096;
+
+    std::uint32_t calls_per_sample = 1;
+    std::uint32_t lead = 0;   ///< samples of the incumbent
+    std::uint32_t probe = 0;  ///< samples of the probe; 0: there is none
+    std::uint32_t trail = 0;  ///< samples of the incumbent after it
+
+    std::uint32_t samples() const { return lead + probe + trail; }
+    std::uint64_t calls() const { return std::uint64_t{samples()} * calls_per_sample; }
+    bool clocks(std::uint64_t call) const { return call < calls(); }
+    bool probes(std::uint64_t call) const {
+        const std::uint64_t sample = call / calls_per_sample;
+        return sample >= lead && sample < lead + probe;
+    }
+    /// Ranks tell what they have clocked when so many samples are complete.
+    bool tells_after(std::uint32_t sample_count) const;
+
+    bool operator==(const Clocking&) const = default;
+};
+
+/// Of the calls that nothing is ruled for yet, which the MPI library runs.
+inline constexpr Clocking first_calls{1, 32, 0, 0};
+
+/// How calls run from some call on: by the incumbent, but for a number of calls by a probe.
 struct Ruling {
     ShapeClass shapes;
     Candidate candidate;
     std::optional<Tree> tree;  ///< see Arm
-    // While calls are measured (trial.h):
-    std::uint32_t trial = 0;   ///< its number; 0: they are not
-    int repetitions = 1;       ///< of each arm in a window
-    std::uint32_t rest_calls = 0;  ///< by the candidate alone, before every window
-    std::vector<Arm> others{};  ///< that take turns with the candidate
-
-    int arm_count() const { return 1 + static_cast<int>(others.size()); }
-    /// That arm alone, without a trial; 0: the candidate.
-    Ruling arm(int number) const;
+    std::uint32_t id = 0;      ///< different for each ruling of a communicator; 0: its calls are not clocked
+    Clocking clocking{};
+    std::optional<Arm> probe{};
 
     bool operator==(const Ruling&) const = default;
 };
 
-/// What one rank's calls took in one window of a trial, whose number of calls all ranks know.
-struct TrialReport {
-    ShapeClass shapes;
-    std::uint32_t trial = 0;
-    std::uint64_t window = 0;
-    std::vector<double> times_us;  ///< by arm, the mean of its calls
+/// What a sample's calls took on one rank, and from end to end; the mean of one call.
+struct Sample {
+    double time_us = 0;  ///< in the call
+    double lap_us = 0;   ///< since the end of the class's call before it; 0: not known
 
-    bool operator==(const TrialReport&) const = default;
+    bool operator==(const Sample&) const = default;
+};
+
+/// What one rank has clocked.
+struct TimeReport {
+    ShapeClass shapes;
+    std::uint32_t ruling = 0;  ///< by which the calls ran; 0: none yet
+    std::uint32_t first = 0;   ///< number of the first sample
+    std::vector<Sample> samples;
+
+    bool operator==(const TimeReport&) const = default;
 };
 
 /// The host that a tree for such calls hangs from: the root's; without a root the one from which all

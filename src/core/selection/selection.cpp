@@ -84,13 +84,6 @@ const Evaluated* find_native(const std::vector<Evaluated>& considered) {
     return found == considered.end() ? nullptr : &*found;
 }
 
-/// What may be won and nothing lost: as fast as native if that runs the best of what MPI libraries run, and
-/// clearly faster if it runs the worst.
-bool is_safe_gain(const Evaluated& best, const Evaluated& native) {
-    return best.predicted_us <= native.predicted_us * tie_ratio &&
-           native.slowest_us > best.predicted_us * clear_ratio;
-}
-
 /// Segments as long as TCP takes at once: shorter ones cost hosts more than is measured, the more the busier
 /// they are, and behind longer ones the next host waits while TCP is still slow.
 constexpr std::size_t favoured_segment_bytes = 64 * 1024;
@@ -130,15 +123,10 @@ Decision fastest(const CallShape& shape, std::vector<Evaluated> considered) {
     const std::string native_time = of_native ? milliseconds(of_native->predicted_us) : "without end";
     Decision decision{best.candidate,
                       "predicted " + milliseconds(best.predicted_us) + ", native " + native_time};
-    const double margin = shape.collective == Collective::broadcast ? tie_ratio : clear_ratio;
-    if (of_native && of_native->predicted_us <= best.predicted_us * margin) {
-        if (is_safe_gain(best, *of_native)) {
-            decision.reason += " to " + milliseconds(of_native->slowest_us);
-        } else {
-            decision = {native, "predicted " + native_time + ", and no other is clearly faster (" +
-                                    to_string(best.candidate) + " " +
-                                    milliseconds(best.predicted_us) + ")"};
-        }
+    const double least_gain = shape.collective == Collective::broadcast ? tie_ratio : clear_ratio;
+    if (of_native && of_native->predicted_us <= best.predicted_us * least_gain) {
+        decision = {native, "predicted " + native_time + ", and no other is clearly faster (" +
+                                to_string(best.candidate) + " " + milliseconds(best.predicted_us) + ")"};
     }
     decision.native_us = native_us;
     decision.considered = std::move(considered);
@@ -314,14 +302,14 @@ void Deliberation::predict_between_hosts(const Candidate& candidate) {
     const bool in_full = !has_several_ranks_on_a_host();
     const auto inside = in_full ? std::optional(0.0) : inside_us(candidate);
     if (!between.time_us || !inside) return;
-    evaluated_.push_back({candidate, *between.time_us + *inside, in_full, between.slowest_us + *inside});
+    evaluated_.push_back({candidate, *between.time_us + *inside, in_full});
 }
 
 void Deliberation::predict_in_full(const Candidate& candidate) {
     const Estimate full = estimate(candidate, shape_, *network_, tree_root_host_);
     messages_predicted_ += full.messages;
     std::erase_if(evaluated_, [&](const Evaluated& each) { return each.candidate == candidate; });
-    if (full.time_us) evaluated_.push_back({candidate, *full.time_us, true, full.slowest_us});
+    if (full.time_us) evaluated_.push_back({candidate, *full.time_us, true});
 }
 
 /// What comes after the last piece has reached a host: that piece's way to the ranks of the fullest

@@ -23,7 +23,6 @@ struct Evaluated {
     Candidate candidate;
     double predicted_us = 0;
     bool in_full = true;  ///< false: between the hosts only, with an estimate of their insides
-    double slowest_us = 0;  ///< of native, see Estimate
 };
 
 struct Decision {
@@ -47,8 +46,7 @@ inline bool runs_alike(const Decision& a, const Decision& b) {
 ///
 /// The forced algorithm if there is one; otherwise native on one host or where no link stands out, since
 /// predictions do not know costs that well (what is considered is there to be tried); or without a tree, or if
-/// no candidate is predicted to be clearly faster than native at its best, nor as fast and clearly faster than
-/// native at its worst; otherwise the fastest. `present`: what was decided
+/// no candidate is predicted to be clearly faster than native; otherwise the fastest. `present`: what was decided
 /// for the same calls before the network changed; its tree is kept or repaired where that is nearly
 /// as fast (see renewal.h).
 class Deliberation {

@@ -63,6 +63,7 @@ Communicator::Communicator(MPI_Comm comm, Job& job)
 Communicator::~Communicator() {
     record_->calls = calls_;
     give_up();
+    end_deciding();
     if (ruled_ && Job::current() != nullptr) {
         drain(std::move(ruled_));
     }
@@ -91,9 +92,9 @@ void Communicator::be_native(std::string reason) {
     record_->reason = std::move(reason);
 }
 
-// The MPI library has won it, or nothing else is for it; nothing of ours goes on inside calls.
+// It is the MPI library's until the next announcement, and nothing of ours goes on inside calls.
 std::uint64_t* Communicator::repeatable(const CallShape& shape, const RulingTable::Way& way) const {
-    const bool settled = way.ruled && way.by.native() && way.turns == nullptr;
+    const bool settled = (way.ruled || way.asked) && way.by.native() && !way.is_clocked();
     const bool alone = source_background_ == nullptr && !runtime().settings.waits_at_start();
     return settled && alone && shape.op.predefined && shape.lengths.empty() ? way.calls : nullptr;
 }
@@ -125,10 +126,10 @@ Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
         ruled_->docket->want(shape, call);
         DecidingThread::wake();
     }
-    if (way->turns != nullptr && !way->turns->rests()) {
-        const RulingTable::TrialCall trial = ruled_->table.take_turn(*way);
-        running_ = trial.by.execution;
-        return {trial.by, ruled_->slot.of_call(call), trial, now_us()};
+    if (way->is_clocked()) {
+        const RulingTable::ClockedCall clocked = ruled_->table.begin_clocked(*way);
+        running_ = clocked.by.execution;
+        return {clocked.by, ruled_->slot.of_call(call), clocked.course, now_us()};
     }
     ++*way->calls;
     running_ = way->by.execution;

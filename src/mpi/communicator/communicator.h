@@ -49,7 +49,7 @@ class Communicator final : private Background {
     struct Turn {
         Runner by{};
         int tag = 0;
-        RulingTable::TrialCall trial{};  ///< if it is part of one
+        RulingTable::Course* course = nullptr;  ///< if it is clocked
         double begun_us = 0;
     };
     Turn enter(const CallShape& shape) {
@@ -106,6 +106,8 @@ class Communicator final : private Background {
         bool has_thread = false;
     };
 
+    void end_deciding();
+
     // Of freed communicators (draining.cpp).
     static std::list<std::unique_ptr<Ruled>>& draining();
     static void drain(std::unique_ptr<Ruled> ruled);
@@ -129,7 +131,8 @@ class Communicator final : private Background {
     void announce(std::uint64_t call);
     void wait_for_epoch(std::uint64_t call);
     void take(const Announcement& announcement);
-    void end_turn(const Turn& turn);
+    void tell(const TimeReport& report);
+    void tell_what_was_clocked();
     std::uint64_t next_event(std::uint64_t call) const;
 
     std::uint64_t* repeatable(const CallShape& shape, const RulingTable::Way& way) const;

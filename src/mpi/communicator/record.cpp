@@ -39,6 +39,26 @@ void take_up(Record& record, std::uint64_t call, std::shared_ptr<const Topology>
     }
 }
 
+std::uint64_t own_calls(const ClassRecord& of_class) {
+    std::uint64_t calls = of_class.forgotten_calls;
+    for (const RulingRecord& ruling : of_class.rulings) {
+        calls += ruling.calls + ruling.probe_calls;
+    }
+    return calls;
+}
+
+std::uint64_t probe_calls(const ClassRecord& of_class) {
+    std::uint64_t calls = 0;
+    for (const RulingRecord& ruling : of_class.rulings) {
+        calls += ruling.probe_calls;
+    }
+    return calls;
+}
+
+RulingRecord* last_choice(ClassRecord& of_class) {
+    return const_cast<RulingRecord*>(last_choice(std::as_const(of_class)));
+}
+
 const RulingRecord* last_choice(const ClassRecord& of_class) {
     if (!of_class.rulings.empty()) {
         return &of_class.rulings.back();
@@ -56,7 +76,7 @@ RulingRecord& add_ruling(ClassRecord& of_class, RulingRecord ruling) {
     of_class.rulings.push_back(std::move(ruling));
     if (of_class.rulings.size() > most_rulings) {
         const auto second = std::next(of_class.rulings.begin());
-        of_class.forgotten.add(handled_by(*second));
+        of_class.forgotten_calls += second->calls + second->probe_calls;
         of_class.rulings.erase(second);
         ++of_class.forgotten_rulings;
     }

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/selection/contest.h"
+#include "core/selection/class_choice.h"
 #include "core/selection/ruling.h"
 #include "core/selection/selection.h"
 
@@ -21,29 +21,15 @@ namespace mutirao::mpi {
 struct RulingRecord {
     std::uint64_t first_call = 0;
     std::string chosen;
-    std::uint64_t calls = 0;
+    std::uint64_t calls = 0;        ///< by it; native ones are counted in the class
+    std::uint64_t probe_calls = 0;  ///< by others that were on probe meanwhile
     // The decider's.
-    bool settled = true;  ///< false: arms take turns
+    bool settled = true;  ///< nothing is left to be tried
     std::string reason;
     std::vector<Evaluated> considered;
     std::vector<Measured> measured;  ///< until then
     std::optional<double> bound_us;  ///< of the class's first call, as the times predicted
     std::vector<int> tree;  ///< the hosts' parents in the tree that calls go over, -1: the root; or none
-};
-
-/// Calls that ran by mutirao's algorithms, and what that saved a rank, as far as it is known.
-/// python/mutirao/saved.py sums up the same from the report.
-struct Handled {
-    std::uint64_t calls = 0;
-    std::uint64_t on_trial = 0;  ///< of them, in turns with others
-    std::uint64_t compared = 0;  ///< of them, by one algorithm whose time is known beside native's
-    double took_us = 0;          ///< those
-    double native_us = 0;        ///< and what native would have taken instead
-    bool measured = false;       ///< some of these times
-    bool predicted = false;      ///< some
-
-    double saved_us() const { return native_us - took_us; }
-    void add(const Handled& other);
 };
 
 /// A class of calls is run otherwise from a call on: the log that tells every switch.
@@ -53,7 +39,7 @@ struct ChoiceChange {
     std::string from;
     std::string to;
     std::string why;  ///< the decider's
-    bool on_trial = false;
+    std::uint64_t probe_calls = 0;  ///< only for so many; 0: until the next change
     bool another_tree = false;
 };
 
@@ -66,7 +52,8 @@ struct ClassRecord {
     std::optional<RulingRecord> native_choice;  ///< the decider's, where no ruling was needed for it
     std::list<RulingRecord> rulings;  ///< the first and the latest
     std::uint64_t forgotten_rulings = 0;  ///< behind the first
-    Handled forgotten;                    ///< by those
+    std::uint64_t forgotten_calls = 0;    ///< by those
+    std::optional<Account> account{};     ///< the decider's; nothing: nothing was to be compared
 };
 
 /// A change of the network that the decider took up.
@@ -134,13 +121,13 @@ struct Record {
     std::uint64_t forgotten_changes = 0;
 };
 
-Handled handled_by(const RulingRecord& ruling);
-Handled handled_in(const ClassRecord& of_class);
-/// "measured", "predicted" or both; empty: nothing is compared.
-std::string how_known(const Handled& handled);
+/// That ran by mutirao's algorithms, on probe or not.
+std::uint64_t own_calls(const ClassRecord& of_class);
+std::uint64_t probe_calls(const ClassRecord& of_class);
 
 /// What holds in the end: of the last ruling, or of the choice for native that needed none; null: nothing.
 const RulingRecord* last_choice(const ClassRecord& of_class);
+RulingRecord* last_choice(ClassRecord& of_class);
 
 /// topology becomes `newest`; remembered for the report. `record` is locked.
 void take_up(Record& record, std::uint64_t call, std::shared_ptr<const Topology> newest);

@@ -39,7 +39,9 @@ std::string name_of(const Record& record, const ShapeClass& shapes) {
 std::string said_of(const Record& record, const ChoiceChange& change) {
     return "from call " + std::to_string(change.call + 1) + " on, " + name_of(record, change.shapes) + ": " +
            change.from + " -> " +
-           (change.another_tree ? "the same over another tree" : change.to);
+           (change.probe_calls > 0  ? change.to + " for " + counted(change.probe_calls, "call")
+            : change.another_tree ? "the same over another tree"
+                                  : change.to);
 }
 
 std::string title_of(const Record& record) {

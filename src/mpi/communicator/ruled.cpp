@@ -41,7 +41,7 @@ Communicator::Ruled::Ruled(Job& job, Slot its_slot, Members all, Communicator& c
       members(std::move(all)),
       post(job.twin(), slot, members, [&communicator] { communicator.wait_for_hosts(); }),
       follower(first_call, calls_without),
-      table(members, *communicator.record_) {}
+      table(members, *communicator.record_, runtime().settings.holds_trials() && !is_synchronous()) {}
 
 void Communicator::rule(Slot slot, Members members, std::uint64_t first_call,
                         std::uint64_t calls_without) {
@@ -97,6 +97,7 @@ bool Communicator::know_hosts() {
             job_.twin(), ruled_->slot.synchronous(), ruled_->members, runtime().settings);
     }
     start_deciding();
+    tell_what_was_clocked();
     return true;
 }
 
@@ -129,9 +130,16 @@ void Communicator::start_deciding() {
     subject.store = runtime().profile;
     subject.mpi_library = library_version();
     subject.record = record_;
+    subject.ledger = job_.ledger_of(ruled_->members.twin_rank_of);
     ruled_->docket = std::make_shared<Docket>(std::move(subject));
     ruled_->has_thread = !is_synchronous() && runtime().settings.agent != AgentPlace::in_band &&
                          DecidingThread::take_on(ruled_->docket);
+}
+
+void Communicator::end_deciding() {
+    if (ruled_ && ruled_->docket) {
+        ruled_->docket->end(ruled_->table.calls_made());
+    }
 }
 
 void Communicator::follow(std::uint64_t call) {
@@ -172,21 +180,23 @@ std::uint64_t Communicator::next_event(std::uint64_t call) const {
 
 void Communicator::announce(std::uint64_t call) {
     EpochDecider& epochs = *ruled_->epochs;
-    for (const Report& report : ruled_->post.receive_reports()) {
+    // What ranks have clocked waits until there is somebody to judge it.
+    const bool listens = ruled_->docket != nullptr || ruled_->members.placement != nullptr;
+    for (const Report& report : listens ? ruled_->post.receive_reports() : std::vector<Report>{}) {
         if (const auto* const lead = std::get_if<LeadReport>(&report)) {
             epochs.hear(*lead);
         } else if (ruled_->docket) {
-            ruled_->docket->hear(std::get<TrialReport>(report));
+            ruled_->docket->hear(std::get<TimeReport>(report));
         }
     }
     while (epochs.due(call)) {
         if (ruled_->members.host_count() == 1) {
-            const bool quiet = ruled_->docket && ruled_->docket->was_quiet();
+            const bool quiet = ruled_->docket && ruled_->docket->is_quiet();
             epochs.keep(quiet ? quiet_pace_on_one_host : pace_on_one_host);
         }
         Announcement made = epochs.enter(call, now_us());
         if (ruled_->docket) {
-            made.rulings = ruled_->docket->take_fresh(call);
+            made.rulings = ruled_->docket->take_fresh(call, ruled_->table.calls_made());
             made.route = ruled_->docket->route();
         } else {
             made.route = route_without_network(ruled_->members.rank_count());
@@ -248,8 +258,9 @@ void Communicator::wait_for_epoch(std::uint64_t call) {
 // an announcement by a moment.
 void Communicator::leave(const Turn& turn) {
     running_ = nullptr;
-    if (turn.trial.turns != nullptr) {
-        end_turn(turn);
+    if (turn.course != nullptr && RulingTable::end_clocked({turn.by, turn.course}, turn.begun_us, now_us()) &&
+        ruled_->members.placement) {
+        tell(RulingTable::take_report(*turn.course));
     }
     if (!late_) {
         waited_us_ = 0;
@@ -277,15 +288,20 @@ void Communicator::leave(const Turn& turn) {
     waited_us_ = 0;
 }
 
-void Communicator::end_turn(const Turn& turn) {
-    const auto window = RulingTable::end_turn(turn.trial, now_us() - turn.begun_us);
-    if (!window || !reports_times(my_rank_, window->shapes.root, ruled_->decider, rank_count())) {
+void Communicator::tell(const TimeReport& report) {
+    if (!reports_times(my_rank_, report.shapes.root, ruled_->decider, rank_count())) {
         return;
     }
     if (!decides()) {
-        ruled_->post.report(*window);
+        ruled_->post.report(report);
     } else if (ruled_->docket) {
-        ruled_->docket->hear(*window);
+        ruled_->docket->hear(report);
+    }
+}
+
+void Communicator::tell_what_was_clocked() {
+    for (const TimeReport& report : ruled_->table.take_reports()) {
+        tell(report);
     }
 }
 
@@ -296,12 +312,13 @@ void Communicator::take(const Announcement& announcement) {
     repeated_.forget();
     for (const Ruling& ruling : announcement.rulings) {
         RulingRecord explained;
-        explained.settled = ruling.others.empty();
+        explained.settled = ruling.id == 0;
         if (ruled_->docket) {
             ruled_->docket->explain(ruling, explained);
         }
         ruled_->table.take(ruling, announcement.first_call, std::move(explained), ruled_->transport);
     }
+    tell_what_was_clocked();
     if (record_->first_ruled_call && record_->first_ruled_ms == 0) {
         record_->first_ruled_ms = (now_us() - job_.begun_us()) / 1000;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "core/text/invariant.h"
 #include "mpi/communicator/record_text.h"
@@ -12,15 +13,6 @@ namespace {
 
 /// As many as a decider decides on; calls of others are counted together.
 constexpr std::size_t most_classes = 1024;
-
-/// What calls are run by: all that take turns, or on watch the one that is chosen.
-std::string arms_of(const Ruling& ruling, bool settled) {
-    std::string arms = to_string(ruling.candidate);
-    for (const Arm& other : ruling.others) {
-        arms += settled ? "" : " | " + to_string(other.candidate);
-    }
-    return arms;
-}
 
 }  // namespace
 
@@ -79,10 +71,8 @@ const RulingTable::Way& RulingTable::look_up(const CallShape& shape, std::uint64
     const Entry* const entry = entry_for(shape, call);
     ClassRecord& record = class_record(shape, call);
     recent = {shape, {}, &record.native_calls, entry != nullptr};
-    if (entry != nullptr && entry->turns) {
-        recent.turns = entry->turns.get();
-    }
-    if (entry != nullptr && (!entry->turns || entry->ruling.rest_calls > 0)) {
+    recent.course = course_of(shape, entry);
+    if (entry != nullptr) {
         recent.by = runner_for(*entry, shape);
     }
     if (!recent.by.native()) {
@@ -91,31 +81,53 @@ const RulingTable::Way& RulingTable::look_up(const CallShape& shape, std::uint64
     return recent;
 }
 
-RulingTable::TrialCall RulingTable::take_turn(const Way& way) {
-    Turns& turns = *way.turns;
-    const int number = turns.order.arm_of(turns.calls++);
-    if (turns.calls % static_cast<std::uint64_t>(turns.order.window_calls()) == 0) {
-        turns.rest_left = turns.order.rest_calls;
+// Calls that are ruled for all lengths at once are not compared with each other.
+RulingTable::Course* RulingTable::course_of(const CallShape& shape, const Entry* entry) {
+    const ShapeClass shapes = class_of(shape);
+    const auto found = courses_.find(shapes);
+    if (found != courses_.end()) {
+        return found->second.clocks() ? &found->second : nullptr;
     }
-    const Entry& arm = turns.arms[static_cast<std::size_t>(number)];
-    const Runner by = runner_for(arm, way.shape);
-    ++*(by.native() ? turns.native_calls : &arm.record->calls);
-    return {by, &turns, number};
+    if (entry != nullptr || !clocks_ || courses_.size() >= most_classes) {
+        return nullptr;
+    }
+    return &courses_.try_emplace(shapes, shapes, nullptr, std::nullopt).first->second;
 }
 
-std::optional<TrialReport> RulingTable::end_turn(const TrialCall& call, double took_us) {
-    Turns& turns = *call.turns;
-    TrialReport& window = turns.window;
-    if (turns.order.counts(turns.calls - 1)) {
-        window.times_us[static_cast<std::size_t>(call.arm)] += took_us / turns.order.counted_calls();
+RulingTable::ClockedCall RulingTable::begin_clocked(const Way& way) {
+    if (!way.course->probes()) {
+        ++*way.calls;
+        return {way.by, way.course};
     }
-    if (turns.calls % static_cast<std::uint64_t>(turns.order.window_calls()) != 0) {
-        return std::nullopt;
+    const Entry& probe = way.course->probe();
+    ++probe.record->probe_calls;
+    return {runner_for(probe, way.shape), way.course};
+}
+
+bool RulingTable::end_clocked(const ClockedCall& call, double begun_us, double ended_us) {
+    return call.course->add(begun_us, ended_us);
+}
+
+TimeReport RulingTable::take_report(Course& course) { return course.take_report(); }
+
+std::vector<TimeReport> RulingTable::take_reports() {
+    std::vector<TimeReport> reports = std::exchange(untold_, {});
+    for (auto& [shapes, course] : courses_) {
+        if (course.has_untold()) {
+            reports.push_back(course.take_report());
+        }
     }
-    TrialReport whole = window;
-    window.times_us.assign(window.times_us.size(), 0);
-    ++window.window;
-    return whole;
+    return reports;
+}
+
+std::vector<Decider::CallsMade> RulingTable::calls_made() const {
+    const std::lock_guard lock(record_.mutex);
+    std::vector<Decider::CallsMade> made;
+    made.reserve(record_.classes.size());
+    for (const auto& [shapes, of_class] : record_.classes) {
+        made.push_back({shapes, of_class.native_calls + own_calls(of_class)});
+    }
+    return made;
 }
 
 Runner RulingTable::runner_for(const Entry& entry, const CallShape& shape) {
@@ -168,13 +180,13 @@ void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord ex
         recent = {};
     }
     explained.first_call = call;
-    explained.chosen = arms_of(ruling, explained.settled);
+    explained.chosen = to_string(ruling.candidate);
     if (ruling.tree) {
         explained.tree = ruling.tree->parent;
     }
     const std::lock_guard lock(record_.mutex);
     log_if_changed(ruling, explained);
-    if (!record_.first_ruled_call && !(ruling.candidate.native() && ruling.others.empty())) {
+    if (!record_.first_ruled_call && !(ruling.candidate.native() && !ruling.probe)) {
         record_.first_ruled_call = call;
     }
     const ShapeClass& shapes = ruling.shapes;
@@ -195,33 +207,45 @@ void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord ex
         of_class.shapes = shapes;
         of_class.first_call = call;
     }
-    RulingRecord& record = add_ruling(of_class, std::move(explained));
-    Entry& entry = entries_[shapes] = {ruling, &record, transport, ++number_};
-    if (ruling.trial == 0) {
-        return;
+    const auto present = entries_.find(shapes);
+    const bool runs_on = present != entries_.end() && present->second.ruling.candidate == ruling.candidate &&
+                         present->second.ruling.tree == ruling.tree;
+    RulingRecord* const record = runs_on ? present->second.record : &add_ruling(of_class, std::move(explained));
+    if (runs_on) {
+        present->second.ruling = ruling;
+    } else {
+        entries_[shapes] = {ruling, record, transport, ++number_};
     }
-    entry.turns = std::make_shared<Turns>();
-    entry.turns->native_calls = &of_class.native_calls;
-    entry.turns->order = {ruling.arm_count(), ruling.repetitions, ruling.rest_calls};
-    entry.turns->rest_left = ruling.rest_calls;
-    entry.turns->window = {shapes, ruling.trial, 0, std::vector<double>(
-                                                        static_cast<std::size_t>(ruling.arm_count()))};
-    for (int arm = 0; arm < ruling.arm_count(); ++arm) {
-        entry.turns->arms.push_back(
-            {ruling.arm(arm), entry.record, transport, arm == 0 ? entry.number : ++number_});
-    }
+    begin_course(shapes, ruling, entries_.at(shapes));
 }
 
-// A ruling that only lets other calls rest runs no call otherwise.
+void RulingTable::begin_course(const ShapeClass& shapes, const Ruling& ruling, const Entry& entry) {
+    const auto before = courses_.extract(shapes);
+    if (!before.empty() && before.mapped().has_untold()) {
+        untold_.push_back(before.mapped().take_report());
+    }
+    if (ruling.id == 0 || ruling.clocking.samples() == 0) {
+        return;
+    }
+    std::optional<Entry> probe;
+    if (ruling.probe) {
+        probe = Entry{{shapes, ruling.probe->candidate, ruling.probe->tree}, entry.record, entry.transport, ++number_};
+    }
+    courses_.try_emplace(shapes, shapes, &ruling, std::move(probe));
+}
+
+// A ruling by which calls are only clocked anew runs no call otherwise.
 void RulingTable::log_if_changed(const Ruling& ruling, const RulingRecord& explained) {
     const auto present = entries_.find(ruling.shapes);
     const bool known = present != entries_.end();
     ChoiceChange change{ruling.shapes, explained.first_call,
-                        known ? present->second.record->chosen : "native", explained.chosen,
-                        explained.reason, !explained.settled && !ruling.others.empty()};
+                        known ? present->second.record->chosen : "native", explained.chosen, explained.reason};
     change.another_tree = known && present->second.ruling.candidate == ruling.candidate &&
                           present->second.ruling.tree != ruling.tree;
-    if (change.from == change.to && !change.another_tree) {
+    if (ruling.probe) {
+        change.to = to_string(ruling.probe->candidate);
+        change.probe_calls = std::uint64_t{ruling.clocking.probe} * ruling.clocking.calls_per_sample;
+    } else if (change.from == change.to && !change.another_tree) {
         return;
     }
     if (is_verbose(2)) {
@@ -229,6 +253,37 @@ void RulingTable::log_if_changed(const Ruling& ruling, const RulingRecord& expla
                    (change.why.empty() ? "" : " (" + change.why + ")"));
     }
     log_change(record_, std::move(change));
+}
+
+// --- a course ----------------------------------------------------------------------------------------
+
+RulingTable::Course::Course(const ShapeClass& shapes, const Ruling* ruling, std::optional<Entry> probe)
+    : shapes_(shapes), probe_(std::move(probe)) {
+    if (ruling != nullptr) {
+        ruling_ = ruling->id;
+        clocking_ = ruling->clocking;
+    }
+}
+
+bool RulingTable::Course::add(double begun_us, double ended_us) {
+    sum_.time_us += ended_us - begun_us;
+    sum_.lap_us += ended_us - last_end_us_;
+    knows_laps_ = knows_laps_ && last_end_us_ > 0;
+    last_end_us_ = ended_us;
+    if (++calls_ % clocking_.calls_per_sample != 0) {
+        return false;
+    }
+    const double calls = clocking_.calls_per_sample;
+    samples_.push_back({sum_.time_us / calls, knows_laps_ ? sum_.lap_us / calls : 0});
+    sum_ = {};
+    knows_laps_ = true;
+    return clocking_.tells_after(static_cast<std::uint32_t>(calls_ / clocking_.calls_per_sample));
+}
+
+TimeReport RulingTable::Course::take_report() {
+    const std::uint32_t first = told_;
+    told_ += static_cast<std::uint32_t>(samples_.size());
+    return {shapes_, ruling_, first, std::exchange(samples_, {})};
 }
 
 }  // namespace mutirao::mpi

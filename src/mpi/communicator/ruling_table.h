@@ -12,8 +12,7 @@
 
 #include "core/collectives/call_shape.h"
 #include "core/network/network.h"
-#include "core/selection/ruling.h"
-#include "core/selection/trial.h"
+#include "core/selection/decider.h"
 #include "mpi/communicator/members.h"
 #include "mpi/communicator/record.h"
 #include "mpi/executor/execution.h"
@@ -31,10 +30,12 @@ struct Runner {
 
 class RulingTable {
   public:
-    /// Both outlive the table; members' placement is known when the first ruling is taken.
-    RulingTable(const Members& members, Record& record) : members_(members), record_(record) {}
+    /// Both outlive the table; members' placement is known when the first ruling is taken. `clocks`: the first
+    /// calls of each class are clocked.
+    RulingTable(const Members& members, Record& record, bool clocks)
+        : members_(members), record_(record), clocks_(clocks) {}
 
-    struct Turns;
+    class Course;
 
     /// What one shape is run by.
     struct Way {
@@ -43,14 +44,15 @@ class RulingTable {
         std::uint64_t* calls = nullptr;  ///< to be counted in
         bool ruled = false;              ///< somebody has decided on it, be it for the MPI library
         mutable bool asked = false;      ///< for a ruling
-        Turns* turns = nullptr;          ///< on trial: calls in windows run as take_turn() says instead
+        Course* course = nullptr;        ///< its class's calls, as far as they are clocked; null: none is
+
+        bool is_clocked() const;
     };
 
-    /// A call of a trial.
-    struct TrialCall {
+    /// A call that is clocked.
+    struct ClockedCall {
         Runner by{};
-        Turns* turns = nullptr;
-        int arm = 0;
+        Course* course = nullptr;
     };
 
     const Way& find(const CallShape& shape, std::uint64_t call) {
@@ -59,14 +61,21 @@ class RulingTable {
                                                                 : look_up(shape, call, recent);
     }
 
-    /// Of a shape on trial, in a window: how its next call runs; it is counted.
-    TrialCall take_turn(const Way& way);
-    /// It took so long. At the end of a window: what this rank has to say of it.
-    static std::optional<TrialReport> end_turn(const TrialCall& call, double took_us);
+    /// The next call of a way that is clocked; it is counted.
+    ClockedCall begin_clocked(const Way& way);
+    /// It lasted from one time to the other. True: there is something to report.
+    static bool end_clocked(const ClockedCall& call, double begun_us, double ended_us);
+    /// What this rank has clocked and not yet told.
+    static TimeReport take_report(Course& course);
+    std::vector<TimeReport> take_reports();
 
-    /// A ruling holds from `call` on, in place of an earlier one for the same calls.
+    /// A ruling holds from `call` on, in place of an earlier one for the same calls. What the calls before were
+    /// clocked at is still to be told: see take_reports().
     void take(const Ruling& ruling, std::uint64_t call, RulingRecord explained,
               const Transport& transport);
+
+    /// On this rank, of the classes that are told apart.
+    std::vector<Decider::CallsMade> calls_made() const;
 
   private:
     static constexpr std::size_t recent_shapes = 8;
@@ -78,7 +87,6 @@ class RulingTable {
         RulingRecord* record;
         Transport transport;
         std::uint32_t number;  ///< different for each ruling
-        std::shared_ptr<Turns> turns{};
     };
     struct PlanKey {
         std::uint32_t ruling;
@@ -122,9 +130,15 @@ class RulingTable {
     Execution& execution_for(const Entry& entry, const CallShape& shape);
     void make_room(std::size_t bytes);
 
+    Course* course_of(const CallShape& shape, const Entry* entry);
+    void begin_course(const ShapeClass& shapes, const Ruling& ruling, const Entry& entry);
+
     const Members& members_;
     Record& record_;
+    const bool clocks_;
     std::map<ShapeClass, Entry> entries_;
+    std::map<ShapeClass, Course> courses_;  ///< of the classes that are told apart
+    std::vector<TimeReport> untold_;        ///< of courses that are over
     std::list<RulingRecord> for_any_length_;  ///< of rulings for any length
     std::uint32_t number_ = 0;
     Way recent_[recent_shapes];
@@ -133,21 +147,33 @@ class RulingTable {
     std::size_t plan_bytes_ = 0;
 };
 
-/// A class's calls during a trial, on this rank.
-struct RulingTable::Turns {
-    mutirao::Turns order;
-    TrialReport window;      ///< the present one; sums until its end
-    std::vector<Entry> arms;
-    std::uint64_t* native_calls = nullptr;  ///< the class's
-    std::uint64_t calls = 0;                ///< in windows
-    std::uint32_t rest_left = 0;
+/// A class's calls since a ruling took effect, or since its first one, as far as they are clocked on this rank.
+class RulingTable::Course {
+  public:
+    Course(const ShapeClass& shapes, const Ruling* ruling, std::optional<Entry> probe);
 
-    /// Whether the next call belongs to no window; it is counted.
-    bool rests() {
-        if (rest_left == 0) return false;
-        --rest_left;
-        return true;
-    }
+    bool clocks() const { return clocking_.clocks(calls_); }
+    /// Of the next call.
+    bool probes() const { return clocking_.probes(calls_); }
+    const Entry& probe() const { return *probe_; }
+    /// The next call lasted so long. True: it is time to report.
+    bool add(double begun_us, double ended_us);
+    bool has_untold() const { return !samples_.empty(); }
+    TimeReport take_report();
+
+  private:
+    ShapeClass shapes_;
+    std::uint32_t ruling_ = 0;
+    Clocking clocking_ = first_calls;
+    std::optional<Entry> probe_;
+    std::uint64_t calls_ = 0;  ///< clocked so far
+    double last_end_us_ = 0;   ///< of the call before; 0: there was none
+    Sample sum_;               ///< of the present sample
+    bool knows_laps_ = true;   ///< of all its calls
+    std::vector<Sample> samples_;  ///< that are complete and not told yet
+    std::uint32_t told_ = 0;
 };
+
+inline bool RulingTable::Way::is_clocked() const { return course != nullptr && course->clocks(); }
 
 }  // namespace mutirao::mpi

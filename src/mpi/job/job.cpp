@@ -315,6 +315,20 @@ std::shared_ptr<Lookout> Job::lookout() const {
     return world_ready_.load(std::memory_order_acquire) ? lookout_ : nullptr;
 }
 
+// Of the whole job some time is given to begin with; elsewhere calls have to earn it.
+std::shared_ptr<Ledger> Job::ledger_of(const std::vector<int>& twin_ranks) {
+    constexpr double opening_us = 100'000;
+    const std::lock_guard lock(ledgers_mutex_);
+    std::erase_if(ledgers_, [](const auto& each) { return each.second.expired(); });
+    std::weak_ptr<Ledger>& known = ledgers_[twin_ranks];
+    std::shared_ptr<Ledger> ledger = known.lock();
+    if (!ledger) {
+        const bool whole = static_cast<int>(twin_ranks.size()) == rank_count_;
+        known = ledger = std::make_shared<Ledger>(whole ? opening_us : 0);
+    }
+    return ledger;
+}
+
 // Until this host knows every link, the tree and what lies between sites, and so do all the others; but no
 // longer than silent links are waited for, and bandwidths that may never be known.
 void Job::wait_for_network() {

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "agent/endpoint.h"
+#include "core/selection/decider.h"
 #include "mpi/executor/arrival_rate.h"
 #include "mpi/executor/left_behind.h"
 #include "mpi/job/grid_allgather.h"
@@ -71,6 +73,9 @@ class Job final : public ArrivalListener {
 
     void saw(int twin_rank, double bytes_per_us) override;
 
+    /// What probes may cost in calls of these ranks of the job; of communicators of the same ranks one and the same.
+    std::shared_ptr<Ledger> ledger_of(const std::vector<int>& twin_ranks);
+
     Slots& slots() { return slots_; }
     LeftBehind& left_behind() { return left_behind_; }
     const StartCost& start_cost() const { return cost_; }
@@ -110,6 +115,9 @@ class Job final : public ArrivalListener {
     std::shared_ptr<NetworkSource> source_;
     std::shared_ptr<Lookout> lookout_;
     std::atomic<bool> world_ready_{false};
+
+    std::map<std::vector<int>, std::weak_ptr<Ledger>> ledgers_;  ///< of ranks that communicators decide for here
+    std::mutex ledgers_mutex_;
 
     struct Adopted {
         MPI_Request request;

@@ -61,7 +61,7 @@ std::string since_start() {
 }  // namespace
 
 Docket::Docket(Subject subject)
-    : subject_(std::move(subject)) {
+    : subject_(std::move(subject)), decider_(subject_.ledger) {
     route_ = route_without_network(subject_.placement->rank_count());
     if (needs_no_network(subject_.settings)) {
         take_network(unknown_topology(subject_.placement->host_count()), {});
@@ -79,14 +79,41 @@ void Docket::want(const CallShape& shape, std::uint64_t call) {
     const auto [entry, fresh] = cases_.try_emplace(shapes, Case{shape, std::nullopt, true});
     if (fresh) {
         queue_.push_back(shapes);
-        stirred_ = true;
     }
 }
 
-std::vector<Ruling> Docket::take_fresh(std::uint64_t call) {
-    const std::lock_guard lock(mutex_);
-    call_ = call;
-    return std::exchange(fresh_, {});
+// Ranks may have called a class before this one does.
+void Docket::take_on(const ShapeClass& shapes) {
+    const bool watched = subject_.settings.reproducibility == Reproducibility::fast ||
+                         !row_of(shapes.collective).reduces;  // a sum may differ in its last bits
+    decider_.take_on(shapes, reporters_among(subject_.placement->rank_count(), shapes.root, subject_.decider),
+                     watched);
+}
+
+std::vector<Ruling> Docket::take_fresh(std::uint64_t call, const std::vector<Decider::CallsMade>& made) {
+    std::vector<Decided> decided;
+    std::vector<Ruling> rulings;
+    {
+        const std::lock_guard lock(mutex_);
+        call_ = call;
+        rulings = std::exchange(fresh_, {});
+        decided = decider_.on_time(now_us(), made);
+        for (const Decided& each : decided) {
+            if (each.announced) {
+                rulings.push_back(each.ruling);
+                announced_[each.ruling.id] = each;
+            }
+        }
+    }
+    for (const Decided& each : decided) {
+        if (!each.announced) {
+            note(each);
+        }
+    }
+    if (!decided.empty()) {
+        note_accounts();
+    }
+    return rulings;
 }
 
 Route Docket::route() {
@@ -94,9 +121,9 @@ Route Docket::route() {
     return route_;
 }
 
-bool Docket::was_quiet() {
+bool Docket::is_quiet() {
     const std::lock_guard lock(mutex_);
-    return !std::exchange(stirred_, false) && queue_.empty() && fresh_.empty();
+    return queue_.empty() && fresh_.empty() && decider_.quiet();
 }
 
 void Docket::look_at_network() {
@@ -156,27 +183,34 @@ ShapeClass Docket::subject_of(const CallShape& shape) const {
 
 bool Docket::may_decide() const { return network_ != nullptr; }
 
+/// What is forced, or decided while calls wait, is not tried.
+bool Docket::probes(Collective collective) const {
+    return subject_.settings.holds_trials() && !subject_.settings.forced(collective) &&
+           subject_.settings.adaptation.mode != Adaptation::Mode::synchronous;
+}
+
 // With the work's lock held, and without the other: deciding takes time.
-std::optional<Ruling> Docket::decide(Case& each) {
+Docket::Deliberated Docket::deliberate(const Case& each, const std::optional<Arm>& present) const {
+    Deliberated about{each};
+    about.of_class.waiting = false;
     Decision made = mutirao::decide(each.shape, network_, subject_.settings, each.decision);
-    const bool was_native = !each.decision || each.decision->chosen.algorithm->native();
-    const bool alike = each.decision ? runs_alike(*each.decision, made)
-                                     : made.chosen.algorithm->native();
-    const bool is_native = made.chosen.algorithm->native();
-    const bool fresh = !each.decision;
-    const bool tries_anew = each.contest && each.contest->questioned_by(made);
-    const std::optional<Decision> before = std::exchange(each.decision, std::move(made));
-    if (alike && !fresh && !tries_anew) {
-        return std::nullopt;
+    if (!probes(each.shape.collective)) {
+        about.ruling = decide_by_prediction(about.of_class, std::move(made));
+        return about;
     }
-    each.cause = fresh ? "" : what_changed(*before, *each.decision);
-    if (subject_.settings.holds_trials()) {
-        each.contest = contest_of(each);
-        if (each.contest) {
-            return each.contest->ruling();
-        }
+    about.outlook = outlook_for(each.shape, made, network_, subject_.settings, present);
+    recall(about);
+    about.of_class.decision = std::move(made);
+    return about;
+}
+
+std::optional<Ruling> Docket::decide_by_prediction(Case& each, Decision made) const {
+    const bool alike = each.decision ? runs_alike(*each.decision, made) : made.chosen.native();
+    if (each.decision && !alike) {
+        each.cause = what_changed(*each.decision, made);
     }
-    if (alike || (was_native && is_native)) {
+    each.decision = std::move(made);
+    if (alike) {
         return std::nullopt;
     }
     return Ruling{subject_of(each.shape), each.decision->chosen, each.decision->tree};
@@ -202,78 +236,95 @@ void Docket::read_profile() {
                                              : std::to_string(rows_.size()) + " times of this network";
 }
 
-// What an earlier job measured is as good as a trial, and what it measured of others a first choice.
-std::optional<Contest> Docket::contest_of(const Case& each) const {
-    const int reporters = reporters_among(network_->placement().rank_count(), class_of(each.shape).root,
-                                          subject_.decider);
-    auto contest = contest_for(each.shape, *each.decision, *network_, reporters, watches(each.shape));
-    if (!contest || rows_.empty()) {
-        return contest;
+// What an earlier job measured.
+void Docket::recall(Deliberated& about) const {
+    if (rows_.empty()) {
+        return;
     }
-    const auto known = remembered(rows_, known_to_all(each.shape), ranks_of(network_->placement()));
+    const auto known = remembered(rows_, known_to_all(about.of_class.shape), ranks_of(network_->placement()));
+    for (const Remembered& one : known) {
+        about.remembered.push_back({one.row.candidate, one.row.time_us, one.row.windows});
+    }
     const Remembered* const best = preferred(known);
     if (best != nullptr && !best->interpolated) {
-        std::vector<Measured> measured;
-        for (const Remembered& one : known) {
-            measured.push_back({one.row.candidate, one.row.time_us, one.row.windows});
-        }
-        contest->begin_settled(best->row.candidate, measured);
+        about.preferred = best->row.candidate;
     }
-    return contest;
+}
+
+void Docket::hear(const TimeReport& report) {
+    const std::lock_guard lock(mutex_);
+    take_on(report.shapes);
+    decider_.on_report(report);
 }
 
 // Queued only: the file is written beside the program, or at its end.
-void Docket::remember(const Case& each) {
-    if (!subject_.store || !fabric_) {
-        return;
-    }
+void Docket::end(const std::vector<Decider::CallsMade>& made) {
     const auto now_s = static_cast<double>(std::time(nullptr));
     std::vector<ProfileRow> rows;
-    for (const Measured& one : each.contest->measured()) {
-        rows.push_back(learned_row(known_to_all(each.shape), ranks_of(*subject_.placement),
-                                   one.candidate, one.time_us, one.windows, now_s));
+    {
+        const std::lock_guard lock(mutex_);
+        decider_.on_time(now_us(), made);
+        for (const auto& [shapes, each] : cases_) {
+            const ClassChoice* const choice = decider_.find(shapes);
+            for (const Measured& one : choice != nullptr ? choice->measured() : std::vector<Measured>{}) {
+                rows.push_back(learned_row(known_to_all(each.shape), ranks_of(*subject_.placement),
+                                           one.candidate, one.time_us, one.samples, now_s));
+            }
+        }
     }
-    subject_.store->remember(*fabric_, subject_.mpi_library, std::move(rows));
+    note_accounts();
+    if (subject_.store && fabric_ && !rows.empty()) {
+        subject_.store->remember(*fabric_, subject_.mpi_library, std::move(rows));
+    }
 }
 
-// A sum may differ in its last bits from one algorithm to another.
-bool Docket::watches(const CallShape& shape) const {
-    return subject_.settings.reproducibility == Reproducibility::fast ||
-           !row_of(shape.collective).reduces;
-}
-
-void Docket::hear(const TrialReport& report) {
+void Docket::note_accounts() {
+    const std::lock_guard record_lock(subject_.record->mutex);
     const std::lock_guard lock(mutex_);
-    const auto found = cases_.find(report.shapes);
-    if (found == cases_.end() || !found->second.contest || found->second.waiting) {
-        return;
-    }
-    Contest& contest = *found->second.contest;
-    const bool was_settled = contest.settled();
-    stirred_ = stirred_ || !was_settled;
-    if (contest.hear(report)) {
-        found->second.cause.clear();
-        fresh_.push_back(contest.ruling());
-    }
-    if (contest.settled() && !was_settled) {
-        remember(found->second);
+    for (auto& [shapes, of_class] : subject_.record->classes) {
+        if (const ClassChoice* const choice = decider_.find(shapes)) {
+            of_class.account = choice->account();
+            if (RulingRecord* const last = last_choice(of_class)) {
+                last->measured = choice->measured();
+            }
+        }
     }
 }
 
-// For the report: that is no ruling, since calls without one run natively anyway.
-void Docket::note_native(const ShapeClass& shapes, const Decision& decision) {
+void Docket::note(const Decided& settled) {
+    const std::lock_guard lock(subject_.record->mutex);
+    const auto row = subject_.record->classes.find(settled.ruling.shapes);
+    RulingRecord* const last = row == subject_.record->classes.end() ? nullptr : last_choice(row->second);
+    if (last != nullptr) {
+        last->settled = true;
+        last->reason = settled.reason;
+        last->measured = settled.measured;
+    }
+}
+
+std::optional<Arm> Docket::incumbent(const ShapeClass& shapes) const {
+    const ClassChoice* const choice = decider_.find(shapes);
+    const Arm* const arm = choice == nullptr ? nullptr : choice->incumbent();
+    return arm == nullptr ? std::nullopt : std::optional(*arm);
+}
+
+// For the report: that is no ruling, since calls without one run natively anyway. What is to be tried is not
+// settled by that.
+void Docket::note(const ShapeClass& shapes, const Decision& decision) {
     const std::lock_guard lock(subject_.record->mutex);
     const auto row = subject_.record->classes.find(shapes);
     if (row == subject_.record->classes.end()) {
         return;
     }
-    if (!row->second.native_choice && is_verbose(2)) {
+    const bool tried = probes(shapes.collective);
+    if (!row->second.native_choice && !tried && is_verbose(2)) {
         say(2, title_of(*subject_.record) + ": " + name_of(*subject_.record, shapes) + " stays native (" +
                    decision.reason + ")");
     }
     RulingRecord& choice = row->second.native_choice.emplace();
     choice.first_call = call_;
-    choice.chosen = to_string(decision.chosen);
+    choice.chosen = to_string(native_candidate(shapes.collective));
+    choice.settled = !tried || decision.considered.size() <= 1;
     choice.reason = decision.reason;
     choice.considered = decision.considered;
     choice.bound_us = decision.bound_us;
@@ -287,6 +338,7 @@ bool Docket::work() {
     }
     Case now;
     ShapeClass shapes;
+    std::optional<Arm> present;
     {
         const std::lock_guard lock(mutex_);
         if (queue_.empty()) {
@@ -295,17 +347,19 @@ bool Docket::work() {
         shapes = queue_.front();
         queue_.pop_front();
         now = cases_.at(shapes);
+        present = incumbent(shapes);
     }
-    now.waiting = false;
-    std::optional<Ruling> ruling = decide(now);
-    if (now.decision->chosen.native()) {
-        note_native(shapes, *now.decision);
+    Deliberated about = deliberate(now, present);
+    if (about.of_class.decision->chosen.native() || probes(shapes.collective)) {
+        note(shapes, *about.of_class.decision);
     }
     const std::lock_guard lock(mutex_);
-    cases_.at(shapes) = std::move(now);
-    if (ruling) {
-        fresh_.push_back(std::move(*ruling));
+    cases_.at(shapes) = std::move(about.of_class);
+    if (about.ruling) {
+        fresh_.push_back(std::move(*about.ruling));
     }
+    take_on(shapes);
+    decider_.on_outlook(shapes, std::move(about.outlook), about.remembered, about.preferred);
     return true;
 }
 
@@ -313,17 +367,16 @@ Ruling Docket::decide_now(const CallShape& shape, std::uint64_t call) {
     const std::lock_guard work_lock(work_mutex_);
     look_at_network();
     const ShapeClass shapes = subject_of(shape);
-    Case now{shape, std::nullopt, false};
-    std::optional<Ruling> ruling;
+    Deliberated about{{shape, std::nullopt, false}};
     if (may_decide()) {
-        ruling = decide(now);
+        about = deliberate(about.of_class, {});
     }
     const std::lock_guard lock(mutex_);
     call_ = call;
     std::erase(queue_, shapes);
-    cases_[shapes] = std::move(now);
-    return ruling ? std::move(*ruling)
-                  : Ruling{shapes, {find_algorithm(shape.collective, "native"), {}}, std::nullopt};
+    cases_[shapes] = std::move(about.of_class);
+    return about.ruling ? std::move(*about.ruling)
+                        : Ruling{shapes, native_candidate(shape.collective), std::nullopt};
 }
 
 std::vector<Ruling> Docket::use(Topology topology, std::uint64_t call) {
@@ -333,14 +386,16 @@ std::vector<Ruling> Docket::use(Topology topology, std::uint64_t call) {
     take_network(std::make_shared<const Topology>(std::move(topology)), {});
     std::vector<Ruling> rulings;
     for (auto& [shapes, each] : cases_) {
-        if (auto ruling = decide(each)) {
-            rulings.push_back(std::move(*ruling));
+        Deliberated about = deliberate(each, {});
+        each = std::move(about.of_class);
+        if (about.ruling) {
+            rulings.push_back(std::move(*about.ruling));
         }
     }
     return rulings;
 }
 
-void Docket::explain(const Ruling& ruling, RulingRecord& record) const {
+void Docket::explain(const Ruling& ruling, RulingRecord& record) {
     const std::lock_guard lock(mutex_);
     const auto found = cases_.find(ruling.shapes);
     if (found == cases_.end() || !found->second.decision) {
@@ -348,21 +403,16 @@ void Docket::explain(const Ruling& ruling, RulingRecord& record) const {
         return;
     }
     const Case& of_class = found->second;
-    record.settled = ruling.trial == 0 ||
-                     (of_class.contest && of_class.contest->had_settled_by(ruling.trial));
-    record.reason = of_class.contest && record.settled ? of_class.contest->reason()
-                                                       : of_class.decision->reason;
-    record.reason = of_class.cause + record.reason;
-    if (!record.settled) {
-        record.reason = "on trial; " + record.reason;
-    } else if (ruling.trial != 0) {
-        record.reason += "; native is tried again every " + std::to_string(ruling.rest_calls) + " calls";
+    record.considered = of_class.decision->considered;
+    record.bound_us = of_class.decision->bound_us;
+    const auto announced = announced_.extract(ruling.id);
+    if (announced.empty()) {
+        record.reason = of_class.cause + of_class.decision->reason;
+        return;
     }
-    if (of_class.contest) {
-        record.measured = of_class.contest->measured();
-    }
-    record.considered = found->second.decision->considered;
-    record.bound_us = found->second.decision->bound_us;
+    record.settled = false;
+    record.reason = announced.mapped().reason;
+    record.measured = announced.mapped().measured;
 }
 
 }  // namespace mutirao::mpi

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/epochs/announcement.h"
-#include "core/selection/contest.h"
+#include "core/selection/decider.h"
 #include "core/selection/profile.h"
 #include "core/selection/ruling.h"
 #include "core/selection/selection.h"
@@ -37,20 +37,22 @@ class Docket {
         std::shared_ptr<profile::ProfileStore> store;  ///< null: no profile is used
         std::string mpi_library;                       ///< by which a profile knows it
         std::shared_ptr<Record> record;
+        std::shared_ptr<Ledger> ledger;
     };
 
     explicit Docket(Subject subject);
 
     /// The communicator was called with a shape of a class that has no ruling.
     void want(const CallShape& shape, std::uint64_t call);
-    /// What calls on trial took, on one rank.
-    void hear(const TrialReport& report);
-    /// Decided and not yet taken, in that call. The route as the network is now.
-    std::vector<Ruling> take_fresh(std::uint64_t call);
+    /// What calls took, on one rank.
+    void hear(const TimeReport& report);
+    /// Decided and not yet taken, in that call. `made`: all calls so far. The route as the network is now.
+    std::vector<Ruling> take_fresh(std::uint64_t call, const std::vector<Decider::CallsMade>& made);
     Route route();
-    /// Since the last time that this was asked nothing was on trial but what is watched, and nothing waits for a
-    /// decision. A trial whose calls are over for now does not count.
-    bool was_quiet();
+    /// Nothing is on probe, and nothing waits for a decision.
+    bool is_quiet();
+    /// The communicator is freed: what was learned is kept for other jobs, and told.
+    void end(const std::vector<Decider::CallsMade>& made);
 
     /// Some of the work; false when there is nothing to do at present.
     bool work();
@@ -60,15 +62,23 @@ class Docket {
     std::vector<Ruling> use(Topology topology, std::uint64_t call);
 
     /// Why a class is run as it is, for the report.
-    void explain(const Ruling& ruling, RulingRecord& record) const;
+    void explain(const Ruling& ruling, RulingRecord& record);
 
   private:
     struct Case {
         CallShape shape;
         std::optional<Decision> decision;
         bool waiting = false;  ///< in queue_
-        std::optional<Contest> contest{};  ///< by which the prediction is judged
-        std::string cause{};  ///< of deciding anew, until calls decide; empty: there was nothing before
+        std::string cause{};   ///< of deciding anew without probes; empty: there was nothing before
+    };
+
+    /// What was thought of in deciding on a class.
+    struct Deliberated {
+        Case of_class;
+        std::optional<Ruling> ruling{};  ///< by prediction alone
+        Outlook outlook{};               ///< for the decider
+        std::vector<Measured> remembered{};
+        std::optional<Candidate> preferred{};
     };
 
     void look_at_network();
@@ -76,12 +86,16 @@ class Docket {
     bool may_decide() const;
     ShapeClass subject_of(const CallShape& shape) const;
     void question_all();
-    std::optional<Ruling> decide(Case& each);
-    bool watches(const CallShape& shape) const;
+    bool probes(Collective collective) const;
+    Deliberated deliberate(const Case& each, const std::optional<Arm>& present) const;
+    std::optional<Ruling> decide_by_prediction(Case& each, Decision made) const;
+    void recall(Deliberated& about) const;
     void read_profile();
-    std::optional<Contest> contest_of(const Case& each) const;
-    void remember(const Case& each);
-    void note_native(const ShapeClass& shapes, const Decision& decision);
+    void take_on(const ShapeClass& shapes);
+    std::optional<Arm> incumbent(const ShapeClass& shapes) const;
+    void note(const ShapeClass& shapes, const Decision& decision);
+    void note(const Decided& settled);
+    void note_accounts();
 
     const Subject subject_;
     mutable std::mutex work_mutex_;  ///< of what the work goes on with
@@ -94,10 +108,11 @@ class Docket {
     std::optional<Fabric> fabric_;  ///< whose rows of the profile were read; nothing: none yet
     std::map<ShapeClass, Case> cases_;
     std::deque<ShapeClass> queue_;
-    std::vector<Ruling> fresh_;
+    std::vector<Ruling> fresh_;  ///< by prediction alone
+    Decider decider_;
+    std::map<std::uint32_t, Decided> announced_;  ///< by identifier, until it is explained
     Route route_;
     std::uint64_t call_ = 0;  ///< the newest that is known here
-    bool stirred_ = false;    ///< since was_quiet() was asked last
 };
 
 }  // namespace mutirao::mpi

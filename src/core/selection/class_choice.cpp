@@ -1,0 +1,512 @@
+#include "core/selection/class_choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/text/milliseconds.h"
+
+namespace mutirao {
+namespace {
+
+/// What is not faster by more than this is as fast: ties are the MPI library's, and the incumbent's.
+constexpr double tie_margin = 0.03;
+constexpr double deviations_of_95_percent = 1.96;
+/// As near to the lower bound as this nothing is left to be won.
+constexpr double near_bound = 1.05;
+/// After news a rival takes over if it is predicted to be faster by both.
+constexpr double news_margin = 0.1, news_margin_us = 50;
+/// Predictions that changed by less leave what was found out as it is.
+constexpr double changed_ratio = 1.2;
+
+constexpr int most_probes = 3;
+constexpr double first_probe_us = 200;
+constexpr std::uint32_t most_probe_samples = 8;
+/// The incumbent's calls that must be known before anything is tried; if they are long ago they are not enough.
+constexpr std::size_t least_controls = 3;
+constexpr std::size_t enough_controls = 8;
+constexpr std::uint64_t recent_calls = 32;
+/// The incumbent's first calls after a probe are the probe's, too.
+constexpr std::uint32_t charged_after_probe = 2;
+/// Of a new incumbent, clocked to see whether it keeps what its probe promised.
+constexpr std::uint32_t confirming_samples = 8;
+constexpr std::size_t least_confirming = 4;
+constexpr std::uint64_t first_control_calls = 64;
+/// Times of an earlier job are right by this.
+constexpr double remembered_error = 0.15;
+/// What one that goes back is taken to be known by.
+constexpr double returning_variance = 1e-4;
+
+std::string with_time(const Arm& arm, double time_us) {
+    return to_string(arm.candidate) + " " + duration(time_us);
+}
+
+/// Native was measured long ago: that counts less, and nothing if it does not agree with what is measured now.
+Ratio renewed(Ratio before, const Ratio& now) {
+    if (!before.known() || !now.known()) return now.known() ? now : before;
+    before.variance *= 2;
+    const double apart = std::abs(before.value - now.value) / now.value;
+    return apart > clear_deviations * std::sqrt(before.variance + now.variance) ? now : now.with(before);
+}
+
+}  // namespace
+
+void Account::add(const Account& other) {
+    took_us += other.took_us;
+    saved_us += other.saved_us;
+    error_us = std::hypot(error_us, other.error_us);
+    probes_us += other.probes_us;
+    unknown_calls += other.unknown_calls;
+}
+
+ClassChoice::ClassChoice(const ShapeClass& shapes, int reporters, bool watched)
+    : shapes_(shapes), reporters_(reporters), watched_(watched) {}
+
+bool ClassChoice::is_one_way() const {
+    return row_of(shapes_.collective).rooted || shapes_.collective == Collective::scan ||
+           shapes_.collective == Collective::exscan;
+}
+
+// --- what is expected --------------------------------------------------------------------------------
+
+double ClassChoice::predicted_us(const Rival& rival) const {
+    return rival.warm_us + coldness_ * (rival.cold_us - rival.warm_us);
+}
+
+double ClassChoice::usual_miss() const {
+    for (const int number : {0, incumbent_}) {
+        if (rival(number).miss > 0) return rival(number).miss;
+    }
+    return 1;
+}
+
+double ClassChoice::by_prediction_us(const Rival& rival) const {
+    return predicted_us(rival) * (rival.miss > 0 ? rival.miss : usual_miss());
+}
+
+double ClassChoice::incumbent_us() const {
+    return times_.size() > 0 ? times_.time_us() : by_prediction_us(rival(incumbent_));
+}
+
+double ClassChoice::native_us() const {
+    const Rival& native = rival(0);
+    if (native_runs()) return incumbent_us();
+    return native.to_incumbent.known() ? native.to_incumbent.value * incumbent_us() : by_prediction_us(native);
+}
+
+double ClassChoice::expected_us(int number) const {
+    const Rival& it = rival(number);
+    if (number == incumbent_) return incumbent_us();
+    if (it.to_incumbent.known()) return it.to_incumbent.value * incumbent_us();
+    return it.remembered ? *it.remembered * native_us() : by_prediction_us(it);
+}
+
+/// By which share it may take more or less than expected.
+double ClassChoice::doubt(int number) const {
+    const Rival& it = rival(number);
+    if (it.to_incumbent.known()) return clear_deviations * it.to_incumbent.deviation();
+    return it.remembered ? remembered_error : error_;
+}
+
+/// Nearly all of the incumbent's calls take more.
+double ClassChoice::low_quantile_us() const {
+    return incumbent_us() * (1 - deviations_of_95_percent * relative_scatter(values_of(times_.times_us)));
+}
+
+// What native was measured to take, beside what is predicted of it, tells how warm connections are, and how wrong
+// the predictions of this class are.
+void ClassChoice::learn_from_incumbent() {
+    if (rivals_.empty() || times_.size() < 2) return;
+    Rival& it = rival(incumbent_);
+    const double span_us = it.cold_us - it.warm_us;
+    if (native_runs() && span_us > 0)
+        coldness_ = std::clamp((times_.time_us() - it.warm_us) / span_us, 0.0, 1.0);
+    it.miss = times_.time_us() / predicted_us(it);
+}
+
+// --- predictions ---------------------------------------------------------------------------------------
+
+// Whatever is on probe ends without a verdict: the network that it began on is gone.
+void ClassChoice::take(Outlook outlook) {
+    const std::vector<Rival> before = std::exchange(rivals_, {});
+    const int ran = std::exchange(incumbent_, 0);
+    error_ = outlook.error;
+    bound_us_ = outlook.bound_us;
+    for (Prospect& each : outlook.arms) rivals_.push_back({std::move(each.arm), each.cold_us, each.warm_us});
+    if (before.empty()) return learn_from_incumbent();
+    give_up_probe();
+    challenged_ = -1;
+    carry_over(before, before[static_cast<std::size_t>(ran)]);
+}
+
+void ClassChoice::carry_over(const std::vector<Rival>& before, const Rival& ran) {
+    for (int i = 0; i < arm_count(); ++i) {
+        for (const Rival& old : before) {
+            if (old.arm.candidate == rival(i).arm.candidate && old.miss > 0) rival(i).miss = old.miss;
+        }
+        if (rival(i).arm == ran.arm) incumbent_ = i;
+    }
+    const double ratio = predicted_us(rival(incumbent_)) / predicted_us(ran);
+    if (!(rival(incumbent_).arm == ran.arm) || ratio > changed_ratio || ratio < 1 / changed_ratio)
+        return follow_the_news();
+    for (Rival& each : rivals_) {
+        for (const Rival& old : before) {
+            if (!(old.arm == each.arm)) continue;
+            each.to_incumbent = old.to_incumbent;
+            each.times = old.times;
+            each.probes = old.probes;
+            each.closed = old.closed;
+        }
+    }
+}
+
+// By predictions alone, scaled by what was measured; what stays is clocked anew.
+void ClassChoice::follow_the_news() {
+    end_span();
+    times_ = {};
+    told_settled_ = false;
+    changed_ = true;
+    int best = incumbent_;
+    for (int i = 0; i < arm_count(); ++i) {
+        if (expected_us(i) < expected_us(best)) best = i;
+    }
+    const double present_us = incumbent_us(), best_us = expected_us(best);
+    if (best_us > present_us * (1 - news_margin) || best_us > present_us - news_margin_us) {
+        reason_ = "the network changed: predicted " + duration(present_us) + " now, and no other is clearly faster";
+        return;
+    }
+    reason_ = "the network changed: predicted " + duration(best_us) + ", " +
+              with_time(rival(incumbent_).arm, present_us);
+    incumbent_ = best;
+    next_control_ = calls_ + first_control_calls;
+}
+
+void ClassChoice::remember(const std::vector<Measured>& remembered) {
+    const auto native = std::find_if(remembered.begin(), remembered.end(),
+                                     [](const Measured& each) { return each.candidate.native(); });
+    if (native == remembered.end() || native->time_us.median <= 0) return;
+    for (Rival& each : rivals_) {
+        for (const Measured& known : remembered) {
+            if (known.candidate == each.arm.candidate)
+                each.remembered = known.time_us.median / native->time_us.median;
+        }
+    }
+}
+
+// Native is probed soon, to see whether that is still right.
+void ClassChoice::begin_with(const Candidate& preferred) {
+    for (int i = 1; i < arm_count(); ++i) {
+        if (!(rival(i).arm.candidate == preferred)) continue;
+        incumbent_ = i;
+        times_ = {};
+        next_control_ = calls_ + confirming_samples;
+        reason_ = "measured by an earlier job";
+        changed_ = true;
+    }
+}
+
+// --- samples -----------------------------------------------------------------------------------------
+
+void ClassChoice::begin(std::uint32_t id, const Clocking& clocking, int rival_on_probe) {
+    ruling_ = id;
+    clocking_ = clocking;
+    probed_ = rival_on_probe;
+    counts_ = true;
+    taken_ = 0;
+    gathered_.assign(clocking.samples(), {});
+    changed_ = false;
+}
+
+void ClassChoice::gather(const TimeReport& report) {
+    for (std::size_t i = 0; i < report.samples.size(); ++i) {
+        const std::size_t number = report.first + i;
+        if (number >= gathered_.size()) return;
+        Gathered& all = gathered_[number];
+        const Sample& one = report.samples[i];
+        ++all.reports;
+        all.sum.time_us += one.time_us;
+        all.sum.lap_us += one.lap_us;
+        all.slowest.time_us = std::max(all.slowest.time_us, one.time_us);
+        all.slowest.lap_us = std::max(all.slowest.lap_us, one.lap_us);
+    }
+}
+
+// Where every rank waits for every other their mean is the least disturbed. Elsewhere ranks may return long before
+// others are done, and the slowest one alone tells what a row of calls takes.
+Sample ClassChoice::sample(std::uint32_t number) const {
+    const Gathered& all = gathered_[number];
+    if (is_one_way()) return all.slowest;
+    return {all.sum.time_us / reporters_, all.sum.lap_us / reporters_};
+}
+
+bool ClassChoice::complete_until(std::uint32_t count) const {
+    for (std::uint32_t i = 0; i < count; ++i) {
+        if (!is_complete(i)) return false;
+    }
+    return true;
+}
+
+std::vector<double> ClassChoice::times_us(std::uint32_t from, std::uint32_t to) const {
+    std::vector<double> result;
+    for (std::uint32_t i = from; i < to; ++i) result.push_back(sample(i).time_us);
+    return result;
+}
+
+bool ClassChoice::hear(const TimeReport& report) {
+    if (report.ruling != ruling_ || !counts_ || changed_) return false;
+    gather(report);
+    const bool over = probing() && complete_until(probe_end()) && judge_probe();
+    if (changed_) return over;
+    take_incumbent_samples();
+    confirm();
+    return over;
+}
+
+// The first sample connects, or follows another arm.
+void ClassChoice::take_incumbent_samples() {
+    for (; taken_ < clocking_.samples() && is_complete(taken_); ++taken_) {
+        const bool of_probe = taken_ >= clocking_.lead && taken_ < probe_end();
+        const bool first = taken_ == (clocking_.probe > 0 ? probe_end() : 0);
+        if (of_probe || first) continue;
+        times_.add(sample(taken_));
+        sampled_at_ = calls_;
+    }
+    learn_from_incumbent();
+}
+
+// --- a probe's end -----------------------------------------------------------------------------------
+
+/// What the incumbent took around the probe; where that is little, before it, too.
+std::vector<double> ClassChoice::controls_us(bool with_trail) const {
+    std::vector<double> around = times_us(0, clocking_.lead);
+    if (with_trail) {
+        for (const double time_us : times_us(probe_end() + 1, clocking_.samples())) around.push_back(time_us);
+    }
+    if (clocking_.calls_per_sample > 1) return around;
+    for (auto it = times_.times_us.rbegin(); it != times_.times_us.rend() && around.size() < enough_controls; ++it)
+        around.push_back(*it);
+    return around;
+}
+
+double ClassChoice::loss_us(double control_us) const {
+    double lost_us = 0;
+    for (std::uint32_t i = clocking_.lead; i < probe_end(); ++i) lost_us += sample(i).time_us - control_us;
+    const std::uint32_t charged_end = std::min(probe_end() + charged_after_probe, clocking_.samples());
+    for (std::uint32_t i = probe_end(); i < charged_end; ++i) {
+        if (is_complete(i)) lost_us += std::max(sample(i).time_us - control_us, 0.0);
+    }
+    return lost_us * clocking_.calls_per_sample;
+}
+
+// As soon as it is clear that the probe was faster, or when all is known; true: it is over.
+bool ClassChoice::judge_probe() {
+    const bool whole = complete_until(clocking_.samples());
+    const std::vector<double> control = controls_us(whole), probe = times_us(clocking_.lead + 1, probe_end());
+    const Ratio now = ratio_of(probe, control);
+    Rival& it = rival(probed_);
+    const Ratio known = probed_ == 0 ? renewed(it.to_incumbent, now) : now.with(it.to_incumbent);
+    const bool faster = known.known() && known.high() < 1 && known.value <= 1 - tie_margin;
+    if (!faster && !whole) return false;
+
+    const double control_us = median_of(control);
+    const double lost_us = loss_us(control_us);
+    account_.probes_us += lost_us;
+    still_to_charge_us_ = std::max(lost_us, 0.0) - charged_us_;
+    if (probed_ == 0) {
+        end_span();
+        next_control_ = 2 * std::max(calls_, first_control_calls);
+    }
+    for (const double time_us : probe) it.times.add({time_us, 0});
+    it.to_incumbent = known;
+    it.miss = it.times.time_us() / predicted_us(it);
+    ++it.probes;
+    it.closed = (known.known() && known.low() > 1 - tie_margin) || it.probes >= most_probes;
+    const int number = std::exchange(probed_, -1);
+    if (faster) {
+        make_incumbent(number, known,
+                       "measured " + duration(median_of(probe)) + ", " +
+                           with_time(rival(incumbent_).arm, control_us));
+    }
+    return true;
+}
+
+void ClassChoice::give_up_probe() {
+    counts_ = counts_ && !probing();
+    probed_ = -1;
+}
+
+void ClassChoice::make_incumbent(int number, const Ratio& to_before, std::string reason) {
+    end_span();
+    for (int i = 0; i < arm_count(); ++i) {
+        Ratio& each = rival(i).to_incumbent;
+        if (i != number && each.known()) each = each.over(to_before);
+    }
+    Rival& before = rival(incumbent_);
+    before.to_incumbent = {1 / to_before.value, to_before.variance};
+    before.times = std::exchange(times_, {});
+    before.closed = true;
+    challenged_ = std::exchange(incumbent_, number);
+    next_control_ = calls_ + first_control_calls;
+    reason_ = std::move(reason);
+    changed_ = true;
+    told_settled_ = false;
+}
+
+void ClassChoice::confirm() {
+    if (challenged_ < 0 || times_.size() < least_confirming) return;
+    const Rival& before = rival(challenged_);
+    const std::vector<double> its = values_of(before.times.times_us);
+    const bool slower = clearly_longer(values_of(times_.times_us), its);
+    const bool drags = clearly_longer(values_of(times_.laps_us), values_of(before.times.laps_us));
+    const int back = challenged_;
+    if (slower || drags || times_.size() + 1 >= confirming_samples) challenged_ = -1;
+    if (!slower && !drags) return;
+    const double now_us = incumbent_us();
+    make_incumbent(back, {slower ? median_of(its) / now_us : 1, returning_variance},
+                   slower ? "the other took " + duration(now_us) + " once it ran alone"
+                          : "with the other what is around the calls took longer");
+    challenged_ = -1;
+}
+
+// --- what is left to be tried ------------------------------------------------------------------------
+
+bool ClassChoice::near_the_bound() const {
+    return bound_us_ && times_.size() > 0 && incumbent_us() <= near_bound * *bound_us_;
+}
+
+bool ClassChoice::is_due_for_control() const { return watched_ && !native_runs() && calls_ >= next_control_; }
+
+bool ClassChoice::ready_for_probe() const {
+    return arm_count() > 1 && times_.size() >= least_controls && !probing() && challenged_ < 0 && !changed_;
+}
+
+bool ClassChoice::worth_a_probe(int number) const {
+    if (number == incumbent_) return false;
+    if (number == 0 && is_due_for_control()) return true;
+    const Rival& it = rival(number);
+    return !it.closed && it.probes < most_probes && !near_the_bound() &&
+           least_us(number) < incumbent_us() * (1 - tie_margin);
+}
+
+bool ClassChoice::anything_to_try() const {
+    for (int i = 0; i < arm_count(); ++i) {
+        if (worth_a_probe(i)) return true;
+    }
+    return false;
+}
+
+Clocking ClassChoice::probe_of(int number) const {
+    const int round = rival(number).closed ? 0 : std::min(rival(number).probes, most_probes - 1);
+    const double by_time = std::ceil(first_probe_us * (1 << round) / std::max(incumbent_us(), 1e-3));
+    const double most_calls = static_cast<double>(most_probe_samples) * Clocking::most_calls_per_sample;
+    const auto calls = static_cast<std::uint32_t>(
+        std::clamp(by_time, static_cast<double>(2 << round), most_calls));
+    Clocking result;
+    result.probe = std::min(calls, most_probe_samples);
+    result.trail = result.probe;
+    result.calls_per_sample = (calls + result.probe - 1) / result.probe;
+    const bool known = result.calls_per_sample == 1 && times_.size() >= least_controls &&
+                       calls_ <= sampled_at_ + recent_calls;
+    result.lead = known ? 0 : std::max(result.probe, static_cast<std::uint32_t>(least_controls));
+    return result;
+}
+
+double ClassChoice::price_us(int number) const {
+    if (most_us(number) < low_quantile_us()) return 0;
+    const Clocking clocking = probe_of(number);
+    return std::max(most_us(number) - incumbent_us(), 0.0) * clocking.probe * clocking.calls_per_sample;
+}
+
+double ClassChoice::promise(int number) const {
+    constexpr double least_us = 1e-9;  // of a control, which promises nothing
+    return calls_per_us_ * std::max(incumbent_us() - this->least_us(number), least_us);
+}
+
+// --- rulings -------------------------------------------------------------------------------------------
+
+Ruling ClassChoice::present() const {
+    const Arm& arm = rival(incumbent_).arm;
+    return {shapes_, arm.candidate, arm.tree, ruling_, clocking_, {}};
+}
+
+Ruling ClassChoice::rule(std::uint32_t id) {
+    Clocking clocking;
+    clocking.lead = confirming_samples;
+    clocking.calls_per_sample = clocking_.calls_per_sample;
+    begin(id, clocking, -1);
+    return present();
+}
+
+Ruling ClassChoice::rule_probe(std::uint32_t id, int number) {
+    charged_us_ = price_us(number);
+    begin(id, probe_of(number), number);
+    Ruling ruling = present();
+    ruling.probe = rival(number).arm;
+    return ruling;
+}
+
+std::optional<std::string> ClassChoice::newly_settled() {
+    if (told_settled_ || !ready_for_probe() || anything_to_try()) return std::nullopt;
+    told_settled_ = true;
+    return reason_ = why_settled();
+}
+
+std::string ClassChoice::why_settled() const {
+    const std::string now = "measured " + duration(incumbent_us());
+    if (near_the_bound()) return now + ", and nothing is predicted to take less than " + duration(*bound_us_);
+    std::string others;
+    for (int i = 0; i < arm_count(); ++i) {
+        const Rival& each = rival(i);
+        if (i != incumbent_ && each.to_incumbent.known())
+            others += "; " + with_time(each.arm, each.to_incumbent.value * incumbent_us());
+    }
+    return now + (others.empty() ? ", and no other is expected to be faster" : others);
+}
+
+std::vector<Measured> ClassChoice::measured() const {
+    std::vector<Measured> result;
+    for (int i = 0; i < arm_count(); ++i) {
+        const SampleSeries& series = i == incumbent_ ? times_ : rival(i).times;
+        if (series.size() > 0)
+            result.push_back({rival(i).arm.candidate, median_interval(values_of(series.times_us)), series.size()});
+    }
+    return result;
+}
+
+// --- the account -------------------------------------------------------------------------------------
+
+double ClassChoice::count(std::uint64_t calls, double now_us) {
+    if (calls_ == 0) first_us_ = now_us;
+    if (calls <= calls_) return 0;
+    const auto made = static_cast<double>(calls - calls_);
+    calls_ = calls;
+    if (now_us > first_us_) calls_per_us_ = static_cast<double>(calls) / (now_us - first_us_);
+    const double time_us = times_.time_us();
+    account_.took_us += made * time_us;
+    if (rivals_.empty() || native_runs()) return made * time_us;
+    const Ratio& native = rival(0).to_incumbent;
+    if (native.known() && time_us > 0) {
+        account_.saved_us += made * (native.value - 1) * time_us;
+        span_calls_ += made;
+    } else {
+        account_.unknown_calls += static_cast<std::uint64_t>(made);
+    }
+    return made * time_us;
+}
+
+// All calls of a span were compared by one ratio, so its error is one and the same for them.
+void ClassChoice::end_span() {
+    account_ = account();
+    span_calls_ = 0;
+}
+
+Account ClassChoice::account() const {
+    Account result = account_;
+    if (span_calls_ == 0 || rivals_.empty() || native_runs() || !rival(0).to_incumbent.known()) return result;
+    const Ratio& native = rival(0).to_incumbent;
+    result.error_us = std::hypot(result.error_us, deviations_of_95_percent * native.deviation() * native.value *
+                                                      times_.time_us() * span_calls_);
+    return result;
+}
+
+}  // namespace mutirao

@@ -1,0 +1,182 @@
+// How one class of calls is run, and what is known of the ways to run it: the incumbent, its rivals, at most one
+// probe, and what it all came to. A pure machine that a Decider goes by; which probe is next, and whether it can be
+// paid, is the Decider's.
+//
+// - An arm is probed with 2, 4 and then 8 calls, or as many as last 0.2, 0.4 and 0.8 ms. What is clearly faster
+//   than the incumbent's calls around the probe is the incumbent from then on, as soon as that is known; what is
+//   not clearly faster after all three is as slow.
+// - A new incumbent is clocked for some calls more, and goes again if it is slower when it runs alone, or makes
+//   what is around its calls slower: times in calls judge, times from end to end have a veto.
+// - Where results may differ in their last bits the choice is left alone once it is made. Elsewhere native is
+//   probed again after 64 calls, and then ever more rarely: that also says what was saved.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/selection/interval.h"
+#include "core/selection/outlook.h"
+#include "core/selection/ruling.h"
+#include "core/selection/samples.h"
+
+namespace mutirao {
+
+struct Measured {
+    Candidate candidate;
+    Interval time_us;         ///< of one call
+    std::size_t samples = 0;  ///< that it is the median of
+};
+
+/// What calls came to, on each rank, against the MPI library's own; what is not known counts nothing.
+struct Account {
+    double took_us = 0;               ///< all calls, as far as they were measured
+    double saved_us = 0;              ///< by calls whose time and native's were measured; negative: lost
+    double error_us = 0;              ///< of that: half of an interval that holds it with 95%
+    double probes_us = 0;             ///< what probes lost; negative: won
+    std::uint64_t unknown_calls = 0;  ///< not native, and with nothing to compare with
+
+    void add(const Account& other);
+};
+
+class ClassChoice {
+  public:
+    /// `reporters`: how many ranks report every sample. `watched`: it may run otherwise at any time.
+    ClassChoice(const ShapeClass& shapes, int reporters, bool watched);
+
+    /// What is predicted on the network as it is now, for the first time or anew.
+    void take(Outlook outlook);
+    /// Times of an earlier job on such a network.
+    void remember(const std::vector<Measured>& remembered);
+    /// What those times preferred runs until calls tell otherwise; nothing happens if it is none of the arms.
+    void begin_with(const Candidate& preferred);
+
+    /// True: the probe that was under way is over.
+    bool hear(const TimeReport& report);
+    void give_up_probe();
+    /// So many calls since the communicator's first; what those since the last time took.
+    double count(std::uint64_t calls, double now_us);
+
+    /// Another incumbent, or the same to be clocked anew, is still to be announced.
+    bool changed() const { return changed_; }
+    bool probing() const { return probed_ >= 0; }
+    /// Enough is known of the incumbent to judge a probe by.
+    bool ready_for_probe() const;
+    int arm_count() const { return static_cast<int>(rivals_.size()); }
+    bool worth_a_probe(int number) const;
+    bool anything_to_try() const;
+    /// What a probe may lose; 0: it is predicted, error and all, to lose nothing.
+    double price_us(int number) const;
+    /// To be won by that arm, in time per time.
+    double promise(int number) const;
+    /// What the last probe lost beyond what the ledger was charged for it beforehand.
+    double still_to_charge_us() const { return still_to_charge_us_; }
+
+    /// These take effect, under an identifier of their own.
+    Ruling rule(std::uint32_t id);
+    Ruling rule_probe(std::uint32_t id, int number);
+    /// How it runs now.
+    Ruling present() const;
+    std::uint64_t calls_clocked() const { return clocking_.calls(); }
+    double calls_per_us() const { return calls_per_us_; }
+
+    const std::string& reason() const { return reason_; }
+    /// Once nothing is left to be tried, the first time it is asked after that.
+    std::optional<std::string> newly_settled();
+    const Arm* incumbent() const { return rivals_.empty() ? nullptr : &rival(incumbent_).arm; }
+    /// Without arms that never ran.
+    std::vector<Measured> measured() const;
+    Account account() const;
+
+  private:
+    struct Rival {
+        Arm arm;
+        double cold_us, warm_us;             ///< as Prospect's
+        SampleSeries times{};                      ///< in probes, or while it was the incumbent
+        Ratio to_incumbent{};                ///< measured
+        std::optional<double> remembered{};  ///< ratio to native, by an earlier job
+        double miss = 0;                     ///< measured over predicted; 0: not known
+        int probes = 0;
+        bool closed = false;  ///< measured to be no faster
+    };
+    struct Gathered {
+        int reports = 0;
+        Sample sum, slowest;
+    };
+
+    Rival& rival(int number) { return rivals_[static_cast<std::size_t>(number)]; }
+    const Rival& rival(int number) const { return rivals_[static_cast<std::size_t>(number)]; }
+    bool native_runs() const { return incumbent_ == 0; }
+    bool is_one_way() const;
+
+    double predicted_us(const Rival& rival) const;
+    double usual_miss() const;
+    double by_prediction_us(const Rival& rival) const;
+    double incumbent_us() const;
+    double native_us() const;
+    double expected_us(int number) const;
+    double doubt(int number) const;
+    double least_us(int number) const { return expected_us(number) / (1 + doubt(number)); }
+    double most_us(int number) const { return expected_us(number) * (1 + doubt(number)); }
+    double low_quantile_us() const;
+    bool near_the_bound() const;
+    bool is_due_for_control() const;
+    Clocking probe_of(int number) const;
+
+    void carry_over(const std::vector<Rival>& before, const Rival& ran);
+    void follow_the_news();
+    void learn_from_incumbent();
+
+    void begin(std::uint32_t id, const Clocking& clocking, int rival_on_probe);
+    void gather(const TimeReport& report);
+    bool is_complete(std::uint32_t sample) const {
+        return gathered_[sample].reports == reporters_;
+    }
+    bool complete_until(std::uint32_t count) const;
+    Sample sample(std::uint32_t number) const;
+    std::vector<double> times_us(std::uint32_t from, std::uint32_t to) const;
+    std::uint32_t probe_end() const { return clocking_.lead + clocking_.probe; }
+
+    void take_incumbent_samples();
+    bool judge_probe();
+    std::vector<double> controls_us(bool with_trail) const;
+    double loss_us(double control_us) const;
+    void make_incumbent(int number, const Ratio& to_before, std::string reason);
+    void confirm();
+    void end_span();
+    std::string why_settled() const;
+
+    ShapeClass shapes_;
+    int reporters_;
+    bool watched_;
+
+    std::vector<Rival> rivals_;  ///< native first; empty: nothing is predicted yet, or there is no choice
+    double error_ = 0;           ///< of predictions, as Outlook's
+    std::optional<double> bound_us_;
+    double coldness_ = 1;  ///< 0: calls take what is predicted over warm connections, 1: over idle ones
+    int incumbent_ = 0;
+    SampleSeries times_;         ///< of the incumbent, on this network
+    int challenged_ = -1;  ///< the incumbent before, until the new one is confirmed
+
+    // The ruling in force; before the first one the MPI library's own runs.
+    std::uint32_t ruling_ = 0;
+    Clocking clocking_ = first_calls;
+    int probed_ = -1;     ///< the rival on probe; -1: none
+    bool counts_ = true;  ///< false: its samples are of another network
+    std::vector<Gathered> gathered_ = std::vector<Gathered>(first_calls.samples());
+    std::uint32_t taken_ = 0;  ///< samples that were looked at, in order
+    double charged_us_ = 0, still_to_charge_us_ = 0;
+
+    bool changed_ = false;
+    bool told_settled_ = false;
+    std::string reason_ = "nothing is ruled yet";
+
+    std::uint64_t calls_ = 0, sampled_at_ = 0;
+    std::uint64_t next_control_ = 0;  ///< native is probed at this call
+    double first_us_ = 0, calls_per_us_ = 0;
+    Account account_;
+    double span_calls_ = 0;  ///< since native was compared with last
+};
+
+}  // namespace mutirao

@@ -1,0 +1,105 @@
+#include "core/selection/decider.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mutirao {
+namespace {
+
+/// A long quiet time is no licence.
+constexpr double most_saved_up_us = 10e6;
+/// A probe's calls are waited for so many times as long as they are expected to take, but not less than this.
+constexpr double patience = 10, least_patience_us = 5e6;
+
+}  // namespace
+
+void Ledger::earn(double spent_in_calls_us) {
+    if (balance_us_ < most_saved_up_us) balance_us_ += income_share * spent_in_calls_us;
+}
+
+void Decider::take_on(const ShapeClass& shapes, int reporters, bool watched) {
+    classes_.try_emplace(shapes, shapes, reporters, watched);
+}
+
+ClassChoice* Decider::choice_of(const ShapeClass& shapes) {
+    const auto found = classes_.find(shapes);
+    return found == classes_.end() ? nullptr : &found->second;
+}
+
+const ClassChoice* Decider::find(const ShapeClass& shapes) const {
+    const auto found = classes_.find(shapes);
+    return found == classes_.end() ? nullptr : &found->second;
+}
+
+void Decider::on_outlook(const ShapeClass& shapes, Outlook outlook, const std::vector<Measured>& remembered,
+                         const std::optional<Candidate>& preferred) {
+    ClassChoice* const choice = choice_of(shapes);
+    if (choice == nullptr || outlook.arms.empty()) return;
+    const bool first = choice->incumbent() == nullptr;
+    choice->take(std::move(outlook));
+    choice->remember(remembered);
+    if (first && preferred) choice->begin_with(*preferred);
+    if (probing_ == choice) probing_ = nullptr;
+}
+
+void Decider::on_report(const TimeReport& report) {
+    ClassChoice* const choice = choice_of(report.shapes);
+    if (choice == nullptr || !choice->hear(report)) return;
+    ledger_->charge(choice->still_to_charge_us());
+    if (probing_ == choice) probing_ = nullptr;
+}
+
+std::vector<Decided> Decider::on_time(double now_us, std::span<const CallsMade> made) {
+    for (const CallsMade& each : made) {
+        if (ClassChoice* const choice = choice_of(each.shapes)) ledger_->earn(choice->count(each.calls, now_us));
+    }
+    if (probing_ != nullptr && now_us > probe_until_us_) std::exchange(probing_, nullptr)->give_up_probe();
+    std::vector<Decided> decided;
+    rule_what_changed(decided);
+    if (probing_ == nullptr) begin_probe(now_us, decided);
+    for (auto& [shapes, each] : classes_) {
+        if (auto reason = each.newly_settled())
+            decided.push_back({each.present(), false, std::move(*reason), each.measured()});
+    }
+    return decided;
+}
+
+void Decider::rule_what_changed(std::vector<Decided>& decided) {
+    for (auto& [shapes, each] : classes_) {
+        if (each.changed()) decided.push_back({each.rule(++last_id_), true, each.reason(), each.measured()});
+    }
+}
+
+// In the class in which most is to be won per time, of those whose probe can be paid.
+void Decider::begin_probe(double now_us, std::vector<Decided>& decided) {
+    ClassChoice* best = nullptr;
+    int arm = 0;
+    for (auto& [shapes, each] : classes_) {
+        if (!each.ready_for_probe()) continue;
+        for (int i = 0; i < each.arm_count(); ++i) {
+            const bool better = each.worth_a_probe(i) && (best == nullptr || each.promise(i) > best->promise(arm));
+            if (!better || !ledger_->can_pay(each.price_us(i))) continue;
+            best = &each;
+            arm = i;
+        }
+    }
+    if (best == nullptr) return;
+    ledger_->charge(best->price_us(arm));
+    decided.push_back({best->rule_probe(++last_id_, arm), true, "on probe; " + best->reason(), best->measured()});
+    probing_ = best;
+    const double expected_us = static_cast<double>(best->calls_clocked()) / std::max(best->calls_per_us(), 1e-12);
+    probe_until_us_ = now_us + std::max(least_patience_us, patience * expected_us);
+}
+
+bool Decider::quiet() const {
+    return probing_ == nullptr && std::none_of(classes_.begin(), classes_.end(),
+                                               [](const auto& each) { return each.second.changed(); });
+}
+
+Account Decider::account() const {
+    Account all;
+    for (const auto& [shapes, each] : classes_) all.add(each.account());
+    return all;
+}
+
+}  // namespace mutirao

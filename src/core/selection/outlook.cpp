@@ -1,0 +1,114 @@
+#include "core/selection/outlook.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "core/selection/estimate.h"
+#include "core/selection/trust.h"
+
+namespace mutirao {
+namespace {
+
+/// On plain TCP 98% of 327 predictions lay within 25% of what was measured (docs/results.md).
+constexpr double usual_error = 0.25;
+/// Where costs count that nobody has measured well enough.
+constexpr double distrusted_error = 2;
+/// Beside the MPI library's own and what runs now.
+constexpr std::size_t most_arms = 4;
+
+std::shared_ptr<const RankNetwork> warmed(const RankNetwork& network) {
+    Topology topology = network.topology();
+    topology.network.transport.initial_window_bytes = Transport::unlimited;
+    return std::make_shared<const RankNetwork>(std::move(topology), network.placement(), network.memory());
+}
+
+std::optional<double> predicted_us(const Decision& decision, const Candidate& candidate) {
+    for (const Evaluated& each : decision.considered) {
+        if (each.candidate == candidate) return each.predicted_us;
+    }
+    return std::nullopt;
+}
+
+class Gathering {
+  public:
+    Gathering(const CallShape& shape, const Decision& cold, const Decision& warm, const RankNetwork& network,
+              const RankNetwork& warm_network)
+        : shape_(shape), cold_(cold), warm_(warm), network_(network), warm_network_(warm_network) {}
+
+    void add(const Candidate& candidate) {
+        if (candidate == cold_.chosen) return add(Arm{candidate, cold_.tree});
+        if (auto ruling = ruling_for(candidate, shape_, network_.topology(), network_.placement()))
+            add(Arm{candidate, std::move(ruling->tree)});
+    }
+    /// Whatever it is like.
+    void add(Arm arm) {
+        const auto cold_us = time_us(arm, cold_, network_);
+        const auto warm_us = time_us(arm, warm_, warm_network_);
+        if (cold_us && warm_us && *cold_us > 0 && *warm_us > 0)
+            arms_.push_back({std::move(arm), *cold_us, *warm_us});
+    }
+    /// Of an algorithm only the best parameters: probes tell algorithms apart sooner than segments; and one of
+    /// those that take exactly as long, which among few ranks exchange the same messages.
+    void add_if_unlike(const Candidate& candidate) {
+        const auto cold_us = predicted_us(cold_, candidate);
+        for (const Prospect& each : arms_) {
+            const Algorithm* const other = each.arm.candidate.algorithm;
+            if (other == candidate.algorithm) return;
+            if (other->has_schedule() && candidate.algorithm->has_schedule() && cold_us == each.cold_us) return;
+        }
+        add(candidate);
+    }
+    std::vector<Prospect>& arms() { return arms_; }
+
+  private:
+    /// A tree that would not be made on this network is predicted as it is.
+    std::optional<double> time_us(const Arm& arm, const Decision& decision, const RankNetwork& network) const {
+        const bool as_decided = !arm.tree || (decision.chosen == arm.candidate && decision.tree == arm.tree);
+        const auto known = as_decided ? predicted_us(decision, arm.candidate) : std::nullopt;
+        return known ? known : estimate(arm, shape_, network).time_us;
+    }
+
+    const CallShape& shape_;
+    const Decision& cold_;
+    const Decision& warm_;
+    const RankNetwork& network_;
+    const RankNetwork& warm_network_;
+    std::vector<Prospect> arms_;
+};
+
+}  // namespace
+
+Outlook outlook_for(const CallShape& call, const Decision& decision,
+                    const std::shared_ptr<const RankNetwork>& network, const Settings& settings,
+                    const std::optional<Arm>& present) {
+    if (decision.considered.empty()) return {};
+    const CallShape shape = known_to_all(call);
+    const std::size_t window_bytes = network->between_hosts().transport.initial_window_bytes;
+    const bool two_regimes = network->host_count() > 1 && window_bytes != Transport::unlimited &&
+                             shape.length_bytes * static_cast<std::size_t>(network->rank_count()) > window_bytes;
+    const auto warm_network = two_regimes ? warmed(*network) : network;
+    const Decision warm = two_regimes ? decide(shape, warm_network, settings) : decision;
+
+    Gathering gathering(shape, decision, warm, *network, *warm_network);
+    gathering.add(native_candidate(shape.collective));
+    if (gathering.arms().empty()) return {};  // nothing to compare with
+    if (!decision.chosen.native()) gathering.add(decision.chosen);
+    for (std::size_t i = 0; i < std::max(decision.considered.size(), warm.considered.size()); ++i) {
+        for (const Decision* const each : {&decision, &warm}) {
+            const bool room = i < each->considered.size() && gathering.arms().size() <= most_arms;
+            if (room && each->considered[i].candidate.algorithm->has_schedule())
+                gathering.add_if_unlike(each->considered[i].candidate);
+        }
+    }
+    for (const Evaluated& each : decision.considered) {  // calls of the MPI library's own are few
+        if (!each.candidate.algorithm->calls.empty()) gathering.add_if_unlike(each.candidate);
+    }
+    const auto is_present = [&](const Prospect& each) { return each.arm == *present; };
+    if (present && std::none_of(gathering.arms().begin(), gathering.arms().end(), is_present))
+        gathering.add(*present);
+    const bool distrusted = !distrust(shape.collective, network->between_hosts()).empty();
+    return {std::move(gathering.arms()), distrusted ? distrusted_error : usual_error, decision.bound_us};
+}
+
+}  // namespace mutirao

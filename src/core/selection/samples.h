@@ -1,0 +1,54 @@
+// What a decider keeps of times that were clocked, and how it compares them. Medians and distances from them, as
+// times of collectives are far from normal (interval.h).
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <deque>
+#include <limits>
+#include <vector>
+
+#include "core/selection/ruling.h"
+
+namespace mutirao {
+
+/// So many standard deviations make a difference clear: some 99%.
+inline constexpr double clear_deviations = 2.6;
+
+/// The latest samples of one way to run a class.
+struct SampleSeries {
+    static constexpr std::size_t most = 32;
+
+    std::deque<double> times_us, laps_us;
+
+    void add(const Sample& sample);
+    std::size_t size() const { return times_us.size(); }
+    double time_us() const;
+};
+
+/// A ratio of two times, as far as it is known.
+struct Ratio {
+    double value = 1;
+    double variance = std::numeric_limits<double>::infinity();  ///< relative
+
+    bool known() const { return std::isfinite(variance); }
+    double deviation() const { return std::sqrt(variance); }
+    double low() const { return value * (1 - clear_deviations * deviation()); }
+    double high() const { return value * (1 + clear_deviations * deviation()); }
+    /// With one more measurement of the same.
+    Ratio with(const Ratio& other) const;
+    Ratio over(const Ratio& other) const { return {value / other.value, variance + other.variance}; }
+};
+
+std::vector<double> values_of(const std::deque<double>& all);
+
+/// Scatter over median; never less than so many samples can show.
+double relative_scatter(const std::vector<double>& samples);
+
+/// What one way took over what the other took, from samples of both; not known of too few.
+Ratio ratio_of(const std::vector<double>& samples, const std::vector<double>& others);
+
+/// By more than the samples' scatter explains; false of too few.
+bool clearly_longer(const std::vector<double>& samples, const std::vector<double>& others);
+
+}  // namespace mutirao
