@@ -126,17 +126,55 @@ void ClassChoice::learn_from_incumbent() {
 
 // --- predictions ---------------------------------------------------------------------------------------
 
-// Whatever is on probe ends without a verdict: the network that it began on is gone.
 void ClassChoice::take(Outlook outlook) {
-    const std::vector<Rival> before = std::exchange(rivals_, {});
-    const int ran = std::exchange(incumbent_, 0);
+    std::vector<Rival> fresh;
+    for (Prospect& each : outlook.arms) fresh.push_back({std::move(each.arm), each.cold_us, each.warm_us});
     error_ = outlook.error;
     bound_us_ = outlook.bound_us;
-    for (Prospect& each : outlook.arms) rivals_.push_back({std::move(each.arm), each.cold_us, each.warm_us});
-    if (before.empty()) return learn_from_incumbent();
+    if (rivals_.empty()) {
+        rivals_ = std::move(fresh);
+        return learn_from_incumbent();
+    }
+    if (!outlook.of_another_network) return refine(std::move(fresh));
+    // Whatever is on probe ends without a verdict: the network that it began on is gone.
     give_up_probe();
     challenged_ = -1;
-    carry_over(before, before[static_cast<std::size_t>(ran)]);
+    const std::vector<Rival> before = std::exchange(rivals_, std::move(fresh));
+    carry_over(before, before[static_cast<std::size_t>(std::exchange(incumbent_, 0))]);
+}
+
+// What runs or was measured stays, with what is predicted of it now; the others are those of the new outlook.
+void ClassChoice::refine(std::vector<Rival> fresh) {
+    std::vector<Rival> kept;
+    const auto place_of = [&](int number) { return number < 0 ? -1 : static_cast<int>(kept.size()); };
+    int incumbent = -1, probed = -1, challenged = -1;
+    for (int i = 0; i < arm_count(); ++i) {
+        const bool runs = i == incumbent_ || i == probed_ || i == challenged_;
+        Rival& it = rival(i);
+        const auto same = std::find_if(fresh.begin(), fresh.end(), [&](const Rival& each) {
+            return each.arm.candidate == it.arm.candidate;
+        });
+        if (!runs && !it.to_incumbent.known() && i != 0) continue;
+        if (i == incumbent_) incumbent = place_of(i);
+        if (i == probed_) probed = place_of(i);
+        if (i == challenged_) challenged = place_of(i);
+        if (same != fresh.end()) {
+            it.cold_us = same->cold_us;
+            it.warm_us = same->warm_us;
+            fresh.erase(same);
+        }
+        kept.push_back(std::move(it));
+    }
+    constexpr std::size_t most_rivals = 16;
+    for (Rival& each : fresh) {
+        if (kept.size() < most_rivals) kept.push_back(std::move(each));
+    }
+    rivals_ = std::move(kept);
+    incumbent_ = incumbent;
+    probed_ = probed;
+    challenged_ = challenged;
+    told_settled_ = false;
+    learn_from_incumbent();
 }
 
 void ClassChoice::carry_over(const std::vector<Rival>& before, const Rival& ran) {
@@ -298,7 +336,7 @@ double ClassChoice::loss_us(double control_us) const {
     return lost_us * clocking_.calls_per_sample;
 }
 
-// As soon as it is clear that the probe was faster, or when all is known; true: it is over.
+// As soon as it is clear whether the probe was faster, or when all is known; true: it is over.
 bool ClassChoice::judge_probe() {
     const bool whole = complete_until(clocking_.samples());
     const std::vector<double> control = controls_us(whole), probe = times_us(clocking_.lead + 1, probe_end());
@@ -306,7 +344,8 @@ bool ClassChoice::judge_probe() {
     Rival& it = rival(probed_);
     const Ratio known = probed_ == 0 ? renewed(it.to_incumbent, now) : now.with(it.to_incumbent);
     const bool faster = known.known() && known.high() < 1 && known.value <= 1 - tie_margin;
-    if (!faster && !whole) return false;
+    const bool no_faster = known.known() && known.low() > 1 - tie_margin;
+    if (!faster && !no_faster && !whole) return false;
 
     const double control_us = median_of(control);
     const double lost_us = loss_us(control_us);
@@ -320,7 +359,7 @@ bool ClassChoice::judge_probe() {
     it.to_incumbent = known;
     it.miss = it.times.time_us() / predicted_us(it);
     ++it.probes;
-    it.closed = (known.known() && known.low() > 1 - tie_margin) || it.probes >= most_probes;
+    it.closed = no_faster || it.probes >= most_probes;
     const int number = std::exchange(probed_, -1);
     if (faster) {
         make_incumbent(number, known,

@@ -124,6 +124,7 @@ class ClassChoice {
     bool is_due_for_control() const;
     Clocking probe_of(int number) const;
 
+    void refine(std::vector<Rival> fresh);
     void carry_over(const std::vector<Rival>& before, const Rival& ran);
     void follow_the_news();
     void learn_from_incumbent();

@@ -39,7 +39,7 @@ void Decider::on_outlook(const ShapeClass& shapes, Outlook outlook, const std::v
     choice->take(std::move(outlook));
     choice->remember(remembered);
     if (first && preferred) choice->begin_with(*preferred);
-    if (probing_ == choice) probing_ = nullptr;
+    if (probing_ == choice && !choice->probing()) probing_ = nullptr;
 }
 
 void Decider::on_report(const TimeReport& report) {

@@ -23,6 +23,8 @@ struct Outlook {
     /// An arm may take so much more or less than is predicted: 0.25 for a quarter.
     double error = 0;
     std::optional<double> bound_us{};  ///< no algorithm can take less
+    /// The links themselves are others than before; false: more is known of the same ones.
+    bool of_another_network = false;
 };
 
 /// `decision`: on that network, with connections taken as idle. `present`: how calls run now, which is judged

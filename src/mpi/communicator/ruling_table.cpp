@@ -95,13 +95,14 @@ RulingTable::Course* RulingTable::course_of(const CallShape& shape, const Entry*
 }
 
 RulingTable::ClockedCall RulingTable::begin_clocked(const Way& way) {
-    if (!way.course->probes()) {
+    Course* const course = way.course;
+    if (!course->probes()) {
         ++*way.calls;
-        return {way.by, way.course};
+        return {way.by, course};
     }
-    const Entry& probe = way.course->probe();
-    ++probe.record->probe_calls;
-    return {runner_for(probe, way.shape), way.course};
+    ++course->probe().record->probe_calls;
+    const CallShape shape = way.shape;  // making room for a plan may end the way
+    return {runner_for(course->probe(), shape), course};
 }
 
 bool RulingTable::end_clocked(const ClockedCall& call, double begun_us, double ended_us) {

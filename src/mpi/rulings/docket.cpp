@@ -39,6 +39,19 @@ bool needs_no_network(const Settings& settings) {
     return some;
 }
 
+/// Clearly, by both a share and a time: measurements scatter, and more the busier hosts are. Bandwidths are found out
+/// little by little, and scatter by factors: that is no news of a link.
+bool links_changed(const Network& before, const Network& now) {
+    constexpr double least_ratio = 1.2, least_us = 200;
+    for (std::size_t i = 0; i < before.latency_us().size(); ++i) {
+        const auto [less_us, more_us] = std::minmax(before.latency_us()[i], now.latency_us()[i]);
+        if (more_us > less_us * least_ratio && more_us > less_us + least_us) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// Why another network brought another decision on what was chosen.
 std::string what_changed(const Decision& before, const Decision& now) {
     const auto predicted = [&](const Decision& decision) -> std::optional<double> {
@@ -138,9 +151,10 @@ void Docket::look_at_network() {
     if (!sighting->topology || (!network_ && !sighting->all_known)) {
         return;
     }
+    const bool news = network_ && links_changed(network_->between_hosts(), sighting->topology->network);
     take_network(sighting->topology, sighting->memory);
     read_profile();
-    question_all();
+    question_all(news);
 }
 
 void Docket::take_network(std::shared_ptr<const Topology> newest, const MemoryCosts& memory) {
@@ -161,9 +175,10 @@ void Docket::take_network(std::shared_ptr<const Topology> newest, const MemoryCo
     route_ = std::move(route);
 }
 
-void Docket::question_all() {
+void Docket::question_all(bool news) {
     const std::lock_guard lock(mutex_);
     for (auto& [shapes, each] : cases_) {
+        each.news = each.news || news;
         if (!each.waiting) {
             each.waiting = true;
             queue_.push_back(shapes);
@@ -199,6 +214,7 @@ Docket::Deliberated Docket::deliberate(const Case& each, const std::optional<Arm
         return about;
     }
     about.outlook = outlook_for(each.shape, made, network_, subject_.settings, present);
+    about.outlook.of_another_network = std::exchange(about.of_class.news, false);
     recall(about);
     about.of_class.decision = std::move(made);
     return about;

@@ -69,6 +69,7 @@ class Docket {
         CallShape shape;
         std::optional<Decision> decision;
         bool waiting = false;  ///< in queue_
+        bool news = false;     ///< the links are others than those decided on
         std::string cause{};   ///< of deciding anew without probes; empty: there was nothing before
     };
 
@@ -85,7 +86,7 @@ class Docket {
     void take_network(std::shared_ptr<const Topology> newest, const MemoryCosts& memory);
     bool may_decide() const;
     ShapeClass subject_of(const CallShape& shape) const;
-    void question_all();
+    void question_all(bool news);
     bool probes(Collective collective) const;
     Deliberated deliberate(const Case& each, const std::optional<Arm>& present) const;
     std::optional<Ruling> decide_by_prediction(Case& each, Decision made) const;
