@@ -40,7 +40,7 @@ _UNSEEN = "Mutirao saw no collective call: is it an MPI program, and of this MPI
 
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser(
-        "compare", parents=[common], help="run a program natively and with mutirao in turns: which is faster",
+        "compare", parents=[common], help="run a program natively and with mutirao, in turns, and say which is faster",
         usage="mutirao compare [-n N] [--runs K] [--warmup N] [--warm] [--mpi NAME] [--lab NETWORK]\n"
         "                       [--set NAME=VALUE ...] [--] PROGRAM [ARGUMENT ...]",
         description="Runs the program natively and with mutirao in turns, and says which is faster, by the"
@@ -52,7 +52,8 @@ def register(subparsers, common) -> None:
                         help="first run each so often without counting that; default: 0")
     parser.add_argument("--warm", action="store_true",
                         help="keep one profile for all runs with mutirao; one run to fill it is not counted")
-    parser.add_argument("--show-output", action="store_true", help="show what the program prints")
+    parser.add_argument("--show-output", action="store_true",
+                        help="show what the program prints; default: only the errors of a run that fails")
     add_arguments(parser)
     parser.set_defaults(run=run)
 
