@@ -115,6 +115,7 @@ Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
         settle_at_once(shape, call);
     }
     if (shape.empty()) {
+        announce_what_was_deferred();
         return {};
     }
     const RulingTable::Way* way = &ruled_->table.find(shape, call);
@@ -125,6 +126,9 @@ Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
         way->asked = true;
         ruled_->docket->want(shape, call);
         DecidingThread::wake();
+    }
+    if (way->by.execution == nullptr) {
+        announce_what_was_deferred();
     }
     if (way->is_clocked()) {
         const RulingTable::ClockedCall clocked = ruled_->table.begin_clocked(*way);

@@ -129,6 +129,8 @@ class Communicator final : private Background {
     void listen(std::uint64_t next_call);
     void hear(Announcement heard, std::uint64_t next_call);
     void announce(std::uint64_t call);
+    void announce_or_defer(std::uint64_t call);
+    void announce_what_was_deferred();
     void wait_for_epoch(std::uint64_t call);
     void take(const Announcement& announcement);
     void tell(const TimeReport& report);
@@ -168,6 +170,7 @@ class Communicator final : private Background {
     const Execution* running_ = nullptr;  ///< null: no call of ours
     RepeatedCalls repeated_;
     std::uint64_t* repeatable_ = nullptr;  ///< where the last call was counted; null: it was not like that
+    std::optional<std::uint64_t> to_announce_in_;  ///< the call in which, once its own messages are under way
     int progress_calls_ = 0;
     bool said_long_ = false;
 };

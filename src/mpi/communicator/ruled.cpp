@@ -151,7 +151,7 @@ void Communicator::follow(std::uint64_t call) {
         ruled_->docket->work();
     }
     if (decides()) {
-        announce(call);
+        announce_or_defer(call);
     }
     if (!decides() || ruled_->members.my_rank != 0) {  // in band rank 0 may have announced before
         listen(call);
@@ -176,6 +176,24 @@ std::uint64_t Communicator::next_event(std::uint64_t call) const {
     const std::uint64_t look =
         call + std::max<std::uint64_t>(ruled_->follower.calls_per_epoch() / looks_per_epoch, 1);
     return std::min(look, ruled_->follower.end());
+}
+
+// Where nobody needs it for this call an announcement goes out behind the call's own messages: a root whose
+// messages wait for two dozen others is late itself.
+void Communicator::announce_or_defer(std::uint64_t call) {
+    const bool needed_now = !ruled_->follower.within(call) && !ruled_->follower.knows_next();
+    if (needed_now || ruled_->epochs->ahead_calls() == 0) {
+        to_announce_in_.reset();
+        return announce(call);
+    }
+    to_announce_in_ = call;
+}
+
+void Communicator::announce_what_was_deferred() {
+    const std::optional<std::uint64_t> call = std::exchange(to_announce_in_, std::nullopt);
+    if (call && phase_ == Phase::ruled) {
+        announce(*call);
+    }
 }
 
 void Communicator::announce(std::uint64_t call) {
@@ -258,6 +276,7 @@ void Communicator::wait_for_epoch(std::uint64_t call) {
 // an announcement by a moment.
 void Communicator::leave(const Turn& turn) {
     running_ = nullptr;
+    announce_what_was_deferred();
     if (turn.course != nullptr && RulingTable::end_clocked({turn.by, turn.course}, turn.begun_us, now_us()) &&
         ruled_->members.placement) {
         tell(RulingTable::take_report(*turn.course));
@@ -367,6 +386,7 @@ void Communicator::settle_at_once(const CallShape& shape, std::uint64_t call) {
 // Announcements are passed on also while this rank waits for the data of a call.
 void Communicator::progress() {
     constexpr int polls_per_look = 32;
+    announce_what_was_deferred();
     if (source_background_ != nullptr) {
         source_background_->progress();
     }

@@ -118,6 +118,10 @@ World world_of(const std::vector<Introduction>& introductions, int my_rank) {
     }
     world.placement = std::make_shared<const Placement>(std::move(host_of_rank));
     world.native_reason = obstacle(introductions);
+    if (world.native_reason.empty() && world.host_count() > World::most_hosts) {
+        world.native_reason = std::to_string(world.host_count()) + " hosts, of which more than " +
+                              std::to_string(World::most_hosts) + " are not measured yet";
+    }
     world.at_odds = !all_alike(introductions, &Introduction::enabled) ||
                     !all_alike(introductions, &Introduction::version) ||
                     !all_alike(introductions, &Introduction::settings);

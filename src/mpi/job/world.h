@@ -38,6 +38,9 @@ Introduction introduce(const Settings& settings, std::uint64_t settings_hash, in
 
 /// All ranks and their hosts. Hosts are numbered by their lowest rank; that rank leads the host.
 struct World {
+    /// Every host measures every link, so that more of them would never come to an end.
+    static constexpr int most_hosts = 64;
+
     int my_rank = 0;
     std::shared_ptr<const Placement> placement;
     std::vector<int> leader_of_host;
