@@ -24,7 +24,7 @@ def test_names_program_date_exit_code_and_hosts():
     world = {**REPORT["communicators"][0], "host_names": ["a1", "a2", "b1", "b2"]}
     keep_for_explain({**REPORT, "written": "2026-11-23T04:12:50Z", "communicators": [world]}, PROGRAM, 3, False)
     lines = told()
-    assert lines[1] == "program: ./app --size 3; 2026-11-23 04:12:50 UTC, exit code 3"
+    assert lines[2] == "program: ./app --size 3; 2026-11-23 04:12:50 UTC, exit code 3"
     assert "  hosts: 0 a1, 1 a2, 2 b1, 3 b2" in lines
     assert "    └─ a2 (site 0)  100.0 us" in lines
     many = {**world, "hosts": 20, "host_names": [f"h{number}" for number in range(20)]}
@@ -39,10 +39,10 @@ def test_a_native_run_is_said_before_what_is_known_of_the_one_with_mutirao():
     keep_for_explain(REPORT, ["./first"], 0, False)
     keep_for_explain(None, PROGRAM, 9, True)
     assert "./app" in told()[0] and told()[0].endswith("UTC, exit code 9")
-    assert told()[1:4] == ["The last one with mutirao:", "mutirao 0.1.0 over Open MPI v5.0.11", told()[3]]
-    assert told()[3].startswith("program: ./first; 20")
+    assert told()[1:5] == ["The last one with mutirao:", told()[2], "mutirao 0.1.0 over Open MPI v5.0.11", told()[4]]
+    assert told()[2].startswith("mutirao: 3.58 s slower") and told()[4].startswith("program: ./first; 20")
     keep_for_explain(REPORT, PROGRAM, 0, False)
-    assert "native" not in told()[0]
+    assert told()[0].startswith("mutirao: 3.58 s slower")
 
 
 def test_a_run_that_failed_before_its_end_is_said():
