@@ -163,35 +163,6 @@ def test_says_what_the_start_cost(explained):
     assert lines[0].startswith("mutirao: 8.29 s slower on each rank (measured, net of what it cost); ")
 
 
-def test_says_the_verdict_first(explained):
-    """16 and 9 calls of 40, 1 and 2; those of a native communicator nobody counts."""
-    assert explained(REPORT)[0] == (
-        "mutirao: 3.58 s slower on each rank (measured, net of what it cost); 25 of 43 collective calls ran by"
-        " its algorithms")
-
-
-def test_says_how_many_calls_were_on_probe(explained):
-    """Where there were no others, how much longer they took; and where native's time is not known, only that."""
-    probed = {"first_call": 8, "calls": 0, "probe_calls": 6, "settled": False, "chosen": "native", "reason": "as fast"}
-    lost = {**ACCOUNT, "saved_us": 0, "error_us": 0, "probes_us": 2500, "unknown_calls": 0}
-    told = explained(with_class(native_calls=34, rulings=[probed], account=lost))
-    assert told[0] == ("mutirao: 34 of 40 collective calls ran natively, by the MPI library; 6 tried out algorithms"
-                       " of mutirao's, which took 2.50 ms longer")
-    begin = told.index("from call 9 on: native, beside 6 calls on probe")
-    assert told[begin + 1:begin + 3] == ["why: as fast", "lost on each rank, measured, net of probes: 2.50 ms"]
-    chain = {**probed, "calls": 20, "chosen": "chain", "settled": True}
-    told = explained(with_class(native_calls=14, rulings=[chain], account={**lost, "unknown_calls": 3}))
-    assert told[0] == ("mutirao: whether it saved time is not known: of 3 calls nothing says what the MPI library's"
-                       " own would have taken; 26 of 40 collective calls ran by its algorithms, 6 of them on probe")
-    begin = told.index("from call 9 on: chain, 20 calls, beside 6 calls on probe")
-    assert told[begin + 3] == "of 3 calls nothing says what the MPI library's own would have taken"
-
-
-def test_calls_that_were_all_native_are_said_first(explained):
-    told = explained(with_class(native_calls=40, rulings=[]))
-    assert told[0] == "mutirao: all 40 collective calls ran natively, by the MPI library"
-
-
 def with_class(**of_class):
     first, *_ = REPORT["communicators"]
     return {**REPORT, "communicators": [{**first, "classes": [{

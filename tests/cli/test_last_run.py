@@ -6,7 +6,7 @@ import pytest
 
 from mutirao.commands.explain import explain
 from mutirao.report_file import keep_for_explain, read_report
-from test_explain import REPORT
+from test_explain import ACCOUNT, REPORT, with_class
 
 PROGRAM = ["./app", "--size", "3"]
 
@@ -18,6 +18,10 @@ def state(monkeypatch, tmp_path):
 
 def told():
     return list(explain(read_report(None)))
+
+
+def said_of(report):
+    return [line.strip() for line in explain(report)]
 
 
 def test_names_program_date_exit_code_and_hosts():
@@ -71,3 +75,32 @@ def test_of_many_the_first_are_told_by_kinds_of_calls():
     begin = lines.index("  broadcast of 24 B from rank 1: 14 calls by the MPI library, 16 by algorithms of"
                         " mutirao's; in the end native")
     assert lines[begin - 2] == "MPI_COMM_WORLD: 4 ranks on 4 hosts in 2 sites" and len(lines) < 50
+
+
+def test_says_the_verdict_first():
+    """16 and 9 calls of 40, 1 and 2; those of a native communicator nobody counts."""
+    assert said_of(REPORT)[0] == (
+        "mutirao: 3.58 s slower on each rank (measured, net of what it cost); 25 of 43 collective calls ran by"
+        " its algorithms")
+
+
+def test_says_how_many_calls_were_on_probe():
+    """Where there were no others, how much longer they took; and where native's time is not known, only that."""
+    probed = {"first_call": 8, "calls": 0, "probe_calls": 6, "settled": False, "chosen": "native", "reason": "as fast"}
+    lost = {**ACCOUNT, "saved_us": 0, "error_us": 0, "probes_us": 2500, "unknown_calls": 0}
+    told = said_of(with_class(native_calls=34, rulings=[probed], account=lost))
+    assert told[0] == ("mutirao: 34 of 40 collective calls ran natively, by the MPI library; 6 tried out algorithms"
+                       " of mutirao's, which took 2.50 ms longer")
+    begin = told.index("from call 9 on: native, beside 6 calls on probe")
+    assert told[begin + 1:begin + 3] == ["why: as fast", "lost on each rank, measured, net of probes: 2.50 ms"]
+    chain = {**probed, "calls": 20, "chosen": "chain", "settled": True}
+    told = said_of(with_class(native_calls=14, rulings=[chain], account={**lost, "unknown_calls": 3}))
+    assert told[0] == ("mutirao: whether it saved time is not known: of 3 calls nothing says what the MPI library's"
+                       " own would have taken; 26 of 40 collective calls ran by its algorithms, 6 of them on probe")
+    begin = told.index("from call 9 on: chain, 20 calls, beside 6 calls on probe")
+    assert told[begin + 3] == "of 3 calls nothing says what the MPI library's own would have taken"
+
+
+def test_calls_that_were_all_native_are_said_first():
+    told = said_of(with_class(native_calls=40, rulings=[]))
+    assert told[0] == "mutirao: all 40 collective calls ran natively, by the MPI library"
