@@ -1,5 +1,6 @@
-// What mutirao chooses, told what simulated calls took: the contest of a job whose ranks report these times,
-// however often it asks, since simulated time is deterministic. Ranks go round the hosts.
+// What mutirao chooses, told what simulated calls took: the decider of a job whose ranks report these times,
+// however often it asks, since simulated time is deterministic. Ranks go round the hosts. Probes cost nothing here:
+// what is to be found out is where they lead.
 //
 //   allgather-choice MODEL.network BYTES < TIMES
 //
@@ -7,12 +8,13 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "core/selection/contest.h"
+#include "core/selection/decider.h"
 #include "core/text/json.h"
 #include "tool/arguments.h"
 #include "tool/network_file.h"
@@ -39,13 +41,19 @@ Placement cyclic(int ranks, int hosts) {
     return Placement(std::move(host_of_rank));
 }
 
-/// What every rank reports of a window ruled so.
-TrialReport report_of(int rank, std::uint64_t window, const Ruling& ruling, const Times& times) {
-    TrialReport report{ruling.shapes, ruling.trial, window, {}};
-    for (int arm = 0; arm < ruling.arm_count(); ++arm) {
-        const std::string name = to_string(ruling.arm(arm).candidate);
-        if (!times.contains(name)) throw tool::Failure("no times of " + name);
-        report.times_us.push_back(times.at(name).at(static_cast<std::size_t>(rank)));
+double time_of(const Candidate& candidate, int rank, const Times& times) {
+    const std::string name = to_string(candidate);
+    if (!times.contains(name)) throw tool::Failure("no times of " + name);
+    return times.at(name).at(static_cast<std::size_t>(rank));
+}
+
+/// What a rank reports of all that is clocked by a ruling.
+TimeReport report_of(int rank, const Ruling& ruling, const Times& times) {
+    TimeReport report{ruling.shapes, ruling.id, 0, {}};
+    const Clocking& clocking = ruling.clocking;
+    for (std::uint64_t call = 0; call < clocking.calls(); call += clocking.calls_per_sample) {
+        const Candidate& ran = clocking.probes(call) ? ruling.probe->candidate : ruling.candidate;
+        report.samples.push_back({time_of(ran, rank, times), 0});
     }
     return report;
 }
@@ -59,15 +67,24 @@ std::string choice(tool::NetworkFile model, std::size_t length_bytes, const Time
     CallShape shape;
     shape.collective = Collective::allgather;
     shape.length_bytes = length_bytes;
-    const Decision decision = decide(shape, network, Settings{});
-    auto contest = contest_for(shape, decision, *network, ranks, false);
-    for (std::uint64_t window = 0; contest && !contest->settled(); ++window) {
-        const Ruling ruling = contest->ruling();
-        for (int rank = 0; rank < ranks; ++rank) contest->hear(report_of(rank, window, ruling, times));
+    const ShapeClass shapes = class_of(shape);
+    Decider decider(std::make_shared<Ledger>(std::numeric_limits<double>::infinity()));
+    decider.take_on(shapes, ranks, false);
+    decider.on_outlook(shapes, outlook_for(shape, decide(shape, network, Settings{}), network, {}, {}));
+    Ruling ruling{shapes, native_candidate(shape.collective), {}, 0, first_calls};
+    std::string reason = "nothing to choose from";
+    for (double now_us = 1; ruling.clocking.samples() > 0; ++now_us) {
+        for (int rank = 0; rank < ranks; ++rank) decider.on_report(report_of(rank, ruling, times));
+        ruling.clocking = {};
+        const std::uint64_t calls = 100 * static_cast<std::uint64_t>(now_us);
+        for (const Decided& each : decider.on_time(now_us, std::vector<Decider::CallsMade>{{shapes, calls}})) {
+            if (each.announced) ruling = each.ruling;
+            reason = each.reason;
+        }
     }
     JsonWriter json;
-    json.begin_object().member("chosen", to_string(contest ? contest->chosen() : decision.chosen));
-    return json.member("reason", contest ? contest->reason() : decision.reason).end_object().take();
+    json.begin_object().member("chosen", to_string(ruling.candidate));
+    return json.member("reason", reason).end_object().take();
 }
 
 std::string run(const std::vector<std::string>& words) {

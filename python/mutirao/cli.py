@@ -16,6 +16,7 @@ from mutirao.errors import Failure, UsageError, did_you_mean, unknown
 # Modules of mutirao.commands, in the order of the help.
 COMMANDS = (
     "run",
+    "compare",
     "env",
     "lab",
     "explain",

@@ -40,12 +40,13 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
            on_line: Callable[[str], None] | None = None,
            timeout_s: float | None = None, hold: bool = True,
            own_shared_memory: bool = False, calm: bool = True,
-           launcher: Sequence[str] | None = None) -> CompletedRun:
+           launcher: Sequence[str] | None = None, discard: bool = False) -> CompletedRun:
     """Runs `argv` on `ranks` ranks to its end; interrupted, it leaves nothing running.
 
     In a lab the first hosts get one rank each, or blocks of ranks where there are more ranks than
     hosts. `native` runs without mutirao. With `capture`, standard output comes line by line to
-    `on_line` and into the result, and standard error into the result; else both go through. Without
+    `on_line` and into the result, and standard error into the result; else both go through. With `discard`
+    standard output goes nowhere, and standard error into the result. Without
     `hold` the lab's delays stay while the ranks connect: for where others would take that for news. On
     this host, with `own_shared_memory`, what ranks that are killed leave there ends with the job.
     Without `calm` the lab's ranks spin while they wait. `launcher` are the words that start the ranks
@@ -78,7 +79,7 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
                                            **_preloaded([lab.calm_library] if calm else [])})
             _prepare(lab, mpi, hold)
         try:
-            finished = run_marked(start, mark, capture, on_line, timeout_s)
+            finished = run_marked(start, mark, capture, on_line, timeout_s, discard)
         finally:
             if lab is not None:
                 lab.release()

@@ -36,7 +36,7 @@ class Finished:
     returncode: int
     lines: list[str]  # of standard output; empty unless captured
     errors: str  # of standard error; empty unless captured
-    seconds: float
+    seconds: float  # from the start to the program's own end; what it leaves behind is ended after that
 
 
 def new_mark() -> dict[str, str]:
@@ -45,15 +45,16 @@ def new_mark() -> dict[str, str]:
 
 def run_marked(start: Starter, mark: dict[str, str], capture: bool,
                on_line: Callable[[str], None] | None = None,
-               timeout_s: float | None = None) -> Finished:
+               timeout_s: float | None = None, discard: bool = False) -> Finished:
     """Runs what `start(**popen_arguments)` starts, to its end or to ours.
 
-    Captured output comes line by line to `on_line` while the program runs.
+    Captured output comes line by line to `on_line` while the program runs. With `discard` it goes
+    nowhere, and standard error alone is captured.
     """
     begin, began = time.monotonic(), time.time()
     with tempfile.TemporaryFile("w+", errors="replace") as errors:
-        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": errors,
-                 "text": True, "errors": "replace"} if capture else {}
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL if discard else subprocess.PIPE,
+                 "stderr": errors, "text": True, "errors": "replace"} if capture or discard else {}
         process = start(**pipes)
         timed_out = threading.Event()
         watchdog = threading.Timer(timeout_s or 0, _expire, (process, mark, timed_out))
@@ -62,6 +63,7 @@ def run_marked(start: Starter, mark: dict[str, str], capture: bool,
                 watchdog.start()
             lines = _read_lines(process, on_line) if capture else []
             process.wait()
+            seconds = time.monotonic() - begin
         finally:
             watchdog.cancel()
             with _uninterrupted():
@@ -71,7 +73,7 @@ def run_marked(start: Starter, mark: dict[str, str], capture: bool,
         if timed_out.is_set():
             raise Failure(f"no end after {timeout_s:g} s")
         errors.seek(0)
-        return Finished(process.returncode, lines, errors.read(), time.monotonic() - begin)
+        return Finished(process.returncode, lines, errors.read(), seconds)
 
 
 def failure_of(finished: Finished, what: str) -> Failure:

@@ -31,6 +31,7 @@ void fill(Record& record) {
     ruling.measured = {{candidate(Collective::allgather, "ring"), {1400, 1600, 1700}, 9}};
     ruling.bound_us = 1200;
     add_ruling(of_class, ruling);
+    of_class.account = Account{160'000, 100'000, 4000, 2000, 0};
 }
 
 TEST(Explanation, SaysWhatRanWhatItTookAndWhy) {
@@ -41,7 +42,7 @@ TEST(Explanation, SaysWhatRanWhatItTookAndWhy) {
               "  calls of            native  mutirao  predicted  measured                         "
               "native takes         bound     saved on a rank\n"
               "  allgather of 4 KiB  20      100      1.500 ms   1.600 ms (1.400 ms to 1.700 ms)  "
-              "2.500 ms, predicted  1.200 ms  100.0 ms, predicted\n"
+              "2.500 ms, predicted  1.200 ms  98.0 ms ± 4.00 ms\n"
               "    ring: measured\n");
 }
 
@@ -50,9 +51,11 @@ TEST(Explanation, TellsEveryChange) {
     fill(record);
     const ShapeClass shapes = record.classes.begin()->first;
     log_change(record, {shapes, 20, "native", "ring", ""});
-    log_change(record, {shapes, 60, "ring", "ring", "", false, true});
+    log_change(record, {shapes, 40, "ring", "bruck", "", 4});
+    log_change(record, {shapes, 60, "ring", "ring", "", 0, true});
     const std::string text = explanation(record);
     EXPECT_NE(text.find("  from call 21 on, allgather of 4 KiB: native -> ring\n"
+                        "  from call 41 on, allgather of 4 KiB: ring -> bruck for 4 calls\n"
                         "  from call 61 on, allgather of 4 KiB: ring -> the same over another tree\n"),
               std::string::npos)
         << text;

@@ -42,6 +42,9 @@ ELSEWHERE = {
     'gdb -p PID -batch -ex "thread apply all backtrace"': ("docs/when-something-is-wrong.md", "gdb"),
     "./mutirao top": ("tests/cli/test_top.py", "def test_"),
     "./mutirao guidelines -n 8": ("tests/cli/test_guidelines.py", "def test_on_one_host"),
+    "mutirao compare -n 4 --set profile=auto ./app": (
+        "tests/cli/test_compare.py", "def test_each_run_has_a_profile_of_its_own_unless_asked"),
+    "./mutirao compare -n 4 ./app": ("tests/cli/test_compare.py", "def test_a_program_that_mutirao_handles"),
     "./mutirao bench allreduce --choice -n 8 --bytes 8,64KiB": ("tests/cli/test_choice.py", "def test_on_one_host"),
     "./mutirao bench broadcast --lab six-sites --roots sites": ("tests/study/test_bench.py", "def test_in_the_lab"),
     "./mutirao tune --budget 600 --bytes 8,4KiB,1MiB": ("tests/study/test_tune.py", "def test_in_a_lab"),

@@ -332,6 +332,9 @@ TEST(Announcement, SurvivesItsBytes) {
     made.rulings[0].candidate =
         *parse_candidate(Collective::broadcast, "tree:kind=mst,segment_bytes=4096").candidate;
     made.rulings[0].tree = tree;
+    made.rulings[1].id = 70'000;
+    made.rulings[1].clocking = {25, 8, 8, 4};
+    made.rulings[1].probe = Arm{made.rulings[0].candidate, tree};
     made.route = {Route::Kind::hosts, {-1, 0, 0}};
     EXPECT_TRUE(needs_hosts(encode(made)));
     EXPECT_EQ(decode_announcement(encode(made), 5, 3), made);
@@ -358,6 +361,28 @@ TEST(Announcement, KeepsPackedTreesAndRefusesWhatIsNone) {
     EXPECT_FALSE(decode_announcement(encode(made), 6, 6));
     share.parent = {4, 4, 4, -1, 0, 4};  // another root
     EXPECT_FALSE(decode_announcement(encode(made), 6, 6));
+}
+
+TEST(Report, SurvivesItsBytes) {
+    const ShapeClass shapes{Collective::broadcast, 3, 5};
+    const TimeReport clocked{shapes, 70'000, 30, {{350'600.5, 0}, {1e-3, 474'000}}};
+    const auto decoded = decode_report(encode(clocked), 4);
+    ASSERT_TRUE(decoded);
+    EXPECT_EQ(std::get<TimeReport>(*decoded), clocked);
+    EXPECT_FALSE(decode_report(encode(clocked), 3));  // no such root
+}
+
+// No more is clocked than what anybody keeps room for.
+TEST(Announcement, OfAnEndlessProbeIsNone) {
+    Announcement made;
+    made.next_first_call = 1;
+    made.rulings = {ruling_of(0)};
+    for (const Clocking& endless : {Clocking{1, 0, 65, 0}, Clocking{5000, 0, 1, 0}, Clocking{0, 1, 0, 0}}) {
+        made.rulings[0].clocking = endless;
+        made.rulings[0].probe.reset();
+        if (endless.probe > 0) made.rulings[0].probe.emplace().candidate = made.rulings[0].candidate;
+        EXPECT_FALSE(decode_announcement(encode(made), 2, 1));
+    }
 }
 
 TEST(Announcement, OfWrongBytesIsNone) {

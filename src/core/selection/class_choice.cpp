@@ -465,7 +465,7 @@ double ClassChoice::promise(int number) const {
 
 Ruling ClassChoice::present() const {
     const Arm& arm = rival(incumbent_).arm;
-    return {shapes_, arm.candidate, arm.tree, ruling_, clocking_, {}};
+    return {shapes_, arm.candidate, arm.tree, ruling_, clocking_, std::nullopt};
 }
 
 Ruling ClassChoice::rule(std::uint32_t id) {
@@ -517,30 +517,45 @@ std::vector<Measured> ClassChoice::measured() const {
 double ClassChoice::count(std::uint64_t calls, double now_us) {
     if (calls_ == 0) first_us_ = now_us;
     if (calls <= calls_) return 0;
-    const auto made = static_cast<double>(calls - calls_);
+    std::uint64_t made = calls - calls_;
     calls_ = calls;
     if (now_us > first_us_) calls_per_us_ = static_cast<double>(calls) / (now_us - first_us_);
-    const double time_us = times_.time_us();
-    account_.took_us += made * time_us;
-    if (rivals_.empty() || native_runs()) return made * time_us;
-    const Ratio& native = rival(0).to_incumbent;
-    if (native.known() && time_us > 0) {
-        account_.saved_us += made * (native.value - 1) * time_us;
-        span_calls_ += made;
-    } else {
-        account_.unknown_calls += static_cast<std::uint64_t>(made);
+    if (changed_) {
+        account_.took_us += static_cast<double>(made) * ran_us_;
+        account_.saved_us += static_cast<double>(made) * ran_saved_us_;
+        return static_cast<double>(made) * ran_us_;
     }
-    return made * time_us;
+    if (times_.size() == 0) {
+        uncounted_calls_ += made;
+        return 0;
+    }
+    made += std::exchange(uncounted_calls_, 0);
+    const auto number = static_cast<double>(made);
+    ran_us_ = times_.time_us();
+    account_.took_us += number * ran_us_;
+    ran_saved_us_ = 0;
+    if (rivals_.empty() || native_runs()) return number * ran_us_;
+    const Ratio& native = rival(0).to_incumbent;
+    if (!native.known()) {
+        account_.unknown_calls += made;
+        return number * ran_us_;
+    }
+    ran_saved_us_ = (native.value - 1) * ran_us_;
+    account_.saved_us += number * ran_saved_us_;
+    span_calls_ += number;
+    return number * ran_us_;
 }
 
 // All calls of a span were compared by one ratio, so its error is one and the same for them.
 void ClassChoice::end_span() {
     account_ = account();
     span_calls_ = 0;
+    uncounted_calls_ = 0;
 }
 
 Account ClassChoice::account() const {
     Account result = account_;
+    if (!rivals_.empty() && !native_runs()) result.unknown_calls += uncounted_calls_;
     if (span_calls_ == 0 || rivals_.empty() || native_runs() || !rival(0).to_incumbent.known()) return result;
     const Ratio& native = rival(0).to_incumbent;
     result.error_us = std::hypot(result.error_us, deviations_of_95_percent * native.deviation() * native.value *

@@ -177,7 +177,9 @@ class ClassChoice {
     std::uint64_t next_control_ = 0;  ///< native is probed at this call
     double first_us_ = 0, calls_per_us_ = 0;
     Account account_;
-    double span_calls_ = 0;  ///< since native was compared with last
+    double span_calls_ = 0;             ///< since native was compared with last
+    std::uint64_t uncounted_calls_ = 0;  ///< of the incumbent, while nothing is known of its time
+    double ran_us_ = 0, ran_saved_us_ = 0;  ///< a call, by what is in force until a change is announced
 };
 
 }  // namespace mutirao

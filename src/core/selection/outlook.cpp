@@ -14,8 +14,8 @@ namespace {
 constexpr double usual_error = 0.25;
 /// Where costs count that nobody has measured well enough.
 constexpr double distrusted_error = 2;
-/// Beside the MPI library's own and what runs now.
-constexpr std::size_t most_arms = 4;
+/// Beside the MPI library's own and what runs now. Where predictions are distrusted the best is among more of them.
+constexpr std::size_t most_arms = 3, most_arms_distrusted = 4;
 
 std::shared_ptr<const RankNetwork> warmed(const RankNetwork& network) {
     Topology topology = network.topology();
@@ -90,13 +90,15 @@ Outlook outlook_for(const CallShape& call, const Decision& decision,
     const auto warm_network = two_regimes ? warmed(*network) : network;
     const Decision warm = two_regimes ? decide(shape, warm_network, settings) : decision;
 
+    const bool distrusted = !distrust(shape.collective, network->between_hosts()).empty();
+    const std::size_t most = distrusted ? most_arms_distrusted : most_arms;
     Gathering gathering(shape, decision, warm, *network, *warm_network);
     gathering.add(native_candidate(shape.collective));
     if (gathering.arms().empty()) return {};  // nothing to compare with
     if (!decision.chosen.native()) gathering.add(decision.chosen);
     for (std::size_t i = 0; i < std::max(decision.considered.size(), warm.considered.size()); ++i) {
         for (const Decision* const each : {&decision, &warm}) {
-            const bool room = i < each->considered.size() && gathering.arms().size() <= most_arms;
+            const bool room = i < each->considered.size() && gathering.arms().size() <= most;
             if (room && each->considered[i].candidate.algorithm->has_schedule())
                 gathering.add_if_unlike(each->considered[i].candidate);
         }
@@ -107,7 +109,6 @@ Outlook outlook_for(const CallShape& call, const Decision& decision,
     const auto is_present = [&](const Prospect& each) { return each.arm == *present; };
     if (present && std::none_of(gathering.arms().begin(), gathering.arms().end(), is_present))
         gathering.add(*present);
-    const bool distrusted = !distrust(shape.collective, network->between_hosts()).empty();
     return {std::move(gathering.arms()), distrusted ? distrusted_error : usual_error, decision.bound_us};
 }
 

@@ -231,15 +231,12 @@ Decision decide_exchange(int hosts, std::size_t length_bytes) {
                   std::make_shared<const RankNetwork>(one_rank_per_host(topology_of(network))), {});
 }
 
-// By hand: native takes 10 ms if it sends all at once, and three rounds of that as Bruck does among eight. Among
-// two hosts nothing can be won.
-TEST(RanksDecision, TakesWhatMayBeWonWhereNothingCanBeLost) {
+// By hand: native takes 10 ms if it sends all at once, as nothing can be faster than; if it goes by rounds, as Bruck
+// does, it takes 30 among eight. A loop of such calls once became 8% longer by what was as fast as that at best.
+TEST(RanksDecision, TakesNothingBecauseItMightWin) {
     const Decision decision = decide_exchange(8, 8);
-    EXPECT_FALSE(decision.chosen.native()) << decision.reason;
+    EXPECT_TRUE(decision.chosen.native()) << decision.reason;
     EXPECT_EQ(decision.native_us, 10'000);
-    EXPECT_NE(decision.reason.find("predicted 10.000 ms, native 10.000 ms to 30.000 ms"), std::string::npos)
-        << decision.reason;
-    EXPECT_TRUE(decide_exchange(2, 8).chosen.native());
 }
 
 }  // namespace
