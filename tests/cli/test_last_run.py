@@ -92,15 +92,22 @@ def test_says_how_many_calls_were_on_probe():
     assert told[0] == ("mutirao: 34 of 40 collective calls ran natively, by the MPI library; 6 tried out algorithms"
                        " of mutirao's, which took 2.50 ms longer")
     begin = told.index("from call 9 on: native, beside 6 calls on probe")
-    assert told[begin + 1:begin + 3] == ["why: as fast", "lost on each rank, measured, net of probes: 2.50 ms"]
+    assert told[begin + 1:begin + 4] == ["why: as fast", "not settled: others were still to be tried",
+                                         "lost on each rank, measured, net of probes: 2.50 ms"]
     chain = {**probed, "calls": 20, "chosen": "chain", "settled": True}
     told = said_of(with_class(native_calls=14, rulings=[chain], account={**lost, "unknown_calls": 3}))
     assert told[0] == ("mutirao: whether it saved time is not known: of 3 calls nothing says what the MPI library's"
                        " own would have taken; 26 of 40 collective calls ran by its algorithms, 6 of them on probe")
     begin = told.index("from call 9 on: chain, 20 calls, beside 6 calls on probe")
+    assert not any("not settled" in line for line in told)
     assert told[begin + 3] == "of 3 calls nothing says what the MPI library's own would have taken"
 
 
 def test_calls_that_were_all_native_are_said_first():
     told = said_of(with_class(native_calls=40, rulings=[]))
     assert told[0] == "mutirao: all 40 collective calls ran natively, by the MPI library"
+    choice = {"first_call": 4, "calls": 0, "chosen": "native", "reason": "measured", "probe_calls": 0}
+    for settled in (True, False):
+        told = said_of(with_class(native_calls=40, rulings=[], native_choice={**choice, "settled": settled}))
+        begin = told.index("chosen: native")
+        assert (told[begin + 2:begin + 3] == ["not settled: others were still to be tried"]) == (not settled)

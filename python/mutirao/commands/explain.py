@@ -326,6 +326,7 @@ def _class(of_class: dict) -> Iterator[str]:
     if of_class.get("native_choice") and not of_class["rulings"]:
         yield "    chosen: native"
         yield from _why(of_class["native_choice"])
+        yield from _unsettled(of_class["native_choice"])
         yield from _candidates(of_class["native_choice"])
     rulings = of_class["rulings"]
     if of_class.get("forgotten_rulings"):
@@ -338,6 +339,8 @@ def _class(of_class: dict) -> Iterator[str]:
             line += f", beside {counted(ruling['probe_calls'], 'call')} on probe"
         yield line
         yield from _why(ruling)
+        if later is None:
+            yield from _unsettled(ruling)
         if later is None or _names(ruling) != _names(later):
             yield from _candidates(ruling)
     yield from _saved(of_class)
@@ -350,6 +353,11 @@ def _names(ruling: dict) -> set[str]:
 def _why(ruling: dict) -> Iterator[str]:
     if ruling.get("reason"):
         yield f"      why: {ruling['reason']}"
+
+
+def _unsettled(choice: dict) -> Iterator[str]:
+    if not choice.get("settled", True):
+        yield "      not settled: others were still to be tried"
 
 
 def _candidates(ruling: dict) -> Iterator[str]:
