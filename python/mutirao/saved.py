@@ -32,13 +32,18 @@ class Account:
         return self.saved_us - self.probes_us
 
     @property
+    def clear(self) -> bool:
+        """Which sign that has."""
+        return abs(self.net_us) > self.error_us
+
+    @property
     def verb(self) -> str:
         return "saved" if self.net_us >= 0 else "lost"
 
     def __str__(self) -> str:
-        """Without the sign."""
-        error = f" ± {duration(self.error_us)}" if self.error_us > 0 else ""
-        return f"{duration(abs(self.net_us))}{error}"
+        """Without a sign, and without a number that the error hides."""
+        error = f"± {duration(self.error_us)}" if self.error_us > 0 else ""
+        return f"{duration(abs(self.net_us))} {error}".rstrip() if self.clear else error
 
 
 def account_of(classes: Iterable[dict]) -> Account | None:

@@ -94,6 +94,9 @@ def test_says_how_many_calls_were_on_probe():
     begin = told.index("from call 9 on: native, beside 6 calls on probe")
     assert told[begin + 1:begin + 4] == ["why: as fast", "not settled: others were still to be tried",
                                          "lost on each rank, measured, net of probes: 2.50 ms"]
+    hidden = {**ACCOUNT, "saved_us": 4000, "error_us": 2000, "probes_us": 2500}
+    told = said_of(with_class(native_calls=34, rulings=[probed], account=hidden))
+    assert "as fast as the MPI library's own, measured, net of probes: ± 2.00 ms on each rank" in told
     chain = {**probed, "calls": 20, "chosen": "chain", "settled": True}
     told = said_of(with_class(native_calls=14, rulings=[chain], account={**lost, "unknown_calls": 3}))
     assert told[0] == ("mutirao: whether it saved time is not known: of 3 calls nothing says what the MPI library's"

@@ -218,6 +218,9 @@ def test_says_lost_and_unknown_as_plainly_as_saved():
     page = text_of(make_page({**MEASURED, "communicators": [{**COMMUNICATOR, "classes": [tried]}]}, None))
     assert ("The MPI library took all calls but those on probe. 13 tried out algorithms of mutirao's, which took"
             " 1.30 ms longer.") in page
+    hidden = {**TRIED, "account": {**TRIED["account"], "saved_us": -1000}}
+    [row] = rows_of(make_page({**MEASURED, "communicators": [{**COMMUNICATOR, "classes": [hidden]}]}, None))
+    assert row["saved"] == "± 2.50 ms as fast"
     unknown = {**TRIED, "account": None}
     page = make_page({**MEASURED, "communicators": [{**COMMUNICATOR, "classes": [unknown]}]}, None)
     assert "mutirao: whether it saved time is not known: nothing was compared" in text_of(page)

@@ -12,7 +12,7 @@ from mutirao.report_file import add_arguments, read_report, with_file
 from mutirao.reports.head import forgotten, head
 from mutirao.reports.hosts import host_and_site, host_name
 from mutirao.reports.trees import edges_of, trees_run
-from mutirao.saved import account_of, own_calls
+from mutirao.saved import AS_FAST, account_of, own_calls
 from mutirao.tree_text import draw_tree
 from mutirao.units import counted, duration, rate
 
@@ -391,8 +391,10 @@ def _saved(of_class: dict) -> Iterator[str]:
     account = account_of([of_class])
     if account is None:
         return
-    if account.net_us:
+    if account.clear:
         yield f"    {account.verb} on each rank, measured, net of probes: {account}"
+    elif account.error_us:
+        yield f"    {AS_FAST}, measured, net of probes: {account} on each rank"
     if account.unknown_calls:
         yield (f"    of {counted(account.unknown_calls, 'call')} nothing says what the MPI library's own would"
                " have taken")

@@ -21,7 +21,7 @@ from mutirao.reports.rulings import colours_of, events, sparkline, timeline
 from mutirao.reports.scatter import points_of, scatter, within_twice
 from mutirao.reports.site_map import groups_of, least_us, site_map
 from mutirao.reports.trees import edges_of, trees_run
-from mutirao.saved import Total, account_of, all_classes, total_of
+from mutirao.saved import Account, Total, account_of, all_classes, total_of
 from mutirao.studies.html import Page, details, judged, legend, listed, section, soft, table, wide_table
 from mutirao.tree_text import draw_tree
 from mutirao.units import counted, duration
@@ -61,9 +61,9 @@ def _verdict(total: Total) -> str:
 
 
 def _net(total: Total) -> str:
-    """What the sum is made of."""
+    """What the sum is made of, where that is more than its error."""
     account = total.account
-    if total.net_us is None or account is None:
+    if total.faster is None or account is None:
         return ""
     waited = f", and calls waited {duration(total.waited_us)}" if total.waited_us else ""
     return (f" Their calls {'saved' if account.saved_us >= 0 else 'lost'} {duration(abs(account.saved_us))} ±"
@@ -120,11 +120,17 @@ def _row(of_class: dict, calls: int, colours: dict[str, str]) -> list[tuple[str]
              (now, choice.reason), (_predicted(choice.predicted_us), ""), _took(choice.measured),
              _native(choice), (bound, ""),
              (f"{ratio[0]:.2f}", ratio[1]) if ratio else ("", ""),
-             (f"{'-' if account.net_us < 0 else ''}{account}" if account and account.net_us else "", ""))
+             _saved(account))
     ready = [f"<span>{escape(text)}{_small(small)}</span>" if text else "" for text, small in cells]
     ready.insert(_COLUMNS.index("over its calls"), sparkline(of_class, calls, colours))
     return [(f'<td data-label="{column}">{cell}</td>',)
             for column, cell in zip(_COLUMNS, ready, strict=True)]
+
+
+def _saved(account: Account | None) -> tuple[str, str]:
+    if account is None or not account.clear:
+        return (str(account), "as fast") if account and account.error_us else ("", "")
+    return f"{'-' if account.net_us < 0 else ''}{account}", ""
 
 
 def _small(text: str) -> str:
