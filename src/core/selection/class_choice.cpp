@@ -110,7 +110,7 @@ double ClassChoice::doubt(int number) const {
 
 /// Nearly all of the incumbent's calls take more.
 double ClassChoice::low_quantile_us() const {
-    return incumbent_us() * (1 - deviations_of_95_percent * relative_scatter(values_of(times_.times_us)));
+    return incumbent_us() * (1 - deviations_of_95_percent * relative_scatter(times_.times_us));
 }
 
 // What native was measured to take, beside what is predicted of it, tells how warm connections are, and how wrong
@@ -394,9 +394,9 @@ void ClassChoice::make_incumbent(int number, const Ratio& to_before, std::string
 void ClassChoice::confirm() {
     if (challenged_ < 0 || times_.size() < least_confirming) return;
     const Rival& before = rival(challenged_);
-    const std::vector<double> its = values_of(before.times.times_us);
-    const bool slower = clearly_longer(values_of(times_.times_us), its);
-    const bool drags = clearly_longer(values_of(times_.laps_us), values_of(before.times.laps_us));
+    const std::vector<double> its = before.times.times_us;
+    const bool slower = clearly_longer(times_.times_us, its);
+    const bool drags = clearly_longer(times_.laps_us, before.times.laps_us);
     const int back = challenged_;
     if (slower || drags || times_.size() + 1 >= confirming_samples) challenged_ = -1;
     if (!slower && !drags) return;
@@ -507,7 +507,7 @@ std::vector<Measured> ClassChoice::measured() const {
     for (int i = 0; i < arm_count(); ++i) {
         const SampleSeries& series = i == incumbent_ ? times_ : rival(i).times;
         if (series.size() > 0)
-            result.push_back({rival(i).arm.candidate, median_interval(values_of(series.times_us)), series.size()});
+            result.push_back({rival(i).arm.candidate, median_interval(series.times_us), series.size()});
     }
     return result;
 }

@@ -16,9 +16,9 @@ double variance_of_ratio(double scatter, std::size_t samples, std::size_t others
     return scatter * scatter * (1 / static_cast<double>(samples) + 1 / static_cast<double>(others));
 }
 
-void push(std::deque<double>& values, double value) {
+void push(std::vector<double>& values, double value) {
     values.push_back(value);
-    if (values.size() > SampleSeries::most) values.pop_front();
+    if (values.size() > SampleSeries::most) values.erase(values.begin());
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ void SampleSeries::add(const Sample& sample) {
     if (sample.lap_us > 0) push(laps_us, sample.lap_us);
 }
 
-double SampleSeries::time_us() const { return median_of(values_of(times_us)); }
+double SampleSeries::time_us() const { return median_of(times_us); }
 
 Ratio Ratio::with(const Ratio& other) const {
     if (!known()) return other;
@@ -36,8 +36,6 @@ Ratio Ratio::with(const Ratio& other) const {
     const double mine = 1 / variance, its = 1 / other.variance;
     return {(value * mine + other.value * its) / (mine + its), 1 / (mine + its)};
 }
-
-std::vector<double> values_of(const std::deque<double>& all) { return {all.begin(), all.end()}; }
 
 double relative_scatter(const std::vector<double>& samples) {
     const double least = samples.size() < few_samples    ? least_scatter_of_few

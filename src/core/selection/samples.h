@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <deque>
 #include <limits>
 #include <vector>
 
@@ -19,7 +18,7 @@ inline constexpr double clear_deviations = 2.6;
 struct SampleSeries {
     static constexpr std::size_t most = 32;
 
-    std::deque<double> times_us, laps_us;
+    std::vector<double> times_us, laps_us;
 
     void add(const Sample& sample);
     std::size_t size() const { return times_us.size(); }
@@ -39,8 +38,6 @@ struct Ratio {
     Ratio with(const Ratio& other) const;
     Ratio over(const Ratio& other) const { return {value / other.value, variance + other.variance}; }
 };
-
-std::vector<double> values_of(const std::deque<double>& all);
 
 /// Scatter over median; never less than so many samples can show.
 double relative_scatter(const std::vector<double>& samples);

@@ -208,14 +208,20 @@ bool Docket::probes(Collective collective) const {
 Docket::Deliberated Docket::deliberate(const Case& each, const std::optional<Arm>& present) const {
     Deliberated about{each};
     about.of_class.waiting = false;
-    Decision made = mutirao::decide(each.shape, network_, subject_.settings, each.decision);
-    if (!probes(each.shape.collective)) {
+    const bool tried = probes(each.shape.collective);
+    std::optional<Decision> before = tried ? std::nullopt : each.decision;
+    if (tried && present) {
+        before = Decision{.chosen = present->candidate, .reason = {}, .tree = present->tree};
+    }
+    Decision made = mutirao::decide(each.shape, network_, subject_.settings, std::move(before));
+    if (!tried) {
         about.ruling = decide_by_prediction(about.of_class, std::move(made));
         return about;
     }
     about.outlook = outlook_for(each.shape, made, network_, subject_.settings, present);
     about.outlook.of_another_network = std::exchange(about.of_class.news, false);
     recall(about);
+    made.tree.reset();  // as long as there are hosts, and among the arms
     about.of_class.decision = std::move(made);
     return about;
 }
@@ -326,13 +332,14 @@ std::optional<Arm> Docket::incumbent(const ShapeClass& shapes) const {
 
 // For the report: that is no ruling, since calls without one run natively anyway. What is to be tried is not
 // settled by that.
-void Docket::note(const ShapeClass& shapes, const Decision& decision) {
+void Docket::note(const ShapeClass& shapes, Decision& decision) {
+    const bool tried = probes(shapes.collective);
+    std::vector<Evaluated> considered = tried ? std::exchange(decision.considered, {}) : decision.considered;
     const std::lock_guard lock(subject_.record->mutex);
     const auto row = subject_.record->classes.find(shapes);
     if (row == subject_.record->classes.end()) {
         return;
     }
-    const bool tried = probes(shapes.collective);
     if (!row->second.native_choice && !tried && is_verbose(2)) {
         say(2, title_of(*subject_.record) + ": " + name_of(*subject_.record, shapes) + " stays native (" +
                    decision.reason + ")");
@@ -340,10 +347,10 @@ void Docket::note(const ShapeClass& shapes, const Decision& decision) {
     RulingRecord& choice = row->second.native_choice.emplace();
     choice.first_call = call_;
     choice.chosen = to_string(native_candidate(shapes.collective));
-    choice.settled = !tried || decision.considered.size() <= 1;
+    choice.settled = !tried || considered.size() <= 1;
     choice.reason = decision.reason;
-    choice.considered = decision.considered;
     choice.bound_us = decision.bound_us;
+    choice.considered = std::move(considered);
 }
 
 bool Docket::work() {
@@ -412,6 +419,13 @@ std::vector<Ruling> Docket::use(Topology topology, std::uint64_t call) {
 }
 
 void Docket::explain(const Ruling& ruling, RulingRecord& record) {
+    {
+        const std::lock_guard record_lock(subject_.record->mutex);
+        const auto row = subject_.record->classes.find(ruling.shapes);
+        if (row != subject_.record->classes.end() && row->second.native_choice) {
+            record.considered = row->second.native_choice->considered;
+        }
+    }
     const std::lock_guard lock(mutex_);
     const auto found = cases_.find(ruling.shapes);
     if (found == cases_.end() || !found->second.decision) {
@@ -419,8 +433,10 @@ void Docket::explain(const Ruling& ruling, RulingRecord& record) {
         return;
     }
     const Case& of_class = found->second;
-    record.considered = of_class.decision->considered;
     record.bound_us = of_class.decision->bound_us;
+    if (!probes(ruling.shapes.collective)) {
+        record.considered = of_class.decision->considered;
+    }
     const auto announced = announced_.extract(ruling.id);
     if (announced.empty()) {
         record.reason = of_class.cause + of_class.decision->reason;

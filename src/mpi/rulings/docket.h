@@ -67,7 +67,7 @@ class Docket {
   private:
     struct Case {
         CallShape shape;
-        std::optional<Decision> decision;
+        std::optional<Decision> decision;  ///< what may be probed is in the record instead
         bool waiting = false;  ///< in queue_
         bool news = false;     ///< the links are others than those decided on
         std::string cause{};   ///< of deciding anew without probes; empty: there was nothing before
@@ -94,7 +94,7 @@ class Docket {
     void read_profile();
     void take_on(const ShapeClass& shapes);
     std::optional<Arm> incumbent(const ShapeClass& shapes) const;
-    void note(const ShapeClass& shapes, const Decision& decision);
+    void note(const ShapeClass& shapes, Decision& decision);
     void note(const Decided& settled);
     void note_accounts();
 
