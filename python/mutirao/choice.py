@@ -22,7 +22,6 @@ NEAR_BEST = 1.05
 NEAR_BEST_AT_FIRST = 1.15
 # Not worse than native: by that ratio or that time, whichever is more.
 NEAR_NATIVE, NEAR_NATIVE_MS = 1.03, 60e-6
-ON_TRIAL = " | "
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class FreeRun:
     # Against the native job's calls of the same number, since the first ones of any job are slow.
     first_ruled_to_native: float | None = None
     slowest_ruled_to_native: float | None = None  # of those before the measured ones
-    settled_call: int | None = None  # from which on nothing was tried any more
+    settled_call: int | None = None  # from which on it was what holds in the end; None: that was not settled
 
     def to_dict(self) -> dict:
         return dict(vars(self))
@@ -82,10 +81,10 @@ def free_run(measurement: Measurement, point: Point, native: Point) -> FreeRun:
 
 def _settled_call(rulings: Sequence[dict], point: Point) -> int | None:
     """From which on it was the last ruling's algorithm; also where that was ruled again."""
-    last = rulings[-1]["chosen"]
-    if ON_TRIAL in last:
+    last = rulings[-1]
+    if not last.get("settled", True):
         return None
-    alike = list(takewhile(lambda each: each["chosen"] == last, reversed(rulings)))
+    alike = list(takewhile(lambda each: each["chosen"] == last["chosen"], reversed(rulings)))
     return max(0, alike[-1]["first_call"] - point.first_call)
 
 
@@ -194,6 +193,12 @@ class Cell:
                                                         native_ms + NEAR_NATIVE_MS)
 
     @property
+    def unsettled(self) -> int:
+        """The free runs that ended while something might still be tried."""
+        return sum(each.first_ruled_call is not None and each.settled_call is None
+                   for each in self.free_runs.values())
+
+    @property
     def ran(self) -> list[str]:
         """What the free choice used in the end, the most frequent first."""
         names = [each.ran or NATIVE for each in self.free_runs.values()]
@@ -226,7 +231,7 @@ class Cell:
         best = self.best_arm()
         return {"collective": self.collective, "length_bytes": self.length_bytes, "root": self.root,
                 "best": best, "best_ms": self.median_ms(best), "native_ms": self.median_ms(NATIVE),
-                "choice_ms": self.median_ms(OWN_CHOICE), "ran": self.ran,
+                "choice_ms": self.median_ms(OWN_CHOICE), "ran": self.ran, "unsettled": self.unsettled,
                 "to_best": self.to_best.to_dict(), "to_native": self.to_native.to_dict(),
                 "to_native_job": self.to_native_job.to_dict(),
                 "first_ruled_ms": self.first_ruled_ms,

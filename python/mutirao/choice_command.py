@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mutirao.choice import ON_TRIAL, Cell, free_run, in_turns, native_beside, summary
+from mutirao.choice import Cell, free_run, in_turns, native_beside, summary
 from mutirao.choice_arms import Hosts, arms_for, hosts_of
 from mutirao.collectives import COLLECTIVES, Collective
 from mutirao.compact_table import compact_table
@@ -45,7 +45,7 @@ _COLUMNS = ("", "native", "best", "choice", "first ruled", "x best", "95%", "x n
 def add_choice(parser) -> None:
     parser.add_argument("--choice", action="store_true",
                         help="judge mutirao's choice, cell by cell: every algorithm by force (or those"
-                        " of --only), the native one, and the free choice after its trials, in turns")
+                        " of --only), the native one, and the free choice once it has settled, in turns")
     parser.add_argument("--late-us", type=int, metavar="T",
                         help="with --choice: the last rank comes so many microseconds late to each call")
     parser.add_argument("--late-changes", action="store_true",
@@ -295,13 +295,12 @@ def row_of(cell: Cell) -> tuple:
             *(duration(cell.median_ms(name) * 1000) for name in (NATIVE, best, OWN_CHOICE)),
             "" if cell.first_ruled_ms is None else duration(cell.first_ruled_ms * 1000),
             ratio(cell.to_best.median), _range(cell.to_best), ratio(cell.to_native.median),
-            _range(cell.to_native), best, _said_of(cell.ran, best))
+            _range(cell.to_native), best, _said_of(cell, best))
 
 
-def _said_of(ran: Sequence[str], best: str) -> str:
-    """Which arms are still on trial is a matter for --json."""
-    said = ["the same" if name == best else "on trial" if ON_TRIAL in name else name for name in ran]
-    return ", ".join(dict.fromkeys(said))
+def _said_of(cell: Cell, best: str) -> str:
+    said = ", ".join("the same" if name == best else name for name in cell.ran)
+    return said + (f"; {cell.unsettled} of {len(cell.free_runs)} not settled" if cell.unsettled else "")
 
 
 def _range(interval: Interval) -> str:

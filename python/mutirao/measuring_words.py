@@ -23,7 +23,7 @@ from mutirao.units import counted, parse_size
 ALL = "all"
 DEFAULT_BYTES = "24"
 REPEAT = 5
-# Trials go by windows of half a millisecond or more, and by epochs of some 50 ms.
+# Probes last some calls, or up to a millisecond, and what they show is announced by epochs of some 50 ms.
 _SETTLE_CALLS, _SETTLE_S = 32, 5.0
 _MOST_OF_SETTLING = 100_000
 _MOST_REPEATED = 1_000_000

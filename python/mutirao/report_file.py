@@ -21,17 +21,18 @@ _PATIENCE_S = 10.0
 _NUMBER, _TEXT = (int, float), str
 _EVALUATED = {"candidate": _TEXT, "predicted_us": (*_NUMBER, type(None))}
 _MEASURED = {"candidate": _TEXT, "median_us": _NUMBER, "low_us": _NUMBER, "high_us": _NUMBER,
-             "windows?": int}
+             "samples?": int}
 _CHOICE = {"first_call": int, "chosen": _TEXT, "calls": int, "considered?": [_EVALUATED],
            "measured?": [_MEASURED], "tree?": [int], "settled?": bool, "reason?": _TEXT,
-           "bound_us?": (*_NUMBER, type(None))}
-_FORGOTTEN = {"calls": int, "compared": int, "took_us": _NUMBER, "native_us": _NUMBER, "measured": bool,
-              "predicted": bool}
+           "bound_us?": (*_NUMBER, type(None)), "probe_calls?": int}
+_ACCOUNT = {"took_us": _NUMBER, "saved_us": _NUMBER, "error_us": _NUMBER, "probes_us": _NUMBER,
+            "unknown_calls": int}
 _CLASS = {"collective": COLLECTIVES, "root": int, "length_bytes": (int, type(None)), "first_call": int,
           "native_calls": int, "native_choice?": _CHOICE, "rulings": [_CHOICE], "commutes?": bool,
-          "forgotten_rulings?": int, "forgotten?": _FORGOTTEN}
+          "forgotten_rulings?": int, "forgotten_calls?": int, "account?": _ACCOUNT}
 _CHANGE = {"collective": COLLECTIVES, "root": int, "length_bytes": (int, type(None)), "call": int,
-           "from": _TEXT, "to": _TEXT, "why": _TEXT, "commutes?": bool}
+           "from": _TEXT, "to": _TEXT, "why": _TEXT, "commutes?": bool, "probe_calls?": int,
+           "another_tree?": bool}
 _TAKEN_UP = {"call": int, "links": int, "new_tree": bool,
              "shown?": [{"low": int, "high": int, "before_us": (*_NUMBER, type(None)),
                          "after_us": (*_NUMBER, type(None))}]}

@@ -257,12 +257,13 @@ NATIVE_POINT = Point(8, 0, 2, 100.0, (4.0,), settling=((4, 40.0), (4, 20.0)))
 
 
 def measured(rulings, settling, first_call=10):
-    """A free run of 8 bytes."""
+    """A free run of 8 bytes; of each ruling its first call, what was chosen, and what was still tried."""
     mpi = next(iter(KNOWN))
     contender = Contender(OWN_CHOICE, mpi, {"allreduce": OWN_CHOICE, "start": "beside"}, "allreduce")
     report = {"communicators": [{"state": "mutirao", "classes": [
         {"collective": "allreduce", "root": 0, "length_bytes": 8, "first_call": 0, "native_calls": 1,
-         "rulings": [{"first_call": call, "calls": 1, "chosen": chosen} for call, chosen in rulings]}]}]}
+         "rulings": [{"first_call": call, "calls": 1, "chosen": chosen, "settled": not tries, "probe_calls": len(tries)}
+                     for call, chosen, *tries in rulings]}]}]}
     point = Point(8, 0, 4, 50.0, (8.0,), first_call=first_call, settling=settling)
     return free_run(Measurement(contender, (point,), report, 1.0), point, NATIVE_POINT)
 
@@ -272,7 +273,7 @@ SETTLING = ((1, 20.0), (2, 60.0), (4, 40.0), (4, 36.0))  # calls 1, 2 and 3, 4 t
 
 def test_first_ruled_call_and_the_slowest():
     """Calls of the job are numbered from 0, and the cell's first is its tenth."""
-    run = measured([(12, "ring | native"), (18, "ring")], SETTLING)
+    run = measured([(12, "native", "ring"), (18, "ring")], SETTLING)
     assert (run.ran, run.first_ruled_call, run.settled_call) == ("ring", 2, 8)
     # Steps of the calls from 2, 4 and 8 on, beside native ones that took 10, 10 and 5 ms.
     assert (run.first_ruled_ms, run.first_ruled_to_native) == (30.0, 3.0)
@@ -284,8 +285,9 @@ def test_first_ruled_call_and_the_slowest():
     assert (early.first_ruled_ms, early.first_ruled_to_native) == (50.0, 0.5)
     # Ruled after all that was timed call by call.
     assert measured([(90, "ring")], SETTLING).first_ruled_to_native is None
-    assert measured([(12, "ring | native")], SETTLING).settled_call is None
-    again = [(11, "ring"), (12, "ring | native"), (14, "ring"), (18, "ring")]
+    assert measured([(12, "ring", "flat")], SETTLING).settled_call is None
+    # Of several rulings for it in a row from the first of them on, whether that was settled or not.
+    again = [(11, "ring"), (12, "native", "ring"), (14, "ring", "flat"), (18, "ring")]
     assert measured(again, SETTLING).settled_call == 4
     left = measured([], SETTLING)
     assert (left.ran, left.first_ruled_call, left.first_ruled_ms) == ("native", None, None)
@@ -295,11 +297,13 @@ def test_what_ran_is_told_once():
     """In most rounds the best, in one something else, and in two nothing was settled."""
     cell = Cell("allreduce", 8, 0)
     cell.samples = {OWN_CHOICE: {0: Sample(1.0, 2.0)}, "ring": {0: Sample(1.0, 2.0)}}
-    rulings = ["ring", "ring", "flat", "ring | native", "flat | native"]
-    cell.free_runs = {number: measured([(12, chosen)], SETTLING)
-                      for number, chosen in enumerate(rulings)}
-    assert cell.ran == rulings[1:]
-    assert row_of(cell)[-1] == "the same, flat, on trial"
+    rulings = [("ring",), ("ring",), ("flat",), ("ring", "chain"), ("native", "flat")]
+    cell.free_runs = {number: measured([(12, *ruling)], SETTLING)
+                      for number, ruling in enumerate(rulings)}
+    assert (cell.ran, cell.unsettled) == (["ring", "flat", "native"], 2)
+    assert row_of(cell)[-1] == "the same, flat, native; 2 of 5 not settled"
+    cell.free_runs = {0: measured([], SETTLING)}
+    assert (cell.ran, row_of(cell)[-1]) == (["native"], "native")
 
 
 def test_how_the_first_ruled_call_is_judged():

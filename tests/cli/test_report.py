@@ -12,7 +12,7 @@ from mutirao.reports.page import make_page
 from mutirao.reports.rulings import colours_of, periods, sparkline, timeline
 from mutirao.reports.scatter import points_of, scatter, within_twice
 from mutirao.reports.site_map import site_map
-from mutirao.saved import all_classes, saved_in
+from mutirao.saved import Account, account_of, all_classes, own_calls, probe_calls, total_of
 from pages import assert_stands_alone, checked
 from test_explain import REPORT, following
 
@@ -25,25 +25,30 @@ def candidates(**times_us):
 
 def took(name, median_us, low_us, high_us):
     return {"candidate": name, "median_us": median_us, "low_us": low_us, "high_us": high_us,
-            "windows": 3}
+            "samples": 3}
 
 
-# Calls 1 to 10 native, to 30 on trial, to 50 linear, then ring.
+# Calls 1 to 10 native, to 30 native but for 13 on probe, which took 0.1 ms longer each; to 50 linear, 1.5 ms
+# shorter than native, then ring, 0.4 ms longer.
 TRIED = {"collective": "allgather", "root": 0, "length_bytes": 16384, "first_call": 0,
-         "native_calls": 17, "rulings": [
-             {"first_call": 10, "calls": 13, "chosen": "linear | native | ring", "settled": False,
-              "reason": "on trial", "considered": candidates(linear=400, ring=300, native=900)},
-             {"first_call": 30, "calls": 20, "chosen": "linear", "settled": True,
+         "native_calls": 17, "forgotten_rulings": 0, "forgotten_calls": 0,
+         "account": {"took_us": 10 * 2000 + 13 * 2100 + 7 * 2000 + 20 * 500 + 50 * 2400,
+                     "saved_us": 20 * 1500 - 50 * 400, "error_us": 2500, "probes_us": 13 * 100, "unknown_calls": 0},
+         "rulings": [
+             {"first_call": 10, "calls": 0, "probe_calls": 13, "chosen": "native", "settled": False,
+              "reason": "to be tried", "considered": candidates(linear=400, ring=300, native=900)},
+             {"first_call": 30, "calls": 20, "probe_calls": 0, "chosen": "linear", "settled": True,
               "reason": "measured", "bound_us": 250,
               "considered": candidates(linear=400, ring=300, native=900),
               "measured": [took("linear", 500, 450, 550), took("native", 2000, 1900, 2100)]},
-             {"first_call": 50, "calls": 50, "chosen": "ring:segment_bytes=8", "settled": True,
+             {"first_call": 50, "calls": 50, "probe_calls": 0, "chosen": "ring:segment_bytes=8", "settled": True,
               "reason": "measured anew", "bound_us": 250,
               "considered": candidates(**{"ring:segment_bytes=8": 300, "native": 900}),
               "measured": [took("ring:segment_bytes=8", 2400, 2300, 2500),
                            took("native", 2000, 1800, 2150)]}]}
 COMMUNICATOR = {**REPORT["communicators"][0], "calls": 100, "classes": [TRIED]}
-MEASURED = {**REPORT, "communicators": [COMMUNICATOR]}
+QUICK_START = {**REPORT["start"], "twin_ms": 1.25, "waited_ms": 0.5}
+MEASURED = {**REPORT, "start": QUICK_START, "communicators": [COMMUNICATOR]}
 
 
 def text_of(page):
@@ -73,7 +78,10 @@ def test_writes_one_page_that_stands_alone(mutirao, tmp_path):
     assert checker.tags >= {"svg", "table", "details"}
     assert len(checker.ids) == len(set(checker.ids))
     values = json.loads(mutirao("report", file, "--json").stdout)
-    assert values == {"page": "mutirao-report.html", "saved_us": 10000, "known": "measured"}
+    assert values == {
+        "page": "mutirao-report.html", "saved_us": 10000 - 1300 - 1750,
+        "verdict": "1.04 ± 0.01 times faster in collectives, 6.95 ms saved on each rank (measured, net of what it"
+                   " cost); 83 of 100 collective calls ran by its algorithms, 13 of them on probe"}
 
 
 def test_draws_the_last_run_and_explain_points_there(mutirao, tmp_path):
@@ -116,40 +124,109 @@ def test_what_the_program_named_is_only_text():
     assert re.findall(r"<(?!/?[a-z]|!DOCTYPE)", page) == []
 
 
-def test_saved_in_all_is_the_sum_of_settled_calls_by_hand(mutirao, tmp_path):
-    """20 calls that were 1.5 ms shorter, 50 that were 0.4 ms longer; and 16 predicted to be 8.05 ms
-    shorter. What was on trial is left out."""
-    saved = saved_in(all_classes(MEASURED))
-    assert (saved.us, saved.known, saved.calls) == (20 * 1500 - 50 * 400, "measured", 70)
-    both = {**REPORT, "communicators": [COMMUNICATOR, *REPORT["communicators"]]}
+def with_account(calls=70, waited=(), start_ms=0.0, **account):
+    """A report of so many calls by ring and 10 native ones."""
+    nothing = {"took_us": 0, "saved_us": 0, "error_us": 0, "probes_us": 0, "unknown_calls": 0}
+    of_class = {**TRIED, "native_calls": 10, "account": {**nothing, **account} if account else None, "rulings": [
+        {"first_call": 10, "calls": calls, "probe_calls": 0, "chosen": "ring", "settled": True}]}
+    followed = {**COMMUNICATOR["adaptation"], **dict(waited)}
+    return {**MEASURED, "start": {"native_reason": "", "twin_ms": start_ms, "waited_ms": 0.0},
+            "communicators": [{**COMMUNICATOR, "calls": 10 + calls, "adaptation": followed, "classes": [of_class]}]}
+
+
+def test_saved_in_all_is_the_sum_by_hand(mutirao, tmp_path):
+    """20 calls that were 1.5 ms shorter, 50 that were 0.4 ms longer; and 16 that were 8.05 ms shorter. 13 probes
+    took 1.3 ms longer, the start 1.75 ms; errors of 2.5 and 3.2 ms that know nothing of each other are 4.061 ms."""
+    account = account_of(all_classes(MEASURED))
+    assert account == Account(171300 + 20000, 10000, 2500, 1300, 0)
+    both = {**MEASURED, "communicators": [COMMUNICATOR, *REPORT["communicators"]]}
+    total = total_of(both)
+    assert total.net_us == 10000 + 128800 - 1300 - 1750
+    assert total.account.error_us == pytest.approx(4061, abs=1)
+    # 135.75 ms of the 191.3 and 354.2 ms that calls took.
+    assert total.times_faster == pytest.approx(1.2489, abs=1e-4)
+    line = ("mutirao: 1.25 ± 0.01 times faster in collectives, 135.8 ms saved on each rank (measured, net of what it"
+            " cost); 108 of 143 collective calls ran by its algorithms, 13 of them on probe")
     file = tmp_path / "report.json"
     file.write_text(json.dumps(both))
-    line = ("saved in all against the MPI library's own, as measured and predicted: 138.8 ms a rank")
-    assert line in mutirao("explain", file).stdout.splitlines()
+    assert mutirao("explain", file).stdout.splitlines()[0] == line
     page = text_of(make_page(both, None))
-    assert "mutirao saved 138.8 ms a rank in all, as measured and predicted. 108 calls" in page
-    assert "that of the 86 that one algorithm took alone" in page
+    assert ("mutirao: 1.25 ± 0.01 times faster in collectives, 135.8 ms saved on each rank (measured, net of what it"
+            " cost). 108 calls ran by algorithms of mutirao’s, 13 of them on probe. Their calls saved 138.8 ms ±"
+            " 4.06 ms on each rank, and those on probe lost 1.30 ms; the start took 1.75 ms.") in page
+    assert "135.8 ms saved on each rank, measured, net of all costs" in page
 
 
-def test_the_sum_is_of_calls_that_one_algorithm_took_alone():
-    """Also before that is settled; and of rulings that are no longer remembered."""
-    first = {**TRIED["rulings"][1], "settled": False}
-    assert saved_in([{**TRIED, "rulings": TRIED["rulings"][:1]}]) is None
-    assert saved_in([{**TRIED, "rulings": [TRIED["rulings"][0], first]}]).calls == 20
-    forgotten = {"calls": 9, "on_trial": 4, "compared": 5, "took_us": 10.0, "native_us": 25.0,
-                 "measured": False, "predicted": True}
-    saved = saved_in([{**TRIED, "rulings": [first], "forgotten": forgotten}])
-    assert (saved.us, saved.known, saved.calls) == (20 * 1500 + 15, "measured and predicted", 25)
+def test_calls_are_counted_by_the_ruling_that_ran_them():
+    """Also those of rulings that are no longer remembered; what of these was on probe is not known any more."""
+    first = {**TRIED["rulings"][1], "probe_calls": 4}
+    assert (own_calls([{**TRIED, "rulings": [first]}]), probe_calls([{**TRIED, "rulings": [first]}])) == (24, 4)
+    more = {**TRIED, "rulings": [first], "forgotten_rulings": 2, "forgotten_calls": 9}
+    assert (own_calls([more, TRIED]), probe_calls([more, TRIED])) == (24 + 9 + 83, 4 + 13)
+    assert account_of([{**TRIED, "account": None}]) is None
+    assert account_of([TRIED, {**TRIED, "account": None}]) == account_of([TRIED])
+
+
+@pytest.mark.parametrize("told, report", [
+    # Of 100 ms: 20 saved; 5 by probes, 1 by the start and 1, 2 and 1 by waiting go off.
+    ("1.10 ± 0.02 times faster in collectives, 10.0 ms saved on each rank (measured, net of what it cost)",
+     with_account(took_us=100e3, saved_us=20e3, error_us=2e3, probes_us=5e3, start_ms=1,
+                  waited={"waited_ms": 1, "early_waited_ms": 2, "adapting_ms": 1})),
+    ("2.9 ± 0.1 times faster in collectives, 190.0 ms saved on each rank (measured, net of what it cost)",
+     with_account(took_us=100e3, saved_us=190e3, error_us=14e3)),
+    # As in src/mpi/summary_test.cpp.
+    ("1.50 ± 0.03 times faster in collectives, 100.0 ms saved on each rank (measured, net of what it cost)",
+     with_account(took_us=200e3, saved_us=150e3, error_us=5e3, probes_us=40e3, start_ms=3.25,
+                  waited={"early_waited_ms": 6.75})),
+    # Probes that won.
+    ("1.05 ± 0.01 times faster in collectives, 5.00 ms saved on each rank (measured, net of what it cost)",
+     with_account(took_us=100e3, saved_us=3e3, probes_us=-2e3)),
+    ("20.0 ms slower on each rank (measured, net of what it cost)",
+     with_account(took_us=100e3, saved_us=-19e3, error_us=2e3, start_ms=1)),
+    ("6.00 ms slower on each rank (measured, net of what it cost)", with_account(took_us=100e3, probes_us=6e3)),
+    # 3% within an error of 4%, and 0.4% where the error is said to be none.
+    ("as fast as the MPI library's own", with_account(took_us=100e3, saved_us=3e3, error_us=4e3)),
+    ("as fast as the MPI library's own", with_account(took_us=100e3, saved_us=-3e3, error_us=4e3)),
+    ("as fast as the MPI library's own", with_account(took_us=100e3, saved_us=400)),
+    ("whether it saved time is not known: nothing was compared with the MPI library's own", with_account()),
+    ("whether it saved time is not known: no calls were measured", with_account(took_us=0)),
+    # A tenth of the calls may be unknown.
+    ("1.20 ± 0.01 times faster in collectives, 20.0 ms saved on each rank (measured, net of what it cost)",
+     with_account(took_us=100e3, saved_us=20e3, unknown_calls=7)),
+    ("whether it saved time is not known: of 8 calls nothing says what the MPI library's own would have taken",
+     with_account(took_us=100e3, saved_us=20e3, unknown_calls=8))])
+def test_the_verdict_in_the_words_of_the_library(told, report):
+    total = total_of(report)
+    assert total.verdict == told and total.line == f"{told}; 70 of 80 collective calls ran by its algorithms"
+    assert (total.faster, total.net_us is None) == (
+        True if "faster" in told else False if "slower" in told else None, "not known" in told)
+    page = make_page(report, None)
+    assert f"mutirao: {told}. 70 calls ran by algorithms of mutirao’s." in text_of(page)
+    assert ("tile good" in page, "tile bad" in page) == ("faster" in told, "slower" in told)
 
 
 def test_says_lost_and_unknown_as_plainly_as_saved():
-    lost = {**TRIED, "rulings": TRIED["rulings"][2:]}
-    page = make_page({**MEASURED, "communicators": [{**COMMUNICATOR, "classes": [lost]}]}, None)
-    assert "mutirao lost 20.0 ms a rank in all" in text_of(page) and "tile bad" in page
-    trial = {**TRIED, "rulings": TRIED["rulings"][:1]}
-    page = make_page({**MEASURED, "communicators": [{**COMMUNICATOR, "classes": [trial]}]}, None)
-    assert "Whether mutirao saved time is not known. 13 calls" in text_of(page)
-    none = {**TRIED, "rulings": []}
+    lost = {**TRIED, "account": {**TRIED["account"], "saved_us": -50 * 400, "probes_us": 0}}
+    report = {**MEASURED, "communicators": [{**COMMUNICATOR, "classes": [lost]}]}
+    page = make_page(report, None)
+    assert "mutirao: 21.8 ms slower on each rank" in text_of(page) and "tile bad" in page
+    assert "Their calls lost 20.0 ms ± 2.50 ms on each rank" in text_of(page)
+    [row] = rows_of(page)
+    assert row["saved"] == "-20.0 ms ± 2.50 ms"
+    tried = {**TRIED, "native_calls": 87, "rulings": TRIED["rulings"][:1],
+             "account": {**TRIED["account"], "saved_us": 0, "error_us": 0}}
+    page = text_of(make_page({**MEASURED, "communicators": [{**COMMUNICATOR, "classes": [tried]}]}, None))
+    assert ("The MPI library took all calls but those on probe. 13 tried out algorithms of mutirao's, which took"
+            " 1.30 ms longer.") in page
+    hidden = {**TRIED, "account": {**TRIED["account"], "saved_us": -1000}}
+    [row] = rows_of(make_page({**MEASURED, "communicators": [{**COMMUNICATOR, "classes": [hidden]}]}, None))
+    assert row["saved"] == "± 2.50 ms as fast"
+    unknown = {**TRIED, "account": None}
+    page = make_page({**MEASURED, "communicators": [{**COMMUNICATOR, "classes": [unknown]}]}, None)
+    assert "mutirao: whether it saved time is not known: nothing was compared" in text_of(page)
+    [row] = rows_of(page)
+    assert row["saved"] == ""
+    none = {**TRIED, "rulings": [], "account": None}
     page = make_page({**MEASURED, "communicators": [{**COMMUNICATOR, "classes": [none]}]}, None)
     assert "The MPI library took all calls." in text_of(page)
     assert "2 more communicators not remembered" in text_of(
@@ -161,11 +238,11 @@ def test_a_row_for_each_kind_of_call():
     assert len(rows_of(make_page(REPORT, None))) == 3
     [row] = rows_of(make_page(MEASURED, None))
     assert row == {
-        "calls of": "allgather of 16 KiB a rank", "native / mutirao": "17 / 83",
+        "calls of": "allgather of 16 KiB a rank", "native / mutirao": "17 / 83 13 on probe",
         "now, and why": "ring:segment_bytes=8 measured anew", "over its calls": row["over its calls"],
         "predicted": "300.0 us", "measured": "2.40 ms 2.30 ms to 2.50 ms",
         "native": "2.00 ms measured, 1.80 ms to 2.15 ms", "bound": "250.0 us",
-        "× native": "1.20 measured", "saved": "10.0 ms measured"}
+        "× native": "1.20 measured", "saved": "8.70 ms ± 2.50 ms"}
 
 
 def test_a_predicted_time_is_only_compared_with_a_predicted_one():
@@ -174,12 +251,19 @@ def test_a_predicted_time_is_only_compared_with_a_predicted_one():
     [row] = rows_of(make_page({**MEASURED, "communicators": [
         {**COMMUNICATOR, "classes": [of_class]}]}, None))
     assert (row["native"], row["× native"]) == ("900.0 us predicted", f"{400 / 900:.2f} predicted")
-    assert row["saved"] == "10.0 ms predicted"
+    assert row["saved"] == "8.70 ms ± 2.50 ms"  # which is measured in any case
+
+
+def test_what_is_still_to_be_tried_is_not_settled():
+    begun = {**TRIED, "rulings": [{**TRIED["rulings"][0], "measured": [took("native", 2000, 1900, 2100)]}]}
+    [row] = rows_of(make_page({**MEASURED, "communicators": [{**COMMUNICATOR, "classes": [begun]}]}, None))
+    assert row["now, and why"] == "native (not settled) to be tried"
+    assert (row["measured"], row["× native"]) == ("2.00 ms 1.90 ms to 2.10 ms", "")
 
 
 def test_sparkline_shows_which_arm_held_when():
     bars = rectangles(sparkline(TRIED, 100, colours_of([TRIED])))
-    assert [style for *_, style in bars] == ["a0", "a2 dim", "a5", "a3"]
+    assert [style for *_, style in bars] == ["a0", "a0 dim", "a5", "a3"]
     begins = [150 * math.log(1 + call) / math.log(101) for call in (0, 10, 30, 50)]
     assert [x for x, *_ in bars] == pytest.approx(begins, abs=0.1)
     assert bars[-1][0] + bars[-1][1] == pytest.approx(149, abs=0.1)
@@ -202,7 +286,7 @@ def test_timeline_tells_rulings_and_changes_by_call_number():
     what = "allgather of 16 KiB a rank"
     assert [item.replace("&gt;", ">") for item in items] == [
         f"from call 1 on: {what}: native",
-        f"from call 11 on: {what}: linear | native | ring, on trial",
+        f"from call 11 on: {what}: native, 13 calls on probe, not settled",
         "from call 30 on: the network: host 0 - host 2 9.00 ms -> 90.0 ms, a new spanning tree",
         f"from call 31 on: {what}: linear",
         f"from call 51 on: {what}: ring:segment_bytes=8"]
@@ -289,6 +373,11 @@ def test_points_lie_where_prediction_and_measurement_say():
     points = points_of(MEASURED)
     assert [(point.predicted_us, point.median_us, point.native) for point in points] == [
         (400, 500, False), (900, 2000, True), (300, 2400, False)]
+    native = {"first_call": 0, "calls": 0, "chosen": "native", "considered": candidates(native=900),
+              "measured": [took("native", 2000, 1900, 2100)]}
+    stays = {**MEASURED, "communicators": [{**COMMUNICATOR, "classes": [
+        {**TRIED, "rulings": [], "native_choice": native}]}]}
+    assert [(point.predicted_us, point.median_us, point.native) for point in points_of(stays)] == [(900, 2000, True)]
     assert within_twice(points) == 1
     svg = ElementTree.fromstring(scatter(points, "a0", "a5"))
     groups = [(group.get("class"), group.find("circle")) for group in svg.iter("g")]

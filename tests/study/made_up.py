@@ -51,11 +51,12 @@ def calls_of(root, length_bytes, *rulings, native_calls=0, first_call=0):
     return {"collective": "broadcast", "root": root, "length_bytes": length_bytes,
             "first_call": first_call, "native_calls": native_calls + natively, "rulings": [
                 {**each, "calls": 0 if each["chosen"] == "native" else each["calls"]}
-                for each in rulings]}
+                for each in rulings], "forgotten_rulings": 0, "forgotten_calls": 0}
 
 
 def ruling(chosen, considered=(), first_call=0, reason="because"):
     return {"first_call": first_call, "calls": 4, "chosen": chosen, "reason": reason,
+            "probe_calls": 0, "settled": True,
             "considered": [{"candidate": name, "predicted_us": us} for name, us in considered]}
 
 

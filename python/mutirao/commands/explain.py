@@ -2,7 +2,7 @@
 
 import math
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from mutirao.report_file import add_arguments, read_report, with_file
 from mutirao.reports.head import forgotten, head
 from mutirao.reports.hosts import host_and_site, host_name
 from mutirao.reports.trees import edges_of, trees_run
-from mutirao.saved import all_classes, own_calls, saved_in
+from mutirao.saved import AS_FAST, account_of, own_calls
 from mutirao.tree_text import draw_tree
 from mutirao.units import counted, duration, rate
 
@@ -44,8 +44,7 @@ def run(arguments) -> int:
 
 
 def explain(report: dict, everything: bool = False) -> Iterator[str]:
-    yield from head(report)
-    yield from _saved(all_classes(report), " in all")
+    yield from head(report, with_verdict=True)
     communicators = [as_far_as_counted(each) for each in report["communicators"]]
     if not communicators and not report.get("no_report"):
         yield "No communicator had a collective call that mutirao handles."
@@ -188,9 +187,12 @@ def _changes(communicator: dict) -> Iterator[str]:
 
 
 def choice_line(change: dict) -> str:
-    to = "the same over another tree" if change.get("another_tree") else change["to"]
-    trial = ", on trial" if change.get("on_trial") else ""
-    return f"{class_title(change)}: {change['from']} -> {to}{trial}"
+    to = change["to"]
+    if calls := change.get("probe_calls"):  # it returns by itself
+        to += f", on probe for {counted(calls, 'call')}"
+    elif change.get("another_tree"):
+        to = "the same over another tree"
+    return f"{class_title(change)}: {change['from']} -> {to}"
 
 
 def _state(communicator: dict) -> str:
@@ -324,6 +326,7 @@ def _class(of_class: dict) -> Iterator[str]:
     if of_class.get("native_choice") and not of_class["rulings"]:
         yield "    chosen: native"
         yield from _why(of_class["native_choice"])
+        yield from _unsettled(of_class["native_choice"])
         yield from _candidates(of_class["native_choice"])
     rulings = of_class["rulings"]
     if of_class.get("forgotten_rulings"):
@@ -332,11 +335,15 @@ def _class(of_class: dict) -> Iterator[str]:
         line = f"    from call {ruling['first_call'] + 1} on: {ruling['chosen']}"
         if ruling["chosen"] != "native":  # those calls are the MPI library's
             line += f", {counted(ruling['calls'], 'call')}"
+        if ruling.get("probe_calls"):
+            line += f", beside {counted(ruling['probe_calls'], 'call')} on probe"
         yield line
         yield from _why(ruling)
+        if later is None:
+            yield from _unsettled(ruling)
         if later is None or _names(ruling) != _names(later):
             yield from _candidates(ruling)
-    yield from (f"    {line}" for line in _saved([of_class]))
+    yield from _saved(of_class)
 
 
 def _names(ruling: dict) -> set[str]:
@@ -346,6 +353,11 @@ def _names(ruling: dict) -> set[str]:
 def _why(ruling: dict) -> Iterator[str]:
     if ruling.get("reason"):
         yield f"      why: {ruling['reason']}"
+
+
+def _unsettled(choice: dict) -> Iterator[str]:
+    if not choice.get("settled", True):
+        yield "      not settled: others were still to be tried"
 
 
 def _candidates(ruling: dict) -> Iterator[str]:
@@ -375,6 +387,14 @@ def _took(row: dict | None, native: dict | None) -> str:
     return text
 
 
-def _saved(classes: Iterable[dict], which: str = "") -> Iterator[str]:
-    if saved := saved_in(classes):
-        yield f"{saved.verb}{which} against the MPI library's own, as {saved.known}: {saved}"
+def _saved(of_class: dict) -> Iterator[str]:
+    account = account_of([of_class])
+    if account is None:
+        return
+    if account.clear:
+        yield f"    {account.verb} on each rank, measured, net of probes: {account}"
+    elif account.error_us:
+        yield f"    {AS_FAST}, measured, net of probes: {account} on each rank"
+    if account.unknown_calls:
+        yield (f"    of {counted(account.unknown_calls, 'call')} nothing says what the MPI library's own would"
+               " have taken")

@@ -6,7 +6,7 @@ from mutirao.errors import Failure, UsageError
 from mutirao.output import print_json
 from mutirao.report_file import add_arguments, read_report
 from mutirao.reports.page import make_page
-from mutirao.saved import all_classes, saved_in
+from mutirao.saved import total_of
 from mutirao.studies.html import written
 
 _PAGE = Path("mutirao-report.html")
@@ -28,9 +28,8 @@ def run(arguments) -> int:
     except Failure as failure:  # the file is the caller's choice
         raise UsageError(str(failure)) from None
     if arguments.json:
-        saved = saved_in(all_classes(report))
-        print_json({"page": str(page), "saved_us": saved and saved.us,
-                    "known": saved and saved.known})
+        total = total_of(report)
+        print_json({"page": str(page), "saved_us": total.net_us, "verdict": total.line})
     else:
         print(f"page: {page}")
     return 0

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from mutirao.saved import total_of
 from mutirao.units import counted, duration
 
 
@@ -10,8 +11,8 @@ def forgotten(report: dict) -> Iterator[str]:
         yield f"{counted(count, 'more communicator')} not remembered"
 
 
-def head(report: dict) -> Iterator[str]:
-    """What ran, and what its start cost."""
+def head(report: dict, with_verdict: bool = False) -> Iterator[str]:
+    """What ran, what came of it if asked, and what its start cost."""
     if native := report.get("native_since"):
         yield f"The last run was native, without mutirao: {_run(native)}"
         if report.get("no_report"):
@@ -21,6 +22,8 @@ def head(report: dict) -> Iterator[str]:
         yield _run(report)
         yield "It ended before MPI_Finalize, so mutirao could write no report of it."
         return
+    if with_verdict and (line := total_of(report).line):
+        yield f"mutirao: {line}"
     yield f"mutirao {report.get('mutirao', '?')} over {_first_line(report.get('mpi', '?'))}"
     if report.get("program"):
         yield f"program: {_run(report)}"

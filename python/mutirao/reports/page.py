@@ -1,6 +1,6 @@
 """The report of a run as one HTML page that needs nothing beside itself."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -14,14 +14,14 @@ from mutirao.commands.explain import (
     title,
 )
 from mutirao.report_file import with_file
-from mutirao.reports.choices import Choice, choice_of, measured
+from mutirao.reports.choices import Choice, choice_of, choices_of, measured
 from mutirao.reports.head import forgotten, head
 from mutirao.reports.hosts import host_and_site
 from mutirao.reports.rulings import colours_of, events, sparkline, timeline
 from mutirao.reports.scatter import points_of, scatter, within_twice
 from mutirao.reports.site_map import groups_of, least_us, site_map
 from mutirao.reports.trees import edges_of, trees_run
-from mutirao.saved import Saved, all_classes, own_calls, saved_in
+from mutirao.saved import Account, Total, account_of, all_classes, total_of
 from mutirao.studies.html import Page, details, judged, legend, listed, section, soft, table, wide_table
 from mutirao.tree_text import draw_tree
 from mutirao.units import counted, duration
@@ -30,54 +30,61 @@ _MOST_SITES_IN_TABLE = 12
 _COLUMNS = ("calls of", "native / mutirao", "now, and why", "over its calls", "predicted",
             "measured", "native", "bound", "× native", "saved")
 _RAW = ("communicator", "calls of", "from call", "chosen", "candidate", "predicted, us",
-        "measured, us", "low, us", "high, us", "windows")
+        "measured, us", "low, us", "high, us", "samples")
 
 
 def make_page(report: dict, file: Path | None) -> str:
     """`file` as it was asked for; None: that of the last run."""
-    saved = saved_in(all_classes(report))
+    total = total_of(report)
     colours = colours_of(all_classes(report))
     its_sections = [_communicator(as_far_as_counted(each), colours) for each in report["communicators"]] or [
         section("Communicators", soft("None had a collective call that mutirao handles."))]
     commands = "\n".join(with_file(f"mutirao {command}", file) for command in ("explain", "report"))
-    return str(Page("What mutirao did for this program", _verdict(report, saved),
+    return str(Page("What mutirao did for this program", _verdict(total),
                     _lines([*head(report), *forgotten(report)]),
                     "".join([*its_sections, section("Predicted against measured", _scatter(report))]),
-                    commands, _raw(report), report, _tiles(report, saved)))
+                    commands, _raw(report), report, _tiles(report, total)))
 
 
 def _lines(lines: Iterable[str]) -> str:
     return "<br>".join(escape(line.strip()) for line in lines)
 
 
-def _verdict(report: dict, saved: Saved | None) -> str:
-    own = own_calls(all_classes(report))
-    if not own:
+def _verdict(total: Total) -> str:
+    if not total.own_calls:
         return "<strong>The MPI library took all calls.</strong>"
-    ran = f"{counted(own, 'call')} ran by algorithms of mutirao’s"
-    if saved is None:
-        return (f"<strong>Whether mutirao saved time is not known.</strong> {ran}, none of them by"
-                " one algorithm alone and with a native time to compare with.")
-    return (f"<strong>mutirao {saved.verb} {saved} in all, as {saved.known}.</strong> {ran}; the sum is"
-            f" that of the {saved.calls} that one algorithm took alone and whose native time is known. Calls"
-            " in turns with others are not in it, nor is what the start cost.")
+    if total.own_calls == total.probe_calls:
+        return f"<strong>The MPI library took all calls but those on probe.</strong> {escape(total.tried_out)}."
+    probes = f", {total.probe_calls:,} of them on probe" if total.probe_calls else ""
+    return (f"<strong>mutirao: {escape(total.verdict)}.</strong> {counted(total.own_calls, 'call')} ran by"
+            f" algorithms of mutirao’s{probes}.{_net(total)}")
 
 
-def _tiles(report: dict, saved: Saved | None) -> list[tuple[str, str, str]]:
+def _net(total: Total) -> str:
+    """What the sum is made of, where that is more than its error."""
+    account = total.account
+    if total.faster is None or account is None:
+        return ""
+    waited = f", and calls waited {duration(total.waited_us)}" if total.waited_us else ""
+    return (f" Their calls {'saved' if account.saved_us >= 0 else 'lost'} {duration(abs(account.saved_us))} ±"
+            f" {duration(account.error_us)} on each rank, and those on probe"
+            f" {'lost' if account.probes_us >= 0 else 'saved'} {duration(abs(account.probes_us))}; the start"
+            f" took {duration(total.start_us)}{waited}.")
+
+
+def _tiles(report: dict, total: Total) -> list[tuple[str, str, str]]:
     shown = []
-    if saved:
-        shown.append((judged(saved.us >= 0), duration(abs(saved.us)),
-                      f"{saved.verb} on each rank, as {saved.known}"))
-    calls = sum(each.get("calls", 0) for each in report["communicators"])
-    shown.append(("tile", f"{own_calls(all_classes(report)):,}",
-                  f"of {calls:,} calls ran by algorithms of mutirao’s"))
+    if total.faster is not None:
+        shown.append((judged(total.faster), duration(abs(total.net_us)),
+                      f"{'saved' if total.faster else 'lost'} on each rank, measured, net of all costs"))
+    shown.append(("tile", f"{total.own_calls:,}",
+                  f"of {total.calls:,} calls ran by algorithms of mutirao’s"))
     if report["communicators"]:
         largest = max(report["communicators"], key=lambda each: each.get("ranks", 0))
         ranks, _, where = extent(largest).partition(" ")
         shown.append(("tile", ranks, f"{where}, the largest communicator"))
-    start = report.get("start") or {}
-    if start_ms := start.get("twin_ms", 0) + start.get("waited_ms", 0):
-        shown.append(("tile", duration(1000 * start_ms), "longer in MPI_Init"))
+    if total.start_us:
+        shown.append(("tile", duration(total.start_us), "longer in MPI_Init"))
     return shown
 
 
@@ -96,36 +103,38 @@ def _choices(communicator: dict, colours: dict[str, str]) -> list[str]:
     return ["<h3>What was chosen for which calls</h3>",
             f'<div class="scroll cards">{table(_COLUMNS, rows)}</div>',
             legend({kind: colours[kind] for kind in colours_of(classes)}),
-            soft("Where several algorithms take turns, the times are those of the fastest. Times"
-                 " measured are medians with their intervals. Pale: on trial. Each line runs from the"
-                 " first call of its kind to the end, on a logarithmic scale.")]
+            soft("Times measured are medians with their intervals. What was saved is measured, net of probes:"
+                 " a few calls each by which another algorithm was tried. Pale: something was still to be"
+                 " tried. Each line runs from the first call of its kind to the end, on a logarithmic scale.")]
 
 
 def _row(of_class: dict, calls: int, colours: dict[str, str]) -> list[tuple[str]]:
     choice = choice_of(of_class)
     ratio = choice.times_native()
-    saved = saved_in([of_class])
-    now = choice.chosen + ("" if choice.settled else " (on trial)")
+    account = account_of([of_class])
+    now = choice.chosen + ("" if choice.settled else " (not settled)")
+    probes = f"{choice.probe_calls:,} on probe" if choice.probe_calls else ""
     bound = duration(choice.bound_us) if choice.bound_us else ""
     cells = ((class_title(of_class), ""),
-             (f"{choice.native_calls:,} / {choice.own_calls:,}", ""),
-             (now, _why(choice)), (_predicted(choice.predicted_us), ""), _took(choice.measured),
+             (f"{choice.native_calls:,} / {choice.own_calls:,}", probes),
+             (now, choice.reason), (_predicted(choice.predicted_us), ""), _took(choice.measured),
              _native(choice), (bound, ""),
              (f"{ratio[0]:.2f}", ratio[1]) if ratio else ("", ""),
-             (f"{'-' if saved.us < 0 else ''}{duration(abs(saved.us))}", saved.known) if saved
-             else ("", ""))
+             _saved(account))
     ready = [f"<span>{escape(text)}{_small(small)}</span>" if text else "" for text, small in cells]
     ready.insert(_COLUMNS.index("over its calls"), sparkline(of_class, calls, colours))
     return [(f'<td data-label="{column}">{cell}</td>',)
             for column, cell in zip(_COLUMNS, ready, strict=True)]
 
 
+def _saved(account: Account | None) -> tuple[str, str]:
+    if account is None or not account.clear:
+        return (str(account), "as fast") if account and account.error_us else ("", "")
+    return f"{'-' if account.net_us < 0 else ''}{account}", ""
+
+
 def _small(text: str) -> str:
     return f"<small>{escape(text)}</small>" if text else ""
-
-
-def _why(choice: Choice) -> str:
-    return choice.reason if choice.arm == choice.chosen else f"{choice.reason}; times of {choice.arm}"
 
 
 def _predicted(us: float | None) -> str:
@@ -205,12 +214,8 @@ def _scatter(report: dict) -> str:
 def _raw(report: dict) -> str:
     return table(_RAW, [row for communicator in report["communicators"]
                         for of_class in communicator["classes"]
-                        for ruling in of_class["rulings"] or _native_choice(of_class)
+                        for ruling in choices_of(of_class)
                         for row in _raw_rows(communicator, of_class, ruling)])
-
-
-def _native_choice(of_class: dict) -> Sequence[dict]:
-    return [of_class["native_choice"]] if of_class.get("native_choice") else []
 
 
 def _raw_rows(communicator: dict, of_class: dict, ruling: dict) -> Iterable[list]:
@@ -220,7 +225,7 @@ def _raw_rows(communicator: dict, of_class: dict, ruling: dict) -> Iterable[list
         yield [communicator.get("name"), class_title(of_class), ruling["first_call"] + 1,
                ruling["chosen"], row["candidate"], _number(row["predicted_us"]),
                *(_number(times.get(field)) for field in ("median_us", "low_us", "high_us")),
-               times.get("windows")]
+               times.get("samples")]
 
 
 def _number(us: float | None) -> str:

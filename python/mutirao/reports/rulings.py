@@ -7,12 +7,12 @@ from html import escape
 from itertools import groupby
 
 from mutirao.commands.explain import change_line, class_title
-from mutirao.reports.choices import NATIVE, arms_of
+from mutirao.reports.choices import NATIVE
+from mutirao.units import counted
 
-_ON_TRIAL = "several on trial"
 _FORGOTTEN = "no longer remembered"
 # Colours of the style sheet; algorithms beyond the last one's share that.
-_FIXED_COLOURS = {NATIVE: "a0", _ON_TRIAL: "a2", _FORGOTTEN: "a1"}
+_FIXED_COLOURS = {NATIVE: "a0", _FORGOTTEN: "a1"}
 _ALGORITHM_COLOURS = ("a5", "a3", "a4", "a7", "a6", "a8")
 _WIDTH, _LANE, _TOP, _CHARACTER = 400, 48, 6, 6.6
 _MOST_COLUMNS = 44  # side by side, so that a narrow page need not be scrolled sideways
@@ -26,27 +26,31 @@ class Period:
     end_call: int
     chosen: str
     settled: bool = True
+    probe_calls: int = 0  # by others meanwhile
 
     @property
     def kind(self) -> str:
         """The algorithm without its parameters."""
-        return _ON_TRIAL if len(arms_of({"chosen": self.chosen})) > 1 else self.chosen.split(":")[0]
+        return self.chosen.split(":")[0]
+
+    @property
+    def what(self) -> str:
+        probes = f", {counted(self.probe_calls, 'call')} on probe" if self.probe_calls else ""
+        return f"{self.chosen}{probes}" + ("" if self.settled else ", not settled")
 
     def __str__(self) -> str:
-        trial = "" if self.settled else ", on trial"
-        return f"from call {self.first_call + 1} on: {self.chosen}{trial}"
+        return f"from call {self.first_call + 1} on: {self.what}"
 
 
 def periods(of_class: dict, calls: int) -> list[Period]:
-    begins = [(of_class["first_call"], NATIVE, True)]
+    begins = [(of_class["first_call"], NATIVE)]
     for number, ruling in enumerate(of_class["rulings"]):
         begin = max(ruling["first_call"], of_class["first_call"])
-        begins.append((begin, ruling["chosen"], ruling.get("settled", True)))
+        begins.append((begin, ruling["chosen"], ruling.get("settled", True), ruling.get("probe_calls", 0)))
         if number == 0 and of_class.get("forgotten_rulings"):
-            begins.append((begin + 1, _FORGOTTEN, True))
+            begins.append((begin + 1, _FORGOTTEN))
     ends = [begin for begin, *_ in begins[1:]] + [max(calls, begins[-1][0] + 1)]
-    return [Period(begin, end, chosen, settled)
-            for (begin, chosen, settled), end in zip(begins, ends, strict=True) if begin < end]
+    return [Period(begin, end, *held) for (begin, *held), end in zip(begins, ends, strict=True) if begin < end]
 
 
 def colours_of(classes: Iterable[dict]) -> dict[str, str]:
@@ -83,8 +87,7 @@ def _bar(period: Period, colours: dict[str, str], x: Callable[[int], float], y: 
 
 def events(communicator: dict) -> list[tuple[int, str]]:
     """What changed from which call on, in that order; calls are counted from 1."""
-    told = [(period.first_call + 1, f"{class_title(of_class)}: {period.chosen}"
-             + ("" if period.settled else ", on trial"))
+    told = [(period.first_call + 1, f"{class_title(of_class)}: {period.what}")
             for of_class in communicator["classes"]
             for period in periods(of_class, communicator["calls"])]
     told += [(change["call"] + 1, f"the network: {change_line(change, communicator)}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 from mutirao.commands.explain import class_title
-from mutirao.reports.choices import NATIVE, measured, predicted_us
+from mutirao.reports.choices import NATIVE, choices_of, measured, predicted_us
 from mutirao.studies.line_chart import axis_text, scale, time_label
 from mutirao.units import duration
 
@@ -36,7 +36,7 @@ def points_of(report: dict) -> list[Point]:
 
 def _of_class(of_class: dict, name: str) -> Iterator[Point]:
     latest = {candidate: (predicted_us(ruling).get(candidate), row)
-              for ruling in of_class["rulings"] for candidate, row in measured(ruling).items()}
+              for ruling in choices_of(of_class) for candidate, row in measured(ruling).items()}
     for candidate, (predicted, row) in latest.items():
         if predicted and min(row["low_us"], row["median_us"]) > 0:
             yield Point(f"{name}, {class_title(of_class)}, {candidate}", candidate == NATIVE,

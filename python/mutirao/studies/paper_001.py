@@ -120,7 +120,7 @@ DIFFERENCES = (
     "mutirao's core and executor are linked into the simulated program. Where it waits it sleeps until a message"
     " is there: a look in vain would cost simulated time. Agents, announcements and preloading are not"
     " simulated; the network is what the model says.",
-    "mutirao's choice is the outcome of its own contest among the MPI library's algorithm and the ones that its"
-    " predictor ranks first, told what the simulated calls took. The predictor is told of the memory bandwidth"
+    "mutirao's choice is where its own decider ends, which begins with the MPI library's algorithm and probes the"
+    " ones that its predictor ranks first, told what the simulated calls took. The predictor is told of the memory bandwidth"
     " that ranks of a host share; the library does not measure that yet.",
 )

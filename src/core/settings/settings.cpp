@@ -206,9 +206,10 @@ std::vector<SettingRow> choosing_rows() {
          "`mutirao explain` makes of the report.",
          [](Settings& s, std::string_view text) { return assign_switch(s.explain, text); }},
         {"summary", "on/off", "off", "",
-         "On: rank 0 says at the end, in one line on standard error, how many calls ran by mutirao's "
-         "algorithms, what that saved, and what mutirao cost. `mutirao run` switches it on, but not "
-         "with --json.",
+         "On: rank 0 says at the end, in one line on standard error, how much faster or slower collectives "
+         "were than the MPI library's own, as far as that was measured, net of what mutirao cost, and how "
+         "many calls ran by its algorithms, or why none did. `mutirao run` switches it on, but not with "
+         "--json.",
          [](Settings& s, std::string_view text) { return assign_switch(s.summary, text); }},
         integer_row(&Settings::verbose, "verbose", "0", "0..3",
                     "What is said on standard error while the program runs. 1: versions, libraries and "
@@ -219,9 +220,9 @@ std::vector<SettingRow> choosing_rows() {
                  "File that `verbose` adds its lines to instead of standard error; %r stands for the "
                  "rank and %h for the host. Empty: none."),
         {"trials", "on/off/auto", automatic, "",
-         "On: what calls take is measured where prediction chose, and where that is not near the "
-         "lower bound they take turns with the MPI library's own and other candidates until one is "
-         "clearly faster. Off: predictions decide. auto: on, but among ranks on one host that has fewer "
+         "On: what the MPI library's own take is measured first; what is predicted to be faster is tried "
+         "with a few calls at a time, at a bounded cost, and only what was measured to be faster stays. "
+         "Off: predictions decide. auto: on, but among ranks on one host that has fewer "
          "processors, where times tell more of the scheduler, the MPI library takes all calls. Not with "
          "start=wait.",
          assign_trials},
