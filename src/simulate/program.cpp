@@ -51,19 +51,15 @@ double normal_of(std::uint64_t seed, std::uint64_t purpose, std::uint64_t call, 
 WalkedTruth::WalkedTruth(std::vector<NetworkSince> networks, Options options)
     : networks_(std::move(networks)),
       options_(std::move(options)),
-      connections_(networks_.front().network->rank_count(), networks_.front().network->host_count()) {}
+      connections_(networks_.front().network->rank_count(), networks_.front().network->host_count()) {
+    connections_.connect_round_trips = options_.connect_round_trips;
+}
 
 const RankNetwork& WalkedTruth::network_at(double now_us) const {
     const NetworkSince* newest = &networks_.front();
     for (const NetworkSince& each : networks_)
         if (each.since_us <= now_us) newest = &each;
     return *newest->network;
-}
-
-std::shared_ptr<const RankNetwork> WalkedTruth::without_slow_start(const RankNetwork& network) {
-    Topology topology = network.topology();
-    topology.network.transport.initial_window_bytes = Transport::unlimited;
-    return std::make_shared<const RankNetwork>(std::move(topology), network.placement(), network.memory());
 }
 
 const WalkedTruth::Planned& WalkedTruth::plan(const CallShape& shape, const Arm& arm) {
@@ -94,14 +90,6 @@ std::vector<double> WalkedTruth::run(const Call& call, const Arm& arm, const std
     options.connections = &connections_;
     Prediction walked = predict(planned.schedules, network_at(together_us), std::move(options));
     if (walked.stuck) broken_invariant("a simulated call never ends: call", static_cast<long long>(call.number), 0);
-    if (arm.candidate.native() && options_.native_slow_start != 1) {
-        const auto warm = without_slow_start(network_at(together_us));
-        const Prediction at_best = predict(planned.schedules, *warm, {.start_us = begin_us});
-        for (std::size_t rank = 0; rank < begin_us.size(); ++rank) {
-            const double waited_us = std::max(walked.rank_complete_us[rank] - at_best.rank_complete_us[rank], 0.0);
-            walked.rank_complete_us[rank] += (options_.native_slow_start - 1) * waited_us;
-        }
-    }
     const double factor =
         planned.error * std::exp(options_.noise * normal_of(options_.seed, of_noise, call.number, 0));
     for (std::size_t rank = 0; rank < begin_us.size(); ++rank) {

@@ -52,8 +52,7 @@ class WalkedTruth : public Truth {
             std::string_view name;
         };
         std::vector<Native> native{};
-        /// What slow start costs native, of what the walk makes of it.
-        double native_slow_start = 1;
+        double connect_round_trips = 0;  ///< see Connections
         double noise = 0;      ///< standard deviation of the logarithm of what a call takes
         double arm_error = 0;  ///< the same for an arm, in all its calls: what no prediction knows
         std::uint64_t seed = 0;
@@ -73,8 +72,6 @@ class WalkedTruth : public Truth {
         double error = 1;
     };
 
-    /// With connections that nothing holds back.
-    static std::shared_ptr<const RankNetwork> without_slow_start(const RankNetwork& network);
     const Planned& plan(const CallShape& shape, const Arm& arm);
 
     std::vector<NetworkSince> networks_;

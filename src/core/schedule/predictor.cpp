@@ -141,7 +141,6 @@ class Walk {
         if (!options_.connections) return;
         ports_ = options_.connections->ports;
         for_channels([&](StepIndex send, std::size_t at) {
-            streams_[graph_.nodes[send].channel] = options_.connections->streams[at];
             double& free_us = link_free_us(send);
             free_us = std::max(free_us, options_.connections->link_free_us[at]);
         });
@@ -151,7 +150,6 @@ class Walk {
         if (!options_.connections) return;
         options_.connections->ports = ports_;
         for_channels([&](StepIndex send, std::size_t at) {
-            options_.connections->streams[at] = streams_[graph_.nodes[send].channel];
             options_.connections->link_free_us[at] = link_free_us(send);
         });
     }
@@ -354,14 +352,23 @@ class Walk {
     double held_back_until_us(StepIndex send, double ready_us, double sent_us) {
         const std::size_t initial_bytes = network_.transport.initial_window_bytes;
         if (initial_bytes == Transport::unlimited) return sent_us;
+        if (options_.connections) return std::max(sent_us, lives_on(send, ready_us));
         TcpStream& stream = streams_[graph_.nodes[send].channel];
         const double round_trip_us = link(sender(send), receiver(send)).latency_us +
                                      link(receiver(send), sender(send)).latency_us;
-        if (options_.connections) stream.resume(ready_us, round_trip_us, initial_bytes);
         const double left_us = std::max(
             sent_us, stream.window_opens_us(length(send), ready_us, round_trip_us, initial_bytes));
         stream.left(left_us);
         return left_us;
+    }
+
+    double lives_on(StepIndex send, double ready_us) {
+        Connections& all = *options_.connections;
+        const double round_trip_us = link(sender(send), receiver(send)).latency_us +
+                                     link(receiver(send), sender(send)).latency_us;
+        const double connected_us = all.connected_by(sender(send), receiver(send), ready_us, round_trip_us);
+        return all.streams[all.index(sender(send), receiver(send))].send(
+            length(send), connected_us, round_trip_us, network_.transport.initial_window_bytes);
     }
 
     double send_complete_us(StepIndex send, double sent_us) {
