@@ -72,20 +72,20 @@ std::shared_ptr<const RankNetwork> network_of(const std::vector<std::vector<doub
 // Network A, Open MPI 5, sgd, three jobs: known 245 to 270 ms after MPI_Init, the first of eleven changes after
 // another 90, the last after 2.9 s; in the end all links between 140 and 297 MB/s. Round trips read 0.09 ms more than
 // was asked for, by the median, so that of links that are alike now one is the shortest and now another.
-std::vector<NetworkSince> news_of(const std::shared_ptr<const RankNetwork>& network, double known_us,
+std::vector<Program::News> news_of(const std::shared_ptr<const RankNetwork>& network, double known_us,
                                   std::uint64_t seed) {
     constexpr double first_us = 90 * ms, period_us = 255 * ms, least_bytes_per_us = 140, most_bytes_per_us = 297;
     constexpr double most_excess_us = 0.09 * ms;
     const std::vector<int>& site_of = network->topology().site_of;
     const int sites = 1 + *std::max_element(site_of.begin(), site_of.end());
     Network seen = network->between_hosts();
-    std::vector<NetworkSince> news;
+    std::vector<Program::News> news;
     const auto tell = [&](double now_us) {
         Topology topology{seen, {}, site_of};
         for_pairs(seen.host_count(), [&](int a, int b) {
-            const double excess_us = most_excess_us * uniform_of(seed, 1 + news.size(), static_cast<std::uint64_t>(a), b);
+            const double share = uniform_of(seed, 1 + news.size(), static_cast<std::uint64_t>(a), b);
             Link link = seen.link(a, b);
-            link.latency_us += excess_us;
+            link.latency_us += share * most_excess_us;
             topology.network.set_both(a, b, link);
         });
         topology.spanning_tree = minimum_spanning_tree(topology.network);
@@ -99,8 +99,9 @@ std::vector<NetworkSince> news_of(const std::shared_ptr<const RankNetwork>& netw
         const double share = uniform_of(seed, 0, static_cast<std::uint64_t>(low), high);
         const double bytes_per_us = least_bytes_per_us + share * (most_bytes_per_us - least_bytes_per_us);
         for_pairs(seen.host_count(), [&](int a, int b) {
-            const auto [least, most] = std::minmax(site_of[static_cast<std::size_t>(a)], site_of[static_cast<std::size_t>(b)]);
-            if (least == low && most == high) seen.set_both(a, b, {seen.link(a, b).latency_us, bytes_per_us});
+            const int site = site_of[static_cast<std::size_t>(a)], other = site_of[static_cast<std::size_t>(b)];
+            const bool between = std::min(site, other) == low && std::max(site, other) == high;
+            if (between) seen.set_both(a, b, {seen.link(a, b).latency_us, bytes_per_us});
         });
         tell(std::exchange(now_us, now_us + period_us));
     });

@@ -12,7 +12,7 @@ std::shared_ptr<const RankNetwork> network_of(const std::vector<std::vector<doub
 /// What the decider's host learns of it in a job that communicates meanwhile: latencies at `known_us`, then the
 /// bandwidths of one pair of sites after another, which agents measure beside the program and so as the program and
 /// the machine leave them.
-std::vector<NetworkSince> news_of(const std::shared_ptr<const RankNetwork>& network, double known_us,
+std::vector<Program::News> news_of(const std::shared_ptr<const RankNetwork>& network, double known_us,
                                   std::uint64_t seed);
 
 /// Four sites of two hosts, 5 to 40 ms.

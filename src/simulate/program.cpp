@@ -151,20 +151,25 @@ class Running {
 
     void hear_news() {
         for (; next_news_ < program_.news.size(); ++next_news_) {
-            const NetworkSince& news = program_.news[next_news_];
-            if (news.since_us > now_us_.front()) return;
-            chooser_.hear_network(news.network, news.since_us);
+            const Program::News& news = program_.news[next_news_];
+            if (news.call > 0 && news.call >= number_) return;
+            const double known_us = (news.call > 0 ? entered_us_[news.call] : 0) + news.after_us;
+            if (known_us > now_us_.front()) return;
+            chooser_.hear_network(news.network, known_us);
         }
     }
 
     void call(std::size_t step) {
-        const Call call{number_++, program_.steps[step].shape};
         hear_news();
+        const Call call{number_++, program_.steps[step].shape};
+        entered_us_.push_back(now_us_.front());
         std::vector<double> begin_us;
         Arm arm;
         for (int rank = 0; rank < program_.ranks; ++rank) {
             Chooser::Way way = chooser_.enter(rank, call, now_us_[at(rank)]);
-            if (rank > 0 && !(way.arm == arm)) broken_invariant("ranks differ in call", static_cast<long long>(call.number), rank);
+            if (rank > 0 && !(way.arm == arm)) {
+                broken_invariant("ranks differ (call, rank)", static_cast<long long>(call.number), rank);
+            }
             arm = std::move(way.arm);
             begin_us.push_back(std::max(way.begin_us, now_us_[at(rank)]));
         }
@@ -195,6 +200,7 @@ class Running {
     std::size_t next_news_ = 0;
     std::vector<double> now_us_;  ///< by rank
     std::vector<double> in_calls_us_;
+    std::vector<double> entered_us_;  ///< rank 0, by call
     Outcome outcome_;
 };
 

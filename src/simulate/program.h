@@ -8,10 +8,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <limits>
 #include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -96,8 +96,13 @@ struct Program {
     double skew = 0;      ///< of the ranks' speeds: the slowest computes longer by this share
     /// A round's first call is entered by its root when all ranks have told it, each over its link, that they are done.
     bool synchronous = false;
-    /// What the decider's host sees of the network, and when; at first it knows nothing.
-    std::vector<NetworkSince> news{};
+    /// What the decider's host sees of the network, in order; at first it knows nothing.
+    struct News {
+        double after_us = 0;  ///< it becomes known so long after
+        std::shared_ptr<const RankNetwork> network;
+        std::uint64_t call = 0;  ///< rank 0 has entered this one; 0: after MPI_Init
+    };
+    std::vector<News> news{};
 };
 
 struct Outcome {

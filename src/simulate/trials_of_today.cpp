@@ -10,9 +10,10 @@ std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
 
 }  // namespace
 
-TrialsOfToday::TrialsOfToday(const RankNetwork& ways, Settings settings)
+TrialsOfToday::TrialsOfToday(const RankNetwork& ways, Settings settings, Predict predict)
     : ways_(ways),
       settings_(std::move(settings)),
+      predict_(std::move(predict)),
       ranks_(at(ways.rank_count())),
       announcements_(ways.rank_count()),
       reports_(ways.rank_count()) {}
@@ -40,7 +41,8 @@ void TrialsOfToday::decide() {
 }
 
 std::optional<Ruling> TrialsOfToday::decide(Case& each) const {
-    Decision made = mutirao::decide(each.shape, network_, settings_, each.decision);
+    Decision made = predict_ ? predict_(each.shape, *network_)
+                             : mutirao::decide(each.shape, network_, settings_, each.decision);
     const bool fresh = !each.decision;
     const bool was_native = fresh || each.decision->chosen.native();
     const bool alike = fresh ? made.chosen.native() : mutirao::runs_alike(*each.decision, made);

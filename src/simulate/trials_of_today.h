@@ -17,7 +17,11 @@ namespace mutirao::simulate {
 
 class TrialsOfToday : public Chooser {
   public:
-    TrialsOfToday(const RankNetwork& ways, Settings settings);
+    /// What is predicted for such calls on that network, as decide() says it.
+    using Predict = std::function<Decision(const CallShape& shape, const RankNetwork& network)>;
+
+    /// `predict`: instead of decide().
+    TrialsOfToday(const RankNetwork& ways, Settings settings, Predict predict = {});
 
     Way enter(int rank, const Call& call, double now_us) override;
     void leave(int rank, const Call& call, double now_us, double took_us) override;
@@ -63,6 +67,7 @@ class TrialsOfToday : public Chooser {
 
     RankNetwork ways_;  ///< what messages take
     Settings settings_;
+    Predict predict_;
     std::shared_ptr<const RankNetwork> network_;  ///< as it is known; null: not yet
     std::vector<Rank> ranks_;
     EpochDecider epochs_{0, free_calls};
