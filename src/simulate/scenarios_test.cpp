@@ -2,28 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
-#include "simulate/trials_of_today.h"
-
 namespace mutirao::simulate {
 namespace {
-
-/// As decide() chooses, of what a scenario foresees.
-TrialsOfToday::Predict by_what_is_foreseen(const ProgramScenario& scenario) {
-    return [&scenario](const CallShape& shape, const RankNetwork& network) {
-        constexpr double clear_ratio = 1.1;
-        const std::vector<SyntheticArm>& arms = scenario.foreseen(shape, network).arms;
-        Decision made{arms.front().arm.candidate, "foreseen"};
-        for (const SyntheticArm& each : arms)
-            made.considered.push_back({each.arm.candidate, each.predicted.cold_us, true, each.predicted.cold_us});
-        std::stable_sort(made.considered.begin(), made.considered.end(),
-                         [](const Evaluated& a, const Evaluated& b) { return a.predicted_us < b.predicted_us; });
-        const Evaluated& best = made.considered.front();
-        if (best.predicted_us * clear_ratio < arms.front().predicted.cold_us) made.chosen = best.candidate;
-        return made;
-    };
-}
 
 TEST(Scenarios, FollowFromTheirSeed) {
     for (const std::uint64_t seed : {1, 2, 3}) EXPECT_EQ(scenario_of(seed).text(), scenario_of(seed).text());
@@ -56,19 +36,6 @@ TEST(Scenarios, ChangeWhenTheyAreToldTo) {
     const std::uint64_t between_changes = scenario.states->at(2).since_call - scenario.states->at(1).since_call;
     EXPECT_EQ(moved.states->at(2).since_call, 17 + between_changes);
     EXPECT_EQ(moved.states->at(1).network, scenario.states->at(1).network);
-}
-
-TEST(Scenarios, RunWithTheTrialsOfToday) {
-    std::vector<double> shares;
-    for (std::uint64_t seed = 1; seed <= 500; ++seed) {
-        const ProgramScenario scenario = scenario_of(seed);
-        TrialsOfToday chooser(scenario.network(), Settings{}, by_what_is_foreseen(scenario));
-        const auto share = judge(scenario, chooser).share_won(200 * scenario.program.steps.size());
-        if (share) shares.push_back(*share);
-    }
-    ASSERT_GE(shares.size(), 200u);
-    std::sort(shares.begin(), shares.end());
-    EXPECT_GE(shares[shares.size() / 2], 0.5);
 }
 
 }  // namespace
