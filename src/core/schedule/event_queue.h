@@ -12,6 +12,7 @@ namespace mutirao {
 
 /// What happens to the message of one send; events of the receive name its send, too.
 enum class Happening : std::uint8_t {
+    entered,          ///< a rank, whose first step this is, its call
     injected,         ///< the sender's processor is done
     request_arrived,  ///< rendezvous: the receiver knows of it
     consent_arrived,  ///< rendezvous: the sender may begin

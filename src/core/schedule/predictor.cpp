@@ -36,7 +36,7 @@ class Walk {
         : network_(network),
           placement_(placement),
           memory_(memory),
-          options_(options),
+          options_(std::move(options)),
           graph_(schedules),
           processor_free_us_(schedules.size(), 0),
           ports_(static_cast<std::size_t>(network.host_count())),
@@ -46,7 +46,8 @@ class Walk {
           streams_(graph_.node_count()),
           state_(graph_.node_count()) {
         join_channels();
-        prediction_.rank_complete_us.assign(schedules.size(), 0);
+        prediction_.rank_complete_us = options_.start_us;
+        prediction_.rank_complete_us.resize(schedules.size(), 0);
         for (StepIndex index = 0; index < graph_.node_count(); ++index)
             state_[index].waits = graph_.nodes[index].waits;
         for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
@@ -59,10 +60,11 @@ class Walk {
     }
 
     Prediction run() {
-        // What becomes ready here comes later in the same pass.
-        for (StepIndex index = 0; index < graph_.node_count(); ++index)
-            if (state_[index].waits == 0) start(index);
-        ready_.clear();
+        resume_connections();
+        if (options_.start_us.empty())
+            start_all(0, static_cast<StepIndex>(graph_.node_count()));
+        else
+            schedule_entries();
         while (!queue_.empty()) {
             const Event event = queue_.pop();
             now_us_ = event.time_us;
@@ -70,6 +72,7 @@ class Walk {
             start_ready();
         }
         finish();
+        leave_connections();
         return std::move(prediction_);
     }
 
@@ -101,6 +104,57 @@ class Walk {
             link_of_channel_[last] = links.try_emplace(from << 32 | to, last).first->second;
         }
     }
+
+    /// Begins what need not wait; what becomes ready here comes later in the same pass.
+    void start_all(StepIndex begin, StepIndex end) {
+        for (StepIndex index = begin; index < end; ++index)
+            if (state_[index].waits == 0) start(index);
+        ready_.clear();
+    }
+
+    // --- between calls -------------------------------------------------------------------------
+
+    void schedule_entries() {
+        for (std::size_t rank = 0; rank < options_.start_us.size(); ++rank)
+            if (graph_.first[rank] < graph_.first[rank + 1])
+                schedule(options_.start_us[rank], graph_.first[rank], Happening::entered);
+    }
+
+    void enter(StepIndex first_step) {
+        const auto rank = static_cast<std::size_t>(graph_.nodes[first_step].rank);
+        start_all(first_step, graph_.first[rank + 1]);
+    }
+
+    /// Once for each channel: with one of its sends, and where connections keep it.
+    template <class Use>
+    void for_channels(Use use) {
+        std::vector<bool> seen(graph_.node_count());
+        for (StepIndex index = 0; index < graph_.node_count(); ++index) {
+            const StepIndex channel = graph_.nodes[index].channel;
+            if (channel == no_step || seen[channel]) continue;
+            seen[channel] = true;
+            use(index, options_.connections->index(sender(index), receiver(index)));
+        }
+    }
+
+    void resume_connections() {
+        if (!options_.connections) return;
+        ports_ = options_.connections->ports;
+        for_channels([&](StepIndex send, std::size_t at) {
+            double& free_us = link_free_us(send);
+            free_us = std::max(free_us, options_.connections->link_free_us[at]);
+        });
+    }
+
+    void leave_connections() {
+        if (!options_.connections) return;
+        options_.connections->ports = ports_;
+        for_channels([&](StepIndex send, std::size_t at) {
+            options_.connections->link_free_us[at] = link_free_us(send);
+        });
+    }
+
+    // --- whose is what -------------------------------------------------------------------------
 
     double& processor(int rank) { return processor_free_us_[static_cast<std::size_t>(rank)]; }
     Ports& ports(int rank) {
@@ -229,6 +283,7 @@ class Walk {
 
     void handle(const Event& event) {
         switch (event.happening) {
+            case Happening::entered: return enter(event.send);
             case Happening::injected: return inject(event.send);
             case Happening::request_arrived: return meet_receive(event.send, &Walk::send_consent);
             case Happening::consent_arrived: return transmit(event.send);
@@ -297,6 +352,7 @@ class Walk {
     double held_back_until_us(StepIndex send, double ready_us, double sent_us) {
         const std::size_t initial_bytes = network_.transport.initial_window_bytes;
         if (initial_bytes == Transport::unlimited) return sent_us;
+        if (options_.connections) return std::max(sent_us, lives_on(send, ready_us));
         TcpStream& stream = streams_[graph_.nodes[send].channel];
         const double round_trip_us = link(sender(send), receiver(send)).latency_us +
                                      link(receiver(send), sender(send)).latency_us;
@@ -304,6 +360,15 @@ class Walk {
             sent_us, stream.window_opens_us(length(send), ready_us, round_trip_us, initial_bytes));
         stream.left(left_us);
         return left_us;
+    }
+
+    double lives_on(StepIndex send, double ready_us) {
+        Connections& all = *options_.connections;
+        const double round_trip_us = link(sender(send), receiver(send)).latency_us +
+                                     link(receiver(send), sender(send)).latency_us;
+        const double connected_us = all.connected_by(sender(send), receiver(send), ready_us, round_trip_us);
+        return all.streams[all.index(sender(send), receiver(send))].send(
+            length(send), connected_us, round_trip_us, network_.transport.initial_window_bytes);
     }
 
     double send_complete_us(StepIndex send, double sent_us) {
@@ -378,7 +443,8 @@ Prediction predict(const std::vector<Schedule>& schedules, const RankNetwork& ne
     if (schedules.size() != static_cast<std::size_t>(network.rank_count()))
         broken_invariant("schedules and ranks differ in number",
                          static_cast<long long>(schedules.size()), network.rank_count());
-    return Walk(schedules, network.between_hosts(), network.placement(), network.memory(), options)
+    return Walk(schedules, network.between_hosts(), network.placement(), network.memory(),
+                std::move(options))
         .run();
 }
 
@@ -388,7 +454,7 @@ Prediction predict(const std::vector<Schedule>& schedules, const Network& networ
         broken_invariant("schedules and hosts differ in number",
                          static_cast<long long>(schedules.size()), network.host_count());
     const Placement placement = Placement::one_rank_per_host(network.host_count());
-    return Walk(schedules, network, placement, free_memory, options).run();
+    return Walk(schedules, network, placement, free_memory, std::move(options)).run();
 }
 
 }  // namespace mutirao

@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "core/network/rank_network.h"
+#include "core/schedule/connections.h"
 #include "core/schedule/schedule.h"
 
 namespace mutirao {
@@ -55,10 +56,13 @@ struct Prediction {
 
 struct PredictOptions {
     bool record_messages = false;
+    /// When each rank enters; empty: all at time 0.
+    std::vector<double> start_us{};
+    /// As earlier calls left them, and then as this one leaves them; null: nothing was there before.
+    Connections* connections = nullptr;
 };
 
-/// schedules[r] is rank r's. All ranks enter at time 0. Deterministic: the same inputs give the
-/// same bits everywhere.
+/// schedules[r] is rank r's. Deterministic: the same inputs give the same bits everywhere.
 Prediction predict(const std::vector<Schedule>& schedules, const RankNetwork& network,
                    PredictOptions options = {});
 
