@@ -2,12 +2,14 @@
 // take is given by the test, so that what is decided can be held against what is true.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/selection/course.h"
 #include "core/selection/decider.h"
 
 namespace mutirao::test {
@@ -22,7 +24,8 @@ class DecidedProgram {
     double gap_us = 0;  ///< between two calls
 
     void add(const ShapeClass& shapes, Truth truth, bool watched = true) {
-        classes_[shapes] = {std::move(truth), {shapes, native_candidate(shapes.collective), {}}, first_calls};
+        const Ruling native{shapes, native_candidate(shapes.collective), {}};
+        classes_.insert_or_assign(shapes, Running{std::move(truth), native, Course(shapes)});
         decider_.take_on(shapes, reporters_, watched);
     }
 
@@ -30,14 +33,13 @@ class DecidedProgram {
     double call(const ShapeClass& shapes) {
         obey();
         Running& it = classes_.at(shapes);
-        const bool clocked = it.clocking.clocks(it.since_ruling);
-        const bool probed = clocked && it.clocking.probes(it.since_ruling);
+        const bool clocked = it.course.clocks(), probed = clocked && it.course.probes();
         const Arm arm = probed ? *it.ruling.probe : Arm{it.ruling.candidate, it.ruling.tree};
         const double time_us = it.truth(arm, it.calls++);
         ran_.emplace_back(to_string(arm.candidate));
         now_us_ += time_us;
         took_us_ += time_us;
-        if (clocked) clock(it, shapes, time_us);
+        if (clocked && it.course.add(now_us_ - time_us, now_us_)) tell(it.course.take_report());
         now_us_ += gap_us;
         return time_us;
     }
@@ -51,12 +53,8 @@ class DecidedProgram {
     struct Running {
         Truth truth;
         Ruling ruling;
-        Clocking clocking;
-        std::uint64_t calls = 0, since_ruling = 0;
-        std::uint32_t told = 0;
-        Sample sum{};
-        std::vector<Sample> samples{};
-        double last_end_us = 0;
+        Course course;
+        std::uint64_t calls = 0;
     };
 
     void obey() {
@@ -66,35 +64,17 @@ class DecidedProgram {
             if (each.announced) {
                 Running& it = classes_.at(each.ruling.shapes);
                 it.ruling = each.ruling;
-                it.clocking = each.ruling.clocking;
-                it.since_ruling = it.told = 0;
-                it.sum = {};
-                it.samples.clear();
-                it.last_end_us = 0;
+                it.course = Course(each.ruling);
             }
             decided_.push_back(std::move(each));
         }
-        int probing = 0;
-        for (const auto& [shapes, each] : classes_) {
-            const std::uint64_t end = (each.clocking.lead + each.clocking.probe) *
-                                      std::uint64_t{each.clocking.calls_per_sample};
-            probing += each.clocking.probe > 0 && each.since_ruling < end ? 1 : 0;
-        }
-        most_probes_at_once_ = std::max(most_probes_at_once_, probing);
+        const auto probing = std::count_if(classes_.begin(), classes_.end(), [](const auto& each) {
+            return each.second.course.clocks() && each.second.course.probes();
+        });
+        most_probes_at_once_ = std::max(most_probes_at_once_, static_cast<int>(probing));
     }
 
-    void clock(Running& it, const ShapeClass& shapes, double time_us) {
-        it.sum.time_us += time_us;
-        it.sum.lap_us += it.last_end_us > 0 ? now_us_ - it.last_end_us : 0;
-        it.last_end_us = now_us_;
-        if (++it.since_ruling % it.clocking.calls_per_sample != 0) return;
-        const double calls = it.clocking.calls_per_sample;
-        it.samples.push_back({it.sum.time_us / calls, it.sum.lap_us / calls});
-        it.sum = {};
-        const auto complete = static_cast<std::uint32_t>(it.since_ruling / it.clocking.calls_per_sample);
-        if (!it.clocking.tells_after(complete)) return;
-        const TimeReport report{shapes, it.ruling.id, it.told, std::exchange(it.samples, {})};
-        it.told = complete;
+    void tell(const TimeReport& report) {
         for (int rank = 0; rank < reporters_; ++rank) decider_.on_report(report);
     }
 

@@ -49,7 +49,7 @@ class Communicator final : private Background {
     struct Turn {
         Runner by{};
         int tag = 0;
-        RulingTable::Course* course = nullptr;  ///< if it is clocked
+        Course* course = nullptr;  ///< if it is clocked
         double begun_us = 0;
     };
     Turn enter(const CallShape& shape) {

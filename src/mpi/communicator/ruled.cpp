@@ -277,9 +277,8 @@ void Communicator::wait_for_epoch(std::uint64_t call) {
 void Communicator::leave(const Turn& turn) {
     running_ = nullptr;
     announce_what_was_deferred();
-    if (turn.course != nullptr && RulingTable::end_clocked({turn.by, turn.course}, turn.begun_us, now_us()) &&
-        ruled_->members.placement) {
-        tell(RulingTable::take_report(*turn.course));
+    if (turn.course != nullptr && turn.course->add(turn.begun_us, now_us()) && ruled_->members.placement) {
+        tell(turn.course->take_report());
     }
     if (!late_) {
         waited_us_ = 0;

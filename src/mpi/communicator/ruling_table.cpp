@@ -82,7 +82,7 @@ const RulingTable::Way& RulingTable::look_up(const CallShape& shape, std::uint64
 }
 
 // Calls that are ruled for all lengths at once are not compared with each other.
-RulingTable::Course* RulingTable::course_of(const CallShape& shape, const Entry* entry) {
+RulingTable::ClassCourse* RulingTable::course_of(const CallShape& shape, const Entry* entry) {
     const ShapeClass shapes = class_of(shape);
     const auto found = courses_.find(shapes);
     if (found != courses_.end()) {
@@ -91,25 +91,19 @@ RulingTable::Course* RulingTable::course_of(const CallShape& shape, const Entry*
     if (entry != nullptr || !clocks_ || courses_.size() >= most_classes) {
         return nullptr;
     }
-    return &courses_.try_emplace(shapes, shapes, nullptr, std::nullopt).first->second;
+    return &courses_.try_emplace(shapes, shapes).first->second;
 }
 
 RulingTable::ClockedCall RulingTable::begin_clocked(const Way& way) {
-    Course* const course = way.course;
+    ClassCourse* const course = way.course;
     if (!course->probes()) {
         ++*way.calls;
         return {way.by, course};
     }
-    ++course->probe().record->probe_calls;
+    ++course->probe->record->probe_calls;
     const CallShape shape = way.shape;  // making room for a plan may end the way
-    return {runner_for(course->probe(), shape), course};
+    return {runner_for(*course->probe, shape), course};
 }
-
-bool RulingTable::end_clocked(const ClockedCall& call, double begun_us, double ended_us) {
-    return call.course->add(begun_us, ended_us);
-}
-
-TimeReport RulingTable::take_report(Course& course) { return course.take_report(); }
 
 std::vector<TimeReport> RulingTable::take_reports() {
     std::vector<TimeReport> reports = std::exchange(untold_, {});
@@ -228,11 +222,11 @@ void RulingTable::begin_course(const ShapeClass& shapes, const Ruling& ruling, c
     if (ruling.id == 0 || ruling.clocking.samples() == 0) {
         return;
     }
-    std::optional<Entry> probe;
+    ClassCourse& course = courses_.try_emplace(shapes, ruling).first->second;
     if (ruling.probe) {
-        probe = Entry{{shapes, ruling.probe->candidate, ruling.probe->tree}, entry.record, entry.transport, ++number_};
+        course.probe = Entry{{shapes, ruling.probe->candidate, ruling.probe->tree}, entry.record, entry.transport,
+                             ++number_};
     }
-    courses_.try_emplace(shapes, shapes, &ruling, std::move(probe));
 }
 
 // A ruling by which calls are only clocked anew runs no call otherwise.
@@ -254,37 +248,6 @@ void RulingTable::log_if_changed(const Ruling& ruling, const RulingRecord& expla
                    (change.why.empty() ? "" : " (" + change.why + ")"));
     }
     log_change(record_, std::move(change));
-}
-
-// --- a course ----------------------------------------------------------------------------------------
-
-RulingTable::Course::Course(const ShapeClass& shapes, const Ruling* ruling, std::optional<Entry> probe)
-    : shapes_(shapes), probe_(std::move(probe)) {
-    if (ruling != nullptr) {
-        ruling_ = ruling->id;
-        clocking_ = ruling->clocking;
-    }
-}
-
-bool RulingTable::Course::add(double begun_us, double ended_us) {
-    sum_.time_us += ended_us - begun_us;
-    sum_.lap_us += ended_us - last_end_us_;
-    knows_laps_ = knows_laps_ && last_end_us_ > 0;
-    last_end_us_ = ended_us;
-    if (++calls_ % clocking_.calls_per_sample != 0) {
-        return false;
-    }
-    const double calls = clocking_.calls_per_sample;
-    samples_.push_back({sum_.time_us / calls, knows_laps_ ? sum_.lap_us / calls : 0});
-    sum_ = {};
-    knows_laps_ = true;
-    return clocking_.tells_after(static_cast<std::uint32_t>(calls_ / clocking_.calls_per_sample));
-}
-
-TimeReport RulingTable::Course::take_report() {
-    const std::uint32_t first = told_;
-    told_ += static_cast<std::uint32_t>(samples_.size());
-    return {shapes_, ruling_, first, std::exchange(samples_, {})};
 }
 
 }  // namespace mutirao::mpi

@@ -12,6 +12,7 @@
 
 #include "core/collectives/call_shape.h"
 #include "core/network/network.h"
+#include "core/selection/course.h"
 #include "core/selection/decider.h"
 #include "mpi/communicator/members.h"
 #include "mpi/communicator/record.h"
@@ -35,7 +36,17 @@ class RulingTable {
     RulingTable(const Members& members, Record& record, bool clocks)
         : members_(members), record_(record), clocks_(clocks) {}
 
-    class Course;
+    struct Entry {
+        Ruling ruling;
+        RulingRecord* record;
+        Transport transport;
+        std::uint32_t number;  ///< different for each ruling
+    };
+    /// A class's calls, with what is on probe among them.
+    struct ClassCourse : Course {
+        using Course::Course;
+        std::optional<Entry> probe{};
+    };
 
     /// What one shape is run by.
     struct Way {
@@ -44,9 +55,9 @@ class RulingTable {
         std::uint64_t* calls = nullptr;  ///< to be counted in
         bool ruled = false;              ///< somebody has decided on it, be it for the MPI library
         mutable bool asked = false;      ///< for a ruling
-        Course* course = nullptr;        ///< its class's calls, as far as they are clocked; null: none is
+        ClassCourse* course = nullptr;   ///< its class's calls, as far as they are clocked; null: none is
 
-        bool is_clocked() const;
+        bool is_clocked() const { return course != nullptr && course->clocks(); }
     };
 
     /// A call that is clocked.
@@ -63,10 +74,7 @@ class RulingTable {
 
     /// The next call of a way that is clocked; it is counted.
     ClockedCall begin_clocked(const Way& way);
-    /// It lasted from one time to the other. True: there is something to report.
-    static bool end_clocked(const ClockedCall& call, double begun_us, double ended_us);
     /// What this rank has clocked and not yet told.
-    static TimeReport take_report(Course& course);
     std::vector<TimeReport> take_reports();
 
     /// A ruling holds from `call` on, in place of an earlier one for the same calls. What the calls before were
@@ -82,12 +90,6 @@ class RulingTable {
     static constexpr std::size_t most_plans = 512;
     static constexpr std::size_t most_plan_bytes = std::size_t{1} << 18;
 
-    struct Entry {
-        Ruling ruling;
-        RulingRecord* record;
-        Transport transport;
-        std::uint32_t number;  ///< different for each ruling
-    };
     struct PlanKey {
         std::uint32_t ruling;
         int root;
@@ -130,14 +132,14 @@ class RulingTable {
     Execution& execution_for(const Entry& entry, const CallShape& shape);
     void make_room(std::size_t bytes);
 
-    Course* course_of(const CallShape& shape, const Entry* entry);
+    ClassCourse* course_of(const CallShape& shape, const Entry* entry);
     void begin_course(const ShapeClass& shapes, const Ruling& ruling, const Entry& entry);
 
     const Members& members_;
     Record& record_;
     const bool clocks_;
     std::map<ShapeClass, Entry> entries_;
-    std::map<ShapeClass, Course> courses_;  ///< of the classes that are told apart
+    std::map<ShapeClass, ClassCourse> courses_;  ///< of the classes that are told apart
     std::vector<TimeReport> untold_;        ///< of courses that are over
     std::list<RulingRecord> for_any_length_;  ///< of rulings for any length
     std::uint32_t number_ = 0;
@@ -146,34 +148,5 @@ class RulingTable {
     std::unordered_map<PlanKey, std::list<Planned>::iterator, PlanHash> plan_of_;
     std::size_t plan_bytes_ = 0;
 };
-
-/// A class's calls since a ruling took effect, or since its first one, as far as they are clocked on this rank.
-class RulingTable::Course {
-  public:
-    Course(const ShapeClass& shapes, const Ruling* ruling, std::optional<Entry> probe);
-
-    bool clocks() const { return clocking_.clocks(calls_); }
-    /// Of the next call.
-    bool probes() const { return clocking_.probes(calls_); }
-    const Entry& probe() const { return *probe_; }
-    /// The next call lasted so long. True: it is time to report.
-    bool add(double begun_us, double ended_us);
-    bool has_untold() const { return !samples_.empty(); }
-    TimeReport take_report();
-
-  private:
-    ShapeClass shapes_;
-    std::uint32_t ruling_ = 0;
-    Clocking clocking_ = first_calls;
-    std::optional<Entry> probe_;
-    std::uint64_t calls_ = 0;  ///< clocked so far
-    double last_end_us_ = 0;   ///< of the call before; 0: there was none
-    Sample sum_;               ///< of the present sample
-    bool knows_laps_ = true;   ///< of all its calls
-    std::vector<Sample> samples_;  ///< that are complete and not told yet
-    std::uint32_t told_ = 0;
-};
-
-inline bool RulingTable::Way::is_clocked() const { return course != nullptr && course->clocks(); }
 
 }  // namespace mutirao::mpi
