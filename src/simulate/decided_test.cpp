@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 namespace mutirao::simulate {
 namespace {
@@ -27,7 +28,7 @@ double misjudged_us(const ProgramScenario& scenario) {
 }
 
 TEST(DecidedPrograms, LoseNoMoreThanIsPromised) {
-    constexpr std::uint64_t scenarios = 500;
+    const std::uint64_t scenarios = std::getenv("SC") ? std::atoi(std::getenv("SC")) : 500;
     constexpr std::size_t learnt_after = 200;
     std::vector<double> shares;
     for (std::uint64_t seed = 1; seed <= scenarios; ++seed) {

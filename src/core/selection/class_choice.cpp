@@ -31,9 +31,16 @@ constexpr std::uint32_t charged_after_probe = 2;
 /// Of a new incumbent, clocked to see whether it keeps what its probe promised.
 constexpr std::uint32_t confirming_samples = 8;
 constexpr std::size_t least_confirming = 4;
+/// Of one that was ruled by prediction, until that is held against what it took.
+constexpr std::size_t least_trusted = 2;
 constexpr std::uint64_t first_control_calls = 64;
+/// Of a time over what is predicted.
+constexpr double most_miss = 1.5, least_miss = 0.1;
 /// Times of an earlier job are right by this.
 constexpr double remembered_error = 0.15;
+/// A probe whose last call took so much less than its first has not yet shown what the arm can do; unless it is far
+/// slower that is left open, as if it were known by that.
+constexpr double still_warming = 0.75, far_slower = 2, warming_variance = 0.1;
 /// What one that goes back is taken to be known by.
 constexpr double returning_variance = 1e-4;
 
@@ -81,7 +88,7 @@ double ClassChoice::usual_miss() const {
 }
 
 double ClassChoice::by_prediction_us(const Rival& rival) const {
-    return predicted_us(rival) * (rival.miss > 0 ? rival.miss : usual_miss());
+    return waiting_us_ + predicted_us(rival) * (rival.miss > 0 ? rival.miss : usual_miss());
 }
 
 double ClassChoice::incumbent_us() const {
@@ -114,14 +121,20 @@ double ClassChoice::low_quantile_us() const {
 }
 
 // What native was measured to take, beside what is predicted of it, tells how warm connections are, and how wrong
-// the predictions of this class are.
+// the predictions of this class are. What is beyond any such error is the program's own: ranks wait for late ones,
+// whatever runs.
 void ClassChoice::learn_from_incumbent() {
     if (rivals_.empty() || times_.size() < 2) return;
     Rival& it = rival(incumbent_);
     const double span_us = it.cold_us - it.warm_us;
     if (native_runs() && span_us > 0)
         coldness_ = std::clamp((times_.time_us() - it.warm_us) / span_us, 0.0, 1.0);
-    it.miss = times_.time_us() / predicted_us(it);
+    waiting_us_ = std::max(times_.time_us() - most_miss * predicted_us(it), 0.0);
+    it.miss = miss_of(it, times_.time_us());
+}
+
+double ClassChoice::miss_of(const Rival& rival, double time_us) const {
+    return std::max(time_us - waiting_us_, least_miss * predicted_us(rival)) / predicted_us(rival);
 }
 
 // --- predictions ---------------------------------------------------------------------------------------
@@ -131,6 +144,7 @@ void ClassChoice::take(Outlook outlook) {
     for (Prospect& each : outlook.arms) fresh.push_back({std::move(each.arm), each.cold_us, each.warm_us});
     error_ = outlook.error;
     bound_us_ = outlook.bound_us;
+    displaced_ = -1;
     if (rivals_.empty()) {
         rivals_ = std::move(fresh);
         return learn_from_incumbent();
@@ -177,45 +191,76 @@ void ClassChoice::refine(std::vector<Rival> fresh) {
     learn_from_incumbent();
 }
 
+// What was measured holds where the prediction is as it was; elsewhere it scales what is predicted now.
 void ClassChoice::carry_over(const std::vector<Rival>& before, const Rival& ran) {
+    const auto as_before = [&](const Rival& now, const Rival& old) {
+        const double ratio = predicted_us(now) / predicted_us(old);
+        return ratio < changed_ratio && ratio > 1 / changed_ratio;
+    };
+    bool runs_as_before = false;
     for (int i = 0; i < arm_count(); ++i) {
-        for (const Rival& old : before) {
-            if (old.arm.candidate == rival(i).arm.candidate && old.miss > 0) rival(i).miss = old.miss;
+        Rival& each = rival(i);
+        if (each.arm == ran.arm) {
+            incumbent_ = i;
+            runs_as_before = as_before(each, ran);
         }
-        if (rival(i).arm == ran.arm) incumbent_ = i;
+        for (const Rival& old : before) {
+            if (old.arm.candidate == each.arm.candidate && old.miss > 0) each.miss = old.miss;
+        }
     }
-    const double ratio = predicted_us(rival(incumbent_)) / predicted_us(ran);
-    if (!(rival(incumbent_).arm == ran.arm) || ratio > changed_ratio || ratio < 1 / changed_ratio)
-        return follow_the_news();
     for (Rival& each : rivals_) {
         for (const Rival& old : before) {
-            if (!(old.arm == each.arm)) continue;
+            if (!runs_as_before || !(old.arm == each.arm) || !as_before(each, old)) continue;
             each.to_incumbent = old.to_incumbent;
             each.times = old.times;
             each.probes = old.probes;
             each.closed = old.closed;
         }
     }
+    follow_the_news(runs_as_before);
 }
 
-// By predictions alone, scaled by what was measured; what stays is clocked anew.
-void ClassChoice::follow_the_news() {
-    end_span();
-    times_ = {};
-    told_settled_ = false;
-    changed_ = true;
+// What is no longer measured to be faster than the MPI library's own must be predicted to be.
+int ClassChoice::best_after_news(bool runs_as_before) const {
+    const auto trusted_us = [this](int number) {
+        return expected_us(number) * (number == incumbent_ || rival(number).miss > 0 ? 1 : 1 + error_ / 2);
+    };
+    const auto clearly_faster = [](double one_us, double other_us) {
+        return one_us < other_us * (1 - news_margin) && one_us < other_us - news_margin_us;
+    };
     int best = incumbent_;
     for (int i = 0; i < arm_count(); ++i) {
-        if (expected_us(i) < expected_us(best)) best = i;
+        const Rival& it = rival(i);
+        if (it.closed || it.to_incumbent.known() || (runs_as_before && it.miss == 0)) continue;
+        if (trusted_us(i) < trusted_us(best)) best = i;
     }
-    const double present_us = incumbent_us(), best_us = expected_us(best);
-    if (best_us > present_us * (1 - news_margin) || best_us > present_us - news_margin_us) {
-        reason_ = "the network changed: predicted " + duration(present_us) + " now, and no other is clearly faster";
+    if (best != incumbent_ && !clearly_faster(trusted_us(best), trusted_us(incumbent_))) best = incumbent_;
+    const bool proven = runs_as_before && (best == incumbent_);
+    return best == 0 || proven || clearly_faster(trusted_us(best), trusted_us(0)) ? best : 0;
+}
+
+// By predictions alone, scaled by what was measured. An incumbent that stays is clocked anew if it changed.
+void ClassChoice::follow_the_news(bool runs_as_before) {
+    told_settled_ = false;
+    if (!runs_as_before) {
+        end_span();
+        times_ = {};
+        changed_ = true;
+    }
+    const int best = best_after_news(runs_as_before);
+    const double present_us = incumbent_us();
+    if (best == incumbent_) {
+        if (changed_) reason_ = "the network changed: predicted " + duration(present_us) + " now, and no other is clearly faster";
         return;
     }
-    reason_ = "the network changed: predicted " + duration(best_us) + ", " +
+    reason_ = "the network changed: predicted " + duration(expected_us(best)) + ", " +
               with_time(rival(incumbent_).arm, present_us);
-    incumbent_ = best;
+    end_span();
+    times_ = {};
+    changed_ = true;
+    displaced_ = std::exchange(incumbent_, best);
+    for (Rival& each : rivals_) each.to_incumbent = {};
+    displaced_us_ = present_us;
     next_control_ = calls_ + first_control_calls;
 }
 
@@ -284,6 +329,12 @@ bool ClassChoice::complete_until(std::uint32_t count) const {
     return true;
 }
 
+/// Over connections that lie idle TCP begins slowly: the first calls of a probe are slower than those of a program
+/// that keeps to its arm.
+std::vector<double> ClassChoice::settled_half(std::uint32_t from, std::uint32_t to) const {
+    return times_us(to - (to - from + 1) / 2, to);
+}
+
 std::vector<double> ClassChoice::times_us(std::uint32_t from, std::uint32_t to) const {
     std::vector<double> result;
     for (std::uint32_t i = from; i < to; ++i) result.push_back(sample(i).time_us);
@@ -293,7 +344,7 @@ std::vector<double> ClassChoice::times_us(std::uint32_t from, std::uint32_t to) 
 bool ClassChoice::hear(const TimeReport& report) {
     if (report.ruling != ruling_ || !counts_ || changed_) return false;
     gather(report);
-    const bool over = probing() && complete_until(probe_end()) && judge_probe();
+    const bool over = probing() && judge_probe();
     if (changed_) return over;
     take_incumbent_samples();
     confirm();
@@ -326,9 +377,25 @@ std::vector<double> ClassChoice::controls_us(bool with_trail) const {
     return around;
 }
 
+/// Of calls that are clocked one by one; a few around a probe tell less of it.
+double ClassChoice::usual_scatter() const {
+    const bool alike = clocking_.calls_per_sample == 1 && times_.size() >= enough_controls;
+    return alike ? relative_scatter(times_.times_us) : 0;
+}
+
+/// Where the incumbent's calls around a probe took far longer or shorter than usual something else went on.
+bool ClassChoice::is_usual(double control_us) const {
+    constexpr double most_ratio = 1.5;
+    const double usual_us = times_.time_us();
+    return times_.size() < enough_controls || clocking_.calls_per_sample > 1 ||
+           (control_us < usual_us * most_ratio && control_us > usual_us / most_ratio);
+}
+
 double ClassChoice::loss_us(double control_us) const {
     double lost_us = 0;
-    for (std::uint32_t i = clocking_.lead; i < probe_end(); ++i) lost_us += sample(i).time_us - control_us;
+    for (std::uint32_t i = clocking_.lead; i < probe_end(); ++i) {
+        if (is_complete(i)) lost_us += sample(i).time_us - control_us;
+    }
     const std::uint32_t charged_end = std::min(probe_end() + charged_after_probe, clocking_.samples());
     for (std::uint32_t i = probe_end(); i < charged_end; ++i) {
         if (is_complete(i)) lost_us += std::max(sample(i).time_us - control_us, 0.0);
@@ -336,15 +403,22 @@ double ClassChoice::loss_us(double control_us) const {
     return lost_us * clocking_.calls_per_sample;
 }
 
-// As soon as it is clear whether the probe was faster, or when all is known; true: it is over.
+// As soon as it is clear whether the probe is faster, or when all is known; true: it is over. One that is clearly
+// slower is called off.
 bool ClassChoice::judge_probe() {
-    const bool whole = complete_until(clocking_.samples());
-    const std::vector<double> control = controls_us(whole), probe = times_us(clocking_.lead + 1, probe_end());
-    const Ratio now = ratio_of(probe, control);
+    std::uint32_t known_end = clocking_.lead + 1;
+    while (known_end < probe_end() && complete_until(known_end + 1)) ++known_end;
+    if (known_end == clocking_.lead + 1) return false;
+    const bool all = known_end == probe_end(), whole = all && complete_until(clocking_.samples());
+    const std::vector<double> control = controls_us(whole), probe = settled_half(clocking_.lead, known_end);
+    const bool warms = probe.back() < still_warming * sample(clocking_.lead).time_us;
+    const Ratio now = ratio_of(probe, control, usual_scatter());
     Rival& it = rival(probed_);
     const Ratio known = probed_ == 0 ? renewed(it.to_incumbent, now) : now.with(it.to_incumbent);
-    const bool faster = known.known() && known.high() < 1 && known.value <= 1 - tie_margin;
-    const bool no_faster = known.known() && known.low() > 1 - tie_margin;
+    const bool usual = is_usual(median_of(control));
+    const bool faster = all && usual && known.known() && known.high() < 1 && known.value <= 1 - tie_margin;
+    const bool slower = usual && !(warms && all) && now.known() && now.low() > (warms ? far_slower : 1);
+    const bool no_faster = slower || (all && !warms && known.known() && known.low() > 1 - tie_margin);
     if (!faster && !no_faster && !whole) return false;
 
     const double control_us = median_of(control);
@@ -355,9 +429,12 @@ bool ClassChoice::judge_probe() {
         end_span();
         next_control_ = 2 * std::max(calls_, first_control_calls);
     }
-    for (const double time_us : probe) it.times.add({time_us, 0});
-    it.to_incumbent = known;
-    it.miss = it.times.time_us() / predicted_us(it);
+    if (usual) {
+        for (const double time_us : probe) it.times.add({time_us, 0});
+        it.to_incumbent = slower && probed_ != 0 ? now : known;
+        if (warms && !faster && probed_ != 0) it.to_incumbent.variance = std::max(known.variance, warming_variance);
+        it.miss = miss_of(it, it.times.time_us());
+    }
     ++it.probes;
     it.closed = no_faster || it.probes >= most_probes;
     const int number = std::exchange(probed_, -1);
@@ -365,6 +442,9 @@ bool ClassChoice::judge_probe() {
         make_incumbent(number, known,
                        "measured " + duration(median_of(probe)) + ", " +
                            with_time(rival(incumbent_).arm, control_us));
+    } else if (!all) {
+        reason_ = with_time(it.arm, median_of(probe)) + " is slower than " + duration(control_us);
+        changed_ = true;
     }
     return true;
 }
@@ -391,18 +471,32 @@ void ClassChoice::make_incumbent(int number, const Ratio& to_before, std::string
     told_settled_ = false;
 }
 
+// What was ruled by prediction alone goes again if it takes longer than what it displaced was expected to take.
+void ClassChoice::confirm_prediction() {
+    const int before = std::exchange(displaced_, -1);
+    const double now_us = times_.time_us();
+    if (now_us <= displaced_us_ * (1 + tie_margin)) return;
+    make_incumbent(before, {displaced_us_ / now_us, warming_variance},
+                   with_time(rival(incumbent_).arm, now_us) + " is slower than the " + duration(displaced_us_) +
+                       " expected of this");
+    challenged_ = -1;
+}
+
 void ClassChoice::confirm() {
+    if (displaced_ >= 0 && times_.size() >= least_trusted) return confirm_prediction();
     if (challenged_ < 0 || times_.size() < least_confirming) return;
     const Rival& before = rival(challenged_);
     const std::vector<double> its = before.times.times_us;
-    const bool slower = clearly_longer(times_.times_us, its);
+    const bool whole = times_.size() + 1 >= confirming_samples;
+    const bool slower = clearly_longer(times_.times_us, its) ||
+                        (whole && times_.time_us() > median_of(its) * (1 - tie_margin));
     const bool drags = clearly_longer(times_.laps_us, before.times.laps_us);
     const int back = challenged_;
-    if (slower || drags || times_.size() + 1 >= confirming_samples) challenged_ = -1;
+    if (slower || drags || whole) challenged_ = -1;
     if (!slower && !drags) return;
     const double now_us = incumbent_us();
     make_incumbent(back, {slower ? median_of(its) / now_us : 1, returning_variance},
-                   slower ? "the other took " + duration(now_us) + " once it ran alone"
+                   slower ? "the other took " + duration(now_us) + " when it ran alone, this " + duration(median_of(its))
                           : "with the other what is around the calls took longer");
     challenged_ = -1;
 }
@@ -435,7 +529,8 @@ bool ClassChoice::anything_to_try() const {
 }
 
 Clocking ClassChoice::probe_of(int number) const {
-    const int round = rival(number).closed ? 0 : std::min(rival(number).probes, most_probes - 1);
+    const bool control = number == 0 && !native_runs();
+    const int round = control ? 1 : std::min(rival(number).probes, most_probes - 1);
     const double by_time = std::ceil(first_probe_us * (1 << round) / std::max(incumbent_us(), 1e-3));
     const double most_calls = static_cast<double>(most_probe_samples) * Clocking::most_calls_per_sample;
     const auto calls = static_cast<std::uint32_t>(

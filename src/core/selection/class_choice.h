@@ -126,8 +126,10 @@ class ClassChoice {
 
     void refine(std::vector<Rival> fresh);
     void carry_over(const std::vector<Rival>& before, const Rival& ran);
-    void follow_the_news();
+    void follow_the_news(bool runs_as_before);
+    int best_after_news(bool runs_as_before) const;
     void learn_from_incumbent();
+    double miss_of(const Rival& rival, double time_us) const;
 
     void begin(std::uint32_t id, const Clocking& clocking, int rival_on_probe);
     void gather(const TimeReport& report);
@@ -137,14 +139,18 @@ class ClassChoice {
     bool complete_until(std::uint32_t count) const;
     Sample sample(std::uint32_t number) const;
     std::vector<double> times_us(std::uint32_t from, std::uint32_t to) const;
+    std::vector<double> settled_half(std::uint32_t from, std::uint32_t to) const;
     std::uint32_t probe_end() const { return clocking_.lead + clocking_.probe; }
 
     void take_incumbent_samples();
     bool judge_probe();
     std::vector<double> controls_us(bool with_trail) const;
+    double usual_scatter() const;
+    bool is_usual(double control_us) const;
     double loss_us(double control_us) const;
     void make_incumbent(int number, const Ratio& to_before, std::string reason);
     void confirm();
+    void confirm_prediction();
     void end_span();
     std::string why_settled() const;
 
@@ -155,10 +161,13 @@ class ClassChoice {
     std::vector<Rival> rivals_;  ///< native first; empty: nothing is predicted yet, or there is no choice
     double error_ = 0;           ///< of predictions, as Outlook's
     std::optional<double> bound_us_;
+    double waiting_us_ = 0;  ///< of a call's time: for late ranks, whatever runs
     double coldness_ = 1;  ///< 0: calls take what is predicted over warm connections, 1: over idle ones
     int incumbent_ = 0;
     SampleSeries times_;         ///< of the incumbent, on this network
     int challenged_ = -1;  ///< the incumbent before, until the new one is confirmed
+    int displaced_ = -1;   ///< the same where it went by prediction alone
+    double displaced_us_ = 0;  ///< what was expected of that
 
     // The ruling in force; before the first one the MPI library's own runs.
     std::uint32_t ruling_ = 0;

@@ -1,5 +1,6 @@
 #include "core/selection/ruling.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -16,9 +17,9 @@ ShapeClass class_of(const CallShape& shape) {
 
 // Early, so that what loses ends soon and what wins need not end; later less and less often.
 bool Clocking::tells_after(std::uint32_t sample_count) const {
-    if (sample_count == samples()) return true;
-    if (probe > 0) return sample_count == lead + probe;
-    return sample_count >= 2 && std::has_single_bit(sample_count);
+    if (sample_count == samples() || sample_count == lead + probe) return true;
+    const std::uint32_t since = probe > 0 ? sample_count - std::min(sample_count, lead) : sample_count;
+    return sample_count < lead + probe + (probe > 0 ? 0 : trail) && since >= 2 && std::has_single_bit(since);
 }
 
 int tree_root(const CallShape& shape, const Topology& topology, const Placement& placement) {

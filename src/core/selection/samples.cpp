@@ -9,7 +9,7 @@ namespace {
 
 /// Where fewer samples are known their scatter is taken to be at least this.
 constexpr std::size_t few_samples = 4, some_samples = 8;
-constexpr double least_scatter_of_few = 0.05, least_scatter_of_some = 0.02, least_scatter = 0.01;
+constexpr double scatter_of_few = 0.05, scatter_of_some = 0.02, scatter_of_many = 0.01;
 constexpr std::size_t least_to_compare = 3;
 
 double variance_of_ratio(double scatter, std::size_t samples, std::size_t others) {
@@ -38,17 +38,17 @@ Ratio Ratio::with(const Ratio& other) const {
 }
 
 double relative_scatter(const std::vector<double>& samples) {
-    const double least = samples.size() < few_samples    ? least_scatter_of_few
-                         : samples.size() < some_samples ? least_scatter_of_some
-                                                         : least_scatter;
+    const double least = samples.size() < few_samples    ? scatter_of_few
+                         : samples.size() < some_samples ? scatter_of_some
+                                                         : scatter_of_many;
     const double median = median_of(samples);
     return median > 0 ? std::max(scatter_of(samples) / median, least) : least;
 }
 
-Ratio ratio_of(const std::vector<double>& samples, const std::vector<double>& others) {
+Ratio ratio_of(const std::vector<double>& samples, const std::vector<double>& others, double least_scatter) {
     const double others_median = median_of(others);
     if (samples.empty() || others.size() < 2 || others_median <= 0) return {};
-    double scatter = relative_scatter(others);
+    double scatter = std::max(relative_scatter(others), least_scatter);
     if (samples.size() >= few_samples) scatter = std::max(scatter, relative_scatter(samples));
     return {median_of(samples) / others_median, variance_of_ratio(scatter, samples.size(), others.size())};
 }

@@ -42,8 +42,9 @@ struct Ratio {
 /// Scatter over median; never less than so many samples can show.
 double relative_scatter(const std::vector<double>& samples);
 
-/// What one way took over what the other took, from samples of both; not known of too few.
-Ratio ratio_of(const std::vector<double>& samples, const std::vector<double>& others);
+/// What one way took over what the other took, from samples of both; not known of too few. `least_scatter`: of such
+/// calls, relative to their time, as more of them have shown.
+Ratio ratio_of(const std::vector<double>& samples, const std::vector<double>& others, double least_scatter = 0);
 
 /// By more than the samples' scatter explains; false of too few.
 bool clearly_longer(const std::vector<double>& samples, const std::vector<double>& others);
