@@ -225,18 +225,16 @@ int ClassChoice::best_after_news(bool runs_as_before) const {
     const auto trusted_us = [this](int number) {
         return expected_us(number) * (number == incumbent_ || rival(number).miss > 0 ? 1 : 1 + error_ / 2);
     };
-    const auto clearly_faster = [](double one_us, double other_us) {
-        return one_us < other_us * (1 - news_margin) && one_us < other_us - news_margin_us;
-    };
     int best = incumbent_;
     for (int i = 0; i < arm_count(); ++i) {
         const Rival& it = rival(i);
         if (it.closed || it.to_incumbent.known() || (runs_as_before && it.miss == 0)) continue;
         if (trusted_us(i) < trusted_us(best)) best = i;
     }
-    if (best != incumbent_ && !clearly_faster(trusted_us(best), trusted_us(incumbent_))) best = incumbent_;
-    const bool proven = runs_as_before && (best == incumbent_);
-    return best == 0 || proven || clearly_faster(trusted_us(best), trusted_us(0)) ? best : 0;
+    const double best_us = trusted_us(best), present_us = trusted_us(incumbent_);
+    if (best_us > present_us * (1 - news_margin) || best_us > present_us - news_margin_us) best = incumbent_;
+    const bool proven = runs_as_before && best == incumbent_;
+    return proven || trusted_us(best) < trusted_us(0) * (1 - news_margin) ? best : 0;
 }
 
 // By predictions alone, scaled by what was measured. An incumbent that stays is clocked anew if it changed.
@@ -261,7 +259,7 @@ void ClassChoice::follow_the_news(bool runs_as_before) {
     displaced_ = std::exchange(incumbent_, best);
     for (Rival& each : rivals_) each.to_incumbent = {};
     displaced_us_ = present_us;
-    next_control_ = calls_ + first_control_calls;
+    next_control_ = calls_ + confirming_samples;
 }
 
 void ClassChoice::remember(const std::vector<Measured>& remembered) {
@@ -507,7 +505,10 @@ bool ClassChoice::near_the_bound() const {
     return bound_us_ && times_.size() > 0 && incumbent_us() <= near_bound * *bound_us_;
 }
 
-bool ClassChoice::is_due_for_control() const { return watched_ && !native_runs() && calls_ >= next_control_; }
+bool ClassChoice::is_due_for_control() const {
+    const bool proven = rival(0).to_incumbent.known();
+    return !native_runs() && calls_ >= next_control_ && (watched_ || !proven);
+}
 
 bool ClassChoice::ready_for_probe() const {
     return arm_count() > 1 && times_.size() >= least_controls && !probing() && challenged_ < 0 && !changed_;
