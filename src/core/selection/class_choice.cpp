@@ -402,7 +402,7 @@ double ClassChoice::loss_us(double control_us) const {
 }
 
 // As soon as it is clear whether the probe is faster, or when all is known; true: it is over. One that is clearly
-// slower is called off.
+// slower is called off, and one that wins goes on.
 bool ClassChoice::judge_probe() {
     std::uint32_t known_end = clocking_.lead + 1;
     while (known_end < probe_end() && complete_until(known_end + 1)) ++known_end;
@@ -414,7 +414,7 @@ bool ClassChoice::judge_probe() {
     Rival& it = rival(probed_);
     const Ratio known = probed_ == 0 ? renewed(it.to_incumbent, now) : now.with(it.to_incumbent);
     const bool usual = is_usual(median_of(control));
-    const bool faster = all && usual && known.known() && known.high() < 1 && known.value <= 1 - tie_margin;
+    const bool faster = usual && known.known() && known.high() < 1 && known.value <= 1 - tie_margin;
     const bool slower = usual && !(warms && all) && now.known() && now.low() > (warms ? far_slower : 1);
     const bool no_faster = slower || (all && !warms && known.known() && known.low() > 1 - tie_margin);
     if (!faster && !no_faster && !whole) return false;
@@ -530,8 +530,9 @@ bool ClassChoice::anything_to_try() const {
 }
 
 Clocking ClassChoice::probe_of(int number) const {
-    const bool control = number == 0 && !native_runs();
-    const int round = control ? 1 : std::min(rival(number).probes, most_probes - 1);
+    // Native, which was measured before, and what is sure to win begin with more calls than what may only lose.
+    const bool at_length = (number == 0 && !native_runs()) || most_us(number) < low_quantile_us();
+    const int round = at_length ? 1 : std::min(rival(number).probes, most_probes - 1);
     const double by_time = std::ceil(first_probe_us * (1 << round) / std::max(incumbent_us(), 1e-3));
     const double most_calls = static_cast<double>(most_probe_samples) * Clocking::most_calls_per_sample;
     const auto calls = static_cast<std::uint32_t>(
