@@ -91,8 +91,8 @@ def test_check(two_clusters, mutirao):
 
 def test_presets(answer):
     rows = {row["name"]: row for row in answer("presets")}
-    assert list(rows) == ["nine-hosts", "six-sites", "slow-uplinks", "ten-regions", "thin-pipe", "two-clusters",
-                          "two-hosts", "two-hosts-100mbit", "two-hosts-1gbit"]
+    assert list(rows) == ["four-sites", "nine-hosts", "six-sites", "slow-uplinks", "ten-regions", "thin-pipe",
+                          "two-clusters", "two-hosts", "two-hosts-100mbit", "two-hosts-1gbit", "two-sites"]
     assert rows["slow-uplinks"]["uplink_mbit"] == {"A": 10, "B": 20, "C": 50, "D": 100}
 
 

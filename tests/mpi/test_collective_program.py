@@ -111,3 +111,15 @@ def test_a_mix_of_calls(run):
     assert line["calls"] == 300 and 0 < line["first_tenth_ms"] < line["whole_ms"]
     wrong = run("mixed", 300, "brodcast:24", ranks=2, native=True)
     assert wrong.returncode == 2 and "unknown collective brodcast" in wrong.errors
+
+
+def test_a_loop(run):
+    items = ["compute:5", "lateness:2", "allreduce:4000", "broadcast:24", "alltoall:100", "barrier:0"]
+    finished = run("loop", 9, *items, ranks=3, native=True)
+    assert finished.returncode == 0, finished.errors
+    [line] = [json.loads(line) for line in finished.lines]
+    assert line["steps"] == 9 and line["seconds"] >= 9 * 0.005
+    assert len(line["quarter_seconds"]) == 4
+    assert sum(line["quarter_seconds"]) == pytest.approx(line["seconds"], abs=1e-5)
+    wrong = run("loop", 9, "computes:5", ranks=2, native=True)
+    assert wrong.returncode == 2 and "unknown collective computes" in wrong.errors
