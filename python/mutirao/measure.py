@@ -344,14 +344,8 @@ def _name_of(candidate: str) -> str:
 
 def check_points(what: str, points: Sequence[Point], hosts: int, before: Counters, after: Counters,
                  collective: Collective = COLLECTIVES[BROADCAST]) -> tuple[int, int]:
-    """The packets and overruns of a run; Failure where it cannot have used the lab's links.
-
-    What the launcher sends to and from the control host does not count.
-    """
-    def between_hosts(counters: Counters) -> int:
-        return sum(sum(row[:hosts]) for row in counters.packets[:hosts])
-
-    first, last = between_hosts(before), between_hosts(after)
+    """The packets and overruns of a run; Failure where it cannot have used the lab's links."""
+    first, last = before.packets_among(hosts), after.packets_among(hosts)
     for point in points:
         try:
             verify_run((point.bound_ms - point.entry_spread_ms) * 1000,
