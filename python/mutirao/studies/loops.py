@@ -9,6 +9,7 @@ starts from the profile that the first one left.
 
 import json
 import statistics
+import sys
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +26,14 @@ from mutirao.output import working
 from mutirao.processes import failure_of
 from mutirao.progress import Steps, steps
 from mutirao.studies.circumstances import Circumstances, busy_remarks
-from mutirao.studies.loops_drawn import Loop, commit_hash, drawn_loops, known_loops, seeds_of
+from mutirao.studies.loops_drawn import (
+    PYTHON_PROGRAM,
+    Loop,
+    commit_hash,
+    drawn_loops,
+    known_loops,
+    seeds_of,
+)
 from mutirao.units import counted
 
 STUDY = "loops"
@@ -135,7 +143,8 @@ def _tried_twice(job: Callable[[], dict]) -> dict:
 def _run(loop: Loop, mpi: Mpi, lab: Lab, count: int, arm: str, settings: Mapping[str, str]) -> dict:
     """One job's seconds, and what ran in the end."""
     what = f"{loop.name}, {arm}, on {mpi.title}"
-    argv = [str(mpi.program(PROGRAM)), str(count), *loop.items]
+    program = [sys.executable, str(PYTHON_PROGRAM)] if loop.in_python else [str(mpi.program(PROGRAM))]
+    argv = [*program, str(count), *loop.items]
     hosts = lab.network.host_count
     before = lab.counters().packets_among(hosts)
     finished = launch(mpi, argv, hosts, lab=lab, settings=settings, native=arm == NATIVE,

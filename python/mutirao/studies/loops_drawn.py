@@ -1,6 +1,7 @@
 """The loops of `study loops`: some of real programs, and others that are drawn, so that nobody can build for those
 that are known."""
 
+import importlib.util
 import math
 import random
 import subprocess
@@ -13,6 +14,7 @@ from mutirao.paths import ROOT
 from mutirao.presets import load_preset
 from mutirao.units import size
 
+PYTHON_PROGRAM = ROOT / "bench" / "loop.py"
 DRAWN_PER_SEED = 12
 SEEDS = 3
 _WORD = 8  # digits of a commit's hash
@@ -34,6 +36,7 @@ class Loop:
     network: HostNetwork = field(compare=False)
     items: Sequence[str]
     steps: int | None = None  # None: as many as take so long natively as is asked
+    in_python: bool = False
 
     @property
     def title(self) -> str:
@@ -53,7 +56,17 @@ _K_MEANS = ("compute:20", "allreduce:8192", "allreduce:512", "allreduce:8", "bro
 def known_loops() -> list[Loop]:
     a, b = load_preset("four-sites"), load_preset("two-sites")
     return [Loop("sgd/A", a, _SGD, 40), Loop("sgd/B", b, _SGD, 40), Loop("fft/A", a, _FFT, 60),
-            Loop("k-means/A", a, _K_MEANS, 60)]
+            Loop("k-means/A", a, _K_MEANS, 60), *(python_loops() if _can_run_python() else [])]
+
+
+def python_loops() -> list[Loop]:
+    """The same training loop as a program of numpy and mpi4py."""
+    return [Loop(f"sgd-python/{name}", load_preset(preset), _SGD, 40, in_python=True)
+            for name, preset in (("A", "four-sites"), ("B", "two-sites"))]
+
+
+def _can_run_python() -> bool:
+    return PYTHON_PROGRAM.is_file() and all(map(importlib.util.find_spec, ("numpy", "mpi4py")))
 
 
 def drawn_loops(seed: str) -> list[Loop]:
