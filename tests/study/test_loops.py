@@ -10,8 +10,11 @@ from mutirao.commands import study
 from mutirao.errors import UsageError
 from mutirao.intervals import ratio_of_pairs
 from mutirao.launch import CompletedRun
+from mutirao.mpis import found_mpis
+from mutirao.network import HostNetwork
 from mutirao.studies import loops, loops_drawn, loops_page
 from mutirao.studies.loops import Plan
+from mutirao.studies.loops_drawn import Loop
 from pages import assert_stands_alone
 
 SEEDS = ["01234567", "89abcdef"]
@@ -157,3 +160,19 @@ def test_numbers_of_pairs(text, pairs):
             study._pairs(wrong)
 
 
+
+
+def test_in_a_lab(lab_possible):
+    """Each arm is really run: natively, by rulings that nobody waits for, and by such that are waited for."""
+    mpi = next((mpi for mpi in found_mpis() if mpi.built), None)
+    if mpi is None:
+        pytest.skip("no MPI library")
+    network = HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 1, name="two hosts")
+    loop = Loop("short", network, ["compute:5", "allreduce:8", "broadcast:24"], 20)
+    result = loops.run_study([mpi.name], [loop], Plan(1, 1, scale=1.5))
+    [row] = result["loops"]
+    [pair] = row["pairs"]
+    assert row["steps"] == 30
+    assert all(run["seconds"] > 30 * (0.005 + 0.010) for run in pair.values())
+    assert pair["native"]["ran"] == []
+    assert {"allreduce 8", "broadcast 24"} <= {ran.partition(" B: ")[0] for ran in pair["known"]["ran"]}
