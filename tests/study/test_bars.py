@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from made_up_steady import steady_run
 from mutirao.bars import __main__ as command
-from mutirao.bars import frame, host, loops
+from mutirao.bars import change, frame, host, loops
 from mutirao.bars.all_bars import all_bars
 from mutirao.bars.bar import Bar, at_least, at_most
 from mutirao.errors import Failure
@@ -120,3 +121,16 @@ def test_a_cell_on_one_host_may_be_worse_by_a_ratio_or_by_nanoseconds():
     assert host.findings(near)[1].met
     found = host.findings({**near, ("allreduce", 8): cell(200e-6, 100e-6)})[1]
     assert not found.met and found.measured.startswith("1 of 3; largest 2.00 x, +100 ns (allreduce 8 B)")
+
+
+def test_slow_calls_after_changes(contender, monkeypatch):
+    """Three slow ones after the first change; then one that is slow but ends after the recovery, before which it
+    began, and one that is not within 1.1 times the bound."""
+    monkeypatch.setattr(change, "WINDOW_S", {change.WORSENS: 5.0, change.RECOVERS: 5.0})
+    events = change._events()[:2]
+    completions = {0: 100, 1: 100, 2: 500, 3: 500, 4: 500, 5: 120, 6: 500, 7: 115, 8: 100, 9: 100, 99: 500}
+    run = steady_run(contender("auto"), [1000.0 * number for number in completions], list(completions.values()))
+    found = change.findings(run, events, [1500.0, 6050.0], 100.0)
+    assert [finding.value for finding in found] == [3, 3, 3.5, 1.95]
+    assert [finding.met for finding in found] == [False, True, True, True]
+    assert found[0].measured == "3 (3)"

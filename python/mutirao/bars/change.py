@@ -15,10 +15,12 @@ from mutirao.studies.reaction import RECOVERS, WORSENS, Event, Switcher
 from mutirao.studies.steady import Pace, SteadyRun, run_steady
 
 ROOT = 12
-SETTLE_S, WINDOW_S = 25.0, 15.0
+SETTLE_S = 25.0
+WINDOW_S = {WORSENS: 30.0, RECOVERS: 15.0}  # until the next change
 WORSE = 10.0
-# Sites and the round trip between them; each gets worse and recovers.
-TRUNKS = (("S3", "S4", 331.0), ("S3", "S2", 701.2), ("S3", "S4", 331.0), ("S3", "S0", 14.9), ("S3", "S2", 701.2))
+# Sites and the round trip between them; each gets worse and recovers. Without the first the shortest way to S4 leads
+# over the second, and a tree that has avoided one is struck by the other.
+TRUNKS = (("S3", "S4", 331.0), ("S0", "S4", 332.8)) * 2 + (("S3", "S4", 331.0),)
 SLOW = 1.25  # times the bound before
 SLOW_CALLS, MOST_SLOW_CALLS, SLOW_S, RECOVERY_S = 2, 3, 4.0, 4.0
 
@@ -32,7 +34,7 @@ class TrunkChange:
 def bars(_commit_hash: str) -> list[Bar]:
     made = []
     for mpi in MPIS:
-        made += [Bar(f"change-{mpi}", "ten changes of a trunk under a synchronous program on six-sites", 5,
+        made += [Bar(f"change-{mpi}", "ten changes of trunks under a synchronous program on six-sites", 7,
                      lambda mpi=mpi: _change(mpi)),
                  Bar(f"reaction-{mpi}", "a link gets worse and recovers under programs of three kinds", 6,
                      lambda mpi=mpi: _reaction(mpi)),
@@ -46,7 +48,7 @@ def _change(mpi_name: str) -> list[Finding]:
     network = load_preset("six-sites")
     bound_ms = network.bound_from(ROOT) / 1000
     events = list(_events())
-    whole_s = SETTLE_S + len(events) * WINDOW_S
+    whole_s = events[-1].at_s + WINDOW_S[RECOVERS]
     count = round(whole_s * 1000 / (2 * bound_ms)) + 1  # a call, and the ranks' answers
     with working(f"bringing up {network.host_count} hosts"):
         lab = Lab.up(network, hold=mpi.labstart.is_file())
@@ -62,10 +64,11 @@ def _change(mpi_name: str) -> list[Finding]:
 
 
 def _events() -> list[Event]:
-    events = []
+    events, at_s = [], SETTLE_S
     for low, high, round_trip_ms in TRUNKS:
         for kind, value in ((WORSENS, round_trip_ms * WORSE), (RECOVERS, round_trip_ms)):
-            events.append(Event(SETTLE_S + len(events) * WINDOW_S, kind, TrunkChange((low, high), value)))
+            events.append(Event(at_s, kind, TrunkChange((low, high), value)))
+            at_s += WINDOW_S[kind]
     return events
 
 
@@ -75,23 +78,27 @@ def _make(lab: Lab, change: TrunkChange) -> None:
 
 def findings(run: SteadyRun, events: Sequence[Event], changed_ms: Sequence[float],
              bound_ms: float) -> list[Finding]:
-    """With each of these trunks ten times worse another way is about as short (at most 1.003 times the bound)."""
+    """The bound is the same while one of these trunks is worse: the farthest hosts are those of S2."""
     slow: dict[str, list[int]] = {WORSENS: [], RECOVERS: []}
     seconds: dict[str, list[float]] = {WORSENS: [], RECOVERS: []}
-    ends = [*changed_ms[1:], run.begin_ms[-1] + 1]
+    ends = [*changed_ms[1:], changed_ms[-1] + 1000 * WINDOW_S[RECOVERS]]
     for event, changed, until in zip(events, changed_ms, ends, strict=True):
         limit_ms = (SLOW if event.kind == WORSENS else reaction.GOOD) * bound_ms
-        late = [begin for begin, completion in zip(run.begin_ms, run.completion_ms, strict=True)
-                if changed <= begin < until and completion > limit_ms]
+        late = [begin for begin, good in reaction.judged_calls(run, changed, until, limit_ms) if not good]
         slow[event.kind].append(len(late))
         after = min((begin for begin in run.begin_ms if late and begin > late[-1]), default=until)
         seconds[event.kind].append((after - changed) / 1000 if late else 0.0)
     return [at_most(SLOW_CALLS, f"slow calls (above {SLOW:g} x the bound) after a change for the worse, median",
-                    statistics.median(slow[WORSENS])),
+                    statistics.median(slow[WORSENS]), where=_each(slow[WORSENS])),
             at_most(MOST_SLOW_CALLS, "slow calls after a change for the worse, worst", max(slow[WORSENS])),
-            at_most(SLOW_S, "until none is slow, median", statistics.median(seconds[WORSENS]), " s"),
+            at_most(SLOW_S, "until none is slow, median", statistics.median(seconds[WORSENS]), " s",
+                    where=_each(seconds[WORSENS])),
             at_most(RECOVERY_S, f"after a recovery until within {reaction.GOOD:g} x the bound, worst",
-                    max(seconds[RECOVERS]), " s")]
+                    max(seconds[RECOVERS]), " s", where=_each(seconds[RECOVERS]))]
+
+
+def _each(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:.3g}" for value in values)
 
 
 def _reaction(mpi_name: str) -> list[Finding]:

@@ -215,8 +215,10 @@ def table(result: dict) -> Table:
         rows.append((row["loop"], row["mpi"], *(_digits(row["seconds"][arm]) for arm in (NATIVE, DEFAULT, KNOWN)),
                      f"{ratio['value']:.3f}", interval, _share(row[f"{DEFAULT}_share"]),
                      *([_share(row.get(f"{WARM}_share"))] if warm else [])))
-    return Table(f"Seconds of the loop, medians of {counted(result['pairs'], 'pair')} or more, and default over"
-                 " native\nwith its 95% interval; share of what is known to be possible",
+    least, most = result["pairs"], result["most_pairs"]
+    times = counted(least, "pair") if least == most else f"{least} to {most} pairs"
+    return Table(f"Seconds of the loop, medians of {times}, and default over native\nwith its 95% interval; share"
+                 " of what is known to be possible",
                  ("loop", "MPI", NATIVE, DEFAULT, KNOWN, "ratio", "95%", "share", *([WARM] if warm else [])), rows)
 
 
