@@ -18,7 +18,8 @@ def make_page(result: dict) -> Page:
     groups = [Group(f"{row['loop']}, {row['mpi']}", [_bar(arm, row) for arm in row["seconds"]])
               for row in result["loops"]]
     return Page("Loops, natively and with mutirao", lead, how_made(result),
-                section("Seconds of a loop", bar_chart(groups), titled_table(table(result)), listed(drawn_lines(result))),
+                section("Seconds of a loop", bar_chart(groups), titled_table(table(result)),
+                        listed(drawn_lines(result))),
                 command_of(result), _raw(result), result, tiles, remarks(result))
 
 
