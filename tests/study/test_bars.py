@@ -11,6 +11,7 @@ from mutirao.bars.all_bars import all_bars
 from mutirao.bars.bar import Bar, at_least, at_most
 from mutirao.errors import Failure
 from mutirao.measure import Point
+from mutirao.mpis import KNOWN
 
 HASH = "0123456789abcdef0123456789abcdef01234567"
 OTHER_HASH = HASH[::-1]
@@ -134,3 +135,16 @@ def test_slow_calls_after_changes(contender, monkeypatch):
     assert [finding.value for finding in found] == [3, 3, 3.5, 1.95]
     assert [finding.met for finding in found] == [False, True, True, True]
     assert found[0].measured == "3 (3)"
+
+
+def test_the_first_calls_of_the_quickest_jobs_are_compared(monkeypatch):
+    """The very first call, in which ranks connect, is not among them."""
+    calls = iter([9.0, 2.0, 4.0, 1.0, 5.0, 3.0])
+
+    def point(_contender, _settle_ms, _beside_native, length_bytes):
+        call_ms = next(calls)
+        return Point(length_bytes, 0, 1, 99.0, (1.0,), settling=((1, call_ms), (3, 3 * call_ms)))
+
+    monkeypatch.setattr(host, "_points", point)
+    monkeypatch.setattr(host, "_ROUNDS", 3)
+    assert host._first_ratio(KNOWN[0], "reduce", 8) == 2.0
