@@ -6,7 +6,7 @@ from mutirao.studies import start
 
 
 def bars(_commit_hash: str) -> list[Bar]:
-    return [Bar(f"start-{mpi}", "whole programs of 3 and 30 broadcasts, and broadcasts at a pace", 6,
+    return [Bar(f"start-{mpi}", "whole programs of 3 and 30 broadcasts, and broadcasts at a pace", 5,
                 lambda mpi=mpi: _start(mpi)) for mpi in MPIS]
 
 
