@@ -1,6 +1,6 @@
 # The commands a newcomer types; each does what it needs first.
 
-.PHONY: help setup build test test-all sanitize core-test demo clean install uninstall wheel
+.PHONY: help setup build test test-all sanitize core-test bars demo clean install uninstall wheel
 
 PREFIX ?= /usr/local
 
@@ -10,6 +10,7 @@ help:
 	@echo "make test-all   all that again in every shape, and with sanitizers: some hours"
 	@echo "make sanitize   only the unit tests, with sanitizers for addresses and for threads"
 	@echo "make core-test  only the core's unit tests: needs no MPI"
+	@echo "make bars       measure what is to be kept to: for an hour; ALL=1 all, in six; ONLY=NAME; LIST=1"
 	@echo "make build      build the libraries for every MPI found"
 	@echo "make install    build, and install below PREFIX=$(PREFIX); make uninstall removes it again"
 	@echo "make wheel      build, and pack libraries and command into dist/mutirao-*.whl, for pip install"
@@ -43,6 +44,11 @@ sanitize:
 
 core-test:
 	@scripts/test.sh --core
+
+# Measures on a quiet machine; not for continuous integration.
+bars: build
+	@PYTHONPATH=python .env/cli/bin/python -P -m mutirao.bars \
+		$(if $(LIST),--list,$(if $(ONLY),--only $(ONLY),$(if $(filter-out 0,$(ALL)),--all)))
 
 demo:
 	@scripts/setup.sh --demo

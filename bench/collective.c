@@ -28,6 +28,9 @@
  * With --late-us one rank comes so much later to each call than it could: the last one, or with --late-changes 1
  * each in turn. That is part of what is measured.
  *
+ * With --poll-us a rank that waits before it enters asks MPI so often whether there is a message, as programs do
+ * that work on whatever arrives: an MPI library that works only when it is called then works in between, too.
+ *
  * One JSON line per root, length and number of consecutive calls from rank 0. After --then follow
  * further measurements of the same job, whose options begin as they were before it.
  */
@@ -100,12 +103,28 @@ static void empty_cache(void) {
     memset(other, ++round, length);
 }
 
+static void poll_until(double time_ms, double every_ms) {
+    for (double left_ms = time_ms - now_ms(); left_ms > every_ms; left_ms = time_ms - now_ms()) {
+        int found;
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+        pause_ms(every_ms);
+    }
+}
+
 /* Returns when it is this rank's time to enter, once all are ready. */
-static void wait_for_start(const struct call* call, double notice, double pause) {
+static void wait_for_start(const struct call* call, double notice, double pause, double poll) {
+    const double begin = now_ms() + pause + pause_before_start_ms;
     if (!call->collective->from_root) {
-        wait_until(told_by_root(call->root, now_ms() + notice + pause + pause_before_start_ms));
+        const double told = told_by_root(call->root, begin + notice);
+        if (poll > 0) {
+            poll_until(told, poll);
+        }
+        wait_until(told);
     } else if (rank == call->root) {
-        pause_ms(pause + pause_before_start_ms);
+        if (poll > 0) {
+            poll_until(begin, poll);
+        }
+        pause_ms(begin > now_ms() ? begin - now_ms() : 0);
     }
 }
 
@@ -131,6 +150,7 @@ struct rounds {
     int cold;
     int beside_native; /* every other round, from the second on, is the MPI library's */
     struct lateness late;
+    double poll_ms;
 };
 
 static void note_round(const struct call* call, const struct rounds* rounds, int round,
@@ -167,7 +187,7 @@ static void run_rounds(struct call* call, const struct rounds* rounds) {
         if (i == rounds->repeat) {
             return;
         }
-        wait_for_start(call, rounds->notice_ms, rounds->pause_ms);
+        wait_for_start(call, rounds->notice_ms, rounds->pause_ms, rounds->poll_ms);
         const int natively = rounds->beside_native && i % 2 == 1;
         functions = natively ? natives() : &as_linked;
         begin = now_ms();
@@ -243,7 +263,8 @@ static void settle(const struct options* options, struct call* call, double noti
                                           .notice_ms = notice,
                                           .entry_spread_ms = &spread,
                                           .completion_ms = &step_ms,
-                                          .late = options->late});
+                                          .late = options->late,
+                                          .poll_ms = options->poll_ms});
         add_step(settling, call->length, step_ms);
         if (step_ms / next < settling->least_call_ms) {
             settling->least_call_ms = step_ms / next;
@@ -302,7 +323,8 @@ static void measure(const struct options* options, struct call* call) {
                                       .notice_ms = notice,
                                       .entry_spread_ms = first,
                                       .completion_ms = first + 1,
-                                      .late = options->late});
+                                      .late = options->late,
+                                      .poll_ms = options->poll_ms});
     to_rank_0(call->root, first, 2);
     if (options->settle_calls > 0 || options->settle_ms > 0 || options->consecutives[0] == 0) {
         settle(options, call, notice, &settling);
@@ -319,7 +341,8 @@ static void measure(const struct options* options, struct call* call) {
                                       .completion_ms = values + 1,
                                       .cold = options->cold,
                                       .beside_native = options->beside_native,
-                                      .late = options->late};
+                                      .late = options->late,
+                                      .poll_ms = options->poll_ms};
         run_rounds(call, &rounds);
         to_rank_0(call->root, values, repeat + 1);
         print_line(call, first[1], &rounds, &settling);

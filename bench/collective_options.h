@@ -7,7 +7,7 @@
 const char program_usage[] = "NAME [--bytes N,...] [--roots R,...] [--repeat N]"
                              " [--consecutive N,...] [--settle-calls N] [--settle-ms N]"
                              " [--pause-ms N] [--cold 0|1] [--beside-native 0|1] [--late-us N] [--late-changes 0|1]"
-                             " [--then ...]";
+                             " [--poll-us N] [--then ...]";
 
 enum { most_consecutive = 1000000 };
 
@@ -31,6 +31,7 @@ struct options {
     int cold;
     int beside_native;
     struct lateness late;
+    double poll_ms;
 };
 
 static struct options defaults_of(const struct collective* collective) {
@@ -73,6 +74,8 @@ static int parse(int from, int argc, char** argv, const struct collective* colle
             options->late.ms = parse_one(value, 0, 1000000000) / 1e3;
         } else if (strcmp(argv[i], "--late-changes") == 0) {
             options->late.changes = parse_one(value, 0, 1);
+        } else if (strcmp(argv[i], "--poll-us") == 0) {
+            options->poll_ms = parse_one(value, 0, 1000000) / 1e3;
         } else if (strcmp(argv[i], "--consecutive") == 0) {
             options->consecutive_count = parse_list(value, 0, most_consecutive, options->consecutives);
         } else if (strcmp(argv[i], "--settle-calls") == 0) {

@@ -1,7 +1,9 @@
-"""How sure a median is, from a few samples of which nothing else is known.
+"""How sure a median is, from a few samples of which nothing else is known, and a ratio of whole runs in pairs.
 
-By order statistics, since times of collectives are far from normal (Hunold and Carpen-Amarie 2016,
-doi:10.1109/TPDS.2016.2539167): of n samples so many lie below the median as heads fall in n tosses.
+The median by order statistics, since times of collectives are far from normal (Hunold and Carpen-Amarie 2016,
+doi:10.1109/TPDS.2016.2539167): of n samples so many lie below the median as heads fall in n tosses. A run of
+seconds is a sum of many calls: there the logarithms of the ratios are taken as normal (Student's t), which says
+something from two pairs on.
 """
 
 import math
@@ -43,3 +45,30 @@ def _confidence(samples: int, left_out: int) -> float:
     return max(0.0, 1 - 2 * outside)
 
 
+# Student's t for 95%, both sides, with 1, 2, ... degrees of freedom; more than that many count as the last.
+_STUDENT_T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
+              2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
+              2.045, 2.042)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A geometric mean of ratios and its 95% interval; that of a single one is unknown."""
+
+    low: float | None
+    value: float
+    high: float | None
+
+    def to_dict(self) -> dict:
+        return asdict(self)
+
+
+def ratio_of_pairs(pairs: Sequence[tuple[float, float]]) -> Ratio:
+    """Of the first over the second of each pair."""
+    logs = [math.log(first / second) for first, second in pairs]
+    mean = statistics.fmean(logs)
+    if len(logs) < 2:
+        return Ratio(None, math.exp(mean), None)
+    freedom = min(len(logs) - 1, len(_STUDENT_T))
+    half = _STUDENT_T[freedom - 1] * statistics.stdev(logs) / math.sqrt(len(logs))
+    return Ratio(math.exp(mean - half), math.exp(mean), math.exp(mean + half))

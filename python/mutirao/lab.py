@@ -60,6 +60,10 @@ class Counters:
     def total_packets(self) -> int:
         return sum(map(sum, self.packets))
 
+    def packets_among(self, hosts: int) -> int:
+        """Without what the launcher sends to and from the control host."""
+        return sum(sum(row[:hosts]) for row in self.packets[:hosts])
+
 
 def lab_file(relative: str) -> Path:
     """A built part of the lab; MUTILAB_BUILD names another build folder."""

@@ -78,6 +78,7 @@ class Workload:
     beside_native: bool = False  # each measurement has one of the MPI library's own beside it
     late_us: int = 0  # a rank comes so much later to each call: the last one,
     late_changes: bool = False  # or each in turn
+    poll_us: int = 0  # who waits before it enters asks MPI so often for messages
 
     @property
     def points(self) -> int:
@@ -95,7 +96,8 @@ class Workload:
                 *(["--cold", "1"] if self.cold else []),
                 *(["--beside-native", "1"] if self.beside_native else []),
                 *(["--late-us", str(self.late_us)] if self.late_us else []),
-                *(["--late-changes", "1"] if self.late_changes else [])]
+                *(["--late-changes", "1"] if self.late_changes else []),
+                *(["--poll-us", str(self.poll_us)] if self.poll_us else [])]
 
 
 @dataclass(frozen=True)
@@ -344,14 +346,8 @@ def _name_of(candidate: str) -> str:
 
 def check_points(what: str, points: Sequence[Point], hosts: int, before: Counters, after: Counters,
                  collective: Collective = COLLECTIVES[BROADCAST]) -> tuple[int, int]:
-    """The packets and overruns of a run; Failure where it cannot have used the lab's links.
-
-    What the launcher sends to and from the control host does not count.
-    """
-    def between_hosts(counters: Counters) -> int:
-        return sum(sum(row[:hosts]) for row in counters.packets[:hosts])
-
-    first, last = between_hosts(before), between_hosts(after)
+    """The packets and overruns of a run; Failure where it cannot have used the lab's links."""
+    first, last = before.packets_among(hosts), after.packets_among(hosts)
     for point in points:
         try:
             verify_run((point.bound_ms - point.entry_spread_ms) * 1000,

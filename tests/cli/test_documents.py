@@ -22,6 +22,9 @@ DOCUMENTS = [TOUR, "docs/on-your-cluster.md", "docs/when-something-is-wrong.md",
 BUILD = ("scripts/test.sh", "scripts/build.sh")
 INSTALLS = ("tests/cli/test_installing.py", "def test_the_command_runs_a_program")
 WHEEL = ("tests/cli/test_installing.py", "def test_without_the_source")
+BARS = ("tests/study/test_bars.py", "def test_what_is_said_and_kept")
+ONE_BAR = ("tests/study/test_bars.py", "def test_one_by_its_name")
+LOOPS = ("tests/study/test_loops.py", "def test_in_a_lab")
 AGENTS = ("tests/agent/test_agent_command.py", "def test_three_agents_find_the_tree")
 ELSEWHERE = {
     "make build": BUILD,
@@ -61,6 +64,11 @@ ELSEWHERE = {
     "./mutirao study reaction --quick": ("tests/study/test_steady.py", "def test_"),
     "./mutirao study six-sites-dynamic --quick": (
         "tests/study/test_dynamic_study.py", "def test_every_arm_of_every_figure"),
+    "./mutirao study loops --quick --only sgd,k-means/A": LOOPS,
+    "./mutirao study loops --pairs 4-12 --warm": ("tests/study/test_loops.py", "def test_pairs_go_on"),
+    "./mutirao study loops --only sgd --steps-scale 6": LOOPS,
+    "make bars": BARS, "make bars ALL=1": BARS, "make bars ONLY=change": ONE_BAR,
+    "make bars LIST=1": ("tests/study/test_bars.py", "def test_all_bars_can_be_drawn"),
     "./mutirao study agents --quick": ("tests/study/test_agents_study.py", "def test_a_job_waits"),
     "./mutirao study allgather --quick": ("tests/study/test_allgather_study.py", "def test_without_the_simulator"),
     "./mutirao study allgather --only simulated,predicted": (

@@ -23,6 +23,8 @@ from mutirao.studies import (
     interfaces,
     interfaces_page,
     interfaces_tables,
+    loops,
+    loops_page,
     overhead,
     overhead_page,
     page,
@@ -55,6 +57,8 @@ class Asked:
     only: Sequence[str]  # the interfaces, parts or situations; empty: all
     only_mpis: Sequence[str] | None  # those that were asked for
     trips: int | None
+    loops: loops.Plan
+    seeds: Sequence[str] | None  # of the loops that are drawn; None: by the commit's hash
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,7 @@ class Study:
     takes_network: bool = False  # or it is about one
     takes_only: bool = False  # or it compares what it needs
     takes_trips: bool = False
+    takes_pairs: bool = False  # and what else loops are asked with
     paper: str | None = None  # of which it is part of the report
 
 
@@ -117,6 +122,11 @@ STUDIES = {
         "what following the network costs while nothing changes",
         _with_settings(overhead.run_study), _drawn(overhead_page.make_page), overhead.print_tables,
         takes_settings=True, paper="000"),
+    loops.STUDY: Study(
+        "loops that compute and communicate, natively, with mutirao as it comes, and with a network that is"
+        " known", lambda asked: loops.run_study(
+            asked.mpi_names, loops.chosen_loops(asked.only, asked.seeds), asked.loops),
+        _drawn(loops_page.make_page), loops.print_tables, takes_only=True, takes_pairs=True),
     agents.STUDY: Study(
         "what standing agents cost, and what a job gains that finds them",
         _with_one(agents.run_study), _drawn(agents_page.make_page), agents.print_tables, paper="000"),
@@ -145,6 +155,24 @@ def _trips(text: str) -> int:
     if not text.isdecimal() or not 2 <= int(text) <= _MOST_TRIPS:
         raise ArgumentTypeError(f"must be a number from 2 to {_MOST_TRIPS}, not '{text}'")
     return int(text)
+
+
+def _pairs(text: str) -> tuple[int, int]:
+    least, dash, most = text.partition("-")
+    numbers = (least, most if dash else least)
+    if not all(number.isdecimal() for number in numbers) or not 1 <= int(numbers[0]) <= int(numbers[1]) <= 31:
+        raise ArgumentTypeError(f"must be a number from 1 to 31, or two such as 4-12, not '{text}'")
+    return int(numbers[0]), int(numbers[1])
+
+
+def _scale(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.1 <= value <= 100:
+        raise ArgumentTypeError(f"must be a number from 0.1 to 100, not '{text}'")
+    return value
 
 
 def register(subparsers, common) -> None:
@@ -177,6 +205,15 @@ def register(subparsers, common) -> None:
     parser.add_argument("--trips", type=_trips, metavar="N",
                         help=f"round trips of each size, for {ping_pong.STUDY}; default:"
                         f" {paper_003.TRIPS}, with --quick {ping_pong.QUICK_TRIPS}")
+    pairs = parser.add_argument_group(f"for {loops.STUDY}")
+    pairs.add_argument("--pairs", type=_pairs, metavar="N[-M]",
+                       help="runs of each; M: so many where it is not clear before whether a loop is slower than"
+                       f" {loops.BAR:g} times native; default: {loops.PAIRS}, with --quick {loops.QUICK_PAIRS}")
+    pairs.add_argument("--steps-scale", type=_scale, metavar="X",
+                       help="times as many steps; default: 1, which is some ten seconds of each loop")
+    pairs.add_argument("--seeds", metavar="WORD,...",
+                       help="of the loops that are drawn; default: the first words of the commit's hash")
+    pairs.add_argument("--warm", action="store_true", help="a second job of the default configuration, too")
     parser.set_defaults(run=run)
 
 
@@ -194,7 +231,8 @@ def run(arguments) -> int:
     _check_options(arguments, studies.values())
     asked = Asked(names, arguments.quick, checked_settings(arguments.set),
                   load_network(arguments.lab) if arguments.lab else None,
-                  arguments.only.split(",") if arguments.only else (), only_mpis, arguments.trips)
+                  arguments.only.split(",") if arguments.only else (), only_mpis, arguments.trips,
+                  _plan(arguments), arguments.seeds.split(",") if arguments.seeds else None)
     folder = arguments.report or arguments.output
     make_folder(folder)
     if arguments.study == ALL:
@@ -203,6 +241,12 @@ def run(arguments) -> int:
     if arguments.json:
         print_json(result)
     return 0
+
+
+def _plan(arguments) -> loops.Plan:
+    default = loops.QUICK_PAIRS if arguments.quick else loops.PAIRS
+    least, most = arguments.pairs or (default, default)
+    return loops.Plan(least, most, arguments.steps_scale or 1.0, arguments.warm)
 
 
 def _check_options(arguments, studies: Iterable[Study]) -> None:
@@ -216,6 +260,10 @@ def _check_options(arguments, studies: Iterable[Study]) -> None:
             raise UsageError(f"{arguments.study} compares what it needs: it takes no --only")
         if arguments.trips and not study.takes_trips:
             raise UsageError(f"{arguments.study} makes no round trips: it takes no --trips")
+        for option in ("pairs", "steps_scale", "seeds", "warm"):
+            if getattr(arguments, option) and not study.takes_pairs:
+                raise UsageError(f"{arguments.study} runs no loops in pairs: it takes no"
+                                 f" --{option.replace('_', '-')}")
 
 
 def _list(arguments) -> int:

@@ -1,0 +1,89 @@
+"""Whole loops that compute and communicate in turn, those of real programs and those drawn by the commit's hash: no
+harm, and what could be won is won."""
+
+import statistics
+from collections.abc import Callable, Sequence
+
+from mutirao.bars.bar import MPIS, Bar, Finding, at_least, at_most
+from mutirao.mpis import find_mpi
+from mutirao.progress import steps
+from mutirao.studies import loops
+from mutirao.studies.loops import BAR, DEFAULT, WARM, Plan
+from mutirao.studies.loops_drawn import Loop, drawn_loops, known_loops, python_loops, seeds_of
+
+BEYOND_POSSIBLE = 1.10
+SHARE, LEAST_SHARE, SHARE_OF_A_MINUTE, WARM_SHARE = 0.75, 0.5, 0.92, 0.95
+PYTHON_BARS = {"sgd-python/A": 0.75, "sgd-python/B": 1.0}
+_PYTHON_MPI = "openmpi-4"
+_AT_A_TIME = 4  # drawn loops of one bar
+_TEN_SECONDS = Plan(pairs=4, most_pairs=6)
+
+
+def bars(commit_hash: str) -> list[Bar]:
+    known = [loop for loop in known_loops() if not loop.in_python]
+    in_a_minute = [loop for loop in known if loop.name.endswith("/A")]
+    made = []
+    for mpi in MPIS:
+        made += [Bar(f"loops-known-{mpi}", "loops of real programs, of ten seconds, and a second job of each", 20,
+                     _measured(known, [mpi], Plan(4, 6, warm=True), SHARE)),
+                 Bar(f"loops-minute-{mpi}", "the same loops on four sites, of a minute", 20,
+                     _measured(in_a_minute, [mpi], Plan(2, 2, scale=6), SHARE_OF_A_MINUTE))]
+    made.append(Bar("loops-python", "the training loop as a program of numpy and mpi4py", 8, _python))
+    return made + _drawn(commit_hash)
+
+
+def _drawn(commit_hash: str) -> list[Bar]:
+    """Those of a seed in parts, and the MPI libraries in turn."""
+    drawn = [loop for seed in seeds_of(commit_hash) for loop in drawn_loops(seed)]
+    parts = [drawn[first:first + _AT_A_TIME] for first in range(0, len(drawn), _AT_A_TIME)]
+    return [Bar(f"loops-drawn-{number}", f"{len(part)} loops that the commit's hash drew", 15,
+                _measured(part, MPIS, _TEN_SECONDS, SHARE)) for number, part in enumerate(parts, start=1)]
+
+
+def _measured(chosen: Sequence[Loop], mpis: Sequence[str], plan: Plan,
+              share: float) -> Callable[[], list[Finding]]:
+    return lambda: findings(_rows(chosen, mpis, plan), share)
+
+
+def _rows(chosen: Sequence[Loop], mpis: Sequence[str], plan: Plan) -> list[dict]:
+    rows = []
+    with steps(len(chosen) * plan.pairs) as progress:
+        for number, loop in enumerate(chosen):
+            mpi = find_mpi(mpis[number % len(mpis)])
+            with loops.lab_of(loop, [mpi]) as lab:
+                rows.append(loops.measure_loop(loop, mpi, lab, plan, progress))
+    return rows
+
+
+def findings(rows: Sequence[dict], share: float) -> list[Finding]:
+    told = loops.summary(rows)
+    found = [_no_harm(rows, told["harmed"]),
+             at_most(BEYOND_POSSIBLE, "geometric mean over that of what is possible,",
+                     told["mean_ratio"] / told["mean_known_ratio"])]
+    if shares := told[f"{DEFAULT}_share"]:
+        least = min((row for row in rows if row[f"{DEFAULT}_share"] is not None),
+                    key=lambda row: row[f"{DEFAULT}_share"])
+        found += [at_least(share, "share of what could be won, median", shares["median"]),
+                  at_least(LEAST_SHARE, "least share of what could be won,", shares["least"], where=_name(least))]
+    if warm := told[f"{WARM}_share"]:
+        found.append(at_least(WARM_SHARE, "share won by a second job, median", warm["median"]))
+    return found
+
+
+def _no_harm(rows: Sequence[dict], harmed: Sequence[str]) -> Finding:
+    worst = max(rows, key=lambda row: row["ratio"]["value"])
+    ratio = worst["ratio"]
+    interval = "" if ratio["low"] is None else f", {ratio['low']:.2f} to {ratio['high']:.2f}"
+    return Finding(f"loops clearly above {BAR:g} x native: none", f"{len(harmed)} of {len(rows)}; largest"
+                   f" {ratio['value']:.2f} x{interval} ({_name(worst)})", not harmed, ratio["value"])
+
+
+def _name(row: dict) -> str:
+    return f"{row['loop']} {row['mpi']}"
+
+
+def _python() -> list[Finding]:
+    rows = _rows(python_loops(), [_PYTHON_MPI], _TEN_SECONDS)
+    return [at_most(PYTHON_BARS[row["loop"]], f"{row['loop']}, x native,", statistics.geometric_mean(
+        pair[DEFAULT]["seconds"] / pair[loops.NATIVE]["seconds"] for pair in row["pairs"]), where=row["mpi"])
+        for row in rows]
