@@ -34,13 +34,15 @@ constexpr std::size_t least_confirming = 4;
 /// Of one that was ruled by prediction, until that is held against what it took.
 constexpr std::size_t least_trusted = 2;
 constexpr std::uint64_t first_control_calls = 64;
+/// By so much an arm must be predicted to be faster, where predictions err by no more than that.
+constexpr double least_promise = 0.1, most_trusted_error = 0.5;
 /// Of a time over what is predicted.
 constexpr double most_miss = 1.5, least_miss = 0.1;
 /// Times of an earlier job are right by this.
 constexpr double remembered_error = 0.15;
-/// A probe whose last call took so much less than its first has not yet shown what the arm can do; unless it is far
-/// slower that is left open, as if it were known by that.
-constexpr double still_warming = 0.75, far_slower = 2, warming_variance = 0.1;
+/// A probe whose last call took so much less than the one before has not yet shown what the arm can do. Unless it is
+/// far slower it is taken to go on like that for a call, known as well as a prediction.
+constexpr double still_warming = 0.75, far_slower = 2, warming_variance = 0.01;
 /// What one that goes back is taken to be known by.
 constexpr double returning_variance = 1e-4;
 
@@ -409,7 +411,8 @@ bool ClassChoice::judge_probe() {
     if (known_end == clocking_.lead + 1) return false;
     const bool all = known_end == probe_end(), whole = all && complete_until(clocking_.samples());
     const std::vector<double> control = controls_us(whole), probe = settled_half(clocking_.lead, known_end);
-    const bool warms = probe.back() < still_warming * sample(clocking_.lead).time_us;
+    const double last_ratio = probe.back() / sample(known_end - 2).time_us;
+    const bool warms = last_ratio < still_warming;
     const Ratio now = ratio_of(probe, control, usual_scatter());
     Rival& it = rival(probed_);
     const Ratio known = probed_ == 0 ? renewed(it.to_incumbent, now) : now.with(it.to_incumbent);
@@ -430,7 +433,8 @@ bool ClassChoice::judge_probe() {
     if (usual) {
         for (const double time_us : probe) it.times.add({time_us, 0});
         it.to_incumbent = slower && probed_ != 0 ? now : known;
-        if (warms && !faster && probed_ != 0) it.to_incumbent.variance = std::max(known.variance, warming_variance);
+        if (warms && !faster && probed_ != 0)
+            it.to_incumbent = {probe.back() / median_of(control) * last_ratio, warming_variance};
         it.miss = miss_of(it, it.times.time_us());
     }
     ++it.probes;
@@ -518,8 +522,16 @@ bool ClassChoice::worth_a_probe(int number) const {
     if (number == incumbent_) return false;
     if (number == 0 && is_due_for_control()) return true;
     const Rival& it = rival(number);
-    return !it.closed && it.probes < most_probes && !near_the_bound() &&
+    return !it.closed && it.probes < most_probes && !near_the_bound() && promises_to_win(it) &&
            least_us(number) < incumbent_us() * (1 - tie_margin);
+}
+
+// In either regime: an arm may win with its connections warm and lose with them cold, and what warming them costs is
+// not known. What is only predicted to be as fast is not tried, where predictions are any good.
+bool ClassChoice::promises_to_win(const Rival& it) const {
+    if (it.probes > 0 || it.remembered || error_ > most_trusted_error) return true;
+    const Rival& present = rival(incumbent_);
+    return it.cold_us < present.cold_us * (1 - least_promise) && it.warm_us < present.warm_us * (1 - tie_margin);
 }
 
 bool ClassChoice::anything_to_try() const {

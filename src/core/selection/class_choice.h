@@ -121,6 +121,7 @@ class ClassChoice {
     double most_us(int number) const { return expected_us(number) * (1 + doubt(number)); }
     double low_quantile_us() const;
     bool near_the_bound() const;
+    bool promises_to_win(const Rival& rival) const;
     bool is_due_for_control() const;
     Clocking probe_of(int number) const;
 

@@ -48,20 +48,35 @@ class Gathering {
         if (cold_us && warm_us && *cold_us > 0 && *warm_us > 0)
             arms_.push_back({std::move(arm), *cold_us, *warm_us});
     }
-    /// Of an algorithm only the best parameters: probes tell algorithms apart sooner than segments; and one of
-    /// those that take exactly as long, which among few ranks exchange the same messages.
-    void add_if_unlike(const Candidate& candidate) {
-        const auto cold_us = predicted_us(cold_, candidate);
-        for (const Prospect& each : arms_) {
-            const Algorithm* const other = each.arm.candidate.algorithm;
-            if (other == candidate.algorithm) return;
-            if (other->has_schedule() && candidate.algorithm->has_schedule() && cold_us == each.cold_us) return;
+    /// Of an algorithm only the parameters that are best in both regimes: probes tell algorithms apart sooner than
+    /// segments; and one of those that take exactly as long, which among few ranks exchange the same messages.
+    void add_best_of(const Algorithm* algorithm) {
+        const Evaluated* best = nullptr;
+        double least = 0;
+        for (const Evaluated& each : cold_.considered) {
+            const auto warm_us = predicted_us(warm_, each.candidate);
+            if (each.candidate.algorithm != algorithm || !warm_us) continue;
+            const double product = each.predicted_us * *warm_us;
+            if (best != nullptr && product >= least) continue;
+            best = &each;
+            least = product;
         }
-        add(candidate);
+        if (best != nullptr) add_if_unlike(*best);
     }
+    std::size_t count() const { return arms_.size(); }
     std::vector<Prospect>& arms() { return arms_; }
 
   private:
+    void add_if_unlike(const Evaluated& evaluated) {
+        for (const Prospect& each : arms_) {
+            const Algorithm* const other = each.arm.candidate.algorithm;
+            if (other == evaluated.candidate.algorithm) return;
+            const bool scheduled = other->has_schedule() && evaluated.candidate.algorithm->has_schedule();
+            if (scheduled && each.cold_us == evaluated.predicted_us) return;
+        }
+        add(evaluated.candidate);
+    }
+
     /// A tree that would not be made on this network is predicted as it is.
     std::optional<double> time_us(const Arm& arm, const Decision& decision, const RankNetwork& network) const {
         const bool as_decided = !arm.tree || (decision.chosen == arm.candidate && decision.tree == arm.tree);
@@ -95,16 +110,15 @@ Outlook outlook_for(const CallShape& call, const Decision& decision,
     Gathering gathering(shape, decision, warm, *network, *warm_network);
     gathering.add(native_candidate(shape.collective));
     if (gathering.arms().empty()) return {};  // nothing to compare with
-    if (!decision.chosen.native()) gathering.add(decision.chosen);
     for (std::size_t i = 0; i < std::max(decision.considered.size(), warm.considered.size()); ++i) {
         for (const Decision* const each : {&decision, &warm}) {
-            const bool room = i < each->considered.size() && gathering.arms().size() <= most;
-            if (room && each->considered[i].candidate.algorithm->has_schedule())
-                gathering.add_if_unlike(each->considered[i].candidate);
+            const bool room = i < each->considered.size() && gathering.count() <= most;
+            const Algorithm* const next = room ? each->considered[i].candidate.algorithm : nullptr;
+            if (next != nullptr && next->has_schedule()) gathering.add_best_of(next);
         }
     }
     for (const Evaluated& each : decision.considered) {  // calls of the MPI library's own are few
-        if (!each.candidate.algorithm->calls.empty()) gathering.add_if_unlike(each.candidate);
+        if (!each.candidate.algorithm->calls.empty()) gathering.add_best_of(each.candidate.algorithm);
     }
     const auto is_present = [&](const Prospect& each) { return each.arm == *present; };
     if (present && std::none_of(gathering.arms().begin(), gathering.arms().end(), is_present))

@@ -1,6 +1,7 @@
 #include "mpi/rulings/docket.h"
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <utility>
 
@@ -38,6 +39,10 @@ bool needs_no_network(const Settings& settings) {
     }
     return some;
 }
+
+constexpr std::size_t least_bytes_of_long_messages = 64 * 1024;
+/// They may never be known.
+constexpr double bandwidths_awaited_us = 4e6;
 
 /// Clearly, by both a share and a time: measurements scatter, and more the busier hosts are. Bandwidths are found out
 /// little by little, and scatter by factors: that is no news of a link.
@@ -145,11 +150,18 @@ void Docket::look_at_network() {
     }
     const auto sighting = subject_.lookout->newer_than(seen_, subject_.source_host_of);
     if (!sighting) {
+        if (holds_back_ && now_us() > known_since_us_ + bandwidths_awaited_us) {
+            holds_back_ = false;
+            question_all(false);
+        }
         return;
     }
     seen_ = sighting->changes;
     if (!sighting->topology || (!network_ && !sighting->all_known)) {
         return;
+    }
+    if (!network_) {
+        known_since_us_ = now_us();
     }
     const bool news = network_ && links_changed(network_->between_hosts(), sighting->topology->network);
     take_network(sighting->topology, sighting->memory);
@@ -204,6 +216,25 @@ bool Docket::probes(Collective collective) const {
            subject_.settings.adaptation.mode != Adaptation::Mode::synchronous;
 }
 
+// Agents measure one pair of sites after another. Until they are through, what is best for long messages is what the
+// next measurement overturns.
+bool Docket::waits_for_bandwidths(const CallShape& shape) const {
+    const Network& network = network_->between_hosts();
+    const std::vector<int>& site_of = network_->topology().site_of;
+    if (shape.length_bytes < least_bytes_of_long_messages || now_us() > known_since_us_ + bandwidths_awaited_us) {
+        return false;
+    }
+    for (int a = 0; a < network.host_count(); ++a) {
+        for (int b = 0; b < a; ++b) {
+            const bool apart = site_of[static_cast<std::size_t>(a)] != site_of[static_cast<std::size_t>(b)];
+            if (apart && !std::isfinite(network.link(a, b).bandwidth_bytes_per_us)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 // With the work's lock held, and without the other: deciding takes time.
 Docket::Deliberated Docket::deliberate(const Case& each, const std::optional<Arm>& present) const {
     Deliberated about{each};
@@ -216,6 +247,10 @@ Docket::Deliberated Docket::deliberate(const Case& each, const std::optional<Arm
     Decision made = mutirao::decide(each.shape, network_, subject_.settings, std::move(before));
     if (!tried) {
         about.ruling = decide_by_prediction(about.of_class, std::move(made));
+        return about;
+    }
+    if (about.of_class.decision = made; waits_for_bandwidths(each.shape)) {
+        about.held_back = true;
         return about;
     }
     about.outlook = outlook_for(each.shape, made, network_, subject_.settings, present);
@@ -381,6 +416,7 @@ bool Docket::work() {
     if (about.ruling) {
         fresh_.push_back(std::move(*about.ruling));
     }
+    holds_back_ = holds_back_ || about.held_back;
     take_on(shapes);
     decider_.on_outlook(shapes, std::move(about.outlook), about.remembered, about.preferred);
     return true;

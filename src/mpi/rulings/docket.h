@@ -78,6 +78,7 @@ class Docket {
         Case of_class;
         std::optional<Ruling> ruling{};  ///< by prediction alone
         Outlook outlook{};               ///< for the decider
+        bool held_back = false;          ///< until more is known
         std::vector<Measured> remembered{};
         std::optional<Candidate> preferred{};
     };
@@ -88,6 +89,7 @@ class Docket {
     ShapeClass subject_of(const CallShape& shape) const;
     void question_all(bool news);
     bool probes(Collective collective) const;
+    bool waits_for_bandwidths(const CallShape& shape) const;
     Deliberated deliberate(const Case& each, const std::optional<Arm>& present) const;
     std::optional<Ruling> decide_by_prediction(Case& each, Decision made) const;
     void recall(Deliberated& about) const;
@@ -103,6 +105,8 @@ class Docket {
     std::shared_ptr<const RankNetwork> network_;  ///< null: not known yet
     std::uint64_t seen_ = 0;
     std::vector<ProfileRow> rows_;  ///< of the profile
+    double known_since_us_ = 0;    ///< the network, at first without bandwidths
+    bool holds_back_ = false;      ///< some class waits for these
     bool frozen_ = false;  ///< adaptation=off, and the network is known
 
     mutable std::mutex mutex_;  ///< of what the calls see; never held while deciding
