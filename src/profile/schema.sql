@@ -1,7 +1,8 @@
 -- The one description of a profile's file, for the library (C++) and for the command line (Python).
--- Who changes it raises user_version; a file of another version is set aside.
+-- Who changes it raises user_version; a file of another version is set aside. So is one of what is remembered otherwise:
+-- 1 had what contests of turns found, whose verdicts were of cold connections.
 PRAGMA application_id = 1836414057;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 -- Sets of hosts: core/selection/profile.h, Fabric. Latencies in us, ascending, with commas.
 CREATE TABLE fabric(

@@ -250,7 +250,9 @@ void ClassChoice::follow_the_news(bool runs_as_before) {
     const int best = best_after_news(runs_as_before);
     const double present_us = incumbent_us();
     if (best == incumbent_) {
-        if (changed_) reason_ = "the network changed: predicted " + duration(present_us) + " now, and no other is clearly faster";
+        if (!changed_) return;
+        reason_ = "the network changed: predicted " + duration(present_us) + " now, and no other is clearly faster";
+        if (!native_runs()) trust_against(0);
         return;
     }
     reason_ = "the network changed: predicted " + duration(expected_us(best)) + ", " +
@@ -258,9 +260,16 @@ void ClassChoice::follow_the_news(bool runs_as_before) {
     end_span();
     times_ = {};
     changed_ = true;
-    displaced_ = std::exchange(incumbent_, best);
-    for (Rival& each : rivals_) each.to_incumbent = {};
+    trust_against(std::exchange(incumbent_, best));
     displaced_us_ = present_us;
+    for (Rival& each : rivals_) each.to_incumbent = {};
+}
+
+/// The incumbent runs by prediction alone, until its first calls are held against what that other was expected to
+/// take, and then native's own.
+void ClassChoice::trust_against(int other) {
+    displaced_ = other;
+    displaced_us_ = expected_us(other);
     next_control_ = calls_ + confirming_samples;
 }
 

@@ -129,6 +129,7 @@ class ClassChoice {
     void carry_over(const std::vector<Rival>& before, const Rival& ran);
     void follow_the_news(bool runs_as_before);
     int best_after_news(bool runs_as_before) const;
+    void trust_against(int other);
     void learn_from_incumbent();
     double miss_of(const Rival& rival, double time_us) const;
 
