@@ -37,7 +37,7 @@ def ends_as_natively(run, program, *words, settings, ranks=3, same_output=True, 
 
 def calls_of(world):
     """How many of a communicator's calls ran by an algorithm of ours, and how many natively."""
-    return (sum(ruling["calls"] for each in world["classes"] for ruling in each["rulings"]),
+    return (sum(ruling["calls"] + ruling["probe_calls"] for each in world["classes"] for ruling in each["rulings"]),
             sum(each["native_calls"] for each in world["classes"]))
 
 

@@ -88,7 +88,7 @@ def test_keeps_to_it_where_nothing_is_better_for_it(run, mpi):
 
 
 def test_ranks_without_a_processor_are_left_to_the_mpi_library(run):
-    """What takes turns there is the ranks: a reduction whose leaves return at once would seem fast."""
+    """There ranks take turns with the processors: a reduction whose leaves return at once would seem fast."""
     ranks = os.cpu_count() + 1
     finished = run("collective", "barrier", ranks=ranks, settings={"trials": "auto"})
     world = finished.report["communicators"][0]
