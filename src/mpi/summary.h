@@ -16,7 +16,6 @@ struct Runtime;
 /// What all communicators that are remembered come to.
 struct Sums {
     bool enabled = true;            ///< by the settings
-    bool tries = true;              ///< by the settings
     std::uint64_t calls = 0;        ///< on communicators that are not native for good, whose calls nobody counts
     std::uint64_t own_calls = 0;    ///< of them, by mutirao's algorithms
     std::uint64_t probe_calls = 0;  ///< of those, on probe

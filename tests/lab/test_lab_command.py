@@ -125,7 +125,7 @@ def test_matrix_file(mutirao, answer, tmp_path):
 
 
 @pytest.mark.parametrize("words, part", [
-    (["up", "six-site"], "did you mean six-sites?"),
+    (["up", "six-site"], "did you mean six-sites or two-sites?"),
     (["up", "six-sites", "--tcp", "tune"], "did you mean tuned?"),
     (["up", "six-sites", "--hosts-per-site", "0"], "at least 1"),
     (["up", "six-sites", "--name", "../x"], "cannot name a lab"),

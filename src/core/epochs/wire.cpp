@@ -173,10 +173,8 @@ bool take_clocking(ByteReader& in, Clocking& clocking) {
 
 bool take_ruling(ByteReader& in, int rank_count, int host_count, Ruling& ruling) {
     const Collective& collective = ruling.shapes.collective;
-    if (!take_class(in, rank_count, ruling.shapes) ||
-        !take_arm(in, collective, host_count, ruling.candidate, ruling.tree)) {
-        return false;
-    }
+    if (!take_class(in, rank_count, ruling.shapes)) return false;
+    if (!take_arm(in, collective, host_count, ruling.candidate, ruling.tree)) return false;
     ruling.id = static_cast<std::uint32_t>(in.take(4));
     if (!take_clocking(in, ruling.clocking)) return false;
     if (ruling.clocking.probe == 0) return true;

@@ -207,7 +207,9 @@ void ClassChoice::carry_over(const std::vector<Rival>& before, const Rival& ran)
             runs_as_before = as_before(each, ran);
         }
         for (const Rival& old : before) {
-            if (old.arm.candidate == each.arm.candidate && old.miss > 0) each.miss = old.miss;
+            const bool same = old.arm.candidate == each.arm.candidate;
+            const bool alike = old.arm.candidate.algorithm == each.arm.candidate.algorithm;
+            if (old.miss > 0 && (same || (alike && each.miss == 0))) each.miss = old.miss;
         }
     }
     for (Rival& each : rivals_) {
@@ -222,21 +224,19 @@ void ClassChoice::carry_over(const std::vector<Rival>& before, const Rival& ran)
     follow_the_news(runs_as_before);
 }
 
-// What is no longer measured to be faster than the MPI library's own must be predicted to be.
+// Only what was measured once, before the news, is known well enough to rule without a probe. What is no longer
+// measured to be faster than the MPI library's own must be predicted to be.
 int ClassChoice::best_after_news(bool runs_as_before) const {
-    const auto trusted_us = [this](int number) {
-        return expected_us(number) * (number == incumbent_ || rival(number).miss > 0 ? 1 : 1 + error_ / 2);
-    };
     int best = incumbent_;
     for (int i = 0; i < arm_count(); ++i) {
         const Rival& it = rival(i);
-        if (it.closed || it.to_incumbent.known() || (runs_as_before && it.miss == 0)) continue;
-        if (trusted_us(i) < trusted_us(best)) best = i;
+        const bool eligible = i == 0 || it.miss > 0;
+        if (eligible && !it.closed && !it.to_incumbent.known() && expected_us(i) < expected_us(best)) best = i;
     }
-    const double best_us = trusted_us(best), present_us = trusted_us(incumbent_);
+    const double best_us = expected_us(best), present_us = expected_us(incumbent_);
     if (best_us > present_us * (1 - news_margin) || best_us > present_us - news_margin_us) best = incumbent_;
     const bool proven = runs_as_before && best == incumbent_;
-    return proven || trusted_us(best) < trusted_us(0) * (1 - news_margin) ? best : 0;
+    return proven || expected_us(best) < expected_us(0) * (1 - news_margin) ? best : 0;
 }
 
 // By predictions alone, scaled by what was measured. An incumbent that stays is clocked anew if it changed.
@@ -606,6 +606,11 @@ std::optional<std::string> ClassChoice::newly_settled() {
     if (told_settled_ || !ready_for_probe() || anything_to_try()) return std::nullopt;
     told_settled_ = true;
     return reason_ = why_settled();
+}
+
+std::string ClassChoice::why_probed(int number) const {
+    return "on probe: expected to take " + duration(expected_us(number)) + ", and " +
+           with_time(rival(incumbent_).arm, incumbent_us());
 }
 
 std::string ClassChoice::why_settled() const {

@@ -82,6 +82,7 @@ class ClassChoice {
     double calls_per_us() const { return calls_per_us_; }
 
     const std::string& reason() const { return reason_; }
+    std::string why_probed(int number) const;
     /// Once nothing is left to be tried, the first time it is asked after that.
     std::optional<std::string> newly_settled();
     const Arm* incumbent() const { return rivals_.empty() ? nullptr : &rival(incumbent_).arm; }
@@ -182,7 +183,7 @@ class ClassChoice {
 
     bool changed_ = false;
     bool told_settled_ = false;
-    std::string reason_ = "nothing is ruled yet";
+    std::string reason_;
 
     std::uint64_t calls_ = 0, sampled_at_ = 0;
     std::uint64_t next_control_ = 0;  ///< native is probed at this call

@@ -85,7 +85,8 @@ void Decider::begin_probe(double now_us, std::vector<Decided>& decided) {
     }
     if (best == nullptr) return;
     ledger_->charge(best->price_us(arm));
-    decided.push_back({best->rule_probe(++last_id_, arm), true, "on probe; " + best->reason(), best->measured()});
+    std::string why = best->why_probed(arm);
+    decided.push_back({best->rule_probe(++last_id_, arm), true, std::move(why), best->measured()});
     probing_ = best;
     const double expected_us = static_cast<double>(best->calls_clocked()) / std::max(best->calls_per_us(), 1e-12);
     probe_until_us_ = now_us + std::max(least_patience_us, patience * expected_us);
