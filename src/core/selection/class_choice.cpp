@@ -90,7 +90,7 @@ double ClassChoice::usual_miss() const {
 }
 
 double ClassChoice::by_prediction_us(const Rival& rival) const {
-    return waiting_us_ + predicted_us(rival) * (rival.miss > 0 ? rival.miss : usual_miss());
+    return waiting_us_.value_or(0) + predicted_us(rival) * (rival.miss > 0 ? rival.miss : usual_miss());
 }
 
 double ClassChoice::incumbent_us() const {
@@ -131,12 +131,13 @@ void ClassChoice::learn_from_incumbent() {
     const double span_us = it.cold_us - it.warm_us;
     if (native_runs() && span_us > 0)
         coldness_ = std::clamp((times_.time_us() - it.warm_us) / span_us, 0.0, 1.0);
-    waiting_us_ = std::max(times_.time_us() - most_miss * predicted_us(it), 0.0);
+    const double beyond_us = std::max(times_.time_us() - most_miss * predicted_us(it), 0.0);
+    waiting_us_ = std::min(waiting_us_.value_or(beyond_us), beyond_us);  // a link that got slower is no lateness
     it.miss = miss_of(it, times_.time_us());
 }
 
 double ClassChoice::miss_of(const Rival& rival, double time_us) const {
-    return std::max(time_us - waiting_us_, least_miss * predicted_us(rival)) / predicted_us(rival);
+    return std::max(time_us - waiting_us_.value_or(0), least_miss * predicted_us(rival)) / predicted_us(rival);
 }
 
 // --- predictions ---------------------------------------------------------------------------------------
@@ -199,6 +200,11 @@ void ClassChoice::carry_over(const std::vector<Rival>& before, const Rival& ran)
         const double ratio = predicted_us(now) / predicted_us(old);
         return ratio < changed_ratio && ratio > 1 / changed_ratio;
     };
+    // Another may have become the incumbent while this outlook was thought of: it is compared as it was predicted.
+    const auto is_ran = [&ran](const Rival& each) { return each.arm == ran.arm; };
+    if (std::none_of(rivals_.begin(), rivals_.end(), is_ran)) {
+        rivals_.push_back({ran.arm, ran.cold_us, ran.warm_us});
+    }
     bool runs_as_before = false;
     for (int i = 0; i < arm_count(); ++i) {
         Rival& each = rival(i);

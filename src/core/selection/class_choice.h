@@ -164,7 +164,7 @@ class ClassChoice {
     std::vector<Rival> rivals_;  ///< native first; empty: nothing is predicted yet, or there is no choice
     double error_ = 0;           ///< of predictions, as Outlook's
     std::optional<double> bound_us_;
-    double waiting_us_ = 0;  ///< of a call's time: for late ranks, whatever runs
+    std::optional<double> waiting_us_;  ///< of a call's time: for late ranks, whatever runs; nothing: not known yet
     double coldness_ = 1;  ///< 0: calls take what is predicted over warm connections, 1: over idle ones
     int incumbent_ = 0;
     SampleSeries times_;         ///< of the incumbent, on this network

@@ -17,6 +17,9 @@ constexpr double distrusted_error = 2;
 /// Beside the MPI library's own and what runs now. Where predictions are distrusted the best is among more of them.
 constexpr std::size_t most_arms = 3, most_arms_distrusted = 4;
 
+/// Of what never ends: a day.
+constexpr double endless_us = 86400e6;
+
 std::shared_ptr<const RankNetwork> warmed(const RankNetwork& network) {
     Topology topology = network.topology();
     topology.network.transport.initial_window_bytes = Transport::unlimited;
@@ -47,6 +50,12 @@ class Gathering {
         const auto warm_us = time_us(arm, warm_, warm_network_);
         if (cold_us && warm_us && *cold_us > 0 && *warm_us > 0)
             arms_.push_back({std::move(arm), *cold_us, *warm_us});
+    }
+    /// Also over links that carry nothing any more: what runs is to be compared with, however long it takes.
+    void add_in_any_case(Arm arm) {
+        const std::size_t before = arms_.size();
+        add(arm);
+        if (arms_.size() == before) arms_.push_back({std::move(arm), endless_us, endless_us});
     }
     /// Of an algorithm only the parameters that are best in both regimes: probes tell algorithms apart sooner than
     /// segments; and one of those that take exactly as long, which among few ranks exchange the same messages.
@@ -108,8 +117,7 @@ Outlook outlook_for(const CallShape& call, const Decision& decision,
     const bool distrusted = !distrust(shape.collective, network->between_hosts()).empty();
     const std::size_t most = distrusted ? most_arms_distrusted : most_arms;
     Gathering gathering(shape, decision, warm, *network, *warm_network);
-    gathering.add(native_candidate(shape.collective));
-    if (gathering.arms().empty()) return {};  // nothing to compare with
+    gathering.add_in_any_case({native_candidate(shape.collective), std::nullopt});
     for (std::size_t i = 0; i < std::max(decision.considered.size(), warm.considered.size()); ++i) {
         for (const Decision* const each : {&decision, &warm}) {
             const bool room = i < each->considered.size() && gathering.count() <= most;
@@ -122,7 +130,7 @@ Outlook outlook_for(const CallShape& call, const Decision& decision,
     }
     const auto is_present = [&](const Prospect& each) { return each.arm == *present; };
     if (present && std::none_of(gathering.arms().begin(), gathering.arms().end(), is_present))
-        gathering.add(*present);
+        gathering.add_in_any_case(*present);
     return {std::move(gathering.arms()), distrusted ? distrusted_error : usual_error, decision.bound_us};
 }
 
