@@ -33,7 +33,7 @@ struct Pace {
     std::uint64_t most_calls = 100'000;
 };
 
-/// Where nothing is on trial there is little to tell, and telling it costs as much as dozens of short calls.
+/// Where nothing is on probe there is little to tell, and telling it costs as much as dozens of short calls.
 inline constexpr Pace pace_on_one_host{10'000, 1024}, quiet_pace_on_one_host{100'000, 1024};
 
 class EpochDecider {

@@ -94,8 +94,8 @@ std::vector<Remembered> remembered(const std::vector<ProfileRow>& rows, const Ca
                                    const Ranks& ranks);
 
 /// By what is remembered, fastest first: native where nothing is faster by the margin, otherwise the fastest whose
-/// median and native's lie outside each other's intervals. In trials these two took turns, so that they could be
-/// told apart by ratios; what is kept of them are the times, whose intervals overlap where times drifted. Nothing
+/// median and native's lie outside each other's intervals. Where times
+/// drifted, their intervals overlap although the job that measured them could tell them apart. Nothing
 /// where that leaves it open, or where native is not known: calls have to tell.
 const Remembered* preferred(const std::vector<Remembered>& known, double margin = 0.03);
 

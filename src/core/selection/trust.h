@@ -1,5 +1,5 @@
-// Where predictions are good enough to leave the MPI library's own algorithms by them alone. Elsewhere trials
-// decide (contest.h), or nobody.
+// Where predictions are good enough to leave the MPI library's own algorithms by them alone. Elsewhere probes
+// decide (decider.h), or nobody.
 #pragma once
 
 #include <string>
