@@ -7,7 +7,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
 from mutirao import __version__
@@ -143,13 +143,21 @@ def _end_on(signal_number: int, _frame) -> NoReturn:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    def command() -> int:
+        words = list(sys.argv[1:] if arguments is None else arguments)
+        parsed = make_parser().parse_args(_as_options(words))
+        return parsed.run(parsed)
+
+    return exit_code_of(command)
+
+
+def exit_code_of(command: Callable[[], int]) -> int:
+    """Of what is run from a command line: each failure is one line on stderr, and wrong usage is exit code 2."""
     # So that whatever a command started is ended by its `finally`, as on Ctrl-C.
     signal.signal(signal.SIGTERM, _end_on)
     signal.signal(signal.SIGHUP, _end_on)
     try:
-        words = list(sys.argv[1:] if arguments is None else arguments)
-        parsed = make_parser().parse_args(_as_options(words))
-        return parsed.run(parsed)
+        return command()
     except UsageError as error:
         print(f"mutirao: {error}", file=sys.stderr)
         return 2

@@ -1,6 +1,5 @@
 """`python -m mutirao.bars`, which `make bars` calls."""
 
-import signal
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -8,8 +7,7 @@ from typing import NoReturn
 from mutirao.bars import frame
 from mutirao.bars.all_bars import all_bars
 from mutirao.bars.bar import MPIS, Bar
-from mutirao.cli import Parser
-from mutirao.errors import Failure, UsageError
+from mutirao.cli import Parser, exit_code_of
 from mutirao.output import note, print_json
 from mutirao.progress import Steps
 from mutirao.studies.circumstances import Circumstances, busy_remarks
@@ -72,18 +70,8 @@ def _list(bars: Sequence[Bar], as_json: bool) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """As the command line of mutirao: each failure is one line, and wrong usage is exit code 2."""
-    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
-    try:
-        return run(make_parser().parse_args(arguments))
-    except UsageError as error:
-        print(f"mutirao: {error}", file=sys.stderr)
-        return 2
-    except Failure as error:
-        print(f"mutirao: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
+    """As the command line of mutirao."""
+    return exit_code_of(lambda: run(make_parser().parse_args(arguments)))
 
 
 def entry() -> NoReturn:
