@@ -11,7 +11,6 @@ namespace {
 
 /// What is not faster by more than this is as fast: ties are the MPI library's, and the incumbent's.
 constexpr double tie_margin = 0.03;
-constexpr double deviations_of_95_percent = 1.96;
 /// As near to the lower bound as this nothing is left to be won.
 constexpr double near_bound = 1.05;
 /// After news a rival takes over if it is predicted to be faster by both.
@@ -31,9 +30,9 @@ constexpr std::uint32_t charged_after_probe = 2;
 /// Of a new incumbent, clocked to see whether it keeps what its probe promised.
 constexpr std::uint32_t confirming_samples = 8;
 constexpr std::size_t least_confirming = 4;
-/// Of one that was ruled by prediction, until that is held against what it took.
-constexpr std::size_t least_trusted = 2;
 constexpr std::uint64_t first_control_calls = 64;
+/// The same of one that runs by prediction alone, and after any news.
+constexpr std::uint64_t first_check_calls = 12;
 /// By so much an arm must be predicted to be faster, where predictions err by no more than that.
 constexpr double least_promise = 0.1, most_trusted_error = 0.5;
 /// Of a time over what is predicted.
@@ -58,23 +57,14 @@ Ratio renewed(Ratio before, const Ratio& now) {
     return apart > clear_deviations * std::sqrt(before.variance + now.variance) ? now : now.with(before);
 }
 
+bool is_one_way(Collective collective) {
+    return row_of(collective).rooted || collective == Collective::scan || collective == Collective::exscan;
+}
+
 }  // namespace
 
-void Account::add(const Account& other) {
-    took_us += other.took_us;
-    saved_us += other.saved_us;
-    error_us = std::hypot(error_us, other.error_us);
-    probes_us += other.probes_us;
-    unknown_calls += other.unknown_calls;
-}
-
 ClassChoice::ClassChoice(const ShapeClass& shapes, int reporters, bool watched)
-    : shapes_(shapes), reporters_(reporters), watched_(watched) {}
-
-bool ClassChoice::is_one_way() const {
-    return row_of(shapes_.collective).rooted || shapes_.collective == Collective::scan ||
-           shapes_.collective == Collective::exscan;
-}
+    : shapes_(shapes), watched_(watched), clocked_(reporters, is_one_way(shapes.collective)) {}
 
 // --- what is expected --------------------------------------------------------------------------------
 
@@ -89,8 +79,12 @@ double ClassChoice::usual_miss() const {
     return 1;
 }
 
+double ClassChoice::scaled_us(const Rival& rival) const {
+    return predicted_us(rival) * (rival.miss > 0 ? rival.miss : usual_miss());
+}
+
 double ClassChoice::by_prediction_us(const Rival& rival) const {
-    return waiting_us_.value_or(0) + predicted_us(rival) * (rival.miss > 0 ? rival.miss : usual_miss());
+    return waiting_us_.value_or(0) + scaled_us(rival);
 }
 
 double ClassChoice::incumbent_us() const {
@@ -103,17 +97,21 @@ double ClassChoice::native_us() const {
     return native.to_incumbent.known() ? native.to_incumbent.value * incumbent_us() : by_prediction_us(native);
 }
 
+const Ratio& ClassChoice::best_known(const Rival& rival) {
+    return rival.settling.known() ? rival.settling : rival.to_incumbent;
+}
+
 double ClassChoice::expected_us(int number) const {
     const Rival& it = rival(number);
     if (number == incumbent_) return incumbent_us();
-    if (it.to_incumbent.known()) return it.to_incumbent.value * incumbent_us();
+    if (const Ratio& ratio = best_known(it); ratio.known()) return ratio.value * incumbent_us();
     return it.remembered ? *it.remembered * native_us() : by_prediction_us(it);
 }
 
 /// By which share it may take more or less than expected.
 double ClassChoice::doubt(int number) const {
     const Rival& it = rival(number);
-    if (it.to_incumbent.known()) return clear_deviations * it.to_incumbent.deviation();
+    if (const Ratio& ratio = best_known(it); ratio.known()) return clear_deviations * ratio.deviation();
     return it.remembered ? remembered_error : error_;
 }
 
@@ -122,18 +120,29 @@ double ClassChoice::low_quantile_us() const {
     return incumbent_us() * (1 - deviations_of_95_percent * relative_scatter(times_.times_us));
 }
 
-// What native was measured to take, beside what is predicted of it, tells how warm connections are, and how wrong
+/// On this network.
+const SampleSeries& ClassChoice::series_of(int number) const {
+    return number == incumbent_ ? times_ : rival(number).times;
+}
+
+// What calls were measured to take, beside what is predicted of them, tells how warm connections are, and how wrong
 // the predictions of this class are. What is beyond any such error is the program's own: ranks wait for late ones,
-// whatever runs.
-void ClassChoice::learn_from_incumbent() {
-    if (rivals_.empty() || times_.size() < 2) return;
-    Rival& it = rival(incumbent_);
-    const double span_us = it.cold_us - it.warm_us;
-    if (native_runs() && span_us > 0)
-        coldness_ = std::clamp((times_.time_us() - it.warm_us) / span_us, 0.0, 1.0);
-    const double beyond_us = std::max(times_.time_us() - most_miss * predicted_us(it), 0.0);
-    waiting_us_ = std::min(waiting_us_.value_or(beyond_us), beyond_us);  // a link that got slower is no lateness
-    it.miss = miss_of(it, times_.time_us());
+// whatever runs. That changes with the network, too, as the program's other messages go over it; errors do not.
+void ClassChoice::learn_from_times() {
+    const auto known = [this](int number) { return series_of(number).size() >= (number == incumbent_ ? 2 : 1); };
+    for (int i = 0; i < arm_count(); ++i) {
+        if (!known(i)) continue;
+        const Rival& it = rival(i);
+        const double time_us = series_of(i).time_us(), span_us = it.cold_us - it.warm_us;
+        if (i == 0 && native_runs() && span_us > 0)
+            coldness_ = std::clamp((time_us - it.warm_us) / span_us, 0.0, 1.0);
+        const double miss = heard_news_ && it.miss > 0 ? it.miss : most_miss;
+        const double beyond_us = std::max(time_us - miss * predicted_us(it), 0.0);
+        waiting_us_ = std::min(waiting_us_.value_or(beyond_us), beyond_us);  // a link that got slower is no lateness
+    }
+    for (int i = 0; i < arm_count(); ++i) {
+        if (known(i)) rival(i).miss = miss_of(rival(i), series_of(i).time_us());
+    }
 }
 
 double ClassChoice::miss_of(const Rival& rival, double time_us) const {
@@ -147,10 +156,9 @@ void ClassChoice::take(Outlook outlook) {
     for (Prospect& each : outlook.arms) fresh.push_back({std::move(each.arm), each.cold_us, each.warm_us});
     error_ = outlook.error;
     bound_us_ = outlook.bound_us;
-    displaced_ = -1;
     if (rivals_.empty()) {
         rivals_ = std::move(fresh);
-        return learn_from_incumbent();
+        return learn_from_times();
     }
     if (!outlook.of_another_network) return refine(std::move(fresh));
     // Whatever is on probe ends without a verdict: the network that it began on is gone.
@@ -191,7 +199,7 @@ void ClassChoice::refine(std::vector<Rival> fresh) {
     probed_ = probed;
     challenged_ = challenged;
     told_settled_ = false;
-    learn_from_incumbent();
+    learn_from_times();
 }
 
 // What was measured holds where the prediction is as it was; elsewhere it scales what is predicted now.
@@ -239,44 +247,40 @@ int ClassChoice::best_after_news(bool runs_as_before) const {
         const bool eligible = i == 0 || it.miss > 0;
         if (eligible && !it.closed && !it.to_incumbent.known() && expected_us(i) < expected_us(best)) best = i;
     }
-    const double best_us = expected_us(best), present_us = expected_us(incumbent_);
-    if (best_us > present_us * (1 - news_margin) || best_us > present_us - news_margin_us) best = incumbent_;
+    if (!is_clearly_faster(best, incumbent_)) best = incumbent_;
     const bool proven = runs_as_before && best == incumbent_;
-    return proven || expected_us(best) < expected_us(0) * (1 - news_margin) ? best : 0;
+    return proven || is_clearly_faster(best, 0) ? best : 0;
+}
+
+/// Apart from what is waited for, whatever runs.
+bool ClassChoice::is_clearly_faster(int number, int other) const {
+    const double us = expected_us(number), other_us = expected_us(other), waiting_us = waiting_us_.value_or(0);
+    return us < other_us - news_margin_us && us - waiting_us < (other_us - waiting_us) * (1 - news_margin);
 }
 
 // By predictions alone, scaled by what was measured. An incumbent that stays is clocked anew if it changed.
 void ClassChoice::follow_the_news(bool runs_as_before) {
     told_settled_ = false;
-    if (!runs_as_before) {
-        end_span();
-        times_ = {};
-        changed_ = true;
-    }
+    next_control_ = std::max(next_control_, calls_ + first_check_calls);
+    if (!runs_as_before) times_ = {};
     const int best = best_after_news(runs_as_before);
-    const double present_us = incumbent_us();
+    times_are_old_ = runs_as_before && best == incumbent_;
+    if (times_are_old_) return;
     if (best == incumbent_) {
-        if (!changed_) return;
-        reason_ = "the network changed: predicted " + duration(present_us) + " now, and no other is clearly faster";
-        if (!native_runs()) trust_against(0);
-        return;
+        reason_ = "the network changed: predicted " + duration(incumbent_us()) + " now, and no other is clearly faster";
+    } else {
+        reason_ = "the network changed: predicted " + duration(expected_us(best)) + ", " +
+                  with_time(rival(incumbent_).arm, incumbent_us());
+        for (Rival& each : rivals_) each.to_incumbent = {};
     }
-    reason_ = "the network changed: predicted " + duration(expected_us(best)) + ", " +
-              with_time(rival(incumbent_).arm, present_us);
-    end_span();
+    books_.compare_anew();
     times_ = {};
+    waiting_us_.reset();
+    heard_news_ = true;
+    incumbent_ = best;
+    unproven_ = !native_runs();
+    next_control_ = calls_ + first_check_calls;
     changed_ = true;
-    trust_against(std::exchange(incumbent_, best));
-    displaced_us_ = present_us;
-    for (Rival& each : rivals_) each.to_incumbent = {};
-}
-
-/// The incumbent runs by prediction alone, until its first calls are held against what that other was expected to
-/// take, and then native's own.
-void ClassChoice::trust_against(int other) {
-    displaced_ = other;
-    displaced_us_ = expected_us(other);
-    next_control_ = calls_ + confirming_samples;
 }
 
 void ClassChoice::remember(const std::vector<Measured>& remembered) {
@@ -306,59 +310,16 @@ void ClassChoice::begin_with(const Candidate& preferred) {
 // --- samples -----------------------------------------------------------------------------------------
 
 void ClassChoice::begin(std::uint32_t id, const Clocking& clocking, int rival_on_probe) {
-    ruling_ = id;
-    clocking_ = clocking;
+    clocked_.begin(id, clocking);
     probed_ = rival_on_probe;
     counts_ = true;
     taken_ = 0;
-    gathered_.assign(clocking.samples(), {});
     changed_ = false;
 }
 
-void ClassChoice::gather(const TimeReport& report) {
-    for (std::size_t i = 0; i < report.samples.size(); ++i) {
-        const std::size_t number = report.first + i;
-        if (number >= gathered_.size()) return;
-        Gathered& all = gathered_[number];
-        const Sample& one = report.samples[i];
-        ++all.reports;
-        all.sum.time_us += one.time_us;
-        all.sum.lap_us += one.lap_us;
-        all.slowest.time_us = std::max(all.slowest.time_us, one.time_us);
-        all.slowest.lap_us = std::max(all.slowest.lap_us, one.lap_us);
-    }
-}
-
-// Where every rank waits for every other their mean is the least disturbed. Elsewhere ranks may return long before
-// others are done, and the slowest one alone tells what a row of calls takes.
-Sample ClassChoice::sample(std::uint32_t number) const {
-    const Gathered& all = gathered_[number];
-    if (is_one_way()) return all.slowest;
-    return {all.sum.time_us / reporters_, all.sum.lap_us / reporters_};
-}
-
-bool ClassChoice::complete_until(std::uint32_t count) const {
-    for (std::uint32_t i = 0; i < count; ++i) {
-        if (!is_complete(i)) return false;
-    }
-    return true;
-}
-
-/// Over connections that lie idle TCP begins slowly: the first calls of a probe are slower than those of a program
-/// that keeps to its arm.
-std::vector<double> ClassChoice::settled_half(std::uint32_t from, std::uint32_t to) const {
-    return times_us(to - (to - from + 1) / 2, to);
-}
-
-std::vector<double> ClassChoice::times_us(std::uint32_t from, std::uint32_t to) const {
-    std::vector<double> result;
-    for (std::uint32_t i = from; i < to; ++i) result.push_back(sample(i).time_us);
-    return result;
-}
-
 bool ClassChoice::hear(const TimeReport& report) {
-    if (report.ruling != ruling_ || !counts_ || changed_) return false;
-    gather(report);
+    if (report.ruling != clocked_.ruling() || !counts_ || changed_) return false;
+    clocked_.add(report);
     const bool over = probing() && judge_probe();
     if (changed_) return over;
     take_incumbent_samples();
@@ -368,102 +329,117 @@ bool ClassChoice::hear(const TimeReport& report) {
 
 // The first sample connects, or follows another arm.
 void ClassChoice::take_incumbent_samples() {
-    for (; taken_ < clocking_.samples() && is_complete(taken_); ++taken_) {
-        const bool of_probe = taken_ >= clocking_.lead && taken_ < probe_end();
-        const bool first = taken_ == (clocking_.probe > 0 ? probe_end() : 0);
+    const Clocking& clocking = clocked_.clocking();
+    for (; taken_ < clocked_.size() && clocked_.knows(taken_); ++taken_) {
+        const bool of_probe = taken_ >= clocking.lead && taken_ < clocked_.probe_end();
+        const bool first = taken_ == (clocking.probe > 0 ? clocked_.probe_end() : 0);
         if (of_probe || first) continue;
-        times_.add(sample(taken_));
+        if (std::exchange(times_are_old_, false)) times_ = {};
+        times_.add(clocked_.sample(taken_));
         sampled_at_ = calls_;
     }
-    learn_from_incumbent();
+    learn_from_times();
 }
 
 // --- a probe's end -----------------------------------------------------------------------------------
 
 /// What the incumbent took around the probe; where that is little, before it, too.
 std::vector<double> ClassChoice::controls_us(bool with_trail) const {
-    std::vector<double> around = times_us(0, clocking_.lead);
+    std::vector<double> around = clocked_.times_us(0, clocked_.clocking().lead);
     if (with_trail) {
-        for (const double time_us : times_us(probe_end() + 1, clocking_.samples())) around.push_back(time_us);
+        for (const double time_us : clocked_.times_us(clocked_.probe_end() + 1, clocked_.size()))
+            around.push_back(time_us);
     }
-    if (clocking_.calls_per_sample > 1) return around;
+    if (!calls_are_alone()) return around;
     for (auto it = times_.times_us.rbegin(); it != times_.times_us.rend() && around.size() < enough_controls; ++it)
         around.push_back(*it);
     return around;
 }
 
-/// Of calls that are clocked one by one; a few around a probe tell less of it.
+/// A few calls around a probe tell less of their scatter than all that are known.
 double ClassChoice::usual_scatter() const {
-    const bool alike = clocking_.calls_per_sample == 1 && times_.size() >= enough_controls;
-    return alike ? relative_scatter(times_.times_us) : 0;
+    return calls_are_alone() && times_.size() >= enough_controls ? relative_scatter(times_.times_us) : 0;
 }
 
 /// Where the incumbent's calls around a probe took far longer or shorter than usual something else went on.
 bool ClassChoice::is_usual(double control_us) const {
     constexpr double most_ratio = 1.5;
     const double usual_us = times_.time_us();
-    return times_.size() < enough_controls || clocking_.calls_per_sample > 1 ||
+    return times_.size() < enough_controls || !calls_are_alone() ||
            (control_us < usual_us * most_ratio && control_us > usual_us / most_ratio);
 }
 
 double ClassChoice::loss_us(double control_us) const {
+    const std::uint32_t end = clocked_.probe_end();
     double lost_us = 0;
-    for (std::uint32_t i = clocking_.lead; i < probe_end(); ++i) {
-        if (is_complete(i)) lost_us += sample(i).time_us - control_us;
-    }
-    const std::uint32_t charged_end = std::min(probe_end() + charged_after_probe, clocking_.samples());
-    for (std::uint32_t i = probe_end(); i < charged_end; ++i) {
-        if (is_complete(i)) lost_us += std::max(sample(i).time_us - control_us, 0.0);
-    }
-    return lost_us * clocking_.calls_per_sample;
+    for (const double time_us : clocked_.times_us(clocked_.clocking().lead, end)) lost_us += time_us - control_us;
+    for (const double time_us : clocked_.times_us(end, std::min(end + charged_after_probe, clocked_.size())))
+        lost_us += std::max(time_us - control_us, 0.0);
+    return lost_us * clocked_.clocking().calls_per_sample;
 }
 
-// As soon as it is clear whether the probe is faster, or when all is known; true: it is over. One that is clearly
-// slower is called off, and one that wins goes on.
-bool ClassChoice::judge_probe() {
-    std::uint32_t known_end = clocking_.lead + 1;
-    while (known_end < probe_end() && complete_until(known_end + 1)) ++known_end;
-    if (known_end == clocking_.lead + 1) return false;
-    const bool all = known_end == probe_end(), whole = all && complete_until(clocking_.samples());
-    const std::vector<double> control = controls_us(whole), probe = settled_half(clocking_.lead, known_end);
-    const double last_ratio = probe.back() / sample(known_end - 2).time_us;
-    const bool warms = last_ratio < still_warming;
-    const Ratio now = ratio_of(probe, control, usual_scatter());
-    Rival& it = rival(probed_);
-    const Ratio known = probed_ == 0 ? renewed(it.to_incumbent, now) : now.with(it.to_incumbent);
-    const bool usual = is_usual(median_of(control));
-    const bool faster = usual && known.known() && known.high() < 1 && known.value <= 1 - tie_margin;
-    const bool slower = usual && !(warms && all) && now.known() && now.low() > (warms ? far_slower : 1);
-    const bool no_faster = slower || (all && !warms && known.known() && known.low() > 1 - tie_margin);
-    if (!faster && !no_faster && !whole) return false;
+// As soon as it is clear whether the probe is faster, or when all is known. Over connections that lie idle TCP begins
+// slowly: the first calls of a probe are slower than those of a program that keeps to its arm, so its later half is
+// compared.
+std::optional<ClassChoice::Verdict> ClassChoice::verdict() const {
+    const std::uint32_t begin = clocked_.clocking().lead, end = clocked_.probe_end();
+    std::uint32_t known_end = begin + 1;
+    while (known_end < end && clocked_.knows_until(known_end + 1)) ++known_end;
+    if (known_end == begin + 1) return std::nullopt;
+    Verdict it;
+    it.all = known_end == end;
+    const bool whole = it.all && clocked_.knows_until(clocked_.size());
+    it.probe_us = clocked_.times_us(known_end - (known_end - begin + 1) / 2, known_end);
+    const std::vector<double> controls = controls_us(whole);
+    it.control_us = median_of(controls);
+    it.usual = is_usual(it.control_us);
+    it.last_over_one_before = it.probe_us.back() / clocked_.sample(known_end - 2).time_us;
+    it.warms = it.last_over_one_before < still_warming;
+    it.now = ratio_of(it.probe_us, controls, usual_scatter());
+    const Ratio& before = rival(probed_).to_incumbent;
+    it.known = probed_ == 0 ? renewed(before, it.now) : it.now.with(before);
+    it.faster = it.usual && it.known.known() && it.known.high() < 1 && it.known.value <= 1 - tie_margin;
+    it.slower = it.usual && !(it.warms && it.all) && it.now.known() && it.now.low() > (it.warms ? far_slower : 1);
+    it.no_faster = it.slower || (it.all && !it.warms && it.known.known() && it.known.low() > 1 - tie_margin);
+    if (!it.faster && !it.no_faster && !whole) return std::nullopt;
+    return it;
+}
 
-    const double control_us = median_of(control);
-    const double lost_us = loss_us(control_us);
-    account_.probes_us += lost_us;
+// One that is clearly slower is called off, and one that wins goes on; true: it is over.
+bool ClassChoice::judge_probe() {
+    const std::optional<Verdict> found = verdict();
+    if (!found) return false;
+    const double lost_us = loss_us(found->control_us);
+    books_.add_probe(lost_us);
     still_to_charge_us_ = std::max(lost_us, 0.0) - charged_us_;
     if (probed_ == 0) {
-        end_span();
+        unproven_ = false;
+        books_.compare_anew();
         next_control_ = 2 * std::max(calls_, first_control_calls);
     }
-    if (usual) {
-        for (const double time_us : probe) it.times.add({time_us, 0});
-        it.to_incumbent = slower && probed_ != 0 ? now : known;
-        if (warms && !faster && probed_ != 0)
-            it.to_incumbent = {probe.back() / median_of(control) * last_ratio, warming_variance};
-        it.miss = miss_of(it, it.times.time_us());
-    }
+    Rival& it = rival(probed_);
+    if (found->usual) learn_from_probe(it, *found);
     ++it.probes;
-    it.closed = no_faster || it.probes >= most_probes;
+    it.closed = found->no_faster || it.probes >= most_probes;
     const int number = std::exchange(probed_, -1);
-    if (faster) {
-        make_incumbent(number, known,
-                       "measured " + duration(median_of(probe)) + ", " +
-                           with_time(rival(incumbent_).arm, control_us));
-    } else if (!all) {
-        reason_ = with_time(it.arm, median_of(probe)) + " is slower than " + duration(control_us);
+    const double took_us = median_of(found->probe_us);
+    if (found->faster) {
+        make_incumbent(number, found->known,
+                       "measured " + duration(took_us) + ", " + with_time(rival(incumbent_).arm, found->control_us));
+    } else if (!found->all) {
+        reason_ = with_time(it.arm, took_us) + " is slower than " + duration(found->control_us);
         changed_ = true;
     }
     return true;
+}
+
+void ClassChoice::learn_from_probe(Rival& it, const Verdict& found) {
+    const bool native = &it == &rival(0);
+    for (const double time_us : found.probe_us) it.times.add({time_us, 0});
+    it.to_incumbent = found.slower && !native ? found.now : found.known;
+    it.settling = {};
+    if (found.warms && !native)
+        it.settling = {found.probe_us.back() / found.control_us * found.last_over_one_before, warming_variance};
 }
 
 void ClassChoice::give_up_probe() {
@@ -472,35 +448,25 @@ void ClassChoice::give_up_probe() {
 }
 
 void ClassChoice::make_incumbent(int number, const Ratio& to_before, std::string reason) {
-    end_span();
+    books_.compare_anew();
     for (int i = 0; i < arm_count(); ++i) {
         Ratio& each = rival(i).to_incumbent;
         if (i != number && each.known()) each = each.over(to_before);
+        rival(i).settling = {};
     }
     Rival& before = rival(incumbent_);
     before.to_incumbent = {1 / to_before.value, to_before.variance};
     before.times = std::exchange(times_, {});
     before.closed = true;
     challenged_ = std::exchange(incumbent_, number);
+    unproven_ = false;
     next_control_ = calls_ + first_control_calls;
     reason_ = std::move(reason);
     changed_ = true;
     told_settled_ = false;
 }
 
-// What was ruled by prediction alone goes again if it takes longer than what it displaced was expected to take.
-void ClassChoice::confirm_prediction() {
-    const int before = std::exchange(displaced_, -1);
-    const double now_us = times_.time_us();
-    if (now_us <= displaced_us_ * (1 + tie_margin)) return;
-    make_incumbent(before, {displaced_us_ / now_us, warming_variance},
-                   with_time(rival(incumbent_).arm, now_us) + " is slower than the " + duration(displaced_us_) +
-                       " expected of this");
-    challenged_ = -1;
-}
-
 void ClassChoice::confirm() {
-    if (displaced_ >= 0 && times_.size() >= least_trusted) return confirm_prediction();
     if (challenged_ < 0 || times_.size() < least_confirming) return;
     const Rival& before = rival(challenged_);
     const std::vector<double> its = before.times.times_us;
@@ -558,7 +524,7 @@ bool ClassChoice::anything_to_try() const {
 
 Clocking ClassChoice::probe_of(int number) const {
     // Native, which was measured before, and what is sure to win begin with more calls than what may only lose.
-    const bool at_length = (number == 0 && !native_runs()) || most_us(number) < low_quantile_us();
+    const bool at_length = (number == 0 && !native_runs() && !unproven_) || most_us(number) < low_quantile_us();
     const int round = at_length ? 1 : std::min(rival(number).probes, most_probes - 1);
     const double by_time = std::ceil(first_probe_us * (1 << round) / std::max(incumbent_us(), 1e-3));
     const double most_calls = static_cast<double>(most_probe_samples) * Clocking::most_calls_per_sample;
@@ -569,7 +535,7 @@ Clocking ClassChoice::probe_of(int number) const {
     result.trail = result.probe;
     result.calls_per_sample = (calls + result.probe - 1) / result.probe;
     const bool known = result.calls_per_sample == 1 && times_.size() >= least_controls &&
-                       calls_ <= sampled_at_ + recent_calls;
+                       calls_ <= sampled_at_ + recent_calls && !times_are_old_;
     result.lead = known ? 0 : std::max(result.probe, static_cast<std::uint32_t>(least_controls));
     return result;
 }
@@ -589,13 +555,13 @@ double ClassChoice::promise(int number) const {
 
 Ruling ClassChoice::present() const {
     const Arm& arm = rival(incumbent_).arm;
-    return {shapes_, arm.candidate, arm.tree, ruling_, clocking_, std::nullopt};
+    return {shapes_, arm.candidate, arm.tree, clocked_.ruling(), clocked_.clocking(), std::nullopt};
 }
 
 Ruling ClassChoice::rule(std::uint32_t id) {
     Clocking clocking;
     clocking.lead = confirming_samples;
-    clocking.calls_per_sample = clocking_.calls_per_sample;
+    clocking.calls_per_sample = clocked_.clocking().calls_per_sample;
     begin(id, clocking, -1);
     return present();
 }
@@ -634,7 +600,7 @@ std::string ClassChoice::why_settled() const {
 std::vector<Measured> ClassChoice::measured() const {
     std::vector<Measured> result;
     for (int i = 0; i < arm_count(); ++i) {
-        const SampleSeries& series = i == incumbent_ ? times_ : rival(i).times;
+        const SampleSeries& series = series_of(i);
         if (series.size() > 0)
             result.push_back({rival(i).arm.candidate, median_interval(series.times_us), series.size()});
     }
@@ -646,50 +612,13 @@ std::vector<Measured> ClassChoice::measured() const {
 double ClassChoice::count(std::uint64_t calls, double now_us) {
     if (calls_ == 0) first_us_ = now_us;
     if (calls <= calls_) return 0;
-    std::uint64_t made = calls - calls_;
+    const std::uint64_t made = calls - calls_;
     calls_ = calls;
     if (now_us > first_us_) calls_per_us_ = static_cast<double>(calls) / (now_us - first_us_);
-    if (changed_) {
-        account_.took_us += static_cast<double>(made) * ran_us_;
-        account_.saved_us += static_cast<double>(made) * ran_saved_us_;
-        return static_cast<double>(made) * ran_us_;
-    }
-    if (times_.size() == 0) {
-        uncounted_calls_ += made;
-        return 0;
-    }
-    made += std::exchange(uncounted_calls_, 0);
-    const auto number = static_cast<double>(made);
-    ran_us_ = times_.time_us();
-    account_.took_us += number * ran_us_;
-    ran_saved_us_ = 0;
-    if (rivals_.empty() || native_runs()) return number * ran_us_;
-    const Ratio& native = rival(0).to_incumbent;
-    if (!native.known()) {
-        account_.unknown_calls += made;
-        return number * ran_us_;
-    }
-    ran_saved_us_ = (native.value - 1) * ran_us_;
-    account_.saved_us += number * ran_saved_us_;
-    span_calls_ += number;
-    return number * ran_us_;
-}
-
-// All calls of a span were compared by one ratio, so its error is one and the same for them.
-void ClassChoice::end_span() {
-    account_ = account();
-    span_calls_ = 0;
-    uncounted_calls_ = 0;
-}
-
-Account ClassChoice::account() const {
-    Account result = account_;
-    if (!rivals_.empty() && !native_runs()) result.unknown_calls += uncounted_calls_;
-    if (span_calls_ == 0 || rivals_.empty() || native_runs() || !rival(0).to_incumbent.known()) return result;
-    const Ratio& native = rival(0).to_incumbent;
-    result.error_us = std::hypot(result.error_us, deviations_of_95_percent * native.deviation() * native.value *
-                                                      times_.time_us() * span_calls_);
-    return result;
+    if (changed_) return books_.count_as_before(made);
+    const double time_us = times_.size() > 0 ? times_.time_us() : 0;
+    if (rivals_.empty() || native_runs()) return books_.count(made, {.natively = true, .time_us = time_us});
+    return books_.count(made, {.time_us = time_us, .native_to_it = rival(0).to_incumbent});
 }
 
 }  // namespace mutirao

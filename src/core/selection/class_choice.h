@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "core/selection/account.h"
+#include "core/selection/clocked_calls.h"
 #include "core/selection/interval.h"
 #include "core/selection/outlook.h"
 #include "core/selection/ruling.h"
@@ -27,17 +29,6 @@ struct Measured {
     Candidate candidate;
     Interval time_us;         ///< of one call
     std::size_t samples = 0;  ///< that it is the median of
-};
-
-/// What calls came to, on each rank, against the MPI library's own; what is not known counts nothing.
-struct Account {
-    double took_us = 0;               ///< all calls, as far as they were measured
-    double saved_us = 0;              ///< by calls whose time and native's were measured; negative: lost
-    double error_us = 0;              ///< of that: half of an interval that holds it with 95%
-    double probes_us = 0;             ///< what probes lost; negative: won
-    std::uint64_t unknown_calls = 0;  ///< not native, and with nothing to compare with
-
-    void add(const Account& other);
 };
 
 class ClassChoice {
@@ -78,7 +69,7 @@ class ClassChoice {
     Ruling rule_probe(std::uint32_t id, int number);
     /// How it runs now.
     Ruling present() const;
-    std::uint64_t calls_clocked() const { return clocking_.calls(); }
+    std::uint64_t calls_clocked() const { return clocked_.clocking().calls(); }
     double calls_per_us() const { return calls_per_us_; }
 
     const std::string& reason() const { return reason_; }
@@ -88,34 +79,42 @@ class ClassChoice {
     const Arm* incumbent() const { return rivals_.empty() ? nullptr : &rival(incumbent_).arm; }
     /// Without arms that never ran.
     std::vector<Measured> measured() const;
-    Account account() const;
+    Account account() const { return books_.account(); }
 
   private:
     struct Rival {
         Arm arm;
         double cold_us, warm_us;             ///< as Prospect's
-        SampleSeries times{};                      ///< in probes, or while it was the incumbent
+        SampleSeries times{};                ///< in probes, or while it was the incumbent
         Ratio to_incumbent{};                ///< measured
+        Ratio settling{};                    ///< the same once its connections are warm, as its last probe went
         std::optional<double> remembered{};  ///< ratio to native, by an earlier job
         double miss = 0;                     ///< measured over predicted; 0: not known
         int probes = 0;
         bool closed = false;  ///< measured to be no faster
     };
-    struct Gathered {
-        int reports = 0;
-        Sample sum, slowest;
+    /// Of a probe, as far as its calls are known.
+    struct Verdict {
+        std::vector<double> probe_us;  ///< its later half
+        double control_us = 0;         ///< the incumbent, around it
+        Ratio now, known;              ///< to the incumbent: by this probe, and by all
+        double last_over_one_before = 1;
+        bool all = false;  ///< its calls are known
+        bool usual = false, warms = false;
+        bool faster = false, slower = false, no_faster = false;
     };
 
     Rival& rival(int number) { return rivals_[static_cast<std::size_t>(number)]; }
     const Rival& rival(int number) const { return rivals_[static_cast<std::size_t>(number)]; }
     bool native_runs() const { return incumbent_ == 0; }
-    bool is_one_way() const;
 
     double predicted_us(const Rival& rival) const;
     double usual_miss() const;
+    double scaled_us(const Rival& rival) const;
     double by_prediction_us(const Rival& rival) const;
     double incumbent_us() const;
     double native_us() const;
+    static const Ratio& best_known(const Rival& rival);
     double expected_us(int number) const;
     double doubt(int number) const;
     double least_us(int number) const { return expected_us(number) / (1 + doubt(number)); }
@@ -130,35 +129,26 @@ class ClassChoice {
     void carry_over(const std::vector<Rival>& before, const Rival& ran);
     void follow_the_news(bool runs_as_before);
     int best_after_news(bool runs_as_before) const;
-    void trust_against(int other);
-    void learn_from_incumbent();
+    bool is_clearly_faster(int number, int other) const;
+    const SampleSeries& series_of(int number) const;
+    void learn_from_times();
     double miss_of(const Rival& rival, double time_us) const;
 
     void begin(std::uint32_t id, const Clocking& clocking, int rival_on_probe);
-    void gather(const TimeReport& report);
-    bool is_complete(std::uint32_t sample) const {
-        return gathered_[sample].reports == reporters_;
-    }
-    bool complete_until(std::uint32_t count) const;
-    Sample sample(std::uint32_t number) const;
-    std::vector<double> times_us(std::uint32_t from, std::uint32_t to) const;
-    std::vector<double> settled_half(std::uint32_t from, std::uint32_t to) const;
-    std::uint32_t probe_end() const { return clocking_.lead + clocking_.probe; }
-
     void take_incumbent_samples();
+    std::optional<Verdict> verdict() const;
     bool judge_probe();
+    void learn_from_probe(Rival& it, const Verdict& found);
+    bool calls_are_alone() const { return clocked_.clocking().calls_per_sample == 1; }
     std::vector<double> controls_us(bool with_trail) const;
     double usual_scatter() const;
     bool is_usual(double control_us) const;
     double loss_us(double control_us) const;
     void make_incumbent(int number, const Ratio& to_before, std::string reason);
     void confirm();
-    void confirm_prediction();
-    void end_span();
     std::string why_settled() const;
 
     ShapeClass shapes_;
-    int reporters_;
     bool watched_;
 
     std::vector<Rival> rivals_;  ///< native first; empty: nothing is predicted yet, or there is no choice
@@ -166,18 +156,17 @@ class ClassChoice {
     std::optional<double> bound_us_;
     std::optional<double> waiting_us_;  ///< of a call's time: for late ranks, whatever runs; nothing: not known yet
     double coldness_ = 1;  ///< 0: calls take what is predicted over warm connections, 1: over idle ones
+    bool heard_news_ = false;
     int incumbent_ = 0;
-    SampleSeries times_;         ///< of the incumbent, on this network
-    int challenged_ = -1;  ///< the incumbent before, until the new one is confirmed
-    int displaced_ = -1;   ///< the same where it went by prediction alone
-    double displaced_us_ = 0;  ///< what was expected of that
+    SampleSeries times_;     ///< of the incumbent, on this network
+    bool times_are_old_ = false;  ///< what is around its calls may be otherwise since the news
+    bool unproven_ = false;  ///< the incumbent runs by prediction alone since the news
+    int challenged_ = -1;    ///< the incumbent before, until the new one is confirmed
 
     // The ruling in force; before the first one the MPI library's own runs.
-    std::uint32_t ruling_ = 0;
-    Clocking clocking_ = first_calls;
+    ClockedCalls clocked_;
     int probed_ = -1;     ///< the rival on probe; -1: none
     bool counts_ = true;  ///< false: its samples are of another network
-    std::vector<Gathered> gathered_ = std::vector<Gathered>(first_calls.samples());
     std::uint32_t taken_ = 0;  ///< samples that were looked at, in order
     double charged_us_ = 0, still_to_charge_us_ = 0;
 
@@ -188,10 +177,7 @@ class ClassChoice {
     std::uint64_t calls_ = 0, sampled_at_ = 0;
     std::uint64_t next_control_ = 0;  ///< native is probed at this call
     double first_us_ = 0, calls_per_us_ = 0;
-    Account account_;
-    double span_calls_ = 0;             ///< since native was compared with last
-    std::uint64_t uncounted_calls_ = 0;  ///< of the incumbent, while nothing is known of its time
-    double ran_us_ = 0, ran_saved_us_ = 0;  ///< a call, by what is in force until a change is announced
+    Bookkeeping books_;
 };
 
 }  // namespace mutirao

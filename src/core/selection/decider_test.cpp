@@ -73,6 +73,20 @@ TEST_F(DeciderTest, AMisjudgedProbeIsOfTwoCalls) {
     EXPECT_EQ(decider.find(allreduces)->incumbent()->candidate, arm("native").candidate);
 }
 
+// In its first probe its calls get faster and faster, as those over connections do that begin slowly; more of them
+// show that it does not go on so.
+TEST_F(DeciderTest, WhatSeemedToGetFasterIsJudgedByWhatItTook) {
+    program.add(allreduces, [made = 0](const Arm& run, std::uint64_t) mutable {
+        if (run.candidate.native()) return 50'000.0;
+        ++made;
+        return made == 1 ? 200'000.0 : made == 2 ? 60'000.0 : 120'000.0;
+    });
+    decider.on_outlook(allreduces, outlook({{"native", 50'000}, {"ring", 10'000}}));
+    calls(allreduces, 500);
+    EXPECT_EQ(decider.find(allreduces)->incumbent()->candidate, arm("native").candidate);
+    EXPECT_LE(ran("ring"), 10);
+}
+
 TEST_F(DeciderTest, ATieIsNativesWithinTwentyCalls) {
     program.add(allreduces, takes({{"native", 10'000}, {"ring", 9900}}));
     decider.on_outlook(allreduces, outlook({{"native", 10'000}, {"ring", 9500}}));
@@ -171,6 +185,33 @@ TEST_F(DeciderTest, NewsAreFollowedWithoutAProbe) {
         program.call(broadcasts);
         EXPECT_EQ(program.ran().back(), "binomial") << change;
         calls(broadcasts, 20);
+    }
+}
+
+// Its ranks answer the root over the link that changes before the next broadcast begins: they are late for it, and
+// whatever runs takes that much longer. That is no error of predictions, and nothing to hold against what runs.
+TEST_F(DeciderTest, ThatTheProgramsOwnMessagesTakeLongerIsNotHeldAgainstWhatRuns) {
+    bool worse = false;
+    program.add(broadcasts, [&](const Arm& run, std::uint64_t) {
+        const double waiting_us = worse ? 1'655'000 : 290'000;
+        return waiting_us + (run.candidate.native() ? (worse ? 1'657'000 : 409'000) : (worse ? 450'000 : 350'000));
+    });
+    const auto predicted = [&](bool news) {
+        Outlook made = outlook({{"native", worse ? 1'657'000 : 409'000}, {"binomial", worse ? 450'000 : 350'000}}, 0.25,
+                               Collective::broadcast);
+        made.of_another_network = news;
+        return made;
+    };
+    decider.on_outlook(broadcasts, predicted(false));
+    calls(broadcasts, 30);
+    for (const bool now_worse : {true, false}) {
+        worse = now_worse;
+        decider.on_outlook(broadcasts, predicted(true));
+        const std::ptrdiff_t before = ran("binomial");
+        calls(broadcasts, 10);
+        EXPECT_EQ(ran("binomial") - before, 10) << worse;
+        calls(broadcasts, 20);
+        EXPECT_EQ(program.ran().back(), "binomial") << worse;
     }
 }
 

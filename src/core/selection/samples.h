@@ -13,6 +13,7 @@ namespace mutirao {
 
 /// So many standard deviations make a difference clear: some 99%.
 inline constexpr double clear_deviations = 2.6;
+inline constexpr double deviations_of_95_percent = 1.96;
 
 /// The latest samples of one way to run a class.
 struct SampleSeries {

@@ -1,0 +1,50 @@
+#include "core/selection/clocked_calls.h"
+
+#include <algorithm>
+
+namespace mutirao {
+
+void ClockedCalls::begin(std::uint32_t ruling, const Clocking& clocking) {
+    ruling_ = ruling;
+    clocking_ = clocking;
+    told_.assign(clocking.samples(), {});
+}
+
+void ClockedCalls::add(const TimeReport& report) {
+    for (std::size_t i = 0; i < report.samples.size(); ++i) {
+        const std::size_t number = report.first + i;
+        if (number >= told_.size()) return;
+        Told& all = told_[number];
+        const Sample& one = report.samples[i];
+        ++all.reports;
+        all.sum.time_us += one.time_us;
+        all.sum.lap_us += one.lap_us;
+        all.slowest.time_us = std::max(all.slowest.time_us, one.time_us);
+        all.slowest.lap_us = std::max(all.slowest.lap_us, one.lap_us);
+    }
+}
+
+bool ClockedCalls::knows_until(std::uint32_t end) const {
+    for (std::uint32_t i = 0; i < end; ++i) {
+        if (!knows(i)) return false;
+    }
+    return true;
+}
+
+// Where every rank waits for every other their mean is the least disturbed. Elsewhere the slowest one alone tells
+// what a row of calls takes.
+Sample ClockedCalls::sample(std::uint32_t number) const {
+    const Told& all = told_[number];
+    if (one_way_) return all.slowest;
+    return {all.sum.time_us / reporters_, all.sum.lap_us / reporters_};
+}
+
+std::vector<double> ClockedCalls::times_us(std::uint32_t begin, std::uint32_t end) const {
+    std::vector<double> result;
+    for (std::uint32_t i = begin; i < end; ++i) {
+        if (knows(i)) result.push_back(sample(i).time_us);
+    }
+    return result;
+}
+
+}  // namespace mutirao

@@ -1,0 +1,46 @@
+// What all ranks tell of the calls that one ruling clocks. A sample is known once every rank has told it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/selection/ruling.h"
+
+namespace mutirao {
+
+class ClockedCalls {
+  public:
+    /// `reporters`: how many ranks tell every sample. `one_way`: ranks may return long before others are done.
+    ClockedCalls(int reporters, bool one_way) : reporters_(reporters), one_way_(one_way) {}
+
+    /// Another ruling is in force; before the first one the MPI library's own calls are clocked.
+    void begin(std::uint32_t ruling, const Clocking& clocking);
+    void add(const TimeReport& report);
+
+    std::uint32_t ruling() const { return ruling_; }
+    const Clocking& clocking() const { return clocking_; }
+    std::uint32_t size() const { return clocking_.samples(); }
+    /// The probe's samples are those from lead() to before it.
+    std::uint32_t probe_end() const { return clocking_.lead + clocking_.probe; }
+
+    bool knows(std::uint32_t number) const { return told_[number].reports == reporters_; }
+    /// All before that one.
+    bool knows_until(std::uint32_t end) const;
+    Sample sample(std::uint32_t number) const;
+    /// Of those that are known.
+    std::vector<double> times_us(std::uint32_t begin, std::uint32_t end) const;
+
+  private:
+    struct Told {
+        int reports = 0;
+        Sample sum, slowest;
+    };
+
+    int reporters_;
+    bool one_way_;
+    std::uint32_t ruling_ = 0;
+    Clocking clocking_ = first_calls;
+    std::vector<Told> told_ = std::vector<Told>(first_calls.samples());
+};
+
+}  // namespace mutirao
