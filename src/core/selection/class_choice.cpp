@@ -14,7 +14,7 @@ constexpr double tie_margin = 0.03;
 /// As near to the lower bound as this nothing is left to be won.
 constexpr double near_bound = 1.05;
 /// After news a rival takes over if it is predicted to be faster by both.
-constexpr double news_margin = 0.1, news_margin_us = 50;
+constexpr double news_margin = 0.05, news_margin_us = 50;
 /// Predictions that changed by less leave what was found out as it is.
 constexpr double changed_ratio = 1.2;
 
@@ -32,7 +32,7 @@ constexpr std::uint32_t confirming_samples = 8;
 constexpr std::size_t least_confirming = 4;
 constexpr std::uint64_t first_control_calls = 64;
 /// The same of one that runs by prediction alone, and after any news.
-constexpr std::uint64_t first_check_calls = 12;
+constexpr std::uint64_t first_check_calls = 14;
 /// By so much an arm must be predicted to be faster, where predictions err by no more than that.
 constexpr double least_promise = 0.1, most_trusted_error = 0.5;
 /// Of a time over what is predicted.
