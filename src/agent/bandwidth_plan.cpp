@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t turn_ns = ns_per_s / 4;
 constexpr std::int64_t first_retry_ns = 2 * ns_per_s;
-constexpr std::int64_t refused_ns = ns_per_s;
+constexpr std::int64_t refused_ns = ns_per_s / 4;
 constexpr int most_doublings = 8;
 constexpr std::int64_t least_pause_ns = 60 * ns_per_s;
 /// A latency that has changed so much makes the bandwidth doubtful.
@@ -26,23 +26,38 @@ bool changed_a_lot(double before_us, double after_us) {
     return more > large_factor * less && more - less > large_change_us;
 }
 
-/// (low, high) of all pairs, in an order on which all hosts agree.
-EdgeList pairs_to_measure(const std::vector<int>& site_of, const std::vector<double>& latency_us) {
-    std::map<int, std::vector<int>> hosts_of;
+struct Turn {
+    int low, high;
+    std::size_t number;
+};
+
+/// Which of the rounds in which each of so many sites meets each other one once: the circle method.
+std::size_t round_of(std::size_t a, std::size_t b, std::size_t sites) {
+    const std::size_t rounds = sites % 2 == 0 ? sites - 1 : sites;
+    if (b == rounds) return 2 * a % rounds;
+    return (a + b) % rounds;
+}
+
+/// In an order on which all hosts agree. No host is in two pairs of one turn, but measurements may last longer.
+std::vector<Turn> pairs_to_measure(const std::vector<int>& site_of, const std::vector<double>& latency_us) {
+    std::map<int, std::vector<int>> by_site;
     for (int host = 0; host < static_cast<int>(site_of.size()); ++host)
-        hosts_of[site_of[static_cast<std::size_t>(host)]].push_back(host);
-    EdgeList pairs;
-    for (auto a = hosts_of.begin(); a != hosts_of.end(); ++a) {
-        for (auto b = std::next(a); b != hosts_of.end(); ++b)
-            pairs.push_back(std::minmax(a->second.front(), b->second.front()));
-        if (a->second.size() > 1) pairs.emplace_back(a->second[0], a->second[1]);
+        by_site[site_of[static_cast<std::size_t>(host)]].push_back(host);
+    std::vector<std::vector<int>> hosts;
+    for (auto& [site, its] : by_site) hosts.push_back(std::move(its));
+    std::vector<Turn> turns;
+    for (std::size_t a = 0; a < hosts.size(); ++a) {
+        for (std::size_t b = a + 1; b < hosts.size(); ++b) {
+            const auto [low, high] = std::minmax(hosts[a].front(), hosts[b].front());
+            turns.push_back({low, high, round_of(a, b, hosts.size())});
+        }
+        if (hosts[a].size() > 1) turns.push_back({hosts[a][0], hosts[a][1], hosts.size()});
     }
-    std::erase_if(pairs, [&](const auto& pair) {
-        const auto at = static_cast<std::size_t>(pair.first) * site_of.size() +
-                        static_cast<std::size_t>(pair.second);
+    std::erase_if(turns, [&](const Turn& turn) {
+        const auto at = static_cast<std::size_t>(turn.low) * site_of.size() + static_cast<std::size_t>(turn.high);
         return !std::isfinite(latency_us[at]);
     });
-    return pairs;
+    return turns;
 }
 
 }  // namespace
@@ -53,11 +68,9 @@ std::vector<int> sites_of(const std::vector<double>& latency_us, int host_count)
 
 void BandwidthPlan::follow(const Version& version, std::int64_t now_ns) {
     if (period_ns_ == 0 || version.tree.empty()) return;
-    const EdgeList all = pairs_to_measure(sites_of(version.latency_us, version.host_count),
-                                          version.latency_us);
     std::vector<Pair> pairs;
-    for (std::size_t turn = 0; turn < all.size(); ++turn) {
-        const auto [low, high] = all[turn];
+    for (const auto [low, high, turn] :
+         pairs_to_measure(sites_of(version.latency_us, version.host_count), version.latency_us)) {
         if (low != self_) continue;
         const auto at = static_cast<std::size_t>(low * version.host_count + high);
         Pair pair{high, version.latency_us[at],

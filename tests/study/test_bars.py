@@ -125,13 +125,13 @@ def test_a_cell_on_one_host_may_be_worse_by_a_ratio_or_by_nanoseconds():
 
 
 def test_slow_calls_after_changes(contender, monkeypatch):
-    """Three slow ones after the first change; then one that is slow but ends after the recovery, before which it
-    began, one that is not within 1.1 times the bound, ten that are, and a stray one."""
-    monkeypatch.setattr(change, "WINDOW_S", {change.WORSENS: 5.0, change.RECOVERS: 15.0})
+    """Three slow ones after the first change, and one long after it; then one that is slow but ends after the
+    recovery, before which it began, one that is not within 1.1 times the bound, ten that are, and a stray one."""
+    monkeypatch.setattr(change, "WINDOW_S", {change.WORSENS: 15.0, change.RECOVERS: 15.0})
     events = change._events()[:2]
-    completions = [100, 100, 500, 500, 500, 120, 500, 115, *[100] * 10, 500, 100]
+    completions = [100, 100, 500, 500, 500, *[120] * 10, 500, 500, 115, *[100] * 10, 500, 100]
     run = steady_run(contender("auto"), [1000.0 * number for number in range(len(completions))], completions)
-    found = change.findings(run, events, [1500.0, 6050.0], 100.0)
+    found = change.findings(run, events, [1500.0, 16050.0], 100.0)
     assert [finding.value for finding in found] == [3, 3, 3.5, 1.95]
     assert [finding.met for finding in found] == [False, True, True, True]
     assert found[0].measured == "3 (3)"

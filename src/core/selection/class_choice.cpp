@@ -278,7 +278,6 @@ void ClassChoice::follow_the_news(bool runs_as_before) {
     waiting_us_.reset();
     heard_news_ = true;
     incumbent_ = best;
-    unproven_ = !native_runs();
     next_control_ = calls_ + first_check_calls;
     changed_ = true;
 }
@@ -413,7 +412,6 @@ bool ClassChoice::judge_probe() {
     books_.add_probe(lost_us);
     still_to_charge_us_ = std::max(lost_us, 0.0) - charged_us_;
     if (probed_ == 0) {
-        unproven_ = false;
         books_.compare_anew();
         next_control_ = 2 * std::max(calls_, first_control_calls);
     }
@@ -459,7 +457,6 @@ void ClassChoice::make_incumbent(int number, const Ratio& to_before, std::string
     before.times = std::exchange(times_, {});
     before.closed = true;
     challenged_ = std::exchange(incumbent_, number);
-    unproven_ = false;
     next_control_ = calls_ + first_control_calls;
     reason_ = std::move(reason);
     changed_ = true;
@@ -523,8 +520,9 @@ bool ClassChoice::anything_to_try() const {
 }
 
 Clocking ClassChoice::probe_of(int number) const {
-    // Native, which was measured before, and what is sure to win begin with more calls than what may only lose.
-    const bool at_length = (number == 0 && !native_runs() && !unproven_) || most_us(number) < low_quantile_us();
+    // Native, where it was compared with this before, and what is sure to win begin with more calls than what may
+    // only lose.
+    const bool at_length = (number == 0 && rival(0).to_incumbent.known()) || most_us(number) < low_quantile_us();
     const int round = at_length ? 1 : std::min(rival(number).probes, most_probes - 1);
     const double by_time = std::ceil(first_probe_us * (1 << round) / std::max(incumbent_us(), 1e-3));
     const double most_calls = static_cast<double>(most_probe_samples) * Clocking::most_calls_per_sample;

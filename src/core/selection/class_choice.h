@@ -158,10 +158,9 @@ class ClassChoice {
     double coldness_ = 1;  ///< 0: calls take what is predicted over warm connections, 1: over idle ones
     bool heard_news_ = false;
     int incumbent_ = 0;
-    SampleSeries times_;     ///< of the incumbent, on this network
-    bool times_are_old_ = false;  ///< what is around its calls may be otherwise since the news
-    bool unproven_ = false;  ///< the incumbent runs by prediction alone since the news
-    int challenged_ = -1;    ///< the incumbent before, until the new one is confirmed
+    SampleSeries times_;  ///< of the incumbent, on this network
+    bool times_are_old_ = false;  ///< since the news, with which what is waited for may have changed
+    int challenged_ = -1;  ///< the incumbent before, until the new one is confirmed
 
     // The ruling in force; before the first one the MPI library's own runs.
     ClockedCalls clocked_;
