@@ -111,6 +111,7 @@ TEST(BandwidthPlan, WhatFailsIsTriedMoreAndMoreRarelyAndAChangedLinkSoon) {
     plan.refused(20, now_ns);
     EXPECT_EQ(plan.next_ns(), now_ns + ns_per_s / 4);
     EXPECT_EQ(plan.due(plan.next_ns()), 20);
+    plan.measured(17, now_ns);
     now_ns = plan.next_ns();
     plan.failed(20, now_ns);
     EXPECT_EQ(plan.next_ns(), now_ns + 2 * ns_per_s);
