@@ -9,6 +9,7 @@ from ends import (STARTS, calls_of, decided_calls, ends_as_natively, lines_of_ou
                   skip_reason)
 from mutirao.launch import launch
 from mutirao.paths import ROOT
+from mutirao.saved import total_of
 from noise import in_time
 
 start_modes = pytest.mark.parametrize("start", STARTS)
@@ -124,6 +125,19 @@ def test_what_is_reported_late_is_not_the_next_communicators(run):
         return None
 
     in_time(trial)
+
+
+def test_the_world_comes_first_whatever_came_before_it(run):
+    """And what is summed up only counts in the line at the end: so many calls has the program made."""
+    ours = passed(run("many_communicators", "early", 100, ranks=2, settings=settings_of(
+        "wait", broadcast="binomial", summary="on", profile="off")))
+    world, *others = ours.report["communicators"]
+    assert world["name"] == "MPI_COMM_WORLD" and calls_of(world)[0] == 20
+    assert ours.report["forgotten_communicators"] == 100 - len(others) > 0
+    total = total_of(ours.report)
+    assert total.calls == total.own_calls == 100 + 20
+    assert "120 of 120 collective calls ran by its algorithms" in ours.errors
+    assert f"; of {100 - len(others)} communicators only the sums are kept" in ours.errors
 
 
 def cost_of(finished):

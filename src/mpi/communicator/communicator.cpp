@@ -46,7 +46,7 @@ bool is_between_groups(MPI_Comm comm) {
 
 Communicator::Communicator(MPI_Comm comm, Job& job)
     : comm_(comm), job_(job), phase_(Phase::counting), record_(new_record(comm)) {
-    remember(record_);
+    remember(record_, comm == MPI_COMM_WORLD);
     PMPI_Comm_rank(comm, &my_rank_);
     surroundings_ = {job.twin(), &job.left_behind(), nullptr, &job};
     if (is_between_groups(comm)) {
@@ -64,6 +64,7 @@ Communicator::~Communicator() {
     record_->calls = calls_;
     give_up();
     end_deciding();
+    note_end(*record_);
     if (ruled_ && Job::current() != nullptr) {
         drain(std::move(ruled_));
     }
