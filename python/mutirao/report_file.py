@@ -54,6 +54,8 @@ _RUN = {"program": _TEXT, "written": _TEXT, "exit_code": int}
 # What commands read of a report without asking whether it is there; "?": it may be missing.
 _REPORT = {"mutirao?": _TEXT, "mpi?": _TEXT, "program?": _TEXT, "written?": _TEXT, "exit_code?": int,
            "native_since?": _RUN, "no_report?": bool, "forgotten_communicators?": int,
+           "forgotten?": {"calls": int, "own_calls": int, "probe_calls": int, "waited_ms": _NUMBER,
+                          "account?": _ACCOUNT},
            "start?": {"native_reason?": _TEXT, "twin_ms?": _NUMBER, "waited_ms?": _NUMBER,
                       "introduced_ms?": _NUMBER},
            "communicators": [_COMMUNICATOR]}

@@ -46,10 +46,10 @@ class Account:
         return f"{duration(abs(self.net_us))} {error}".rstrip() if self.clear else error
 
 
-def account_of(classes: Iterable[dict]) -> Account | None:
-    """None: nothing was compared with the MPI library's own."""
-    told = [Account(**{name: of_class["account"][name] for name in Account.__dataclass_fields__})
-            for of_class in classes if of_class.get("account")]
+def account_of(told_of: Iterable[dict]) -> Account | None:
+    """Of classes, or of forgotten communicators. None: nothing was compared with the MPI library's own."""
+    told = [Account(**{name: each["account"][name] for name in Account.__dataclass_fields__})
+            for each in told_of if each.get("account")]
     if not told:
         return None
     return Account(sum(each.took_us for each in told), sum(each.saved_us for each in told),
@@ -161,11 +161,15 @@ def total_of(report: dict) -> Total:
     communicators = report["communicators"]
     ruled = [of_class for each in communicators if each["state"] == "mutirao"
              for of_class in each.get("classes", ())]
+    forgotten = report.get("forgotten") or {}
     start = report.get("start") or {}
-    return Total(sum(each["calls"] for each in communicators if each["state"] != "native"),
-                 own_calls(ruled), probe_calls(ruled), account_of(ruled),
+    return Total(forgotten.get("calls", 0)
+                 + sum(each["calls"] for each in communicators if each["state"] != "native"),
+                 forgotten.get("own_calls", 0) + own_calls(ruled),
+                 forgotten.get("probe_calls", 0) + probe_calls(ruled), account_of([forgotten, *ruled]),
                  1000 * (start.get("twin_ms", 0) + start.get("waited_ms", 0)),
-                 1000 * _waited_ms([each["adaptation"] for each in communicators]))
+                 1000 * (forgotten.get("waited_ms", 0)
+                         + _waited_ms([each["adaptation"] for each in communicators])))
 
 
 def _waited_ms(adaptations: Sequence[dict]) -> float:

@@ -171,7 +171,7 @@ std::string explanation(Runtime* runtime, const Job* job) {
         return text;
     }
     const std::lock_guard lock(runtime->mutex);
-    std::uint64_t left = runtime->forgotten_records;
+    std::uint64_t left = runtime->forgotten.forgotten_communicators;
     std::size_t shown = 0;
     for (const auto& record : runtime->records) {
         const std::lock_guard record_lock(record->mutex);

@@ -318,6 +318,19 @@ void put_record(JsonWriter& json, Record& record) {
     json.end_object();
 }
 
+void put_forgotten(JsonWriter& json, const Sums& sums) {
+    json.member("forgotten_communicators", sums.forgotten_communicators);
+    if (sums.forgotten_communicators == 0) {
+        return;
+    }
+    json.key("forgotten").begin_object().member("calls", sums.calls).member("own_calls", sums.own_calls);
+    json.member("probe_calls", sums.probe_calls).member("waited_ms", sums.waited_ms);
+    if (sums.compared) {
+        put_account(json, sums.account);
+    }
+    json.end_object();
+}
+
 }  // namespace
 
 std::string report_json(Runtime* runtime, const Job* job, bool running) {
@@ -329,13 +342,14 @@ std::string report_json(Runtime* runtime, const Job* job, bool running) {
     json.member("program", command_line()).member("written", now_as_text());
     put_start(json, job);
     std::list<std::shared_ptr<Record>> records;
-    std::uint64_t forgotten = 0;
+    Sums forgotten;
     if (runtime != nullptr) {
         const std::lock_guard lock(runtime->mutex);
         records = runtime->records;
-        forgotten = runtime->forgotten_records;
+        forgotten = runtime->forgotten;
     }
-    json.member("forgotten_communicators", forgotten).key("communicators").begin_array();
+    put_forgotten(json, forgotten);
+    json.key("communicators").begin_array();
     for (const auto& record : records) {
         put_record(json, *record);
     }

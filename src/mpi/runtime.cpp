@@ -123,16 +123,31 @@ void check_settings() {
 
 const Settings& settings_of_environment() { return parsed_settings().settings; }
 
-void remember(const std::shared_ptr<Record>& record) {
-    constexpr std::size_t most_records = 64;
-    constexpr std::size_t always_kept = 8;  // the first ones matter most: MPI_COMM_WORLD's among them
+void remember(const std::shared_ptr<Record>& record, bool of_world) {
     Runtime& all = runtime();
     const std::lock_guard lock(all.mutex);
-    all.records.push_back(record);
-    if (all.records.size() > most_records) {
-        all.records.erase(std::next(all.records.begin(), always_kept));
-        ++all.forgotten_records;
+    all.records.insert(of_world ? all.records.begin() : all.records.end(), record);
+}
+
+void note_end(Record& record) {
+    constexpr std::size_t most_records = 64;
+    constexpr std::size_t always_kept = 8;  // the first ones matter most
+    Runtime& all = runtime();
+    const std::lock_guard lock(all.mutex);
+    record.ended = true;
+    if (all.records.size() <= most_records) {
+        return;
     }
+    const auto oldest = std::find_if(std::next(all.records.begin(), always_kept), all.records.end(),
+                                     [](const auto& each) { return each->ended; });
+    if (oldest == all.records.end()) {
+        return;
+    }
+    const std::shared_ptr<Record> forgotten = *oldest;
+    all.records.erase(oldest);
+    const std::lock_guard record_lock(forgotten->mutex);
+    all.forgotten.add(*forgotten);
+    ++all.forgotten.forgotten_communicators;
 }
 
 int raise_on(MPI_Comm comm, int error) {

@@ -10,6 +10,7 @@
 
 #include "core/settings/settings.h"
 #include "mpi/communicator/record.h"
+#include "mpi/summary.h"
 #include "profile/profile_store.h"
 
 namespace mutirao::mpi {
@@ -22,8 +23,9 @@ struct Runtime {
     int datatype_key = MPI_KEYVAL_INVALID;
 
     std::mutex mutex;  ///< guards what follows: threads may make communicators at once
-    std::list<std::shared_ptr<Record>> records;  ///< bounded; the first ones and the newest
-    std::uint64_t forgotten_records = 0;
+    /// Of MPI_COMM_WORLD, then of all that live, and of those that were freed the first ones and the newest.
+    std::list<std::shared_ptr<Record>> records;
+    Sums forgotten;  ///< of all others
 };
 
 /// The process' runtime, made when MPI_Init has returned.
@@ -33,7 +35,9 @@ Runtime& runtime();
 const Settings& settings_of_environment();
 
 /// Keeps a communicator's record for the report.
-void remember(const std::shared_ptr<Record>& record);
+void remember(const std::shared_ptr<Record>& record, bool of_world);
+/// The communicator is freed: where records are many, of the oldest such only the sums are kept.
+void note_end(Record& record);
 
 /// Ends the process with exit code 2 and one line if the environment holds a wrong setting. Needs
 /// no MPI, so that it can speak before any communication.

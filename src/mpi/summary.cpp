@@ -124,8 +124,7 @@ std::string summary(const Sums& sums, double start_ms) {
         line += ", and calls waited " + short_duration(1000 * sums.waited_ms) + " for it";
     }
     if (sums.forgotten_communicators > 0) {
-        line += "; without " + counted(sums.forgotten_communicators, "communicator") +
-                " that are not remembered";
+        line += "; of " + counted(sums.forgotten_communicators, "communicator") + " only the sums are kept";
     }
     return line + "\n";
 }
@@ -134,14 +133,13 @@ std::string summary(Runtime* runtime, const Job* job) {
     if (runtime == nullptr || job == nullptr) {
         return "mutirao: the MPI library took all calls: " + Job::why_native() + "\n";
     }
-    Sums sums;
-    sums.enabled = runtime->settings.enabled;
     const std::lock_guard lock(runtime->mutex);
+    Sums sums = runtime->forgotten;
+    sums.enabled = runtime->settings.enabled;
     for (const auto& record : runtime->records) {
         const std::lock_guard record_lock(record->mutex);
         sums.add(*record);
     }
-    sums.forgotten_communicators = runtime->forgotten_records;
     const StartCost& cost = job->start_cost();
     return summary(sums, cost.twin_ms + cost.waited_ms);
 }

@@ -13,7 +13,7 @@ namespace mutirao::mpi {
 class Job;
 struct Runtime;
 
-/// What all communicators that are remembered come to.
+/// What communicators come to.
 struct Sums {
     bool enabled = true;            ///< by the settings
     std::uint64_t calls = 0;        ///< on communicators that are not native for good, whose calls nobody counts
@@ -24,7 +24,7 @@ struct Sums {
     std::uint64_t most_native = 0;  ///< calls of one kind
     std::string why_native;         ///< those
     double waited_ms = 0;           ///< inside calls, for what mutirao was to say or to measure
-    std::uint64_t forgotten_communicators = 0;
+    std::uint64_t forgotten_communicators = 0;  ///< that only these sums tell of
 
     /// `record` is locked.
     void add(const Record& record);

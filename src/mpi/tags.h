@@ -7,14 +7,16 @@
 
 namespace mutirao::mpi {
 
-/// A communicator's tags. Slot 0 is MPI_COMM_WORLD's.
+/// A communicator's tags, for as long as it has them. Slot 0 is MPI_COMM_WORLD's.
 class Slot {
   public:
     static constexpr int tags = 256;
 
-    explicit Slot(int number) : first_tag_(number * tags) {}
+    /// `owner` tells the communicators of a job apart that have the same slot one after the other.
+    explicit Slot(int number, std::uint64_t owner = 0) : first_tag_(number * tags), owner_(owner) {}
 
     int number() const { return first_tag_ / tags; }
+    std::uint64_t owner() const { return owner_; }
     int announcements() const { return first_tag_; }  ///< from the decider to all
     int reports() const { return first_tag_ + 1; }    ///< from all to the decider
     int synchronous() const { return first_tag_ + 2; }  ///< measuring and adapting while calls wait
@@ -30,6 +32,7 @@ class Slot {
   private:
     static constexpr int reserved = 6;
     int first_tag_;
+    std::uint64_t owner_;
 };
 
 /// How many slots there are below the largest tag that the MPI library allows (at least 32767 by MPI

@@ -226,7 +226,7 @@ void replay_trace(const Words& words, std::ostream& out) {
         .root = static_cast<int>(arguments.number("root", 0, 0, hosts - 1)),
         .length_bytes =
             static_cast<std::size_t>(arguments.number("bytes", 24, 0, most_length_bytes)),
-        .renewal = {read_percent(arguments, "tolerance", RenewalRule{}.tolerance_percent)}};
+        .tolerance_percent = read_percent(arguments, "tolerance", usual_tolerance_percent)};
     Replay replay(hosts, rule, measurements, broadcasts);
     JsonWriter json;
     json.begin_object()
@@ -234,7 +234,7 @@ void replay_trace(const Words& words, std::ostream& out) {
         .member("root", broadcasts.root)
         .member("length_bytes", broadcasts.length_bytes)
         .member("measurements", measurements)
-        .member("tolerance_percent", broadcasts.renewal.tolerance_percent);
+        .member("tolerance_percent", broadcasts.tolerance_percent);
     write_optional(json, "threshold_percent", rule.threshold_percent);
     json.key("slices").begin_array();
     int number = 0;

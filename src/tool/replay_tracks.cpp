@@ -37,7 +37,7 @@ std::optional<Tree> adapted_tree(const std::optional<Tree>& present, const Topol
                                  const Broadcasts& broadcasts) {
     if (!present) return fastest_tree(announced, broadcasts.root, broadcasts.length_bytes);
     const auto renewal =
-        renew(*present, announced, broadcasts.length_bytes, broadcasts.renewal);
+        renew(*present, announced, broadcasts.length_bytes, broadcasts.tolerance_percent);
     return renewal ? std::optional(renewal->tree) : present;
 }
 

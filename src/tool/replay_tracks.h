@@ -46,10 +46,10 @@ struct Family {
 struct Broadcasts {
     int root = 0;
     std::size_t length_bytes = 0;
-    RenewalRule renewal;
+    double tolerance_percent = usual_tolerance_percent;
 };
 
-/// What the library uses: of all kinds of trees the fastest, kept and repaired by renewal.h.
+/// What the library uses: of all kinds of trees the fastest, kept as renewal.h says.
 TrackTimes fastest_trees(Family& family, const Topology& actual, const Topology& announced,
                          const Broadcasts& broadcasts);
 

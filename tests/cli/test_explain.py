@@ -303,7 +303,7 @@ def test_says_why_nothing_was_handled(explained):
 
 
 def test_says_how_many_communicators_it_forgot(explained):
-    assert "2 more communicators not remembered" in explained(
+    assert "of 2 more communicators only the sums are kept" in explained(
         {**REPORT, "forgotten_communicators": 2})
 
 

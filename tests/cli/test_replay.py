@@ -223,11 +223,10 @@ def test_page(mutirao, tmp_path):
 
 @pytest.mark.skipif("SEATTLE_TRACE" not in os.environ, reason="SEATTLE_TRACE names no file")
 def test_seattle(mutirao):
-    """240 slices of 99 hosts. Links are exchanged rarely enough; docs/replay.md says why the tree
-    as a whole cannot be."""
+    """240 slices of 99 hosts. docs/replay.md says why a tree seldom survives a slice."""
     run, = replayed(mutirao, os.environ["SEATTLE_TRACE"])
     totals = run["totals"]
     assert (run["hosts"], totals["slices"], totals["trees_unlike_kruskal"]) == (99, 240, 0)
     adapting, always = totals["fastest"]["adapting"], totals["fastest"]["always"]
     assert adapting["near_bound"] >= 0.9 * totals["slices"]
-    assert adapting["exchanged_links"] <= always["exchanged_links"] / 4
+    assert adapting["switches"] < always["switches"]

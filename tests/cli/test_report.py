@@ -157,6 +157,17 @@ def test_saved_in_all_is_the_sum_by_hand(mutirao, tmp_path):
     assert "135.8 ms saved on each rank, measured, net of all costs" in page
 
 
+def test_of_forgotten_communicators_the_sums_count():
+    """1 ms was saved in their calls, which the one that is remembered lost by probes and the start."""
+    account = {"took_us": 10e3, "saved_us": 1000, "error_us": 0, "probes_us": 0, "unknown_calls": 0}
+    remembered = with_account(took_us=90e3, saved_us=0, error_us=0, probes_us=700, start_ms=0.2, calls=5)
+    total = total_of({**remembered, "forgotten_communicators": 3, "forgotten": {
+        "calls": 50, "own_calls": 30, "probe_calls": 2, "waited_ms": 0.1, "account": account}})
+    assert (total.calls, total.own_calls, total.probe_calls) == (50 + 15, 30 + 5, 2)
+    assert total.net_us == pytest.approx(1000 - 700 - 200 - 100)
+    assert total.account.took_us == 100e3
+
+
 def test_calls_are_counted_by_the_ruling_that_ran_them():
     """Also those of rulings that are no longer remembered; what of these was on probe is not known any more."""
     first = {**TRIED["rulings"][1], "probe_calls": 4}
@@ -229,7 +240,7 @@ def test_says_lost_and_unknown_as_plainly_as_saved():
     none = {**TRIED, "rulings": [], "account": None}
     page = make_page({**MEASURED, "communicators": [{**COMMUNICATOR, "classes": [none]}]}, None)
     assert "The MPI library took all calls." in text_of(page)
-    assert "2 more communicators not remembered" in text_of(
+    assert "of 2 more communicators only the sums are kept" in text_of(
         make_page({**REPORT, "forgotten_communicators": 2}, None))
     assert "None had a collective call" in text_of(make_page({**REPORT, "communicators": []}, None))
 

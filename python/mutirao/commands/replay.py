@@ -26,8 +26,8 @@ Each slice stands for --measurements measurements of every link with the slice's
 the recorded round trip. Then a broadcast is predicted over these trees:
 
   first      the best tree of the first slice, for good
-  adapting   what the library does: it knows only what was announced, keeps its tree while that is
-             predicted to take at most --tolerance longer than the best tree, and else repairs it
+  adapting   what the library does: it knows only what was announced, and keeps its tree while that is
+             predicted to take at most --tolerance longer than the best tree
   always     the best tree of every slice, from its true latencies
 
 each for the fastest kind of tree, and for the minimum spanning tree alone (which adapting follows

@@ -8,7 +8,7 @@ from mutirao.units import counted, duration
 
 def forgotten(report: dict) -> Iterator[str]:
     if count := report.get("forgotten_communicators"):
-        yield f"{counted(count, 'more communicator')} not remembered"
+        yield f"of {counted(count, 'more communicator')} only the sums are kept"
 
 
 def head(report: dict, with_verdict: bool = False) -> Iterator[str]:

@@ -69,7 +69,9 @@ std::optional<Announcement> decode_announcement(std::span<const std::byte> bytes
 bool needs_hosts(std::span<const std::byte> announcement);
 /// What ranks tell the decider.
 using Report = std::variant<LeadReport, TimeReport>;
-std::vector<std::byte> encode(const Report& report);
-std::optional<Report> decode_report(std::span<const std::byte> bytes, int rank_count);
+/// Nobody awaits the last reports of a communicator that is freed, and the next `owner` of its tags finds them:
+/// decode_report() knows its own.
+std::vector<std::byte> encode(const Report& report, std::uint64_t owner);
+std::optional<Report> decode_report(std::span<const std::byte> bytes, int rank_count, std::uint64_t owner);
 
 }  // namespace mutirao

@@ -7,7 +7,7 @@
 // the candidate as users write it (2 for its length, text), and its tree (4 for the number of hosts, 0:
 // none): the root and then each host with its parent (4 each), brothers in the order in which they are
 // served; then, after the number of its shares (2), the parents of all hosts in each of these (2 each).
-// A rank's report: its kind (1), and either number (4), lead (8) and whether it waited (1), or the class, the
+// A rank's report: whose it is (8), its kind (1), and either number (4), lead (8) and whether it waited (1), or the class, the
 // ruling's id (4), the first sample (4) and the samples after their number (1): times in the call and laps as
 // IEEE 754 bits (8 each).
 #include <algorithm>
@@ -253,8 +253,9 @@ std::optional<Announcement> decode_announcement(std::span<const std::byte> bytes
     return made;
 }
 
-std::vector<std::byte> encode(const Report& report) {
+std::vector<std::byte> encode(const Report& report, std::uint64_t owner) {
     ByteWriter out;
+    out.put(owner, 8);
     out.put(report.index(), 1);
     if (const auto* const lead = std::get_if<LeadReport>(&report)) {
         out.put(lead->number, 4);
@@ -274,8 +275,9 @@ std::vector<std::byte> encode(const Report& report) {
     return std::move(out).take();
 }
 
-std::optional<Report> decode_report(std::span<const std::byte> bytes, int rank_count) {
+std::optional<Report> decode_report(std::span<const std::byte> bytes, int rank_count, std::uint64_t owner) {
     ByteReader in(bytes);
+    if (in.take(8) != owner) return std::nullopt;
     Report report;
     if (in.take(1) == report.index()) {
         LeadReport lead;

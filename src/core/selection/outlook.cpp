@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/selection/estimate.h"
-#include "core/selection/trust.h"
 
 namespace mutirao {
 namespace {

@@ -77,14 +77,6 @@ double bound_us(const Network& network, int root) {
     return *std::max_element(row.begin(), row.end());
 }
 
-int differing(const Tree& a, const Tree& b) {
-    int count = 0;
-    for (std::size_t host = 0; host < a.parent.size(); ++host) {
-        count += a.parent[host] != b.parent[host] ? 1 : 0;
-    }
-    return count;
-}
-
 TEST(Renewal, PredictsTheLongestPathWhereOnlyLatencyCounts) {
     for (unsigned seed = 0; seed < 20; ++seed) {
         const Network network = random_latencies(seed, 9);
@@ -95,47 +87,9 @@ TEST(Renewal, PredictsTheLongestPathWhereOnlyLatencyCounts) {
     }
 }
 
-// Caught when planted: a host that keeps its parent although it is late.
-TEST(Renewal, ARepairedTreeMeetsAnyDeadlineThatCanBeMet) {
-    for (unsigned seed = 0; seed < 200; ++seed) {
-        const int hosts = 3 + static_cast<int>(seed % 12);
-        const Network network = random_latencies(seed, hosts);
-        const Tree present = random_tree(seed, hosts);
-        const double bound = bound_us(network, 0);
-        EXPECT_FALSE(repaired_tree(present, network, 24, 0.99 * bound)) << seed;
-        for (const double slack : {1.0, 1.05, 1.5, 4.0}) {
-            const auto repaired = repaired_tree(present, network, 24, bound * slack);
-            ASSERT_TRUE(repaired) << seed << ", slack " << slack;
-            EXPECT_EQ(repaired->root, present.root);
-            EXPECT_LE(last_arrival_us(*repaired, network), bound * slack * (1 + 1e-6)) << seed;
-        }
-    }
-}
-
-// Caught when planted: everything hung anew.
-TEST(Renewal, ARepairExchangesNoMoreThanItMust) {
-    for (unsigned seed = 0; seed < 100; ++seed) {
-        Network network = random_latencies(seed, 12);
-        const Tree any = random_tree(seed, 12);
-        EXPECT_EQ(repaired_tree(any, network, 24, last_arrival_us(any, network))->parent,
-                  any.parent);
-        const Tree present = *shortest_path_tree(network, 0, 24);
-        EXPECT_EQ(*repaired_tree(present, network, 24, bound_us(network, 0) * 1.001), present);
-        // One leaf's link dies: that leaf alone must move.
-        int leaf = 0;
-        while (!present.children[static_cast<std::size_t>(leaf)].empty()) ++leaf;
-        network.set_both(leaf, present.parent[static_cast<std::size_t>(leaf)],
-                         Link{.latency_us = never});
-        const auto repaired = repaired_tree(present, network, 24, bound_us(network, 0) * 1.001);
-        ASSERT_TRUE(repaired);
-        EXPECT_EQ(differing(present, *repaired), 1) << seed;
-    }
-}
-
-// Caught when planted: tolerance not looked at; the best tree in place of a repaired one.
+// Caught when planted: tolerance not looked at.
 TEST(Renewal, KeepsATreeThatIsNearlyAsFastAsTheBest) {
     int kept = 0;
-    int repaired = 0;
     for (unsigned seed = 0; seed < 300; ++seed) {
         const Network before = random_latencies(seed, 10);
         const Tree present = *shortest_path_tree(before, 0, 24);
@@ -146,20 +100,19 @@ TEST(Renewal, KeepsATreeThatIsNearlyAsFastAsTheBest) {
             const int b = (a + 1 + static_cast<int>(random() % 9)) % 10;
             now.set_both(a, b, Link{.latency_us = now.link(a, b).latency_us * 4});
         }
-        const auto renewal = renew(present, topology_of(now), 24, {.tolerance_percent = 10});
+        const auto renewal = renew(present, topology_of(now), 24, 10);
         ASSERT_TRUE(renewal);
         const double bound = bound_us(now, 0);
         const bool near = last_arrival_us(present, now) <= 1.1 * bound;
         EXPECT_NEAR(renewal->best_us, bound, 1e-6);
         EXPECT_NEAR(renewal->predicted_us, last_arrival_us(renewal->tree, now), 1e-6);
-        EXPECT_LE(renewal->predicted_us, 1.1 * bound + 1e-6);
+        EXPECT_LE(renewal->predicted_us, near ? 1.1 * bound + 1e-6 : bound + 1e-6);
         EXPECT_EQ(renewal->tree == present, near) << seed;
-        EXPECT_EQ(renewal->exchanged_links, differing(present, renewal->tree));
+        EXPECT_EQ(renewal->kept, near) << seed;
         kept += near ? 1 : 0;
-        repaired += !near && renewal->exchanged_links < 4 ? 1 : 0;
     }
     EXPECT_GT(kept, 50);
-    EXPECT_GT(repaired, 50);
+    EXPECT_LT(kept, 250);
 }
 
 TEST(Renewal, FollowsAHostThatTheOldTreeCannotReach) {
@@ -175,17 +128,6 @@ TEST(Renewal, FollowsAHostThatTheOldTreeCannotReach) {
     EXPECT_TRUE(std::isfinite(renewal->predicted_us));
     for (int host = 1; host < 6; ++host) network.set_both(host, 0, Link{.latency_us = never});
     EXPECT_FALSE(renew(present, topology_of(network), 24)) << "nobody can be reached";
-}
-
-// With overheads and ports a repair by latency may be slow: then the best tree is taken.
-TEST(Renewal, NeverTakesATreeThatIsSlowerThanTolerated) {
-    for (unsigned seed = 0; seed < 100; ++seed) {
-        const Topology now = topology_of(test::random_network(seed, 8));
-        const auto renewal = renew(random_tree(seed, 8), now, 4096, {.tolerance_percent = 5});
-        ASSERT_TRUE(renewal);
-        EXPECT_NEAR(renewal->predicted_us, *predict_tree(renewal->tree, now.network, 4096), 1e-9);
-        EXPECT_LE(renewal->predicted_us, 1.05 * renewal->best_us + 1e-9) << seed;
-    }
 }
 
 }  // namespace

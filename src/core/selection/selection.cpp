@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 #include "core/selection/bounds.h"
 #include "core/selection/candidates.h"
 #include "core/selection/estimate.h"
 #include "core/selection/renewal.h"
-#include "core/selection/trust.h"
 #include "core/text/invariant.h"
 #include "core/text/milliseconds.h"
 
@@ -41,6 +41,24 @@ std::vector<std::size_t> first_choices(const Algorithm& algorithm, std::size_t l
     std::vector<std::size_t> result = {all.front()};
     if (all.size() > 1) result.push_back(pipeline == all.end() ? all.back() : *pipeline);
     return result;
+}
+
+/// Where every link is shorter and about as long as the others what counts are costs that are not known well
+/// enough.
+constexpr double least_long_link_us = 1000;
+constexpr double least_uneven_ratio = 4;
+
+bool distances_matter(const Network& network) {
+    double shortest_us = std::numeric_limits<double>::infinity(), longest_us = 0;
+    for (int a = 0; a < network.host_count(); ++a) {
+        for (int b = 0; b < network.host_count(); ++b) {
+            if (a == b || !network.link(a, b).usable()) continue;
+            const double latency_us = network.link(a, b).latency_us;
+            shortest_us = std::min(shortest_us, latency_us);
+            longest_us = std::max(longest_us, latency_us);
+        }
+    }
+    return longest_us >= least_long_link_us || longest_us > least_uneven_ratio * shortest_us;
 }
 
 int participants(const Candidate& candidate, const RankNetwork& network) {
@@ -355,23 +373,25 @@ void Deliberation::decide() {
     keep_present_tree();
 }
 
-/// A fresh decision keeps or repairs the tree that calls go over at present, if that is nearly as
-/// good between the hosts. For messages in pieces nothing says how good a repaired tree is.
+/// A fresh decision keeps the tree that calls go over at present, if that is nearly as good between the hosts.
 void Deliberation::keep_present_tree() {
     if (shape_.collective != Collective::broadcast) return;  // renewal knows these only
     if (!present_ || !goes_over_a_tree_in_one_piece(decision_)) return;
     if (!goes_over_a_tree_in_one_piece(*present_)) return;
     if (present_->tree->root != host_shape_.root) return;
     const auto renewal = renew(*present_->tree, network_->topology(), shape_.length_bytes);
-    if (!renewal) return;
+    if (!renewal || !renewal->kept) return;
     decision_.tree = renewal->tree;
     decision_.chosen = present_->chosen;
-    decision_.reason =
-        (renewal->exchanged_links == 0
-             ? std::string("the tree is kept: predicted ")
-             : "the tree is repaired, " + std::to_string(renewal->exchanged_links) +
-                   " hosts get the message from another: predicted ") +
-        milliseconds(renewal->predicted_us) + ", the best tree " + milliseconds(renewal->best_us);
+    decision_.reason = "the tree is kept: predicted " + milliseconds(renewal->predicted_us) + ", the best tree " +
+                       milliseconds(renewal->best_us);
+}
+
+// What the MPI library does for a broadcast is known better than for the others.
+std::string distrust(Collective collective, const Network& network) {
+    if (network.host_count() <= 1) return "one host";
+    if (collective == Collective::broadcast || distances_matter(network)) return {};
+    return "no link is long, and all are about as long";
 }
 
 Decision decide(const CallShape& shape, std::shared_ptr<const RankNetwork> network,

@@ -47,8 +47,8 @@ inline bool runs_alike(const Decision& a, const Decision& b) {
 /// The forced algorithm if there is one; otherwise native on one host or where no link stands out, since
 /// predictions do not know costs that well (what is considered is there to be tried); or without a tree, or if
 /// no candidate is predicted to be clearly faster than native; otherwise the fastest. `present`: what was decided
-/// for the same calls before the network changed; its tree is kept or repaired where that is nearly
-/// as fast (see renewal.h).
+/// for the same calls before the network changed; its tree is kept where that is nearly as
+/// fast (see renewal.h).
 class Deliberation {
   public:
     Deliberation(const CallShape& shape, std::shared_ptr<const RankNetwork> network,
@@ -108,5 +108,9 @@ class Deliberation {
 /// The same at once.
 Decision decide(const CallShape& shape, std::shared_ptr<const RankNetwork> network,
                 const Settings& settings, std::optional<Decision> present = {});
+
+/// Why predictions on that network are not good enough to leave the MPI library's own algorithms by them alone, in a
+/// few words; empty: they are.
+std::string distrust(Collective collective, const Network& network);
 
 }  // namespace mutirao

@@ -46,7 +46,7 @@ bool is_between_groups(MPI_Comm comm) {
 
 Communicator::Communicator(MPI_Comm comm, Job& job)
     : comm_(comm), job_(job), phase_(Phase::counting), record_(new_record(comm)) {
-    remember(record_);
+    remember(record_, comm == MPI_COMM_WORLD);
     PMPI_Comm_rank(comm, &my_rank_);
     surroundings_ = {job.twin(), &job.left_behind(), nullptr, &job};
     if (is_between_groups(comm)) {
@@ -64,6 +64,7 @@ Communicator::~Communicator() {
     record_->calls = calls_;
     give_up();
     end_deciding();
+    note_end(*record_);
     if (ruled_ && Job::current() != nullptr) {
         drain(std::move(ruled_));
     }
@@ -180,8 +181,9 @@ void Communicator::begin_agreement(std::uint64_t call) {
     }
     const bool introduced = job_.introduced();
     const bool hopeless = introduced && !job_.world().native_reason.empty();
+    const std::uint64_t owner = my_rank_ == 0 ? job_.new_owner() : ~std::uint64_t{0};
     agreement_.emplace(comm_, identity_of(*candidates_), job_.slots(), introduced && !hopeless,
-                       hopeless);
+                       hopeless, owner);
     next_event_ = 2 * call + 1;
 }
 
@@ -193,7 +195,7 @@ void Communicator::take_agreement(std::uint64_t call) {
         say_if_long(begun_us);
     }
     const SlotAgreement::Result result = agreement_->result();
-    const int slot = agreement_->settle();
+    const std::optional<Slot> slot = agreement_->settle();
     agreement_.reset();
     if (result == SlotAgreement::Result::never) {
         job_.wait_for_introductions();
@@ -202,9 +204,9 @@ void Communicator::take_agreement(std::uint64_t call) {
     } else if (result == SlotAgreement::Result::agreed) {
         if (is_verbose(3)) {
             say(3, title_of(*record_) + ": taken on from call " + std::to_string(call + 1) + " on, in slot " +
-                       std::to_string(slot));
+                       std::to_string(slot->number()));
         }
-        rule(Slot(slot), std::move(*candidates_), call, free_calls(false));
+        rule(*slot, std::move(*candidates_), call, free_calls(false));
         candidates_.reset();
     }
 }

@@ -119,6 +119,7 @@ struct Record {
     ClassRecord other_classes;  ///< calls only: of more classes than are told apart
     std::deque<ChoiceChange> changes;  ///< the first and the latest
     std::uint64_t forgotten_changes = 0;
+    bool ended = false;  ///< the communicator is freed; guarded by Runtime's mutex
 };
 
 /// That ran by mutirao's algorithms, on probe or not.

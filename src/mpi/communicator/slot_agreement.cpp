@@ -3,13 +3,14 @@
 namespace mutirao::mpi {
 
 SlotAgreement::SlotAgreement(MPI_Comm comm, std::uint64_t who, Slots& slots, bool ready,
-                             bool hopeless)
+                             bool hopeless, std::uint64_t owner)
     : who_(who), slots_(slots) {
     Contribution& mine = memory_->mine;
     mine.flags = (ready ? ready_flag : 0) | (hopeless ? 0 : hopeful_flag);
     mine.offered = ready ? slots_.offer(who_) : 0;
-    static_assert(sizeof(Contribution) == 2 * sizeof(std::uint64_t));
-    PMPI_Iallreduce(&memory_->mine, &memory_->all, 2, MPI_UINT64_T, MPI_BAND, comm, &request_);
+    mine.owner = owner;
+    static_assert(sizeof(Contribution) == 3 * sizeof(std::uint64_t));
+    PMPI_Iallreduce(&memory_->mine, &memory_->all, 3, MPI_UINT64_T, MPI_BAND, comm, &request_);
 }
 
 bool SlotAgreement::complete() {
@@ -24,8 +25,9 @@ SlotAgreement::Result SlotAgreement::result() const {
     return memory_->all.offered != 0 ? Result::agreed : Result::not_yet;
 }
 
-int SlotAgreement::settle() {
-    return slots_.settle(who_, memory_->mine.offered, memory_->all.offered);
+std::optional<Slot> SlotAgreement::settle() {
+    const int number = slots_.settle(who_, memory_->mine.offered, memory_->all.offered);
+    return number < 0 ? std::nullopt : std::optional(Slot(number, memory_->all.owner));
 }
 
 std::shared_ptr<void> SlotAgreement::give_up() const {

@@ -8,8 +8,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "mpi/job/slots.h"
+#include "mpi/tags.h"
 
 namespace mutirao::mpi {
 
@@ -19,15 +21,15 @@ class SlotAgreement {
 
     /// Collective over `comm`. `who`: equal on its ranks, different for other groups of ranks.
     /// `ready`: this rank knows all others, and nothing stands against mutirao; `hopeless`:
-    /// something does, for good.
-    SlotAgreement(MPI_Comm comm, std::uint64_t who, Slots& slots, bool ready, bool hopeless);
+    /// something does, for good. `owner`: the slot's, by one of the ranks; all bits are set on the others.
+    SlotAgreement(MPI_Comm comm, std::uint64_t who, Slots& slots, bool ready, bool hopeless, std::uint64_t owner);
 
     /// Does not block.
     bool complete();
     /// Once complete.
     Result result() const;
-    /// Takes the slot that was agreed on, gives back the others; -1 unless agreed.
-    int settle();
+    /// Takes the slot that was agreed on, gives back the others; nothing unless agreed.
+    std::optional<Slot> settle();
 
     /// The communicator is freed before the end. The request must be completed all the same, and what
     /// it reads and writes live on until then; with that end the slots that were offered are given back.
@@ -38,6 +40,7 @@ class SlotAgreement {
     struct Contribution {
         std::uint64_t offered = 0;
         std::uint64_t flags = 0;
+        std::uint64_t owner = 0;
     };
     struct Memory {
         Contribution mine;

@@ -77,6 +77,8 @@ class Job final : public ArrivalListener {
     std::shared_ptr<Ledger> ledger_of(const std::vector<int>& twin_ranks);
 
     Slots& slots() { return slots_; }
+    /// Of a slot: equal to no other of this job. 0 is MPI_COMM_WORLD.
+    std::uint64_t new_owner() { return (static_cast<std::uint64_t>(my_rank_) << 32) + ++owners_; }
     LeftBehind& left_behind() { return left_behind_; }
     const StartCost& start_cost() const { return cost_; }
     double begun_us() const { return begun_us_; }
@@ -104,6 +106,7 @@ class Job final : public ArrivalListener {
     int my_rank_ = 0;
     int rank_count_ = 1;
     Slots slots_;
+    std::atomic<std::uint32_t> owners_{0};
     LeftBehind left_behind_;
     StartCost cost_;
     double begun_us_ = 0;

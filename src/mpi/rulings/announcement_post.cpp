@@ -11,6 +11,7 @@ namespace mutirao::mpi {
 AnnouncementPost::AnnouncementPost(MPI_Comm twin, Slot slot, const Members& members,
                                    std::function<void()> know_hosts)
     : members_(members),
+      owner_(slot.owner()),
       know_hosts_(std::move(know_hosts)),
       announcements_(twin, slot.announcements()),
       reports_(twin, slot.reports()) {}
@@ -81,13 +82,13 @@ std::vector<Announcement> AnnouncementPost::receive() {
 
 void AnnouncementPost::report(const Report& report) {
     reports_.send(members_.twin_rank_of[static_cast<std::size_t>(decider_)],
-                  std::make_shared<const Post::Bytes>(encode(report)));
+                  std::make_shared<const Post::Bytes>(encode(report, owner_)));
 }
 
 std::vector<Report> AnnouncementPost::receive_reports() {
     std::vector<Report> heard;
     while (const auto received = reports_.receive(1)) {
-        if (auto report = decode_report(received->bytes, members_.rank_count())) {
+        if (auto report = decode_report(received->bytes, members_.rank_count(), owner_)) {
             heard.push_back(std::move(*report));
         }
     }

@@ -42,6 +42,7 @@ class AnnouncementPost {
     int leader(int host) const;
 
     const Members& members_;
+    const std::uint64_t owner_;
     int decider_ = 0;
     std::function<void()> know_hosts_;
     Post announcements_;
