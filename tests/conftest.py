@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(config, items):
         return
     alike = defaultdict(list)
     for item in items:
-        if not item.get_closest_marker("long"):
+        if not item.get_closest_marker("long") and not _is_skipped(item):
             alike[_but_for_what_is_chosen(item)].append(item)
     chosen = {random.Random(f"{config.option.seed} {name}").choice(group)
               for name, group in alike.items()}
@@ -53,13 +53,26 @@ def pytest_collection_modifyitems(config, items):
     items[:] = [item for item in items if item in chosen]
 
 
+def _params_of(item):
+    return item.callspec.params if hasattr(item, "callspec") else {}
+
+
+def _known_mpi(item):
+    params = _params_of(item)
+    return getattr(params.get("mpi", params.get("wheel")), "known", None)
+
+
+def _is_skipped(item):
+    """What skips itself is not to be chosen."""
+    known = _known_mpi(item)
+    return known and not known.environment and "wheels_only" in item.fixturenames
+
+
 def _but_for_what_is_chosen(item):
-    params = item.callspec.params if hasattr(item, "callspec") else {}
-    name = item.nodeid.replace(str(params.get("shape", "")), "")
-    mpi = params.get("mpi", params.get("wheel"))
-    known = getattr(mpi, "known", None)
+    name = item.nodeid.replace(str(_params_of(item).get("shape", "")), "")
+    known = _known_mpi(item)
     if known and (item.get_closest_marker("on_any_mpi") or not known.environment):
-        name = name.replace(mpi.name, "")
+        name = name.replace(known.name, "")
     return name
 
 

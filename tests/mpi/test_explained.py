@@ -16,6 +16,7 @@ from noise import in_time
 from slow_native import slow_native
 
 
+@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("explain", ["on", "off"])
 def test_the_library_explains_itself_at_the_end_if_it_is_asked(run, explain):
     """Without the command line: whoever preloads the library has no other voice."""
@@ -63,6 +64,7 @@ def test_what_is_said_meanwhile_is_whole_lines_of_a_rank(run, tmp_path, level):
         assert any(line.startswith("on host 1, a thread of this rank is the agent, TCP port") for line in lines[1])
 
 
+@pytest.mark.on_any_mpi
 def test_a_job_that_runs_says_how_it_stands(run, wheels_only, tmp_path):
     """Rank 0 is outside MPI meanwhile. Nothing of the asking is left."""
     report, go_on, ends = tmp_path / "report.json", tmp_path / "go on", []
@@ -121,6 +123,7 @@ def damaged(path):
     path.write_bytes(b"SQLite format 3\0 and then nothing of the kind" * 100)
 
 
+@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("made, errors, told", [
     (other_fabric, 0, "the profile is of another fabric"), (damaged, 1, "there is no profile yet"),
     pytest.param(Path.mkdir, 0, "", marks=pytest.mark.long)])
@@ -141,6 +144,7 @@ def test_a_profile_of_no_use_is_said_and_costs_nothing_else(run, wheels_only, tm
     in_time(trial)
 
 
+@pytest.mark.on_any_mpi
 def test_without_a_home_only_the_profile_is_lost(run, mpi, wheels_only):
     program = ["env", "-u", "XDG_STATE_HOME", "HOME=/proc/none", str(mpi.program("collectives_check"))]
     finished = passed(run(program, "barrier", ranks=2))

@@ -46,6 +46,7 @@ def test_calls_beside_are_the_mpi_librarys_own(run, mpi, tmp_path):
     assert min(point.completion_ms) > 100 > min(point.native_ms)
 
 
+@pytest.mark.on_any_mpi
 def test_keeps_to_it_where_nothing_is_better_for_it(run, mpi):
     """Whoever wins, each of them ran, and what it took is told."""
     def trial():
@@ -59,6 +60,7 @@ def test_keeps_to_it_where_nothing_is_better_for_it(run, mpi):
     in_time(trial)
 
 
+@pytest.mark.on_any_mpi
 def test_ranks_without_a_processor_are_left_to_the_mpi_library(run):
     """There ranks take turns with the processors: a reduction whose leaves return at once would seem fast."""
     ranks = os.cpu_count() + 1
@@ -70,6 +72,7 @@ def test_ranks_without_a_processor_are_left_to_the_mpi_library(run):
 
 
 # Five take long where MPI libraries spin while they wait.
+@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("ranks", [3, pytest.param(5, marks=pytest.mark.long)])
 def test_results_are_right_meanwhile(run, wheels_only, ranks):
     passed(run("collectives_check", *["allreduce", "allgather", "barrier", "reduce", "alltoall"] * 4,
