@@ -3,15 +3,18 @@ programs that can be interrupted. Of tests that differ by their `shape` only one
 seed; so of those that differ by which of the distribution's MPI libraries they run on, and of those marked
 `on_any_mpi` by which of all; and none marked `long`. With --everything all are."""
 
+import os
 import random
 import shutil
 import signal
+import subprocess
 import tempfile
 from collections import defaultdict
 
 import pytest
 
 from labs import NOT_HERE
+from mutirao import cli
 from mutirao.errors import Failure
 from mutirao.lab import Lab
 from mutirao.network import HostNetwork
@@ -111,3 +114,29 @@ def lab_possible(own_runtime_folder):
         if NOT_HERE in str(failure):
             pytest.skip(str(failure))
         raise
+
+
+@pytest.fixture
+def surroundings(tmp_path):
+    """The environment: no settings from outside, and a state folder for this test alone."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MUTIRAO_")}
+    return {**kept, "XDG_STATE_HOME": str(tmp_path / "state")}
+
+
+@pytest.fixture
+def typed(surroundings, tmp_path, monkeypatch, capfd):
+    """The command in this very process, which takes less time than one of its own: a traceback fails the test."""
+    for name in os.environ.keys() - surroundings.keys():
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_STATE_HOME", surroundings["XDG_STATE_HOME"])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words, **environment):
+        with monkeypatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            code = cli.main(list(map(str, words)))
+        return subprocess.CompletedProcess(words, code, *capfd.readouterr())
+
+    return run
