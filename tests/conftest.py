@@ -3,15 +3,18 @@ programs that can be interrupted. Of tests that differ by their `shape` only one
 seed; so of those that differ by which of the distribution's MPI libraries they run on, and of those marked
 `on_any_mpi` by which of all; and none marked `long`. With --everything all are."""
 
+import os
 import random
 import shutil
 import signal
+import subprocess
 import tempfile
 from collections import defaultdict
 
 import pytest
 
 from labs import NOT_HERE
+from mutirao import cli
 from mutirao.errors import Failure
 from mutirao.lab import Lab
 from mutirao.network import HostNetwork
@@ -45,7 +48,7 @@ def pytest_collection_modifyitems(config, items):
         return
     alike = defaultdict(list)
     for item in items:
-        if not item.get_closest_marker("long"):
+        if not item.get_closest_marker("long") and not _is_skipped(item):
             alike[_but_for_what_is_chosen(item)].append(item)
     chosen = {random.Random(f"{config.option.seed} {name}").choice(group)
               for name, group in alike.items()}
@@ -53,13 +56,26 @@ def pytest_collection_modifyitems(config, items):
     items[:] = [item for item in items if item in chosen]
 
 
+def _params_of(item):
+    return item.callspec.params if hasattr(item, "callspec") else {}
+
+
+def _known_mpi(item):
+    params = _params_of(item)
+    return getattr(params.get("mpi", params.get("wheel")), "known", None)
+
+
+def _is_skipped(item):
+    """What skips itself is not to be chosen."""
+    known = _known_mpi(item)
+    return known and not known.environment and "wheels_only" in item.fixturenames
+
+
 def _but_for_what_is_chosen(item):
-    params = item.callspec.params if hasattr(item, "callspec") else {}
-    name = item.nodeid.replace(str(params.get("shape", "")), "")
-    mpi = params.get("mpi", params.get("wheel"))
-    known = getattr(mpi, "known", None)
+    name = item.nodeid.replace(str(_params_of(item).get("shape", "")), "")
+    known = _known_mpi(item)
     if known and (item.get_closest_marker("on_any_mpi") or not known.environment):
-        name = name.replace(mpi.name, "")
+        name = name.replace(known.name, "")
     return name
 
 
@@ -98,3 +114,29 @@ def lab_possible(own_runtime_folder):
         if NOT_HERE in str(failure):
             pytest.skip(str(failure))
         raise
+
+
+@pytest.fixture
+def surroundings(tmp_path):
+    """The environment: no settings from outside, and a state folder for this test alone."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MUTIRAO_")}
+    return {**kept, "XDG_STATE_HOME": str(tmp_path / "state")}
+
+
+@pytest.fixture
+def typed(surroundings, tmp_path, monkeypatch, capfd):
+    """The command in this very process, which takes less time than one of its own: a traceback fails the test."""
+    for name in os.environ.keys() - surroundings.keys():
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_STATE_HOME", surroundings["XDG_STATE_HOME"])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words, **environment):
+        with monkeypatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            code = cli.main(list(map(str, words)))
+        return subprocess.CompletedProcess(words, code, *capfd.readouterr())
+
+    return run

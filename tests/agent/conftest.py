@@ -10,13 +10,10 @@ from ports import free_ports
 
 
 @pytest.fixture
-def mutirao(tmp_path):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MUTIRAO_")}
-    environment = {**kept, "XDG_STATE_HOME": str(tmp_path / "state")}
-
+def mutirao(surroundings, tmp_path):
     def run(*words):
         return subprocess.run([ROOT / "mutirao", *map(str, words)], capture_output=True, text=True,
-                              env=environment, cwd=tmp_path, timeout=120, check=False)
+                              env=surroundings, cwd=tmp_path, timeout=120, check=False)
 
     return run
 
@@ -31,14 +28,14 @@ def hosts(tmp_path):
 
 
 @pytest.fixture
-def key(mutirao, tmp_path):
-    answer = mutirao("agent", "key", tmp_path / "key")
+def key(typed, tmp_path):
+    answer = typed("agent", "key", tmp_path / "key")
     assert answer.returncode == 0, answer.stderr
     return tmp_path / "key"
 
 
 @pytest.fixture
-def agents(mutirao, hosts, key, tmp_path):
+def agents(mutirao, typed, hosts, key, tmp_path):
     """Starts agents by their numbers; ends those that the test did not."""
     started = []
 
@@ -53,4 +50,4 @@ def agents(mutirao, hosts, key, tmp_path):
     start.name = name
     yield start
     for number in started:
-        mutirao("agent", "stop", "--name", name(number))
+        typed("agent", "stop", "--name", name(number))

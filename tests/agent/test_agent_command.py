@@ -25,8 +25,8 @@ def eventually(condition, seconds=60):
     raise AssertionError("it did not come true")
 
 
-def status(mutirao, name):
-    return json.loads(mutirao("agent", "status", "--json", "--name", name).stdout)
+def status(typed, name):
+    return json.loads(typed("agent", "status", "--json", "--name", name).stdout)
 
 
 def alive(pid):
@@ -38,41 +38,41 @@ def alive(pid):
         return file.read().rsplit(")")[-1].split()[0] != "Z"
 
 
-def test_three_agents_find_the_tree_and_end_one_by_one(mutirao, agents):
+def test_three_agents_find_the_tree_and_end_one_by_one(mutirao, typed, agents):
     for number in range(3):
         answer = agents(number)
         assert answer.returncode == 0, answer.stderr
-    found = eventually(lambda: (now := status(mutirao, agents.name(2)))["complete"]
+    found = eventually(lambda: (now := status(typed, agents.name(2)))["complete"]
                        and len(now["complete"]["tree"]) == 2 and now)
     assert found["self"] == 2 and found["host_count"] == 3
     assert found["network"]["latency_us"][0][1] == found["network"]["latency_us"][1][0] > 0
     assert f"host 2 of 3, pid {found['pid']}" in \
-        mutirao("agent", "status", "--name", agents.name(2)).stdout
+        typed("agent", "status", "--name", agents.name(2)).stdout
     answer = mutirao("agent", "stop", "--name", agents.name(2))
     assert answer.returncode == 0 and str(found["pid"]) in answer.stdout
     assert not alive(found["pid"])
-    eventually(lambda: status(mutirao, agents.name(0))["complete"]["tree"] == [[0, 1]])
-    assert status(mutirao, agents.name(1))["alive"]
+    eventually(lambda: status(typed, agents.name(0))["complete"]["tree"] == [[0, 1]])
+    assert status(typed, agents.name(1))["alive"]
 
 
-def test_a_second_agent_steps_aside_and_the_first_goes_on(mutirao, agents):
+def test_a_second_agent_steps_aside_and_the_first_goes_on(typed, agents):
     assert agents(0).returncode == 0
-    first = status(mutirao, agents.name(0))
+    first = status(typed, agents.name(0))
     again = agents(0)
     assert again.returncode == 1
     assert again.stderr.count("\n") == 1 and str(first["pid"]) in again.stderr
-    assert status(mutirao, agents.name(0))["pid"] == first["pid"]
+    assert status(typed, agents.name(0))["pid"] == first["pid"]
 
 
-def test_an_agent_that_was_killed_is_seen_to_be_gone_and_can_be_replaced(mutirao, agents):
+def test_an_agent_that_was_killed_is_seen_to_be_gone_and_can_be_replaced(mutirao, typed, agents):
     assert agents(0).returncode == 0
-    pid = status(mutirao, agents.name(0))["pid"]
+    pid = status(typed, agents.name(0))["pid"]
     os.kill(pid, signal.SIGKILL)
-    eventually(lambda: not status(mutirao, agents.name(0))["alive"])
+    eventually(lambda: not status(typed, agents.name(0))["alive"])
     answer = mutirao("agent", "stop", "--name", agents.name(0))
     assert answer.returncode == 1 and "no agent is running" in answer.stderr
     assert agents(0).returncode == 0
-    assert status(mutirao, agents.name(0))["pid"] != pid
+    assert status(typed, agents.name(0))["pid"] != pid
 
 
 def test_a_name_that_is_taken_is_explained_and_nothing_is_left_behind(mutirao, agents):
@@ -119,28 +119,28 @@ def daemons(name):
     return found
 
 
-def test_the_series_is_kept_and_its_end_does_not_end_the_agent(mutirao, agents, tmp_path):
+def test_the_series_is_kept_and_its_end_does_not_end_the_agent(typed, agents, tmp_path):
     path = tmp_path / "series.db"
     assert agents(0, "--series", path, "--other-period-ms", "50").returncode == 0
     assert agents(1, "--series", "/dev/full").returncode == 0
     eventually(lambda: sqlite3.connect(path).execute(
         "SELECT count(*) FROM measurement WHERE sensor = 'latency_us'").fetchone()[0] > 3)
-    stopped = eventually(lambda: (now := status(mutirao, agents.name(1)))["status"]
+    stopped = eventually(lambda: (now := status(typed, agents.name(1)))["status"]
                          and now["status"]["series_stopped"] and now)
     assert stopped["alive"]
-    assert "series is not kept" in mutirao("agent", "status", "--name", agents.name(1)).stdout
+    assert "series is not kept" in typed("agent", "status", "--name", agents.name(1)).stdout
 
 
-def test_a_key_is_made_for_its_owner_only_and_never_twice(mutirao, key):
+def test_a_key_is_made_for_its_owner_only_and_never_twice(typed, key):
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     text = key.read_text()
     assert len(text) == 65
-    assert mutirao("agent", "key", key).returncode == 2
+    assert typed("agent", "key", key).returncode == 2
     assert key.read_text() == text
 
 
-def test_status_without_an_agent(mutirao):
-    answer = mutirao("agent", "status", "--name", "test-none")
+def test_status_without_an_agent(typed):
+    answer = typed("agent", "status", "--name", "test-none")
     assert (answer.returncode, answer.stdout) == (1, "no agent is running\n")
 
 
@@ -159,21 +159,21 @@ def refusal(answer, *named):
     (["--self", "0", "--name", "a/b"], ["a/b"]),
     ([], ["3 lines", "--self"]),
 ])
-def test_wrong_arguments(mutirao, hosts, key, words, named):
-    refusal(mutirao("agent", "start", "--hosts", hosts, "--key", key, *words), *named)
+def test_wrong_arguments(typed, hosts, key, words, named):
+    refusal(typed("agent", "start", "--hosts", hosts, "--key", key, *words), *named)
 
 
-def test_a_key_that_others_could_read(mutirao, hosts, key):
+def test_a_key_that_others_could_read(typed, hosts, key):
     key.chmod(0o640)
-    refusal(mutirao("agent", "start", "--hosts", hosts, "--key", key, "--self", "0"), "600")
+    refusal(typed("agent", "start", "--hosts", hosts, "--key", key, "--self", "0"), "600")
 
 
-def test_a_wrong_host_file(mutirao, hosts, key):
+def test_a_wrong_host_file(typed, hosts, key):
     hosts.write_text("a\nb c\n")
-    refusal(mutirao("agent", "start", "--hosts", hosts, "--key", key, "--self", "0"),
+    refusal(typed("agent", "start", "--hosts", hosts, "--key", key, "--self", "0"),
             f"{hosts}:2", "'c'")
-    refusal(mutirao("agent", "start", "--hosts", "none", "--key", key, "--self", "0"), "none")
+    refusal(typed("agent", "start", "--hosts", "none", "--key", key, "--self", "0"), "none")
 
 
-def test_an_unknown_action(mutirao):
-    refusal(mutirao("agent", "strat"), "'strat'", "start")
+def test_an_unknown_action(typed):
+    refusal(typed("agent", "strat"), "'strat'", "start")

@@ -1,18 +1,10 @@
 """The command line as people run it: a process of its own, with a state folder of its own."""
 
-import os
 import subprocess
 
 import pytest
 
 from mutirao.paths import ROOT
-
-
-@pytest.fixture
-def surroundings(tmp_path):
-    """The environment: no settings from outside, and a state folder for this test alone."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MUTIRAO_")}
-    return {**kept, "XDG_STATE_HOME": str(tmp_path / "state")}
 
 
 @pytest.fixture

@@ -72,12 +72,12 @@ REPORT = {
 
 
 @pytest.fixture
-def explained(mutirao, tmp_path):
+def explained(typed, tmp_path):
     """What is said of a report, in lines without their indentation."""
     def of(report):
         file = tmp_path / "report.json"
         file.write_text(json.dumps(report))
-        answer = mutirao("explain", file)
+        answer = typed("explain", file)
         assert answer.returncode == 0, answer.stderr
         return [line.strip() for line in answer.stdout.splitlines()]
 
@@ -307,10 +307,10 @@ def test_says_how_many_communicators_it_forgot(explained):
         {**REPORT, "forgotten_communicators": 2})
 
 
-def test_json_is_the_report_itself(mutirao, tmp_path):
+def test_json_is_the_report_itself(typed, tmp_path):
     file = tmp_path / "report.json"
     file.write_text(json.dumps(REPORT))
-    assert json.loads(mutirao("explain", "--json", file).stdout) == REPORT
+    assert json.loads(typed("explain", "--json", file).stdout) == REPORT
 
 
 def test_says_what_of_the_network_was_taken_up(explained):

@@ -20,32 +20,32 @@ def test_algorithms(mutirao):
     assert of_one == [row for row in rows if row["collective"] == "broadcast"]
 
 
-def test_settings(mutirao):
-    rows = parsed(mutirao("settings", "--json"))
-    table = mutirao("settings").stdout
+def test_settings(typed):
+    rows = parsed(typed("settings", "--json"))
+    table = typed("settings").stdout
     assert all(row["environment"] == "MUTIRAO_" + row["name"].upper() for row in rows)
     assert all(f"{row['name']} = " in table and row["help"] in table for row in rows)
 
 
-def test_settings_say_what_they_are_and_where_that_was_said(mutirao, tmp_path):
+def test_settings_say_what_they_are_and_where_that_was_said(typed, tmp_path):
     (tmp_path / "mutirao.toml").write_text("verbose = 1\nagent_interval_ms = 300\n")
     given = {"MUTIRAO_VERBOSE": "2", "MUTIRAO_TRIALS": "off"}
-    rows = parsed(mutirao("settings", "--set", "agent_interval_ms=400", "--json", **given))
+    rows = parsed(typed("settings", "--set", "agent_interval_ms=400", "--json", **given))
     now = {row["name"]: (row["value"], row["from"]) for row in rows}
     assert (now["agent_interval_ms"], now["verbose"], now["trials"], now["start"]) == (
         ("400", "command line"), ("1", "mutirao.toml"), ("off", "environment"), ("beside", "default"))
-    assert "trials = off  [environment; default auto; on/off/auto]" in mutirao("settings", **given).stdout
-    assert mutirao("settings", "--set", "trails=off").returncode == 2
+    assert "trials = off  [environment; default auto; on/off/auto]" in typed("settings", **given).stdout
+    assert typed("settings", "--set", "trails=off").returncode == 2
 
 
-def test_doctor(mutirao):
-    report = parsed(mutirao("doctor", "--json"))
+def test_doctor(typed):
+    report = parsed(typed("doctor", "--json"))
     assert report["usable"]
     assert {row["name"] for row in report["mpis"]} == {mpi.name for mpi in found_mpis()}
 
 
-def test_show_on_six_sites(mutirao):
-    picture = parsed(mutirao("show", "broadcast/tree", "--ranks", 24, "--network", "six-sites",
+def test_show_on_six_sites(typed):
+    picture = parsed(typed("show", "broadcast/tree", "--ranks", 24, "--network", "six-sites",
                              "--root", 12, "--json"))
     assert len(picture["schedules"]["ranks"]) == 24
     # A tree: every rank but the root gets the message once, from somebody who has it.
@@ -53,8 +53,8 @@ def test_show_on_six_sites(mutirao):
     assert sorted(receivers) == [rank for rank in range(24) if rank != 12]
 
 
-def test_show_with_several_ranks_on_a_host(mutirao):
-    picture = parsed(mutirao("show", "broadcast/tree", "--ranks", 24, "--network", "six-sites",
+def test_show_with_several_ranks_on_a_host(typed):
+    picture = parsed(typed("show", "broadcast/tree", "--ranks", 24, "--network", "six-sites",
                              "--ranks-per-host", 4, "--root", 6, "--json"))
     assert picture["host_of"] == [rank // 4 for rank in range(24)]
     # Each host is reached once, and the root speaks for its own.
@@ -64,9 +64,9 @@ def test_show_with_several_ranks_on_a_host(mutirao):
     assert 6 in {message["from"] for message in between}
 
 
-def test_show_writes_a_picture(mutirao, tmp_path):
+def test_show_writes_a_picture(typed, tmp_path):
     picture = tmp_path / "flat.svg"
-    assert mutirao("show", "broadcast/flat", "--format", "svg", "-o", picture).stdout == ""
+    assert typed("show", "broadcast/flat", "--format", "svg", "-o", picture).stdout == ""
     assert picture.read_text().lstrip().startswith(("<svg", "<?xml"))
 
 

@@ -57,11 +57,11 @@ def test_a_run_that_failed_before_its_end_is_said():
     assert second == "It ended before MPI_Finalize, so mutirao could write no report of it."
 
 
-def test_a_hundred_communicators_fit_a_screen(mutirao, tmp_path):
+def test_a_hundred_communicators_fit_a_screen(typed, tmp_path):
     halves = {**REPORT["communicators"][3], "name": "", "calls": 2}
     file = tmp_path / "report.json"
     file.write_text(json.dumps({**REPORT, "communicators": [halves] * 100}))
-    short, whole = (mutirao("explain", file, *more).stdout.splitlines() for more in ([], ["--all"]))
+    short, whole = (typed("explain", file, *more).stdout.splitlines() for more in ([], ["--all"]))
     assert len(short) < 50 and "In full: mutirao explain --all" in short
     shown = sum(line.startswith("communicator: 3 ranks") for line in short)
     assert f"{100 - shown} more communicators:" in short

@@ -107,12 +107,12 @@ def test_slurm_starts_the_ranks_in_an_allocation(mutirao, tmp_path, mpi):
 
 
 @each_mpi
-def test_env_prepares_a_shell(mutirao, tmp_path, mpi, surroundings):
-    """A job script's plain launcher then runs mutirao, which leaves its report."""
-    printed = lines_of(mutirao("env", "--mpi", mpi.name, "--set", "report=a report.json",
+def test_env_prepares_a_shell(typed, tmp_path, mpi, surroundings):
+    """A job script's plain launcher then runs typed, which leaves its report."""
+    printed = lines_of(typed("env", "--mpi", mpi.name, "--set", "report=a report.json",
                                LD_PRELOAD="/of/the/user.so"))
     assert any(line.startswith("export LD_PRELOAD=/of/the/user.so:") for line in printed)
-    lines = lines_of(mutirao("env", "--mpi", mpi.name, "--set", "report=a report.json"))
+    lines = lines_of(typed("env", "--mpi", mpi.name, "--set", "report=a report.json"))
     launch = [str(mpi.launcher), *launching(mpi, None, 2, environment={}).words()[1:],
               str(mpi.program("collective")), "broadcast"]
     script = "\n".join([*lines, " ".join(launch)])
@@ -123,10 +123,10 @@ def test_env_prepares_a_shell(mutirao, tmp_path, mpi, surroundings):
 
 
 @pytest.mark.parametrize("mpi", OPEN_MPI[:1], ids=[mpi.name for mpi in OPEN_MPI[:1]])
-def test_env_takes_along_what_the_user_does(mutirao, mpi):
+def test_env_takes_along_what_the_user_does(typed, mpi):
     """In an allocation srun does, as sbatch was told; Open MPI's list would forbid mpirun -x there."""
     def printed(**environment):
-        answer = mutirao("env", "--json", "--mpi", mpi.name, "--set", "explain=on", **environment)
+        answer = typed("env", "--json", "--mpi", mpi.name, "--set", "explain=on", **environment)
         return json.loads("".join(lines_of(answer)))["environment"]
 
     ours = ["MUTIRAO_EXPLAIN", "LD_PRELOAD"]
@@ -174,7 +174,7 @@ exec env -i PATH=/usr/bin:/bin HOME="$HOME" sh -c "$*"
 
 
 @pytest.mark.parametrize("mpi", OPEN_MPI, ids=[mpi.name for mpi in OPEN_MPI])
-def test_env_reaches_other_hosts(mutirao, tmp_path, mpi, surroundings):
+def test_env_reaches_other_hosts(typed, tmp_path, mpi, surroundings):
     """Open MPI's launcher passes on what it is told to; MPICH's, everything."""
     agent = tmp_path / "agent"
     agent.write_text(BARE_HOST)
@@ -189,6 +189,6 @@ def test_env_reaches_other_hosts(mutirao, tmp_path, mpi, surroundings):
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
-    prepared = lines_of(mutirao("env", "--mpi", mpi.name, "--set", "broadcast=flat"))
+    prepared = lines_of(typed("env", "--mpi", mpi.name, "--set", "broadcast=flat"))
     assert said(*prepared) == f"preload={mpi.preload} set=flat"
     assert said(*prepared, "unset OMPI_MCA_mca_base_env_list") == "preload= set="

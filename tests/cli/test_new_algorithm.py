@@ -34,9 +34,9 @@ def test_every_collective_with_algorithms_of_its_own_has_a_start():
 
 
 @pytest.mark.parametrize("collective", STARTS)
-def test_it_makes_a_file_a_declaration_and_a_row(mutirao, copy, collective):
+def test_it_makes_a_file_a_declaration_and_a_row(typed, copy, collective):
     before = texts(copy)
-    made = json.loads(mutirao("new-algorithm", collective, "newest_one", "--root", copy,
+    made = json.loads(typed("new-algorithm", collective, "newest_one", "--root", copy,
                               "--json").stdout)
     after = texts(copy)
     changed = {str(path) for path in after if before.get(path) != after[path]}
@@ -60,9 +60,9 @@ def test_it_makes_a_file_a_declaration_and_a_row(mutirao, copy, collective):
         collective in ("reduce", "allreduce", "reduce_scatter_block", "scan", "exscan"))
 
 
-def test_what_it_makes_compiles_and_can_be_made_again_under_another_name(mutirao, copy):
+def test_what_it_makes_compiles_and_can_be_made_again_under_another_name(typed, copy):
     for name in ("one", "one_more"):
-        answer = mutirao("new-algorithm", "reduce", name, "--root", copy)
+        answer = typed("new-algorithm", "reduce", name, "--root", copy)
         assert answer.returncode == 0, answer.stderr
     assert f"show reduce/{name} --ranks 6" in answer.stdout
     assert f"bench reduce --only native,{name}" in answer.stdout
@@ -80,17 +80,17 @@ def test_what_it_makes_compiles_and_can_be_made_again_under_another_name(mutirao
     ("gather", "../mine", ["'../mine'"]),
     ("gather", "default", ["'default'", "C++"]),
 ])
-def test_what_is_wrong_is_one_line_and_changes_nothing(mutirao, copy, collective, name, named):
+def test_what_is_wrong_is_one_line_and_changes_nothing(typed, copy, collective, name, named):
     before = texts(copy)
-    answer = mutirao("new-algorithm", collective, name, "--root", copy)
+    answer = typed("new-algorithm", collective, name, "--root", copy)
     assert (answer.returncode, answer.stdout) == (2, "")
     assert answer.stderr.count("\n") == 1
     assert all(text in answer.stderr for text in named)
     assert texts(copy) == before
 
 
-def test_another_folder_has_no_catalogue(mutirao, tmp_path):
-    answer = mutirao("new-algorithm", "gather", "mine", "--root", tmp_path)
+def test_another_folder_has_no_catalogue(typed, tmp_path):
+    answer = typed("new-algorithm", "gather", "mine", "--root", tmp_path)
     assert (answer.returncode, answer.stdout) == (2, "")
     assert "has no catalogue" in answer.stderr
     assert answer.stderr.count("\n") == 1

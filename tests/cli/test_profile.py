@@ -54,40 +54,40 @@ def test_what_was_added_is_read(file):
     assert read.rows[0][0] == HOSTS
 
 
-def test_show_names_the_best(mutirao, file):
-    shown = mutirao("profile", "show", file).stdout
+def test_show_names_the_best(typed, file):
+    shown = typed("profile", "show", file).stdout
     assert "4 hosts in 4 sites, up to 20 ms apart" in shown
     lines = [line for line in shown.splitlines() if line.startswith("broadcast of 24 B")]
     assert len(lines) == 1 and "flat" in lines[0] and "0.50" in lines[0]
     assert "native" not in "".join(lines)
-    assert "native" in mutirao("profile", "show", "--all", file).stdout
-    assert len(json.loads(mutirao("profile", "show", "--json", file).stdout)) == len(ROWS)
+    assert "native" in typed("profile", "show", "--all", file).stdout
+    assert len(json.loads(typed("profile", "show", "--json", file).stdout)) == len(ROWS)
 
 
-def test_the_setting_names_the_file(mutirao, file, tmp_path):
-    assert "broadcast" in mutirao("profile", "show", MUTIRAO_PROFILE=str(file)).stdout
+def test_the_setting_names_the_file(typed, file, tmp_path):
+    assert "broadcast" in typed("profile", "show", MUTIRAO_PROFILE=str(file)).stdout
     usual = tmp_path / "state" / "mutirao" / "profile.db"
-    answer = mutirao("profile", "show")
+    answer = typed("profile", "show")
     assert answer.returncode == 1 and str(usual) in answer.stderr
-    answer = mutirao("profile", "show", MUTIRAO_PROFILE="off")
+    answer = typed("profile", "show", MUTIRAO_PROFILE="off")
     assert answer.returncode == 2 and answer.stderr.count("\n") == 1
 
 
-def test_diff_lists_what_differs(mutirao, file, tmp_path):
+def test_diff_lists_what_differs(typed, file, tmp_path):
     other = tmp_path / "other.db"
     rows = [each for each in ROWS if each.collective != "barrier"]
     rows[1] = row("broadcast", 24, "flat", 60, root=0)
     profile.add(other, [(HOSTS, OPEN_MPI, each) for each in rows])
-    found = json.loads(mutirao("profile", "diff", "--json", file, other).stdout)
+    found = json.loads(typed("profile", "diff", "--json", file, other).stdout)
     assert {(each["call"], each["candidate"], each["ratio"] and round(each["ratio"], 6))
             for each in found} == {
         ("broadcast of 24 B from rank 0", "flat", 3.0),
         ("barrier", "native", None), ("barrier", "dissemination:radix=2", None)}
-    assert mutirao("profile", "diff", file, file).stdout.count("\n") == 1
+    assert typed("profile", "diff", file, file).stdout.count("\n") == 1
 
 
-def test_open_mpis_rules(mutirao, file):
-    answer = mutirao("profile", "export", "--format", "openmpi", file)
+def test_open_mpis_rules(typed, file):
+    answer = typed("profile", "export", "--format", "openmpi", file)
     own = [[1], [1], [0, 0, 0, 0]]
     after = [[5], [1], [0, 0, 0, 0]]
     assert rules_of(answer.stdout) == [
@@ -102,8 +102,8 @@ def test_open_mpis_rules(mutirao, file):
     assert answer.stderr.count("\n") == 1
 
 
-def test_what_is_wrong_for_some_operators_is_asked_for(mutirao, file):
-    answer = mutirao("profile", "export", "--format", "openmpi", "--any-order", "--json", file)
+def test_what_is_wrong_for_some_operators_is_asked_for(typed, file):
+    answer = typed("profile", "export", "--format", "openmpi", "--any-order", "--json", file)
     told = json.loads(answer.stdout)
     assert [32, 4, 0, 0] in rules_of(told["rules"])
     assert len(told["not_in_the_rules"]) == 1
@@ -116,11 +116,11 @@ def test_blocks_count_together(file):
     assert [low for low, _high, _choice in table.ranges()] == [0, 4 * 32, 4 * 128]
 
 
-def test_intels_and_mpichs_variables(mutirao, file, tmp_path):
+def test_intels_and_mpichs_variables(typed, file, tmp_path):
     for library, version in (("intel", "Intel(R) MPI Library 2021.13"), ("mpich", "MPICH Version: 5.0.2")):
         other = tmp_path / f"{library}.db"
         profile.add(other, [(HOSTS, version, each) for each in ROWS])
-        answer = mutirao("profile", "export", "--format", library, other)
+        answer = typed("profile", "export", "--format", library, other)
         exported = [line for line in answer.stdout.splitlines() if not line.startswith("#")]
         assert exported == {
             "intel": ['export I_MPI_ADJUST_ALLREDUCE="1:32-127@4-4"',
@@ -128,7 +128,7 @@ def test_intels_and_mpichs_variables(mutirao, file, tmp_path):
             "mpich": ["export MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=recursive_doubling",
                       "export MPIR_CVAR_BARRIER_INTRA_ALGORITHM=k_dissemination"]}[library]
         assert "broadcast of 24 B, 4 ranks: flat (0.50 x native)" in answer.stderr
-    assert "nothing" in mutirao("profile", "export", "--format", "intel", file).stderr
+    assert "nothing" in typed("profile", "export", "--format", "intel", file).stderr
 
 
 MPICH = next((mpi for mpi in found_mpis() if mpi.known.title == "MPICH"), None)
@@ -150,14 +150,14 @@ def chosen(tree, **known):
 
 
 @pytest.mark.skipif(MPICH is None, reason="no MPICH here")
-def test_mpichs_selection_file_puts_rules_before_its_own_choices(mutirao, tmp_path):
+def test_mpichs_selection_file_puts_rules_before_its_own_choices(typed, tmp_path):
     version = f"MPICH Version: {MPICH.version}"
     path = tmp_path / "mpich.db"
     rows = [*ROWS, row("alltoall", 64, "native", 90), row("alltoall", 64, "linear", 20),
             row("reduce", 64, "native", 90, root=0), row("reduce", 64, "k_nomial:radix=2", 20, root=0),
             row("broadcast", 960, "native", 90, root=0), row("broadcast", 960, "binomial", 20, root=0)]
     profile.add(path, [(HOSTS, version, each) for each in rows])
-    answer = mutirao("profile", "export", "--format", "mpich-json", path)
+    answer = typed("profile", "export", "--format", "mpich-json", path)
     assert answer.returncode == 0 and len(answer.stdout) % 4096 != 0
     tree, own = json.loads(answer.stdout), own_choices(MPICH.library)
     assert list(tree) == list(own), "MPICH wants every collective"
@@ -189,22 +189,22 @@ def test_mpichs_selection_file_puts_rules_before_its_own_choices(mutirao, tmp_pa
     assert "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE" in answer.stderr
 
 
-def test_mpichs_selection_file_needs_the_library_that_was_measured(mutirao, tmp_path):
+def test_mpichs_selection_file_needs_the_library_that_was_measured(typed, tmp_path):
     path = tmp_path / "mpich.db"
     profile.add(path, [(HOSTS, "MPICH Version: 9.9", each) for each in ROWS])
-    answer = mutirao("profile", "export", "--format", "mpich-json", path)
+    answer = typed("profile", "export", "--format", "mpich-json", path)
     assert answer.returncode == 1 and answer.stderr.count("\n") == 1
     assert "not found" in answer.stderr and "--format mpich" in answer.stderr
 
 
-def test_rules_come_back(mutirao, file, tmp_path):
+def test_rules_come_back(typed, file, tmp_path):
     rules = tmp_path / "rules"
-    mutirao("profile", "export", "--format", "openmpi", "-o", rules, file)
-    listed = [line.split() for line in mutirao("profile", "import", rules).stdout.splitlines()]
+    typed("profile", "export", "--format", "openmpi", "-o", rules, file)
+    listed = [line.split() for line in typed("profile", "import", rules).stdout.splitlines()]
     assert ["broadcast", "4", "48", "chain:segment_bytes=4096"] in listed
     assert ["allreduce", "4", "128", "native"] in listed
     assert ["barrier", "4", "0", "dissemination:radix=2"] in listed
-    answer = mutirao("profile", "import", "--json", rules, "--file", "new.db")
+    answer = typed("profile", "import", "--json", rules, "--file", "new.db")
     assert len(json.loads(answer.stdout)) == len(listed) - 1
     assert f"nothing is stored, since rules hold no times: mutirao tune --rules {rules}" in answer.stderr
     assert not (tmp_path / "new.db").exists()
@@ -212,26 +212,26 @@ def test_rules_come_back(mutirao, file, tmp_path):
 
 @pytest.mark.parametrize("text, named", [("1\n7\n1\n", "ends"), ("1 x", "'x'"), ("0\n5\n", "goes on"),
                                          ("[{}]", "not an exported profile")])
-def test_wrong_rules_are_one_line(mutirao, tmp_path, text, named):
+def test_wrong_rules_are_one_line(typed, tmp_path, text, named):
     (tmp_path / "rules").write_text(text)
-    answer = mutirao("profile", "import", "rules")
+    answer = typed("profile", "import", "rules")
     assert answer.returncode == 2
     assert answer.stderr.count("\n") == 1 and named in answer.stderr
 
 
-def test_an_exported_profile_is_added_once(mutirao, file, tmp_path):
-    mutirao("profile", "export", "--format", "json", "-o", "all.json", file)
+def test_an_exported_profile_is_added_once(typed, file, tmp_path):
+    typed("profile", "export", "--format", "json", "-o", "all.json", file)
     for added in (len(ROWS), 0):
-        answer = mutirao("profile", "import", "all.json", "--file", "new.db")
+        answer = typed("profile", "import", "all.json", "--file", "new.db")
         assert f"{added} measurements added" in answer.stderr
     read = profile.read(tmp_path / "new.db")
     assert sorted(read.rows, key=repr) == sorted(profile.read(file).rows, key=repr)
 
 
-def test_a_file_of_another_schema_is_not_read(mutirao, file):
+def test_a_file_of_another_schema_is_not_read(typed, file):
     with sqlite3.connect(file) as connection:
         connection.execute("PRAGMA user_version = 99")
-    answer = mutirao("profile", "show", file)
+    answer = typed("profile", "show", file)
     assert answer.returncode == 2 and "user_version 99" in answer.stderr
 
 

@@ -37,8 +37,8 @@ def bound_us(matrix, root):
     return max(shortest[root])
 
 
-def replayed(mutirao, *words):
-    answer = mutirao("replay", "--json", *words)
+def replayed(typed, *words):
+    answer = typed("replay", "--json", *words)
     assert answer.returncode == 0, answer.stderr
     return json.loads(answer.stdout)["runs"]
 
@@ -49,8 +49,8 @@ def slices():
 
 
 @pytest.mark.parametrize("root", [0, 7])
-def test_the_bound_and_the_best_trees_are_the_shortest_paths(mutirao, slices, root):
-    run, = replayed(mutirao, "three-sites", "--root", root)
+def test_the_bound_and_the_best_trees_are_the_shortest_paths(typed, slices, root):
+    run, = replayed(typed, "three-sites", "--root", root)
     assert len(run["slices"]) == len(slices)
     for row, matrix in zip(run["slices"], slices):
         bound = bound_us(matrix, root)
@@ -62,8 +62,8 @@ def test_the_bound_and_the_best_trees_are_the_shortest_paths(mutirao, slices, ro
                 assert us is None or us >= bound
 
 
-def test_announcements_follow_the_papers_plain_rule(mutirao, slices):
-    runs = replayed(mutirao, "three-sites", "--threshold", "0,10,70", "--measurements", 1)
+def test_announcements_follow_the_papers_plain_rule(typed, slices):
+    runs = replayed(typed, "three-sites", "--threshold", "0,10,70", "--measurements", 1)
     for run, percent in zip(runs, (0, 10, 70)):
         assert run["threshold_percent"] == percent
         announced = {}
@@ -81,9 +81,9 @@ def test_announcements_follow_the_papers_plain_rule(mutirao, slices):
             assert row["announcements"] == news
 
 
-def test_the_default_is_near_the_bound_with_few_switches(mutirao):
+def test_the_default_is_near_the_bound_with_few_switches(typed):
     """The bar, on the trace that comes with mutirao."""
-    run, = replayed(mutirao, "three-sites")
+    run, = replayed(typed, "three-sites")
     totals = run["totals"]
     assert totals["trees_unlike_kruskal"] == 0
     adapting, always = totals["fastest"]["adapting"], totals["fastest"]["always"]
@@ -92,8 +92,8 @@ def test_the_default_is_near_the_bound_with_few_switches(mutirao):
     assert adapting["exchanged_links"] <= always["exchanged_links"] / 4
 
 
-def test_totals_count_what_the_slices_say(mutirao):
-    run, = replayed(mutirao, "three-sites", "--tolerance", 0)
+def test_totals_count_what_the_slices_say(typed):
+    run, = replayed(typed, "three-sites", "--tolerance", 0)
     totals = run["totals"]
     for name in ("announcements", "messages"):
         assert totals[name] == sum(row[name] for row in run["slices"])
@@ -108,8 +108,8 @@ def test_totals_count_what_the_slices_say(mutirao):
             assert totals[family][use]["switches"] == sum(each > 0 for each in exchanged)
 
 
-def test_prints_every_slice_and_the_summary(mutirao, tmp_path):
-    answer = mutirao("replay", "three-sites", "--csv", "slices.csv")
+def test_prints_every_slice_and_the_summary(typed, tmp_path):
+    answer = typed("replay", "three-sites", "--csv", "slices.csv")
     assert answer.returncode == 0, answer.stderr
     for text in ("changes judged by forecast error", "best tree, adapting", "exchanged links",
                  "equalled Kruskal's in every slice"):
@@ -120,8 +120,8 @@ def test_prints_every_slice_and_the_summary(mutirao, tmp_path):
     assert max(map(len, answer.stdout.splitlines())) <= 80
 
 
-def test_compares_rules(mutirao):
-    answer = mutirao("replay", "three-sites", "--threshold", "auto,30", "--tolerance", "0,10")
+def test_compares_rules(typed):
+    answer = typed("replay", "three-sites", "--threshold", "auto,30", "--tolerance", "0,10")
     assert answer.returncode == 0, answer.stderr
     words = [line.split()[:2] for line in answer.stdout.splitlines()]
     assert [pair for pair in words if pair and pair[-1].endswith("%")] == [
@@ -129,15 +129,15 @@ def test_compares_rules(mutirao):
     assert max(map(len, answer.stdout.splitlines())) <= 80
 
 
-def test_the_trace_that_comes_with_mutirao_is_what_it_generates(mutirao, tmp_path):
-    assert mutirao("replay", "--generate", "made.csv").returncode == 0
+def test_the_trace_that_comes_with_mutirao_is_what_it_generates(typed, tmp_path):
+    assert typed("replay", "--generate", "made.csv").returncode == 0
     assert (tmp_path / "made.csv").read_text() == (SHIPPED / "three-sites.csv").read_text()
-    assert mutirao("replay", "--generate", "other.csv", "--seed", 2).returncode == 0
+    assert typed("replay", "--generate", "other.csv", "--seed", 2).returncode == 0
     assert (tmp_path / "other.csv").read_text() != (tmp_path / "made.csv").read_text()
-    assert mutirao("replay", "other.csv").returncode == 0
+    assert typed("replay", "other.csv").returncode == 0
 
 
-def test_reads_numpy_archives_and_both_ends_measurements(mutirao, tmp_path):
+def test_reads_numpy_archives_and_both_ends_measurements(typed, tmp_path):
     numpy = pytest.importorskip("numpy")
     # 1-2 is measured from one end alone, in each slice from the other one.
     rtt_ms = numpy.array([[[0, 16, 40], [10, 0, -1], [50, 20, 0]],
@@ -145,11 +145,11 @@ def test_reads_numpy_archives_and_both_ends_measurements(mutirao, tmp_path):
     numpy.savez(tmp_path / "t.npz", note=numpy.arange(3), rtt_ms=rtt_ms)
     # The farthest host is 2, by way of 1.
     for round_trip, first_ms in {"least": 10, "owner": 16, "mean": 13, "greatest": 16}.items():
-        run, = replayed(mutirao, "t.npz", "--round-trip", round_trip)
+        run, = replayed(typed, "t.npz", "--round-trip", round_trip)
         assert [row["bound_us"] for row in run["slices"]] == pytest.approx(
             [(first_ms + second_ms) * 500 for second_ms in (20, 24)]), round_trip
     numpy.savez(tmp_path / "u.npz", x_us=rtt_ms, y_s=rtt_ms.astype(float))
-    run, = replayed(mutirao, "u.npz", "--array", "y_s")
+    run, = replayed(typed, "u.npz", "--array", "y_s")
     assert run["slices"][0]["bound_us"] == pytest.approx(15e6)
 
 
@@ -199,8 +199,8 @@ def wrong_files(tmp_path):
 
 
 @pytest.mark.parametrize("words, named", WRONG, ids=[" ".join(words) for words, _ in WRONG])
-def test_wrong_input_is_one_line_and_exit_code_2(mutirao, wrong_files, words, named):
-    answer = mutirao("replay", *words)
+def test_wrong_input_is_one_line_and_exit_code_2(typed, wrong_files, words, named):
+    answer = typed("replay", *words)
     assert answer.returncode == 2, answer.stdout
     assert answer.stdout == ""
     assert answer.stderr.count("\n") == 1
@@ -208,23 +208,23 @@ def test_wrong_input_is_one_line_and_exit_code_2(mutirao, wrong_files, words, na
         assert text in answer.stderr
 
 
-def test_page(mutirao, tmp_path):
+def test_page(typed, tmp_path):
     """It stands alone, and its tiles say what the terminal says of each rule."""
     file = tmp_path / "a page.html"
-    answer = mutirao("replay", "three-sites", "--threshold", "auto,70", "--page", file)
+    answer = typed("replay", "three-sites", "--threshold", "auto,70", "--page", file)
     assert answer.returncode == 0, answer.stderr
     text = " ".join(assert_stands_alone(file.read_text()).text)
     for line in answer.stdout.splitlines()[3:5]:
         assert f"{line.split()[4]} of the slices within 10% of the bound" in " ".join(text.split())
     assert f"--page '{file}'" in file.read_text().replace("&#x27;", "'")
-    nowhere = mutirao("replay", "three-sites", "--page", tmp_path / "no" / "page.html")
+    nowhere = typed("replay", "three-sites", "--page", tmp_path / "no" / "page.html")
     assert nowhere.returncode == 2 and "there is no folder" in nowhere.stderr
 
 
 @pytest.mark.skipif("SEATTLE_TRACE" not in os.environ, reason="SEATTLE_TRACE names no file")
-def test_seattle(mutirao):
+def test_seattle(typed):
     """240 slices of 99 hosts. docs/replay.md says why a tree seldom survives a slice."""
-    run, = replayed(mutirao, os.environ["SEATTLE_TRACE"])
+    run, = replayed(typed, os.environ["SEATTLE_TRACE"])
     totals = run["totals"]
     assert (run["hosts"], totals["slices"], totals["trees_unlike_kruskal"]) == (99, 240, 0)
     adapting, always = totals["fastest"]["adapting"], totals["fastest"]["always"]

@@ -7,8 +7,8 @@ import pytest
 from mutirao.measuring_words import size_argument
 
 
-def test_a_tree_names_every_rank_once_with_its_time(mutirao):
-    answer = mutirao("show", "broadcast/tree", "--network", "six-sites", "--root", 12, "--bytes", "1KiB")
+def test_a_tree_names_every_rank_once_with_its_time(typed):
+    answer = typed("show", "broadcast/tree", "--network", "six-sites", "--root", 12, "--bytes", "1KiB")
     assert answer.returncode == 0, answer.stderr
     heading, predicted, empty, root, *others = answer.stdout.splitlines()
     assert "1024 bytes from rank 12 of 24" in heading and empty == ""
@@ -22,12 +22,12 @@ def test_a_tree_names_every_rank_once_with_its_time(mutirao):
     ("reduce/flat", 4, "├─ rank 1, done after"), ("allreduce/ring", 4, "rank 3 sends to 0"),
     ("alltoall/linear", 3, "rank 0 sends to all others"), ("barrier/direct", 1, "rank 0 sends nothing"),
 ])
-def test_to_whom_each_rank_sends(mutirao, algorithm, ranks, line):
-    assert line in mutirao("show", algorithm, "--ranks", ranks).stdout
+def test_to_whom_each_rank_sends(typed, algorithm, ranks, line):
+    assert line in typed("show", algorithm, "--ranks", ranks).stdout
 
 
-def test_steps(mutirao):
-    answer = mutirao("show", "broadcast/flat", "--ranks", 3, "--steps")
+def test_steps(typed):
+    answer = typed("show", "broadcast/flat", "--ranks", 3, "--steps")
     assert "rank 0  step 1  send output[0,24) to 2" in answer.stdout
     assert re.search(r"^predicted \d+\.\d us$", answer.stdout, re.MULTILINE)
 

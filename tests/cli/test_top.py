@@ -161,33 +161,33 @@ def dump_file(tmp_path):
     return path
 
 
-def test_once(mutirao, dump_file):
-    answer = mutirao("top", "--once", "--file", dump_file, COLUMNS="80", LINES="30")
+def test_once(typed, dump_file):
+    answer = typed("top", "--once", "--file", dump_file, COLUMNS="80", LINES="30")
     assert answer.returncode == 0, answer.stderr
     assert "\x1b" not in answer.stdout and "q quit" not in answer.stdout
     assert max(map(len, answer.stdout.splitlines())) <= 80
-    assert json.loads(mutirao("top", "--json", "--file", dump_file).stdout) == agent_dump()
+    assert json.loads(typed("top", "--json", "--file", dump_file).stdout) == agent_dump()
 
 
 @pytest.mark.parametrize("words, said", [
     ([], "needs a terminal"), (["--once", "name"], "either an agent or --file"),
     (["--interval", "0"], "0.1 to 3600"), (["--sort", "latencies"], "did you mean latency"),
     (["--once", "--series", "nowhere"], "no series nowhere")])
-def test_wrong_words(mutirao, dump_file, words, said):
-    answer = mutirao("top", "--file", dump_file, *words)
+def test_wrong_words(typed, dump_file, words, said):
+    answer = typed("top", "--file", dump_file, *words)
     assert answer.returncode == 2 and said in answer.stderr and answer.stderr.count("\n") == 1
 
 
-def test_unreadable_dump(mutirao, tmp_path):
+def test_unreadable_dump(typed, tmp_path):
     """Said before anything else that is wrong: that there is no terminal."""
     (tmp_path / "broken").write_text("{")
     for words in (["--once"], []):
-        answer = mutirao("top", *words, "--file", tmp_path / "broken")
+        answer = typed("top", *words, "--file", tmp_path / "broken")
         assert answer.returncode == 2 and answer.stderr.count("\n") == 1
         assert "broken" in answer.stderr and "terminal" not in answer.stderr
 
 
-def test_history_from_the_series(mutirao, dump_file, tmp_path):
+def test_history_from_the_series(typed, dump_file, tmp_path):
     """The newest values, in their order, of this link alone."""
     path = tmp_path / "series.db"
     with sqlite3.connect(path) as series:
@@ -198,12 +198,12 @@ def test_history_from_the_series(mutirao, dump_file, tmp_path):
         series.executemany("INSERT INTO measurement VALUES(?, ?, ?, ?, ?)", rows[::-1])
     history = read_series(path, read_view(agent_dump()))
     assert history[1, 3] == [10.0 * i for i in range(16, 40)] and history[1, 2] == [7.0]
-    answer = mutirao("top", "--once", "--file", dump_file, "--series", path, COLUMNS="110")
+    answer = typed("top", "--once", "--file", dump_file, "--series", path, COLUMNS="110")
     assert sparkline(history[1, 3]) in answer.stdout
 
 
-def test_a_file_that_is_no_series(mutirao, dump_file):
-    answer = mutirao("top", "--once", "--file", dump_file, "--series", dump_file)
+def test_a_file_that_is_no_series(typed, dump_file):
+    answer = typed("top", "--once", "--file", dump_file, "--series", dump_file)
     assert answer.returncode == 1 and "is not a series" in answer.stderr
 
 
@@ -289,12 +289,12 @@ def test_a_signal_leaves_a_usable_terminal(window, signal_number, code):
 
 
 @pytest.fixture
-def two_agents(mutirao, tmp_path):
+def two_agents(typed, tmp_path):
     """Real ones on loopback; gives the first one's name."""
     program = BUILD / "bin" / "mutirao-agent"
     if not program.is_file():
         pytest.skip("the agent is not built")
-    assert mutirao("agent", "key", tmp_path / "key").returncode == 0
+    assert typed("agent", "key", tmp_path / "key").returncode == 0
     (tmp_path / "hosts").write_text("".join(f"127.0.0.1 {port}\n" for port in free_ports(2)))
     names = [f"top-{os.getpid()}-{host}" for host in range(2)]
     agents = [subprocess.Popen([program, "run", "--hosts", "hosts", "--self", str(host), "--key",
@@ -307,17 +307,17 @@ def two_agents(mutirao, tmp_path):
         agent.wait()
 
 
-def test_of_a_real_agent(mutirao, two_agents, tmp_path):
+def test_of_a_real_agent(typed, two_agents, tmp_path):
     """As soon as the two have found each other. Catches fields that go by other names."""
     end = time.monotonic() + 60
     text = ""
     while not all(part in text for part in ("1 of 1 up", "recent changes", "└─ host 1", "▁")):
         assert time.monotonic() < end, text
         time.sleep(0.2)
-        answer = mutirao("top", "--once", two_agents, "--series", tmp_path / "series0.db",
+        answer = typed("top", "--once", two_agents, "--series", tmp_path / "series0.db",
                          COLUMNS="120", LINES="40")
         assert answer.returncode == 0 or "no agent" in answer.stderr or "series" in answer.stderr
         text = answer.stdout
     assert re.search(r"^0-1 +tree +[\d.]+ us", text, re.MULTILINE)
-    dumped = json.loads(mutirao("top", "--json", two_agents).stdout)
+    dumped = json.loads(typed("top", "--json", two_agents).stdout)
     assert read_view(dumped).host_count == 2

@@ -1,8 +1,6 @@
 """Wrong input: one line that names it and what is near, and exit code 2."""
 
 import argparse
-import os
-import signal
 
 import pytest
 
@@ -183,29 +181,13 @@ READERS = [["explain"], ["report"], ["top", "--once", "--file"], ["profile", "im
            ["replay"], ["show", "broadcast/flat", "--network"], ["tune", "--rules"]]
 
 
-@pytest.fixture
-def typed(surroundings, tmp_path, monkeypatch, capsys):
-    """The command in this very process, which takes less time than one of its own: a traceback fails the test."""
-    for name in os.environ.keys() - surroundings.keys():
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("XDG_STATE_HOME", surroundings["XDG_STATE_HOME"])
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words):
-        code = cli.main(list(map(str, words)))
-        return code, *capsys.readouterr()
-
-    return run
-
-
 @pytest.mark.parametrize("words, named", WRONG, ids=[" ".join(words) for words, _ in WRONG])
 def test_one_line_and_exit_code_2(typed, words, named):
-    code, output, errors = typed(*words)
-    assert (code, output, errors.count("\n")) == (2, "", 1), errors
-    assert errors.startswith("mutirao: ")
+    answer = typed(*words)
+    assert (answer.returncode, answer.stdout, answer.stderr.count("\n")) == (2, "", 1), answer.stderr
+    assert answer.stderr.startswith("mutirao: ")
     for text in named:
-        assert text in errors
+        assert text in answer.stderr
 
 
 def test_every_command_has_a_row():
@@ -219,9 +201,9 @@ def test_a_file_of_another_kind_is_named(typed, tmp_path, words):
     (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "folder.csv").mkdir()
     for name in (*ODD, "binary.csv", "folder.csv"):
-        code, output, errors = typed(*words, f"./{name}")
-        assert (code, output, errors.count("\n")) == (2, "", 1), errors
-        assert name in errors
+        answer = typed(*words, f"./{name}")
+        assert (answer.returncode, answer.stdout, answer.stderr.count("\n")) == (2, "", 1), answer.stderr
+        assert name in answer.stderr
 
 
 @pytest.mark.parametrize("content, named", [
@@ -231,9 +213,9 @@ def test_a_file_of_another_kind_is_named(typed, tmp_path, words):
     ("probe_count = \n", ["line 1"]),
     ("# ours\nbroadcast = binomial  # a tree\n", ["line 2", 'broadcast = "binomial"']),
 ])
-def test_settings_file_names_file_and_key(mutirao, tmp_path, content, named):
+def test_settings_file_names_file_and_key(typed, tmp_path, content, named):
     (tmp_path / "mutirao.toml").write_text(content)
-    answer = mutirao("run", "true")
+    answer = typed("run", "true")
     assert answer.returncode == 2
     assert answer.stderr.count("\n") == 1
     for text in ["mutirao.toml", *named]:
@@ -246,11 +228,11 @@ def test_environment_is_checked_before_anything_starts(mutirao):
     assert "MUTIRAO_PROBE_COUNT" in answer.stderr and "1..100" in answer.stderr
 
 
-def test_explain_without_a_report(mutirao, tmp_path):
-    assert mutirao("explain").returncode == 1
+def test_explain_without_a_report(typed, tmp_path):
+    assert typed("explain").returncode == 1
     (tmp_path / "other.json").write_text("[]")
     for command in ("explain", "report"):
-        answer = mutirao(command, tmp_path / "other.json")
+        answer = typed(command, tmp_path / "other.json")
         assert answer.returncode == 2
         assert "other.json" in answer.stderr and answer.stderr.count("\n") == 1
 
@@ -260,17 +242,17 @@ def test_explain_without_a_report(mutirao, tmp_path):
     ("program.py", 0o644, ["python program.py"]),
     ("program", 0o755, ["./program"]),
 ])
-def test_a_program_that_is_there_but_cannot_be_started(mutirao, tmp_path, name, mode, named):
+def test_a_program_that_is_there_but_cannot_be_started(typed, tmp_path, name, mode, named):
     (tmp_path / name).write_text("#!/bin/sh\n")
     (tmp_path / name).chmod(mode)
-    answer = mutirao("run", name)
+    answer = typed("run", name)
     assert answer.returncode == 2 and answer.stderr.count("\n") == 1
     assert all(text in answer.stderr for text in [f"'{name}'", *named])
 
 
-def test_a_number_that_no_lab_can_keep_is_named_with_its_place(mutirao, tmp_path):
+def test_a_number_that_no_lab_can_keep_is_named_with_its_place(typed, tmp_path):
     (tmp_path / "sites.csv").write_text("a,b\n0,1e9\n1e9,0\n")
-    answer = mutirao("run", "--lab", "sites.csv", "true")
+    answer = typed("run", "--lab", "sites.csv", "true")
     assert answer.returncode == 2
     assert "sites.csv, line 2, column 2" in answer.stderr and "1e9" in answer.stderr
 

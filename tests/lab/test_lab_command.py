@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
+from mutirao.lab import Lab
 from mutirao.paths import ROOT
+from mutirao.presets import load_preset
 
 
 @pytest.fixture
@@ -33,6 +35,12 @@ def answer(mutirao):
 def two_clusters(answer, mutirao):
     yield answer("up", "two-clusters", "--hosts-per-site", "2", "--tcp", "tuned", "--name", "two")
     mutirao("down", "two")
+
+
+@pytest.fixture(scope="module")
+def unchanged_clusters(lab_possible):
+    with Lab.up(load_preset("two-clusters", 2), name="two"):
+        yield
 
 
 def test_up_show_down(two_clusters, mutirao, answer):
@@ -141,11 +149,9 @@ def test_matrix_file(mutirao, answer, tmp_path):
     (["exec", "h9", "true"], "unknown host 'h9'"),
     (["exec", "h00"], "no program"),
 ])
-def test_wrong_input_is_one_line_and_exit_code_2(two_clusters, mutirao, words, part):
+def test_wrong_input_is_one_line_and_exit_code_2(unchanged_clusters, mutirao, words, part):
     ended = mutirao(*words)
     assert ended.returncode == 2
     assert ended.stdout == ""
     assert part in ended.stderr
     assert len(ended.stderr.splitlines()) == 1
-
-

@@ -2,8 +2,15 @@
 
 import re
 
+import pytest
+
 # Of the setting `start`: with "beside" programs run into the rulings, with "wait" all is ruled.
 STARTS = ["beside", "wait"]
+# What is forced from the first call on, and what is chosen while the program runs.
+start_and_broadcast = pytest.mark.parametrize("start, broadcast", [
+    ("beside", "auto"), ("wait", "chain:segment_bytes=512"),
+    pytest.param("wait", "auto", marks=pytest.mark.long),
+    pytest.param("beside", "chain:segment_bytes=512", marks=pytest.mark.long)])
 
 
 def settings_of(start, **settings):

@@ -22,6 +22,7 @@ def world_of(finished):
     return finished.report["communicators"][0]
 
 
+@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("ranks_per_host,ranks", [(1, 5), (2, 5)])
 @pytest.mark.parametrize("agent,mode", [("auto", "auto"), ("in-band", "in-band")])
 def test_epochs_pass_while_the_network_is_watched(run, agent, mode, ranks_per_host, ranks):
@@ -46,6 +47,7 @@ def test_links_are_measured_inside_every_few_calls(run, ranks_per_host, ranks):
 
 
 # Noise alone then changes links and the tree in nearly every call: a hard test of the agreement.
+@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("settings", [
     {"adaptation": "every:8", "change_threshold_percent": "0"},
     {"agent_interval_ms": "20", "change_threshold_percent": "0"},
@@ -71,6 +73,7 @@ def test_ranks_agree_while_everything_changes(run, settings):
         assert finished.report["communicators"][0]["adaptation"]["taken_up"]
 
 
+@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("settings", [{"adaptation": "off"}, {"agent": "off"}],
                          ids=["adaptation off", "agent off"])
 def test_nothing_is_followed_when_switched_off(run, settings):
@@ -82,7 +85,7 @@ def test_nothing_is_followed_when_switched_off(run, settings):
 
 
 @pytest.mark.on_any_mpi
-@pytest.mark.parametrize("ranks", [3, 4])
+@pytest.mark.parametrize("ranks", [pytest.param(3, marks=pytest.mark.long), 4])
 def test_a_rank_that_comes_later_than_probes_wait_for_it_is_no_lost_host(run, ranks):
     """Rank 0 comes a second late, again and again: nobody reaches it meanwhile, and it reaches nobody."""
     finished = run("late_rank", ranks=ranks, settings={

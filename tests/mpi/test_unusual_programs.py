@@ -6,13 +6,14 @@ import subprocess
 import pytest
 
 from ends import (STARTS, calls_of, decided_calls, ends_as_natively, lines_of_ours, passed, settings_of,
-                  skip_reason)
+                  skip_reason, start_and_broadcast)
 from mutirao.launch import launch
 from mutirao.paths import ROOT
 from mutirao.saved import total_of
 from noise import in_time
 
 start_modes = pytest.mark.parametrize("start", STARTS)
+any_mpi = pytest.mark.on_any_mpi
 
 # Sets a variable on rank 1 only.
 ON_RANK_1 = 'if [ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ]; then export {variable}; fi; exec "$0"'
@@ -39,7 +40,7 @@ def test_sessions_without_a_world(run, start):
 
 
 @start_modes
-@pytest.mark.parametrize("parents", [1, 2])
+@pytest.mark.parametrize("parents", [pytest.param(1, marks=any_mpi), 2])
 def test_a_spawned_child_on_the_merged_communicator(run, mpi, start, parents):
     if mpi.name == "mpich-4" and run("spawned", ranks=parents, once=True).returncode:
         pytest.skip("this MPI cannot spawn here")
@@ -53,6 +54,7 @@ def test_a_spawned_child_on_one_host(run, mpi):
     ends_as_natively(run, "spawned", ranks=2, settings={})
 
 
+@pytest.mark.on_any_mpi
 @start_modes
 @pytest.mark.parametrize("variable", ["MUTIRAO_ENABLED=off", "MUTIRAO_BROADCAST=flat",
                                       "MUTIRAO_PROBE_COUNT=7"])
@@ -63,18 +65,18 @@ def test_one_rank_with_other_settings(run, mpi, start, variable):
     assert decided_calls(finished) == 0
 
 
-@pytest.mark.parametrize("enabled", ["on", "off"])
-def test_a_program_of_the_standard_abi(wheel_named, tmp_path, enabled):
+def test_a_program_of_the_standard_abi(wheel_named, tmp_path):
     mpi = wheel_named("mpich-5")
     compiler = mpi.wrapper.with_name("mpicc_abi")
     program = tmp_path / "broadcast_check"
     subprocess.run([compiler, "-w", ROOT / "tests" / "mpi" / "broadcast_check.c", "-o", program],
                    check=True)
     native = passed(launch(mpi, [str(program)], 3, capture=True, timeout_s=60, native=True))
-    ours = passed(launch(mpi, [str(program)], 3, capture=True, timeout_s=60,
-                         settings=settings_of("wait", enabled=enabled, broadcast="binomial")))
-    assert ours.lines == native.lines and ours.errors == native.errors
-    assert (decided_calls(ours) > 0) == (enabled == "on")
+    for enabled in ("on", "off"):
+        ours = passed(launch(mpi, [str(program)], 3, capture=True, timeout_s=60,
+                             settings=settings_of("wait", enabled=enabled, broadcast="binomial")))
+        assert ours.lines == native.lines and ours.errors == native.errors
+        assert (decided_calls(ours) > 0) == (enabled == "on")
 
 
 @start_modes
@@ -85,8 +87,7 @@ def test_empty_messages_that_ranks_spell_differently(run, mpi, start, spelt):
     ends_as_natively(run, "empty_messages", spelt, settings=settings_of(start))
 
 
-@start_modes
-@pytest.mark.parametrize("broadcast", ["auto", "chain:segment_bytes=512"])
+@start_and_broadcast
 def test_types_made_with_large_counts(run, start, broadcast):
     native, _ = ends_as_natively(run, "large_count_types",
                                  settings=settings_of(start, broadcast=broadcast))
@@ -200,9 +201,9 @@ def test_threads_that_make_and_free_communicators(run, start):
 
 
 @start_modes
-@pytest.mark.parametrize("what,ranks", [("nothing", 3), ("nonblocking", 3), ("parts", 3),
-                                        ("duplicates", 3), ("nonblocking_duplicates", 3),
-                                        ("all", 3), ("all", 1)])
+@pytest.mark.parametrize("what,ranks", [
+    pytest.param("nothing", 3, marks=any_mpi), pytest.param("parts", 3, marks=any_mpi),
+    ("duplicates", 3), ("nonblocking_duplicates", 3), ("all", 3), ("all", 1)])
 def test_what_a_program_does_at_its_first_moment(run, start, what, ranks):
     ends_as_natively(run, "right_after_init", what, ranks=ranks, settings=settings_of(start))
 
@@ -217,7 +218,8 @@ def test_broadcasts_inside_file_functions_are_not_the_programs(run, tmp_path, st
     assert len(used) == 1
 
 
-@pytest.mark.parametrize("settings", [{}, {"enabled": "off"},
+@pytest.mark.parametrize("settings", [pytest.param({}, marks=any_mpi),
+                                      pytest.param({"enabled": "off"}, marks=any_mpi),
                                       {"ranks_per_host": "1", "broadcast": "native"}],
                          ids=["one host", "switched off", "native chosen"])
 def test_a_tool_behind_us_sees_native_calls(run, mpi, tmp_path, settings):
@@ -240,7 +242,7 @@ FORCED = {"barrier": "direct", "broadcast": "binomial", "gather": "linear", "sca
 
 
 @pytest.mark.parametrize("program,what", [
-    *(("unusual_collectives", what) for what in ("messages", "threads", "communicators",
+    *(pytest.param("unusual_collectives", what, marks=any_mpi) for what in ("messages", "threads", "communicators",
                                                  "nonblocking", "counts")),
     *(("unusual_types", what) for what in ("operators", "types"))])
 def test_unusual_uses_of_all_collectives(run, wheels_only, program, what):

@@ -24,6 +24,7 @@ def warm_lab(lab_possible):
             yield lab, agents
 
 
+@pytest.mark.on_any_mpi
 def test_a_job_finds_the_tree(mpi, warm_lab):
     """It rules within ten calls of its first; that noise may break, so it is tried again."""
     lab, agents = warm_lab
