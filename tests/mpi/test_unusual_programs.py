@@ -112,6 +112,11 @@ def test_communicators_freed_early_leave_their_slots_to_others(run):
     assert last["state"] == "mutirao" and calls_of(last)[0] > 0
 
 
+def test_what_is_under_way_on_a_communicator_that_is_freed_ends_well(run):
+    """Open MPI lets go of a communicator although a nonblocking collective is under way on it."""
+    assert passed(run("freed_while_others_lag", ranks=4, settings={"ranks_per_host": "1", "profile": "off"})).errors == ""
+
+
 def test_what_is_reported_late_is_not_the_next_communicators(run):
     """Rank 1 reports at the end of its last call on a communicator, on which it waited for 200 ms; the next one in
     that slot has told its decider of one call. Seen to fail where reports do not name their owner."""

@@ -74,8 +74,9 @@ void Communicator::give_up() {
     if (!agreement_) {
         return;
     }
+    const bool complete = agreement_->complete();
     std::shared_ptr<void> given_up = agreement_->give_up();
-    if (!agreement_->complete()) {
+    if (!complete) {
         job_.adopt(agreement_->request(), std::move(given_up));
     }
     agreement_.reset();

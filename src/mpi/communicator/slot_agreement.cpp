@@ -4,7 +4,7 @@ namespace mutirao::mpi {
 
 SlotAgreement::SlotAgreement(MPI_Comm comm, std::uint64_t who, Slots& slots, bool ready,
                              bool hopeless, std::uint64_t owner)
-    : who_(who), slots_(slots) {
+    : comm_(comm), who_(who), slots_(slots) {
     Contribution& mine = memory_->mine;
     mine.flags = (ready ? ready_flag : 0) | (hopeless ? 0 : hopeful_flag);
     mine.offered = ready ? slots_.offer(who_) : 0;
@@ -30,9 +30,16 @@ std::optional<Slot> SlotAgreement::settle() {
     return number < 0 ? std::nullopt : std::optional(Slot(number, memory_->all.owner));
 }
 
+// In Open MPI a nonblocking collective that is under way does not keep its communicator alive, as it must (MPI-4.1,
+// 7.4.3), and a persistent request does.
 std::shared_ptr<void> SlotAgreement::give_up() const {
-    return {memory_.get(), [memory = memory_, &slots = slots_, who = who_](void*) {
+    MPI_Request keeper = MPI_REQUEST_NULL;
+    PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, 0, comm_, &keeper);
+    return {memory_.get(), [memory = memory_, &slots = slots_, who = who_, keeper](void*) mutable {
                 slots.settle(who, memory->mine.offered, 0);
+                if (keeper != MPI_REQUEST_NULL) {
+                    PMPI_Request_free(&keeper);
+                }
             }};
 }
 

@@ -49,6 +49,7 @@ class SlotAgreement {
     static constexpr std::uint64_t ready_flag = 1;
     static constexpr std::uint64_t hopeful_flag = 2;
 
+    MPI_Comm comm_;
     std::uint64_t who_;
     Slots& slots_;
     std::shared_ptr<Memory> memory_ = std::make_shared<Memory>();
