@@ -319,10 +319,9 @@ void ClassChoice::begin(std::uint32_t id, const Clocking& clocking, int rival_on
 bool ClassChoice::hear(const TimeReport& report) {
     if (report.ruling != clocked_.ruling() || !counts_ || changed_) return false;
     clocked_.add(report);
-    const bool over = probing() && judge_probe();
-    if (changed_) return over;
     take_incumbent_samples();
-    confirm();
+    const bool over = probing() && judge_probe();
+    if (!changed_) confirm();
     return over;
 }
 
@@ -343,15 +342,14 @@ void ClassChoice::take_incumbent_samples() {
 // --- a probe's end -----------------------------------------------------------------------------------
 
 /// What the incumbent took around the probe; where that is little, before it, too.
-std::vector<double> ClassChoice::controls_us(bool with_trail) const {
-    std::vector<double> around = clocked_.times_us(0, clocked_.clocking().lead);
-    if (with_trail) {
-        for (const double time_us : clocked_.times_us(clocked_.probe_end() + 1, clocked_.size()))
-            around.push_back(time_us);
+std::vector<double> ClassChoice::controls_us() const {
+    if (calls_are_alone()) {
+        const std::size_t most = std::min(times_.size(), enough_controls);
+        return {times_.times_us.end() - static_cast<std::ptrdiff_t>(most), times_.times_us.end()};
     }
-    if (!calls_are_alone()) return around;
-    for (auto it = times_.times_us.rbegin(); it != times_.times_us.rend() && around.size() < enough_controls; ++it)
-        around.push_back(*it);
+    std::vector<double> around = clocked_.times_us(0, clocked_.clocking().lead);
+    const std::vector<double> after = clocked_.times_us(clocked_.probe_end() + 1, clocked_.size());
+    around.insert(around.end(), after.begin(), after.end());
     return around;
 }
 
@@ -389,7 +387,7 @@ std::optional<ClassChoice::Verdict> ClassChoice::verdict() const {
     it.all = known_end == end;
     const bool whole = it.all && clocked_.knows_until(clocked_.size());
     it.probe_us = clocked_.times_us(known_end - (known_end - begin + 1) / 2, known_end);
-    const std::vector<double> controls = controls_us(whole);
+    const std::vector<double> controls = controls_us();
     it.control_us = median_of(controls);
     it.usual = is_usual(it.control_us);
     it.last_over_one_before = it.probe_us.back() / clocked_.sample(known_end - 2).time_us;

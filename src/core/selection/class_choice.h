@@ -140,7 +140,7 @@ class ClassChoice {
     bool judge_probe();
     void learn_from_probe(Rival& it, const Verdict& found);
     bool calls_are_alone() const { return clocked_.clocking().calls_per_sample == 1; }
-    std::vector<double> controls_us(bool with_trail) const;
+    std::vector<double> controls_us() const;
     double usual_scatter() const;
     bool is_usual(double control_us) const;
     double loss_us(double control_us) const;

@@ -215,6 +215,33 @@ TEST_F(DeciderTest, ThatTheProgramsOwnMessagesTakeLongerIsNotHeldAgainstWhatRuns
     }
 }
 
+// Native, probed after them, takes far less than the incumbent took before; the incumbent now takes less still.
+TEST_F(DeciderTest, CallsBeforeTheNewsAreNoControlsOfAProbeAfterThem) {
+    struct State {
+        double waiting_us, native_us, binomial_us;
+    };
+    State now{290'000, 520'000, 350'000};
+    program.add(broadcasts, [&](const Arm& run, std::uint64_t) {
+        return now.waiting_us + (run.candidate.native() ? now.native_us : now.binomial_us);
+    });
+    const auto predicted = [&](bool news) {
+        Outlook made = outlook({{"native", now.native_us}, {"binomial", now.binomial_us}}, 0.25, Collective::broadcast);
+        made.of_another_network = news;
+        return made;
+    };
+    decider.on_outlook(broadcasts, predicted(false));
+    calls(broadcasts, 40);
+    now = {1'655'000, 1'657'000, 450'000};
+    decider.on_outlook(broadcasts, predicted(true));
+    calls(broadcasts, 12);
+    now = {290'000, 520'000, 450'000};
+    decider.on_outlook(broadcasts, predicted(true));
+    const std::ptrdiff_t before = ran("native");
+    calls(broadcasts, 200);
+    EXPECT_GT(ran("native"), before);  // it was probed
+    EXPECT_LE(ran("native") - before, 20);
+}
+
 TEST_F(DeciderTest, WhatIsOnProbeWhenTheNetworkChangesIsNotJudged) {
     bool slow = false;
     program.add(allreduces, [&](const Arm& run, std::uint64_t) {

@@ -46,7 +46,7 @@ std::vector<std::size_t> first_choices(const Algorithm& algorithm, std::size_t l
 /// Where every link is shorter and about as long as the others what counts are costs that are not known well
 /// enough.
 constexpr double least_long_link_us = 1000;
-constexpr double least_uneven_ratio = 4;
+constexpr double least_uneven_ratio = 4, least_uneven_us = 100;
 
 bool distances_matter(const Network& network) {
     double shortest_us = std::numeric_limits<double>::infinity(), longest_us = 0;
@@ -58,7 +58,8 @@ bool distances_matter(const Network& network) {
             longest_us = std::max(longest_us, latency_us);
         }
     }
-    return longest_us >= least_long_link_us || longest_us > least_uneven_ratio * shortest_us;
+    const bool uneven = longest_us > least_uneven_ratio * shortest_us && longest_us > shortest_us + least_uneven_us;
+    return uneven || longest_us >= least_long_link_us;
 }
 
 int participants(const Candidate& candidate, const RankNetwork& network) {

@@ -302,6 +302,23 @@ TEST(Selection, SitesThatDoNotFitGiveNoTwoLevelTree) {
     EXPECT_TRUE(make_tree(topology, TreeKind::minimum_spanning, 0, 24));
 }
 
+TEST(Distrust, LinksThatOnlyNoiseTellsApartAreAlike) {
+    const auto links_of = [](double one_us, double other_us) {
+        Network network(3);
+        network.set_both(0, 1, {.latency_us = one_us});
+        for (const int host : {0, 1}) network.set_both(host, 2, {.latency_us = other_us});
+        return network;
+    };
+    const auto distrusted = [&](double one_us, double other_us) {
+        return !distrust(Collective::allreduce, links_of(one_us, other_us)).empty();
+    };
+    EXPECT_TRUE(distrusted(20, 100));
+    EXPECT_TRUE(distrusted(300, 600));
+    EXPECT_FALSE(distrusted(20, 150));
+    EXPECT_FALSE(distrusted(1000, 1000));
+    EXPECT_TRUE(distrust(Collective::broadcast, links_of(20, 20)).empty());
+}
+
 TEST(Candidates, AreReadableDistinctAndWorthTrying) {
     for (const std::size_t length_bytes : {std::size_t{0}, std::size_t{24}, std::size_t{100'000},
                                            std::size_t{1} << 24, std::size_t{1} << 32}) {
