@@ -274,12 +274,18 @@ void ClassChoice::follow_the_news(bool runs_as_before) {
         for (Rival& each : rivals_) each.to_incumbent = {};
     }
     books_.compare_anew();
-    times_ = {};
-    waiting_us_.reset();
-    heard_news_ = true;
+    clock_anew();
     incumbent_ = best;
     next_control_ = calls_ + first_check_calls;
     changed_ = true;
+}
+
+// What was learned of predictions' errors stays.
+void ClassChoice::clock_anew() {
+    times_ = {};
+    for (Rival& each : rivals_) each.times = {};
+    waiting_us_.reset();
+    heard_news_ = true;
 }
 
 void ClassChoice::remember(const std::vector<Measured>& remembered) {
@@ -332,7 +338,7 @@ void ClassChoice::take_incumbent_samples() {
         const bool of_probe = taken_ >= clocking.lead && taken_ < clocked_.probe_end();
         const bool first = taken_ == (clocking.probe > 0 ? clocked_.probe_end() : 0);
         if (of_probe || first) continue;
-        if (std::exchange(times_are_old_, false)) times_ = {};
+        if (std::exchange(times_are_old_, false)) clock_anew();
         times_.add(clocked_.sample(taken_));
         sampled_at_ = calls_;
     }
