@@ -35,6 +35,8 @@ constexpr std::uint64_t first_control_calls = 64;
 constexpr std::uint64_t first_check_calls = 14;
 /// By so much an arm must be predicted to be faster, where predictions err by no more than that.
 constexpr double least_promise = 0.1, most_trusted_error = 0.5;
+/// What takes so many times as long as predicted either waits for late ranks, whatever runs, or is not known well.
+constexpr double far_beyond = 3;
 /// Of a time over what is predicted.
 constexpr double most_miss = 1.5, least_miss = 0.1;
 /// Times of an earlier job are right by this.
@@ -511,8 +513,9 @@ bool ClassChoice::worth_a_probe(int number) const {
 // In either regime: an arm may win with its connections warm and lose with them cold, and what warming them costs is
 // not known. What is only predicted to be as fast is not tried, where predictions are any good.
 bool ClassChoice::promises_to_win(const Rival& it) const {
-    if (it.probes > 0 || it.remembered || error_ > most_trusted_error) return true;
     const Rival& present = rival(incumbent_);
+    const bool untrusted = error_ > most_trusted_error || incumbent_us() > far_beyond * predicted_us(present);
+    if (it.probes > 0 || it.remembered || untrusted) return true;
     return it.cold_us < present.cold_us * (1 - least_promise) && it.warm_us < present.warm_us * (1 - tie_margin);
 }
 

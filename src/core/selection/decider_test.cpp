@@ -73,6 +73,14 @@ TEST_F(DeciderTest, AMisjudgedProbeIsOfTwoCalls) {
     EXPECT_EQ(decider.find(allreduces)->incumbent()->candidate, arm("native").candidate);
 }
 
+// As MPICH's alltoall of 64 KiB over far links: predicted at 20 ms, measured at 400.
+TEST_F(DeciderTest, WhereTheMpiLibraryIsFarSlowerThanPredictedATieIsTried) {
+    program.add(allreduces, takes({{"native", 400'000}, {"ring", 70'000}}));
+    decider.on_outlook(allreduces, outlook({{"native", 20'000}, {"ring", 20'000}}));
+    calls(allreduces, 60);
+    EXPECT_EQ(program.ran().back(), "ring");
+}
+
 // In its first probe its calls get faster and faster, as those over connections do that begin slowly; more of them
 // show that it does not go on so.
 TEST_F(DeciderTest, WhatSeemedToGetFasterIsJudgedByWhatItTook) {
