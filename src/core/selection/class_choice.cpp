@@ -31,7 +31,7 @@ constexpr std::uint32_t charged_after_probe = 2;
 constexpr std::uint32_t confirming_samples = 8;
 constexpr std::size_t least_confirming = 4;
 constexpr std::uint64_t first_control_calls = 64;
-/// The same of one that runs by prediction alone, and after any news.
+/// The same of one that runs by prediction alone and may be slower, and after any news.
 constexpr std::uint64_t first_check_calls = 14;
 /// By so much an arm must be predicted to be faster, where predictions err by no more than that.
 constexpr double least_promise = 0.1, most_trusted_error = 0.5;
@@ -278,8 +278,13 @@ void ClassChoice::follow_the_news(bool runs_as_before) {
     books_.compare_anew();
     clock_anew();
     incumbent_ = best;
-    next_control_ = calls_ + first_check_calls;
+    next_control_ = calls_ + (native_may_be_faster() ? first_check_calls : first_control_calls);
     changed_ = true;
+}
+
+/// Than what runs by prediction alone, as far as predictions err.
+bool ClassChoice::native_may_be_faster() const {
+    return scaled_us(rival(0)) / (1 + error_) < scaled_us(rival(incumbent_)) * (1 + error_);
 }
 
 // What was learned of predictions' errors stays.

@@ -129,6 +129,7 @@ class ClassChoice {
     void carry_over(const std::vector<Rival>& before, const Rival& ran);
     void follow_the_news(bool runs_as_before);
     void clock_anew();
+    bool native_may_be_faster() const;
     int best_after_news(bool runs_as_before) const;
     bool is_clearly_faster(int number, int other) const;
     const SampleSeries& series_of(int number) const;
