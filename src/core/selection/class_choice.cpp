@@ -117,6 +117,15 @@ double ClassChoice::doubt(int number) const {
     return it.remembered ? remembered_error : error_;
 }
 
+/// What is waited for, whatever runs, is not in doubt.
+double ClassChoice::most_us(int number) const {
+    const Rival& it = rival(number);
+    const bool by_prediction = !best_known(it).known() && !it.remembered;
+    const double waiting_us = by_prediction ? waiting_us_.value_or(0) : 0;
+    const double us = expected_us(number);
+    return us + doubt(number) * (us - waiting_us);
+}
+
 /// Nearly all of the incumbent's calls take more.
 double ClassChoice::low_quantile_us() const {
     return incumbent_us() * (1 - deviations_of_95_percent * relative_scatter(times_.times_us));
