@@ -7,7 +7,6 @@
 
 #include "agent/clock.h"
 #include "core/network/network.h"
-#include "core/network/tree.h"
 
 namespace mutirao::agent {
 namespace {

@@ -7,9 +7,9 @@
 // the candidate as users write it (2 for its length, text), and its tree (4 for the number of hosts, 0:
 // none): the root and then each host with its parent (4 each), brothers in the order in which they are
 // served; then, after the number of its shares (2), the parents of all hosts in each of these (2 each).
-// A rank's report: whose it is (8), its kind (1), and either number (4), lead (8) and whether it waited (1), or the class, the
-// ruling's id (4), the first sample (4) and the samples after their number (1): times in the call and laps as
-// IEEE 754 bits (8 each).
+// A rank's report: whose it is (8), its kind (1), and either number (4), lead (8) and whether it waited (1), or
+// the class, the ruling's id (4), the first sample (4) and the samples after their number (1): times in the call and
+// laps as IEEE 754 bits (8 each).
 #include <algorithm>
 
 #include "core/epochs/announcement.h"

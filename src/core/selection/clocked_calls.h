@@ -20,7 +20,7 @@ class ClockedCalls {
     std::uint32_t ruling() const { return ruling_; }
     const Clocking& clocking() const { return clocking_; }
     std::uint32_t size() const { return clocking_.samples(); }
-    /// The probe's samples are those from lead() to before it.
+    /// The probe's samples are those from the clocking's lead to before this one.
     std::uint32_t probe_end() const { return clocking_.lead + clocking_.probe; }
 
     bool knows(std::uint32_t number) const { return told_[number].reports == reporters_; }

@@ -8,6 +8,7 @@
 #include "core/text/invariant.h"
 
 namespace mutirao {
+
 std::optional<double> predict_tree(const Tree& tree, const Network& network,
                                    std::size_t length_bytes) {
     const Algorithm* over_tree = find_algorithm(Collective::broadcast, "tree");

@@ -34,7 +34,9 @@ std::optional<Slot> SlotAgreement::settle() {
 // 7.4.3), and a persistent request does.
 std::shared_ptr<void> SlotAgreement::give_up() const {
     MPI_Request keeper = MPI_REQUEST_NULL;
-    PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, 0, comm_, &keeper);
+    if (request_ != MPI_REQUEST_NULL) {
+        PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, 0, comm_, &keeper);
+    }
     return {memory_.get(), [memory = memory_, &slots = slots_, who = who_, keeper](void*) mutable {
                 slots.settle(who, memory->mine.offered, 0);
                 if (keeper != MPI_REQUEST_NULL) {
