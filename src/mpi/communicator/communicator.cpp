@@ -94,9 +94,10 @@ void Communicator::be_native(std::string reason) {
     record_->reason = std::move(reason);
 }
 
-// It is the MPI library's until the next announcement, and nothing of ours goes on inside calls.
+// It is the MPI library's until the next announcement, and nothing of ours goes on inside calls. Who decides must
+// have asked for a ruling; the others wait for one.
 std::uint64_t* Communicator::repeatable(const CallShape& shape, const RulingTable::Way& way) const {
-    const bool settled = (way.ruled || way.asked) && way.by.native() && !way.is_clocked();
+    const bool settled = (way.ruled || way.asked || !decides()) && way.by.native() && !way.is_clocked();
     const bool alone = source_background_ == nullptr && !runtime().settings.waits_at_start();
     return settled && alone && shape.op.predefined && shape.lengths.empty() ? way.calls : nullptr;
 }

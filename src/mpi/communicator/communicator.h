@@ -61,7 +61,8 @@ class Communicator final : private Background {
 
     /// True: the call is the MPI library's, as the same one before, and is counted.
     bool repeats_natively(const CallWords& call) {
-        std::uint64_t* const native_calls = calls_ < next_event_ ? repeated_.find(call) : nullptr;
+        std::uint64_t* const native_calls =
+            call.function != nullptr && calls_ < next_event_ ? repeated_.find(call) : nullptr;
         if (native_calls == nullptr) return false;
         ++calls_;
         ++*native_calls;

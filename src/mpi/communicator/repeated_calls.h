@@ -19,9 +19,10 @@ struct CallWords {
 
     /// Word by word: memcmp would read what was just written in other pieces, which processors stall on.
     bool operator==(const CallWords& other) const {
-        bool equal = function == other.function && freed_types == other.freed_types;
-        for (std::size_t i = 0; i < most_words; ++i) equal = equal && words[i] == other.words[i];
-        return equal;
+        std::uintptr_t differences = freed_types ^ other.freed_types;
+#pragma GCC unroll 6
+        for (std::size_t i = 0; i < most_words; ++i) differences |= words[i] ^ other.words[i];
+        return differences == 0 && function == other.function;
     }
 };
 
@@ -42,12 +43,15 @@ class RepeatedCalls {
         CallWords call;
         std::uint64_t* native_calls = nullptr;
     };
-    static constexpr std::size_t most_known = 8;
+    static constexpr int place_bits = 3;
+    static constexpr std::size_t most_known = std::size_t{1} << place_bits;
 
     static std::size_t place_of(const CallWords& call) {
-        std::uintptr_t mixed = reinterpret_cast<std::uintptr_t>(call.function) >> 4;
-        for (const std::uintptr_t word : call.words) mixed = mixed * 5 + (word ^ (word >> 7));
-        return mixed % most_known;
+        constexpr std::uint64_t spread = 0x9E3779B97F4A7C15u;
+        std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(call.function);
+#pragma GCC unroll 6
+        for (std::size_t i = 0; i < CallWords::most_words; ++i) mixed += std::uint64_t{call.words[i]} << i;
+        return mixed * spread >> (64 - place_bits);
     }
 
     std::array<Known, most_known> known_{};

@@ -117,6 +117,7 @@ void Communicator::start_deciding() {
     if (!decides()) {
         return;
     }
+    repeated_.forget();  // those that nobody was asked about while another was taken to decide
     Docket::Subject subject;
     subject.placement = ruled_->members.placement;
     for (const int host : ruled_->members.world_host_of) {

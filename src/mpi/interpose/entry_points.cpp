@@ -98,7 +98,7 @@ constexpr bool is_buffer = std::is_same_v<Argument, const void*> || std::is_same
 
 /// Of calls without arrays of counts; those of others are never plain.
 template <typename... Arguments>
-CallWords words_of([[maybe_unused]] const void* function, [[maybe_unused]] Arguments... arguments) {
+[[gnu::always_inline]] inline CallWords words_of([[maybe_unused]] const void* function, [[maybe_unused]] Arguments... arguments) {
     CallWords call;
     constexpr std::size_t count = (std::size_t{0} + ... + (is_buffer<Arguments> ? 0 : 1));
     if constexpr (count <= CallWords::most_words &&
@@ -133,37 +133,50 @@ struct Collective {
     template <typename... Arguments>
     int operator()(Arguments... arguments) const {
         const RecentCommunicator* const recent = RecentCommunicator::find(comm_among(arguments...));
-        if (recent != nullptr && recent->native) {
-            return native(arguments...);
-        }
-        Outcome outcome;
-        {
+        if (recent != nullptr) {
+            if (recent->native) {
+                return native(arguments...);
+            }
             const Guard guard;
-            Job* const job = Job::current();
-            if (!guard.outermost() || job == nullptr || is_mpi_library(caller)) {
-                if (guard.outermost() && job == nullptr) {
-                    note_native_call();
-                }
+            if (guard.outermost() && !is_mpi_library(caller) &&
+                recent->communicator->repeats_natively(words(arguments...))) {
                 return native(arguments...);
-            }
-            const CallWords words = words_of(reinterpret_cast<const void*>(native), arguments...);
-            if (words.function != nullptr && recent != nullptr &&
-                recent->communicator->repeats_natively(words)) {
-                return native(arguments...);
-            }
-            auto natively = [&] { return native(arguments...); };
-            try {
-                outcome = ours(*job, NativeCall(natively), arguments...);
-                const auto* const now = RecentCommunicator::find(comm_among(arguments...));
-                if (now != nullptr && words.function != nullptr && outcome.error == MPI_SUCCESS) {
-                    now->communicator->remember_call(words);
-                }
-            } catch (const std::exception&) {
-                outcome = {MPI_ERR_NO_MEM, true};
             }
         }
+        const Outcome outcome = take(arguments...);
         return outcome.to_be_raised ? raise_on(comm_among(arguments...), outcome.error)
                                     : outcome.error;
+    }
+
+  private:
+    template <typename... Arguments>
+    CallWords words(Arguments... arguments) const {
+        return words_of(reinterpret_cast<const void*>(native), arguments...);
+    }
+
+    /// Apart from what repeated calls pass through, so that they keep few registers.
+    template <typename... Arguments>
+    [[gnu::noinline]] Outcome take(Arguments... arguments) const {
+        const Guard guard;
+        Job* const job = Job::current();
+        if (!guard.outermost() || job == nullptr || is_mpi_library(caller)) {
+            if (guard.outermost() && job == nullptr) {
+                note_native_call();
+            }
+            return {native(arguments...), false};
+        }
+        const CallWords call = words(arguments...);  // while its types are what they are
+        auto natively = [&] { return native(arguments...); };
+        try {
+            const Outcome outcome = ours(*job, NativeCall(natively), arguments...);
+            const auto* const now = RecentCommunicator::find(comm_among(arguments...));
+            if (now != nullptr && call.function != nullptr && outcome.error == MPI_SUCCESS) {
+                now->communicator->remember_call(call);
+            }
+            return outcome;
+        } catch (const std::exception&) {
+            return {MPI_ERR_NO_MEM, true};
+        }
     }
 };
 
