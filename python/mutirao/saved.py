@@ -141,9 +141,14 @@ class Total:
         return f"{self.own_calls} tried out algorithms of mutirao's{longer}"
 
     @property
+    def error_us(self) -> float:
+        """Of net_us."""
+        return max(self.account.error_us, _LEAST_ERROR * self.account.took_us)
+
+    @property
     def _error(self) -> float:
         """Of times_faster."""
-        return max(self.account.error_us / self.account.took_us, _LEAST_ERROR)
+        return self.error_us / self.account.took_us
 
     @property
     def _why_unknown(self) -> str:

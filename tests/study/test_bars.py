@@ -103,7 +103,7 @@ def test_limits():
 
 def loop_row(name, ratio, low=None, high=None, share=None):
     return {"loop": name, "mpi": "openmpi-5", "ratio": {"value": ratio, "low": low, "high": high},
-            "known_ratio": {"value": 0.5, "low": None, "high": None}, "default_share": share,
+            "known_ratio": {"value": 0.5, "low": None, "high": None}, "default_share": share, "pairs": [],
             "harm": low is not None and low > 1.03}
 
 

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from made_up import NoLab, mpi_named
+from mutirao.bars import loops as bars_of_loops
 from mutirao.commands import study
 from mutirao.errors import UsageError
 from mutirao.intervals import ratio_of_pairs
@@ -122,6 +123,20 @@ def test_arms_take_turns_and_each_default_run_has_a_fresh_profile(measured):
     assert row["warm_share"] == pytest.approx(0.8) and not row["harm"]
     assert result["summary"]["default_share"] == {"loops": 1, "median": pytest.approx(0.8),
                                                   "least": pytest.approx(0.8)}
+
+
+def test_what_is_said_is_held_against_the_clock():
+    def pair(native_s, default_s, said):
+        return {"native": {"seconds": native_s}, "default": {"seconds": default_s, "said": said}}
+
+    pairs = [pair(10, 6, {"saved_s": 3.9, "error_s": 0.2}), pair(10, 6, {"saved_s": 3.0, "error_s": 0.3}),
+             pair(10, 12, {"saved_s": -1.9, "error_s": 0.2}), pair(10, 6, None)]
+    said = loops._said_against_the_clock([{"pairs": pairs[:2]}, {"pairs": pairs[2:]}])
+    assert said == {"jobs": 4, "known": 3, "right": 2, "widest": pytest.approx(0.1)}
+    met = [finding.met for finding in bars_of_loops.said_findings(said)]
+    assert met == [False, False]
+    assert all(finding.met for finding in bars_of_loops.said_findings(
+        {"jobs": 20, "known": 19, "right": 18, "widest": 0.04}))
 
 
 def test_pairs_go_on_until_it_is_clear(measured):

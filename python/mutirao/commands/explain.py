@@ -391,7 +391,10 @@ def _saved(of_class: dict) -> Iterator[str]:
     account = account_of([of_class])
     if account is None:
         return
-    if account.clear:
+    if account.clear and not own_calls([of_class]):
+        longer = "shorter" if account.net_us >= 0 else "longer"
+        yield f"    ranks wait {longer} in these since other kinds of calls changed: {account} on each rank"
+    elif account.clear:
         yield f"    {account.verb} on each rank, measured, net of probes: {account}"
     elif account.error_us:
         yield f"    {AS_FAST}, measured, net of probes: {account} on each rank"

@@ -12,7 +12,7 @@ import statistics
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from mutirao.mpis import Mpi, find_mpi
 from mutirao.output import working
 from mutirao.processes import failure_of
 from mutirao.progress import Steps, steps
+from mutirao.saved import total_of
 from mutirao.studies.circumstances import Circumstances, busy_remarks
 from mutirao.studies.loops_drawn import (
     PYTHON_PROGRAM,
@@ -89,15 +90,17 @@ def run_study(mpi_names: Sequence[str], loops: Sequence[Loop], plan: Plan) -> di
     rows = []
     with steps(len(loops) * len(mpis) * plan.pairs) as progress:
         for loop in loops:
-            with lab_of(loop, mpis) as lab:
+            with lab_of(loop) as lab:
                 rows += [measure_loop(loop, mpi, lab, plan, progress) for mpi in mpis]
     return {**circumstances.to_dict(), "pairs": plan.pairs, "most_pairs": plan.most_pairs, "scale": plan.scale,
             "bar": BAR, "loops": rows, "summary": summary(rows)}
 
 
-def lab_of(loop: Loop, mpis: Iterable[Mpi]) -> Lab:
+def lab_of(loop: Loop) -> Lab:
+    """Its delays are there from the start, as they are for users: connections that were made without them begin
+    slowly when they come."""
     with working(f"bringing up {loop.network.host_count} hosts"):
-        return Lab.up(loop.network, hold=any(mpi.labstart.is_file() for mpi in mpis))
+        return Lab.up(loop.network)
 
 
 def measure_loop(loop: Loop, mpi: Mpi, lab: Lab, plan: Plan, progress: Steps) -> dict:
@@ -148,7 +151,7 @@ def _run(loop: Loop, mpi: Mpi, lab: Lab, count: int, arm: str, settings: Mapping
     hosts = lab.network.host_count
     before = lab.counters().packets_among(hosts)
     finished = launch(mpi, argv, hosts, lab=lab, settings=settings, native=arm == NATIVE,
-                      capture=True, timeout_s=_MOST_SECONDS_OF_A_JOB)
+                      capture=True, hold=False, timeout_s=_MOST_SECONDS_OF_A_JOB)
     if finished.returncode != 0:
         raise failure_of(finished, what)
     lines = [line for line in finished.lines if line.startswith('{"steps":')]
@@ -159,7 +162,15 @@ def _run(loop: Loop, mpi: Mpi, lab: Lab, count: int, arm: str, settings: Mapping
     if arm != NATIVE and finished.report is None:
         raise Failure(f"{what}: mutirao left no report, as if it had not been preloaded")
     return {"seconds": measured["seconds"], "quarter_seconds": measured["quarter_seconds"],
-            "ran": what_ran(finished.report)}
+            "ran": what_ran(finished.report), "said": _said(finished.report)}
+
+
+def _said(report: dict | None) -> dict | None:
+    """What mutirao says that it saved in the loop; the start is before it. None: that it does not know."""
+    total = total_of(report) if report else None
+    if total is None or total.net_us is None:
+        return None
+    return {"saved_s": (total.account.net_us - total.waited_us) / 1e6, "error_s": total.error_us / 1e6}
 
 
 def what_ran(report: dict | None) -> list[str]:
@@ -202,8 +213,20 @@ def summary(rows: Sequence[dict]) -> dict:
     return {"loops": len(rows), "harmed": [f"{row['loop']} {row['mpi']}" for row in rows if row["harm"]],
             "mean_ratio": statistics.geometric_mean(row["ratio"]["value"] for row in rows),
             "mean_known_ratio": statistics.geometric_mean(row["known_ratio"]["value"] for row in rows),
+            "said": _said_against_the_clock(rows),
             **{name: {"loops": len(values), "median": statistics.median(values), "least": min(values)}
                if values else None for name, values in shares.items()}}
+
+
+def _said_against_the_clock(rows: Sequence[dict]) -> dict:
+    """In how many jobs the interval of what was said to be saved holds what the clock says, beside the native run
+    of the same pair; and how wide that interval is, as a share of the run."""
+    pairs = [pair for row in rows for pair in row["pairs"]]
+    known = [(pair[DEFAULT]["said"], pair[NATIVE]["seconds"] - pair[DEFAULT]["seconds"], pair[DEFAULT]["seconds"])
+             for pair in pairs if pair[DEFAULT]["said"]]
+    return {"jobs": len(pairs), "known": len(known),
+            "right": sum(abs(said["saved_s"] - saved_s) <= said["error_s"] for said, saved_s, _ in known),
+            "widest": max((2 * said["error_s"] / seconds for said, _, seconds in known), default=None)}
 
 
 def table(result: dict) -> Table:
@@ -240,6 +263,10 @@ def remarks(result: dict) -> list[str]:
         if share := told[f"{arm}_share"]:
             lines.append(f"share of what could be won, {arm}: median {share['median']:.2f}, least"
                          f" {share['least']:.2f}, of {counted(share['loops'], 'loop')}")
+    said = told["said"]
+    if said["known"]:
+        lines.append(f"what mutirao said that it saved is what the clock says in {said['right']} of"
+                     f" {counted(said['known'], 'job')}; interval at most {said['widest']:.1%} of a run")
     spread = [bound for row in result["loops"] for bound in row["native_to_native"] or ()]
     if spread:
         lines.append(f"native over the next native run: {min(spread):.2f} to {max(spread):.2f}")
