@@ -1,7 +1,10 @@
 // What a class's calls came to, against the MPI library's own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "core/selection/samples.h"
 
@@ -18,13 +21,52 @@ struct Account {
     void add(const Account& other);
 };
 
+/// What one call of a class takes less than while all ran natively, on the mean of its ranks. Wherever a class gets
+/// faster its ranks wait elsewhere, longer or shorter than before: so each class is clocked in blocks between changes,
+/// whoever changed, and what one block took less than the one before adds up over all classes to what is saved.
+class Saving {
+  public:
+    /// Of a call as things are now.
+    void add(double mean_us);
+    /// Another arm runs from now on, in this class or in another one.
+    void own_change();
+    void others_change();
+    /// What native took beside the present block.
+    void compare(const std::vector<double>& native_us);
+    /// On another network: times of before are compared with none of those that follow.
+    void begin_anew();
+    /// What runs now was never compared there.
+    void forget(bool native_runs);
+
+    /// Nothing: not known.
+    std::optional<Difference> per_call() const;
+    /// What a call takes; 0: not known.
+    double time_us() const;
+    /// Since the last change too few calls were clocked; then it is what it was before.
+    bool is_behind() const { return moved_ && present_us_.size() < least_block; }
+
+  private:
+    static constexpr std::size_t least_block = 3, most_block = 8;
+
+    Difference step() const;
+    void add_step();
+    void close(bool own);
+
+    bool known_ = true;         ///< calls began natively
+    Difference own_, others_;   ///< up to the block before, by changes in this class and in others
+    std::vector<double> before_us_, present_us_;
+    bool moved_ = false;        ///< between these two
+    bool by_itself_ = false;    ///< and it was this class
+};
+
 class Bookkeeping {
   public:
     /// Of calls as they run now.
     struct Running {
         bool natively = false;
-        double time_us = 0;    ///< of one; 0: not known yet, these calls are counted when it is
-        Ratio native_to_it{};  ///< unless natively
+        double time_us = 0;  ///< of one; 0: not known yet, these calls are counted when it is
+        std::optional<Difference> saved{};  ///< by one, against all calls native; nothing: not known
+        bool saved_is_behind = false;       ///< it is of calls before a change; corrected when it is known
     };
 
     /// So many calls more; what they and those that had to wait for a time took.
@@ -32,7 +74,7 @@ class Bookkeeping {
     /// The same as those before them: what is to run instead is not announced yet.
     double count_as_before(std::uint64_t calls);
     void add_probe(double lost_us) { closed_.probes_us += lost_us; }
-    /// Native's time is measured anew from now on. Calls compared by one ratio have one error; others' is their own.
+    /// Native's time is measured anew from now on. Calls compared by one measurement have one error.
     void compare_anew();
 
     Account account() const;
@@ -42,6 +84,7 @@ class Bookkeeping {
     double span_calls_ = 0;        ///< compared since then
     double span_error_us_ = 0;     ///< of one of these
     std::uint64_t waiting_calls_ = 0;
+    double behind_calls_ = 0;      ///< counted with what was saved before a change
     bool natively_ = true;
     double took_us_ = 0, saved_us_ = 0;  ///< one call of those counted last
 };

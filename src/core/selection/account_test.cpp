@@ -7,7 +7,7 @@
 namespace mutirao {
 namespace {
 
-constexpr Ratio half_slower{1.5, 1e-4};
+constexpr Difference five_less{5, 0.09};
 
 TEST(Bookkeeping, CallsWaitForTheirTime) {
     Bookkeeping books;
@@ -22,14 +22,14 @@ TEST(Bookkeeping, WithNothingToCompareWithCallsAreUnknown) {
     books.count(4, {.time_us = 10});
     books.count(6, {});
     EXPECT_EQ(books.account().unknown_calls, 10u);
-    books.count(1, {.time_us = 10, .native_to_it = half_slower});
+    books.count(1, {.time_us = 10, .saved = five_less});
     EXPECT_EQ(books.account().unknown_calls, 4u);
     EXPECT_DOUBLE_EQ(books.account().saved_us, 7 * 5);
 }
 
 TEST(Bookkeeping, WhatIsNotAnnouncedYetCountsAsWhatRuns) {
     Bookkeeping books;
-    books.count(1, {.time_us = 10, .native_to_it = half_slower});
+    books.count(1, {.time_us = 10, .saved = five_less});
     EXPECT_EQ(books.count_as_before(3), 30);
     EXPECT_DOUBLE_EQ(books.account().saved_us, 4 * 5);
     books.add_probe(7);
@@ -39,12 +39,83 @@ TEST(Bookkeeping, WhatIsNotAnnouncedYetCountsAsWhatRuns) {
 // One ratio is wrong for all of its calls alike; two are not wrong together.
 TEST(Bookkeeping, ErrorsAddUpWithinAComparisonAndNotAcross) {
     Bookkeeping once, anew;
-    const Bookkeeping::Running running{.time_us = 10, .native_to_it = half_slower};
+    const Bookkeeping::Running running{.time_us = 10, .saved = five_less};
     for (Bookkeeping* const each : {&once, &anew}) each->count(100, running);
     anew.compare_anew();
     for (Bookkeeping* const each : {&once, &anew}) each->count(100, running);
-    EXPECT_NEAR(once.account().error_us, 200 * 10 * 1.5 * 1.96 * 0.01, 1e-9);
+    EXPECT_NEAR(once.account().error_us, 200 * 1.96 * 0.3, 1e-9);
     EXPECT_NEAR(anew.account().error_us * std::sqrt(2), once.account().error_us, 1e-9);
+}
+
+// What a change in another class did is known some calls later.
+TEST(Bookkeeping, CallsThatWereCountedTooEarlyAreCorrected) {
+    Bookkeeping books;
+    books.count(10, {.time_us = 10, .saved = five_less});
+    books.count(4, {.time_us = 10, .saved = five_less, .saved_is_behind = true});
+    EXPECT_GT(books.account().error_us, 0.4 * 4 * 5);
+    books.count(1, {.time_us = 10, .saved = Difference{2, 0.09}});
+    EXPECT_DOUBLE_EQ(books.account().saved_us, 10 * 5 + 5 * 2);
+    EXPECT_LT(books.account().error_us, 15 * 1.96 * 0.3 + 1e-9);
+}
+
+void clock(Saving& saving, double mean_us) {
+    for (int i = 0; i < 4; ++i) saving.add(mean_us);
+}
+
+double saved_us(const Saving& saving) { return saving.per_call().value_or(Difference{-1, 0}).us; }
+
+TEST(Saving, BlocksAddUpWhoeverChanged) {
+    Saving saving;
+    clock(saving, 50);
+    EXPECT_EQ(saved_us(saving), 0);
+    EXPECT_FALSE(saving.is_behind());
+    saving.own_change();
+    EXPECT_TRUE(saving.is_behind());
+    EXPECT_EQ(saving.time_us(), 0);
+    clock(saving, 30);
+    EXPECT_DOUBLE_EQ(saved_us(saving), 20);
+    saving.others_change();
+    EXPECT_EQ(saving.time_us(), 30);
+    saving.own_change();  // before anything was clocked
+    clock(saving, 35);
+    EXPECT_FALSE(saving.is_behind());
+    EXPECT_DOUBLE_EQ(saved_us(saving), 15);
+    EXPECT_EQ(saving.time_us(), 35);
+}
+
+// That replaces what this class's own changes were taken to have saved, not what others' did to it.
+TEST(Saving, NativeMeasuredSideBySideIsKnownBetter) {
+    Saving saving;
+    clock(saving, 50);
+    saving.own_change();
+    clock(saving, 30);
+    saving.compare({33, 33, 33});
+    EXPECT_DOUBLE_EQ(saved_us(saving), 3);
+    saving.others_change();
+    clock(saving, 38);
+    EXPECT_DOUBLE_EQ(saved_us(saving), -5);
+    saving.compare({42, 42});  // and not 41
+    EXPECT_GT(saved_us(saving), -5);
+    EXPECT_LT(saved_us(saving), -4);
+    saving.compare({48, 48});  // which is clearly something else
+    EXPECT_DOUBLE_EQ(saved_us(saving), 2);
+}
+
+TEST(Saving, OnAnotherNetworkOnlyWhatWasComparedCounts) {
+    Saving saving;
+    clock(saving, 50);
+    saving.own_change();
+    clock(saving, 30);
+    saving.begin_anew();
+    clock(saving, 300);
+    EXPECT_DOUBLE_EQ(saved_us(saving), 20);
+    saving.forget(false);
+    EXPECT_FALSE(saving.per_call());
+    clock(saving, 300);
+    saving.compare({400, 400, 400});
+    EXPECT_DOUBLE_EQ(saved_us(saving), 100);
+    saving.forget(true);
+    EXPECT_EQ(saved_us(saving), 0);
 }
 
 }  // namespace

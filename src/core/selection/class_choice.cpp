@@ -17,6 +17,8 @@ constexpr double near_bound = 1.05;
 constexpr double news_margin = 0.05, news_margin_us = 50;
 /// Predictions that changed by less leave what was found out as it is.
 constexpr double changed_ratio = 1.2;
+/// What is predicted to be gained as before, but for this share, is taken to be saved as before.
+constexpr double usual_change = 0.25;
 
 constexpr int most_probes = 3;
 constexpr double first_probe_us = 200;
@@ -246,11 +248,14 @@ void ClassChoice::carry_over(const std::vector<Rival>& before, const Rival& ran)
             each.closed = old.closed;
         }
     }
-    follow_the_news(runs_as_before);
+    const auto gain_us = [this](const Rival& native, const Rival& it) { return predicted_us(native) - predicted_us(it); };
+    const double before_us = gain_us(before.front(), ran), now_us = gain_us(rival(0), rival(incumbent_));
+    follow_the_news(runs_as_before, std::abs(now_us - before_us) <= usual_change * std::abs(before_us));
 }
 
 // Only what was measured once, before the news, is known well enough to rule without a probe. What is no longer
-// measured to be faster than the MPI library's own must be predicted to be.
+// measured to be faster than the MPI library's own must be predicted to be. Where what runs is predicted to take as long
+// as before, predictions say no more of the others than they did: by their error they must be faster.
 int ClassChoice::best_after_news(bool runs_as_before) const {
     int best = incumbent_;
     for (int i = 0; i < arm_count(); ++i) {
@@ -258,25 +263,27 @@ int ClassChoice::best_after_news(bool runs_as_before) const {
         const bool eligible = i == 0 || it.miss > 0;
         if (eligible && !it.closed && !it.to_incumbent.known() && expected_us(i) < expected_us(best)) best = i;
     }
-    if (!is_clearly_faster(best, incumbent_)) best = incumbent_;
+    const double margin = runs_as_before ? std::max(error_, news_margin) : news_margin;
+    if (!is_clearly_faster(best, incumbent_, margin)) best = incumbent_;
     const bool proven = runs_as_before && best == incumbent_;
-    return proven || is_clearly_faster(best, 0) ? best : 0;
+    return proven || is_clearly_faster(best, 0, news_margin) ? best : 0;
 }
 
 /// Apart from what is waited for, whatever runs.
-bool ClassChoice::is_clearly_faster(int number, int other) const {
+bool ClassChoice::is_clearly_faster(int number, int other, double margin) const {
     const double us = expected_us(number), other_us = expected_us(other), waiting_us = waiting_us_.value_or(0);
-    return us < other_us - news_margin_us && us - waiting_us < (other_us - waiting_us) * (1 - news_margin);
+    return us < other_us - news_margin_us && us - waiting_us < (other_us - waiting_us) * (1 - margin);
 }
 
 // By predictions alone, scaled by what was measured. An incumbent that stays is clocked anew if it changed.
-void ClassChoice::follow_the_news(bool runs_as_before) {
+void ClassChoice::follow_the_news(bool runs_as_before, bool gains_as_before) {
     told_settled_ = false;
     next_control_ = std::max(next_control_, calls_ + first_check_calls);
     if (!runs_as_before) times_ = {};
     const int best = best_after_news(runs_as_before);
     times_are_old_ = runs_as_before && best == incumbent_;
-    if (times_are_old_) return;
+    if (times_are_old_) return saving_.begin_anew();
+    moves_ = best != incumbent_;
     if (best == incumbent_) {
         reason_ = "the network changed: predicted " + duration(incumbent_us()) + " now, and no other is clearly faster";
     } else {
@@ -286,6 +293,11 @@ void ClassChoice::follow_the_news(bool runs_as_before) {
     }
     books_.compare_anew();
     clock_anew();
+    if (moves_ || !gains_as_before) {
+        saving_.forget(best == 0);
+    } else {
+        saving_.begin_anew();
+    }
     incumbent_ = best;
     next_control_ = calls_ + (native_may_be_faster() ? first_check_calls : first_control_calls);
     changed_ = true;
@@ -324,7 +336,8 @@ void ClassChoice::begin_with(const Candidate& preferred) {
         times_ = {};
         next_control_ = calls_ + confirming_samples;
         reason_ = "measured by an earlier job";
-        changed_ = true;
+        changed_ = moves_ = true;
+        saving_.forget(false);
     }
 }
 
@@ -356,6 +369,7 @@ void ClassChoice::take_incumbent_samples() {
         if (of_probe || first) continue;
         if (std::exchange(times_are_old_, false)) clock_anew();
         times_.add(clocked_.sample(taken_));
+        saving_.add(clocked_.mean_us(taken_));
         sampled_at_ = calls_;
     }
     learn_from_times();
@@ -408,7 +422,9 @@ std::optional<ClassChoice::Verdict> ClassChoice::verdict() const {
     Verdict it;
     it.all = known_end == end;
     const bool whole = it.all && clocked_.knows_until(clocked_.size());
-    it.probe_us = clocked_.times_us(known_end - (known_end - begin + 1) / 2, known_end);
+    const std::uint32_t later = known_end - (known_end - begin + 1) / 2;
+    it.probe_us = clocked_.times_us(later, known_end);
+    it.probe_means_us = clocked_.means_us(later, known_end);
     const std::vector<double> controls = controls_us();
     it.control_us = median_of(controls);
     it.usual = is_usual(it.control_us);
@@ -433,6 +449,7 @@ bool ClassChoice::judge_probe() {
     still_to_charge_us_ = std::max(lost_us, 0.0) - charged_us_;
     if (probed_ == 0) {
         books_.compare_anew();
+        if (found->usual && !found->faster) saving_.compare(found->probe_means_us);
         next_control_ = 2 * std::max(calls_, first_control_calls);
     }
     Rival& it = rival(probed_);
@@ -467,6 +484,7 @@ void ClassChoice::give_up_probe() {
 
 void ClassChoice::make_incumbent(int number, const Ratio& to_before, std::string reason) {
     books_.compare_anew();
+    saving_.own_change();
     for (int i = 0; i < arm_count(); ++i) {
         Ratio& each = rival(i).to_incumbent;
         if (i != number && each.known()) each = each.over(to_before);
@@ -479,7 +497,7 @@ void ClassChoice::make_incumbent(int number, const Ratio& to_before, std::string
     challenged_ = std::exchange(incumbent_, number);
     next_control_ = calls_ + first_control_calls;
     reason_ = std::move(reason);
-    changed_ = true;
+    changed_ = moves_ = true;
     told_settled_ = false;
 }
 
@@ -514,6 +532,10 @@ bool ClassChoice::is_due_for_control() const {
 
 bool ClassChoice::ready_for_probe() const {
     return arm_count() > 1 && times_.size() >= least_controls && !probing() && challenged_ < 0 && !changed_;
+}
+
+bool ClassChoice::can_be_clocked_again() const {
+    return arm_count() > 0 && !probing() && challenged_ < 0 && !changed_;
 }
 
 bool ClassChoice::worth_a_probe(int number) const {
@@ -582,6 +604,7 @@ Ruling ClassChoice::rule(std::uint32_t id) {
     clocking.lead = confirming_samples;
     clocking.calls_per_sample = clocked_.clocking().calls_per_sample;
     begin(id, clocking, -1);
+    moves_ = false;
     return present();
 }
 
@@ -635,9 +658,8 @@ double ClassChoice::count(std::uint64_t calls, double now_us) {
     calls_ = calls;
     if (now_us > first_us_) calls_per_us_ = static_cast<double>(calls) / (now_us - first_us_);
     if (changed_) return books_.count_as_before(made);
-    const double time_us = times_.size() > 0 ? times_.time_us() : 0;
-    if (rivals_.empty() || native_runs()) return books_.count(made, {.natively = true, .time_us = time_us});
-    return books_.count(made, {.time_us = time_us, .native_to_it = rival(0).to_incumbent});
+    const bool natively = rivals_.empty() || native_runs();
+    return books_.count(made, {natively, saving_.time_us(), saving_.per_call(), saving_.is_behind()});
 }
 
 }  // namespace mutirao

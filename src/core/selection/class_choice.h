@@ -51,6 +51,14 @@ class ClassChoice {
 
     /// Another incumbent, or the same to be clocked anew, is still to be announced.
     bool changed() const { return changed_; }
+    /// What is to be announced is another incumbent.
+    bool moves() const { return moves_; }
+    /// Another class's incumbent is announced together with the next ruling of this one, if there is one.
+    void others_move() { saving_.others_change(); }
+    /// It runs and is not looked at for another reason, so that its calls can be clocked once more.
+    bool can_be_clocked_again() const;
+    /// Of all time, what its calls take; 0: not known.
+    double share_of_time() const { return calls_per_us_ * saving_.time_us(); }
     bool probing() const { return probed_ >= 0; }
     /// Enough is known of the incumbent to judge a probe by.
     bool ready_for_probe() const;
@@ -96,6 +104,7 @@ class ClassChoice {
     /// Of a probe, as far as its calls are known.
     struct Verdict {
         std::vector<double> probe_us;  ///< its later half
+        std::vector<double> probe_means_us;
         double control_us = 0;         ///< the incumbent, around it
         Ratio now, known;              ///< to the incumbent: by this probe, and by all
         double last_over_one_before = 1;
@@ -127,11 +136,11 @@ class ClassChoice {
 
     void refine(std::vector<Rival> fresh);
     void carry_over(const std::vector<Rival>& before, const Rival& ran);
-    void follow_the_news(bool runs_as_before);
+    void follow_the_news(bool runs_as_before, bool gains_as_before);
     void clock_anew();
     bool native_may_be_faster() const;
     int best_after_news(bool runs_as_before) const;
-    bool is_clearly_faster(int number, int other) const;
+    bool is_clearly_faster(int number, int other, double margin) const;
     const SampleSeries& series_of(int number) const;
     void learn_from_times();
     double miss_of(const Rival& rival, double time_us) const;
@@ -171,13 +180,14 @@ class ClassChoice {
     std::uint32_t taken_ = 0;  ///< samples that were looked at, in order
     double charged_us_ = 0, still_to_charge_us_ = 0;
 
-    bool changed_ = false;
+    bool changed_ = false, moves_ = false;
     bool told_settled_ = false;
     std::string reason_;
 
     std::uint64_t calls_ = 0, sampled_at_ = 0;
     std::uint64_t next_control_ = 0;  ///< native is probed at this call
     double first_us_ = 0, calls_per_us_ = 0;
+    Saving saving_;
     Bookkeeping books_;
 };
 

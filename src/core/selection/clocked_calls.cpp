@@ -47,4 +47,12 @@ std::vector<double> ClockedCalls::times_us(std::uint32_t begin, std::uint32_t en
     return result;
 }
 
+std::vector<double> ClockedCalls::means_us(std::uint32_t begin, std::uint32_t end) const {
+    std::vector<double> result;
+    for (std::uint32_t i = begin; i < end; ++i) {
+        if (knows(i)) result.push_back(mean_us(i));
+    }
+    return result;
+}
+
 }  // namespace mutirao

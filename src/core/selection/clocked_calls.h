@@ -27,8 +27,11 @@ class ClockedCalls {
     /// All before that one.
     bool knows_until(std::uint32_t end) const;
     Sample sample(std::uint32_t number) const;
+    /// On the mean of the ranks.
+    double mean_us(std::uint32_t number) const { return told_[number].sum.time_us / reporters_; }
     /// Of those that are known.
     std::vector<double> times_us(std::uint32_t begin, std::uint32_t end) const;
+    std::vector<double> means_us(std::uint32_t begin, std::uint32_t end) const;
 
   private:
     struct Told {

@@ -10,6 +10,9 @@ namespace {
 constexpr double most_saved_up_us = 10e6;
 /// A probe's calls are waited for so many times as long as they are expected to take, but not less than this.
 constexpr double patience = 10, least_patience_us = 5e6;
+/// Classes in which a change of another one is looked at: of all time, and so many.
+constexpr double least_share = 0.01;
+constexpr std::size_t most_clocked_again = 8;
 
 }  // namespace
 
@@ -65,8 +68,30 @@ std::vector<Decided> Decider::on_time(double now_us, std::span<const CallsMade> 
 }
 
 void Decider::rule_what_changed(std::vector<Decided>& decided) {
+    bool moves = false;
     for (auto& [shapes, each] : classes_) {
-        if (each.changed()) decided.push_back({each.rule(++last_id_), true, each.reason(), each.measured()});
+        if (!each.changed()) continue;
+        moves = moves || each.moves();
+        decided.push_back({each.rule(++last_id_), true, each.reason(), each.measured()});
+    }
+    if (moves) clock_the_others(decided);
+}
+
+// Where one class changes, ranks wait elsewhere in others: without what those take from then on nobody knows what was
+// saved.
+void Decider::clock_the_others(std::vector<Decided>& decided) {
+    std::vector<ClassChoice*> others;
+    for (auto& [shapes, each] : classes_) {
+        const auto is_ruled = [&shapes](const Decided& one) { return one.ruling.shapes == shapes; };
+        if (std::any_of(decided.begin(), decided.end(), is_ruled)) continue;
+        each.others_move();
+        if (each.can_be_clocked_again() && each.share_of_time() >= least_share) others.push_back(&each);
+    }
+    const auto more = [](const ClassChoice* a, const ClassChoice* b) { return a->share_of_time() > b->share_of_time(); };
+    std::sort(others.begin(), others.end(), more);
+    if (others.size() > most_clocked_again) others.resize(most_clocked_again);
+    for (ClassChoice* const each : others) {
+        decided.push_back({each->rule(++last_id_), true, each->reason(), each->measured()});
     }
 }
 

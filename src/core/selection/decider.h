@@ -9,6 +9,7 @@
 // - A ledger bounds what finding out may cost: its income is a share of the time in calls; a probe is paid for
 //   beforehand with what it may lose, and settled afterwards. Free of charge is only what is predicted, error and
 //   all, to be faster than nearly all of the incumbent's calls.
+// - What is saved is told by all classes: when one changes the others are clocked, too, as ranks wait elsewhere then.
 // - A change of the network is not judged by probes: the incumbent's prediction is compared with its rivals', and
 //   what was clocked before counts no more.
 #pragma once
@@ -79,6 +80,7 @@ class Decider {
   private:
     ClassChoice* choice_of(const ShapeClass& shapes);
     void rule_what_changed(std::vector<Decided>& decided);
+    void clock_the_others(std::vector<Decided>& decided);
     void begin_probe(double now_us, std::vector<Decided>& decided);
 
     std::shared_ptr<Ledger> ledger_;

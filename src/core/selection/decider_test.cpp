@@ -319,6 +319,30 @@ TEST_F(DeciderTest, SaysWhatWasSavedAsItWas) {
     EXPECT_EQ(account.unknown_calls, 0u);
 }
 
+// Half of what the allreduce gains the broadcast behind it waits longer, whatever runs that.
+TEST_F(DeciderTest, WhatOtherClassesWaitLongerIsTakenOff) {
+    bool ring = false;
+    program.add(allreduces, [&ring](const Arm& run, std::uint64_t) {
+        ring = to_string(run.candidate) == "ring";
+        return ring ? 20'000.0 : 50'000.0;
+    });
+    program.add(broadcasts, [&ring](const Arm&, std::uint64_t) { return ring ? 35'000.0 : 20'000.0; });
+    decider.on_outlook(allreduces, outlook({{"native", 50'000}, {"ring", 20'000}}));
+    decider.on_outlook(broadcasts, outlook({{"native", 20'000}}, 0.25, Collective::broadcast));
+    constexpr int steps = 300;
+    for (int i = 0; i < steps; ++i) {
+        program.call(allreduces);
+        program.call(broadcasts);
+    }
+    decider.on_time(1e12, std::vector<Decider::CallsMade>{{allreduces, steps}, {broadcasts, steps}});
+    const Account account = decider.account();
+    const double truth_us = steps * 70'000.0 - program.took_us();
+    EXPECT_GT(truth_us, steps * 10'000);
+    EXPECT_NEAR(account.saved_us - account.probes_us, truth_us, 0.05 * truth_us);
+    EXPECT_NEAR(account.took_us, program.took_us(), 0.05 * program.took_us());
+    EXPECT_LT(account.error_us, 0.2 * truth_us);
+}
+
 // --- the promise -------------------------------------------------------------------------------------
 
 struct Scenario {

@@ -1,6 +1,7 @@
 #include "core/selection/samples.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/selection/interval.h"
 
@@ -35,6 +36,21 @@ Ratio Ratio::with(const Ratio& other) const {
     if (!other.known()) return *this;
     const double mine = 1 / variance, its = 1 / other.variance;
     return {(value * mine + other.value * its) / (mine + its), 1 / (mine + its)};
+}
+
+Difference Difference::renewed_by(const Difference& now) const {
+    const double before_us2 = 2 * variance_us2;
+    const double sum_us2 = before_us2 + now.variance_us2;
+    if (sum_us2 <= 0 || std::abs(us - now.us) > clear_deviations * std::sqrt(sum_us2)) return now;
+    return {(us * now.variance_us2 + now.us * before_us2) / sum_us2, before_us2 * now.variance_us2 / sum_us2};
+}
+
+Difference median_difference(const std::vector<double>& samples, const std::vector<double>& others) {
+    const auto known_by_us2 = [](const std::vector<double>& values) {
+        const double deviation_us = relative_scatter(values) * median_of(values);
+        return deviation_us * deviation_us / static_cast<double>(values.size());
+    };
+    return {median_of(samples) - median_of(others), known_by_us2(samples) + known_by_us2(others)};
 }
 
 double relative_scatter(const std::vector<double>& samples) {

@@ -40,6 +40,21 @@ struct Ratio {
     Ratio over(const Ratio& other) const { return {value / other.value, variance + other.variance}; }
 };
 
+/// A difference of two times.
+struct Difference {
+    double us = 0;
+    double variance_us2 = 0;
+
+    Difference operator+(const Difference& other) const {
+        return {us + other.us, variance_us2 + other.variance_us2};
+    }
+    /// The same was measured again: long ago counts less, and nothing if the two do not agree.
+    Difference renewed_by(const Difference& now) const;
+};
+
+/// Of the samples' median.
+Difference median_difference(const std::vector<double>& samples, const std::vector<double>& others);
+
 /// Scatter over median; never less than so many samples can show.
 double relative_scatter(const std::vector<double>& samples);
 
