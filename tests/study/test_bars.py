@@ -6,7 +6,7 @@ import pytest
 
 from made_up_steady import steady_run
 from mutirao.bars import __main__ as command
-from mutirao.bars import change, frame, host, loops
+from mutirao.bars import change, comparing, frame, host, loops
 from mutirao.bars.all_bars import all_bars
 from mutirao.bars.bar import Bar, at_least, at_most
 from mutirao.errors import Failure
@@ -112,6 +112,13 @@ def test_a_loop_is_harmed_where_its_whole_interval_is_above():
     assert [finding.met for finding in unsure] == [True, False, True, True]
     assert "0 of 2; largest 1.20 x, 1.02 to 1.40 (a openmpi-5)" == unsure[0].measured
     assert not loops.findings([loop_row("a", 1.2, 1.04, 1.4)], 0.75)[0].met
+
+
+def test_a_comparison_finds_what_is_there_and_nothing_else():
+    found = comparing.findings(["faster"] * 9 + ["as fast as"], ["as fast as"] * 19 + ["slower"])
+    assert [finding.met for finding in found] == [True, True]
+    lost = comparing.findings(["faster"] * 8 + ["slower"] * 2, ["as fast as"] * 18 + ["slower", "faster"])
+    assert [finding.met for finding in lost] == [False, False]
 
 
 def test_a_cell_on_one_host_may_be_worse_by_a_ratio_or_by_nanoseconds():

@@ -25,9 +25,9 @@ def bars(_commit_hash: str) -> list[Bar]:
     for mpi in MPIS:
         made += [Bar(f"communicators-{mpi}", f"{COMMUNICATORS} communicators split, used once, freed", 1,
                      lambda mpi=mpi: _communicators(mpi)),
-                 Bar(f"call-{mpi}", "a broadcast of 8 B against the same tree by hand, 2 ranks", 2,
+                 Bar(f"call-{mpi}", "a broadcast of 8 B against the same tree by hand, 2 ranks", 1,
                      lambda mpi=mpi: _call(mpi)),
-                 Bar(f"many-hosts-{mpi}", f"a job of {TOO_MANY_HOSTS} hosts", 2, lambda mpi=mpi: _many_hosts(mpi))]
+                 Bar(f"many-hosts-{mpi}", f"a job of {TOO_MANY_HOSTS} hosts", 1, lambda mpi=mpi: _many_hosts(mpi))]
     return [*made, Bar("agents", "agents on 24 hosts while nothing changes", 3, _agents)]
 
 

@@ -38,6 +38,8 @@ class Saving {
     /// What runs now was never compared there.
     void forget(bool native_runs);
 
+    /// The latest calls since the last change, the mean of ranks each.
+    const std::vector<double>& block_us() const { return present_us_; }
     /// Nothing: not known.
     std::optional<Difference> per_call() const;
     /// What a call takes; 0: not known.

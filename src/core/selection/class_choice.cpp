@@ -149,7 +149,7 @@ void ClassChoice::learn_from_times() {
         const double time_us = series_of(i).time_us(), span_us = it.cold_us - it.warm_us;
         if (i == 0 && native_runs() && span_us > 0)
             coldness_ = std::clamp((time_us - it.warm_us) / span_us, 0.0, 1.0);
-        const double miss = heard_news_ && it.miss > 0 ? it.miss : most_miss;
+        const double miss = paced_ ? 1 : heard_news_ && it.miss > 0 ? it.miss : most_miss;
         const double beyond_us = std::max(time_us - miss * predicted_us(it), 0.0);
         waiting_us_ = std::min(waiting_us_.value_or(beyond_us), beyond_us);  // a link that got slower is no lateness
     }
@@ -159,6 +159,7 @@ void ClassChoice::learn_from_times() {
 }
 
 double ClassChoice::miss_of(const Rival& rival, double time_us) const {
+    if (paced_) return 1;
     return std::max(time_us - waiting_us_.value_or(0), least_miss * predicted_us(rival)) / predicted_us(rival);
 }
 
@@ -236,6 +237,7 @@ void ClassChoice::carry_over(const std::vector<Rival>& before, const Rival& ran)
         for (const Rival& old : before) {
             const bool same = old.arm.candidate == each.arm.candidate;
             const bool alike = old.arm.candidate.algorithm == each.arm.candidate.algorithm;
+            if (same && predicted_us(each) * changed_ratio < predicted_us(old)) each.improved = true;
             if (old.miss > 0 && (same || (alike && each.miss == 0))) each.miss = old.miss;
         }
     }
@@ -254,8 +256,8 @@ void ClassChoice::carry_over(const std::vector<Rival>& before, const Rival& ran)
 }
 
 // Only what was measured once, before the news, is known well enough to rule without a probe. What is no longer
-// measured to be faster than the MPI library's own must be predicted to be. Where what runs is predicted to take as long
-// as before, predictions say no more of the others than they did: by their error they must be faster.
+// measured to be faster than the MPI library's own must be predicted to be. Where neither what runs nor another is
+// predicted to take another time than before, predictions say no more than they did: by their error it must be faster.
 int ClassChoice::best_after_news(bool runs_as_before) const {
     int best = incumbent_;
     for (int i = 0; i < arm_count(); ++i) {
@@ -263,7 +265,8 @@ int ClassChoice::best_after_news(bool runs_as_before) const {
         const bool eligible = i == 0 || it.miss > 0;
         if (eligible && !it.closed && !it.to_incumbent.known() && expected_us(i) < expected_us(best)) best = i;
     }
-    const double margin = runs_as_before ? std::max(error_, news_margin) : news_margin;
+    const bool as_before = runs_as_before && !rival(best).improved;
+    const double margin = as_before ? std::max(error_, news_margin) : news_margin;
     if (!is_clearly_faster(best, incumbent_, margin)) best = incumbent_;
     const bool proven = runs_as_before && best == incumbent_;
     return proven || is_clearly_faster(best, 0, news_margin) ? best : 0;
@@ -436,8 +439,25 @@ std::optional<ClassChoice::Verdict> ClassChoice::verdict() const {
     it.faster = it.usual && it.known.known() && it.known.high() < 1 && it.known.value <= 1 - tie_margin;
     it.slower = it.usual && !(it.warms && it.all) && it.now.known() && it.now.low() > (it.warms ? far_slower : 1);
     it.no_faster = it.slower || (it.all && !it.warms && it.known.known() && it.known.low() > 1 - tie_margin);
-    if (!it.faster && !it.no_faster && !whole) return std::nullopt;
+    if (!it.faster && !it.slower && it.all && clocked_.one_way() && calls_are_alone()) {
+        if (!clocked_.knows(end)) return std::nullopt;
+        it.sooner_us = sooner_us();
+        it.no_faster = it.no_faster && it.sooner_us == 0;
+    }
+    if (!it.faster && !it.no_faster && it.sooner_us == 0 && !whole) return std::nullopt;
     return it;
+}
+
+// Where ranks wait for a root that keeps a pace of its own, calls take as long whatever they run by. But the first call
+// of a probe ends earlier by what its messages are faster, and the first one after it later by as much.
+double ClassChoice::sooner_us() const {
+    const std::vector<double>& around_us = saving_.block_us();
+    if (around_us.size() < least_controls) return 0;
+    const double usual_us = median_of(around_us);
+    const double earlier_us = usual_us - clocked_.mean_us(clocked_.clocking().lead);
+    const double sooner_us = std::min(earlier_us, clocked_.mean_us(clocked_.probe_end()) - usual_us);
+    const double least_us = std::max(tie_margin * usual_us, clear_deviations * scatter_of(around_us));
+    return sooner_us > least_us ? sooner_us : 0;
 }
 
 // One that is clearly slower is called off, and one that wins goes on; true: it is over.
@@ -458,7 +478,12 @@ bool ClassChoice::judge_probe() {
     it.closed = found->no_faster || it.probes >= most_probes;
     const int number = std::exchange(probed_, -1);
     const double took_us = median_of(found->probe_us);
-    if (found->faster) {
+    if (found->sooner_us > 0 || found->faster || found->slower) paced_ = found->sooner_us > 0;
+    if (found->sooner_us > 0) {
+        make_incumbent(number, found->known, "ranks wait for the root, but messages arrive " +
+                                                 duration(found->sooner_us) + " sooner than by " +
+                                                 to_string(rival(incumbent_).arm.candidate));
+    } else if (found->faster) {
         make_incumbent(number, found->known,
                        "measured " + duration(took_us) + ", " + with_time(rival(incumbent_).arm, found->control_us));
     } else if (!found->all) {
@@ -507,7 +532,7 @@ void ClassChoice::confirm() {
     const std::vector<double> its = before.times.times_us;
     const bool whole = times_.size() + 1 >= confirming_samples;
     const bool slower = clearly_longer(times_.times_us, its) ||
-                        (whole && times_.time_us() > median_of(its) * (1 - tie_margin));
+                        (whole && !paced_ && times_.time_us() > median_of(its) * (1 - tie_margin));
     const bool drags = clearly_longer(times_.laps_us, before.times.laps_us);
     const int back = challenged_;
     if (slower || drags || whole) challenged_ = -1;

@@ -4,7 +4,8 @@
 //
 // - An arm is probed with 2, 4 and then 8 calls, or as many as last 0.2, 0.4 and 0.8 ms. What is clearly faster
 //   than the incumbent's calls around the probe is the incumbent from then on, as soon as that is known; what is
-//   not clearly faster after all three is as slow.
+//   not clearly faster after all three is as slow. Where ranks wait for a root that keeps its own pace, what counts is
+//   how much sooner messages arrive.
 // - A new incumbent is clocked for some calls more, and goes again if it is slower when it runs alone, or makes
 //   what is around its calls slower: times in calls judge, times from end to end have a veto.
 // - Where results may differ in their last bits the choice is left alone once it is made. Elsewhere native is
@@ -100,6 +101,7 @@ class ClassChoice {
         double miss = 0;                     ///< measured over predicted; 0: not known
         int probes = 0;
         bool closed = false;  ///< measured to be no faster
+        bool improved = false;  ///< by the news: it is predicted to be faster than before
     };
     /// Of a probe, as far as its calls are known.
     struct Verdict {
@@ -111,6 +113,7 @@ class ClassChoice {
         bool all = false;  ///< its calls are known
         bool usual = false, warms = false;
         bool faster = false, slower = false, no_faster = false;
+        double sooner_us = 0;  ///< messages arrive, though ranks wait as long; 0: they do not
     };
 
     Rival& rival(int number) { return rivals_[static_cast<std::size_t>(number)]; }
@@ -148,6 +151,7 @@ class ClassChoice {
     void begin(std::uint32_t id, const Clocking& clocking, int rival_on_probe);
     void take_incumbent_samples();
     std::optional<Verdict> verdict() const;
+    double sooner_us() const;
     bool judge_probe();
     void learn_from_probe(Rival& it, const Verdict& found);
     bool calls_are_alone() const { return clocked_.clocking().calls_per_sample == 1; }
@@ -172,6 +176,8 @@ class ClassChoice {
     SampleSeries times_;  ///< of the incumbent, on this network
     bool times_are_old_ = false;  ///< since the news, with which what is waited for may have changed
     int challenged_ = -1;  ///< the incumbent before, until the new one is confirmed
+    /// Ranks wait for a root that keeps a pace of its own: what calls take says nothing of what they run by.
+    bool paced_ = false;
 
     // The ruling in force; before the first one the MPI library's own runs.
     ClockedCalls clocked_;

@@ -17,6 +17,7 @@ class ClockedCalls {
     void begin(std::uint32_t ruling, const Clocking& clocking);
     void add(const TimeReport& report);
 
+    bool one_way() const { return one_way_; }
     std::uint32_t ruling() const { return ruling_; }
     const Clocking& clocking() const { return clocking_; }
     std::uint32_t size() const { return clocking_.samples(); }

@@ -319,6 +319,28 @@ TEST_F(DeciderTest, SaysWhatWasSavedAsItWas) {
     EXPECT_EQ(account.unknown_calls, 0u);
 }
 
+// Ranks wait half a second for a root that looks at its clock; only where the algorithm changes do their calls show what
+// messages take.
+TEST_F(DeciderTest, WhereRanksWaitForAPaceMessagesThatArriveSoonerDecide) {
+    const std::map<std::string, double> arrives_us = {{"native", 475'000}, {"tree:kind=mst", 217'000}};
+    double before_us = 475'000;
+    program.add(broadcasts, [&](const Arm& run, std::uint64_t number) {
+        const double now_us = arrives_us.at(to_string(run.candidate));
+        return 500'000 + now_us - std::exchange(before_us, now_us) + 100.0 * static_cast<double>(number % 3);
+    });
+    Outlook made = outlook({{"native", 475'000}}, 0.25, Collective::broadcast);
+    Arm tree = arm("tree", Collective::broadcast);
+    tree.candidate.parameters.tree = TreeKind::minimum_spanning;
+    made.arms.push_back({tree, 217'000, 217'000});
+    decider.on_outlook(broadcasts, made);
+    calls(broadcasts, 40);
+    EXPECT_EQ(program.ran().back(), "tree:kind=mst");
+    EXPECT_GE(ran("tree:kind=mst"), 20);
+    calls(broadcasts, 200);
+    EXPECT_EQ(program.ran().back(), "tree:kind=mst");
+    EXPECT_NEAR(decider.account().saved_us, 0, decider.account().error_us + 1);
+}
+
 // Half of what the allreduce gains the broadcast behind it waits longer, whatever runs that.
 TEST_F(DeciderTest, WhatOtherClassesWaitLongerIsTakenOff) {
     bool ring = false;
