@@ -556,7 +556,7 @@ bool ClassChoice::is_due_for_control() const {
 }
 
 bool ClassChoice::ready_for_probe() const {
-    return arm_count() > 1 && times_.size() >= least_controls && !probing() && challenged_ < 0 && !changed_;
+    return arm_count() > 1 && times_.size() >= least_controls && can_be_clocked_again();
 }
 
 bool ClassChoice::can_be_clocked_again() const {

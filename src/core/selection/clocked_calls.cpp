@@ -39,20 +39,21 @@ Sample ClockedCalls::sample(std::uint32_t number) const {
     return {all.sum.time_us / reporters_, all.sum.lap_us / reporters_};
 }
 
-std::vector<double> ClockedCalls::times_us(std::uint32_t begin, std::uint32_t end) const {
+template <typename Value>
+std::vector<double> ClockedCalls::known(std::uint32_t begin, std::uint32_t end, Value value) const {
     std::vector<double> result;
     for (std::uint32_t i = begin; i < end; ++i) {
-        if (knows(i)) result.push_back(sample(i).time_us);
+        if (knows(i)) result.push_back(value(i));
     }
     return result;
 }
 
+std::vector<double> ClockedCalls::times_us(std::uint32_t begin, std::uint32_t end) const {
+    return known(begin, end, [this](std::uint32_t number) { return sample(number).time_us; });
+}
+
 std::vector<double> ClockedCalls::means_us(std::uint32_t begin, std::uint32_t end) const {
-    std::vector<double> result;
-    for (std::uint32_t i = begin; i < end; ++i) {
-        if (knows(i)) result.push_back(mean_us(i));
-    }
-    return result;
+    return known(begin, end, [this](std::uint32_t number) { return mean_us(number); });
 }
 
 }  // namespace mutirao

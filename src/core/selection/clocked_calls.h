@@ -40,6 +40,9 @@ class ClockedCalls {
         Sample sum, slowest;
     };
 
+    template <typename Value>
+    std::vector<double> known(std::uint32_t begin, std::uint32_t end, Value value) const;
+
     int reporters_;
     bool one_way_;
     std::uint32_t ruling_ = 0;
