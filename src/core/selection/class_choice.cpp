@@ -91,8 +91,14 @@ double ClassChoice::by_prediction_us(const Rival& rival) const {
     return waiting_us_.value_or(0) + scaled_us(rival);
 }
 
+/// The root goes on before the last message has arrived: calls take less than the bound, and say nothing of what a
+/// message takes.
+bool ClassChoice::calls_overlap() const {
+    return clocked_.one_way() && calls_are_alone() && bound_us_ && times_.size() > 0 && times_.time_us() < *bound_us_;
+}
+
 double ClassChoice::incumbent_us() const {
-    return times_.size() > 0 ? times_.time_us() : by_prediction_us(rival(incumbent_));
+    return times_.size() > 0 && !calls_overlap() ? times_.time_us() : by_prediction_us(rival(incumbent_));
 }
 
 double ClassChoice::native_us() const {
@@ -159,7 +165,7 @@ void ClassChoice::learn_from_times() {
 }
 
 double ClassChoice::miss_of(const Rival& rival, double time_us) const {
-    if (paced_) return 1;
+    if (paced_ || calls_overlap()) return 1;
     return std::max(time_us - waiting_us_.value_or(0), least_miss * predicted_us(rival)) / predicted_us(rival);
 }
 
@@ -590,7 +596,8 @@ bool ClassChoice::anything_to_try() const {
 Clocking ClassChoice::probe_of(int number) const {
     // Native, where it was compared with this before, and what is sure to win begin with more calls than what may
     // only lose.
-    const bool at_length = (number == 0 && rival(0).to_incumbent.known()) || most_us(number) < low_quantile_us();
+    const bool sure_to_win = most_us(number) < low_quantile_us() && !calls_overlap();
+    const bool at_length = (number == 0 && rival(0).to_incumbent.known()) || sure_to_win;
     const int round = at_length ? 1 : std::min(rival(number).probes, most_probes - 1);
     const double by_time = std::ceil(first_probe_us * (1 << round) / std::max(incumbent_us(), 1e-3));
     const double most_calls = static_cast<double>(most_probe_samples) * Clocking::most_calls_per_sample;

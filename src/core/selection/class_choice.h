@@ -124,6 +124,7 @@ class ClassChoice {
     double usual_miss() const;
     double scaled_us(const Rival& rival) const;
     double by_prediction_us(const Rival& rival) const;
+    bool calls_overlap() const;
     double incumbent_us() const;
     double native_us() const;
     static const Ratio& best_known(const Rival& rival);

@@ -319,19 +319,23 @@ TEST_F(DeciderTest, SaysWhatWasSavedAsItWas) {
     EXPECT_EQ(account.unknown_calls, 0u);
 }
 
-// Ranks wait half a second for a root that looks at its clock; only where the algorithm changes do their calls show what
-// messages take.
-TEST_F(DeciderTest, WhereRanksWaitForAPaceMessagesThatArriveSoonerDecide) {
+// Ranks wait for a root that looks at its clock; only where the algorithm changes do their calls show what messages
+// take.
+class DeciderAtAPaceTest : public DeciderTest, public ::testing::WithParamInterface<double> {};
+
+TEST_P(DeciderAtAPaceTest, MessagesThatArriveSoonerDecide) {
+    const double pace_us = GetParam();
     const std::map<std::string, double> arrives_us = {{"native", 475'000}, {"tree:kind=mst", 217'000}};
     double before_us = 475'000;
     program.add(broadcasts, [&](const Arm& run, std::uint64_t number) {
         const double now_us = arrives_us.at(to_string(run.candidate));
-        return 500'000 + now_us - std::exchange(before_us, now_us) + 100.0 * static_cast<double>(number % 3);
+        return pace_us + now_us - std::exchange(before_us, now_us) + 100.0 * static_cast<double>(number % 3);
     });
     Outlook made = outlook({{"native", 475'000}}, 0.25, Collective::broadcast);
     Arm tree = arm("tree", Collective::broadcast);
     tree.candidate.parameters.tree = TreeKind::minimum_spanning;
     made.arms.push_back({tree, 217'000, 217'000});
+    made.bound_us = 217'000;
     decider.on_outlook(broadcasts, made);
     calls(broadcasts, 40);
     EXPECT_EQ(program.ran().back(), "tree:kind=mst");
@@ -339,6 +343,23 @@ TEST_F(DeciderTest, WhereRanksWaitForAPaceMessagesThatArriveSoonerDecide) {
     calls(broadcasts, 200);
     EXPECT_EQ(program.ran().back(), "tree:kind=mst");
     EXPECT_NEAR(decider.account().saved_us, 0, decider.account().error_us + 1);
+}
+
+// The root goes on before its message has arrived everywhere, or it does not.
+INSTANTIATE_TEST_SUITE_P(Paces, DeciderAtAPaceTest, ::testing::Values(500'000, 210'000));
+
+// A stream of broadcasts that nothing makes faster: that calls take less than the bound is no reason to change.
+TEST_F(DeciderTest, WhereCallsOverlapOneThatBringsNothingIsProbedOnce) {
+    program.add(broadcasts, takes({{"native", 210'000}, {"tree:kind=mst", 260'000}}));
+    Outlook made = outlook({{"native", 475'000}}, 0.25, Collective::broadcast);
+    Arm tree = arm("tree", Collective::broadcast);
+    tree.candidate.parameters.tree = TreeKind::minimum_spanning;
+    made.arms.push_back({tree, 217'000, 217'000});
+    made.bound_us = 217'000;
+    decider.on_outlook(broadcasts, made);
+    calls(broadcasts, 200);
+    EXPECT_EQ(program.ran().back(), "native");
+    EXPECT_LE(ran("tree:kind=mst"), 2);
 }
 
 // Half of what the allreduce gains the broadcast behind it waits longer, whatever runs that.
