@@ -4,21 +4,20 @@
  * With --every-ms the root broadcasts at that pace from when its MPI_Init returns, and nothing else is
  * sent. Without it a broadcast, also the first, begins when the one before is complete everywhere and
  * all ranks are ready. A call's completion is the time from the root's entry until the last rank has
- * left. With --dup one MPI_Comm_dup of MPI_COMM_WORLD is timed after all broadcasts.
+ * left.
  *
  * The root prints one JSON line: begins are counted from when its MPI_Init returned; the whole program
  * is MPI_Init, the broadcasts until the last rank has left the last, and MPI_Finalize. */
 #include "measuring.h"
 
 const char program_name[] = "start";
-const char program_usage[] = "[--bytes N] [--root R] [--count N] [--every-ms N] [--dup]";
+const char program_usage[] = "[--bytes N] [--root R] [--count N] [--every-ms N]";
 
 struct options {
     int length;
     int root;
     int count;
     int every_ms; /* 0: as soon as all are ready */
-    int dup;
 };
 
 /* Of this rank, on the common clock once that is known; ends at the root: the latest of all ranks. */
@@ -28,16 +27,11 @@ struct times {
     double* begin_ms;
     double* end_ms;
     double* other_ms; /* another rank's ends, to gather */
-    double dup_ms;
 };
 
 static struct options parse(int argc, char** argv) {
     struct options options = {.length = 24, .count = 3};
     for (int i = 1; i < argc; ++i) {
-        if (strcmp(argv[i], "--dup") == 0) {
-            options.dup = 1;
-            continue;
-        }
         const char* const name = argv[i];
         const char* const value = ++i < argc ? argv[i] : NULL;
         if (value == NULL) {
@@ -111,17 +105,6 @@ static void gather_ends(const struct options* options, struct times* times) {
     }
 }
 
-/* From the root's entry until the last rank has left. */
-static double time_duplicate(int root) {
-    MPI_Comm copy;
-    latest_at(root, 0);
-    const double begin = now_ms();
-    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
-    const double latest = latest_at(root, now_ms());
-    MPI_Comm_free(&copy);
-    return latest - begin;
-}
-
 static void print_list(const char* key, const double* values, const double* minus, double start,
                        int count) {
     printf(",\"%s\":[", key);
@@ -137,9 +120,6 @@ static void print_times(const struct options* options, const struct times* times
     printf("{\"bytes\":%d,\"root\":%d,\"every_ms\":%d,\"init_ms\":%.3f,\"finalize_ms\":%.3f,"
            "\"whole_ms\":%.3f", options->length, options->root, options->every_ms,
            times->init_ms, finalize_ms, times->init_ms + broadcasts_ms + finalize_ms);
-    if (options->dup) {
-        printf(",\"dup_ms\":%.3f", times->dup_ms);
-    }
     print_list("begin_ms", times->begin_ms, NULL, times->initialised_ms, options->count);
     print_list("completion_ms", times->end_ms, times->begin_ms, 0, options->count);
     printf("}\n");
@@ -166,9 +146,6 @@ int main(int argc, char** argv) {
     times.other_ms = lists + 2 * options.count;
     broadcast_all(&options, data, expected, &times);
     gather_ends(&options, &times);
-    if (options.dup) {
-        times.dup_ms = time_duplicate(options.root);
-    }
     /* MPICH over TCP may drop what a rank sent just before it ends. */
     MPI_Barrier(MPI_COMM_WORLD);
     const double finalize = now_ms();

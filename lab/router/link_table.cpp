@@ -26,7 +26,7 @@ LinkTable::LinkTable(int host_count, std::uint64_t seed)
 
 std::optional<Nanoseconds> LinkTable::admit(int from, int to, std::size_t bytes,
                                             Nanoseconds sent) {
-    if (controls(from) || controls(to)) return sent;
+    if (controls(from) || controls(to)) return sent + control_delay(from, to);
     Link& on = link(from, to);
     ++on.counters.packets;
     on.counters.bytes += bytes;
@@ -44,6 +44,13 @@ std::optional<Nanoseconds> LinkTable::admit(int from, int to, std::size_t bytes,
     if (on.settings.jitter_us > 0) delay_us += on.settings.jitter_us * uniform_(random_);
     on.last_due = std::max(on.last_due, *left_site + static_cast<Nanoseconds>(delay_us * 1000));
     return on.last_due;
+}
+
+// What starts the programs stands beside the first host.
+Nanoseconds LinkTable::control_delay(int from, int to) {
+    const int start = controls(from) ? 0 : from, end = controls(to) ? 0 : to;
+    if (held_ || start == end) return 0;
+    return static_cast<Nanoseconds>(link(start, end).settings.latency_us * 1000);
 }
 
 // A packet may begin to leave a queue before its last bit is there, so several in a row delay it as

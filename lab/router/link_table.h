@@ -31,7 +31,8 @@ struct LinkCounters {
 
 class LinkTable {
   public:
-    /// The last host is the control host: its links are ideal and not counted as the lab's.
+    /// The last host is the control host. It is as far from the others as the first one is; apart from that its links
+    /// are ideal, and not counted as the lab's.
     explicit LinkTable(int host_count, std::uint64_t seed = 1);
 
     /// Hosts without the control host.
@@ -85,6 +86,7 @@ class LinkTable {
     };
 
     bool controls(int host) const { return host == host_count_; }
+    Nanoseconds control_delay(int from, int to);
     std::optional<Nanoseconds> leave(Link& link, Uplink* uplink, std::size_t bytes,
                                      Nanoseconds sent);
     /// That of `host`; null where it is not on the way or unlimited.

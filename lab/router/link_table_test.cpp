@@ -83,9 +83,9 @@ TEST(LinkTable, HoldsAndReleases) {
     EXPECT_EQ(links.admit(0, 1, packet_bytes, 7), 7 * ms + 7);
 }
 
-TEST(LinkTable, ControlHostIsNextToEverybodyAndNotCounted) {
+TEST(LinkTable, ControlHostIsBesideTheFirstAndNotCounted) {
     LinkTable links = two_hosts_with({.latency_us = 300'000});
-    EXPECT_EQ(links.admit(2, 1, packet_bytes, 5), 5);
+    EXPECT_EQ(links.admit(2, 1, packet_bytes, 5), 300 * ms + 5);
     EXPECT_EQ(links.admit(0, 2, packet_bytes, 5), 5);
     EXPECT_EQ(links.counters(0, 1).packets, 0U);
 }
@@ -107,6 +107,10 @@ TEST(LinkTable, HostsOfASiteShareItsUplink) {
     EXPECT_EQ(links.admit(0, 1, packet_bytes, 0), 0) << "inside the site";
     EXPECT_EQ(links.admit(2, 3, packet_bytes, 0), 0);
     EXPECT_EQ(links.admit(0, 4, packet_bytes, 0), 0) << "to the control host";
+    links.set(0, 3, {.latency_us = 4000});
+    links.set(3, 0, {.latency_us = 2000});
+    EXPECT_EQ(links.admit(4, 3, packet_bytes, 0), 4 * ms) << "from the control host, beside the first one";
+    EXPECT_EQ(links.admit(3, 4, packet_bytes, 0), 2 * ms);
     EXPECT_FALSE(links.limits_entry(0, 2));
 }
 

@@ -120,7 +120,7 @@ class Plan:
     def contender(self, name: str) -> Contender:
         settings = {**self.settings, self.collective: name}
         if name == OWN_CHOICE:
-            settings["start"] = "beside"
+            settings["start"] = "soon"
         return Contender(name, self.mpi, None if name == NATIVE else settings, self.collective)
 
     def workload(self, name: str) -> Workload:

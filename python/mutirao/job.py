@@ -69,10 +69,10 @@ class Job:
         if arguments.lab is None:
             yield self._here()
         elif self.network is None:
-            yield self._in(Lab.attach(arguments.lab), hold=False)
+            yield self._in(Lab.attach(arguments.lab))
         else:
             with working(f"bringing up {self.network.host_count} hosts"):
-                lab = Lab.up(self.network, tcp=arguments.tcp or TCP_PROFILES[0], hold=self.mpi.built)
+                lab = Lab.up(self.network, tcp=arguments.tcp or TCP_PROFILES[0])
             with lab:
                 yield self._in(lab)
 
@@ -84,11 +84,11 @@ class Job:
                  f" {counted(how.ranks, 'rank')} {'as root ' if os.geteuid() == 0 else ''}here without")
         return Placed(self, how.ranks, {"launcher": how.words()})
 
-    def _in(self, lab: Lab, **options) -> "Placed":
+    def _in(self, lab: Lab) -> "Placed":
         ranks = self.ranks or lab.network.host_count
         note(f"{counted(ranks, 'rank')} of {self.mpi.title} on {emulated_hosts(lab.network, ranks)}"
              f" ({self.arguments.lab}, {lab.tcp} TCP)")
-        return Placed(self, ranks, {"lab": lab, **options})
+        return Placed(self, ranks, {"lab": lab, "hold": False})
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,8 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
         if not native:
             variables |= {PREFIX + name.upper(): value for name, value in (settings or {}).items()}
             variables[PREFIX + "REPORT"] = str(report)
+            if (settings or {}).get("enabled") == "off":
+                variables[PREFIX + "LAUNCH"] = "off"  # on all ranks, so that none need ask another
         if lab is None:
             command = [*(launcher or [str(mpi.launcher), *mpi.known.style.local(ranks)]),
                        *_with_environment(variables, [] if native else [mpi.preload]), *argv]

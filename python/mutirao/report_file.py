@@ -57,7 +57,7 @@ _REPORT = {"mutirao?": _TEXT, "mpi?": _TEXT, "program?": _TEXT, "written?": _TEX
            "forgotten?": {"calls": int, "own_calls": int, "probe_calls": int, "waited_ms": _NUMBER,
                           "account?": _ACCOUNT},
            "start?": {"native_reason?": _TEXT, "twin_ms?": _NUMBER, "waited_ms?": _NUMBER,
-                      "introduced_ms?": _NUMBER},
+                      "agreed_ms?": _NUMBER, "finalize_ms?": _NUMBER, "introduced_ms?": _NUMBER},
            "communicators": [_COMMUNICATOR]}
 
 

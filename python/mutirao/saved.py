@@ -172,9 +172,14 @@ def total_of(report: dict) -> Total:
                  + sum(each["calls"] for each in communicators if each["state"] != "native"),
                  forgotten.get("own_calls", 0) + own_calls(ruled),
                  forgotten.get("probe_calls", 0) + probe_calls(ruled), account_of([forgotten, *ruled]),
-                 1000 * (start.get("twin_ms", 0) + start.get("waited_ms", 0)),
+                 start_us(start),
                  1000 * (forgotten.get("waited_ms", 0)
                          + _waited_ms([each["adaptation"] for each in communicators])))
+
+
+def start_us(start: dict) -> float:
+    """What the start took of the program's time on rank 0; of the JSON's `start`."""
+    return 1000 * sum(start.get(f"{part}_ms", 0) for part in ("twin", "agreed", "waited", "finalize"))
 
 
 def _waited_ms(adaptations: Sequence[dict]) -> float:

@@ -19,7 +19,7 @@ from mutirao.user_files import check_writable, read_text
 
 # What sites and their module files set for any package; no settings. The library passes over them, too
 # (src/mpi/runtime.cpp).
-OF_A_SITE = ("HOME", "ROOT", "DIR", "VERSION")
+OF_A_SITE = ("HOME", "ROOT", "DIR", "VERSION", "LAUNCH")
 _FILES = ("report", "verbose_file", "series", "profile")
 _NO_FILES = (("profile", "auto"), ("profile", "off"))
 

@@ -142,7 +142,7 @@ std::string start_of(const Job* job) {
         return "; all calls were the MPI library's: " + Job::why_native() + "\n";
     }
     const StartCost& cost = job->start_cost();
-    return "; MPI_Init took " + duration(1000 * (cost.twin_ms + cost.waited_ms)) + " longer\n";
+    return "; its start took " + duration(1000 * cost.sum_ms()) + "\n";
 }
 
 }  // namespace
@@ -157,7 +157,7 @@ std::string explanation(const Record& record) {
         return text + ", left to the MPI library: " + record.reason + "\n";
     }
     text += ", " + counted(record.calls, "call") + "; " +
-            (record.ruled ? record.reason : "its ranks had not agreed yet") + "\n";
+            (record.reason.empty() ? "too few for anything else to pay" : record.reason) + "\n";
     if (!record.profile.empty()) {
         text += "  profile: " + record.profile + "\n";
     }

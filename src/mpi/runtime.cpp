@@ -25,11 +25,12 @@
 namespace mutirao::mpi {
 namespace {
 
-// What sites and their module files set for any package; no settings. The command line passes over them, too
+// What sites and their module files set for any package, and what the launcher says; no settings. The command line
+// passes over them, too
 // (python/mutirao/user_settings.py).
 bool is_of_a_site(std::string_view entry) {
     return std::ranges::any_of(
-        std::to_array<std::string_view>({"MUTIRAO_HOME=", "MUTIRAO_ROOT=", "MUTIRAO_DIR=", "MUTIRAO_VERSION="}),
+        std::to_array<std::string_view>({"MUTIRAO_HOME=", "MUTIRAO_ROOT=", "MUTIRAO_DIR=", "MUTIRAO_VERSION=", "MUTIRAO_LAUNCH="}),
         [&](std::string_view name) { return entry.starts_with(name); });
 }
 

@@ -32,7 +32,7 @@ std::string why_ruled_native(const Record& record, const ClassRecord& of_class) 
 
 /// Of a communicator that mutirao did not take on.
 std::string why_not_ruled(const Record& record) {
-    return record.native ? record.reason : "the program ended before all ranks knew each other";
+    return record.reason.empty() ? "they were too few for anything else to pay" : record.reason;
 }
 
 /// Two digits of the error, and as many decimals of the value.
@@ -141,7 +141,7 @@ std::string summary(Runtime* runtime, const Job* job) {
         sums.add(*record);
     }
     const StartCost& cost = job->start_cost();
-    return summary(sums, cost.twin_ms + cost.waited_ms);
+    return summary(sums, cost.sum_ms());
 }
 
 }  // namespace mutirao::mpi

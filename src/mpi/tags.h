@@ -1,4 +1,4 @@
-// How the tags of the twin are shared out. Every communicator that mutirao handles has a slot of its own:
+// How the tags of a twin are shared out. Every communicator that mutirao handles has a slot of its own:
 // a few tags for what its ranks tell each other, the others for the data of its calls.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace mutirao::mpi {
 
-/// A communicator's tags, for as long as it has them. Slot 0 is MPI_COMM_WORLD's.
+/// A communicator's tags, for as long as it has them. Slot 0 is that of the one that the twin was made for.
 class Slot {
   public:
     static constexpr int tags = 256;
@@ -21,8 +21,6 @@ class Slot {
     int reports() const { return first_tag_ + 1; }    ///< from all to the decider
     int synchronous() const { return first_tag_ + 2; }  ///< measuring and adapting while calls wait
     int in_band() const { return first_tag_ + 3; }      ///< the same beside the calls
-    int introductions() const { return first_tag_ + 4; }  ///< of all ranks to all, once
-    int farewells() const { return first_tag_ + 5; }      ///< the same at the end
     /// Of the data of one call. MPI keeps the order between two ranks, so a tag may be used again.
     int of_call(std::uint64_t call) const {
         constexpr std::uint64_t of_calls = tags - reserved;
@@ -30,7 +28,7 @@ class Slot {
     }
 
   private:
-    static constexpr int reserved = 6;
+    static constexpr int reserved = 4;
     int first_tag_;
     std::uint64_t owner_;
 };

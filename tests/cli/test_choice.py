@@ -259,7 +259,7 @@ NATIVE_POINT = Point(8, 0, 2, 100.0, (4.0,), settling=((4, 40.0), (4, 20.0)))
 def measured(rulings, settling, first_call=10):
     """A free run of 8 bytes; of each ruling its first call, what was chosen, and what was still tried."""
     mpi = next(iter(KNOWN))
-    contender = Contender(OWN_CHOICE, mpi, {"allreduce": OWN_CHOICE, "start": "beside"}, "allreduce")
+    contender = Contender(OWN_CHOICE, mpi, {"allreduce": OWN_CHOICE, "start": "soon"}, "allreduce")
     report = {"communicators": [{"state": "mutirao", "classes": [
         {"collective": "allreduce", "root": 0, "length_bytes": 8, "first_call": 0, "native_calls": 1,
          "rulings": [{"first_call": call, "calls": 1, "chosen": chosen, "settled": not tries, "probe_calls": len(tries)}

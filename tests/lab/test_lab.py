@@ -55,8 +55,9 @@ def test_release_by_a_plain_client_inside_a_host(lab):
     assert_round_trip(lab, "h05", "h02", 200)
 
 
-def test_control_host_is_next_to_everybody(lab):
-    assert_round_trip(lab, "control", "h05", 0)
+def test_control_host_is_beside_the_first(lab):
+    assert_round_trip(lab, "control", "h00", 0)
+    assert_round_trip(lab, "control", "h05", 2 * lab.network.latency_us[0][5] / 1000)
 
 
 def test_total_loss_cuts(lab):

@@ -55,7 +55,8 @@ def run(mpi, native_ends):
         if once:
             options["native"] = True
         if not options.get("native"):  # also with fewer processors than ranks
-            options["settings"] = {"trials": "on", **(options.get("settings") or {})}
+            # ... and so that short programs get that far
+            options["settings"] = {"trials": "on", "start": "soon", **(options.get("settings") or {})}
         finished = launch(mpi, argv, ranks, capture=True, timeout_s=timeout_s, **options)
         if once:
             native_ends[mpi.name, ranks, *argv] = finished

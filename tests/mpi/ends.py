@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-# Of the setting `start`: with "beside" programs run into the rulings, with "wait" all is ruled.
-STARTS = ["beside", "wait"]
+# Of the setting `start`: with "soon" programs run into the rulings, with "wait" all is ruled.
+STARTS = ["soon", "wait"]
 # What is forced from the first call on, and what is chosen while the program runs.
 start_and_broadcast = pytest.mark.parametrize("start, broadcast", [
-    ("beside", "auto"), ("wait", "chain:segment_bytes=512"),
+    ("soon", "auto"), ("wait", "chain:segment_bytes=512"),
     pytest.param("wait", "auto", marks=pytest.mark.long),
-    pytest.param("beside", "chain:segment_bytes=512", marks=pytest.mark.long)])
+    pytest.param("soon", "chain:segment_bytes=512", marks=pytest.mark.long)])
 
 
 def settings_of(start, **settings):

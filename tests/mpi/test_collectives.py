@@ -92,7 +92,7 @@ def test_forced_on_one_rank(run, mpi, row):
 
 
 @pytest.mark.parametrize("shape", NATIVE_SHAPES)
-@pytest.mark.parametrize("start", ["beside", "wait"])
+@pytest.mark.parametrize("start", ["soon", "wait"])
 def test_chosen_freely(run, mpi, start, shape):
     passed(run("collectives_check", *COLLECTIVES, ranks=shape.ranks, timeout_s=1000,
                settings=shape.settings(start=start)))
@@ -103,7 +103,7 @@ def test_rulings_come_while_the_program_runs(run, mpi):
     shape = {"openmpi-5": Shape(4, 1), "mpich-5": Shape(5, 2)}[mpi.name]
     finished = passed(run("collectives_check", *["allreduce", "allgather", "barrier"] * 10,
                           ranks=shape.ranks, settings=shape.settings(
-                              start="beside", allreduce="direct", allgather="ring",
+                              start="soon", allreduce="direct", allgather="ring",
                               barrier="dissemination")))
     ours, natively = calls_of(classes_of(finished, "allreduce"))
     assert ours > 0 and natively > 0

@@ -72,7 +72,7 @@ def test_natively(passed):
     passed(native=True)
 
 
-@pytest.mark.parametrize("start", ["beside", "wait"])
+@pytest.mark.parametrize("start", ["soon", "wait"])
 def test_chosen_freely(passed, start):
     passed(settings=SHAPE.settings(start=start))
 

@@ -107,7 +107,7 @@ def test_communicators_freed_early_leave_their_slots_to_others(run):
     for communicators of the same ranks. MPICH tells of a freed communicator's end only when the last
     request on it is complete."""
     ours = passed(run("many_communicators", "hasty", 40, ranks=2,
-                      settings=settings_of("beside", broadcast="binomial")))
+                      settings=settings_of("soon", broadcast="binomial")))
     [last] = [each for each in ours.report["communicators"] if each["name"] == "used for long"]
     assert last["state"] == "mutirao" and calls_of(last)[0] > 0
 
@@ -218,7 +218,7 @@ def test_broadcasts_inside_file_functions_are_not_the_programs(run, tmp_path, st
     settings = settings_of(start, broadcast="binomial")
     passed(run("file_writes", tmp_path / "native", ranks=3, native=True))
     ours = passed(run("file_writes", tmp_path / "ours", ranks=3, settings=settings))
-    assert (start == "beside" or decided_calls(ours) > 0) and decided_calls(ours) <= 40
+    assert (start == "soon" or decided_calls(ours) > 0) and decided_calls(ours) <= 40
     used = [each for each in ours.report["communicators"] if each["classes"]]
     assert len(used) == 1
 

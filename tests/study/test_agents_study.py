@@ -48,7 +48,7 @@ def test_what_is_shown(capsys):
     assert processor.split()[-3:] == ["1.00", "9.00", "0.5"]
     assert any("4.4 s" in line for line in lines)
     rows = {line[:27].rstrip(): line[27:].split() for line in lines}
-    assert rows["duplicating MPI_COMM_WORLD"] == ["3711.25"] * 3
+    assert rows["making the communicator"] == ["3711.25"] * 3
     assert ["1204.50"] * 3 in [line.split()[-3:] for line in lines]
     assert ["1", "none", "1"] in [line.split()[-3:] for line in lines]
 

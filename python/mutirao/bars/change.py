@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mutirao.bars.bar import MPIS, Bar, Finding, at_most, default
+from mutirao.bars.bar import MPIS, Bar, Finding, at_most, set_up
 from mutirao.lab import Lab
 from mutirao.mpis import find_mpi
 from mutirao.output import working
@@ -55,7 +55,7 @@ def _change(mpi_name: str) -> list[Finding]:
     with lab:
         switcher = Switcher(Lab.attach(lab.name), events, _make)
         try:
-            run = run_steady(default(mpi), Pace(ROOT, count), lab, [bound_ms] * count, switcher.begin,
+            run = run_steady(set_up(mpi), Pace(ROOT, count), lab, [bound_ms] * count, switcher.begin,
                              timeout_s=120 + 3 * whole_s)
         finally:
             switcher.end()

@@ -6,7 +6,7 @@ import re
 import statistics
 from collections.abc import Mapping, Sequence
 
-from mutirao.bars.bar import AS_IT_COMES, MPIS, Bar, Finding, at_most
+from mutirao.bars.bar import AS_IT_COMES, MPIS, SET_UP, Bar, Finding, at_most
 from mutirao.errors import Failure
 from mutirao.launch import CompletedRun, launch
 from mutirao.mpis import Mpi, find_mpi
@@ -73,8 +73,8 @@ def _call(mpi_name: str) -> list[Finding]:
 
 def _many_hosts(mpi_name: str) -> list[Finding]:
     mpi = find_mpi(mpi_name)
-    report = _run(mpi, ["collective", "broadcast", "--repeat", "3"], TOO_MANY_HOSTS,
-                  {**AS_IT_COMES, "ranks_per_host": "1"}).report
+    report = _run(mpi, ["collective", "broadcast", "--repeat", "20"], TOO_MANY_HOSTS,
+                  {**SET_UP, "ranks_per_host": "1"}).report
     if report is None:
         raise Failure("mutirao left no report, as if it had not been preloaded")
     states = [(each["state"], each.get("reason") or "no reason") for each in report["communicators"]]

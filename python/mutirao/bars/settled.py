@@ -4,7 +4,7 @@ that, as it comes."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mutirao.bars.bar import MPIS, Bar, Finding, at_most, default
+from mutirao.bars.bar import MPIS, Bar, Finding, at_most, set_up
 from mutirao.collectives import COLLECTIVES
 from mutirao.lab import Lab
 from mutirao.measure import Measurement, Workload, measure, tried_twice
@@ -77,5 +77,5 @@ def _measured(calls: Sequence[Call], network_name: str, mpi: Mpi,
         lab = Lab.up(network, hold=mpi.labstart.is_file())
     with lab:
         return [tried_twice(lambda call=call: measure(
-            default(mpi, call.collective), [Workload([call.length_bytes], call.roots, settle_calls=SETTLE_CALLS, **how)],
+            set_up(mpi, call.collective), [Workload([call.length_bytes], call.roots, settle_calls=SETTLE_CALLS, **how)],
             network.host_count, lab, timeout_s=_MOST_SECONDS_OF_A_JOB)) for call in calls]

@@ -20,14 +20,5 @@ def findings(rows: list[dict]) -> list[Finding]:
         title = row["title"]
         if not row["every_ms"]:
             found.append(at_most(start.FIRST_BAR, f"{title}, the first x native,", row["first_ms"]["ratio"]))
-        elif row["slowest_ratio"] is not None:
-            found.append(at_most(start.SLOWEST_BAR, f"{title}, the slowest x native,", row["slowest_ratio"]))
-        for key, limit, what, unit in (
-                ("whole_ms", row["whole_bar"], "whole x native,", ""),
-                ("less_dup_ratio", row["less_dup_bar"], "whole less a dup x native,", ""),
-                ("settled_s", row["settled_s_bar"], "until good,", " s"),
-                ("settled_calls", row["settled_calls_bar"], "calls until good,", "")):
-            if limit is not None:
-                value = row[key]["ratio"] if key == "whole_ms" else row[key]
-                found.append(at_most(limit, f"{title}, {what}", value, unit))
+            found.append(at_most(row["whole_bar"], f"{title}, whole x native,", row["whole_ms"]["ratio"]))
     return found

@@ -97,7 +97,7 @@ def _in_short(communicator: dict) -> Iterator[str]:
 def _alike(communicators: Sequence[dict]) -> Iterator[str]:
     kinds: dict[str, list[dict]] = {}
     for communicator in communicators:
-        what = communicator.get("reason") or "its ranks had not agreed"
+        what = communicator.get("reason") or "too few calls for anything else to pay"
         who = "left to the MPI library" if communicator["state"] != "mutirao" else "handled by mutirao"
         kinds.setdefault(f"{extent(communicator)}, {who}: {what}", []).append(communicator)
     yield f"{counted(len(communicators), 'more communicator')}:"

@@ -178,7 +178,7 @@ class Checked:
 
 
 def _contenders(arguments, plan: Plan) -> list[Checked]:
-    settings = {"start": "beside", **gather_settings(arguments.assignments)}
+    settings = {"start": "soon", **gather_settings(arguments.assignments)}
     return [Checked(Contender(name, mpi, None if name == NATIVE else settings))
             for mpi in plan.place.mpis for name in _WITH[arguments.contenders]]
 

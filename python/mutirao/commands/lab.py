@@ -89,7 +89,7 @@ def _register_exec(actions, common) -> None:
     parser = actions.add_parser("exec", parents=[common], help="run a program on a host",
                                 usage="mutirao lab exec [--name NAME] HOST [--] PROGRAM ...")
     parser.add_argument("--name", help="default: the only lab that is up")
-    parser.add_argument("host", metavar="HOST", help=f"or {CONTROL_HOST}, which has no delays")
+    parser.add_argument("host", metavar="HOST", help=f"or {CONTROL_HOST}, which stands beside the first")
     parser.add_argument("program", nargs=argparse.REMAINDER)
     parser.set_defaults(run=execute)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from mutirao.saved import total_of
+from mutirao.saved import start_us, total_of
 from mutirao.units import counted, duration
 
 
@@ -32,6 +32,11 @@ def head(report: dict, with_verdict: bool = False) -> Iterator[str]:
     yield from _start(report.get("start") or {})
 
 
+_START_PARTS = (("twin_ms", "to make private communicators"), ("agreed_ms", "in calls, for other ranks' votes"),
+                ("waited_ms", "in MPI_Init, to learn the network (start=wait)"),
+                ("finalize_ms", "in MPI_Finalize"))
+
+
 def _run(run: dict) -> str:
     """The program, when it ended, and how if that was no success."""
     when = run.get("written", "").replace("T", " ").replace("Z", " UTC")
@@ -49,11 +54,8 @@ def _start(start: dict) -> Iterator[str]:
     if start.get("native_reason"):
         yield f"All calls are left to the MPI library: {start['native_reason']}"
     elif start:
-        line = (f"start: MPI_Init took {duration(start.get('twin_ms', 0) * 1000)} longer, to duplicate"
-                " MPI_COMM_WORLD")
-        if start.get("waited_ms"):
-            line += f", and {duration(start['waited_ms'] * 1000)} to learn the network (start=wait)"
-        yield line
+        parts = [f"{duration(start[name] * 1000)} {what}" for name, what in _START_PARTS if start.get(name)]
+        yield f"start: {duration(start_us(start))}" + (f": {', '.join(parts)}" if parts else "")
         if start.get("introduced_ms"):
             yield (f"  beside the program: all ranks known here"
                    f" {duration(start['introduced_ms'] * 1000)} after MPI_Init")

@@ -112,7 +112,7 @@ def costs_table(result: dict) -> Table:
 def jobs_table(result: dict) -> Table:
     jobs = result["jobs"]
     rows = [(what, *(_number(job.get(key)) for job in jobs)) for key, what in (
-        ("twin_ms", "duplicating MPI_COMM_WORLD"), ("waited_ms", "waiting for ranks and network"),
+        ("twin_ms", "making the communicator"), ("waited_ms", "waiting for ranks and network"),
         ("first_ruled_ms", "first ruling, after MPI_Init"))]
     rows.append(("number of its call", *(
         "none" if job["first_ruled_call"] is None else str(job["first_ruled_call"] + 1)

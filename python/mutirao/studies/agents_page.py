@@ -16,7 +16,7 @@ from mutirao.studies.html import (
     titled_table,
 )
 
-_START = {"twin_ms": ("duplicating MPI_COMM_WORLD", "a0"),
+_START = {"twin_ms": ("making the communicator", "a0"),
           "waited_ms": ("waiting for ranks and network", "a1")}
 
 

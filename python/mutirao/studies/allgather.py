@@ -161,7 +161,7 @@ def contenders(mpi: Mpi, ranks: int) -> list[Contender]:
     forced = [Forced(each.name, mpi, None, COLLECTIVE, each.open_mpi) for each in ALGORITHMS
               if runs_with(each, ranks)]
     return [*forced, Contender(OWN_RULE, mpi, None, COLLECTIVE),
-            Contender(OWN_CHOICE, mpi, {"start": "beside"}, COLLECTIVE)]
+            Contender(OWN_CHOICE, mpi, {"start": "soon"}, COLLECTIVE)]
 
 
 def _place(part: str, ranks: int, plan: Plan, progress: Steps, left_out: LeftOut) -> dict:

@@ -40,7 +40,7 @@ def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None 
             both = {}
             for mode in MODES if pair % 2 == 0 else MODES[::-1]:
                 progress.begin(f"pair {pair + 1}, adaptation {mode}")
-                asked = {"start": "beside", **settings, "adaptation": mode}
+                asked = {"start": "soon", **settings, "adaptation": mode}
                 run = run_steady(Contender(f"adaptation {mode}", mpi, asked),
                                  Pace(ROOT, CALLS, every_ms=EVERY_MS), lab, bounds_ms,
                                  timeout_s=_MOST_SECONDS_OF_A_JOB)

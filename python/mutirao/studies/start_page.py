@@ -5,13 +5,13 @@ from mutirao.studies.circumstances import command_of, with_settings
 from mutirao.studies.html import Page, how_made, judged, section, table, titled_table
 from mutirao.studies.start import NATIVE, NETWORK, OURS, remarks, summary, tables
 
-_HEADINGS = ("The first broadcast", "The whole program", "Until broadcasts are good")
+_HEADINGS = ("The first broadcast", "The whole job", "Until broadcasts are good")
 
 
 def make_page(result: dict) -> Page:
     lead = (f"A program broadcasts on {result['network']}, natively and with mutirao, in pairs one right after"
-            " the other. Nothing waits for mutirao: until it knows the network a broadcast is the MPI"
-            " library's own.")
+            " the other. Nothing waits for mutirao: until it has set up what pays a broadcast is the MPI"
+            " library's own. The launcher and the ranks are behind the delays from the beginning.")
     charts = ("", _whole(result), "")
     its_sections = "".join(section(heading, chart, titled_table(shown)) for heading, chart, shown
                            in zip(_HEADINGS, charts, tables(result), strict=True))
@@ -28,7 +28,7 @@ def _tiles(result: dict) -> list[tuple[str, str, str]]:
             limit = row["whole_bar"]
             style = "tile" if limit is None else judged(row["whole_ms"]["ratio"] <= limit)
             shown.append((style, f"{row['whole_ms']['ratio']:.3f} ×",
-                          f"the native time of the whole program: {row['title']}"
+                          f"the native time of the whole job: {row['title']}"
                           + (f"; at most {limit:g} wanted" if limit else "")))
         else:
             shown.append(("tile", "never" if row["settled_s"] is None else f"{row['settled_s']:.1f} s",
@@ -49,8 +49,8 @@ def _whole(result: dict) -> str:
 
 
 def _raw(result: dict) -> str:
-    return table(["situation", "pair", "", "each broadcast, ms", "whole, ms"], [
+    return table(["situation", "pair", "", "each broadcast, ms", "whole, s"], [
         [situation["title"], number, name, ", ".join(f"{value:g}" for value in job["completion_ms"]),
-         f"{job['whole_ms']:g}"]
+         f"{job['seconds']:g}"]
         for situation in result["situations"] for number, pair in enumerate(situation["pairs"], start=1)
         for name, job in pair.items()])

@@ -65,8 +65,6 @@ struct LeadReport {
 std::vector<std::byte> encode(const Announcement& announcement);
 std::optional<Announcement> decode_announcement(std::span<const std::byte> bytes, int rank_count,
                                                 int host_count);
-/// Whether these bytes of an announcement can only be read by who knows the hosts.
-bool needs_hosts(std::span<const std::byte> announcement);
 /// What ranks tell the decider.
 using Report = std::variant<LeadReport, TimeReport>;
 /// Nobody awaits the last reports of a communicator that is freed, and the next `owner` of its tags finds them:

@@ -336,7 +336,6 @@ TEST(Announcement, SurvivesItsBytes) {
     made.rulings[1].clocking = {25, 8, 8, 4};
     made.rulings[1].probe = Arm{made.rulings[0].candidate, tree};
     made.route = {Route::Kind::hosts, {-1, 0, 0}};
-    EXPECT_TRUE(needs_hosts(encode(made)));
     EXPECT_EQ(decode_announcement(encode(made), 5, 3), made);
     EXPECT_FALSE(decode_announcement(encode(made), 5, 4));  // of another communicator
 }

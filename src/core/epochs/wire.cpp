@@ -205,11 +205,6 @@ bool take_parents(ByteReader& in, int host_count, Route& route) {
 
 }  // namespace
 
-bool needs_hosts(std::span<const std::byte> announcement) {
-    return !announcement.empty() &&
-           announcement.front() == static_cast<std::byte>(Route::Kind::hosts);
-}
-
 std::vector<std::byte> encode(const Announcement& announcement) {
     ByteWriter out;
     out.put(static_cast<std::uint64_t>(announcement.route.kind), 1);

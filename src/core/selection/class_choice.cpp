@@ -654,6 +654,15 @@ std::optional<std::string> ClassChoice::newly_settled() {
     return reason_ = why_settled();
 }
 
+double ClassChoice::least_predicted_share() const {
+    double share = 1;
+    for (const Rival& each : rivals_) {
+        const double its = predicted_us(each) / predicted_us(rivals_.front());
+        share = std::min(share, error_ > most_trusted_error ? its / (1 + error_) : its);
+    }
+    return share;
+}
+
 std::string ClassChoice::why_probed(int number) const {
     return "on probe: expected to take " + duration(expected_us(number)) + ", and " +
            with_time(rival(incumbent_).arm, incumbent_us());

@@ -83,6 +83,9 @@ class ClassChoice {
 
     const std::string& reason() const { return reason_; }
     std::string why_probed(int number) const;
+    /// Of what the MPI library's own takes: by the fastest, as is predicted before anything is measured. Where predictions
+    /// are not to be trusted, the least that it may be.
+    double least_predicted_share() const;
     /// Once nothing is left to be tried, the first time it is asked after that.
     std::optional<std::string> newly_settled();
     const Arm* incumbent() const { return rivals_.empty() ? nullptr : &rival(incumbent_).arm; }

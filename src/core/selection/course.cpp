@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/selection/interval.h"
+
 namespace mutirao {
 
 bool Course::add(double begun_us, double ended_us) {
@@ -15,6 +17,12 @@ bool Course::add(double begun_us, double ended_us) {
     sum_ = {};
     knows_laps_ = true;
     return clocking_.tells_after(static_cast<std::uint32_t>(calls_ / clocking_.calls_per_sample));
+}
+
+double Course::untold_us() const {
+    std::vector<double> times_us;
+    for (const Sample& each : samples_) times_us.push_back(each.time_us);
+    return times_us.empty() ? 0 : median_of(times_us);
 }
 
 TimeReport Course::take_report() {

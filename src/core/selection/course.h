@@ -24,6 +24,8 @@ class Course {
 
     bool has_untold() const { return !samples_.empty(); }
     TimeReport take_report();
+    /// The median of what is not told yet; 0: nothing.
+    double untold_us() const;
 
   private:
     ShapeClass shapes_;

@@ -117,6 +117,16 @@ void Decider::begin_probe(double now_us, std::vector<Decided>& decided) {
     probe_until_us_ = now_us + std::max(least_patience_us, patience * expected_us);
 }
 
+double Decider::expected_gain_us(std::span<const NativeTime> native) const {
+    double gain_us = 0;
+    for (const NativeTime& each : native) {
+        const ClassChoice* const choice = find(each.shapes);
+        const double share = choice == nullptr ? 1 : choice->least_predicted_share();
+        gain_us += static_cast<double>(each.calls) * each.time_us * (1 - share);
+    }
+    return gain_us;
+}
+
 bool Decider::quiet() const {
     return probing_ == nullptr && std::none_of(classes_.begin(), classes_.end(),
                                                [](const auto& each) { return each.second.changed(); });

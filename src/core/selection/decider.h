@@ -70,6 +70,14 @@ class Decider {
     /// What is to be announced at `now_us` of any clock.
     std::vector<Decided> on_time(double now_us, std::span<const CallsMade> made);
 
+    struct NativeTime {
+        ShapeClass shapes;
+        std::uint64_t calls = 0;
+        double time_us = 0;  ///< of one, by the MPI library's own
+    };
+    /// What those calls would have taken less by what is predicted to be the fastest for each.
+    double expected_gain_us(std::span<const NativeTime> native) const;
+
     /// Nothing is on probe, or still to be announced.
     bool quiet() const;
     /// Null unless it was taken on.

@@ -386,6 +386,17 @@ TEST_F(DeciderTest, WhatOtherClassesWaitLongerIsTakenOff) {
     EXPECT_LT(account.error_us, 0.2 * truth_us);
 }
 
+TEST_F(DeciderTest, ExpectsToWinOfNativeCallsWhatIsPredictedToBeFaster) {
+    decider.take_on(allreduces, 2, true);
+    decider.take_on(broadcasts, 2, true);
+    decider.on_outlook(allreduces, outlook({{"native", 200'000}, {"ring", 50'000}, {"recursive_doubling", 80'000}}));
+    decider.on_outlook(broadcasts, outlook({{"native", 1000}}, 0.25, Collective::broadcast));
+    const ShapeClass unknown{Collective::barrier, 0, 0};
+    const std::vector<Decider::NativeTime> native = {
+        {allreduces, 30, 100'000}, {broadcasts, 1000, 2000}, {unknown, 10, 1e6}};
+    EXPECT_DOUBLE_EQ(decider.expected_gain_us(native), 30 * 75'000);
+}
+
 // --- the promise -------------------------------------------------------------------------------------
 
 struct Scenario {

@@ -162,10 +162,10 @@ std::string assign_agent(Settings& settings, std::string_view text) {
 }
 
 std::string assign_start(Settings& settings, std::string_view text) {
-    static const std::map<std::string_view, Start> words = {{"beside", Start::beside},
-                                                           {"wait", Start::wait}};
+    static const std::map<std::string_view, Start> words = {
+        {"beside", Start::beside}, {"soon", Start::soon}, {"wait", Start::wait}};
     const auto word = words.find(text);
-    if (word == words.end()) return quoted(text) + " is neither beside nor wait";
+    if (word == words.end()) return quoted(text) + " is not beside, soon or wait";
     settings.start = word->second;
     return {};
 }
@@ -194,7 +194,8 @@ std::vector<SettingRow> choosing_rows() {
          "Off: every call goes to the MPI library untouched, and nothing is measured.",
          [](Settings& s, std::string_view text) { return assign_switch(s.enabled, text); }},
         {"start", "word", "beside", "",
-         "beside: the program never waits; its calls run natively until there is a ruling for them. "
+         "beside: nothing is set up before it pays; calls run natively until there is a ruling for them. "
+         "soon: the same, but set up within the first few calls (for programs that run long). "
          "wait: MPI_Init waits until the network is known, and the first call of each kind for its "
          "ruling (for studies, benchmarks and tests of what is settled).",
          assign_start},

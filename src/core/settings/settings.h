@@ -32,7 +32,8 @@ struct Adaptation {
 
 /// What MPI_Init and a communicator's first calls wait for.
 enum class Start : unsigned char {
-    beside,  ///< nothing: calls run natively until there is a ruling
+    beside,  ///< nothing, and nothing is set up before that pays: calls run natively until there is a ruling
+    soon,    ///< the same, but it is taken to pay from the first calls on
     wait     ///< the network, and a ruling for each kind of call
 };
 
@@ -92,12 +93,14 @@ struct Settings {
     /// Who waits for what is settled gets what is predicted.
     bool holds_trials() const { return trials != Trials::off && !waits_at_start(); }
 
+    bool forces_anything() const {
+        return std::any_of(algorithms.begin(), algorithms.end(), [](const auto& each) { return each.has_value(); });
+    }
+
     /// Between several hosts there is always something to do. `crowded`: the host has more ranks than processors.
     bool acts_on_one_host(bool crowded) const {
-        const bool forces = std::any_of(algorithms.begin(), algorithms.end(),
-                                        [](const auto& each) { return each.has_value(); });
         const bool tries = holds_trials() && (trials == Trials::on || !crowded);
-        return forces || tries || reproducibility == Reproducibility::bitwise;
+        return forces_anything() || tries || reproducibility == Reproducibility::bitwise;
     }
 
     /// Whether ranks wait until all know each other, and that a communicator is handled.

@@ -56,7 +56,7 @@ std::optional<Binding> gathers(Collective collective, int root, const void* send
                                MPI_Count send_count, MPI_Datatype send_type, void* receive,
                                MPI_Count receive_count, MPI_Datatype receive_type,
                                const Place& here) {
-    const auto block = elements(receive, receive_count, receive_type, here.twin);
+    const auto block = elements(receive, receive_count, receive_type, here.quiet);
     if (!block || refused(send, send_count, send_type, receive, *block, here.rank)) {
         return std::nullopt;
     }
@@ -67,7 +67,7 @@ std::optional<Binding> gathers(Collective collective, int root, const void* send
         read(binding, own);
         return binding;
     }
-    const auto mine = elements(send, send_count, send_type, here.twin);
+    const auto mine = elements(send, send_count, send_type, here.quiet);
     if (!mine || !fit(*mine, *block)) {
         return std::nullopt;
     }
@@ -88,7 +88,7 @@ Outcome gather(Job& job, const NativeCall& native, const void* send, MPI_Count s
             return gathers(Collective::gather, root, send, send_count, send_type, receive,
                            receive_count, receive_type, here);
         }
-        const auto mine = elements(send, send_count, send_type, here.twin);
+        const auto mine = elements(send, send_count, send_type, here.quiet);
         if (!mine || send == MPI_IN_PLACE) {
             return std::nullopt;
         }
@@ -107,7 +107,7 @@ Outcome scatter(Job& job, const NativeCall& native, const void* send, MPI_Count 
         }
         const bool in_place = receive == MPI_IN_PLACE;
         if (root != here.rank) {
-            const auto mine = elements(receive, receive_count, receive_type, here.twin);
+            const auto mine = elements(receive, receive_count, receive_type, here.quiet);
             if (!mine || in_place) {
                 return std::nullopt;
             }
@@ -115,7 +115,7 @@ Outcome scatter(Job& job, const NativeCall& native, const void* send, MPI_Count 
             write(binding, *mine);
             return binding;
         }
-        const auto block = elements(send, send_count, send_type, here.twin);
+        const auto block = elements(send, send_count, send_type, here.quiet);
         if (!block || refused(receive, receive_count, receive_type, send, *block, here.rank)) {
             return std::nullopt;
         }
@@ -127,7 +127,7 @@ Outcome scatter(Job& job, const NativeCall& native, const void* send, MPI_Count 
             binding.output = *block;
             return binding;
         }
-        const auto mine = elements(receive, receive_count, receive_type, here.twin);
+        const auto mine = elements(receive, receive_count, receive_type, here.quiet);
         if (!mine || !fit(*mine, *block)) {
             return std::nullopt;
         }
@@ -149,7 +149,7 @@ Outcome alltoall(Job& job, const NativeCall& native, const void* send, MPI_Count
                  MPI_Datatype send_type, void* receive, MPI_Count receive_count,
                  MPI_Datatype receive_type, MPI_Comm comm) {
     return take(job, comm, native, [&](const Place& here) -> std::optional<Binding> {
-        const auto block = elements(receive, receive_count, receive_type, here.twin);
+        const auto block = elements(receive, receive_count, receive_type, here.quiet);
         if (!block || refused(send, send_count, send_type, receive, *block, 0)) {
             return std::nullopt;
         }
@@ -160,7 +160,7 @@ Outcome alltoall(Job& job, const NativeCall& native, const void* send, MPI_Count
             binding.input = binding.output;
             return binding;
         }
-        const auto mine = elements(send, send_count, send_type, here.twin);
+        const auto mine = elements(send, send_count, send_type, here.quiet);
         if (!mine || !fit(*mine, *block)) {
             return std::nullopt;
         }

@@ -17,20 +17,20 @@ bool is_too_long(const CallShape& shape, int size) {
 }  // namespace
 
 std::optional<Elements> elements(const void* buffer, MPI_Count count, MPI_Datatype type,
-                                 MPI_Comm twin) {
+                                 MPI_Comm quiet) {
     if (type == MPI_DATATYPE_NULL || count < 0 || buffer == MPI_IN_PLACE) {
         return std::nullopt;
     }
     // Empty messages may be spelt in many ways, all of them equal.
     const auto layout = count == 0 ? std::optional<TypeShape>(TypeShape{})
-                                   : shape_of(buffer, count, type, twin);
+                                   : shape_of(buffer, count, type, quiet);
     if (!layout) {
         return std::nullopt;
     }
     return Elements{const_cast<void*>(buffer), count, type, *layout};
 }
 
-Outcome run(Communicator& communicator, const Binding& binding, MPI_Comm comm, MPI_Comm twin,
+Outcome run(Communicator& communicator, const Binding& binding, MPI_Comm comm, MPI_Comm quiet,
             const NativeCall& native) {
     if (is_too_long(binding.shape, communicator.rank_count())) {
         return {native(), false};
@@ -39,14 +39,14 @@ Outcome run(Communicator& communicator, const Binding& binding, MPI_Comm comm, M
     const auto& [execution, composition] = turn.by;
     Outcome outcome;
     if (execution != nullptr) {
-        Memory memory(twin);
+        Memory memory(quiet);
         outcome.error = lay_out(binding, memory);
         if (outcome.error == MPI_SUCCESS) {
             outcome.error = execution->run(memory, turn.tag, communicator.surroundings());
         }
         outcome.to_be_raised = outcome.error != MPI_SUCCESS;
     } else if (composition != nullptr) {
-        outcome = composition({binding, comm, communicator.my_rank(), communicator.rank_count(), twin});
+        outcome = composition({binding, comm, communicator.my_rank(), communicator.rank_count(), quiet});
     } else {
         outcome.error = native();
     }

@@ -27,7 +27,7 @@ class NativeCall {
 
 /// Where a call is made.
 struct Place {
-    MPI_Comm twin;
+    MPI_Comm quiet;  ///< of this process alone; it returns errors
     int rank;
     int size;
 };
@@ -44,10 +44,10 @@ constexpr bool refuses_one_place = true;
 /// Nothing where the MPI library is to judge: what it refuses, and what no schedule can hold. A buffer that
 /// may be in place and is, is no buffer.
 std::optional<Elements> elements(const void* buffer, MPI_Count count, MPI_Datatype type,
-                                 MPI_Comm twin);
+                                 MPI_Comm quiet);
 
 /// Enters the communicator, which is that of `comm`, and runs the call as is ruled there.
-Outcome run(Communicator& communicator, const Binding& binding, MPI_Comm comm, MPI_Comm twin,
+Outcome run(Communicator& communicator, const Binding& binding, MPI_Comm comm, MPI_Comm quiet,
             const NativeCall& native);
 
 /// `bind`: from a Place to a Binding; nothing for calls that are the MPI library's and do not count, on
@@ -61,9 +61,9 @@ Outcome take(Job& job, MPI_Comm comm, const NativeCall& native, Bind&& bind) {
     if (communicator.is_native()) {
         return {native(), false};
     }
-    const Place place{job.twin(), communicator.my_rank(), communicator.rank_count()};
+    const Place place{job.quiet(), communicator.my_rank(), communicator.rank_count()};
     const std::optional<Binding> binding = bind(place);
-    return binding ? run(communicator, *binding, comm, job.twin(), native) : Outcome{native(), false};
+    return binding ? run(communicator, *binding, comm, job.quiet(), native) : Outcome{native(), false};
 }
 
 }  // namespace mutirao::mpi

@@ -14,7 +14,7 @@ Outcome barrier(Job& job, const NativeCall& native, MPI_Comm comm) {
 Outcome broadcast(Job& job, const NativeCall& native, void* buffer, MPI_Count count,
                   MPI_Datatype type, int root, MPI_Comm comm) {
     return take(job, comm, native, [&](const Place& here) -> std::optional<Binding> {
-        const auto message = elements(buffer, count, type, here.twin);
+        const auto message = elements(buffer, count, type, here.quiet);
         if (!message || root < 0 || root >= here.size) {
             return std::nullopt;
         }

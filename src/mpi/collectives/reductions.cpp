@@ -41,7 +41,7 @@ std::optional<Binding> reduces(Collective collective, int root, const Operands& 
     }
     const auto kind = operator_kind(given.op, given.type);
     const void* const from = in_place ? given.receive : given.send;
-    const auto input = elements(from, given.operands, given.type, here.twin);
+    const auto input = elements(from, given.operands, given.type, here.quiet);
     if (!kind || !input || refused(collective, given)) {
         return std::nullopt;
     }
@@ -54,7 +54,7 @@ std::optional<Binding> reduces(Collective collective, int root, const Operands& 
                      .op = *kind};
     binding.reduction = {given.op, given.type, input->layout, kind->commutes};
     if (given.has_result) {
-        const auto output = elements(given.receive, given.count, given.type, here.twin);
+        const auto output = elements(given.receive, given.count, given.type, here.quiet);
         if (!output) {
             return std::nullopt;
         }

@@ -27,11 +27,11 @@ struct Side {
 /// As elements(), but a type must be one even if there are no elements: what the others do here they cannot
 /// know, so there are no calls that are empty for all.
 std::optional<Elements> typed_elements(const void* buffer, MPI_Count count, MPI_Datatype type,
-                                       MPI_Comm twin) {
+                                       MPI_Comm quiet) {
     // MPICH looks only at the types of messages that have elements.
     const bool has_type =
-        type != MPI_DATATYPE_NULL && shape_of(&twin, 1, type, twin).has_value();
-    const auto block = has_type ? elements(buffer, count, type, twin) : std::nullopt;
+        type != MPI_DATATYPE_NULL && shape_of(&quiet, 1, type, quiet).has_value();
+    const auto block = has_type ? elements(buffer, count, type, quiet) : std::nullopt;
     return block ? std::optional(or_nothing(*block)) : std::nullopt;
 }
 
@@ -63,13 +63,13 @@ std::optional<Blocks> all_blocks(const Place& here, const Nth& nth) {
 
 std::optional<Blocks> blocks_of(const Side& side, const Place& here) {
     if (!side.counts || !side.displacements || side.buffer == MPI_IN_PLACE ||
-        !typed_elements(nullptr, 0, side.type, here.twin)) {
+        !typed_elements(nullptr, 0, side.type, here.quiet)) {
         return std::nullopt;
     }
     const MPI_Count extent = extent_of(side.type);
     return all_blocks(here, [&](int rank) {
         return elements(moved(side.buffer, side.displacements[rank] * extent), side.counts[rank],
-                        side.type, here.twin);
+                        side.type, here.quiet);
     });
 }
 
@@ -171,7 +171,7 @@ std::optional<Binding> gathers(Collective collective, int root, const void* send
     if (send == MPI_IN_PLACE) {
         read_one(binding, own(*blocks, here), false);
     } else {
-        const auto mine = typed_elements(send, send_count, send_type, here.twin);
+        const auto mine = typed_elements(send, send_count, send_type, here.quiet);
         const bool fits = mine && mine->bytes() == own(*blocks, here).bytes();
         if (!fits || refused(send, send_type, send_count, to, here.rank)) {
             return std::nullopt;
@@ -210,7 +210,7 @@ Outcome gatherv(Job& job, const NativeCall& native, const void* send, MPI_Count 
             return gathers(Collective::gatherv, root, send, send_count, send_type,
                            {receive, receive_counts, displacements, receive_type}, here);
         }
-        const auto mine = typed_elements(send, send_count, send_type, here.twin);
+        const auto mine = typed_elements(send, send_count, send_type, here.quiet);
         if (!mine) {
             return std::nullopt;
         }
@@ -230,7 +230,7 @@ Outcome scatterv(Job& job, const NativeCall& native, const void* send, Numbers s
         const bool in_place = receive == MPI_IN_PLACE;
         const auto mine = in_place ? std::nullopt
                                    : typed_elements(receive, receive_count, receive_type,
-                                                    here.twin);
+                                                    here.quiet);
         if (root != here.rank) {
             if (!mine) {
                 return std::nullopt;
@@ -302,7 +302,7 @@ Outcome alltoallw(Job& job, const NativeCall& native, const void* send, Numbers 
             const auto make = looks_at_types_of_nothing ? typed_elements : elements;
             return all_blocks(here, [&](int rank) {
                 return make(moved(buffer, displacements[rank]), counts[rank], types[rank],
-                            here.twin);
+                            here.quiet);
             });
         };
         const auto received =

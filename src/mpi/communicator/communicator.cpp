@@ -1,11 +1,13 @@
 #include "mpi/communicator/communicator.h"
 
 #include <algorithm>
-#include <span>
+#include <bit>
+#include <cstdio>
 #include <utility>
 
-#include "core/text/hash.h"
+#include "core/text/milliseconds.h"
 #include "mpi/communicator/record_text.h"
+#include "mpi/communicator/roles.h"
 #include "mpi/executor/patience.h"
 #include "mpi/job/watch.h"
 #include "mpi/rulings/deciding_thread.h"
@@ -16,11 +18,24 @@
 namespace mutirao::mpi {
 namespace {
 
-/// Calls that need no announcement: time for the first one to travel. Those of MPI_COMM_WORLD come before
-/// its ranks know each other, unless MPI_Init waits for that.
-std::uint64_t free_calls(bool of_world) {
-    return runtime().settings.waits_at_start() ? 1 : of_world ? 8 : 4;
+/// Calls that need no announcement: time for the first one to travel.
+std::uint64_t free_calls() { return runtime().settings.waits_at_start() ? 1 : 4; }
+
+/// Making a private communicator takes so many trips between the farthest hosts each time that the ranks double
+/// (docs/results.md), and at least so long.
+#if defined(OPEN_MPI)
+constexpr double trips_per_round = 2.5;
+#else
+constexpr double trips_per_round = 2;
+#endif
+constexpr double least_cost_of_twin_us = 1000;
+
+double trips_of_twin(int ranks) {
+    return trips_per_round * std::bit_width(static_cast<unsigned>(ranks - 1));
 }
+
+/// It pays when the program has run so many times as long, and as much time again is expected to win so much of it back.
+constexpr double least_runs = 10, least_gain = 2;
 
 std::shared_ptr<Record> new_record(MPI_Comm comm) {
     auto record = std::make_shared<Record>();
@@ -32,8 +47,18 @@ std::shared_ptr<Record> new_record(MPI_Comm comm) {
     return record;
 }
 
-std::uint64_t identity_of(const Members& members) {
-    return fnv1a(std::as_bytes(std::span(members.twin_rank_of)));
+/// Until the first point.
+std::int64_t first_units() {
+    const Settings& settings = runtime().settings;
+    return settings.waits_for_ranks() ? 0 : settings.start == Start::soon ? 1 : Points::usual_first_units;
+}
+
+bool is_within_world(MPI_Comm comm) {
+    MPI_Group world = MPI_GROUP_NULL;
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    const bool within = members_of(comm, world).has_value();
+    PMPI_Group_free(&world);
+    return within;
 }
 
 bool is_between_groups(MPI_Comm comm) {
@@ -45,41 +70,50 @@ bool is_between_groups(MPI_Comm comm) {
 }  // namespace
 
 Communicator::Communicator(MPI_Comm comm, Job& job)
-    : comm_(comm), job_(job), phase_(Phase::counting), record_(new_record(comm)) {
+    : comm_(comm), job_(job), phase_(Phase::counting), record_(new_record(comm)),
+      table_(*members_, *record_, !runtime().settings.waits_at_start()), points_(first_units()) {
     remember(record_, comm == MPI_COMM_WORLD);
     PMPI_Comm_rank(comm, &my_rank_);
-    surroundings_ = {job.twin(), &job.left_behind(), nullptr, &job};
+    members_->my_rank = my_rank_;
+    left_ = first_units();
     if (is_between_groups(comm)) {
         be_native("intercommunicator");
     } else if (record_->ranks == 1) {
         be_native("one rank");
-    } else if (comm == MPI_COMM_WORLD) {
-        rule(Slot(0), *members_of(comm, job.world_group()), 0, free_calls(true));
-    } else {
-        next_event_ = runtime().settings.waits_for_ranks() ? 0 : 1;
+    } else if (!is_within_world(comm)) {
+        be_native("with ranks of another MPI_COMM_WORLD");
     }
 }
 
 Communicator::~Communicator() {
     record_->calls = calls_;
     give_up();
-    end_deciding();
+    if (docket_) {
+        docket_->end(table_.calls_made());
+    }
     note_end(*record_);
     if (ruled_ && Job::current() != nullptr) {
-        drain(std::move(ruled_));
+        const bool decides = this->decides();
+        if (docket_) {
+            ruled_->last_route = docket_->route();
+        }
+        drain(std::move(ruled_), decides);
     }
 }
 
 void Communicator::give_up() {
-    if (!agreement_) {
-        return;
+    for (Pending* const pending : {vote_ ? &vote_->pending() : nullptr, introducing_ ? &introducing_->pending() : nullptr}) {
+        if (pending == nullptr) {
+            continue;
+        }
+        const bool complete = pending->complete();
+        std::shared_ptr<void> given_up = pending->give_up();
+        if (!complete) {
+            job_.adopt(pending->request(), std::move(given_up));
+        }
     }
-    const bool complete = agreement_->complete();
-    std::shared_ptr<void> given_up = agreement_->give_up();
-    if (!complete) {
-        job_.adopt(agreement_->request(), std::move(given_up));
-    }
-    agreement_.reset();
+    vote_.reset();
+    introducing_.reset();
 }
 
 void Communicator::be_native(std::string reason) {
@@ -94,123 +128,203 @@ void Communicator::be_native(std::string reason) {
     record_->reason = std::move(reason);
 }
 
-// It is the MPI library's until the next announcement, and nothing of ours goes on inside calls. Who decides must
-// have asked for a ruling; the others wait for one.
-std::uint64_t* Communicator::repeatable(const CallShape& shape, const RulingTable::Way& way) const {
-    const bool settled = (way.ruled || way.asked || !decides()) && way.by.native() && !way.is_clocked();
+// It is the MPI library's until the next announcement or point, and nothing of ours goes on inside calls. Who decides
+// must have asked for a ruling; the others wait for one.
+RepeatedCalls::Counted Communicator::repeatable(const CallShape& shape, const RulingTable::Way& way) const {
+    const bool settled = (way.ruled || way.asked || !docket_) && way.by.native() && !way.is_clocked();
     const bool alone = source_background_ == nullptr && !runtime().settings.waits_at_start();
-    return settled && alone && shape.op.predefined && shape.lengths.empty() ? way.calls : nullptr;
+    if (!settled || !alone || !shape.op.predefined || !shape.lengths.empty()) {
+        return {};
+    }
+    return {way.calls, phase_ == Phase::counting ? Points::units_of(shape) : 1};
 }
 
 Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
     const std::uint64_t call = calls_++;
-    repeatable_ = nullptr;
+    repeatable_ = {};
     if (source_background_ != nullptr) {
         source_background_->progress();
     }
-    if (call >= next_event_) {
+    if (phase_ == Phase::counting) {
+        count(shape, call);
+    }
+    if (phase_ == Phase::ruled && call >= next_event_) {
         on_event(call);
     }
-    if (phase_ != Phase::ruled) {
+    if (phase_ == Phase::native) {
         return {};
     }
-    if (checks_in(call)) {
-        settle_at_once(shape, call);
+    if (phase_ == Phase::ruled) {
+        left_ = static_cast<std::int64_t>(next_event_ - calls_);
+        if (checks_in(call)) {
+            settle_at_once(shape, call);
+        }
     }
     if (shape.empty()) {
         announce_what_was_deferred();
         return {};
     }
-    const RulingTable::Way* way = &ruled_->table.find(shape, call);
-    if (!way->ruled && runtime().settings.waits_for_ruling(shape.collective)) {
+    const RulingTable::Way* way = &table_.find(shape, call);
+    if (phase_ == Phase::ruled && !way->ruled && runtime().settings.waits_for_ruling(shape.collective)) {
         settle_at_once(shape, call);
-        way = &ruled_->table.find(shape, call);
-    } else if (!way->ruled && !way->asked && ruled_->docket) {
+        way = &table_.find(shape, call);
+    } else if (!way->ruled && !way->asked && docket_) {
         way->asked = true;
-        ruled_->docket->want(shape, call);
+        docket_->want(shape, call);
         DecidingThread::wake();
     }
     if (way->by.execution == nullptr) {
         announce_what_was_deferred();
     }
+    const int tag = phase_ == Phase::ruled ? ruled_->slot.of_call(call) : 0;
     if (way->is_clocked()) {
-        const RulingTable::ClockedCall clocked = ruled_->table.begin_clocked(*way);
+        const RulingTable::ClockedCall clocked = table_.begin_clocked(*way);
         running_ = clocked.by.execution;
-        return {clocked.by, ruled_->slot.of_call(call), clocked.course, now_us()};
+        return {clocked.by, tag, clocked.course, now_us()};
     }
     ++*way->calls;
     running_ = way->by.execution;
     repeatable_ = repeatable(shape, *way);
-    return {way->by, ruled_->slot.of_call(call)};
+    return {way->by, tag};
 }
 
 void Communicator::on_event(std::uint64_t call) {
     record_->calls = call + 1;
     job_.progress();
-    drain_all(job_);
-    if (phase_ == Phase::counting) {
-        agree(call);
-    }
-    if (phase_ == Phase::ruled) {
-        follow(call);
-    }
+    drain_all();
+    follow(call);
 }
 
-// --- agreeing on a slot ----------------------------------------------------------------------------
+// --- counting --------------------------------------------------------------------------------------
 
-void Communicator::agree(std::uint64_t call) {
-    if (agreement_) {
-        take_agreement(call);
-    }
-    if (phase_ != Phase::counting) {
-        return;
-    }
-    if (agrees_no_more_) {
-        return be_native("the program duplicates it without blocking");
-    }
-    begin_agreement(call);
-    if (runtime().settings.waits_for_ranks() && phase_ == Phase::counting) {
-        take_agreement(call);
-    }
-}
-
-void Communicator::begin_agreement(std::uint64_t call) {
-    if (!candidates_) {
-        candidates_ = members_of(comm_, job_.world_group());
-        if (!candidates_) {
-            return be_native("with ranks of another MPI_COMM_WORLD");
+void Communicator::count(const CallShape& shape, std::uint64_t call) {
+    const bool waits = runtime().settings.waits_for_ranks();
+    if (waits ? left_ <= 0 : points_.lies_in(shape, left_)) {
+        left_ = points_.next(left_);
+        look_around(call);
+        if (waits && vote_) {
+            take_vote(call);
         }
     }
-    const bool introduced = job_.introduced();
-    const bool hopeless = introduced && !job_.world().native_reason.empty();
-    const std::uint64_t owner = my_rank_ == 0 ? job_.new_owner() : ~std::uint64_t{0};
-    agreement_.emplace(comm_, identity_of(*candidates_), job_.slots(), introduced && !hopeless,
-                       hopeless, owner);
-    next_event_ = 2 * call + 1;
+    left_ -= Points::units_of(shape);
 }
 
-void Communicator::take_agreement(std::uint64_t call) {
+// What was begun at the point before is completed, and what follows from that is begun.
+void Communicator::look_around(std::uint64_t call) {
+    record_->calls = call + 1;
+    job_.progress();
+    drain_all();
+    if (introducing_) {
+        meet();
+    } else if (vote_) {
+        take_vote(call);
+    }
+    if (phase_ == Phase::counting && agrees_no_more_) {
+        be_native("the program duplicates it without blocking");
+    }
+    if (phase_ == Phase::counting && !introducing_) {
+        vote();
+    }
+}
+
+void Communicator::wait_for(Pending& pending) {
+    const Stopwatch stopwatch;
     const double begun_us = now_us();
-    Patience patience;
-    while (!agreement_->complete()) {
+    for (Patience patience; !pending.complete();) {
         patience.rest();
         say_if_long(begun_us);
     }
-    const SlotAgreement::Result result = agreement_->result();
-    const std::optional<Slot> slot = agreement_->settle();
-    agreement_.reset();
-    if (result == SlotAgreement::Result::never) {
-        job_.wait_for_introductions();
-        const std::string& why = job_.world().native_reason;
-        be_native(why.empty() ? "something stands against mutirao on another rank" : why);
-    } else if (result == SlotAgreement::Result::agreed) {
-        if (is_verbose(3)) {
-            say(3, title_of(*record_) + ": taken on from call " + std::to_string(call + 1) + " on, in slot " +
-                       std::to_string(slot->number()));
+    job_.waited_in_call(stopwatch.elapsed_ms());
+}
+
+void Communicator::vote() {
+    MPI_Group group = MPI_GROUP_NULL;
+    PMPI_Comm_group(comm_, &group);
+    Vote::Opinion mine;
+    mine.peers = job_.peers_of(group);
+    mine.twin = job_.twin_of(group);
+    PMPI_Group_free(&group);
+    mine.willing = mine.twin || (mine.peers ? job_.has_room_for_twin() : job_.has_room_for_peers());
+    mine.pays = my_rank_ != 0 || (mine.peers && !mine.twin && would_pay(*mine.peers));
+    vote_.emplace(comm_, mine);
+}
+
+void Communicator::take_vote(std::uint64_t call) {
+    wait_for(vote_->pending());
+    const Vote said = *std::exchange(vote_, std::nullopt);
+    if (const std::string obstacle = said.obstacle(); !obstacle.empty()) {
+        if (said.is_at_odds() && !said.knows() && my_rank_ == 0 && comm_ == MPI_COMM_WORLD) {
+            std::fprintf(stderr, "mutirao: %s; the MPI library takes all calls\n", obstacle.c_str());
         }
-        rule(*slot, std::move(*candidates_), call, free_calls(false));
-        candidates_.reset();
+        return be_native(obstacle);
     }
+    if (said.knows()) {
+        const World& world = said.peers()->world();
+        note_hosts(placed_among(*said.peers()), world);
+        const std::string obstacle = world.native_reason.empty()
+                                         ? nothing_to_choose(placed_among(*said.peers()), world)
+                                         : world.native_reason;
+        if (!obstacle.empty()) {
+            return be_native(obstacle);
+        }
+    }
+    if (said.has_twin()) {
+        if (const std::optional<Slot> slot = said.settle()) {
+            rule(said.twin(), *slot, call, free_calls());
+        }
+    } else if (said.knows() && said.pays()) {
+        const std::shared_ptr<Twin> twin = job_.make_twin(comm_, said.peers());
+        if (!twin) {
+            return be_native("the MPI library makes no more communicators");
+        }
+        rule(twin, Slot(0), call, free_calls());
+    } else if (!said.knows() && said.meets()) {
+        introducing_.emplace(comm_);
+    }
+}
+
+void Communicator::meet() {
+    wait_for(introducing_->pending());
+    job_.add(introducing_->take());
+    introducing_.reset();
+}
+
+void Communicator::note_hosts(const Members& members, const World& world) {
+    const std::lock_guard lock(record_->mutex);
+    record_->hosts = members.host_count();
+    record_->host_names = host_names(members, world);
+}
+
+Members Communicator::placed_among(const Peers& peers) const {
+    Members members = *members_of(comm_, peers.group());
+    members.place(peers.world());
+    return members;
+}
+
+// Rank 0's. Agents inform and never agree: what another host knows no rank must wait for.
+bool Communicator::would_pay(const Peers& peers) {
+    const Settings& settings = runtime().settings;
+    if (settings.agent == AgentPlace::in_band && settings.start != Start::soon) {
+        return points_.units() >= static_cast<std::int64_t>(least_runs * trips_of_twin(record_->ranks));
+    }
+    if (!docket_ && settings.agent != AgentPlace::in_band) {
+        start_deciding(placed_among(peers), peers.world(), peers.lookout(), peers.ledger_of(comm_));
+    }
+    if (settings.start == Start::soon || settings.forces_anything()) {
+        return true;
+    }
+    const std::optional<double> farthest_us = docket_->farthest_us();
+    if (!farthest_us) {
+        return false;
+    }
+    const double cost_us = std::max(trips_of_twin(record_->ranks) * *farthest_us, least_cost_of_twin_us);
+    const double ran_us = now_us() - job_.begun_us(), gain_us = docket_->expected_gain_us(table_.native_times());
+    const bool long_enough = ran_us >= least_runs * cost_us, enough = gain_us >= least_gain * cost_us;
+    const std::lock_guard lock(record_->mutex);
+    record_->reason = "to set others up takes " + short_duration(cost_us) +
+                      (enough ? ", and the program ran for " + short_duration(ran_us)
+                              : ", and in " + short_duration(ran_us) + " " + short_duration(gain_us) + " were to be won");
+    return long_enough && enough;
 }
 
 }  // namespace mutirao::mpi

@@ -1,7 +1,8 @@
 // What mutirao holds of one of the program's communicators, from its first call to its end:
 //
-//   counting   its calls run natively and are counted; at the 2nd, 4th, 8th ... its ranks agree
-//              whether mutirao handles it (MPI_COMM_WORLD needs no agreement and begins ruled)
+//   counting   its calls run natively, are counted and their first ones clocked. At points that all know (points.h) its
+//              ranks vote (vote.h): first they introduce themselves to each other, and their hosts are measured from
+//              then on; once that pays they make a twin, or take one that serves others already
 //   ruled      calls run as the decider's announcements say, and natively where they say nothing
 //   native     the MPI library takes all calls, for good
 //
@@ -21,10 +22,11 @@
 #include "core/epochs/epochs.h"
 #include "core/epochs/route.h"
 #include "mpi/communicator/members.h"
+#include "mpi/communicator/points.h"
 #include "mpi/communicator/record.h"
 #include "mpi/communicator/repeated_calls.h"
 #include "mpi/communicator/ruling_table.h"
-#include "mpi/communicator/slot_agreement.h"
+#include "mpi/communicator/vote.h"
 #include "mpi/executor/background.h"
 #include "mpi/executor/execution.h"
 #include "mpi/job/job.h"
@@ -61,16 +63,17 @@ class Communicator final : private Background {
 
     /// True: the call is the MPI library's, as the same one before, and is counted.
     bool repeats_natively(const CallWords& call) {
-        std::uint64_t* const native_calls =
-            call.function != nullptr && calls_ < next_event_ ? repeated_.find(call) : nullptr;
-        if (native_calls == nullptr) return false;
+        const RepeatedCalls::Known* const known =
+            call.function != nullptr && left_ > 0 ? repeated_.find(call) : nullptr;
+        if (known == nullptr) return false;
+        left_ -= known->units;
         ++calls_;
-        ++*native_calls;
+        ++*known->native_calls;
         return true;
     }
     /// After a call.
     void remember_call(const CallWords& call) {
-        if (repeatable_ != nullptr && calls_ < next_event_) repeated_.remember(call, repeatable_);
+        if (repeatable_.native_calls != nullptr && left_ > 0) repeated_.remember(call, repeatable_);
     }
 
     /// For the end of the job: nothing more is passed on for freed communicators.
@@ -89,43 +92,46 @@ class Communicator final : private Background {
 
     /// What only a ruled communicator has.
     struct Ruled {
-        Ruled(Job& job, Slot slot, Members members, Communicator& communicator,
+        Ruled(std::shared_ptr<Twin> its_twin, Slot its_slot, std::shared_ptr<const Members> all,
               std::uint64_t first_call, std::uint64_t calls_without);
 
+        std::shared_ptr<Twin> twin;
         Slot slot;
-        Members members;
+        std::shared_ptr<const Members> members;
         AnnouncementPost post;
         EpochFollower follower;
-        RulingTable table;
         std::unique_ptr<SynchronousAdaptation> synchronous;
         Transport transport;
-        int decider = 0;     ///< rank
+        int decider;         ///< rank
         bool ended = false;  ///< the decider's last announcement has come
-        // The decider's.
-        std::optional<EpochDecider> epochs;
-        std::shared_ptr<Docket> docket;
-        bool has_thread = false;
+        std::optional<EpochDecider> epochs{};  ///< the decider's
+        Route last_route{};  ///< the decider's, once the communicator is freed
     };
 
     void end_deciding();
 
     // Of freed communicators (draining.cpp).
     static std::list<std::unique_ptr<Ruled>>& draining();
-    static void drain(std::unique_ptr<Ruled> ruled);
-    static void drain_all(Job& job);
+    static void drain(std::unique_ptr<Ruled> ruled, bool decides);
+    static void drain_all();
 
     Turn enter_unless_native(const CallShape& shape);
     void on_event(std::uint64_t call);
     void be_native(std::string reason);
 
-    void agree(std::uint64_t call);
-    void begin_agreement(std::uint64_t call);
-    void take_agreement(std::uint64_t call);
+    void count(const CallShape& shape, std::uint64_t call);
+    void look_around(std::uint64_t call);
+    void wait_for(Pending& pending);
+    void vote();
+    void take_vote(std::uint64_t call);
+    void meet();
+    void note_hosts(const Members& members, const World& world);
+    Members placed_among(const Peers& peers) const;
+    bool would_pay(const Peers& peers);
 
-    void rule(Slot slot, Members members, std::uint64_t first_call, std::uint64_t calls_without);
-    bool know_hosts();
-    void wait_for_hosts();
-    void start_deciding();
+    void rule(const std::shared_ptr<Twin>& twin, Slot slot, std::uint64_t first_call, std::uint64_t calls_without);
+    void start_deciding(const Members& members, const World& world, const std::shared_ptr<Lookout>& lookout,
+                        std::shared_ptr<Ledger> ledger);
     void follow(std::uint64_t call);
     void listen(std::uint64_t next_call);
     void hear(Announcement heard, std::uint64_t next_call);
@@ -138,28 +144,36 @@ class Communicator final : private Background {
     void tell_what_was_clocked();
     std::uint64_t next_event(std::uint64_t call) const;
 
-    std::uint64_t* repeatable(const CallShape& shape, const RulingTable::Way& way) const;
+    RepeatedCalls::Counted repeatable(const CallShape& shape, const RulingTable::Way& way) const;
     bool checks_in(std::uint64_t call) const;
     void settle_at_once(const CallShape& shape, std::uint64_t call);
     void progress() override;
     void say_if_long(double begun_us);
-    bool decides() const { return ruled_->members.my_rank == ruled_->decider; }
+    bool decides() const { return my_rank_ == ruled_->decider; }
 
     MPI_Comm comm_;
     Job& job_;
     Phase phase_;
     int my_rank_ = 0;
-    std::uint64_t calls_ = 0;       ///< entered so far
-    std::uint64_t next_event_ = 0;  ///< the call at which there is more to do than to look up
+    std::uint64_t calls_ = 0;  ///< entered so far
+    /// Calls when ruled, otherwise units of them (points.h), until there is more to do than to look up.
+    std::int64_t left_ = 0;
     std::shared_ptr<Record> record_;
+    /// Known once it is ruled, but for this rank.
+    std::shared_ptr<Members> members_ = std::make_shared<Members>();
+    RulingTable table_;
     Execution::Surroundings surroundings_;
     Background* source_background_ = nullptr;  ///< of what watches the network in band
+    std::shared_ptr<Docket> docket_;  ///< of who decides, or says what would pay
+    bool has_thread_ = false;         ///< that works the docket off
     // Counting.
+    Points points_;
     bool agrees_no_more_ = false;
-    std::optional<SlotAgreement> agreement_;
-    std::optional<Members> candidates_;
+    std::optional<Vote> vote_;                ///< begun at the point before
+    std::optional<Introducing> introducing_;  ///< likewise
     // Ruled.
     std::unique_ptr<Ruled> ruled_;
+    std::uint64_t next_event_ = 0;  ///< the call at which there is more to do than to look up
     std::map<std::uint64_t, Announcement> at_once_;  ///< heard, by call; the decider may be ahead
     bool waiting_ = false;           ///< for an epoch's announcement
     struct Late {
@@ -170,7 +184,7 @@ class Communicator final : private Background {
     double waited_us_ = 0;      ///< for it
     const Execution* running_ = nullptr;  ///< null: no call of ours
     RepeatedCalls repeated_;
-    std::uint64_t* repeatable_ = nullptr;  ///< where the last call was counted; null: it was not like that
+    RepeatedCalls::Counted repeatable_;  ///< where the last call was counted; nowhere: it was not like that
     std::optional<std::uint64_t> to_announce_in_;  ///< the call in which, once its own messages are under way
     int progress_calls_ = 0;
     bool said_long_ = false;

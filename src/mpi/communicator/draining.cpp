@@ -1,4 +1,4 @@
-// What a freed communicator leaves: announcements that are still on their way. Its slot of the twin's
+// What a freed communicator leaves: announcements that are still on their way. Its slot of a twin's
 // tags is free for others when this rank has heard the last one.
 #include <list>
 #include <mutex>
@@ -18,33 +18,30 @@ std::list<std::unique_ptr<Communicator::Ruled>>& Communicator::draining() {
     return *list;
 }
 
-void Communicator::drain(std::unique_ptr<Ruled> ruled) {
-    const bool decides = ruled->members.my_rank == ruled->decider;
+void Communicator::drain(std::unique_ptr<Ruled> ruled, bool decides) {
     if (decides) {
         Announcement last;
         last.kind = Announcement::Kind::last;
-        last.route = ruled->docket ? ruled->docket->route()
-                                   : route_without_network(ruled->members.rank_count());
+        last.route = ruled->last_route;
         ruled->post.send(last);
         ruled->ended = true;
     }
-    ruled->docket.reset();
     const std::lock_guard lock(draining_mutex);
     draining().push_back(std::move(ruled));
 }
 
-void Communicator::drain_all(Job& job) {
+void Communicator::drain_all() {
     const std::unique_lock lock(draining_mutex, std::try_to_lock);
     if (!lock) {
         return;
     }
-    draining().remove_if([&job](const std::unique_ptr<Ruled>& each) {
+    draining().remove_if([](const std::unique_ptr<Ruled>& each) {
         for (const Announcement& heard : each->post.receive()) {
             each->ended = each->ended || heard.kind == Announcement::Kind::last;
         }
         const bool over = each->ended && each->post.idle();
         if (over) {
-            job.slots().give_back(each->slot.number());
+            each->twin->slots().give_back(each->slot.number());
         }
         return over;
     });

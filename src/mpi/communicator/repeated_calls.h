@@ -28,21 +28,24 @@ struct CallWords {
 
 class RepeatedCalls {
   public:
-    /// Where to count such a call; null: it is none of those remembered.
-    std::uint64_t* find(const CallWords& call) const {
+    /// Where such a call is counted, and as how many units (points.h); null: nowhere.
+    struct Counted {
+        std::uint64_t* native_calls = nullptr;
+        std::int64_t units = 1;
+    };
+    struct Known : Counted {
+        CallWords call{};
+    };
+
+    /// Null: it is none of those remembered.
+    const Known* find(const CallWords& call) const {
         const Known& known = known_[place_of(call)];
-        return known.native_calls != nullptr && known.call == call ? known.native_calls : nullptr;
+        return known.native_calls != nullptr && known.call == call ? &known : nullptr;
     }
-    void remember(const CallWords& call, std::uint64_t* native_calls) {
-        known_[place_of(call)] = {call, native_calls};
-    }
+    void remember(const CallWords& call, const Counted& counted) { known_[place_of(call)] = {counted, call}; }
     void forget() { known_ = {}; }
 
   private:
-    struct Known {
-        CallWords call;
-        std::uint64_t* native_calls = nullptr;
-    };
     static constexpr int place_bits = 3;
     static constexpr std::size_t most_known = std::size_t{1} << place_bits;
 

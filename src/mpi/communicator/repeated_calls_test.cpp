@@ -15,8 +15,10 @@ TEST(RepeatedCalls, KnowsACallByAllThatTheProgramPassed) {
     RepeatedCalls repeated;
     std::uint64_t native_calls = 0;
     EXPECT_EQ(repeated.find(call_of(8)), nullptr);
-    repeated.remember(call_of(8), &native_calls);
-    EXPECT_EQ(repeated.find(call_of(8)), &native_calls);
+    repeated.remember(call_of(8), {&native_calls, 3});
+    ASSERT_NE(repeated.find(call_of(8)), nullptr);
+    EXPECT_EQ(repeated.find(call_of(8))->native_calls, &native_calls);
+    EXPECT_EQ(repeated.find(call_of(8))->units, 3);
 
     CallWords other = call_of(8);
     other.function = &another_function;
@@ -32,7 +34,7 @@ TEST(RepeatedCalls, KnowsACallByAllThatTheProgramPassed) {
 TEST(RepeatedCalls, ForgetsAllWhereRulingsChange) {
     RepeatedCalls repeated;
     std::uint64_t native_calls = 0;
-    for (std::uintptr_t count = 1; count <= 8; ++count) repeated.remember(call_of(count), &native_calls);
+    for (std::uintptr_t count = 1; count <= 8; ++count) repeated.remember(call_of(count), {&native_calls});
     repeated.forget();
     for (std::uintptr_t count = 1; count <= 8; ++count) {
         EXPECT_EQ(repeated.find(call_of(count)), nullptr);
@@ -44,11 +46,11 @@ TEST(RepeatedCalls, EachIsCountedAsItself) {
     RepeatedCalls repeated;
     std::array<std::uint64_t, 100> native_calls{};
     for (std::size_t i = 0; i < native_calls.size(); ++i) {
-        repeated.remember(call_of(i), &native_calls[i]);
-        EXPECT_EQ(repeated.find(call_of(i)), &native_calls[i]);
+        repeated.remember(call_of(i), {&native_calls[i]});
+        EXPECT_EQ(repeated.find(call_of(i))->native_calls, &native_calls[i]);
         for (std::size_t earlier = 0; earlier < i; ++earlier) {
-            const std::uint64_t* const found = repeated.find(call_of(earlier));
-            EXPECT_TRUE(found == nullptr || found == &native_calls[earlier]);
+            const RepeatedCalls::Known* const found = repeated.find(call_of(earlier));
+            EXPECT_TRUE(found == nullptr || found->native_calls == &native_calls[earlier]);
         }
     }
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mpi/communicator/communicator.h"
+#include "mpi/communicator/record_text.h"
 #include "mpi/communicator/roles.h"
 #include "mpi/executor/patience.h"
 #include "mpi/job/watch.h"
@@ -13,6 +14,7 @@
 #include "mpi/rulings/topology.h"
 #include "mpi/runtime.h"
 #include "mpi/stopwatch.h"
+#include "mpi/verbose.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -35,126 +37,87 @@ std::string mode_of(bool watched) {
 
 }  // namespace
 
-Communicator::Ruled::Ruled(Job& job, Slot its_slot, Members all, Communicator& communicator,
+Communicator::Ruled::Ruled(std::shared_ptr<Twin> its_twin, Slot its_slot, std::shared_ptr<const Members> all,
                            std::uint64_t first_call, std::uint64_t calls_without)
-    : slot(its_slot),
+    : twin(std::move(its_twin)),
+      slot(its_slot),
       members(std::move(all)),
-      post(job.twin(), slot, members, [&communicator] { communicator.wait_for_hosts(); }),
+      post(twin->comm(), slot, *members, choose_decider(*members, twin->world())),
       follower(first_call, calls_without),
-      table(members, *communicator.record_, runtime().settings.holds_trials() && !is_synchronous()) {}
+      transport(transport_of(runtime().settings, twin->world().sockets)),
+      decider(post.decider()) {
+    if (members->my_rank == decider) {
+        epochs.emplace(first_call, calls_without);
+    }
+    if (is_synchronous()) {
+        synchronous = std::make_unique<SynchronousAdaptation>(twin->comm(), slot.synchronous(), *members,
+                                                              runtime().settings);
+    }
+}
 
-void Communicator::rule(Slot slot, Members members, std::uint64_t first_call,
+void Communicator::rule(const std::shared_ptr<Twin>& twin, Slot slot, std::uint64_t first_call,
                         std::uint64_t calls_without) {
     phase_ = Phase::ruled;
     next_event_ = first_call;
-    ruled_ = std::make_unique<Ruled>(job_, slot, std::move(members), *this, first_call,
-                                     calls_without);
-    surroundings_.background = this;
-    if (ruled_->members.my_rank == 0) {
-        ruled_->epochs.emplace(first_call, calls_without);
+    repeated_.forget();
+    *members_ = *members_of(comm_, twin->group());
+    members_->place(twin->world());
+    ruled_ = std::make_unique<Ruled>(twin, slot, members_, first_call, calls_without);
+    surroundings_ = {twin->comm(), &twin->left_behind(), this, twin.get()};
+    if (twin->source()) {
+        source_background_ = twin->source()->background();
     }
-    know_hosts();
-}
-
-void Communicator::wait_for_hosts() {
-    job_.wait_for_introductions();
-    know_hosts();
-}
-
-// True once everybody's host is known here; the phase may be native then.
-bool Communicator::know_hosts() {
-    if (ruled_->members.placement) {
-        return true;
-    }
-    if (!job_.introduced()) {
-        return false;
-    }
-    const World& world = job_.world();
-    ruled_->members.place(world);
-    {
-        const std::lock_guard lock(record_->mutex);
-        record_->hosts = ruled_->members.host_count();
-        record_->host_names = host_names(ruled_->members, world);
-    }
-    const std::string obstacle =
-        world.native_reason.empty() ? nothing_to_choose(ruled_->members, world) : world.native_reason;
-    if (!obstacle.empty()) {
-        be_native(obstacle);
-        return true;
-    }
-    ruled_->transport = transport_of(runtime().settings, world.sockets);
-    const int decider = choose_decider(ruled_->members, world);
-    ruled_->post.set_decider(decider);
-    ruled_->decider = decider;
-    if (decider != 0) {
-        ruled_->epochs.reset();
-        if (decides()) {
-            ruled_->epochs.emplace(ruled_->follower.end(), 0);
-        }
-    }
-    if (is_synchronous()) {
-        ruled_->synchronous = std::make_unique<SynchronousAdaptation>(
-            job_.twin(), ruled_->slot.synchronous(), ruled_->members, runtime().settings);
-    }
-    start_deciding();
-    tell_what_was_clocked();
-    return true;
-}
-
-void Communicator::start_deciding() {
-    const World& world = job_.world();
-    if (const auto source = job_.source()) {
-        source_background_ = source->background();
-    }
+    note_hosts(*members_, twin->world());
     {
         const std::lock_guard lock(record_->mutex);
         record_->ruled = true;
-        record_->adaptation.mode = mode_of(job_.source() != nullptr);
-        record_->reason = world.host_count() == 1     ? "one host"
-                          : world.daemon_host.empty() ? "network measured"
-                                                      : "network known to the hosts' agents";
+        record_->adaptation.mode = mode_of(twin->source() != nullptr);
+        record_->reason = twin->peers()->world().host_count() == 1 ? "one host"
+                          : twin->world().has_daemons              ? "network known to the hosts' agents"
+                                                                   : "network measured";
+    }
+    if (is_verbose(3)) {
+        say(3, title_of(*record_) + ": taken on from call " + std::to_string(first_call + 1) + " on, in slot " +
+                   std::to_string(slot.number()));
     }
     if (!decides()) {
-        return;
+        docket_.reset();
+    } else if (!docket_) {
+        start_deciding(*members_, twin->world(), twin->lookout(), twin->peers()->ledger_of(comm_));
     }
-    repeated_.forget();  // those that nobody was asked about while another was taken to decide
+    tell_what_was_clocked();
+}
+
+// `members` placed in `world`.
+void Communicator::start_deciding(const Members& members, const World& world,
+                                  const std::shared_ptr<Lookout>& lookout, std::shared_ptr<Ledger> ledger) {
+    repeated_.forget();
+    table_.ask_anew();
     Docket::Subject subject;
-    subject.placement = ruled_->members.placement;
-    for (const int host : ruled_->members.world_host_of) {
-        subject.source_host_of.push_back(
-            world.daemon_host.empty() ? host : world.daemon_host[static_cast<std::size_t>(host)]);
+    subject.placement = members.placement;
+    for (const int host : members.world_host_of) {
+        subject.source_host_of.push_back(world.source_host[static_cast<std::size_t>(host)]);
     }
-    subject.decider = ruled_->decider;
-    subject.lookout = job_.lookout();
+    subject.decider = my_rank_;
+    subject.lookout = lookout;
     subject.sockets = world.sockets;
     subject.settings = runtime().settings;
     subject.store = runtime().profile;
     subject.mpi_library = library_version();
     subject.record = record_;
-    subject.ledger = job_.ledger_of(ruled_->members.twin_rank_of);
-    ruled_->docket = std::make_shared<Docket>(std::move(subject));
-    ruled_->has_thread = !is_synchronous() && runtime().settings.agent != AgentPlace::in_band &&
-                         DecidingThread::take_on(ruled_->docket);
-}
-
-void Communicator::end_deciding() {
-    if (ruled_ && ruled_->docket) {
-        ruled_->docket->end(ruled_->table.calls_made());
-    }
+    subject.ledger = std::move(ledger);
+    docket_ = std::make_shared<Docket>(std::move(subject));
+    has_thread_ = !is_synchronous() && runtime().settings.agent != AgentPlace::in_band &&
+                  DecidingThread::take_on(docket_);
 }
 
 void Communicator::follow(std::uint64_t call) {
-    know_hosts();
-    if (phase_ == Phase::native) {
-        return;
-    }
-    if (ruled_->docket && !ruled_->has_thread && !is_synchronous()) {
-        ruled_->docket->work();
+    if (docket_ && !has_thread_ && !is_synchronous()) {
+        docket_->work();
     }
     if (decides()) {
         announce_or_defer(call);
-    }
-    if (!decides() || ruled_->members.my_rank != 0) {  // in band rank 0 may have announced before
+    } else {
         listen(call);
     }
     while (phase_ == Phase::ruled && !ruled_->follower.within(call)) {
@@ -173,7 +136,7 @@ void Communicator::follow(std::uint64_t call) {
 
 // Calls come the faster the longer, in calls, an epoch is. Inside one host a look costs as much as dozens of them.
 std::uint64_t Communicator::next_event(std::uint64_t call) const {
-    const std::uint64_t looks_per_epoch = ruled_->members.host_count() == 1 ? 1 : 32;
+    const std::uint64_t looks_per_epoch = members_->host_count() == 1 ? 1 : 32;
     const std::uint64_t look =
         call + std::max<std::uint64_t>(ruled_->follower.calls_per_epoch() / looks_per_epoch, 1);
     return std::min(look, ruled_->follower.end());
@@ -199,27 +162,20 @@ void Communicator::announce_what_was_deferred() {
 
 void Communicator::announce(std::uint64_t call) {
     EpochDecider& epochs = *ruled_->epochs;
-    // What ranks have clocked waits until there is somebody to judge it.
-    const bool listens = ruled_->docket != nullptr || ruled_->members.placement != nullptr;
-    for (const Report& report : listens ? ruled_->post.receive_reports() : std::vector<Report>{}) {
+    for (const Report& report : ruled_->post.receive_reports()) {
         if (const auto* const lead = std::get_if<LeadReport>(&report)) {
             epochs.hear(*lead);
-        } else if (ruled_->docket) {
-            ruled_->docket->hear(std::get<TimeReport>(report));
+        } else {
+            docket_->hear(std::get<TimeReport>(report));
         }
     }
     while (epochs.due(call)) {
-        if (ruled_->members.host_count() == 1) {
-            const bool quiet = ruled_->docket && ruled_->docket->is_quiet();
-            epochs.keep(quiet ? quiet_pace_on_one_host : pace_on_one_host);
+        if (members_->host_count() == 1) {
+            epochs.keep(docket_->is_quiet() ? quiet_pace_on_one_host : pace_on_one_host);
         }
         Announcement made = epochs.enter(call, now_us());
-        if (ruled_->docket) {
-            made.rulings = ruled_->docket->take_fresh(call, ruled_->table.calls_made());
-            made.route = ruled_->docket->route();
-        } else {
-            made.route = route_without_network(ruled_->members.rank_count());
-        }
+        made.rulings = docket_->take_fresh(call, table_.calls_made());
+        made.route = docket_->route();
         ruled_->post.send(made);
         record_->adaptation.horizon_calls = made.horizon_calls;
         ruled_->follower.hear(std::move(made));
@@ -257,10 +213,6 @@ void Communicator::wait_for_epoch(std::uint64_t call) {
     Patience patience;
     waiting_ = true;
     while (phase_ == Phase::ruled && !ruled_->follower.knows_next()) {
-        know_hosts();
-        if (phase_ != Phase::ruled) {
-            break;
-        }
         listen(call);
         if (source_background_ != nullptr) {
             source_background_->progress();
@@ -278,7 +230,7 @@ void Communicator::wait_for_epoch(std::uint64_t call) {
 void Communicator::leave(const Turn& turn) {
     running_ = nullptr;
     announce_what_was_deferred();
-    if (turn.course != nullptr && turn.course->add(turn.begun_us, now_us()) && ruled_->members.placement) {
+    if (turn.course != nullptr && turn.course->add(turn.begun_us, now_us()) && phase_ == Phase::ruled) {
         tell(turn.course->take_report());
     }
     if (!late_) {
@@ -308,18 +260,19 @@ void Communicator::leave(const Turn& turn) {
 }
 
 void Communicator::tell(const TimeReport& report) {
-    if (!reports_times(my_rank_, report.shapes.root, ruled_->decider, rank_count())) {
+    const bool wanted = runtime().settings.holds_trials();
+    if (!wanted || !reports_times(my_rank_, report.shapes.root, ruled_->decider, rank_count())) {
         return;
     }
     if (!decides()) {
         ruled_->post.report(report);
-    } else if (ruled_->docket) {
-        ruled_->docket->hear(report);
+    } else {
+        docket_->hear(report);
     }
 }
 
 void Communicator::tell_what_was_clocked() {
-    for (const TimeReport& report : ruled_->table.take_reports()) {
+    for (const TimeReport& report : table_.take_reports()) {
         tell(report);
     }
 }
@@ -332,10 +285,10 @@ void Communicator::take(const Announcement& announcement) {
     for (const Ruling& ruling : announcement.rulings) {
         RulingRecord explained;
         explained.settled = ruling.id == 0;
-        if (ruled_->docket) {
-            ruled_->docket->explain(ruling, explained);
+        if (docket_) {
+            docket_->explain(ruling, explained);
         }
-        ruled_->table.take(ruling, announcement.first_call, std::move(explained), ruled_->transport);
+        table_.take(ruling, announcement.first_call, std::move(explained), ruled_->transport);
     }
     tell_what_was_clocked();
     if (record_->first_ruled_call && record_->first_ruled_ms == 0) {
@@ -361,12 +314,12 @@ void Communicator::settle_at_once(const CallShape& shape, std::uint64_t call) {
         made.kind = Announcement::Kind::at_once;
         made.first_call = call;
         if (measured) {
-            made.rulings = ruled_->docket->use(std::move(*measured), call);
+            made.rulings = docket_->use(std::move(*measured), call);
         }
-        if (!shape.empty() && !ruled_->table.find(shape, call).ruled) {
-            made.rulings.push_back(ruled_->docket->decide_now(shape, call));
+        if (!shape.empty() && !table_.find(shape, call).ruled) {
+            made.rulings.push_back(docket_->decide_now(shape, call));
         }
-        made.route = ruled_->docket->route();
+        made.route = docket_->route();
         ruled_->post.send(made);
         take(made);
         return;

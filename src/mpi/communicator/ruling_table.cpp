@@ -125,6 +125,18 @@ std::vector<Decider::CallsMade> RulingTable::calls_made() const {
     return made;
 }
 
+std::vector<Decider::NativeTime> RulingTable::native_times() const {
+    std::vector<Decider::NativeTime> times;
+    const std::lock_guard lock(record_.mutex);
+    for (const auto& [shapes, of_class] : record_.classes) {
+        const auto course = courses_.find(shapes);
+        if (course != courses_.end()) {
+            times.push_back({shapes, of_class.native_calls, course->second.untold_us()});
+        }
+    }
+    return times;
+}
+
 Runner RulingTable::runner_for(const Entry& entry, const CallShape& shape) {
     const Algorithm& algorithm = *entry.ruling.candidate.algorithm;
     return algorithm.has_schedule() ? Runner{&execution_for(entry, shape)}

@@ -2,7 +2,9 @@
 // no hash, no allocation.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <list>
 #include <map>
 #include <memory>
@@ -82,8 +84,13 @@ class RulingTable {
     void take(const Ruling& ruling, std::uint64_t call, RulingRecord explained,
               const Transport& transport);
 
+    /// Nobody is taken to have been asked for a ruling.
+    void ask_anew() { std::fill(std::begin(recent_), std::end(recent_), Way{}); }
+
     /// On this rank, of the classes that are told apart.
     std::vector<Decider::CallsMade> calls_made() const;
+    /// The same, with what those calls took that were clocked, before anything is ruled.
+    std::vector<Decider::NativeTime> native_times() const;
 
   private:
     static constexpr std::size_t recent_shapes = 8;

@@ -151,11 +151,11 @@ int make_datatype_key() {
 }
 
 std::optional<TypeShape> shape_of(const void* buffer, MPI_Count count, MPI_Datatype type,
-                                  MPI_Comm twin) {
+                                  MPI_Comm quiet) {
     Known& place = place_of(type);
     const std::uint64_t now = freed_types.load(std::memory_order_relaxed);
     const bool seen = place.generation == now && place.type == type;
-    if ((!seen || buffer == nullptr) && refused(buffer, count, type, twin)) {
+    if ((!seen || buffer == nullptr) && refused(buffer, count, type, quiet)) {
         return std::nullopt;
     }
     if (!seen) {

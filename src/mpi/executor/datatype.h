@@ -23,10 +23,10 @@ int make_datatype_key();
 inline std::atomic<std::uint64_t> freed_types{1};
 
 /// Of the type of a message. Nothing where the MPI library refuses such a message: a type that is not
-/// committed, a buffer that may not be null. `twin` returns errors. Remembered per thread, so that
+/// committed, a buffer that may not be null. `quiet` returns errors. Remembered per thread, so that
 /// repeated calls cost a comparison.
 std::optional<TypeShape> shape_of(const void* buffer, MPI_Count count, MPI_Datatype type,
-                                  MPI_Comm twin);
+                                  MPI_Comm quiet);
 
 /// The message as contiguous packed bytes. For types that are not in place the root packs ahead of
 /// what it sends so that packing overlaps with transfer; the others unpack at the end.

@@ -50,7 +50,7 @@ int copy(const Elements& from, const Elements& to, MPI_Comm comm);
 /// memory only where the schedule copies the one to the very place of the other (blocks in place).
 class Memory {
   public:
-    /// `comm` is any communicator of the job.
+    /// `comm` is any communicator; errors are raised on it.
     explicit Memory(MPI_Comm comm) : comm_(comm) {}
 
     void read(const Elements& from) {

@@ -19,7 +19,7 @@ Outcome not_raised(int error) { return {error, error != MPI_SUCCESS}; }
 /// The data of a call that only moves them.
 class Moved {
   public:
-    explicit Moved(const CallOnComm& call) : memory_(call.twin) {
+    explicit Moved(const CallOnComm& call) : memory_(call.quiet) {
         error_ = lay_out(call.binding, memory_);
         if (error_ == MPI_SUCCESS && memory_.input() != nullptr) {
             error_ = memory_.input()->prepare(call.binding.input.bytes());
@@ -176,7 +176,7 @@ Outcome reduce_scatter_block_by_allreduce(const CallOnComm& call) {
     }
     Elements shares = call.binding.output;
     shares.buffer = results;
-    return not_raised(copy(nth(shares, call.rank, call.binding.output.count), call.binding.output, call.twin));
+    return not_raised(copy(nth(shares, call.rank, call.binding.output.count), call.binding.output, call.quiet));
 }
 
 Outcome reduce_scatter_block_by_reduce_scatter(const CallOnComm& call) {

@@ -14,7 +14,7 @@ struct CallOnComm {
     MPI_Comm comm;
     int rank;
     int size;
-    MPI_Comm twin;  ///< of the job; it returns errors
+    MPI_Comm quiet;  ///< of this process alone; it returns errors
 };
 
 using NativeComposition = Outcome (*)(const CallOnComm& call);

@@ -1,4 +1,4 @@
-// Which slots of the twin's tags (tags.h) this rank may offer to a communicator. Ranks agree on one that
+// Which slots of a twin's tags (tags.h) this rank may offer to a communicator. Ranks agree on one that
 // all of them offered, and one that is offered to a pending agreement is offered to no other.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace mutirao::mpi {
 class Slots {
   public:
     explicit Slots(int count) : taken_(static_cast<std::size_t>(count), false) {
-        taken_[0] = true;  // MPI_COMM_WORLD's
+        taken_[0] = true;  // that of the communicator that the twin was made for
     }
 
     /// A set of slots, as bits: bit i is the i-th of 64 places that `who` is given to choose from, the

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <numeric>
 #include <span>
 #include <type_traits>
 
@@ -125,8 +126,42 @@ World world_of(const std::vector<Introduction>& introductions, int my_rank) {
     world.at_odds = !all_alike(introductions, &Introduction::enabled) ||
                     !all_alike(introductions, &Introduction::version) ||
                     !all_alike(introductions, &Introduction::settings);
-    world.daemon_host = daemon_hosts(introductions, world);
+    world.source_host = daemon_hosts(introductions, world);
+    world.has_daemons = !world.source_host.empty();
+    if (!world.has_daemons) {
+        world.source_host.resize(static_cast<std::size_t>(world.host_count()));
+        std::iota(world.source_host.begin(), world.source_host.end(), 0);
+    }
     return world;
+}
+
+World part_of(const World& whole, const std::vector<int>& ranks, int my_rank) {
+    World part;
+    part.my_rank = my_rank;
+    part.native_reason = whole.native_reason;
+    part.sockets = whole.sockets;
+    part.has_daemons = whole.has_daemons;
+    std::vector<int> leader_of(static_cast<std::size_t>(whole.host_count()), -1), number_of = leader_of;
+    const auto host_of = [&](int rank) { return static_cast<std::size_t>(whole.placement->host_of(rank)); };
+    for (std::size_t i = ranks.size(); i-- > 0;) {
+        leader_of[host_of(ranks[i])] = static_cast<int>(i);
+    }
+    for (std::size_t host = 0; host < leader_of.size(); ++host) {
+        if (leader_of[host] < 0) {
+            continue;
+        }
+        number_of[host] = part.host_count();
+        part.leader_of_host.push_back(leader_of[host]);
+        part.host_names.push_back(whole.host_names[host]);
+        part.processors_of_host.push_back(whole.processors_of_host[host]);
+        part.source_host.push_back(whole.source_host[host]);
+    }
+    std::vector<int> host_of_rank;
+    for (const int rank : ranks) {
+        host_of_rank.push_back(number_of[host_of(rank)]);
+    }
+    part.placement = std::make_shared<const Placement>(std::move(host_of_rank));
+    return part;
 }
 
 }  // namespace mutirao::mpi

@@ -1,5 +1,5 @@
-// What every rank of the job tells every other once, and what all know from it: who shares a host, and
-// whether anything stands against mutirao.
+// What ranks tell each other once, and what all of them know from it: who shares a host, and whether anything
+// stands against mutirao.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ struct Introduction {
 /// Of this rank, but for the agent's part.
 Introduction introduce(const Settings& settings, std::uint64_t settings_hash, int my_rank);
 
-/// All ranks and their hosts. Hosts are numbered by their lowest rank; that rank leads the host.
+/// Ranks that know each other, and their hosts. Hosts are numbered by their lowest rank; that rank leads the host.
 struct World {
     /// Every host measures every link, so that more of them would never come to an end.
     static constexpr int most_hosts = 64;
@@ -46,12 +46,13 @@ struct World {
     std::vector<int> leader_of_host;
     std::vector<std::string> host_names;
     std::vector<std::int64_t> processors_of_host;
-    /// Why all calls of the whole job go to the MPI library; empty: they need not.
+    /// Why all calls of these ranks go to the MPI library; empty: they need not.
     std::string native_reason;
     bool at_odds = false;  ///< because the ranks do not agree
     SocketLimits sockets;  ///< the least of all hosts'
-    /// The standing agents' number of each host; empty unless every host has one of the same group.
-    std::vector<int> daemon_host;
+    /// By which number what measures the network knows each host.
+    std::vector<int> source_host;
+    bool has_daemons = false;  ///< standing agents of one group measure
 
     int rank_count() const { return placement ? placement->rank_count() : 0; }
     int host_count() const { return static_cast<int>(leader_of_host.size()); }
@@ -71,5 +72,7 @@ std::string extent_of(const World& world);
 
 /// Equal on all ranks but for my_rank.
 World world_of(const std::vector<Introduction>& introductions, int my_rank);
+/// The same of some of them: `ranks` in the order that they are to have. Hosts keep theirs.
+World part_of(const World& whole, const std::vector<int>& ranks, int my_rank);
 
 }  // namespace mutirao::mpi

@@ -21,5 +21,18 @@ TEST(World, OfMoreHostsThanAreMeasuredIsNative) {
     EXPECT_FALSE(world_with(2000, 2).at_odds);
 }
 
+// Hosts keep their order, so that a tree of the whole's hosts is one of the part's.
+TEST(World, OfAPartKeepsTheOrderOfHostsAndWhoMeasuresThem) {
+    const World whole = world_with(5, 2);
+    const World part = part_of(whole, {9, 2, 8, 3, 6}, 3);
+    EXPECT_EQ(part.rank_count(), 5);
+    EXPECT_EQ(part.source_host, (std::vector<int>{1, 3, 4}));
+    EXPECT_EQ(part.leader_of_host, (std::vector<int>{1, 4, 0}));
+    EXPECT_EQ(part.placement->host_of(0), 2);
+    EXPECT_EQ(part.placement->host_of(3), 0);
+    EXPECT_EQ(part.my_host(), 0);
+    EXPECT_FALSE(part.leads(3));
+}
+
 }  // namespace
 }  // namespace mutirao::mpi

@@ -8,11 +8,10 @@
 
 namespace mutirao::mpi {
 
-AnnouncementPost::AnnouncementPost(MPI_Comm twin, Slot slot, const Members& members,
-                                   std::function<void()> know_hosts)
+AnnouncementPost::AnnouncementPost(MPI_Comm twin, Slot slot, const Members& members, int decider)
     : members_(members),
       owner_(slot.owner()),
-      know_hosts_(std::move(know_hosts)),
+      decider_(decider),
       announcements_(twin, slot.announcements()),
       reports_(twin, slot.reports()) {}
 
@@ -65,9 +64,6 @@ void AnnouncementPost::send(const Announcement& announcement) {
 std::vector<Announcement> AnnouncementPost::receive() {
     std::vector<Announcement> heard;
     while (auto received = announcements_.receive()) {
-        if (needs_hosts(received->bytes) && !members_.placement) {
-            know_hosts_();
-        }
         auto announcement =
             decode_announcement(received->bytes, members_.rank_count(), members_.host_count());
         if (!announcement) {

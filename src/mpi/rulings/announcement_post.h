@@ -5,7 +5,6 @@
 
 #include <mpi.h>
 
-#include <functional>
 #include <vector>
 
 #include "core/epochs/announcement.h"
@@ -17,10 +16,10 @@ namespace mutirao::mpi {
 
 class AnnouncementPost {
   public:
-    /// `members` outlives the post; `know_hosts` makes sure that its placement is known, and is
-    /// called only where all ranks have told where they are.
-    AnnouncementPost(MPI_Comm twin, Slot slot, const Members& members,
-                     std::function<void()> know_hosts);
+    /// `members` outlives the post, and is placed.
+    AnnouncementPost(MPI_Comm twin, Slot slot, const Members& members, int decider);
+
+    int decider() const { return decider_; }
 
     /// The decider's, to all others.
     void send(const Announcement& announcement);
@@ -33,8 +32,6 @@ class AnnouncementPost {
 
     /// No sends are under way.
     bool idle() { return announcements_.idle() && reports_.idle(); }
-    /// Before the first announcement: rank 0, unless told otherwise.
-    void set_decider(int rank) { decider_ = rank; }
 
   private:
     void pass_on(const Announcement& announcement, std::shared_ptr<const Post::Bytes> bytes);
@@ -43,8 +40,7 @@ class AnnouncementPost {
 
     const Members& members_;
     const std::uint64_t owner_;
-    int decider_ = 0;
-    std::function<void()> know_hosts_;
+    const int decider_;
     Post announcements_;
     Post reports_;
 };

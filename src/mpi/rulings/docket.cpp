@@ -139,6 +139,16 @@ Route Docket::route() {
     return route_;
 }
 
+std::optional<double> Docket::farthest_us() {
+    const std::lock_guard lock(mutex_);
+    return farthest_us_;
+}
+
+double Docket::expected_gain_us(const std::vector<Decider::NativeTime>& native) {
+    const std::lock_guard lock(mutex_);
+    return decider_.expected_gain_us(native);
+}
+
 bool Docket::is_quiet() {
     const std::lock_guard lock(mutex_);
     return queue_.empty() && fresh_.empty() && decider_.quiet();
@@ -183,8 +193,10 @@ void Docket::take_network(std::shared_ptr<const Topology> newest, const MemoryCo
     Route route = quickest_route(newest->network, here);
     network_ = std::make_shared<const RankNetwork>(std::move(newest), subject_.placement, memory);
     frozen_ = subject_.settings.adaptation.mode == Adaptation::Mode::off && subject_.lookout;
+    const std::vector<double>& latency_us = network_->between_hosts().latency_us();
     const std::lock_guard lock(mutex_);
     route_ = std::move(route);
+    farthest_us_ = *std::max_element(latency_us.begin(), latency_us.end());
 }
 
 void Docket::question_all(bool news) {

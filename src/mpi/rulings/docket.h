@@ -49,6 +49,10 @@ class Docket {
     /// Decided and not yet taken, in that call. `made`: all calls so far. The route as the network is now.
     std::vector<Ruling> take_fresh(std::uint64_t call, const std::vector<Decider::CallsMade>& made);
     Route route();
+    /// Between two hosts, one way; nothing: the network is not known yet.
+    std::optional<double> farthest_us();
+    /// What calls that ran natively would have taken less.
+    double expected_gain_us(const std::vector<Decider::NativeTime>& native);
     /// Nothing is on probe, and nothing waits for a decision.
     bool is_quiet();
     /// The communicator is freed: what was learned is kept for other jobs, and told.
@@ -117,6 +121,7 @@ class Docket {
     Decider decider_;
     std::map<std::uint32_t, Decided> announced_;  ///< by identifier, until it is explained
     Route route_;
+    std::optional<double> farthest_us_;
     std::uint64_t call_ = 0;  ///< the newest that is known here
 };
 

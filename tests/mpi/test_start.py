@@ -1,0 +1,39 @@
+"""What is set up when: nothing in MPI_Init, nothing for a few calls, and in time for many (docs/architecture.md, The start)."""
+
+import pytest
+
+from ends import decided_calls
+
+# Each rank as a host of its own; with a forced algorithm it always pays.
+FORCED = {"ranks_per_host": "1", "start": "beside", "broadcast": "binomial", "profile": "off"}
+
+
+def start_of(finished):
+    return finished.report["start"]
+
+
+@pytest.mark.on_any_mpi
+@pytest.mark.parametrize("repeat, ruled", [(5, False), (150, True)])
+def test_a_few_calls_set_nothing_up(run, repeat, ruled):
+    finished = run("collective", "broadcast", "--repeat", repeat, ranks=3, settings=FORCED)
+    assert finished.returncode == 0, finished.errors
+    world, start = finished.report["communicators"][0], start_of(finished)
+    assert world["state"] == ("mutirao" if ruled else "not yet"), world
+    assert (decided_calls(finished) > 0) == ruled
+    assert (start["twin_ms"] > 0) == ruled and start["waited_ms"] == 0
+    assert ruled or start["agreed_ms"] == start["introduced_ms"] == 0
+
+
+@pytest.mark.on_any_mpi
+def test_switched_off_everywhere_nobody_is_asked(run):
+    finished = run("collective", "broadcast", "--repeat", 150, ranks=3, settings={**FORCED, "enabled": "off"})
+    assert finished.returncode == 0 and start_of(finished)["native_reason"] == "switched off"
+
+
+@pytest.mark.on_any_mpi
+def test_what_does_not_pay_is_not_set_up(run):
+    """Nobody measures, so nothing is predicted to be won."""
+    finished = run("collective", "broadcast", "--repeat", 150, ranks=3,
+                   settings={"ranks_per_host": "1", "start": "beside", "agent": "off", "profile": "off"})
+    world = finished.report["communicators"][0]
+    assert world["state"] == "not yet" and world["hosts"] == 3 and start_of(finished)["twin_ms"] == 0
