@@ -80,8 +80,6 @@ Communicator::Communicator(MPI_Comm comm, Job& job)
         be_native("intercommunicator");
     } else if (record_->ranks == 1) {
         be_native("one rank");
-    } else if (!is_within_world(comm)) {
-        be_native("with ranks of another MPI_COMM_WORLD");
     }
 }
 
@@ -221,6 +219,8 @@ void Communicator::look_around(std::uint64_t call) {
     }
     if (phase_ == Phase::counting && agrees_no_more_) {
         be_native("the program duplicates it without blocking");
+    } else if (phase_ == Phase::counting && !is_within_world(comm_)) {
+        be_native("with ranks of another MPI_COMM_WORLD");
     }
     if (phase_ == Phase::counting && !introducing_) {
         vote();
