@@ -654,8 +654,10 @@ std::optional<std::string> ClassChoice::newly_settled() {
     return reason_ = why_settled();
 }
 
-double ClassChoice::least_predicted_share() const {
-    double share = 1;
+double ClassChoice::least_predicted_share(double native_us) const {
+    constexpr double of_a_riddle = 0.5;
+    const bool riddle = rivals_.size() > 1 && native_us > far_beyond * predicted_us(rivals_.front());
+    double share = riddle ? of_a_riddle : 1;
     for (const Rival& each : rivals_) {
         const double its = predicted_us(each) / predicted_us(rivals_.front());
         share = std::min(share, error_ > most_trusted_error ? its / (1 + error_) : its);

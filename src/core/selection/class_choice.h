@@ -83,9 +83,9 @@ class ClassChoice {
 
     const std::string& reason() const { return reason_; }
     std::string why_probed(int number) const;
-    /// Of what the MPI library's own takes: by the fastest, as is predicted before anything is measured. Where predictions
-    /// are not to be trusted, the least that it may be.
-    double least_predicted_share() const;
+    /// Of what the MPI library's own takes, which was `native_us`: by the fastest, as is predicted. Where predictions are
+    /// not to be trusted, the least that it may be; half where native takes far longer than predicted.
+    double least_predicted_share(double native_us) const;
     /// Once nothing is left to be tried, the first time it is asked after that.
     std::optional<std::string> newly_settled();
     const Arm* incumbent() const { return rivals_.empty() ? nullptr : &rival(incumbent_).arm; }

@@ -121,7 +121,7 @@ double Decider::expected_gain_us(std::span<const NativeTime> native) const {
     double gain_us = 0;
     for (const NativeTime& each : native) {
         const ClassChoice* const choice = find(each.shapes);
-        const double share = choice == nullptr ? 1 : choice->least_predicted_share();
+        const double share = choice == nullptr ? 1 : choice->least_predicted_share(each.time_us);
         gain_us += static_cast<double>(each.calls) * each.time_us * (1 - share);
     }
     return gain_us;

@@ -395,6 +395,8 @@ TEST_F(DeciderTest, ExpectsToWinOfNativeCallsWhatIsPredictedToBeFaster) {
     const std::vector<Decider::NativeTime> native = {
         {allreduces, 30, 100'000}, {broadcasts, 1000, 2000}, {unknown, 10, 1e6}};
     EXPECT_DOUBLE_EQ(decider.expected_gain_us(native), 30 * 75'000);
+    const std::vector<Decider::NativeTime> far_slower = {{allreduces, 30, 700'000}, {broadcasts, 1000, 4000}};
+    EXPECT_DOUBLE_EQ(decider.expected_gain_us(far_slower), 30 * 700'000 * 0.75) << "broadcasts have no rival";
 }
 
 // --- the promise -------------------------------------------------------------------------------------
