@@ -28,6 +28,16 @@ Outlook outlook(std::vector<std::pair<std::string_view, double>> predicted_us, d
     return made;
 }
 
+/// A tree takes what nothing can be faster than, and native more than twice as long.
+Outlook tree_at_the_bound() {
+    Outlook made = outlook({{"native", 475'000}}, 0.25, Collective::broadcast);
+    Arm tree = arm("tree", Collective::broadcast);
+    tree.candidate.parameters.tree = TreeKind::minimum_spanning;
+    made.arms.push_back({tree, 217'000, 217'000});
+    made.bound_us = 217'000;
+    return made;
+}
+
 test::Truth takes(std::map<std::string, double> times_us) {
     return [times_us](const Arm& run, std::uint64_t) { return times_us.at(to_string(run.candidate)); };
 }
@@ -331,12 +341,7 @@ TEST_P(DeciderAtAPaceTest, MessagesThatArriveSoonerDecide) {
         const double now_us = arrives_us.at(to_string(run.candidate));
         return pace_us + now_us - std::exchange(before_us, now_us) + 100.0 * static_cast<double>(number % 3);
     });
-    Outlook made = outlook({{"native", 475'000}}, 0.25, Collective::broadcast);
-    Arm tree = arm("tree", Collective::broadcast);
-    tree.candidate.parameters.tree = TreeKind::minimum_spanning;
-    made.arms.push_back({tree, 217'000, 217'000});
-    made.bound_us = 217'000;
-    decider.on_outlook(broadcasts, made);
+    decider.on_outlook(broadcasts, tree_at_the_bound());
     calls(broadcasts, 40);
     EXPECT_EQ(program.ran().back(), "tree:kind=mst");
     EXPECT_GE(ran("tree:kind=mst"), 20);
@@ -351,12 +356,7 @@ INSTANTIATE_TEST_SUITE_P(Paces, DeciderAtAPaceTest, ::testing::Values(500'000, 2
 // A stream of broadcasts that nothing makes faster: that calls take less than the bound is no reason to change.
 TEST_F(DeciderTest, WhereCallsOverlapOneThatBringsNothingIsProbedOnce) {
     program.add(broadcasts, takes({{"native", 210'000}, {"tree:kind=mst", 260'000}}));
-    Outlook made = outlook({{"native", 475'000}}, 0.25, Collective::broadcast);
-    Arm tree = arm("tree", Collective::broadcast);
-    tree.candidate.parameters.tree = TreeKind::minimum_spanning;
-    made.arms.push_back({tree, 217'000, 217'000});
-    made.bound_us = 217'000;
-    decider.on_outlook(broadcasts, made);
+    decider.on_outlook(broadcasts, tree_at_the_bound());
     calls(broadcasts, 200);
     EXPECT_EQ(program.ran().back(), "native");
     EXPECT_LE(ran("tree:kind=mst"), 2);

@@ -260,9 +260,10 @@ void Communicator::take_vote(std::uint64_t call) {
     }
     if (said.knows()) {
         const World& world = said.peers()->world();
-        note_hosts(placed_among(*said.peers()), world);
+        const Members members = placed_among(*said.peers());
+        note_hosts(members, world);
         const std::string obstacle = world.native_reason.empty()
-                                         ? nothing_to_choose(placed_among(*said.peers()), world)
+                                         ? nothing_to_choose(members, world)
                                          : world.native_reason;
         if (!obstacle.empty()) {
             return be_native(obstacle);

@@ -62,7 +62,7 @@ Pending Vote::begin(MPI_Comm comm) {
 }
 
 bool Vote::is_at_odds() const {
-    return (!all_say(enabled_flag) && !all_say(disabled_flag)) || all().settings != ~all().not_settings;
+    return (!all_say(enabled_flag) && !all_say(disabled_flag)) || !runs_alike();
 }
 
 std::string Vote::obstacle() const {
@@ -72,7 +72,7 @@ std::string Vote::obstacle() const {
     if (!all_say(enabled_flag)) {
         return "switched off on some ranks, and not on others";
     }
-    if (all().settings != ~all().not_settings) {
+    if (!runs_alike()) {
         return "the ranks run with different versions or settings of mutirao";
     }
     return all_say(willing_flag) ? "" : "something stands against mutirao on another rank";

@@ -66,6 +66,8 @@ class Vote {
 
     const Ballot& all() const { return memory_->all; }
     bool all_say(std::uint64_t flag) const { return (all().flags & flag) != 0; }
+    /// Of one version, with the same settings.
+    bool runs_alike() const { return all().settings == ~all().not_settings; }
     Pending begin(MPI_Comm comm);
 
     std::shared_ptr<Memory> memory_;
