@@ -22,6 +22,8 @@ class BracketDetector {
 
     /// One way.
     double announced_us() const { return *detector_.announced(); }
+    /// Not merely estimated from a first reply that was late.
+    bool was_measured() const { return detector_.was_measured(); }
 
   private:
     ChangeDetector detector_;
