@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -32,6 +33,13 @@ constexpr const char* select_rows =
     "SELECT ranks, hosts, most_on_a_host, collective, root, commutes, length_bytes, buffers, origin,"
     " candidate, low_us, median_us, high_us, windows, measured_s FROM measurement"
     " WHERE fabric = ? AND mpi = ?";
+
+constexpr const char* select_runs =
+    "SELECT ranks, hosts, most_on_a_host, length_s, saved_share, measured_s FROM run"
+    " WHERE fabric = ? AND mpi = ? AND program = ?";
+constexpr const char* replace_run = "INSERT OR REPLACE INTO run VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)";
+constexpr const char* forget_old_runs =
+    "DELETE FROM run WHERE measured_s < (SELECT measured_s FROM run ORDER BY measured_s DESC LIMIT 1 OFFSET 1023)";
 
 std::string_view text_of(Buffers buffers) { return buffers == Buffers::warm ? "warm" : "cold"; }
 std::string_view text_of(Origin origin) { return origin == Origin::tuned ? "tuned" : "learned"; }
@@ -208,7 +216,8 @@ Outcome ProfileFile::check() {
         const std::string number = std::to_string(*version);
         return set_aside(".version-" + number, "is of the older schema " + number);
     }
-    return Outcome::done;
+    // Tables that are new since.
+    return access_ == Access::read || execute(database_, schema) ? Outcome::done : failure();
 }
 
 Outcome ProfileFile::commit() { return execute(database_, "COMMIT") ? Outcome::done : failure(); }
@@ -276,6 +285,38 @@ bool ProfileFile::put(std::int64_t fabric, const std::string& mpi, const Profile
     replace << whole.time_us.low << whole.time_us.median << whole.time_us.high
             << static_cast<std::int64_t>(whole.windows) << whole.measured_s;
     return replace.run();
+}
+
+// A profile of before these were kept has no table of them until it is written.
+std::optional<std::vector<ProgramRun>> ProfileFile::runs(std::int64_t fabric, const std::string& mpi,
+                                                         const std::string& program) {
+    const auto tables = number("SELECT count(*) FROM sqlite_master WHERE name = 'run'");
+    if (!tables) return std::nullopt;
+    std::vector<ProgramRun> result;
+    if (*tables == 0) return result;
+    Statement statement(database_, select_runs);
+    if (!statement) return std::nullopt;
+    statement << fabric << mpi << program;
+    while (statement.step()) {
+        std::int64_t ranks = 0, hosts = 0, most = 0;
+        ProgramRun run{.program = program, .ranks = {}};
+        statement >> ranks >> hosts >> most >> run.length_s >> run.saved_share >> run.measured_s;
+        run.ranks = {static_cast<int>(ranks), static_cast<int>(hosts), static_cast<int>(most)};
+        result.push_back(std::move(run));
+    }
+    return statement.ended_well() ? std::optional(std::move(result)) : std::nullopt;
+}
+
+bool ProfileFile::put(std::int64_t fabric, const std::string& mpi, const ProgramRun& run) {
+    const auto before = runs(fabric, mpi, run.program);
+    Statement replace(database_, replace_run);
+    if (!before || !replace) return false;
+    const auto same = std::find_if(before->begin(), before->end(),
+                                   [&](const ProgramRun& each) { return each.ranks == run.ranks; });
+    const ProgramRun now = same == before->end() ? run : newest(*same, run);
+    replace << fabric << mpi << now.program << std::int64_t{now.ranks.ranks} << std::int64_t{now.ranks.hosts}
+            << std::int64_t{now.ranks.most_on_a_host} << now.length_s << now.saved_share << now.measured_s;
+    return replace.run() && execute(database_, forget_old_runs);
 }
 
 Outcome ProfileFile::failure() {

@@ -51,6 +51,8 @@ class ProfileFile {
     std::optional<std::vector<ProfileRow>> rows(std::int64_t fabric, const std::string& mpi);
     std::optional<std::int64_t> add(const Fabric& fabric);
     bool put(std::int64_t fabric, const std::string& mpi, const ProfileRow& row);
+    std::optional<std::vector<ProgramRun>> runs(std::int64_t fabric, const std::string& mpi, const std::string& program);
+    bool put(std::int64_t fabric, const std::string& mpi, const ProgramRun& run);
 
     /// After something failed: what it was. Sets a damaged file aside.
     Outcome failure();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "profile/profile_file.h"
+#include "profile/this_host.h"
 
 namespace mutirao::profile {
 namespace {
@@ -14,12 +15,12 @@ constexpr std::size_t most_known = 16;
 constexpr std::size_t most_batches = 4096;
 
 ProfileStore::Answer none_of(const std::vector<KnownFabric>& known, const Fabric& fabric) {
-    if (known.empty()) return {{}, "the profile is empty"};
+    if (known.empty()) return {{}, {}, "the profile is empty"};
     const auto nearest = std::find_if(known.begin(), known.end(), [&](const KnownFabric& each) {
         return each.fabric.hosts == fabric.hosts && each.fabric.sites == fabric.sites;
     });
     const Fabric& other = nearest == known.end() ? known.back().fabric : nearest->fabric;
-    return {{}, "the profile is of another fabric: this one is " + *difference(fabric, other)};
+    return {{}, {}, "the profile is of another fabric: this one is " + *difference(fabric, other)};
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ ProfileStore::Answer ProfileStore::rows_for(const Fabric& fabric, const std::str
     }
     std::string trouble;
     auto answer = read(fabric, mpi, trouble);
-    if (!answer) return {{}, std::move(trouble)};
+    if (!answer) return {{}, {}, std::move(trouble)};
     if (known_.size() < most_known) known_.push_back({fabric, mpi, *answer});
     return std::move(*answer);
 }
@@ -45,7 +46,7 @@ std::optional<ProfileStore::Answer> ProfileStore::read(const Fabric& fabric, con
                                                        std::string& trouble) const {
     ProfileFile file(path_, ProfileFile::Access::read, patience_to_read);
     const auto ended = [&](Outcome outcome) -> std::optional<Answer> {
-        if (outcome == Outcome::absent) return Answer{{}, "there is no profile yet"};
+        if (outcome == Outcome::absent) return Answer{{}, {}, "there is no profile yet"};
         trouble = file.error();
         return std::nullopt;
     };
@@ -55,16 +56,21 @@ std::optional<ProfileStore::Answer> ProfileStore::read(const Fabric& fabric, con
     const auto id = find_alike(*fabrics, fabric);
     if (!id) return none_of(*fabrics, fabric);
     auto rows = file.rows(*id, mpi);
-    if (!rows) return ended(file.failure());
+    auto runs = file.runs(*id, mpi, program());
+    if (!rows || !runs) return ended(file.failure());
     std::string why_none = rows->empty() ? "the profile knows this fabric, but not with " + mpi : "";
-    return Answer{std::move(*rows), std::move(why_none)};
+    return Answer{std::move(*rows), std::move(*runs), std::move(why_none)};
 }
 
 void ProfileStore::remember(const Fabric& fabric, const std::string& mpi,
-                            std::vector<ProfileRow> rows) {
+                            std::vector<ProfileRow> rows, std::optional<ProgramRun> run) {
     const std::lock_guard lock(mutex_);
-    if (rows.empty() || !trouble_.empty() || batches_.size() >= most_batches) return;
-    batches_.push_back({fabric, mpi, std::move(rows)});
+    if ((rows.empty() && !run) || !trouble_.empty() || batches_.size() >= most_batches) return;
+    const auto same = std::find_if(batches_.rbegin(), batches_.rend(), [&](const Batch& each) {
+        return run && each.run && each.run->ranks == run->ranks;
+    });
+    if (same != batches_.rend()) same->run.reset();  // a program may free thousands of communicators
+    batches_.push_back({fabric, mpi, std::move(rows), std::move(run)});
 }
 
 bool ProfileStore::flush(std::chrono::milliseconds patience) {
@@ -86,6 +92,7 @@ bool ProfileStore::flush(std::chrono::milliseconds patience) {
             for (const ProfileRow& row : batch.rows) {
                 if (!file.put(*id, batch.mpi, row)) return file.failure();
             }
+            if (batch.run && !file.put(*id, batch.mpi, *batch.run)) return file.failure();
         }
         return file.commit();
     };

@@ -30,6 +30,7 @@ class ProfileStore {
 
     struct Answer {
         std::vector<ProfileRow> rows;
+        std::vector<ProgramRun> runs;  ///< earlier ones of this program
         std::string why_none;  ///< one line, for `mutirao explain`; empty if there are rows
     };
     /// What was measured on a fabric like this one with that MPI library. Reads the file, once for all who ask
@@ -37,7 +38,8 @@ class ProfileStore {
     Answer rows_for(const Fabric& fabric, const std::string& mpi);
 
     /// Takes up what was newly measured, each window once; no file is touched until flush().
-    void remember(const Fabric& fabric, const std::string& mpi, std::vector<ProfileRow> rows);
+    void remember(const Fabric& fabric, const std::string& mpi, std::vector<ProfileRow> rows,
+                  std::optional<ProgramRun> run = {});
     /// Writes what was taken up; false if something is left, since others had the file for so long.
     bool flush(std::chrono::milliseconds patience);
 
@@ -49,6 +51,7 @@ class ProfileStore {
         Fabric fabric;
         std::string mpi;
         std::vector<ProfileRow> rows;
+        std::optional<ProgramRun> run;
     };
 
     struct Known {

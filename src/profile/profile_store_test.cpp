@@ -117,6 +117,45 @@ TEST_F(Profiles, LaterJobsAddTheirWindows) {
     EXPECT_EQ(ask("SELECT origin, windows FROM measurement ORDER BY origin"), "learned;15;tuned;7;");
 }
 
+TEST_F(Profiles, EarlierRunsOfThisProgramAreKnown) {
+    const auto remember = [&](std::optional<double> saved_share, double length_s) {
+        const ProgramRun run{.program = program(), .ranks = {8, 1, 8}, .length_s = length_s, .saved_share = saved_share};
+        ProgramRun of_another = run;
+        of_another.program = "another";
+        store->remember(one_host, mpi, {}, of_another);
+        store->remember(one_host, mpi, {}, run);
+        return store->flush(patience);
+    };
+    ASSERT_TRUE(remember({}, 10));
+    ASSERT_EQ(store->rows_for(one_host, mpi).runs.size(), 1u);
+    EXPECT_EQ(store->rows_for(one_host, mpi).runs[0].saved_share, std::nullopt);
+    ASSERT_TRUE(remember(0.25, 20));
+    ASSERT_TRUE(remember({}, 30));
+    const std::vector<ProgramRun> runs = ProfileStore(path).rows_for(one_host, mpi).runs;
+    ASSERT_EQ(runs.size(), 1u);
+    EXPECT_EQ(runs[0].length_s, 30);
+    EXPECT_EQ(runs[0].saved_share, 0.25) << "what was found out before";
+    EXPECT_TRUE(runs[0].ranks == (Ranks{8, 1, 8}));
+}
+
+TEST_F(Profiles, OfBeforeRunsWereKeptAreGoodStill) {
+    ASSERT_TRUE(write({row("native", 24)}));
+    ask("DROP TABLE run");
+    EXPECT_EQ(read().size(), 1u);
+    store->remember(one_host, mpi, {}, ProgramRun{.program = program(), .length_s = 7});
+    ASSERT_TRUE(store->flush(patience));
+    EXPECT_EQ(store->rows_for(one_host, mpi).runs.at(0).length_s, 7);
+    EXPECT_FALSE(exists(".damaged"));
+}
+
+TEST_F(Profiles, KeepTheNewestRunsOnly) {
+    for (int i = 0; i < 1500; ++i) {
+        store->remember(one_host, mpi, {}, ProgramRun{.program = std::to_string(i), .ranks = {i + 1, 1, 1}, .measured_s = i * 1.0});
+    }
+    ASSERT_TRUE(store->flush(patience));
+    EXPECT_EQ(ask("SELECT count(*), min(measured_s) FROM run"), "1024;476.0;");
+}
+
 TEST_F(Profiles, FabricsAlikeAreOne) {
     const Fabric far{2, 2, {20000}, "", ""};
     Fabric nearly = far;

@@ -5,7 +5,7 @@ PRAGMA application_id = 1836414057;
 PRAGMA user_version = 2;
 
 -- Sets of hosts: core/selection/profile.h, Fabric. Latencies in us, ascending, with commas.
-CREATE TABLE fabric(
+CREATE TABLE IF NOT EXISTS fabric(
     id INTEGER PRIMARY KEY,
     hosts INTEGER NOT NULL,
     sites INTEGER NOT NULL,
@@ -15,7 +15,7 @@ CREATE TABLE fabric(
 );
 
 -- What was measured of one candidate for one kind of call: core/selection/profile.h, ProfileRow.
-CREATE TABLE measurement(
+CREATE TABLE IF NOT EXISTS measurement(
     fabric INTEGER NOT NULL REFERENCES fabric(id),
     mpi TEXT NOT NULL,                -- name and version
     ranks INTEGER NOT NULL,
@@ -35,4 +35,18 @@ CREATE TABLE measurement(
     measured_s REAL NOT NULL,         -- since 1970
     PRIMARY KEY(fabric, mpi, ranks, hosts, most_on_a_host, collective, root, commutes, length_bytes,
                 buffers, origin, candidate)
+) WITHOUT ROWID;
+
+-- How long programs ran: core/selection/profile.h, ProgramRun. Only the newest of all of these are kept.
+CREATE TABLE IF NOT EXISTS run(
+    fabric INTEGER NOT NULL REFERENCES fabric(id),
+    mpi TEXT NOT NULL,
+    program TEXT NOT NULL,            -- a hash of its command line
+    ranks INTEGER NOT NULL,
+    hosts INTEGER NOT NULL,
+    most_on_a_host INTEGER NOT NULL,
+    length_s REAL NOT NULL,           -- from MPI_Init to the communicator's end
+    saved_share REAL,                 -- of the time for which its calls were handled; NULL: not known
+    measured_s REAL NOT NULL,
+    PRIMARY KEY(fabric, mpi, program, ranks, hosts, most_on_a_host)
 ) WITHOUT ROWID;

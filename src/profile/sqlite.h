@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -43,6 +44,12 @@ class Statement {
         sqlite3_bind_double(statement_.get(), ++bound_, number);
         return *this;
     }
+    /// Nothing: NULL.
+    Statement& operator<<(std::optional<double> number) {
+        if (number) return *this << *number;
+        sqlite3_bind_null(statement_.get(), ++bound_);
+        return *this;
+    }
 
     /// True: there is a row, whose columns can be read.
     bool step() {
@@ -74,6 +81,16 @@ class Statement {
     }
     Statement& operator>>(double& number) {
         number = sqlite3_column_double(statement_.get(), ++read_);
+        return *this;
+    }
+    Statement& operator>>(std::optional<double>& number) {
+        number.reset();
+        if (double value = 0; sqlite3_column_type(statement_.get(), read_ + 1) != SQLITE_NULL) {
+            *this >> value;
+            number = value;
+        } else {
+            ++read_;
+        }
         return *this;
     }
 

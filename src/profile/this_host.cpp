@@ -3,9 +3,14 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
+#include <span>
 #include <string_view>
+
+#include "core/text/hash.h"
 
 namespace mutirao::profile {
 namespace {
@@ -41,6 +46,16 @@ std::string transport() {
         if (!value.empty()) result += (result.empty() ? "" : " ") + std::string(name) + "=" + value;
     }
     return result;
+}
+
+std::string program() {
+    std::ifstream file("/proc/self/cmdline", std::ios::binary);
+    const std::string words((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    if (words.empty()) return {};
+    char digits[17];
+    std::snprintf(digits, sizeof digits, "%016llx",
+                  static_cast<unsigned long long>(fnv1a(std::as_bytes(std::span(words)))));
+    return digits;
 }
 
 // As the XDG base directories have it: a relative path counts as unset.

@@ -11,6 +11,8 @@ namespace {
 
 // A few quick calls say little about the pace of those to come, and an epoch cannot be cut short.
 constexpr std::uint64_t most_growth = 4;
+// So much faster than at the last look calls are taken to be: those that were held up may only be catching up.
+constexpr double most_speedup = 2;
 constexpr std::uint64_t most_horizon_calls = 100'000;
 /// So many epochs go by until the ranks are asked again how far they are ahead.
 constexpr std::uint32_t epochs_per_question = 4;
@@ -34,10 +36,11 @@ std::uint64_t EpochDecider::epoch_calls(std::uint64_t call, double now_us) {
         }
         return epoch_calls_;
     }
-    const double us_per_call = (now_us - *paced_us_) / static_cast<double>(call - paced_call_);
+    const double measured_us = (now_us - *paced_us_) / static_cast<double>(call - paced_call_);
+    us_per_call_ = std::max(measured_us, us_per_call_ / most_speedup);
     paced_us_ = now_us;
     paced_call_ = call;
-    const double wanted = std::ceil(pace_.least_epoch_us / std::max(us_per_call, 1e-3));
+    const double wanted = std::ceil(pace_.least_epoch_us / std::max(us_per_call_, 1e-3));
     const std::uint64_t most = std::min(most_growth * epoch_calls_, pace_.most_calls);
     // A call or two of rounding must not make an epoch of two calls where one would do.
     return wanted <= 1 ? 1 : static_cast<std::uint64_t>(std::min(wanted, static_cast<double>(most)));

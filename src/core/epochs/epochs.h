@@ -39,9 +39,11 @@ inline constexpr Pace pace_on_one_host{10'000, 1024}, quiet_pace_on_one_host{100
 class EpochDecider {
   public:
     /// Until the ranks have said how far they are ahead, the horizon is four calls, or as many as are free.
-    EpochDecider(std::uint64_t first_call, std::uint64_t free_calls)
+    /// `us_per_call`: so far; 0: not known.
+    EpochDecider(std::uint64_t first_call, std::uint64_t free_calls, double us_per_call = 0)
         : announced_until_(first_call + free_calls),
-          horizon_calls_(free_calls > 0 && free_calls < 4 ? free_calls : 4), paced_call_(first_call) {}
+          horizon_calls_(free_calls > 0 && free_calls < 4 ? free_calls : 4), paced_call_(first_call),
+          us_per_call_(us_per_call) {}
 
     void keep(Pace pace) { pace_ = pace; }
 
@@ -71,6 +73,7 @@ class EpochDecider {
     // Since when the pace is measured.
     std::uint64_t paced_call_;
     std::optional<double> paced_us_;
+    double us_per_call_;
     // What the ranks said since they were asked last.
     std::uint32_t asked_in_ = 0;        ///< the epoch
     std::uint64_t largest_lead_ = 0;

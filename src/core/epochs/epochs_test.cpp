@@ -226,6 +226,18 @@ TEST(Epochs, AreFewerOnOneHostOnceNothingIsOnTrial) {
 }
 
 // Rank 0 lags behind by up to so many calls, and nobody waits for it once that is known.
+TEST(Epochs, CallsThatCatchUpSayNothingOfThePace) {
+    constexpr double pace_us = 333'000;
+    constexpr std::uint64_t behind = 16;
+    EpochDecider decider(100, free_calls, pace_us);
+    double now_us = 0;
+    std::uint64_t end = 0;
+    for (std::uint64_t call = 100; call < 100 + behind; ++call, now_us += 10) {
+        while (decider.due(call)) end = decider.enter(call, now_us).next_first_call;
+    }
+    EXPECT_LT(end, 100 + behind + 20) << "in the loop's last epoch nothing can be changed";
+}
+
 TEST(Epochs, HorizonCoversHowFarRanksRunAhead) {
     constexpr std::uint64_t ahead = 100;
     constexpr std::uint64_t end = 25000;

@@ -60,6 +60,11 @@ class ClassChoice {
     bool can_be_clocked_again() const;
     /// Of all time, what its calls take; 0: not known.
     double share_of_time() const { return calls_per_us_ * saving_.time_us(); }
+    /// What its calls save as they run now, in time per time; nothing: not known.
+    std::optional<double> saved_share() const {
+        const std::optional<Difference> one = saving_.per_call();
+        return one ? std::optional(calls_per_us_ * one->us) : std::nullopt;
+    }
     bool probing() const { return probed_ >= 0; }
     /// Enough is known of the incumbent to judge a probe by.
     bool ready_for_probe() const;

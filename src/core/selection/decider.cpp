@@ -127,6 +127,16 @@ double Decider::expected_gain_us(std::span<const NativeTime> native) const {
     return gain_us;
 }
 
+std::optional<double> Decider::saved_share() const {
+    double sum = 0;
+    for (const auto& [shapes, each] : classes_) {
+        const std::optional<double> own = each.saved_share();
+        if (!own && each.share_of_time() >= least_share) return std::nullopt;
+        sum += own.value_or(0);
+    }
+    return sum;
+}
+
 bool Decider::quiet() const {
     return probing_ == nullptr && std::none_of(classes_.begin(), classes_.end(),
                                                [](const auto& each) { return each.second.changed(); });

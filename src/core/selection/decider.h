@@ -78,6 +78,9 @@ class Decider {
     /// What those calls would have taken less by what is predicted to be the fastest for each.
     double expected_gain_us(std::span<const NativeTime> native) const;
 
+    /// What calls as they run now save, in time per time; nothing: of some that matter it is not known.
+    std::optional<double> saved_share() const;
+
     /// Nothing is on probe, or still to be announced.
     bool quiet() const;
     /// Null unless it was taken on.

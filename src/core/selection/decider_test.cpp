@@ -327,6 +327,7 @@ TEST_F(DeciderTest, SaysWhatWasSavedAsItWas) {
     EXPECT_NEAR(account.saved_us - account.probes_us, truth_us, account.error_us + 0.01 * truth_us);
     EXPECT_LT(account.error_us, 0.1 * truth_us);
     EXPECT_EQ(account.unknown_calls, 0u);
+    EXPECT_NEAR(*decider.saved_share(), 1000 * 4000.0 / 1e12, 1e-8) << "of the time up to now";
 }
 
 // Ranks wait for a root that looks at its clock; only where the algorithm changes do their calls show what messages

@@ -216,6 +216,11 @@ ProfileRow merged(const ProfileRow& one, const ProfileRow& other) {
     return result;
 }
 
+ProgramRun newest(const ProgramRun& before, ProgramRun now) {
+    if (!now.saved_share) now.saved_share = before.saved_share;
+    return now;
+}
+
 std::vector<Remembered> remembered(const std::vector<ProfileRow>& rows, const CallShape& shape,
                                    const Ranks& ranks) {
     std::vector<ProfileRow> serving;

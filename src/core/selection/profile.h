@@ -81,6 +81,19 @@ bool of_the_same(const ProfileRow& one, const ProfileRow& other);
 /// common the new one spans both.
 ProfileRow merged(const ProfileRow& one, const ProfileRow& other);
 
+/// How long a program ran, on a communicator of so many ranks.
+struct ProgramRun {
+    std::string program{};  ///< by which its next run is known
+    Ranks ranks{};
+    double length_s = 0;  ///< from MPI_Init to the communicator's end
+    /// Of the time for which mutirao handled its calls; nothing: not known, or it never did.
+    std::optional<double> saved_share{};
+    double measured_s = 0;  ///< when, in seconds since 1970
+};
+
+/// What is known of a program that ran once more.
+ProgramRun newest(const ProgramRun& before, ProgramRun now);
+
 /// What a profile knows of one candidate for a call.
 struct Remembered {
     ProfileRow row;             ///< with the call's own ranks, root and length

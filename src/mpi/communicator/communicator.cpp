@@ -34,9 +34,6 @@ double trips_of_twin(int ranks) {
     return trips_per_round * std::bit_width(static_cast<unsigned>(ranks - 1));
 }
 
-/// It pays when the program has run so many times as long, and as much time again is expected to win so much of it back.
-constexpr double least_runs = 10, least_gain = 2;
-
 std::shared_ptr<Record> new_record(MPI_Comm comm) {
     auto record = std::make_shared<Record>();
     char name[MPI_MAX_OBJECT_NAME] = {};
@@ -87,7 +84,7 @@ Communicator::~Communicator() {
     record_->calls = calls_;
     give_up();
     if (docket_) {
-        docket_->end(table_.calls_made());
+        docket_->end(table_.calls_made(), now_us() - job_.begun_us());
     }
     note_end(*record_);
     if (ruled_ && Job::current() != nullptr) {
@@ -245,7 +242,7 @@ void Communicator::vote() {
     mine.twin = job_.twin_of(group);
     PMPI_Group_free(&group);
     mine.willing = mine.twin || (mine.peers ? job_.has_room_for_twin() : job_.has_room_for_peers());
-    mine.pays = my_rank_ != 0 || (mine.peers && !mine.twin && would_pay(*mine.peers));
+    mine.pays = my_rank_ != 0 || (mine.peers && !mine.twin && would_pay(mine.peers));
     vote_.emplace(comm_, mine);
 }
 
@@ -303,13 +300,14 @@ Members Communicator::placed_among(const Peers& peers) const {
 }
 
 // Rank 0's. Agents inform and never agree: what another host knows no rank must wait for.
-bool Communicator::would_pay(const Peers& peers) {
+bool Communicator::would_pay(const std::shared_ptr<Peers>& peers) {
     const Settings& settings = runtime().settings;
     if (settings.agent == AgentPlace::in_band && settings.start != Start::soon) {
-        return points_.units() >= static_cast<std::int64_t>(least_runs * trips_of_twin(record_->ranks));
+        return points_.units() >= static_cast<std::int64_t>(10 * trips_of_twin(record_->ranks));
     }
     if (!docket_ && settings.agent != AgentPlace::in_band) {
-        start_deciding(placed_among(peers), peers.world(), peers.lookout(), peers.ledger_of(comm_));
+        start_deciding(placed_among(*peers), peers->world(), peers->lookout(), peers->ledger_of(comm_));
+        docket_peers_ = peers;
     }
     if (settings.start == Start::soon || settings.forces_anything()) {
         return true;
@@ -318,14 +316,16 @@ bool Communicator::would_pay(const Peers& peers) {
     if (!farthest_us) {
         return false;
     }
-    const double cost_us = std::max(trips_of_twin(record_->ranks) * *farthest_us, least_cost_of_twin_us);
-    const double ran_us = now_us() - job_.begun_us(), gain_us = docket_->expected_gain_us(table_.native_times());
-    const bool long_enough = ran_us >= least_runs * cost_us, enough = gain_us >= least_gain * cost_us;
+    Investment twin = docket_->investment(table_.native_times());
+    twin.cost_us = std::max(trips_of_twin(record_->ranks) * *farthest_us, least_cost_of_twin_us);
+    twin.ran_us = now_us() - job_.begun_us();
     const std::lock_guard lock(record_->mutex);
-    record_->reason = "to set others up takes " + short_duration(cost_us) +
-                      (enough ? ", and the program ran for " + short_duration(ran_us)
-                              : ", and in " + short_duration(ran_us) + " " + short_duration(gain_us) + " were to be won");
-    return long_enough && enough;
+    record_->reason = "to set others up takes " + short_duration(twin.cost_us) + ", and in " +
+                      short_duration(twin.ran_us) + " " + short_duration(twin.gain_us) + " were to be won";
+    if (twin.before) {
+        record_->reason += "; an earlier run took " + short_duration(twin.before->length_s * 1e6);
+    }
+    return pays(twin);
 }
 
 }  // namespace mutirao::mpi

@@ -93,7 +93,7 @@ class Communicator final : private Background {
     /// What only a ruled communicator has.
     struct Ruled {
         Ruled(std::shared_ptr<Twin> its_twin, Slot its_slot, std::shared_ptr<const Members> all,
-              std::uint64_t first_call, std::uint64_t calls_without);
+              std::uint64_t first_call, std::uint64_t calls_without, double us_per_call);
 
         std::shared_ptr<Twin> twin;
         Slot slot;
@@ -127,7 +127,7 @@ class Communicator final : private Background {
     void meet();
     void note_hosts(const Members& members, const World& world);
     Members placed_among(const Peers& peers) const;
-    bool would_pay(const Peers& peers);
+    bool would_pay(const std::shared_ptr<Peers>& peers);
 
     void rule(const std::shared_ptr<Twin>& twin, Slot slot, std::uint64_t first_call, std::uint64_t calls_without);
     void start_deciding(const Members& members, const World& world, const std::shared_ptr<Lookout>& lookout,
@@ -165,6 +165,7 @@ class Communicator final : private Background {
     Execution::Surroundings surroundings_;
     Background* source_background_ = nullptr;  ///< of what watches the network in band
     std::shared_ptr<Docket> docket_;  ///< of who decides, or says what would pay
+    std::shared_ptr<Peers> docket_peers_;  ///< whose numbers of hosts it goes by, as long as it only says that
     bool has_thread_ = false;         ///< that works the docket off
     // Counting.
     Points points_;

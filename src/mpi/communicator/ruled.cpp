@@ -38,7 +38,7 @@ std::string mode_of(bool watched) {
 }  // namespace
 
 Communicator::Ruled::Ruled(std::shared_ptr<Twin> its_twin, Slot its_slot, std::shared_ptr<const Members> all,
-                           std::uint64_t first_call, std::uint64_t calls_without)
+                           std::uint64_t first_call, std::uint64_t calls_without, double us_per_call)
     : twin(std::move(its_twin)),
       slot(its_slot),
       members(std::move(all)),
@@ -47,7 +47,7 @@ Communicator::Ruled::Ruled(std::shared_ptr<Twin> its_twin, Slot its_slot, std::s
       transport(transport_of(runtime().settings, twin->world().sockets)),
       decider(post.decider()) {
     if (members->my_rank == decider) {
-        epochs.emplace(first_call, calls_without);
+        epochs.emplace(first_call, calls_without, us_per_call);
     }
     if (is_synchronous()) {
         synchronous = std::make_unique<SynchronousAdaptation>(twin->comm(), slot.synchronous(), *members,
@@ -62,7 +62,9 @@ void Communicator::rule(const std::shared_ptr<Twin>& twin, Slot slot, std::uint6
     repeated_.forget();
     *members_ = *members_of(comm_, twin->group());
     members_->place(twin->world());
-    ruled_ = std::make_unique<Ruled>(twin, slot, members_, first_call, calls_without);
+    const double us_per_call =
+        first_call == 0 ? 0 : (now_us() - job_.begun_us()) / static_cast<double>(first_call);
+    ruled_ = std::make_unique<Ruled>(twin, slot, members_, first_call, calls_without, us_per_call);
     surroundings_ = {twin->comm(), &twin->left_behind(), this, twin.get()};
     if (twin->source()) {
         source_background_ = twin->source()->background();
@@ -80,10 +82,14 @@ void Communicator::rule(const std::shared_ptr<Twin>& twin, Slot slot, std::uint6
         say(3, title_of(*record_) + ": taken on from call " + std::to_string(first_call + 1) + " on, in slot " +
                    std::to_string(slot.number()));
     }
-    if (!decides()) {
-        docket_.reset();
-    } else if (!docket_) {
+    if (!decides() || docket_peers_ != twin->peers()) {
+        docket_.reset();  // others may number hosts otherwise
+    }
+    if (decides() && !docket_) {
         start_deciding(*members_, twin->world(), twin->lookout(), twin->peers()->ledger_of(comm_));
+    }
+    if (docket_) {
+        docket_->begin_handling();
     }
     tell_what_was_clocked();
 }

@@ -144,9 +144,14 @@ std::optional<double> Docket::farthest_us() {
     return farthest_us_;
 }
 
-double Docket::expected_gain_us(const std::vector<Decider::NativeTime>& native) {
+Investment Docket::investment(const std::vector<Decider::NativeTime>& native) {
     const std::lock_guard lock(mutex_);
-    return decider_.expected_gain_us(native);
+    return {.gain_us = decider_.expected_gain_us(native), .before = before_};
+}
+
+void Docket::begin_handling() {
+    const std::lock_guard lock(mutex_);
+    handling_since_us_ = now_us();
 }
 
 bool Docket::is_quiet() {
@@ -297,8 +302,15 @@ void Docket::read_profile() {
     profile::ProfileStore::Answer answer = subject_.store->rows_for(here, subject_.mpi_library);
     rows_ = std::move(answer.rows);
     {
+        const Ranks ranks = ranks_of(*subject_.placement);
         const std::lock_guard lock(mutex_);
         fabric_ = std::move(here);
+        before_.reset();
+        for (ProgramRun& run : answer.runs) {
+            if (run.ranks == ranks) {
+                before_ = std::move(run);
+            }
+        }
     }
     const std::lock_guard lock(subject_.record->mutex);
     subject_.record->profile = rows_.empty() ? std::move(answer.why_none)
@@ -327,9 +339,10 @@ void Docket::hear(const TimeReport& report) {
 }
 
 // Queued only: the file is written beside the program, or at its end.
-void Docket::end(const std::vector<Decider::CallsMade>& made) {
+void Docket::end(const std::vector<Decider::CallsMade>& made, double ran_us) {
     const auto now_s = static_cast<double>(std::time(nullptr));
     std::vector<ProfileRow> rows;
+    ProgramRun run;
     {
         const std::lock_guard lock(mutex_);
         decider_.on_time(now_us(), made);
@@ -340,11 +353,25 @@ void Docket::end(const std::vector<Decider::CallsMade>& made) {
                                            one.candidate, one.time_us, one.samples, now_s));
             }
         }
+        run = run_of(ran_us);
+        run.measured_s = now_s;
     }
     note_accounts();
-    if (subject_.store && fabric_ && !rows.empty()) {
-        subject_.store->remember(*fabric_, subject_.mpi_library, std::move(rows));
+    if (subject_.store && fabric_) {
+        subject_.store->remember(*fabric_, subject_.mpi_library, std::move(rows), std::move(run));
     }
+}
+
+// Soon after the start nothing is known yet of what may be won.
+ProgramRun Docket::run_of(double ran_us) const {
+    constexpr double least_share_handled = 0.5;
+    ProgramRun run{.program = profile::program(), .ranks = ranks_of(*subject_.placement), .length_s = ran_us / 1e6};
+    const double handled_us = handling_since_us_ ? now_us() - *handling_since_us_ : 0;
+    run.saved_share = decider_.saved_share();
+    if (handled_us <= (run.saved_share > 0.0 ? 0 : least_share_handled * ran_us)) {
+        run.saved_share.reset();
+    }
+    return run;
 }
 
 void Docket::note_accounts() {

@@ -14,6 +14,7 @@
 
 #include "core/epochs/announcement.h"
 #include "core/selection/decider.h"
+#include "core/selection/investment.h"
 #include "core/selection/profile.h"
 #include "core/selection/ruling.h"
 #include "core/selection/selection.h"
@@ -51,12 +52,14 @@ class Docket {
     Route route();
     /// Between two hosts, one way; nothing: the network is not known yet.
     std::optional<double> farthest_us();
-    /// What calls that ran natively would have taken less.
-    double expected_gain_us(const std::vector<Decider::NativeTime>& native);
+    /// What calls that ran natively would have taken less, and what is known of an earlier run of the program.
+    Investment investment(const std::vector<Decider::NativeTime>& native);
+    /// From now on calls run as is decided.
+    void begin_handling();
     /// Nothing is on probe, and nothing waits for a decision.
     bool is_quiet();
-    /// The communicator is freed: what was learned is kept for other jobs, and told.
-    void end(const std::vector<Decider::CallsMade>& made);
+    /// The communicator is freed, so long after MPI_Init: what was learned is kept for other jobs, and told.
+    void end(const std::vector<Decider::CallsMade>& made, double ran_us);
 
     /// Some of the work; false when there is nothing to do at present.
     bool work();
@@ -103,6 +106,7 @@ class Docket {
     void note(const ShapeClass& shapes, Decision& decision);
     void note(const Decided& settled);
     void note_accounts();
+    ProgramRun run_of(double ran_us) const;
 
     const Subject subject_;
     mutable std::mutex work_mutex_;  ///< of what the work goes on with
@@ -122,6 +126,8 @@ class Docket {
     std::map<std::uint32_t, Decided> announced_;  ///< by identifier, until it is explained
     Route route_;
     std::optional<double> farthest_us_;
+    std::optional<ProgramRun> before_;   ///< of the profile
+    std::optional<double> handling_since_us_;
     std::uint64_t call_ = 0;  ///< the newest that is known here
 };
 
