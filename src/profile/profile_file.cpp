@@ -299,7 +299,7 @@ std::optional<std::vector<ProgramRun>> ProfileFile::runs(std::int64_t fabric, co
     statement << fabric << mpi << program;
     while (statement.step()) {
         std::int64_t ranks = 0, hosts = 0, most = 0;
-        ProgramRun run{.program = program, .ranks = {}};
+        ProgramRun run{.program = program};
         statement >> ranks >> hosts >> most >> run.length_s >> run.saved_share >> run.measured_s;
         run.ranks = {static_cast<int>(ranks), static_cast<int>(hosts), static_cast<int>(most)};
         result.push_back(std::move(run));

@@ -48,7 +48,9 @@ std::string transport() {
     return result;
 }
 
-std::string program() {
+namespace {
+
+std::string hash_of_command_line() {
     std::ifstream file("/proc/self/cmdline", std::ios::binary);
     const std::string words((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     if (words.empty()) return {};
@@ -56,6 +58,14 @@ std::string program() {
     std::snprintf(digits, sizeof digits, "%016llx",
                   static_cast<unsigned long long>(fnv1a(std::as_bytes(std::span(words)))));
     return digits;
+}
+
+}  // namespace
+
+// Asked at every communicator's end.
+std::string program() {
+    static const std::string known = hash_of_command_line();
+    return known;
 }
 
 // As the XDG base directories have it: a relative path counts as unset.

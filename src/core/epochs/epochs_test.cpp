@@ -225,7 +225,6 @@ TEST(Epochs, AreFewerOnOneHostOnceNothingIsOnTrial) {
     EXPECT_NEAR(epochs_of_1000_calls(quiet_pace_on_one_host), 10, 1);
 }
 
-// Rank 0 lags behind by up to so many calls, and nobody waits for it once that is known.
 TEST(Epochs, CallsThatCatchUpSayNothingOfThePace) {
     constexpr double pace_us = 333'000;
     constexpr std::uint64_t behind = 16;
@@ -238,6 +237,7 @@ TEST(Epochs, CallsThatCatchUpSayNothingOfThePace) {
     EXPECT_LT(end, 100 + behind + 20) << "in the loop's last epoch nothing can be changed";
 }
 
+// Rank 0 lags behind by up to so many calls, and nobody waits for it once that is known.
 TEST(Epochs, HorizonCoversHowFarRanksRunAhead) {
     constexpr std::uint64_t ahead = 100;
     constexpr std::uint64_t end = 25000;
