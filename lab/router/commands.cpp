@@ -100,8 +100,6 @@ const std::vector<Commands::Command>& Commands::table() {
         {"uplink", &Commands::uplink},     // SITE MBIT, shared by its hosts; 0: unlimited
         {"settings", &Commands::settings}, // all four matrices, and the uplinks
         {"counters", &Commands::counters}, // packets, bytes and drops of every pair
-        {"hold", &Commands::hold},         // ideal links until release
-        {"release", &Commands::release},
         {"enter", &Commands::enter},       // HOST: its namespaces, as descriptors
         {"shutdown", &Commands::shut_down},
     };
@@ -135,7 +133,6 @@ Answer Commands::info(std::string_view) {
     }
     text += "],\"rootless\":" + std::string(namespaces_.rootless() ? "true" : "false");
     text += ",\"realtime\":" + std::string(punctual_ ? "true" : "false");
-    text += ",\"held\":" + std::string(links_.held() ? "true" : "false");
     return accept(text + ",\"congestion_control\":\"" + namespaces_.congestion_control() + "\"}");
 }
 
@@ -264,16 +261,6 @@ Answer Commands::counters(std::string_view) {
     text += ",\"late_mean_us\":";
     print(text, mean / 1000);
     return accept(text + "}");
-}
-
-Answer Commands::hold(std::string_view) {
-    links_.hold(true);
-    return accept();
-}
-
-Answer Commands::release(std::string_view) {
-    links_.hold(false);
-    return accept();
 }
 
 Answer Commands::enter(std::string_view rest) {

@@ -37,8 +37,6 @@ class Commands {
     Answer uplink(std::string_view rest);
     Answer settings(std::string_view rest);
     Answer counters(std::string_view rest);
-    Answer hold(std::string_view rest);
-    Answer release(std::string_view rest);
     Answer enter(std::string_view rest);
     Answer shut_down(std::string_view rest);
 

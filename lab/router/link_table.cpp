@@ -30,7 +30,6 @@ std::optional<Nanoseconds> LinkTable::admit(int from, int to, std::size_t bytes,
     Link& on = link(from, to);
     ++on.counters.packets;
     on.counters.bytes += bytes;
-    if (held_) return sent;
     if (on.settings.loss > 0 && uniform_(random_) < on.settings.loss) {
         ++on.counters.dropped;
         return std::nullopt;
@@ -49,7 +48,7 @@ std::optional<Nanoseconds> LinkTable::admit(int from, int to, std::size_t bytes,
 // What starts the programs stands beside the first host.
 Nanoseconds LinkTable::control_delay(int from, int to) {
     const int start = controls(from) ? 0 : from, end = controls(to) ? 0 : to;
-    if (held_ || start == end) return 0;
+    if (start == end) return 0;
     return static_cast<Nanoseconds>(link(start, end).settings.latency_us * 1000);
 }
 
@@ -89,12 +88,12 @@ const LinkTable::Uplink* LinkTable::uplink_of(int host, int other) const {
 }
 
 bool LinkTable::limits_entry(int from, int to) const {
-    return !held_ && uplink_of(to, from) != nullptr;
+    return uplink_of(to, from) != nullptr;
 }
 
 std::optional<Nanoseconds> LinkTable::enter(int from, int to, std::size_t bytes,
                                             Nanoseconds arrived) {
-    Uplink* uplink = held_ ? nullptr : uplink_of(to, from);
+    Uplink* uplink = uplink_of(to, from);
     if (uplink == nullptr) return arrived;
     const Uplink* before = uplink_of(from, to);
     const auto size = static_cast<double>(bytes);

@@ -59,10 +59,6 @@ class LinkTable {
     const LinkCounters& counters(int from, int to) const { return link(from, to).counters; }
     void count_drop(int from, int to);
 
-    /// While held every link is ideal; the settings are kept, and can be changed, for later.
-    void hold(bool held) { held_ = held; }
-    bool held() const { return held_; }
-
   private:
     static constexpr Nanoseconds long_ago = std::numeric_limits<Nanoseconds>::min();
 
@@ -102,7 +98,6 @@ class LinkTable {
     const Link& link(int from, int to) const { return links_[index(from, to)]; }
 
     int host_count_;
-    bool held_ = false;
     std::vector<Link> links_;
     std::vector<int> site_of_host_;
     std::vector<Uplink> uplinks_;

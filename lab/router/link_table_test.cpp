@@ -73,16 +73,6 @@ TEST(LinkTable, ShowsAChangeToTheNextPacket) {
     EXPECT_EQ(links.admit(0, 1, packet_bytes, ms), 3 * ms);
 }
 
-TEST(LinkTable, HoldsAndReleases) {
-    LinkTable links = two_hosts_with({.latency_us = 300'000, .bandwidth_mbit = 1, .loss = 1});
-    links.hold(true);
-    EXPECT_EQ(links.admit(0, 1, packet_bytes, 5), 5);
-    links.set(0, 1, {.latency_us = 7000});
-    EXPECT_EQ(links.admit(0, 1, packet_bytes, 6), 6) << "set while held: for later";
-    links.hold(false);
-    EXPECT_EQ(links.admit(0, 1, packet_bytes, 7), 7 * ms + 7);
-}
-
 TEST(LinkTable, ControlHostIsBesideTheFirstAndNotCounted) {
     LinkTable links = two_hosts_with({.latency_us = 300'000});
     EXPECT_EQ(links.admit(2, 1, packet_bytes, 5), 300 * ms + 5);
@@ -150,16 +140,6 @@ TEST(LinkTable, UplinksDropWhatTheirQueuesCannotHold) {
               2000U - static_cast<unsigned>(left));
     EXPECT_EQ(links.counters(2, 0).dropped + links.counters(2, 1).dropped,
               2000U - static_cast<unsigned>(entered));
-}
-
-TEST(LinkTable, HeldUplinksAreIdeal) {
-    LinkTable links = two_sites_with(1);
-    links.hold(true);
-    EXPECT_EQ(links.admit(0, 2, packet_bytes, 5), 5);
-    EXPECT_FALSE(links.limits_entry(2, 0));
-    EXPECT_EQ(links.enter(2, 0, packet_bytes, 5), 5);
-    links.hold(false);
-    EXPECT_TRUE(links.limits_entry(2, 0));
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ class Job:
         ranks = self.ranks or lab.network.host_count
         note(f"{counted(ranks, 'rank')} of {self.mpi.title} on {emulated_hosts(lab.network, ranks)}"
              f" ({self.arguments.lab}, {lab.tcp} TCP)")
-        return Placed(self, ranks, {"lab": lab, "hold": False})
+        return Placed(self, ranks, {"lab": lab})
 
 
 @dataclass(frozen=True)

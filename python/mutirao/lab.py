@@ -95,12 +95,8 @@ class Lab:
         self.calm_library = lab_file("lib/libmutirao-calm.so")
 
     @classmethod
-    def up(cls, network: HostNetwork, tcp: str = "plain", name: str | None = None,
-           hold: bool = False) -> "Lab":
-        """Starts a lab. Without a name it lives as long as this process at most, else until `down`.
-
-        With `hold`, all delays are zero until `release`: connect everything first, then measure.
-        """
+    def up(cls, network: HostNetwork, tcp: str = "plain", name: str | None = None) -> "Lab":
+        """Starts a lab. Without a name it lives as long as this process at most, else until `down`."""
         if tcp not in TCP_PROFILES:
             raise unknown("TCP profile", tcp, TCP_PROFILES)
         lasting = name is not None
@@ -112,7 +108,7 @@ class Lab:
         process = _start_router(network.hosts, path, tcp, lasting)
         try:
             with Connection(path) as connection:
-                _load(connection, network, tcp, hold)
+                _load(connection, network, tcp)
             return cls(name, path, process)
         except BaseException:
             process.kill()
@@ -210,8 +206,7 @@ class Lab:
         self._connection.ask(f"matrix latency_us {_flat(latency_us)}")
 
     def settings(self) -> dict[str, Any]:
-        """As it is now: latency_us, bandwidth_mbit, loss, jitter_us (while held: once released);
-        and uplink_mbit by site."""
+        """As it is now: latency_us, bandwidth_mbit, loss, jitter_us, and uplink_mbit by site."""
         return json.loads(self._connection.ask("settings"))
 
     def set_uplink(self, site: str, mbit: float) -> None:
@@ -233,13 +228,6 @@ class Lab:
 
     def counters(self) -> Counters:
         return Counters(**json.loads(self._connection.ask("counters")))
-
-    def hold(self) -> None:
-        """All delays, losses and limits off until `release`."""
-        self._connection.ask("hold")
-
-    def release(self) -> None:
-        self._connection.ask("release")
 
 
 def verify_run(bound_us: float, measured_us: float, packets_before: int,
@@ -282,9 +270,7 @@ def _start_router(hosts: Sequence[str], path: Path, tcp: str, lasting: bool) -> 
     return process
 
 
-def _load(connection: Connection, network: HostNetwork, tcp: str, hold: bool) -> None:
-    if hold:
-        connection.ask("hold")
+def _load(connection: Connection, network: HostNetwork, tcp: str) -> None:
     connection.ask(f"matrix latency_us {_flat(network.latency_us)}")
     if network.bandwidth_mbit is not None:
         connection.ask(f"matrix bandwidth_mbit {_flat(network.bandwidth_mbit)}")

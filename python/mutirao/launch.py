@@ -38,7 +38,7 @@ class CompletedRun(Finished):
 def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
            settings: Mapping[str, str] | None = None, native: bool = False, capture: bool = False,
            on_line: Callable[[str], None] | None = None,
-           timeout_s: float | None = None, hold: bool = True,
+           timeout_s: float | None = None,
            own_shared_memory: bool = False, calm: bool = True,
            launcher: Sequence[str] | None = None, discard: bool = False) -> CompletedRun:
     """Runs `argv` on `ranks` ranks to its end; interrupted, it leaves nothing running.
@@ -46,8 +46,7 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
     In a lab the first hosts get one rank each, or blocks of ranks where there are more ranks than
     hosts. `native` runs without mutirao. With `capture`, standard output comes line by line to
     `on_line` and into the result, and standard error into the result; else both go through. With `discard`
-    standard output goes nowhere, and standard error into the result. Without
-    `hold` the lab's delays stay while the ranks connect: for where others would take that for news. On
+    standard output goes nowhere, and standard error into the result. On
     this host, with `own_shared_memory`, what ranks that are killed leave there ends with the job.
     Without `calm` the lab's ranks spin while they wait. `launcher` are the words that start the ranks
     instead of the library's own launcher on this host; they say how many.
@@ -79,12 +78,7 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
             start = functools.partial(lab.exec, CONTROL_HOST, command,
                                       env={**os.environ, **surroundings,
                                            **_preloaded([lab.calm_library] if calm else [])})
-            _prepare(lab, mpi, hold)
-        try:
-            finished = run_marked(start, mark, capture, on_line, timeout_s, discard)
-        finally:
-            if lab is not None:
-                lab.release()
+        finished = run_marked(start, mark, capture, on_line, timeout_s, discard)
         return CompletedRun(**vars(finished), command=command, report=_read_report(report))
 
 
@@ -100,14 +94,6 @@ def host_of_each(ranks: int, hosts: int) -> list[int]:
     return [host for host, count in enumerate(spread(ranks, hosts)) for _ in range(count)]
 
 
-def _prepare(lab: Lab, mpi: Mpi, hold: bool) -> None:
-    """With the start library, ranks connect while there are no delays; it releases them itself."""
-    if hold and mpi.built:
-        lab.hold()
-    else:
-        lab.release()
-
-
 def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool,
                  variables: dict[str, str], lab: Lab, folder: Path,
                  calm: bool = True) -> list[str]:
@@ -117,12 +103,7 @@ def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool,
         style.hostfile_line.format(host=host.name, slots=slots) + "\n"
         for host, slots in zip(lab.hosts, spread(ranks, len(lab.hosts)))))
     place = LabPlace(str(lab.agent), lab.interface, lab.control.name, hostfile)
-    # mutirao first: its MPI_Init calls the start library's, which lets the ranks connect and then
-    # releases the delays, and duplicates the communicator after that, over links as they shall be.
-    # The other way round mutirao's start would cost nothing in a lab.
     preloads = [] if native else [mpi.preload]
-    if mpi.built:
-        preloads.append(mpi.labstart)
     if calm:
         preloads.append(lab.calm_library)
     variables = {**variables, **style.lab_environment(place), **lab.environment()}

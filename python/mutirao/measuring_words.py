@@ -92,8 +92,7 @@ class Place:
             yield None
             return
         with working(f"bringing up {self.network.host_count} hosts"):
-            lab = Lab.up(self.network, tcp=self.tcp,
-                         hold=all(mpi.labstart.is_file() for mpi in self.mpis))
+            lab = Lab.up(self.network, tcp=self.tcp)
         with lab as running:
             yield running
 

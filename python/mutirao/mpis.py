@@ -97,10 +97,6 @@ class Mpi:
         return LIBRARIES / ("libmutirao.so" if self.about.large_counts else "libmutirao-mpi3.so")
 
     @property
-    def labstart(self) -> Path:
-        return LIBRARIES / "libmutirao-lab-start.so"
-
-    @property
     def built(self) -> bool:
         """Is there a library of ours that fits?"""
         return self.about.fits

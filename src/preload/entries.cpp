@@ -3,9 +3,8 @@
 // at what the program has loaded, opens the library of ours that has its binary interface, and hands it all
 // calls; where none fits, one line says so and the calls are the MPI library's.
 //
-// MUTIRAO_LIBRARY is what the paths of those libraries begin with, from here on. With MUTIRAO_COLLECTIVES_TOO all of
-// functions.h is defined, else MPI_Init alone; with MUTIRAO_LARGE_COUNTS the functions with _c, too. There is a
-// library without these since programs look whether they are there (mpi4py does).
+// With MUTIRAO_LARGE_COUNTS the functions with _c are defined, too. There is a library without these since programs look
+// whether they are there (mpi4py does).
 #include <dlfcn.h>
 #include <link.h>
 
@@ -65,8 +64,7 @@ void* next_function(const char* name) {
 
 void* open_library() {
     std::string reason;
-    void* const library =
-        mutirao::preload::open_library_for(loaded_mpi(), MUTIRAO_LIBRARY, reason);
+    void* const library = mutirao::preload::open_library_for(loaded_mpi(), "mutirao/", reason);
     if (library != nullptr) {
         using Bind = void (*)(void* (*)(const char*));
         reinterpret_cast<Bind>(dlsym(library, "mutirao_bind"))(next_function);
@@ -111,14 +109,9 @@ void* target_of(const char* ours, const char* symbol) {
     MUTIRAO_DEFINE(MPI_##name, parameters, arguments)                                         \
     MUTIRAO_DEFINE(PMPI_##name, parameters, arguments)
 
-MUTIRAO_DEFINE(MPI_Init, (int* argc, char*** argv), (argc, argv))
-MUTIRAO_DEFINE(MPI_Init_thread, (int* argc, char*** argv, int required, int* provided),
-               (argc, argv, required, provided))
-
-#ifdef MUTIRAO_COLLECTIVES_TOO
-MUTIRAO_DEFINE(PMPI_Init, (int* argc, char*** argv), (argc, argv))
-MUTIRAO_DEFINE(PMPI_Init_thread, (int* argc, char*** argv, int required, int* provided),
-               (argc, argv, required, provided))
+MUTIRAO_DEFINE_BOTH(Init, (int* argc, char*** argv), (argc, argv))
+MUTIRAO_DEFINE_BOTH(Init_thread, (int* argc, char*** argv, int required, int* provided),
+                    (argc, argv, required, provided))
 MUTIRAO_DEFINE_BOTH(Finalize, (), ())
 MUTIRAO_DEFINE_BOTH(Comm_idup, (Comm comm, Word copy, Word request), (comm, copy, request))
 MUTIRAO_DEFINE_BOTH(Comm_idup_with_info, (Comm comm, Word info, Word copy, Word request),
@@ -134,5 +127,4 @@ MUTIRAO_COLLECTIVES(MUTIRAO_COLLECTIVE, int, int)
 #define MUTIRAO_LARGE_COLLECTIVE(name, ours, parameters, arguments)                           \
     MUTIRAO_COLLECTIVE(name##_c, ours, parameters, arguments)
 MUTIRAO_COLLECTIVES(MUTIRAO_LARGE_COLLECTIVE, long long, std::intptr_t)
-#endif
 #endif

@@ -120,13 +120,6 @@ def test_an_uplink_changes_while_programs_run(uneven):
         uneven.set_uplink("A", -5)
 
 
-def test_hold_takes_uplinks_away(uneven):
-    uneven.hold()
-    uneven.set_uplink("A", 0.001)
-    assert output_of(uneven, "h00", ["true"]) == ""
-    assert least_round_trip_ms(uneven, "h00", "h02", 0) < 20
-
-
 @pytest.mark.parametrize("request_line, reason", [
     ("sites 0 0 1 1 2", "5 sites for 6 hosts"),
     ("sites 0 0 1 1 2 -1", "no number of a site"),

@@ -38,23 +38,6 @@ def test_change_is_seen(lab):
     assert_round_trip(lab, "h05", "h02", 0)
 
 
-def test_hold_and_release(lab):
-    lab.hold()
-    assert_round_trip(lab, "h05", "h02", 0)
-    lab.release()
-    assert_round_trip(lab, "h05", "h02", 200)
-
-
-def test_release_by_a_plain_client_inside_a_host(lab):
-    """As a program's preload does it, with nothing but a socket."""
-    lab.hold()
-    script = ("import os, socket; s = socket.socket(socket.AF_UNIX);"
-              "s.connect(os.environ['MUTILAB_CONTROL']); s.sendall(b'release\\n');"
-              "print(s.recv(100))")
-    assert output_of(lab, "h03", ["python3", "-c", script]) == "b'ok\\n'\n"
-    assert_round_trip(lab, "h05", "h02", 200)
-
-
 def test_control_host_is_beside_the_first(lab):
     assert_round_trip(lab, "control", "h00", 0)
     assert_round_trip(lab, "control", "h05", 2 * lab.network.latency_us[0][5] / 1000)

@@ -38,7 +38,7 @@ def with_link(latency_ms):
 
 @pytest.fixture
 def lab(lab_possible):
-    with Lab.up(network_of(MATRIX), hold=True) as up:
+    with Lab.up(network_of(MATRIX)) as up:
         yield up
 
 

@@ -31,7 +31,7 @@ def mpi(wheel):
 
 @pytest.fixture
 def lab(lab_possible):
-    with Lab.up(random_network(1), hold=True) as up:
+    with Lab.up(random_network(1)) as up:
         yield up
 
 

@@ -32,7 +32,7 @@ def test_a_job_finds_the_tree(mpi, warm_lab):
     def trial():
         agents.wait_for_tree()
         finished = launch(mpi, [str(mpi.program("collective")), "broadcast", "--repeat", "20"], 6,
-                          lab=lab, capture=True, timeout_s=60, settings={"start": "soon"}, hold=False)
+                          lab=lab, capture=True, timeout_s=60, settings={"start": "soon"})
         assert finished.returncode == 0, finished.errors
         world = finished.report["communicators"][0]
         assert world["reason"] == "network known to the hosts' agents", finished.report

@@ -60,16 +60,15 @@ def test_page():
     assert 'class="tile bad"><b>1.00' in page and "4.92 s" in text and "3711.25" in text
 
 
-def test_a_job_waits_and_keeps_the_delays(monkeypatch, tmp_path):
-    """Catches a job whose start holds the delays, which agents take for news."""
+def test_a_job_waits(monkeypatch, tmp_path):
     asked = {}
 
-    def fake_launch(_mpi, _argv, _ranks, *, settings, hold, **_options):
-        asked.update(settings=settings, hold=hold)
+    def fake_launch(_mpi, _argv, _ranks, *, settings, **_options):
+        asked.update(settings=settings)
         return CompletedRun(0, [], "", 1.0, [], report(24))
 
     monkeypatch.setattr(measure, "launch", fake_launch)
     monkeypatch.setattr(Mpi, "program", lambda _self, name: name)
     job = agents._job(mpi_named("openmpi-5", tmp_path), NoLab(), Steps(1))
-    assert asked == {"settings": {"start": "wait", "profile": "off"}, "hold": False}
+    assert asked == {"settings": {"start": "wait", "profile": "off"}}
     assert (job["waited_ms"], job["first_ruled_ms"]) == (4705.75, 411.5)

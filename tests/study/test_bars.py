@@ -6,12 +6,13 @@ import pytest
 
 from made_up_steady import steady_run
 from mutirao.bars import __main__ as command
-from mutirao.bars import change, comparing, frame, host, loops
+from mutirao.bars import change, comparing, frame, host, lengths, loops
 from mutirao.bars.all_bars import all_bars
 from mutirao.bars.bar import Bar, at_least, at_most
 from mutirao.errors import Failure
 from mutirao.measure import Point
 from mutirao.mpis import KNOWN
+from mutirao.studies import loops as loops_study
 
 HASH = "0123456789abcdef0123456789abcdef01234567"
 OTHER_HASH = HASH[::-1]
@@ -101,17 +102,43 @@ def test_limits():
     assert at_least(0.75, "share", 0.75).met and not at_least(0.75, "share", 0.74).met
 
 
-def loop_row(name, ratio, low=None, high=None, share=None):
-    return {"loop": name, "mpi": "openmpi-5", "ratio": {"value": ratio, "low": low, "high": high},
-            "known_ratio": {"value": 0.5, "low": None, "high": None}, "default_share": share, "pairs": [],
-            "harm": low is not None and low > 1.03}
+def loop_row(name, ratio, low, high):
+    return {"loop": name, "mpi": "openmpi-5", "ratio": {"value": ratio, "low": low, "high": high}, "harm": low > 1.03}
 
 
 def test_a_loop_is_harmed_where_its_whole_interval_is_above():
-    unsure = loops.findings([loop_row("a", 1.2, 1.02, 1.4), loop_row("b", 0.5, 0.4, 0.6, 0.9)], 0.75)
-    assert [finding.met for finding in unsure] == [True, False, True, True]
-    assert "0 of 2; largest 1.20 x, 1.02 to 1.40 (a openmpi-5)" == unsure[0].measured
-    assert not loops.findings([loop_row("a", 1.2, 1.04, 1.4)], 0.75)[0].met
+    [unsure] = loops.findings([loop_row("a", 1.2, 1.02, 1.4), loop_row("b", 0.5, 0.4, 0.6)])
+    assert unsure.met and "0 of 2; largest 1.20 x, 1.02 to 1.40 (a openmpi-5)" == unsure.measured
+    assert not loops.findings([loop_row("a", 1.2, 1.04, 1.4)])[0].met
+
+
+def test_a_first_run_is_held_against_its_formula():
+    """Computed by hand: of 20 s 10 can be won; made after 5 s for 1 s: 1 - 5/20 - 1/10 = 0.65."""
+    def pair(first_s, second_s, cost_s=1.0):
+        runs = {loops_study.NATIVE: 20.0, loops_study.DEFAULT: first_s, loops_study.WARM: second_s,
+                loops_study.KNOWN: 10.0}
+        return {arm: {"seconds": seconds, "whole_seconds": seconds + 1,
+                      "investment": {"made_s": 5.0, "cost_s": cost_s}} for arm, seconds in runs.items()}
+
+    def row(*pairs):
+        return {"name": "a", **lengths._whole(pairs)}
+
+    good = row(pair(13.5, 11.0), pair(13.5, 11.0))
+    assert good["formula"] == pytest.approx(0.65) == good["first_share"] and good["second_share"] == pytest.approx(0.9)
+    assert good["first"] == pytest.approx(14.5 / 21)
+    assert [finding.met for finding in lengths.findings([good])] == [True, True, True]  # 20 s are no more than 20 x 1
+    late, wasted = row(pair(15.0, 11.0)), row(pair(14.0, 13.0, cost_s=0.5))
+    assert [finding.met for finding in lengths.findings([good, late])] == [True, True, False]
+    assert [finding.met for finding in lengths.findings([wasted])] == [True, True, False, False]
+    nothing = row({**pair(21.0, 20.5), loops_study.KNOWN: {"seconds": 19.0}})
+    assert nothing["formula"] is None and [finding.met for finding in lengths.findings([nothing])] == [True, True]
+
+
+def test_lengths_that_are_drawn():
+    jobs = lengths.drawn_jobs(HASH)
+    seconds = [job.length_s for job in jobs]
+    assert jobs == lengths.drawn_jobs(HASH) and sorted(seconds) == seconds
+    assert 1 <= seconds[0] < 2.1 and 147 < seconds[-1] <= 300
 
 
 def test_a_comparison_finds_what_is_there_and_nothing_else():

@@ -42,9 +42,9 @@ class MadeUpPrograms:
         self.state = state
         self.jobs = []
 
-    def __call__(self, mpi, argv, ranks, *, lab, settings, native, hold, **_options):
+    def __call__(self, mpi, argv, ranks, *, lab, settings, native, **_options):
         count, every_ms = (int(argv[argv.index(name) + 1]) for name in ("--count", "--every-ms"))
-        self.jobs.append((native, hold, count, every_ms, settings))
+        self.jobs.append((native, count, every_ms, settings))
         each = [NATIVE_MS if native or call < 9 else GOOD_MS for call in range(count)]
         if not native and count > 5:
             each[5] *= 1.02
@@ -93,15 +93,15 @@ def start_with(monkeypatch, tmp_path):
 
 
 def test_pairs_of_every_situation(start_with):
-    """The order within a pair alternates; delays are there from the beginning; nothing waits."""
+    """The order within a pair alternates; nothing waits."""
     programs = MadeUpPrograms()
     NoAgents.looked = 0
     result = start_with(programs)
     assert len(programs.jobs) == 4 * 5 * 2 and NoAgents.looked == 5 * 2
     assert [job[0] for job in programs.jobs[:10]] == [True, False, False, True] * 2 + [True, False]
-    of_situation = [programs.jobs[10 * number][1:4] for number in range(4)]
-    assert of_situation == [(False, 3, 0), (False, 30, 0), (False, 150, 333), (False, 150, 333)]
-    for native, _, _, every_ms, settings in programs.jobs:
+    of_situation = [programs.jobs[10 * number][1:3] for number in range(4)]
+    assert of_situation == [(3, 0), (30, 0), (150, 333), (150, 333)]
+    for native, _, every_ms, settings in programs.jobs:
         assert settings == (None if native else {"start": "soon" if every_ms else "beside", "profile": "off"})
     assert json.loads(json.dumps(result)) == result
 
@@ -110,7 +110,7 @@ def test_settings_are_the_users(start_with):
     programs = MadeUpPrograms()
     result = start_with(programs, quick=True, settings={"agent": "in-band"})
     assert len(programs.jobs) == 4 * 2
-    assert programs.jobs[1][4] == {"start": "beside", "profile": "off", "agent": "in-band"}
+    assert programs.jobs[1][3] == {"start": "beside", "profile": "off", "agent": "in-band"}
     assert result["settings"] == {"agent": "in-band"}
 
 

@@ -266,7 +266,7 @@ def small_lab(lab_possible):
     mpi = next((mpi for mpi in found_mpis() if mpi.built), None)
     if mpi is None:
         pytest.skip("no MPI library")
-    with Lab.up(network, hold=mpi.labstart.is_file()) as lab:
+    with Lab.up(network) as lab:
         yield lab, mpi
 
 

@@ -1,9 +1,9 @@
 """Every bar there is. A new one is a function in the file that it fits, or a file of its own and a row here."""
 
-from mutirao.bars import change, comparing, costs, host, loops, settled, start
+from mutirao.bars import change, comparing, costs, host, lengths, loops, settled, start
 from mutirao.bars.bar import Bar
 
-_GROUPS = (loops, comparing, change, settled, host, start, costs)
+_GROUPS = (loops, lengths, comparing, change, settled, host, start, costs)
 
 
 def all_bars(commit_hash: str) -> list[Bar]:

@@ -51,7 +51,7 @@ def _change(mpi_name: str) -> list[Finding]:
     whole_s = events[-1].at_s + WINDOW_S[RECOVERS]
     count = round(whole_s * 1000 / (2 * bound_ms)) + 1  # a call, and the ranks' answers
     with working(f"bringing up {network.host_count} hosts"):
-        lab = Lab.up(network, hold=mpi.labstart.is_file())
+        lab = Lab.up(network)
     with lab:
         switcher = Switcher(Lab.attach(lab.name), events, _make)
         try:

@@ -1,23 +1,22 @@
 """Whole loops that compute and communicate in turn, those of real programs and those drawn by the commit's hash: no
-harm, and what could be won is won."""
+harm, and what is said is true. What could be won is in lengths.py."""
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from mutirao.bars.bar import MPIS, Bar, Finding, at_least, at_most
 from mutirao.mpis import find_mpi
 from mutirao.progress import steps
 from mutirao.studies import loops
-from mutirao.studies.loops import BAR, DEFAULT, WARM, Plan
+from mutirao.studies.loops import BAR, DEFAULT, Plan
 from mutirao.studies.loops_drawn import Loop, drawn_loops, known_loops, python_loops, seeds_of
 
-BEYOND_POSSIBLE = 1.10
-SHARE, LEAST_SHARE, SHARE_OF_A_MINUTE, WARM_SHARE = 0.75, 0.5, 0.92, 0.95
 SAID_RIGHT, SAID_WIDTH = 0.9, 0.05
 PYTHON_BARS = {"sgd-python/A": 0.75, "sgd-python/B": 1.0}
 _PYTHON_MPI = "openmpi-4"
 _AT_A_TIME = 4  # drawn loops of one bar
-_TEN_SECONDS = Plan(pairs=4, most_pairs=6)
+_TEN_SECONDS = Plan(pairs=4, most_pairs=6, known=False)
+_MINUTE = Plan(pairs=2, most_pairs=2, scale=6, known=False)
 
 
 def bars(commit_hash: str) -> list[Bar]:
@@ -25,11 +24,11 @@ def bars(commit_hash: str) -> list[Bar]:
     in_a_minute = [loop for loop in known if loop.name.endswith("/A")]
     made = []
     for mpi in MPIS:
-        made += [Bar(f"loops-known-{mpi}", "loops of real programs, of ten seconds, and a second job of each", 20,
-                     _measured(known, [mpi], Plan(4, 6, warm=True), SHARE)),
-                 Bar(f"loops-minute-{mpi}", "the same loops on four sites, of a minute", 20,
+        made += [Bar(f"loops-known-{mpi}", "loops of real programs, of ten seconds", 10,
+                     lambda mpi=mpi: findings(_rows(known, [mpi], _TEN_SECONDS))),
+                 Bar(f"loops-minute-{mpi}", "the same loops on four sites, of a minute, and what is said of them", 15,
                      lambda mpi=mpi: _of_a_minute(in_a_minute, mpi))]
-    made.append(Bar("loops-python", "the training loop as a program of numpy and mpi4py", 8, _python))
+    made.append(Bar("loops-python", "the training loop as a program of numpy and mpi4py", 6, _python))
     return made + _drawn(commit_hash)
 
 
@@ -37,19 +36,15 @@ def _drawn(commit_hash: str) -> list[Bar]:
     """Those of a seed in parts, and the MPI libraries in turn."""
     drawn = [loop for seed in seeds_of(commit_hash) for loop in drawn_loops(seed)]
     parts = [drawn[first:first + _AT_A_TIME] for first in range(0, len(drawn), _AT_A_TIME)]
-    return [Bar(f"loops-drawn-{number}", f"{len(part)} loops that the commit's hash drew", 15,
-                _measured(part, MPIS, _TEN_SECONDS, SHARE)) for number, part in enumerate(parts, start=1)]
-
-
-def _measured(chosen: Sequence[Loop], mpis: Sequence[str], plan: Plan,
-              share: float) -> Callable[[], list[Finding]]:
-    return lambda: findings(_rows(chosen, mpis, plan), share)
+    return [Bar(f"loops-drawn-{number}", f"{len(part)} loops that the commit's hash drew", 10,
+                lambda part=part: findings(_rows(part, MPIS, _TEN_SECONDS)))
+            for number, part in enumerate(parts, start=1)]
 
 
 def _of_a_minute(chosen: Sequence[Loop], mpi: str) -> list[Finding]:
-    """Also what is said of jobs that are long enough for it."""
-    rows = _rows(chosen, [mpi], Plan(2, 2, scale=6))
-    return [*findings(rows, SHARE_OF_A_MINUTE), *said_findings(loops.summary(rows)["said"])]
+    """What is said is of jobs that are long enough for it."""
+    rows = _rows(chosen, [mpi], _MINUTE)
+    return [*findings(rows), *said_findings(loops.summary(rows)["said"])]
 
 
 def said_findings(said: dict) -> list[Finding]:
@@ -70,27 +65,13 @@ def _rows(chosen: Sequence[Loop], mpis: Sequence[str], plan: Plan) -> list[dict]
     return rows
 
 
-def findings(rows: Sequence[dict], share: float) -> list[Finding]:
-    told = loops.summary(rows)
-    found = [_no_harm(rows, told["harmed"]),
-             at_most(BEYOND_POSSIBLE, "geometric mean over that of what is possible,",
-                     told["mean_ratio"] / told["mean_known_ratio"])]
-    if shares := told[f"{DEFAULT}_share"]:
-        least = min((row for row in rows if row[f"{DEFAULT}_share"] is not None),
-                    key=lambda row: row[f"{DEFAULT}_share"])
-        found += [at_least(share, "share of what could be won, median", shares["median"]),
-                  at_least(LEAST_SHARE, "least share of what could be won,", shares["least"], where=_name(least))]
-    if warm := told[f"{WARM}_share"]:
-        found.append(at_least(WARM_SHARE, "share won by a second job, median", warm["median"]))
-    return found
-
-
-def _no_harm(rows: Sequence[dict], harmed: Sequence[str]) -> Finding:
+def findings(rows: Sequence[dict]) -> list[Finding]:
+    harmed = [row for row in rows if row["harm"]]
     worst = max(rows, key=lambda row: row["ratio"]["value"])
     ratio = worst["ratio"]
     interval = "" if ratio["low"] is None else f", {ratio['low']:.2f} to {ratio['high']:.2f}"
-    return Finding(f"loops clearly above {BAR:g} x native: none", f"{len(harmed)} of {len(rows)}; largest"
-                   f" {ratio['value']:.2f} x{interval} ({_name(worst)})", not harmed, ratio["value"])
+    return [Finding(f"loops clearly above {BAR:g} x native: none", f"{len(harmed)} of {len(rows)}; largest"
+                    f" {ratio['value']:.2f} x{interval} ({_name(worst)})", not harmed, ratio["value"])]
 
 
 def _name(row: dict) -> str:

@@ -74,7 +74,7 @@ def _measured(calls: Sequence[Call], network_name: str, mpi: Mpi,
     """Each in a job of its own: what was learned of one says nothing of another."""
     network = load_preset(network_name)
     with working(f"bringing up {network.host_count} hosts"):
-        lab = Lab.up(network, hold=mpi.labstart.is_file())
+        lab = Lab.up(network)
     with lab:
         return [tried_twice(lambda call=call: measure(
             set_up(mpi, call.collective), [Workload([call.length_bytes], call.roots, settle_calls=SETTLE_CALLS, **how)],

@@ -128,7 +128,7 @@ def _described(lab: Lab) -> dict:
             "tcp": lab.tcp, "control_path": str(lab.control_path), "hosts": hosts,
             "control": {"name": lab.control.name, "address": lab.control.address},
             **{key: lab.information[key]
-               for key in ("rootless", "realtime", "held", "congestion_control")}}
+               for key in ("rootless", "realtime", "congestion_control")}}
 
 
 def down(arguments) -> int:
@@ -149,7 +149,7 @@ def show(arguments) -> int:
         print_json({**_described(lab), **lab.settings(), "counters": vars(counters),
                     "changes": changed})
         return 0
-    print(_one_line(lab) + (", held (no delays until release)" if lab.information["held"] else ""))
+    print(_one_line(lab))
     print(f"source of the matrix: {lab.network.source}\n")
     print_table(("site", "hosts", "addresses"),
                 [(site, f"{now.hosts[inside[0]]} - {now.hosts[inside[-1]]}",

@@ -120,7 +120,7 @@ def _lab(arguments, network: HostNetwork | None, mpi) -> Lab | nullcontext:
     if network is None:
         return nullcontext()
     with working(f"bringing up {network.host_count} hosts"):
-        return Lab.up(network, tcp=arguments.tcp or TCP_PROFILES[0], hold=mpi.labstart.is_file())
+        return Lab.up(network, tcp=arguments.tcp or TCP_PROFILES[0])
 
 
 def _tell(arguments, tuning: Tuning, wanted: Wanted, surveyed: Survey) -> int:

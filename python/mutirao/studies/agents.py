@@ -83,10 +83,8 @@ def cost_between(before: dict, after: dict) -> dict:
 def _job(mpi: Mpi, lab: Lab, progress: Steps) -> dict:
     job = Contender("a job that finds them", mpi, {})
     progress.begin(job.title)
-    # Agents would take it for news if the delays were gone while the ranks connect.
     finished = job.launch([str(mpi.program("collective")), "broadcast", "--repeat", "2"],
-                          lab.network.host_count, lab=lab, hold=False,
-                          timeout_s=_MOST_SECONDS_OF_A_JOB)
+                          lab.network.host_count, lab=lab, timeout_s=_MOST_SECONDS_OF_A_JOB)
     if finished.returncode != 0:
         raise failure_of(finished, job.title)
     if finished.report is None or not finished.report["communicators"]:

@@ -56,11 +56,12 @@ class Plan:
     pairs: int = PAIRS
     most_pairs: int = PAIRS  # so many where it is not clear before on which side of the limit a loop is
     scale: float = 1.0  # times the steps
+    known: bool = True
     warm: bool = False
 
     @property
     def arms(self) -> tuple[str, ...]:
-        return (NATIVE, DEFAULT, KNOWN, *([WARM] if self.warm else []))
+        return (NATIVE, DEFAULT, *([KNOWN] if self.known else []), *([WARM] if self.warm else []))
 
 
 def chosen_loops(only: Sequence[str], seeds: Sequence[str] | None) -> list[Loop]:
@@ -105,37 +106,37 @@ def lab_of(loop: Loop) -> Lab:
 
 def measure_loop(loop: Loop, mpi: Mpi, lab: Lab, plan: Plan, progress: Steps) -> dict:
     what = f"{loop.name} on {mpi.title}"
-    count = round((loop.steps or _steps_for(loop, mpi, lab, DRAWN_S)) * plan.scale)
+    count = round((loop.steps or steps_for(loop, mpi, lab, DRAWN_S)) * plan.scale)
     pairs: list[dict] = []
     while len(pairs) < plan.pairs or (len(pairs) < plan.most_pairs and not decided(pairs)):
         progress.begin(f"{what}, {count} steps, pair {len(pairs) + 1}")
-        pairs.append(_pair(loop, mpi, lab, count, plan, backwards=len(pairs) % 2 == 1))
+        pairs.append(run_pair(loop, mpi, lab, count, plan, backwards=len(pairs) % 2 == 1))
         if len(pairs) <= plan.pairs:
             progress.advance()
     return judge(pairs) | {"loop": loop.name, "title": loop.title, "mpi": mpi.name, "steps": count, "pairs": pairs}
 
 
-def _steps_for(loop: Loop, mpi: Mpi, lab: Lab, seconds: float) -> int:
+def steps_for(loop: Loop, mpi: Mpi, lab: Lab, seconds: float) -> int:
     """From the second half of a few native ones, when connections are warm."""
     probed = _run(loop, mpi, lab, _PROBED_STEPS, NATIVE, {})
     step_s = sum(probed["quarter_seconds"][2:]) / (_PROBED_STEPS / 2)
     return max(_LEAST_STEPS, min(_MOST_STEPS, round(seconds / step_s)))
 
 
-def _pair(loop: Loop, mpi: Mpi, lab: Lab, count: int, plan: Plan, backwards: bool) -> dict:
+def run_pair(loop: Loop, mpi: Mpi, lab: Lab, count: int, plan: Plan, backwards: bool) -> dict:
     """One run of each. What is warm comes right after the run whose profile it starts from."""
     runs = {}
     with tempfile.TemporaryDirectory(prefix="mutirao-") as folder:
         settings = {NATIVE: {}, DEFAULT: {"profile": f"{folder}/profile.db"}, KNOWN: KNOWN_SETTINGS}
-        order = [NATIVE, DEFAULT, KNOWN]
+        order = [arm for arm in plan.arms if arm != WARM]
         for arm in reversed(order) if backwards else order:
-            runs[arm] = _tried_twice(lambda arm=arm: _run(loop, mpi, lab, count, arm, settings[arm]))
+            runs[arm] = tried_twice(lambda arm=arm: _run(loop, mpi, lab, count, arm, settings[arm]))
             if arm == DEFAULT and plan.warm:
-                runs[WARM] = _tried_twice(lambda: _run(loop, mpi, lab, count, WARM, settings[DEFAULT]))
+                runs[WARM] = tried_twice(lambda: _run(loop, mpi, lab, count, WARM, settings[DEFAULT]))
     return {arm: runs[arm] for arm in plan.arms}
 
 
-def _tried_twice(job: Callable[[], dict]) -> dict:
+def tried_twice(job: Callable[[], dict]) -> dict:
     """Launchers fail now and then."""
     try:
         return job()
@@ -151,7 +152,7 @@ def _run(loop: Loop, mpi: Mpi, lab: Lab, count: int, arm: str, settings: Mapping
     hosts = lab.network.host_count
     before = lab.counters().packets_among(hosts)
     finished = launch(mpi, argv, hosts, lab=lab, settings=settings, native=arm == NATIVE,
-                      capture=True, hold=False, timeout_s=_MOST_SECONDS_OF_A_JOB)
+                      capture=True, timeout_s=_MOST_SECONDS_OF_A_JOB)
     if finished.returncode != 0:
         raise failure_of(finished, what)
     lines = [line for line in finished.lines if line.startswith('{"steps":')]
@@ -162,7 +163,8 @@ def _run(loop: Loop, mpi: Mpi, lab: Lab, count: int, arm: str, settings: Mapping
     if arm != NATIVE and finished.report is None:
         raise Failure(f"{what}: mutirao left no report, as if it had not been preloaded")
     return {"seconds": measured["seconds"], "quarter_seconds": measured["quarter_seconds"],
-            "ran": what_ran(finished.report), "said": _said(finished.report)}
+            "whole_seconds": finished.seconds, "ran": what_ran(finished.report), "said": _said(finished.report),
+            "investment": _investment(finished.report)}
 
 
 def _said(report: dict | None) -> dict | None:
@@ -173,13 +175,25 @@ def _said(report: dict | None) -> dict | None:
     return {"saved_s": (total.account.net_us - total.waited_us) / 1e6, "error_s": total.error_us / 1e6}
 
 
+def _investment(report: dict | None) -> dict | None:
+    """When mutirao took the loop's communicator on, and what it had waited for until then by the clock."""
+    world = _largest_communicator(report)
+    if not world.get("first_ruled_ms"):
+        return None
+    start = report["start"]
+    return {"made_s": world["first_ruled_ms"] / 1000, "cost_s": (start["twin_ms"] + start["agreed_ms"]) / 1000}
+
+
+def _largest_communicator(report: dict | None) -> dict:
+    communicators = (report or {}).get("communicators", ())
+    return max(communicators, key=lambda each: each.get("calls", 0), default={})
+
+
 def what_ran(report: dict | None) -> list[str]:
     """Of each kind of call of the largest communicator, what ruled last."""
-    communicators = (report or {}).get("communicators", ())
-    world = max(communicators, key=lambda each: each.get("calls", 0), default={})
     return [f"{each['collective']} {each['length_bytes']} B: "
             + (each["rulings"][-1]["chosen"] if each.get("rulings") else NATIVE)
-            for each in world.get("classes", ())]
+            for each in _largest_communicator(report).get("classes", ())]
 
 
 def _ratio(pairs: Sequence[dict], arm: str) -> Ratio:
@@ -194,14 +208,15 @@ def decided(pairs: Sequence[dict]) -> bool:
 
 def judge(pairs: Sequence[dict]) -> dict:
     seconds = {arm: statistics.median(pair[arm]["seconds"] for pair in pairs) for arm in pairs[0]}
-    to_win = seconds[NATIVE] - seconds[KNOWN]
+    to_win = seconds[NATIVE] - seconds.get(KNOWN, seconds[NATIVE])
     worth = to_win > LEAST_TO_WIN * seconds[NATIVE]
     shares = {f"{arm}_share": (seconds[NATIVE] - seconds[arm]) / to_win if worth else None
               for arm in (DEFAULT, WARM) if arm in seconds}
     natives = [pair[NATIVE]["seconds"] for pair in pairs]
     beside = [ratio_of_pairs([both]).value for both in zip(natives, natives[1:], strict=False)]
     ratio = _ratio(pairs, DEFAULT)
-    return {"seconds": seconds, "ratio": ratio.to_dict(), "known_ratio": _ratio(pairs, KNOWN).to_dict(), **shares,
+    known = {"known_ratio": _ratio(pairs, KNOWN).to_dict()} if KNOWN in seconds else {}
+    return {"seconds": seconds, "ratio": ratio.to_dict(), **known, **shares,
             "native_to_native": [min(beside), max(beside)] if beside else None,
             "harm": ratio.low is not None and ratio.low > BAR}
 
@@ -212,10 +227,14 @@ def summary(rows: Sequence[dict]) -> dict:
               for arm in (DEFAULT, WARM)}
     return {"loops": len(rows), "harmed": [f"{row['loop']} {row['mpi']}" for row in rows if row["harm"]],
             "mean_ratio": statistics.geometric_mean(row["ratio"]["value"] for row in rows),
-            "mean_known_ratio": statistics.geometric_mean(row["known_ratio"]["value"] for row in rows),
-            "said": _said_against_the_clock(rows),
+            **_mean_known_ratio(rows), "said": _said_against_the_clock(rows),
             **{name: {"loops": len(values), "median": statistics.median(values), "least": min(values)}
                if values else None for name, values in shares.items()}}
+
+
+def _mean_known_ratio(rows: Sequence[dict]) -> dict:
+    known = [row["known_ratio"]["value"] for row in rows if "known_ratio" in row]
+    return {"mean_known_ratio": statistics.geometric_mean(known)} if known else {}
 
 
 def _said_against_the_clock(rows: Sequence[dict]) -> dict:

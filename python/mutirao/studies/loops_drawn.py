@@ -48,20 +48,20 @@ def _in_words(item: str) -> str:
     return f"{what} {value} ms" if what in ("compute", "lateness") else f"{what} {size(int(value))}"
 
 
-_SGD = ("compute:40", "allreduce:4000000", "allreduce:8")
-_FFT = ("compute:20", "alltoall:65536")
-_K_MEANS = ("compute:20", "allreduce:8192", "allreduce:512", "allreduce:8", "broadcast:8192")
+SGD = ("compute:40", "allreduce:4000000", "allreduce:8")
+FFT = ("compute:20", "alltoall:65536")
+K_MEANS = ("compute:20", "allreduce:8192", "allreduce:512", "allreduce:8", "broadcast:8192")
 
 
 def known_loops() -> list[Loop]:
     a, b = load_preset("four-sites"), load_preset("two-sites")
-    return [Loop("sgd/A", a, _SGD, 40), Loop("sgd/B", b, _SGD, 40), Loop("fft/A", a, _FFT, 60),
-            Loop("k-means/A", a, _K_MEANS, 60), *(python_loops() if _can_run_python() else [])]
+    return [Loop("sgd/A", a, SGD, 40), Loop("sgd/B", b, SGD, 40), Loop("fft/A", a, FFT, 60),
+            Loop("k-means/A", a, K_MEANS, 60), *(python_loops() if _can_run_python() else [])]
 
 
 def python_loops() -> list[Loop]:
     """The same training loop as a program of numpy and mpi4py."""
-    return [Loop(f"sgd-python/{name}", load_preset(preset), _SGD, 40, in_python=True)
+    return [Loop(f"sgd-python/{name}", load_preset(preset), SGD, 40, in_python=True)
             for name, preset in (("A", "four-sites"), ("B", "two-sites"))]
 
 

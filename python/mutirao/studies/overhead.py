@@ -34,7 +34,7 @@ def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None 
     bounds_ms = [network.bound_from(ROOT) / 1000] * CALLS
     measured = []
     with working(f"bringing up {network.host_count} hosts"):
-        lab = Lab.up(network, hold=mpi.labstart.is_file())
+        lab = Lab.up(network)
     with lab, steps(pairs * len(MODES)) as progress:
         for pair in range(pairs):
             both = {}

@@ -90,7 +90,7 @@ class Way:
         mpi = find_mpi(self.mpi)
         argv = [*_as_two_ranks(mpi, lab), *change.prefix, *self.command(mpi, change),
                 *work.arguments(), *change.program]
-        return launch(mpi, argv, _RANKS, lab=lab, native=True, capture=True, hold=False,
+        return launch(mpi, argv, _RANKS, lab=lab, native=True, capture=True,
                       calm=not change.spins, timeout_s=timeout_s)
 
     def _start_express(self, work: Work, lab: Lab | None, change: Change,

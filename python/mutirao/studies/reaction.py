@@ -175,7 +175,7 @@ def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None 
     network = six_gateways()
     contender = Contender("mutirao", mpi, {**AS_IT_COMES, **settings})
     with working(f"bringing up {network.host_count} hosts"):
-        lab = Lab.up(network, hold=mpi.labstart.is_file())
+        lab = Lab.up(network)
     described = []
     with lab, steps(len(SCENARIOS)) as progress:
         for scenario in SCENARIOS:

@@ -121,7 +121,7 @@ def initial_network() -> HostNetwork:
 def _run_all(network: HostNetwork, mpi: Mpi, jobs: Sequence[Job],
              repeat: int) -> tuple[dict[Job, list[SteadyRun]], list[dict]]:
     with working(f"bringing up {network.host_count} hosts"):
-        lab = Lab.up(network, hold=mpi.labstart.is_file())
+        lab = Lab.up(network)
     runs: dict[Job, list[SteadyRun]] = {}
     left_out: list[dict] = []
     with lab, steps(len(jobs) * repeat) as progress:

@@ -118,7 +118,7 @@ def run_job(contender: Contender, situation: Situation, lab: Lab) -> dict:
     if not contender.native:
         contender = replace(contender, settings={"start": situation.start, **contender.settings})
     before = lab.counters()
-    finished = contender.launch(argv, lab.network.host_count, lab=lab, hold=False,
+    finished = contender.launch(argv, lab.network.host_count, lab=lab,
                                 timeout_s=_MOST_SECONDS_OF_A_JOB)
     after = lab.counters()
     times = read_times(finished, contender.title, situation.count)
