@@ -46,7 +46,7 @@ CREATE TABLE IF NOT EXISTS run(
     hosts INTEGER NOT NULL,
     most_on_a_host INTEGER NOT NULL,
     length_s REAL NOT NULL,           -- from MPI_Init to the communicator's end
-    saved_share REAL,                 -- of the time for which its calls were handled; NULL: not known
+    saved_share REAL,                 -- by its calls as they ran in the end, in time per time; NULL: not known
     measured_s REAL NOT NULL,
     PRIMARY KEY(fabric, mpi, program, ranks, hosts, most_on_a_host)
 ) WITHOUT ROWID;

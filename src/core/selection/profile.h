@@ -86,7 +86,7 @@ struct ProgramRun {
     std::string program{};  ///< by which its next run is known
     Ranks ranks{};
     double length_s = 0;  ///< from MPI_Init to the communicator's end
-    /// Of the time for which mutirao handled its calls; nothing: not known, or it never did.
+    /// By its calls as they ran in the end, in time per time; nothing: not known.
     std::optional<double> saved_share{};
     double measured_s = 0;  ///< when, in seconds since 1970
 };

@@ -113,6 +113,7 @@ void Communicator::give_up() {
 
 void Communicator::be_native(std::string reason) {
     phase_ = Phase::native;
+    meeting_.reset();
     repeated_.forget();
     surroundings_.background = nullptr;
     const std::lock_guard lock(record_->mutex);
@@ -240,10 +241,21 @@ void Communicator::vote() {
     Vote::Opinion mine;
     mine.peers = job_.peers_of(group);
     mine.twin = job_.twin_of(group);
+    mine.meets = mine.peers || would_meet(group);
     PMPI_Group_free(&group);
     mine.willing = mine.twin || (mine.peers ? job_.has_room_for_twin() : job_.has_room_for_peers());
     mine.pays = my_rank_ != 0 || (mine.peers && !mine.twin && would_pay(mine.peers));
     vote_.emplace(comm_, mine);
+}
+
+// Where ranks compute on several communicators at a time, one set of agents serves all. The others may never be called
+// again.
+bool Communicator::would_meet(MPI_Group group) {
+    constexpr int most_given_way = 2;
+    if (!meeting_) {
+        meeting_ = job_.begin_meeting(group);
+    }
+    return meeting_ || ++gave_way_ > most_given_way;
 }
 
 void Communicator::take_vote(std::uint64_t call) {
@@ -285,6 +297,7 @@ void Communicator::meet() {
     wait_for(introducing_->pending());
     job_.add(introducing_->take());
     introducing_.reset();
+    meeting_.reset();
 }
 
 void Communicator::note_hosts(const Members& members, const World& world) {

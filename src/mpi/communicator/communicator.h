@@ -123,6 +123,7 @@ class Communicator final : private Background {
     void look_around(std::uint64_t call);
     void wait_for(Pending& pending);
     void vote();
+    bool would_meet(MPI_Group group);
     void take_vote(std::uint64_t call);
     void meet();
     void note_hosts(const Members& members, const World& world);
@@ -172,6 +173,8 @@ class Communicator final : private Background {
     bool agrees_no_more_ = false;
     std::optional<Vote> vote_;                ///< begun at the point before
     std::optional<Introducing> introducing_;  ///< likewise
+    std::shared_ptr<Meeting> meeting_;        ///< from the vote on it until all know each other
+    int gave_way_ = 0;                        ///< votes, to others that meet
     // Ruled.
     std::unique_ptr<Ruled> ruled_;
     std::uint64_t next_event_ = 0;  ///< the call at which there is more to do than to look up

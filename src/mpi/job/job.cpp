@@ -210,6 +210,19 @@ bool Job::has_room_for_peers() {
     return peers_.size() < most_twins;
 }
 
+std::shared_ptr<Meeting> Job::begin_meeting(MPI_Group group) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(meetings_, [](const auto& each) { return each.expired(); });
+    for (const std::weak_ptr<Meeting>& each : meetings_) {
+        if (const std::shared_ptr<Meeting> other = each.lock(); other && holds(other->group(), group)) {
+            return nullptr;
+        }
+    }
+    auto begun = std::make_shared<Meeting>(group);
+    meetings_.push_back(begun);
+    return begun;
+}
+
 bool Job::has_room_for_twin() {
     const std::lock_guard lock(mutex_);
     return twins_.size() < most_twins;

@@ -27,6 +27,20 @@ struct StartCost {
     double sum_ms() const { return waited_ms + agreed_ms + twin_ms + finalize_ms; }
 };
 
+/// Ranks that are about to get to know each other.
+class Meeting {
+  public:
+    explicit Meeting(MPI_Group group) { PMPI_Group_union(group, MPI_GROUP_EMPTY, &group_); }
+    ~Meeting() { PMPI_Group_free(&group_); }
+    Meeting(const Meeting&) = delete;
+    Meeting& operator=(const Meeting&) = delete;
+
+    MPI_Group group() const { return group_; }
+
+  private:
+    MPI_Group group_ = MPI_GROUP_NULL;
+};
+
 class Job {
   public:
     /// Of each, on a rank. Communicators beyond are the MPI library's.
@@ -54,6 +68,8 @@ class Job {
     std::shared_ptr<Peers> peers_of(MPI_Group group);
     std::shared_ptr<Twin> twin_of(MPI_Group group);
     bool has_room_for_peers();
+    /// For as long as it is held, smaller groups need not meet, too. Null: `group` itself is part of such a one.
+    std::shared_ptr<Meeting> begin_meeting(MPI_Group group);
     bool has_room_for_twin();
     void add(std::shared_ptr<Peers> peers);
     /// Collective over `comm`. Null: the MPI library makes none.
@@ -85,6 +101,7 @@ class Job {
     std::mutex mutex_;  ///< of what follows
     std::vector<std::shared_ptr<Peers>> peers_;
     std::vector<std::shared_ptr<Twin>> twins_;
+    std::vector<std::weak_ptr<Meeting>> meetings_;
 
     struct Adopted {
         MPI_Request request;

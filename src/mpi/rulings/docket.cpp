@@ -340,38 +340,38 @@ void Docket::hear(const TimeReport& report) {
 
 // Queued only: the file is written beside the program, or at its end.
 void Docket::end(const std::vector<Decider::CallsMade>& made, double ran_us) {
-    const auto now_s = static_cast<double>(std::time(nullptr));
-    std::vector<ProfileRow> rows;
-    ProgramRun run;
     {
         const std::lock_guard lock(mutex_);
         decider_.on_time(now_us(), made);
-        for (const auto& [shapes, each] : cases_) {
-            const ClassChoice* const choice = decider_.find(shapes);
-            for (const Measured& one : choice != nullptr ? choice->measured() : std::vector<Measured>{}) {
-                rows.push_back(learned_row(known_to_all(each.shape), ranks_of(*subject_.placement),
-                                           one.candidate, one.time_us, one.samples, now_s));
-            }
-        }
-        run = run_of(ran_us);
-        run.measured_s = now_s;
     }
     note_accounts();
+    const std::lock_guard lock(mutex_);
     if (subject_.store && fabric_) {
-        subject_.store->remember(*fabric_, subject_.mpi_library, std::move(rows), std::move(run));
+        const auto now_s = static_cast<double>(std::time(nullptr));
+        subject_.store->remember(*fabric_, subject_.mpi_library, rows_learned(now_s), run_of(ran_us, now_s));
     }
 }
 
-// Soon after the start nothing is known yet of what may be won.
-ProgramRun Docket::run_of(double ran_us) const {
-    constexpr double least_share_handled = 0.5;
-    ProgramRun run{.program = profile::program(), .ranks = ranks_of(*subject_.placement), .length_s = ran_us / 1e6};
-    const double handled_us = handling_since_us_ ? now_us() - *handling_since_us_ : 0;
-    run.saved_share = decider_.saved_share();
-    if (handled_us <= (run.saved_share > 0.0 ? 0 : least_share_handled * ran_us)) {
-        run.saved_share.reset();
+std::vector<ProfileRow> Docket::rows_learned(double now_s) const {
+    std::vector<ProfileRow> rows;
+    for (const auto& [shapes, each] : cases_) {
+        const ClassChoice* const choice = decider_.find(shapes);
+        for (const Measured& one : choice != nullptr ? choice->measured() : std::vector<Measured>{}) {
+            rows.push_back(learned_row(known_to_all(each.shape), ranks_of(*subject_.placement), one.candidate,
+                                       one.time_us, one.samples, now_s));
+        }
     }
-    return run;
+    return rows;
+}
+
+// That nothing was won says something only of a run that was handled for long enough.
+ProgramRun Docket::run_of(double ran_us, double now_s) const {
+    constexpr double least_share_handled = 0.5;
+    const double handled_us = handling_since_us_ ? now_us() - *handling_since_us_ : 0;
+    const std::optional<double> saved_share = decider_.saved_share();
+    const bool says_something = saved_share > 0.0 ? handled_us > 0 : handled_us > least_share_handled * ran_us;
+    return {.program = profile::program(), .ranks = ranks_of(*subject_.placement), .length_s = ran_us / 1e6,
+            .saved_share = says_something ? saved_share : std::nullopt, .measured_s = now_s};
 }
 
 void Docket::note_accounts() {

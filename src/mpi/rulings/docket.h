@@ -106,7 +106,8 @@ class Docket {
     void note(const ShapeClass& shapes, Decision& decision);
     void note(const Decided& settled);
     void note_accounts();
-    ProgramRun run_of(double ran_us) const;
+    std::vector<ProfileRow> rows_learned(double now_s) const;
+    ProgramRun run_of(double ran_us, double now_s) const;
 
     const Subject subject_;
     mutable std::mutex work_mutex_;  ///< of what the work goes on with
