@@ -66,8 +66,7 @@ class Introducing {
 
   private:
     struct Memory {
-        Introduction mine;
-        std::vector<Introduction> all;
+        std::vector<std::uint64_t> words;  ///< of all introductions, by rank
         std::optional<agent::Endpoint> endpoint;
     };
 

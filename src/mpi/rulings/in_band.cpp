@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "agent/options.h"
 #include "core/spanning_tree/rounds_wire.h"
@@ -144,11 +145,15 @@ void InBandSource::take(const Post::Received& letter, double arrived_us) {
 
 void InBandSource::take_pong(int host, double arrived_us, double unnoticed_us) {
     Probed& probed = link(host);
+    probed.waiting = false;
+    // The first ping connected the two, and lay there until that host had its twin, too.
+    if (!std::exchange(probed.connected, true)) {
+        probed.next_ping_us = next_ping_us_ = arrived_us;
+        return;
+    }
     const bool first = !std::isfinite(probed.detector.announced_us());
     const auto latency_us = probed.detector.answered(arrived_us - probed.sent_us,
                                                      unnoticed_us + arrived_us - looked_us_);
-    probed.waiting = false;
-    // The first ping may have lain there until that host had its twin, too.
     const bool again = first && !probed.detector.was_measured();
     probed.next_ping_us =
         again ? arrived_us : std::max(arrived_us, probed.sent_us + probed.period_us);

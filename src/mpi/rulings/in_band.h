@@ -50,6 +50,7 @@ class InBandSource final : public NetworkSource, public Background {
         double next_ping_us;
         double sent_us = 0;
         bool waiting = false;  ///< for a pong
+        bool connected = false;
     };
 
     int me() const { return world_.my_host(); }
