@@ -25,6 +25,16 @@ std::string value_of(const char* name) {
     return value == nullptr ? "" : value;
 }
 
+std::string hash_of_command_line() {
+    std::ifstream file("/proc/self/cmdline", std::ios::binary);
+    const std::string words((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    if (words.empty()) return {};
+    char digits[17];
+    std::snprintf(digits, sizeof digits, "%016llx",
+                  static_cast<unsigned long long>(fnv1a(std::as_bytes(std::span(words)))));
+    return digits;
+}
+
 }  // namespace
 
 std::string processor() {
@@ -47,20 +57,6 @@ std::string transport() {
     }
     return result;
 }
-
-namespace {
-
-std::string hash_of_command_line() {
-    std::ifstream file("/proc/self/cmdline", std::ios::binary);
-    const std::string words((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    if (words.empty()) return {};
-    char digits[17];
-    std::snprintf(digits, sizeof digits, "%016llx",
-                  static_cast<unsigned long long>(fnv1a(std::as_bytes(std::span(words)))));
-    return digits;
-}
-
-}  // namespace
 
 // Asked at every communicator's end.
 std::string program() {
