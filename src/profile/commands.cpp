@@ -32,14 +32,12 @@ Fabric fabric_of_network(const std::string& network_file) {
     if (!file) throw UsageError("cannot read " + network_file);
     tool::NetworkFile read = tool::read_network(file, network_file);
     if (!read.error.empty()) throw UsageError(read.error);
-    Topology topology{std::move(read.network), {}, {}};
-    topology.site_of = discover_sites(topology.network);
-    return describe_fabric(topology, processor(), transport());
+    return describe_fabric(read.network, processor(), transport());
 }
 
 /// From the words behind FILE and MPI.
 Fabric fabric_in(const Words& words) {
-    if (words.empty()) return describe_fabric({Network(1), {}, {0}}, processor(), transport());
+    if (words.empty()) return describe_fabric(Network(1), processor(), transport());
     if (words.size() == 1) return fabric_of_network(words.front());
     const auto fabric = words.size() == 5 ? fabric_from(words) : std::nullopt;
     if (!fabric)

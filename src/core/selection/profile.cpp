@@ -135,14 +135,13 @@ std::optional<Remembered> at_length(const ByLength& known, std::size_t length_by
 
 }  // namespace
 
-Fabric describe_fabric(const Topology& topology, std::string processor, std::string transport) {
-    const Network& network = topology.network;
+Fabric describe_fabric(const Network& network, std::string processor, std::string transport) {
     Fabric fabric{std::max(1, network.host_count()), 1, {}, {}, std::move(transport)};
-    for (const int site : topology.site_of) fabric.sites = std::max(fabric.sites, site + 1);
     if (fabric.hosts == 1) {
         fabric.processor = std::move(processor);
         return fabric;
     }
+    for (const int site : discover_sites(network)) fabric.sites = std::max(fabric.sites, site + 1);
     std::vector<double> all_us;
     for (int a = 0; a < fabric.hosts; ++a) {
         for (int b = a + 1; b < fabric.hosts; ++b)

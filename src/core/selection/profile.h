@@ -32,8 +32,8 @@ struct Fabric {
     bool operator==(const Fabric&) const = default;
 };
 
-/// Of the hosts of `topology`, whose sites are known. `processor`, `transport`: see Fabric.
-Fabric describe_fabric(const Topology& topology, std::string processor, std::string transport);
+/// Of its hosts, with sites as discover_sites() finds them. `processor`, `transport`: see Fabric.
+Fabric describe_fabric(const Network& network, std::string processor, std::string transport);
 
 /// In what two fabrics differ, in one line, for people; nothing if what was measured on one holds on the
 /// other. Latencies may differ by 25%, or by what a clock's reading does.

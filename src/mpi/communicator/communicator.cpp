@@ -9,6 +9,7 @@
 #include "mpi/communicator/record_text.h"
 #include "mpi/communicator/roles.h"
 #include "mpi/executor/patience.h"
+#include "mpi/job/modex.h"
 #include "mpi/job/watch.h"
 #include "mpi/rulings/deciding_thread.h"
 #include "mpi/runtime.h"
@@ -77,6 +78,8 @@ Communicator::Communicator(MPI_Comm comm, Job& job)
         be_native("intercommunicator");
     } else if (record_->ranks == 1) {
         be_native("one rank");
+    } else if (runtime().settings.enabled) {
+        fetch_modex_ahead();
     }
 }
 
@@ -97,10 +100,7 @@ Communicator::~Communicator() {
 }
 
 void Communicator::give_up() {
-    for (Pending* const pending : {vote_ ? &vote_->pending() : nullptr, introducing_ ? &introducing_->pending() : nullptr}) {
-        if (pending == nullptr) {
-            continue;
-        }
+    if (Pending* const pending = under_way()) {
         const bool complete = pending->complete();
         std::shared_ptr<void> given_up = pending->give_up();
         if (!complete) {
@@ -197,19 +197,23 @@ void Communicator::count(const CallShape& shape, std::uint64_t call) {
     const bool waits = runtime().settings.waits_for_ranks();
     if (waits ? left_ <= 0 : points_.lies_in(shape, left_)) {
         left_ = points_.next(left_);
-        look_around(call);
+        look_around(shape, call);
         if (waits && vote_) {
+            wait_for(vote_->pending());
             take_vote(call);
         }
     }
     left_ -= Points::units_of(shape);
 }
 
-// What was begun at the point before is completed, and what follows from that is begun.
-void Communicator::look_around(std::uint64_t call) {
+// What was begun at a point before is completed, and what follows from that is begun.
+void Communicator::look_around(const CallShape& shape, std::uint64_t call) {
     record_->calls = call + 1;
     job_.progress();
     drain_all();
+    if (!may_go_on(shape)) {
+        return;
+    }
     if (introducing_) {
         meet();
     } else if (vote_) {
@@ -233,6 +237,29 @@ void Communicator::wait_for(Pending& pending) {
         say_if_long(begun_us);
     }
     job_.waited_in_call(stopwatch.elapsed_ms());
+}
+
+Pending* Communicator::under_way() {
+    return vote_ ? &vote_->pending() : introducing_ ? &introducing_->pending() : nullptr;
+}
+
+// The same on all ranks. A root must not wait for who follows it, however far behind; it tells them, and they wait for
+// its next word anyway. That it runs ahead of them may be all that the program does, and shows in nothing but the time.
+bool Communicator::may_go_on(const CallShape& shape) {
+    const Settings& settings = runtime().settings;
+    Pending* const pending = under_way();
+    if (Points::follows_root(shape.collective) && !settings.waits_for_ranks()) {
+        const bool may = pending != nullptr ? pending->complete() : settings.start == Start::soon || job_.has_lasted();
+        int word = may ? 1 : 0;
+        PMPI_Bcast(&word, 1, MPI_INT, shape.root, comm_);
+        if (word == 0) {
+            return false;
+        }
+    }
+    if (pending != nullptr) {
+        wait_for(*pending);
+    }
+    return true;
 }
 
 void Communicator::vote() {
@@ -259,7 +286,6 @@ bool Communicator::would_meet(MPI_Group group) {
 }
 
 void Communicator::take_vote(std::uint64_t call) {
-    wait_for(vote_->pending());
     const Vote said = *std::exchange(vote_, std::nullopt);
     if (const std::string obstacle = said.obstacle(); !obstacle.empty()) {
         if (said.is_at_odds() && !said.knows() && my_rank_ == 0 && comm_ == MPI_COMM_WORLD) {
@@ -294,7 +320,6 @@ void Communicator::take_vote(std::uint64_t call) {
 }
 
 void Communicator::meet() {
-    wait_for(introducing_->pending());
     job_.add(introducing_->take());
     introducing_.reset();
     meeting_.reset();

@@ -120,8 +120,10 @@ class Communicator final : private Background {
     void be_native(std::string reason);
 
     void count(const CallShape& shape, std::uint64_t call);
-    void look_around(std::uint64_t call);
+    void look_around(const CallShape& shape, std::uint64_t call);
+    Pending* under_way();
     void wait_for(Pending& pending);
+    bool may_go_on(const CallShape& shape);
     void vote();
     bool would_meet(MPI_Group group);
     void take_vote(std::uint64_t call);

@@ -3,7 +3,9 @@
 // 32 units, then whenever there were a quarter more.
 //
 // Points lie in calls in which all ranks wait for each other anyway, so that ranks may wait there for what they began
-// to tell each other at the point before. In a program that makes no such calls they lie anywhere, but later.
+// to tell each other at the point before. In a program that makes no such calls they lie later: in calls in which all
+// follow a root, since who follows can be told by it whether there is anything to wait for; and in others, where some
+// run ahead of who cannot tell them, only seldom.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +28,7 @@ class Points {
 
     /// Before a call that begins when so many units are left until the next point, or none; true: it is the point.
     bool lies_in(const CallShape& shape, std::int64_t left_units) const {
-        return left_units <= 0 && (waits_for_all(shape) || left_units <= -interval_units_ / 2);
+        return left_units <= 0 && left_units <= -late_units(shape.collective, shape.empty());
     }
     /// Until the next point, from one that was so late.
     std::int64_t next(std::int64_t left_units) {
@@ -37,16 +39,29 @@ class Points {
     /// Up to the last point.
     std::int64_t units() const { return units_; }
 
+    /// No rank returns before the root has come, which waits for none.
+    static bool follows_root(Collective collective) {
+        return collective == Collective::broadcast || collective == Collective::scatter ||
+               collective == Collective::scatterv;
+    }
+
   private:
-    /// No rank returns before all have come, whatever they pass.
-    static bool waits_for_all(const CallShape& shape) {
-        switch (shape.collective) {
-            case Collective::barrier: return true;
+    /// How much later than wished a point may lie in such a call.
+    std::int64_t late_units(Collective collective, bool empty) const {
+        switch (collective) {
+            // No rank returns before all have come, whatever they pass.
+            case Collective::barrier: return 0;
             case Collective::allreduce:
             case Collective::allgather:
             case Collective::alltoall:
-            case Collective::reduce_scatter_block: return !shape.empty();
-            default: return false;
+            case Collective::reduce_scatter_block: return empty ? interval_units_ / 2 : 0;
+            // Some return before others have come.
+            case Collective::reduce:
+            case Collective::gather:
+            case Collective::gatherv:
+            case Collective::scan:
+            case Collective::exscan: return 16 * interval_units_;
+            default: return interval_units_ / 2;
         }
     }
 

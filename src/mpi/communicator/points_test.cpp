@@ -45,6 +45,11 @@ TEST(Points, LieWhereRanksWaitForEachOtherAnyway) {
     EXPECT_EQ(points_in(calls), (std::vector<int>{45, 57}));
 }
 
+TEST(Points, LieSeldomWhereSomeRunAheadOfWhoCannotTellThem) {
+    const std::vector<CallShape> gathers(20'000, call_of(Collective::gather, 8));
+    EXPECT_EQ(points_in(gathers), (std::vector<int>{544, 2856, 14'994}));
+}
+
 TEST(Points, LieAnywhereInAProgramThatMakesNoSuchCalls) {
     const std::vector<CallShape> calls(200, call_of(Collective::broadcast, 8));
     EXPECT_EQ(points_in(calls), (std::vector<int>{48, 66, 90, 123, 168}));

@@ -16,6 +16,7 @@
 #include "mpi/job/job.h"
 #include "mpi/report.h"
 #include "mpi/runtime.h"
+#include "mpi/stopwatch.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -29,10 +30,11 @@ template <typename Native>
 int initialise(Native native) {
     check_settings();
     const Guard guard;
+    const Stopwatch stopwatch;
     const int error = native();
     if (error == MPI_SUCCESS) {
         try {
-            Job::begin();
+            Job::begin(stopwatch.elapsed_ms());
         } catch (const std::exception&) {
             // Without memory for a job there is none, and the MPI library takes all calls.
         }

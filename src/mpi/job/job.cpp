@@ -95,11 +95,11 @@ bool knows_bandwidth(const NetworkView& view) {
 
 }  // namespace
 
-Job::Job() { PMPI_Comm_rank(MPI_COMM_WORLD, &my_rank_); }
+Job::Job(double init_ms) : init_us_(1000 * init_ms) { PMPI_Comm_rank(MPI_COMM_WORLD, &my_rank_); }
 
 const std::string& Job::why_native() { return reason(); }
 
-void Job::begin() {
+void Job::begin(double init_ms) {
     runtime();  // writes the report at the end, also where there is no job
     say_what_is_loaded();
     reason() = obstacle();
@@ -107,7 +107,7 @@ void Job::begin() {
         say(1, "the MPI library takes all calls: " + reason());
         return;
     }
-    auto* const made = new Job;  // lives as long as the process: MPI may call back very late
+    auto* const made = new Job(init_ms);  // lives as long as the process: MPI may call back very late
     if (runtime().settings.waits_for_ranks()) {
         made->wait_in_init();
     }
@@ -137,6 +137,11 @@ void Job::wait_in_init() {
         wait_for_network(*twin);
     }
     cost_.waited_ms += stopwatch.lap_ms();
+}
+
+bool Job::has_lasted() const {
+    constexpr double times_init = 6, most_us = 30e6;
+    return now_us() - begun_us_ > std::min(times_init * init_us_, most_us);
 }
 
 Job* Job::retire() {

@@ -46,8 +46,8 @@ class Job {
     /// Of each, on a rank. Communicators beyond are the MPI library's.
     static constexpr std::size_t most_twins = 4;
 
-    /// When MPI_Init has returned, before the program goes on.
-    static void begin();
+    /// When MPI_Init has returned, after so long, before the program goes on.
+    static void begin(double init_ms);
     /// Null where the MPI library must take all calls: see why_native().
     static Job* current() { return current_.load(std::memory_order_acquire); }
     /// Why there is no job; empty if there is one.
@@ -79,13 +79,16 @@ class Job {
     /// Until others had told what they think.
     void waited_in_call(double ms);
     double begun_us() const { return begun_us_; }
+    /// For so long that connecting a few ranks with each other is little beside it. How long that takes nobody knows yet,
+    /// but it takes the same trips as launching them.
+    bool has_lasted() const;
 
     /// Requests of communicators that were freed meanwhile, with what they read and write.
     void adopt(MPI_Request request, std::shared_ptr<void> memory);
     void progress();
 
   private:
-    Job();
+    explicit Job(double init_ms);
 
     void wait_in_init();
     void wait_for_network(Twin& twin);
@@ -96,6 +99,7 @@ class Job {
     int my_rank_ = 0;
     std::atomic<MPI_Comm> quiet_{MPI_COMM_NULL};
     StartCost cost_;
+    double init_us_;
     double begun_us_ = 0;
 
     std::mutex mutex_;  ///< of what follows

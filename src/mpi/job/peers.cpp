@@ -51,7 +51,7 @@ Pending tell_all(MPI_Comm comm, const Introduction& mine, std::vector<std::uint6
 
 std::vector<Introduction> introductions_in(const std::vector<std::uint64_t>& words) {
     std::vector<Introduction> all(words.size() / words_each);
-    std::memcpy(all.data(), words.data(), words.size() * sizeof(std::uint64_t));
+    std::memcpy(static_cast<void*>(all.data()), words.data(), words.size() * sizeof(std::uint64_t));
     return all;
 }
 

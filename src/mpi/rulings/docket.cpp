@@ -180,7 +180,9 @@ void Docket::look_at_network() {
     }
     const bool news = network_ && links_changed(network_->between_hosts(), sighting->topology->network);
     take_network(sighting->topology, sighting->memory);
-    read_profile();
+    if (subject_.store && subject_.settings.holds_trials()) {
+        read_profile(news);
+    }
     question_all(news);
 }
 
@@ -291,11 +293,14 @@ std::optional<Ruling> Docket::decide_by_prediction(Case& each, Decision made) co
 }
 
 // Beside the program; again only on another network.
-void Docket::read_profile() {
-    if (!subject_.store || !subject_.settings.holds_trials()) {
-        return;
+void Docket::read_profile(bool news) {
+    const std::vector<double>& now_us = network_->between_hosts().latency_us();
+    if (news || calm_us_.empty()) {
+        calm_us_ = now_us;
     }
-    Fabric here = describe_fabric(network_->topology(), profile::processor(), profile::transport());
+    std::ranges::transform(calm_us_, now_us, calm_us_.begin(), [](double a, double b) { return std::min(a, b); });
+    const Network calm(network_->between_hosts().host_count(), calm_us_);
+    Fabric here = describe_fabric(calm, profile::processor(), profile::transport());
     if (fabric_ && !difference(here, *fabric_)) {
         return;
     }

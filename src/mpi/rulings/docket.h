@@ -100,7 +100,7 @@ class Docket {
     Deliberated deliberate(const Case& each, const std::optional<Arm>& present) const;
     std::optional<Ruling> decide_by_prediction(Case& each, Decision made) const;
     void recall(Deliberated& about) const;
-    void read_profile();
+    void read_profile(bool news);
     void take_on(const ShapeClass& shapes);
     std::optional<Arm> incumbent(const ShapeClass& shapes) const;
     void note(const ShapeClass& shapes, Decision& decision);
@@ -113,6 +113,7 @@ class Docket {
     mutable std::mutex work_mutex_;  ///< of what the work goes on with
     std::shared_ptr<const RankNetwork> network_;  ///< null: not known yet
     std::uint64_t seen_ = 0;
+    std::vector<double> calm_us_;  ///< of each link the least latency since news came of any: messages delay probes
     std::vector<ProfileRow> rows_;  ///< of the profile
     double known_since_us_ = 0;    ///< the network, at first without bandwidths
     bool holds_back_ = false;      ///< some class waits for these
