@@ -21,6 +21,7 @@ class Slot {
     int reports() const { return first_tag_ + 1; }    ///< from all to the decider
     int synchronous() const { return first_tag_ + 2; }  ///< measuring and adapting while calls wait
     int in_band() const { return first_tag_ + 3; }      ///< the same beside the calls
+    int connections() const { return first_tag_ + 4; }  ///< between ranks that are about to need each other
     /// Of the data of one call. MPI keeps the order between two ranks, so a tag may be used again.
     int of_call(std::uint64_t call) const {
         constexpr std::uint64_t of_calls = tags - reserved;
@@ -28,7 +29,7 @@ class Slot {
     }
 
   private:
-    static constexpr int reserved = 4;
+    static constexpr int reserved = 5;
     int first_tag_;
     std::uint64_t owner_;
 };

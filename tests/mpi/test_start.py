@@ -5,7 +5,7 @@ import pytest
 from ends import decided_calls
 
 # Each rank as a host of its own; with a forced algorithm it always pays.
-FORCED = {"ranks_per_host": "1", "start": "beside", "broadcast": "binomial", "profile": "off"}
+FORCED = {"ranks_per_host": "1", "start": "beside", "allreduce": "recursive_doubling", "profile": "off"}
 
 
 def start_of(finished):
@@ -15,7 +15,7 @@ def start_of(finished):
 @pytest.mark.on_any_mpi
 @pytest.mark.parametrize("repeat, ruled", [(5, False), (150, True)])
 def test_a_few_calls_set_nothing_up(run, repeat, ruled):
-    finished = run("collective", "broadcast", "--repeat", repeat, ranks=3, settings=FORCED)
+    finished = run("collective", "allreduce", "--repeat", repeat, ranks=3, settings=FORCED)
     assert finished.returncode == 0, finished.errors
     world, start = finished.report["communicators"][0], start_of(finished)
     assert world["state"] == ("mutirao" if ruled else "not yet"), world
@@ -26,14 +26,31 @@ def test_a_few_calls_set_nothing_up(run, repeat, ruled):
 
 @pytest.mark.on_any_mpi
 def test_switched_off_everywhere_nobody_is_asked(run):
-    finished = run("collective", "broadcast", "--repeat", 150, ranks=3, settings={**FORCED, "enabled": "off"})
+    finished = run("collective", "allreduce", "--repeat", 150, ranks=3, settings={**FORCED, "enabled": "off"})
     assert finished.returncode == 0 and start_of(finished)["native_reason"] == "switched off"
 
 
 @pytest.mark.on_any_mpi
 def test_what_does_not_pay_is_not_set_up(run):
     """Nobody measures, so nothing is predicted to be won."""
-    finished = run("collective", "broadcast", "--repeat", 150, ranks=3,
+    finished = run("collective", "allreduce", "--repeat", 150, ranks=3,
                    settings={"ranks_per_host": "1", "start": "beside", "agent": "off", "profile": "off"})
     world = finished.report["communicators"][0]
     assert world["state"] == "not yet" and world["hosts"] == 3 and start_of(finished)["twin_ms"] == 0
+
+
+@pytest.mark.on_any_mpi
+def test_of_a_root_that_only_runs_ahead_nothing_is_known(run):
+    """Broadcasts say nothing of how far the others are behind, so nothing is begun until much time went by."""
+    finished = run("collective", "broadcast", "--repeat", 150, ranks=3,
+                   settings={"ranks_per_host": "1", "start": "beside", "profile": "off"})
+    start = start_of(finished)
+    assert finished.returncode == 0 and start["agreed_ms"] == start["introduced_ms"] == start["twin_ms"] == 0
+
+
+@pytest.mark.on_any_mpi
+def test_a_root_waits_for_no_vote(run):
+    settings = {"ranks_per_host": "1", "start": "soon", "profile": "off"}
+    assert run("root_ahead", ranks=3, native=True).returncode == 0
+    finished = run("root_ahead", ranks=3, settings=settings)
+    assert finished.returncode == 0, finished.errors

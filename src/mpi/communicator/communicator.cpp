@@ -101,11 +101,7 @@ Communicator::~Communicator() {
 
 void Communicator::give_up() {
     if (Pending* const pending = under_way()) {
-        const bool complete = pending->complete();
-        std::shared_ptr<void> given_up = pending->give_up();
-        if (!complete) {
-            job_.adopt(pending->request(), std::move(given_up));
-        }
+        job_.adopt(*pending);
     }
     vote_.reset();
     introducing_.reset();
@@ -211,6 +207,12 @@ void Communicator::look_around(const CallShape& shape, std::uint64_t call) {
     record_->calls = call + 1;
     job_.progress();
     drain_all();
+    if (agrees_no_more_) {
+        return be_native("the program duplicates it without blocking");
+    }
+    if (!is_within_world(comm_)) {
+        return be_native("with ranks of another MPI_COMM_WORLD");
+    }
     if (!may_go_on(shape)) {
         return;
     }
@@ -219,12 +221,7 @@ void Communicator::look_around(const CallShape& shape, std::uint64_t call) {
     } else if (vote_) {
         take_vote(call);
     }
-    if (phase_ == Phase::counting && agrees_no_more_) {
-        be_native("the program duplicates it without blocking");
-    } else if (phase_ == Phase::counting && !is_within_world(comm_)) {
-        be_native("with ranks of another MPI_COMM_WORLD");
-    }
-    if (phase_ == Phase::counting && !introducing_) {
+    if (phase_ == Phase::counting && under_way() == nullptr) {
         vote();
     }
 }
@@ -244,15 +241,13 @@ Pending* Communicator::under_way() {
 }
 
 // The same on all ranks. A root must not wait for who follows it, however far behind; it tells them, and they wait for
-// its next word anyway. That it runs ahead of them may be all that the program does, and shows in nothing but the time.
+// its next message anyway. That it runs ahead may be all that the program does, and shows in nothing but the time.
 bool Communicator::may_go_on(const CallShape& shape) {
     const Settings& settings = runtime().settings;
     Pending* const pending = under_way();
     if (Points::follows_root(shape.collective) && !settings.waits_for_ranks()) {
         const bool may = pending != nullptr ? pending->complete() : settings.start == Start::soon || job_.has_lasted();
-        int word = may ? 1 : 0;
-        PMPI_Bcast(&word, 1, MPI_INT, shape.root, comm_);
-        if (word == 0) {
+        if (!tell_or_hear(may, shape.root)) {
             return false;
         }
     }
@@ -260,6 +255,20 @@ bool Communicator::may_go_on(const CallShape& shape) {
         wait_for(*pending);
     }
     return true;
+}
+
+// What the root says. Nonblocking, since a rank without mutirao must not take it for the program's own broadcast.
+bool Communicator::tell_or_hear(bool yes, int root) {
+    const auto said = std::make_shared<int>(yes ? 1 : 0);
+    MPI_Request request = MPI_REQUEST_NULL;
+    PMPI_Ibcast(said.get(), 1, MPI_INT, root, comm_, &request);
+    Pending pending(comm_, request, said);
+    if (my_rank_ == root) {
+        job_.adopt(pending);
+    } else {
+        wait_for(pending);
+    }
+    return *said != 0;
 }
 
 void Communicator::vote() {

@@ -21,6 +21,7 @@
 
 #include "core/epochs/epochs.h"
 #include "core/epochs/route.h"
+#include "mpi/communicator/connections.h"
 #include "mpi/communicator/members.h"
 #include "mpi/communicator/points.h"
 #include "mpi/communicator/record.h"
@@ -101,6 +102,7 @@ class Communicator final : private Background {
         AnnouncementPost post;
         EpochFollower follower;
         std::unique_ptr<SynchronousAdaptation> synchronous;
+        Connections connections;
         Transport transport;
         int decider;         ///< rank
         bool ended = false;  ///< the decider's last announcement has come
@@ -124,6 +126,7 @@ class Communicator final : private Background {
     Pending* under_way();
     void wait_for(Pending& pending);
     bool may_go_on(const CallShape& shape);
+    bool tell_or_hear(bool yes, int root);
     void vote();
     bool would_meet(MPI_Group group);
     void take_vote(std::uint64_t call);

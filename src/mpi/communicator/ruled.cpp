@@ -44,6 +44,7 @@ Communicator::Ruled::Ruled(std::shared_ptr<Twin> its_twin, Slot its_slot, std::s
       members(std::move(all)),
       post(twin->comm(), slot, *members, choose_decider(*members, twin->world())),
       follower(first_call, calls_without),
+      connections(twin, slot.connections()),
       transport(transport_of(runtime().settings, twin->world().sockets)),
       decider(post.decider()) {
     if (members->my_rank == decider) {
@@ -65,6 +66,7 @@ void Communicator::rule(const std::shared_ptr<Twin>& twin, Slot slot, std::uint6
     const double us_per_call =
         first_call == 0 ? 0 : (now_us() - job_.begun_us()) / static_cast<double>(first_call);
     ruled_ = std::make_unique<Ruled>(twin, slot, members_, first_call, calls_without, us_per_call);
+    table_.connect_by(ruled_->connections);
     surroundings_ = {twin->comm(), &twin->left_behind(), this, twin.get()};
     if (twin->source()) {
         source_background_ = twin->source()->background();

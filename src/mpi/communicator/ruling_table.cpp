@@ -158,6 +158,9 @@ Execution& RulingTable::execution_for(const Entry& entry, const CallShape& shape
                          static_cast<long long>(shape.length_bytes));
     }
     auto plan = std::make_shared<const Plan>(*schedule, entry.transport, members_);
+    if (connections_ != nullptr) {
+        connections_->open_along(*plan);
+    }
     Planned made{key, Execution(std::move(plan))};
     make_room(made.memory_bytes());
     plan_bytes_ += made.memory_bytes();

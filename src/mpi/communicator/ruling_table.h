@@ -16,6 +16,7 @@
 #include "core/network/network.h"
 #include "core/selection/course.h"
 #include "core/selection/decider.h"
+#include "mpi/communicator/connections.h"
 #include "mpi/communicator/members.h"
 #include "mpi/communicator/record.h"
 #include "mpi/executor/execution.h"
@@ -84,6 +85,9 @@ class RulingTable {
     void take(const Ruling& ruling, std::uint64_t call, RulingRecord explained,
               const Transport& transport);
 
+    /// From now on, ahead of the first call by a plan; outlives the calls.
+    void connect_by(Connections& connections) { connections_ = &connections; }
+
     /// Nobody is taken to have been asked for a ruling.
     void ask_anew() { std::fill(std::begin(recent_), std::end(recent_), Way{}); }
 
@@ -145,6 +149,7 @@ class RulingTable {
     const Members& members_;
     Record& record_;
     const bool clocks_;
+    Connections* connections_ = nullptr;
     std::map<ShapeClass, Entry> entries_;
     std::map<ShapeClass, ClassCourse> courses_;  ///< of the classes that are told apart
     std::vector<TimeReport> untold_;        ///< of courses that are over

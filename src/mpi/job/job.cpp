@@ -296,9 +296,11 @@ void Job::wait_for_network(Twin& twin) {
     }
 }
 
-void Job::adopt(MPI_Request request, std::shared_ptr<void> memory) {
-    const std::lock_guard lock(adopted_mutex_);
-    adopted_.push_back({request, std::move(memory)});
+void Job::adopt(Pending& pending) {
+    if (!pending.complete()) {
+        const std::lock_guard lock(adopted_mutex_);
+        adopted_.push_back({pending.request(), pending.give_up()});
+    }
 }
 
 // Without the lock while MPI is asked: a communicator may end in that, and have something to adopt.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mpi/job/peers.h"
+#include "mpi/job/pending.h"
 #include "mpi/job/twin.h"
 
 namespace mutirao::mpi {
@@ -83,8 +84,8 @@ class Job {
     /// but it takes the same trips as launching them.
     bool has_lasted() const;
 
-    /// Requests of communicators that were freed meanwhile, with what they read and write.
-    void adopt(MPI_Request request, std::shared_ptr<void> memory);
+    /// What nobody waits for any more, before MPI_Finalize; of a communicator that may be freed meanwhile.
+    void adopt(Pending& pending);
     void progress();
 
   private:
