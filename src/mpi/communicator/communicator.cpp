@@ -227,13 +227,11 @@ void Communicator::look_around(const CallShape& shape, std::uint64_t call) {
 }
 
 void Communicator::wait_for(Pending& pending) {
-    const Stopwatch stopwatch;
     const double begun_us = now_us();
     for (Patience patience; !pending.complete();) {
         patience.rest();
         say_if_long(begun_us);
     }
-    job_.waited_in_call(stopwatch.elapsed_ms());
 }
 
 Pending* Communicator::under_way() {
@@ -252,7 +250,9 @@ bool Communicator::may_go_on(const CallShape& shape) {
         }
     }
     if (pending != nullptr) {
+        const Stopwatch stopwatch;
         wait_for(*pending);
+        job_.waited_in_call(stopwatch.elapsed_ms());
     }
     return true;
 }
