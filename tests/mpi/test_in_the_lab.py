@@ -102,3 +102,18 @@ def test_what_calls_take_judges_the_predicted_choice(mpi, lab):
         return None if last["settled"] and last["reason"].startswith("measured") else last
 
     in_time(trial)
+
+
+def test_addresses_are_asked_for_ahead_of_calls(mpi, lab):
+    """Open MPI's ranks natively know only those that they have sent something to."""
+    if not mpi.name.startswith("openmpi"):
+        pytest.skip("this MPI library exchanges addresses in MPI_Init")
+
+    def least_known(**options):
+        finished = launch(mpi, [str(mpi.program("addresses_ahead"))], 6, lab=lab, capture=True, timeout_s=60, **options)
+        assert finished.returncode == 0, finished.errors
+        [line] = [line for line in finished.lines if line.startswith("known ")]
+        return line
+
+    assert least_known() == "known 5 of 5"
+    assert least_known(native=True) != "known 5 of 5"

@@ -55,3 +55,15 @@ def test_a_root_waits_for_no_vote(run):
         pytest.skip("in this MPI's own broadcasts roots wait")
     finished = run("root_ahead", ranks=3, settings=settings)
     assert finished.returncode == 0, finished.errors
+
+
+@pytest.mark.on_any_mpi
+@pytest.mark.parametrize("ranks_per_host", [1, 4])
+def test_edges_are_connected_ahead(run, mpi, ranks_per_host):
+    """Each once, between hosts, by Open MPI; MPICH would hold the sender."""
+    ahead = mpi.name.startswith("openmpi") and ranks_per_host == 1
+    finished = run("edges_ahead", int(ahead), ranks=4, settings={
+        "start": "wait", "ranks_per_host": str(ranks_per_host), "trials": "off", "profile": "off",
+        "allreduce": "recursive_doubling", "gather": "linear"})
+    assert finished.returncode == 0, finished.errors
+    assert decided_calls(finished) == 3
