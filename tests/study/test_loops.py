@@ -191,3 +191,17 @@ def test_in_a_lab(lab_possible):
     assert all(run["seconds"] > 30 * (0.005 + 0.010) for run in pair.values())
     assert pair["native"]["ran"] == []
     assert {"allreduce 8", "broadcast 24"} <= {ran.partition(" B: ")[0] for ran in pair["known"]["ran"]}
+
+
+def test_messages_that_arrive_together_do_not_make_a_job_of_hours(monkeypatch):
+    """A trip of 350 ms, within which 250 steps go on their way and arrive."""
+    probed = []
+
+    def made_up_run(_loop, _mpi, _lab, count, *_):
+        probed.append(count)
+        ends_s = [0.35 + count * quarter / 4 * 0.0014 for quarter in range(1, 5)] if count > 8 else [0.35] * 4
+        return {"quarter_seconds": [end - begin for begin, end in zip([0, *ends_s], ends_s, strict=False)]}
+
+    monkeypatch.setattr(loops, "_run", made_up_run)
+    assert loops.steps_for(None, None, None, 70) == pytest.approx(50_000, abs=1)
+    assert len(probed) == 2 and probed[0] == 8

@@ -45,7 +45,8 @@ PAIRS, QUICK_PAIRS = 4, 1
 BAR = 1.03  # an interval that lies above is a loss
 LEAST_TO_WIN = 0.25  # of native; of less there is no share to speak of
 DRAWN_S = 12.0
-_PROBED_STEPS, _MOST_STEPS, _LEAST_STEPS = 8, 100_000, 8
+_PROBED_STEPS, _MOST_TIMES_PROBED = 8, 100
+_MOST_STEPS, _LEAST_STEPS = 100_000, 8
 _MOST_SECONDS_OF_A_JOB = 600.0
 
 
@@ -117,10 +118,16 @@ def measure_loop(loop: Loop, mpi: Mpi, lab: Lab, plan: Plan, progress: Steps) ->
 
 
 def steps_for(loop: Loop, mpi: Mpi, lab: Lab, seconds: float) -> int:
-    """From the second half of a few native ones, when connections are warm."""
-    probed = _run(loop, mpi, lab, _PROBED_STEPS, NATIVE, {})
-    step_s = sum(probed["quarter_seconds"][2:]) / (_PROBED_STEPS / 2)
-    return max(_LEAST_STEPS, min(_MOST_STEPS, round(seconds / step_s)))
+    """From the second half of a few native ones, when connections are warm. Of more where that makes very many:
+    messages that do not wait for each other arrive together."""
+    probed = _PROBED_STEPS
+    while True:
+        quarter_seconds = _run(loop, mpi, lab, probed, NATIVE, {})["quarter_seconds"]
+        step_s = max(1e-6, sum(quarter_seconds[2:]) / (probed / 2))
+        count = max(_LEAST_STEPS, min(_MOST_STEPS, round(seconds / step_s)))
+        if count <= _MOST_TIMES_PROBED * probed:
+            return count
+        probed = count // 16
 
 
 def run_pair(loop: Loop, mpi: Mpi, lab: Lab, count: int, plan: Plan, backwards: bool) -> dict:
