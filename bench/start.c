@@ -4,7 +4,7 @@
  * With --every-ms the root broadcasts at that pace from when its MPI_Init returns, and nothing else is
  * sent. Without it a broadcast, also the first, begins when the one before is complete everywhere and
  * all ranks are ready. A call's completion is the time from the root's entry until the last rank has
- * left.
+ * left. With --count 0 there is nothing between MPI_Init and MPI_Finalize.
  *
  * The root prints one JSON line: begins are counted from when its MPI_Init returned; the whole program
  * is MPI_Init, the broadcasts until the last rank has left the last, and MPI_Finalize. */
@@ -41,7 +41,7 @@ static struct options parse(int argc, char** argv) {
         } else if (strcmp(name, "--root") == 0) {
             options.root = parse_one(value, 0, size - 1);
         } else if (strcmp(name, "--count") == 0) {
-            options.count = parse_one(value, 1, 1000000);
+            options.count = parse_one(value, 0, 1000000);
         } else if (strcmp(name, "--every-ms") == 0) {
             options.every_ms = parse_one(value, 0, 3600000);
         } else {
@@ -116,7 +116,8 @@ static void print_list(const char* key, const double* values, const double* minu
 
 static void print_times(const struct options* options, const struct times* times,
                         double finalize_ms) {
-    const double broadcasts_ms = times->end_ms[options->count - 1] - times->initialised_ms;
+    const double broadcasts_ms =
+        options->count == 0 ? 0 : times->end_ms[options->count - 1] - times->initialised_ms;
     printf("{\"bytes\":%d,\"root\":%d,\"every_ms\":%d,\"init_ms\":%.3f,\"finalize_ms\":%.3f,"
            "\"whole_ms\":%.3f", options->length, options->root, options->every_ms,
            times->init_ms, finalize_ms, times->init_ms + broadcasts_ms + finalize_ms);
@@ -137,17 +138,19 @@ int main(int argc, char** argv) {
     const struct options options = parse(argc, argv);
     unsigned char* const data = malloc((size_t)options.length + 1);
     unsigned char* const expected = malloc((size_t)options.length + 1);
-    double* const lists = calloc(3 * (size_t)options.count, sizeof *lists);
+    double* const lists = calloc(3 * (size_t)options.count + 1, sizeof *lists);
     if (data == NULL || expected == NULL || lists == NULL) {
         out_of_memory(options.length);
     }
     times.begin_ms = lists;
     times.end_ms = lists + options.count;
     times.other_ms = lists + 2 * options.count;
-    broadcast_all(&options, data, expected, &times);
-    gather_ends(&options, &times);
-    /* MPICH over TCP may drop what a rank sent just before it ends. */
-    MPI_Barrier(MPI_COMM_WORLD);
+    if (options.count > 0) {
+        broadcast_all(&options, data, expected, &times);
+        gather_ends(&options, &times);
+        /* MPICH over TCP may drop what a rank sent just before it ends. */
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
     const double finalize = now_ms();
     MPI_Finalize();
     if (rank == options.root) {

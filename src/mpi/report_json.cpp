@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
-#include <deque>
 #include <list>
 #include <map>
 #include <memory>
@@ -284,7 +283,7 @@ void put_change(JsonWriter& json, const ChoiceChange& change, std::size_t length
 }
 
 void put_changes(JsonWriter& json, Record& record) {
-    std::deque<ChoiceChange> changes;
+    std::vector<ChoiceChange> changes;
     std::map<ShapeClass, std::size_t> lengths;
     {
         const std::lock_guard lock(record.mutex);

@@ -67,3 +67,38 @@ def test_edges_are_connected_ahead(run, mpi, ranks_per_host):
         "allreduce": "recursive_doubling", "gather": "linear"})
     assert finished.returncode == 0, finished.errors
     assert decided_calls(finished) == 3
+
+
+@pytest.mark.on_any_mpi
+def test_what_is_pending_meanwhile_stays_the_programs(run):
+    finished = run("pending_meanwhile", ranks=3, settings=FORCED)
+    assert finished.returncode == 0, finished.errors
+    assert start_of(finished)["twin_ms"] > 0 and finished.report["communicators"][0]["state"] == "mutirao"
+
+
+@pytest.mark.on_any_mpi
+def test_without_a_communicator_left_all_stays_native(run):
+    finished = run("no_more_communicators", ranks=2, settings=FORCED)
+    assert finished.returncode == 0, finished.errors
+    world = finished.report["communicators"][0]
+    if "ok none left" in finished.lines:
+        assert world["state"] == "native" and "makes no more communicators" in world["reason"]
+    else:
+        assert world["state"] == "mutirao"
+
+
+@pytest.mark.on_any_mpi
+def test_ranks_wait_for_each_other_in_finalize_where_the_library_does_not(run, mpi):
+    """Open MPI's MPI_Finalize waits for all ranks itself, but by UCX it must not meet messages that nobody received."""
+    finished = run("farewell", ranks=3, settings=FORCED)
+    assert finished.returncode == 0, finished.errors
+    assert start_of(finished)["twin_ms"] > 0
+    assert finished.lines[-1] == ("ok 0" if mpi.name.startswith("openmpi") else "ok 1")
+
+
+def test_ranks_wait_for_each_other_in_finalize_by_ucx(run, mpi, monkeypatch):
+    monkeypatch.setenv("OMPI_MCA_pml", "ucx")
+    if not mpi.name.startswith("openmpi") or run("farewell", ranks=3, native=True).returncode != 0:
+        pytest.skip("no UCX here")
+    finished = run("farewell", ranks=3, settings=FORCED)
+    assert finished.returncode == 0 and finished.lines[-1] == "ok 1", finished.errors

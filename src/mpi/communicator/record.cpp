@@ -32,10 +32,10 @@ void take_up(Record& record, std::uint64_t call, std::shared_ptr<const Topology>
     if (taken.links == 0 && !taken.new_tree) {
         return;
     }
-    std::deque<TakenUp>& all = record.adaptation.taken_up;
+    std::vector<TakenUp>& all = record.adaptation.taken_up;
     all.push_back(std::move(taken));
     if (all.size() > most_taken_up) {
-        all.pop_front();
+        all.erase(all.begin());
     }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <list>
 #include <map>
 #include <memory>
@@ -85,8 +84,8 @@ struct AdaptationRecord {
     std::uint64_t checks = 0;
     double adapting_ms = 0;
     long ghs_messages = 0;        ///< of building the first tree inside a call
-    std::deque<double> check_ms;  ///< each of the latest checks
-    std::deque<TakenUp> taken_up;  ///< the latest
+    std::vector<double> check_ms;  ///< each of the latest checks
+    std::vector<TakenUp> taken_up;  ///< the latest
 
     void checked(double took_ms) {
         constexpr std::size_t most_checks = 1024;
@@ -94,7 +93,7 @@ struct AdaptationRecord {
         adapting_ms += took_ms;
         check_ms.push_back(took_ms);
         if (check_ms.size() > most_checks) {
-            check_ms.pop_front();
+            check_ms.erase(check_ms.begin());
         }
     }
 };
@@ -117,7 +116,7 @@ struct Record {
     AdaptationRecord adaptation;
     std::map<ShapeClass, ClassRecord> classes;
     ClassRecord other_classes;  ///< calls only: of more classes than are told apart
-    std::deque<ChoiceChange> changes;  ///< the first and the latest
+    std::vector<ChoiceChange> changes;  ///< the first and the latest
     std::uint64_t forgotten_changes = 0;
     bool ended = false;  ///< the communicator is freed; guarded by Runtime's mutex
 };

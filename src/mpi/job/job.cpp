@@ -8,6 +8,7 @@
 
 #include "agent/bandwidth_plan.h"
 #include "mpi/executor/patience.h"
+#include "mpi/job/errors_returned.h"
 #include "mpi/job/surroundings.h"
 #include "mpi/job/watch.h"
 #include "mpi/runtime.h"
@@ -190,11 +191,16 @@ MPI_Comm Job::quiet() {
     const std::lock_guard lock(mutex_);
     known = quiet_.load(std::memory_order_acquire);
     if (known == MPI_COMM_NULL) {
+        const ErrorsReturned errors_returned(MPI_COMM_SELF);
         MPI_Group self = MPI_GROUP_NULL;
         PMPI_Comm_group(MPI_COMM_SELF, &self);
-        PMPI_Comm_create(MPI_COMM_SELF, self, &known);
+        const int error = PMPI_Comm_create(MPI_COMM_SELF, self, &known);
         PMPI_Group_free(&self);
-        PMPI_Comm_set_errhandler(known, MPI_ERRORS_RETURN);
+        if (error != MPI_SUCCESS) {
+            known = MPI_COMM_SELF;  // the program has all communicators that there can be
+        } else {
+            PMPI_Comm_set_errhandler(known, MPI_ERRORS_RETURN);
+        }
         quiet_.store(known, std::memory_order_release);
     }
     return known;

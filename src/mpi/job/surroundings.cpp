@@ -26,7 +26,25 @@ namespace {
 
 #if defined(OPEN_MPI)
 
+/// What MPI_Init has selected to pass messages by: Open MPI's table of its functions begins with
+/// mca_pml_ob1_add_procs() or the like, of mca_pml_ob1.so where components are files. Empty: not to be seen.
+std::string selected_component() {
+    Dl_info found{};
+    const auto* const functions = static_cast<void* const*>(dlsym(RTLD_DEFAULT, "mca_pml"));
+    if (functions == nullptr || dladdr(*functions, &found) == 0) {
+        return "";
+    }
+    const std::string file(found.dli_fname);
+    const std::string name = file.substr(file.find_last_of('/') + 1);
+    return name.starts_with("mca_pml_") || found.dli_sname == nullptr ? name : found.dli_sname;
+}
+
+// That libucp is loaded says little: it is where nothing goes by it, in some builds.
 Carrier find_carrier() {
+    const std::string name = selected_component();
+    if (name.starts_with("mca_pml_ob1") || name.starts_with("mca_pml_cm")) {
+        return Carrier::other;
+    }
     return dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD) != nullptr ? Carrier::ucx : Carrier::other;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/text/hash.h"
 #include "mpi/executor/patience.h"
+#include "mpi/job/errors_returned.h"
 #include "mpi/job/surroundings.h"
 #include "mpi/rulings/in_band.h"
 #include "mpi/runtime.h"
@@ -38,25 +39,6 @@ std::vector<int> ranks_in(MPI_Group group, MPI_Group among) {
     PMPI_Group_translate_ranks(group, size, own.data(), among, translated.data());
     return translated;
 }
-
-/// Errors are returned meanwhile, whatever the program wants of its communicator.
-class ErrorsReturned {
-  public:
-    explicit ErrorsReturned(MPI_Comm comm) : comm_(comm) {
-        PMPI_Comm_get_errhandler(comm_, &before_);
-        PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-    }
-    ~ErrorsReturned() {
-        PMPI_Comm_set_errhandler(comm_, before_);
-        PMPI_Errhandler_free(&before_);
-    }
-    ErrorsReturned(const ErrorsReturned&) = delete;
-    ErrorsReturned& operator=(const ErrorsReturned&) = delete;
-
-  private:
-    MPI_Comm comm_;
-    MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
-};
 
 }  // namespace
 
