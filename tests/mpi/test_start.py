@@ -2,7 +2,7 @@
 
 import pytest
 
-from ends import decided_calls
+from ends import by_ucx, decided_calls
 
 # Each rank as a host of its own; with a forced algorithm it always pays.
 FORCED = {"ranks_per_host": "1", "start": "beside", "allreduce": "recursive_doubling", "profile": "off"}
@@ -97,8 +97,7 @@ def test_ranks_wait_for_each_other_in_finalize_where_the_library_does_not(run, m
 
 
 def test_ranks_wait_for_each_other_in_finalize_by_ucx(run, mpi, monkeypatch):
-    monkeypatch.setenv("OMPI_MCA_pml", "ucx")
-    if not mpi.name.startswith("openmpi") or run("farewell", ranks=3, native=True).returncode != 0:
+    if not by_ucx(run, mpi, monkeypatch):
         pytest.skip("no UCX here")
     finished = run("farewell", ranks=3, settings=FORCED)
     assert finished.returncode == 0 and finished.lines[-1] == "ok 1", finished.errors

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from ends import (STARTS, calls_of, decided_calls, ends_as_natively, lines_of_ours, passed, settings_of,
+from ends import (STARTS, by_ucx, calls_of, decided_calls, ends_as_natively, lines_of_ours, passed, settings_of,
                   skip_reason, start_and_broadcast)
 from mutirao.launch import launch
 from mutirao.paths import ROOT
@@ -115,6 +115,13 @@ def test_communicators_freed_early_leave_their_slots_to_others(run):
 def test_what_is_under_way_on_a_communicator_that_is_freed_ends_well(run):
     """Open MPI lets go of a communicator although a nonblocking collective is under way on it."""
     assert passed(run("freed_while_others_lag", ranks=4, settings={"ranks_per_host": "1", "profile": "off"})).errors == ""
+
+
+def test_the_same_by_ucx(run, mpi, monkeypatch):
+    """Whose requests do not keep a communicator alive, either."""
+    if not by_ucx(run, mpi, monkeypatch):
+        pytest.skip("no UCX here")
+    test_what_is_under_way_on_a_communicator_that_is_freed_ends_well(run)
 
 
 def test_what_is_reported_late_is_not_the_next_communicators(run):

@@ -105,6 +105,7 @@ void Communicator::give_up() {
     }
     vote_.reset();
     introducing_.reset();
+    job_.complete_on(comm_);
 }
 
 void Communicator::be_native(std::string reason) {

@@ -305,8 +305,31 @@ void Job::wait_for_network(Twin& twin) {
 void Job::adopt(Pending& pending) {
     if (!pending.complete()) {
         const std::lock_guard lock(adopted_mutex_);
-        adopted_.push_back({pending.request(), pending.give_up()});
+        adopted_.push_back({pending.comm(), pending.request(), pending.give_up()});
     }
+}
+
+// All ranks of the communicator come to where it is freed, and have begun all this before.
+void Job::complete_on([[maybe_unused]] MPI_Comm comm) {
+#if defined(OPEN_MPI)
+    if (carrier() != Carrier::ucx) {
+        return;
+    }
+    std::list<Adopted> there;
+    {
+        const std::lock_guard lock(adopted_mutex_);
+        for (auto each = adopted_.begin(); each != adopted_.end();) {
+            const auto next = std::next(each);
+            if (each->comm == comm) {
+                there.splice(there.end(), adopted_, each);
+            }
+            each = next;
+        }
+    }
+    for (Adopted& each : there) {
+        PMPI_Wait(&each.request, MPI_STATUS_IGNORE);
+    }
+#endif
 }
 
 // Without the lock while MPI is asked: a communicator may end in that, and have something to adopt.

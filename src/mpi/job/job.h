@@ -86,6 +86,8 @@ class Job {
 
     /// What nobody waits for any more, before MPI_Finalize; of a communicator that may be freed meanwhile.
     void adopt(Pending& pending);
+    /// Before `comm` is freed: by UCX, Open MPI goes on with what is under way there as if it still were.
+    void complete_on(MPI_Comm comm);
     void progress();
 
   private:
@@ -109,6 +111,7 @@ class Job {
     std::vector<std::weak_ptr<Meeting>> meetings_;
 
     struct Adopted {
+        MPI_Comm comm;
         MPI_Request request;
         std::shared_ptr<void> memory;
     };

@@ -22,9 +22,10 @@ class Pending {
     }
 
     /// For who completes it when the communicator is freed before: the request, and what must live until then.
+    MPI_Comm comm() const { return comm_; }
     MPI_Request request() const { return request_; }
     /// In Open MPI a nonblocking collective that is under way does not keep its communicator alive, as it must (MPI-4.1,
-    /// 7.4.3), and a persistent request does.
+    /// 7.4.3), and a persistent request does, but by UCX (Job::complete_on).
     std::shared_ptr<void> give_up() const {
         MPI_Request keeper = MPI_REQUEST_NULL;
         if (request_ != MPI_REQUEST_NULL) {
