@@ -13,6 +13,8 @@ namespace {
 constexpr double tie_margin = 0.03;
 /// As near to the lower bound as this nothing is left to be won.
 constexpr double near_bound = 1.05;
+/// Of the lower bound.
+constexpr double flood_share = 0.25;
 /// After news a rival takes over if it is predicted to be faster by both.
 constexpr double news_margin = 0.05, news_margin_us = 50;
 /// Predictions that changed by less leave what was found out as it is.
@@ -95,6 +97,12 @@ double ClassChoice::by_prediction_us(const Rival& rival) const {
 /// message takes.
 bool ClassChoice::calls_overlap() const {
     return clocked_.one_way() && calls_are_alone() && bound_us_ && times_.size() > 0 && times_.time_us() < *bound_us_;
+}
+
+/// Several messages of one root are under way at a time: what each of them takes is not what the program waits for, and
+/// predictions tell nothing else.
+bool ClassChoice::is_flood(double time_us) const {
+    return clocked_.one_way() && calls_are_alone() && bound_us_ && time_us < flood_share * *bound_us_;
 }
 
 double ClassChoice::incumbent_us() const {
@@ -572,6 +580,7 @@ bool ClassChoice::can_be_clocked_again() const {
 bool ClassChoice::worth_a_probe(int number) const {
     if (number == incumbent_) return false;
     if (number == 0 && is_due_for_control()) return true;
+    if (times_.size() > 0 && is_flood(times_.time_us())) return false;
     const Rival& it = rival(number);
     return !it.closed && it.probes < most_probes && !near_the_bound() && promises_to_win(it) &&
            least_us(number) < incumbent_us() * (1 - tie_margin);
@@ -655,6 +664,7 @@ std::optional<std::string> ClassChoice::newly_settled() {
 }
 
 double ClassChoice::least_predicted_share(double native_us) const {
+    if (is_flood(native_us)) return 1;
     constexpr double of_a_riddle = 0.5;
     const bool riddle = rivals_.size() > 1 && native_us > far_beyond * predicted_us(rivals_.front());
     double share = riddle ? of_a_riddle : 1;
@@ -672,6 +682,7 @@ std::string ClassChoice::why_probed(int number) const {
 
 std::string ClassChoice::why_settled() const {
     const std::string now = "measured " + duration(incumbent_us());
+    if (is_flood(times_.time_us())) return now + ", many at a time, of which nothing is predicted";
     if (near_the_bound()) return now + ", and nothing is predicted to take less than " + duration(*bound_us_);
     std::string others;
     for (int i = 0; i < arm_count(); ++i) {

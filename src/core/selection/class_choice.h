@@ -5,7 +5,7 @@
 // - An arm is probed with 2, 4 and then 8 calls, or as many as last 0.2, 0.4 and 0.8 ms. What is clearly faster
 //   than the incumbent's calls around the probe is the incumbent from then on, as soon as that is known; what is
 //   not clearly faster after all three is as slow. Where ranks wait for a root that keeps its own pace, what counts is
-//   how much sooner messages arrive.
+//   how much sooner messages arrive; where many are under way at a time, nothing is tried.
 // - A new incumbent is clocked for some calls more, and goes again if it is slower when it runs alone, or makes
 //   what is around its calls slower: times in calls judge, times from end to end have a veto.
 // - Where results may differ in their last bits the choice is left alone once it is made. Elsewhere native is
@@ -89,7 +89,7 @@ class ClassChoice {
     const std::string& reason() const { return reason_; }
     std::string why_probed(int number) const;
     /// Of what the MPI library's own takes, which was `native_us`: by the fastest, as is predicted. Where predictions are
-    /// not to be trusted, the least that it may be; half where native takes far longer than predicted.
+    /// not to be trusted, the least that it may be; half where native takes far longer than predicted; all in a flood.
     double least_predicted_share(double native_us) const;
     /// Once nothing is left to be tried, the first time it is asked after that.
     std::optional<std::string> newly_settled();
@@ -133,6 +133,7 @@ class ClassChoice {
     double scaled_us(const Rival& rival) const;
     double by_prediction_us(const Rival& rival) const;
     bool calls_overlap() const;
+    bool is_flood(double time_us) const;
     double incumbent_us() const;
     double native_us() const;
     static const Ratio& best_known(const Rival& rival);

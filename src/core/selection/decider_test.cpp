@@ -363,6 +363,17 @@ TEST_F(DeciderTest, WhereCallsOverlapOneThatBringsNothingIsProbedOnce) {
     EXPECT_LE(ran("tree:kind=mst"), 2);
 }
 
+// The root is two hundred messages ahead.
+TEST_F(DeciderTest, InAFloodOfBroadcastsNothingIsTriedNorExpectedToBeWon) {
+    program.add(broadcasts, takes({{"native", 1300}, {"tree:kind=mst", 900}}));
+    decider.on_outlook(broadcasts, tree_at_the_bound());
+    calls(broadcasts, 500);
+    EXPECT_EQ(ran("native"), 500);
+    const std::vector<Decider::NativeTime> flood = {{broadcasts, 500, 1300}}, one_by_one = {{broadcasts, 500, 475'000}};
+    EXPECT_EQ(decider.expected_gain_us(flood), 0);
+    EXPECT_GT(decider.expected_gain_us(one_by_one), 500 * 200'000);
+}
+
 // Half of what the allreduce gains the broadcast behind it waits longer, whatever runs that.
 TEST_F(DeciderTest, WhatOtherClassesWaitLongerIsTakenOff) {
     bool ring = false;
