@@ -31,11 +31,14 @@ TEST(Investment, WhatWonNothingBeforeIsTriedLater) {
 }
 
 TEST(Investment, AProgramOfKnownLengthWinsUntilItsEndOnly) {
-    EXPECT_FALSE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 5 * s, .before = run_of(12, {})}));
-    EXPECT_TRUE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 5 * s, .before = run_of(14, {})}));
+    EXPECT_FALSE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 9 * s, .before = run_of(19, {})}))
+        << "more than half is over";
+    EXPECT_TRUE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 2 * s, .before = run_of(20, {})}));
     EXPECT_TRUE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 0.3 * s, .before = run_of(100, {})}))
         << "0.03 a second for 90 s";
-    EXPECT_TRUE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 2 * s, .before = run_of(9, 0)}))
+    EXPECT_FALSE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 5 * s, .before = run_of(9, {})}))
+        << "it ends any moment";
+    EXPECT_TRUE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 2 * s, .before = run_of(7.9, 0)}))
         << "it goes on longer than before: nothing is known of that";
 }
 

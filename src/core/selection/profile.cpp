@@ -19,10 +19,17 @@ constexpr double most_ranks_ratio = 2;
 /// Lengths further apart than this say nothing of what is between them.
 constexpr double most_length_ratio = 64;
 
-bool latencies_alike(double here_us, double there_us) {
+bool latencies_alike(double here_us, double there_us, double little_us) {
     if (here_us == there_us) return true;  // also where nothing gets through
     const auto [low, high] = std::minmax(here_us, there_us);
-    return high <= low * latency_tolerance || high - low <= clock_us;
+    return high <= low * latency_tolerance || high - low <= little_us;
+}
+
+/// Where hosts are far apart, that of neighbours is little, and a busy processor makes it several times as long.
+double little_us(const Fabric& fabric) {
+    double longest_us = 0;
+    for (const double each_us : fabric.latencies_us) longest_us = std::isfinite(each_us) ? each_us : longest_us;
+    return std::max(clock_us, longest_us / 100);
 }
 
 std::string hosts_in_sites(const Fabric& fabric) {
@@ -165,9 +172,10 @@ std::optional<std::string> difference(const Fabric& here, const Fabric& there) {
     if (here.transport != there.transport)
         return "over " + or_own_choice(here.transport) + ", not over " + or_own_choice(there.transport);
     if (here.latencies_us.size() != there.latencies_us.size()) return "links of another number";
+    const double little = std::min(little_us(here), little_us(there));
     std::size_t others = 0;
     for (std::size_t i = 0; i < here.latencies_us.size(); ++i)
-        others += latencies_alike(here.latencies_us[i], there.latencies_us[i]) ? 0 : 1;
+        others += latencies_alike(here.latencies_us[i], there.latencies_us[i], little) ? 0 : 1;
     if (others <= here.latencies_us.size() / links_per_delayed_one) return std::nullopt;
     return "links of other latencies: " + std::to_string(others) + " of " +
            std::to_string(here.latencies_us.size());

@@ -36,8 +36,8 @@ struct Fabric {
 Fabric describe_fabric(const Network& network, std::string processor, std::string transport);
 
 /// In what two fabrics differ, in one line, for people; nothing if what was measured on one holds on the
-/// other. Latencies may differ by 25%, or by what a clock's reading does, but for one link in eight; sites follow from
-/// latencies.
+/// other. Latencies may differ by 25%, by a hundredth of the longest, or by what a clock's reading does, but for one
+/// link in eight; sites follow from latencies.
 std::optional<std::string> difference(const Fabric& here, const Fabric& there);
 
 /// How many ranks on how many hosts.

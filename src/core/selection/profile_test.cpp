@@ -217,7 +217,9 @@ TEST(Profile, FabricsAreAlikeUpToAQuarter) {
     EXPECT_FALSE(difference(here, fabric_of(sites_of_two(110, 24900))));
     EXPECT_TRUE(difference(here, fabric_of(sites_of_two(100, 25100))));
     EXPECT_TRUE(difference(fabric_of(sites_of_two(100, 25100)), here));
-    EXPECT_TRUE(difference(here, fabric_of(sites_of_two(126, 20000))));
+    EXPECT_TRUE(difference(fabric_of(sites_of_two(100, 200)), fabric_of(sites_of_two(126, 200))));
+    EXPECT_FALSE(difference(here, fabric_of(sites_of_two(290, 20000)))) << "a hundredth of the longest";
+    EXPECT_TRUE(difference(here, fabric_of(sites_of_two(310, 20000))));
     EXPECT_FALSE(difference(fabric_of(sites_of_two(5, 20000)), fabric_of(sites_of_two(24, 20000))))
         << "nearer than clocks tell";
 }
