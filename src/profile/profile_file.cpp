@@ -35,8 +35,8 @@ constexpr const char* select_rows =
     " WHERE fabric = ? AND mpi = ?";
 
 constexpr const char* select_runs =
-    "SELECT ranks, hosts, most_on_a_host, length_s, saved_share, measured_s FROM run"
-    " WHERE fabric = ? AND mpi = ? AND program = ?";
+    "SELECT ranks, hosts, most_on_a_host, length_s, CASE WHEN fabric = ? THEN saved_share END, measured_s FROM run"
+    " WHERE mpi = ? AND program = ? ORDER BY fabric = ?, measured_s";
 constexpr const char* replace_run = "INSERT OR REPLACE INTO run VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)";
 constexpr const char* forget_old_runs =
     "DELETE FROM run WHERE measured_s < (SELECT measured_s FROM run ORDER BY measured_s DESC LIMIT 1 OFFSET 1023)";
@@ -296,7 +296,7 @@ std::optional<std::vector<ProgramRun>> ProfileFile::runs(std::int64_t fabric, co
     if (*tables == 0) return result;
     Statement statement(database_, select_runs);
     if (!statement) return std::nullopt;
-    statement << fabric << mpi << program;
+    statement << fabric << mpi << program << fabric;
     while (statement.step()) {
         std::int64_t ranks = 0, hosts = 0, most = 0;
         ProgramRun run{.program = program};
@@ -311,9 +311,9 @@ bool ProfileFile::put(std::int64_t fabric, const std::string& mpi, const Program
     const auto before = runs(fabric, mpi, run.program);
     Statement replace(database_, replace_run);
     if (!before || !replace) return false;
-    const auto same = std::find_if(before->begin(), before->end(),
+    const auto same = std::find_if(before->rbegin(), before->rend(),
                                    [&](const ProgramRun& each) { return each.ranks == run.ranks; });
-    const ProgramRun now = same == before->end() ? run : newest(*same, run);
+    const ProgramRun now = same == before->rend() ? run : newest(*same, run);
     replace << fabric << mpi << now.program << std::int64_t{now.ranks.ranks} << std::int64_t{now.ranks.hosts}
             << std::int64_t{now.ranks.most_on_a_host} << now.length_s << now.saved_share << now.measured_s;
     return replace.run() && execute(database_, forget_old_runs);

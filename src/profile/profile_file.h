@@ -51,7 +51,9 @@ class ProfileFile {
     std::optional<std::vector<ProfileRow>> rows(std::int64_t fabric, const std::string& mpi);
     std::optional<std::int64_t> add(const Fabric& fabric);
     bool put(std::int64_t fabric, const std::string& mpi, const ProfileRow& row);
+    /// Those on other fabrics first, without what they saved.
     std::optional<std::vector<ProgramRun>> runs(std::int64_t fabric, const std::string& mpi, const std::string& program);
+    static constexpr std::int64_t no_fabric = -1;
     bool put(std::int64_t fabric, const std::string& mpi, const ProgramRun& run);
 
     /// After something failed: what it was. Sets a damaged file aside.

@@ -54,10 +54,15 @@ std::optional<ProfileStore::Answer> ProfileStore::read(const Fabric& fabric, con
     const auto fabrics = file.fabrics();
     if (!fabrics) return ended(file.failure());
     const auto id = find_alike(*fabrics, fabric);
-    if (!id) return none_of(*fabrics, fabric);
+    auto runs = file.runs(id.value_or(ProfileFile::no_fabric), mpi, program());
+    if (!runs) return ended(file.failure());
+    if (!id) {
+        Answer none = none_of(*fabrics, fabric);
+        none.runs = std::move(*runs);
+        return none;
+    }
     auto rows = file.rows(*id, mpi);
-    auto runs = file.runs(*id, mpi, program());
-    if (!rows || !runs) return ended(file.failure());
+    if (!rows) return ended(file.failure());
     std::string why_none = rows->empty() ? "the profile knows this fabric, but not with " + mpi : "";
     return Answer{std::move(*rows), std::move(*runs), std::move(why_none)};
 }

@@ -30,7 +30,7 @@ class ProfileStore {
 
     struct Answer {
         std::vector<ProfileRow> rows;
-        std::vector<ProgramRun> runs;  ///< earlier ones of this program
+        std::vector<ProgramRun> runs;  ///< earlier ones of this program; those on this fabric last
         std::string why_none;  ///< one line, for `mutirao explain`; empty if there are rows
     };
     /// What was measured on a fabric like this one with that MPI library. Reads the file, once for all who ask

@@ -136,6 +136,15 @@ TEST_F(Profiles, EarlierRunsOfThisProgramAreKnown) {
     EXPECT_EQ(runs[0].length_s, 30);
     EXPECT_EQ(runs[0].saved_share, 0.25) << "what was found out before";
     EXPECT_TRUE(runs[0].ranks == (Ranks{8, 1, 8}));
+    const Fabric elsewhere = describe_fabric(Network(1), "another processor", "");
+    const std::vector<ProgramRun> there = store->rows_for(elsewhere, mpi).runs;
+    ASSERT_EQ(there.size(), 1u) << "it runs about as long";
+    EXPECT_EQ(there[0].length_s, 30);
+    EXPECT_EQ(there[0].saved_share, std::nullopt) << "and wins something else";
+    store->remember(elsewhere, mpi, {}, ProgramRun{.program = program(), .ranks = {8, 1, 8}, .length_s = 50});
+    ASSERT_TRUE(store->flush(patience));
+    EXPECT_EQ(ProfileStore(path).rows_for(elsewhere, mpi).runs.back().length_s, 50);
+    EXPECT_EQ(ProfileStore(path).rows_for(one_host, mpi).runs.back().length_s, 30);
 }
 
 TEST_F(Profiles, OfBeforeRunsWereKeptAreGoodStill) {

@@ -31,9 +31,9 @@ TEST(Investment, WhatWonNothingBeforeIsTriedLater) {
 }
 
 TEST(Investment, AProgramOfKnownLengthWinsUntilItsEndOnly) {
-    EXPECT_FALSE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 9 * s, .before = run_of(19, {})}))
-        << "more than half is over";
-    EXPECT_TRUE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 2 * s, .before = run_of(20, {})}));
+    EXPECT_FALSE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 9 * s, .before = run_of(24, {})}))
+        << "half is over before it is made";
+    EXPECT_TRUE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 2 * s, .before = run_of(25, {})}));
     EXPECT_TRUE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 0.3 * s, .before = run_of(100, {})}))
         << "0.03 a second for 90 s";
     EXPECT_FALSE(pays({.cost_us = 1 * s, .ran_us = 10 * s, .gain_us = 5 * s, .before = run_of(9, {})}))
