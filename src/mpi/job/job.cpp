@@ -96,7 +96,20 @@ bool knows_bandwidth(const NetworkView& view) {
 
 }  // namespace
 
-Job::Job(double init_ms) : init_us_(1000 * init_ms) { PMPI_Comm_rank(MPI_COMM_WORLD, &my_rank_); }
+// The communicator of this rank alone is made here, without a message: in a later call threads of several ranks, which
+// make communicators of their own, could wait for each other.
+Job::Job(double init_ms) : init_us_(1000 * init_ms) {
+    PMPI_Comm_rank(MPI_COMM_WORLD, &my_rank_);
+    const ErrorsReturned errors_returned(MPI_COMM_SELF);
+    MPI_Group self = MPI_GROUP_NULL;
+    PMPI_Comm_group(MPI_COMM_SELF, &self);
+    if (PMPI_Comm_create(MPI_COMM_SELF, self, &quiet_) == MPI_SUCCESS) {
+        PMPI_Comm_set_errhandler(quiet_, MPI_ERRORS_RETURN);
+    } else {
+        quiet_ = MPI_COMM_SELF;
+    }
+    PMPI_Group_free(&self);
+}
 
 const std::string& Job::why_native() { return reason(); }
 
@@ -181,29 +194,6 @@ void Job::stop_measuring() {
     for (const auto& peers : retired_->peers_) {
         peers->stop_measuring();
     }
-}
-
-MPI_Comm Job::quiet() {
-    MPI_Comm known = quiet_.load(std::memory_order_acquire);
-    if (known != MPI_COMM_NULL) {
-        return known;
-    }
-    const std::lock_guard lock(mutex_);
-    known = quiet_.load(std::memory_order_acquire);
-    if (known == MPI_COMM_NULL) {
-        const ErrorsReturned errors_returned(MPI_COMM_SELF);
-        MPI_Group self = MPI_GROUP_NULL;
-        PMPI_Comm_group(MPI_COMM_SELF, &self);
-        const int error = PMPI_Comm_create(MPI_COMM_SELF, self, &known);
-        PMPI_Group_free(&self);
-        if (error != MPI_SUCCESS) {
-            known = MPI_COMM_SELF;  // the program has all communicators that there can be
-        } else {
-            PMPI_Comm_set_errhandler(known, MPI_ERRORS_RETURN);
-        }
-        quiet_.store(known, std::memory_order_release);
-    }
-    return known;
 }
 
 std::shared_ptr<Peers> Job::peers_of(MPI_Group group) {

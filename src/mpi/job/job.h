@@ -63,7 +63,7 @@ class Job {
 
     int my_rank() const { return my_rank_; }
     /// Of this process alone; MPI returns errors on it.
-    MPI_Comm quiet();
+    MPI_Comm quiet() const { return quiet_; }
 
     /// Who know each other and hold all of `group`; the largest such, the same on all of them once all know. Null: none.
     std::shared_ptr<Peers> peers_of(MPI_Group group);
@@ -100,7 +100,7 @@ class Job {
     static inline Job* retired_ = nullptr;
 
     int my_rank_ = 0;
-    std::atomic<MPI_Comm> quiet_{MPI_COMM_NULL};
+    MPI_Comm quiet_ = MPI_COMM_NULL;
     StartCost cost_;
     double init_us_;
     double begun_us_ = 0;
