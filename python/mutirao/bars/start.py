@@ -1,16 +1,13 @@
 """What the start costs a program, and how soon its broadcasts are good; what a program without collectives notices."""
 
-import json
 import statistics
 from collections.abc import Mapping, Sequence
 
 from mutirao.bars.bar import AS_IT_COMES, MPIS, Bar, Finding, at_most
-from mutirao.errors import Failure
 from mutirao.lab import Lab
 from mutirao.launch import launch
 from mutirao.mpis import Mpi, find_mpi
 from mutirao.presets import load_preset
-from mutirao.processes import failure_of
 from mutirao.studies import start
 
 HOST_RANKS = (2, 8)
@@ -81,9 +78,5 @@ def _job(mpi: Mpi, ranks: int, settings: Mapping[str, str] | None, lab: Lab | No
     before = packets()
     finished = launch(mpi, [str(mpi.program(start.PROGRAM)), "--count", "0"], ranks, lab=lab, settings=settings,
                       native=settings is None, capture=True, timeout_s=_MOST_SECONDS_OF_A_JOB)
-    if finished.returncode != 0:
-        raise failure_of(finished, f"a program without collectives on {mpi.title}")
-    line = next((line for line in finished.lines if line.startswith('{"bytes":')), None)
-    if line is None:
-        raise Failure(f"a program without collectives on {mpi.title} did not tell its times")
-    return {**json.loads(line), "packets": packets() - before}
+    times = start.read_times(finished, f"a program without collectives on {mpi.title}", 0)
+    return {**times, "packets": packets() - before}
