@@ -185,5 +185,5 @@ function(mutirao_add_demo)
     mutirao_find_abi("${compile}" abi)
     add_custom_target(demo)
     add_dependencies(demo mutirao-core mutirao-mpi-library mutirao-lab-router mutirao-lab-agent
-                     mutirao-calm mutirao mutirao-mpi3 mutirao-${abi} collective-${name})
+                     mutirao-calm mutirao mutirao-${abi} collective-${name})
 endfunction()

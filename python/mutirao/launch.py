@@ -17,7 +17,7 @@ from mutirao.errors import Failure
 from mutirao.lab import CONTROL_HOST, Lab
 from mutirao.launch_styles import LabPlace
 from mutirao.mpis import Mpi
-from mutirao.paths import job_folder, preloadable
+from mutirao.paths import PRELOAD, job_folder, preloadable
 from mutirao.processes import (
     Finished,
     argv_ending_with_us,
@@ -67,7 +67,7 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
                 variables[PREFIX + "LAUNCH"] = "off"  # on all ranks, so that none need ask another
         if lab is None:
             command = [*(launcher or [str(mpi.launcher), *mpi.known.style.local(ranks)]),
-                       *_with_environment(variables, [] if native else [mpi.preload]), *argv]
+                       *_with_environment(variables, [] if native else [PRELOAD]), *argv]
             if own_shared_memory:
                 command = with_own_shared_memory(command)
             start = functools.partial(subprocess.Popen, argv_ending_with_us(command),
@@ -103,7 +103,7 @@ def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool,
         style.hostfile_line.format(host=host.name, slots=slots) + "\n"
         for host, slots in zip(lab.hosts, spread(ranks, len(lab.hosts)))))
     place = LabPlace(str(lab.agent), lab.interface, lab.control.name, hostfile)
-    preloads = [] if native else [mpi.preload]
+    preloads = [] if native else [PRELOAD]
     if calm:
         preloads.append(lab.calm_library)
     variables = {**variables, **style.lab_environment(place), **lab.environment()}

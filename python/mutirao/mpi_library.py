@@ -18,10 +18,9 @@ class AboutLibrary:
     standard: int  # major version of the MPI standard
     abi: str  # the binary interface's name
     fits: bool
-    large_counts: bool  # has the functions with _c
 
 
-UNKNOWN = AboutLibrary("", 0, "unknown", False, False)
+UNKNOWN = AboutLibrary("", 0, "unknown", False)
 
 
 @cache

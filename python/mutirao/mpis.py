@@ -26,7 +26,7 @@ from mutirao.launch_styles import (
     LaunchStyle,
 )
 from mutirao.mpi_library import AboutLibrary, about
-from mutirao.paths import BUILD, ENVIRONMENTS, LIBRARIES, own_name, state_folder
+from mutirao.paths import BUILD, ENVIRONMENTS, own_name, state_folder
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,6 @@ class Mpi:
     @property
     def about(self) -> AboutLibrary:
         return about(self.library)
-
-    @property
-    def preload(self) -> Path:
-        return LIBRARIES / ("libmutirao.so" if self.about.large_counts else "libmutirao-mpi3.so")
 
     @property
     def built(self) -> bool:

@@ -15,6 +15,7 @@ ROOT = _BROUGHT if INSTALLED else Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("MUTILAB_BUILD") or (_BROUGHT if INSTALLED else ROOT / "build"))
 ENVIRONMENTS = ROOT / ".env"
 LIBRARIES = BUILD / "lib"
+PRELOAD = LIBRARIES / "libmutirao.so"
 CORE_TOOL = BUILD / "bin" / "mutirao-core"
 SETTINGS_FILE = "mutirao.toml"  # looked for in the current folder
 

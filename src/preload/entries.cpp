@@ -3,8 +3,8 @@
 // at what the program has loaded, opens the library of ours that has its binary interface, and hands it all
 // calls; where none fits, one line says so and the calls are the MPI library's.
 //
-// With MUTIRAO_LARGE_COUNTS the functions with _c are defined, too. There is a library without these since programs look
-// whether they are there (mpi4py does).
+// Names that the MPI library lacks are offered all the same, and must work, since programs look whether they are there:
+// those with large counts (narrowed.h), and MPI_Comm_idup_with_info, whose hints an MPI library may ignore.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -18,17 +18,16 @@
 #include "mpi/interpose/functions.h"
 #include "mpi/interpose/launch_rank.h"
 #include "preload/abi.h"
+#include "preload/narrowed.h"
 
 namespace {
 
+using mutirao::preload::Comm;
 using mutirao::preload::LoadedMpi;
-
-// Handles as whole machine words, whatever the binary interface.
-using Word = std::uintptr_t;
-using Comm = Word;
-using Type = Word;
-using Op = Word;
-using MPI_Datatype = Word;
+using mutirao::preload::Op;
+using mutirao::preload::Type;
+using MPI_Datatype = Type;
+using Word = std::uintptr_t;  // a handle that is not looked at
 
 int take_path_of_mpi(dl_phdr_info* object, std::size_t, void* wanted) {
     const char* const slash = std::strrchr(object->dlpi_name, '/');
@@ -77,16 +76,17 @@ void* open_library() {
     return library;
 }
 
-/// Where a call of `symbol` goes to. `ours` is its name in our libraries.
-void* target_of(const char* ours, const char* symbol) {
+/// Where a call of `symbol` goes to. `ours` is its name in our libraries, `otherwise` for where the MPI library has none.
+void* target_of(const char* ours, const char* symbol, void* otherwise) {
     static void* const library = open_library();
-    void* target = library == nullptr ? nullptr : dlsym(library, ours);
-    if (target == nullptr) {
-        target = next_function(symbol);
+    void* const native = next_function(symbol);
+    if (native == nullptr && otherwise != nullptr) {
+        return otherwise;
     }
+    void* const taken = library == nullptr ? nullptr : dlsym(library, ours);
+    void* const target = taken == nullptr ? native : taken;
     if (target == nullptr) {
-        std::fprintf(stderr, "mutirao: %s is called, which %s does not have; preload"
-                     " libmutirao-mpi3.so instead\n", symbol, loaded_mpi().version.c_str());
+        std::fprintf(stderr, "mutirao: %s is called, which %s does not have\n", symbol, loaded_mpi().version.c_str());
         std::abort();
     }
     return target;
@@ -95,36 +95,44 @@ void* target_of(const char* ours, const char* symbol) {
 }  // namespace
 
 // Compiled to jumps: the call keeps its arguments, and its return address in the caller.
-#define MUTIRAO_DEFINE(symbol, parameters, arguments)                                         \
+#define MUTIRAO_DEFINE(symbol, otherwise, parameters, arguments)                              \
     extern "C" __attribute__((visibility("default"))) int symbol parameters {                 \
         static std::atomic<int(*) parameters> known = nullptr;                                \
         auto target = known.load(std::memory_order_relaxed);                                  \
         if (target == nullptr) [[unlikely]] {                                                 \
-            target = reinterpret_cast<int(*) parameters>(target_of("mutirao_" #symbol, #symbol)); \
+            target = otherwise;                                                               \
+            target = reinterpret_cast<int(*) parameters>(                                     \
+                target_of("mutirao_" #symbol, #symbol, reinterpret_cast<void*>(target)));     \
             known.store(target, std::memory_order_relaxed);                                   \
         }                                                                                     \
         return target arguments;                                                              \
     }
-#define MUTIRAO_DEFINE_BOTH(name, parameters, arguments)                                      \
-    MUTIRAO_DEFINE(MPI_##name, parameters, arguments)                                         \
-    MUTIRAO_DEFINE(PMPI_##name, parameters, arguments)
+#define MUTIRAO_DEFINE_BOTH(name, otherwise, parameters, arguments)                           \
+    MUTIRAO_DEFINE(MPI_##name, otherwise, parameters, arguments)                              \
+    MUTIRAO_DEFINE(PMPI_##name, otherwise, parameters, arguments)
 
-MUTIRAO_DEFINE_BOTH(Init, (int* argc, char*** argv), (argc, argv))
-MUTIRAO_DEFINE_BOTH(Init_thread, (int* argc, char*** argv, int required, int* provided),
+MUTIRAO_DEFINE_BOTH(Init, nullptr, (int* argc, char*** argv), (argc, argv))
+MUTIRAO_DEFINE_BOTH(Init_thread, nullptr, (int* argc, char*** argv, int required, int* provided),
                     (argc, argv, required, provided))
-MUTIRAO_DEFINE_BOTH(Finalize, (), ())
-MUTIRAO_DEFINE_BOTH(Comm_idup, (Comm comm, Word copy, Word request), (comm, copy, request))
-MUTIRAO_DEFINE_BOTH(Comm_idup_with_info, (Comm comm, Word info, Word copy, Word request),
+MUTIRAO_DEFINE_BOTH(Finalize, nullptr, (), ())
+MUTIRAO_DEFINE_BOTH(Comm_idup, nullptr, (Comm comm, Word copy, Word request), (comm, copy, request))
+static int idup_without_info(Comm comm, Word, Word copy, Word request) { return MPI_Comm_idup(comm, copy, request); }
+MUTIRAO_DEFINE_BOTH(Comm_idup_with_info, idup_without_info, (Comm comm, Word info, Word copy, Word request),
                     (comm, info, copy, request))
-MUTIRAO_DEFINE_BOTH(Comm_free, (void* comm), (comm))
-MUTIRAO_DEFINE_BOTH(Comm_disconnect, (void* comm), (comm))
+MUTIRAO_DEFINE_BOTH(Comm_free, nullptr, (void* comm), (comm))
+MUTIRAO_DEFINE_BOTH(Comm_disconnect, nullptr, (void* comm), (comm))
 
 #define MUTIRAO_COLLECTIVE(name, ours, parameters, arguments)                                 \
-    MUTIRAO_DEFINE_BOTH(name, parameters, arguments)
+    MUTIRAO_DEFINE_BOTH(name, nullptr, parameters, arguments)
 MUTIRAO_COLLECTIVES_WITHOUT_COUNTS(MUTIRAO_COLLECTIVE)
 MUTIRAO_COLLECTIVES(MUTIRAO_COLLECTIVE, int, int)
-#ifdef MUTIRAO_LARGE_COUNTS
+
+#define MUTIRAO_LARGE_COUNTS(symbol, parameters, arguments)                                   \
+    static int narrowed_##symbol parameters {                                                 \
+        return mutirao::preload::NarrowedCall{next_function, symbol} arguments;               \
+    }                                                                                         \
+    MUTIRAO_DEFINE(symbol##_c, narrowed_##symbol, parameters, arguments)
 #define MUTIRAO_LARGE_COLLECTIVE(name, ours, parameters, arguments)                           \
-    MUTIRAO_COLLECTIVE(name##_c, ours, parameters, arguments)
+    MUTIRAO_LARGE_COUNTS(MPI_##name, parameters, arguments)                                   \
+    MUTIRAO_LARGE_COUNTS(PMPI_##name, parameters, arguments)
 MUTIRAO_COLLECTIVES(MUTIRAO_LARGE_COLLECTIVE, long long, std::intptr_t)
-#endif

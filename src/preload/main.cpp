@@ -22,8 +22,7 @@ int main(int argc, char** argv) {
     const bool fits = mutirao::preload::open_library_for(mpi, "../lib/mutirao/", reason) != nullptr;
     mutirao::JsonWriter json;
     json.begin_object().member("version", mpi.version).member("standard", mpi.standard);
-    json.member("abi", mutirao::preload::abi_of(mpi)).member("fits", fits);
-    json.member("large_counts", dlsym(handle, "MPI_Bcast_c") != nullptr).end_object();
+    json.member("abi", mutirao::preload::abi_of(mpi)).member("fits", fits).end_object();
     std::puts(json.take().c_str());
     return 0;
 }

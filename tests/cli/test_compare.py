@@ -25,7 +25,7 @@ from mutirao.comparison import (
     warnings,
 )
 from mutirao.mpis import found_mpis
-from mutirao.paths import ROOT
+from mutirao.paths import PRELOAD, ROOT
 
 FOUND = found_mpis()
 REPEATED = 3000
@@ -250,7 +250,7 @@ def test_an_interrupt_tells_what_was_measured(surroundings, as_json):
 
 
 def test_natively_is_to_be_native(compared):
-    answer = compared(script="true", LD_PRELOAD=str(FOUND[0].preload))
+    answer = compared(script="true", LD_PRELOAD=str(PRELOAD))
     assert answer.returncode == 2 and "unset LD_PRELOAD" in answer.stderr
 
 

@@ -11,7 +11,7 @@ import pytest
 from mutirao.lab import Lab
 from mutirao.launchers import launching
 from mutirao.mpis import found_mpis
-from mutirao.paths import ROOT
+from mutirao.paths import PRELOAD, ROOT
 from mutirao.presets import load_preset
 
 FOUND = found_mpis()
@@ -99,7 +99,7 @@ def test_slurm_starts_the_ranks_in_an_allocation(mutirao, tmp_path, mpi):
     path = f"{tmp_path}:{os.environ['PATH']}"
     say = ["sh", "-c", "echo $SLURM_PROCID $LD_PRELOAD"]
     answer = mutirao("run", "--mpi", mpi.name, *say, PATH=path, SLURM_JOB_ID="7", SLURM_NTASKS="3")
-    assert lines_of(answer) == [f"{rank} {mpi.preload}" for rank in range(3)]
+    assert lines_of(answer) == [f"{rank} {PRELOAD}" for rank in range(3)]
     [called] = (tmp_path / "srun.calls").read_text().splitlines()
     assert called.split()[0] == ("--mpi=pmix" if mpi.known.title == "Open MPI" else "--mpi=pmi2")
     outside = mutirao("run", "-n", 2, "--launcher", "srun", "--mpi", mpi.name, *say, PATH=path)
@@ -190,5 +190,5 @@ def test_env_reaches_other_hosts(typed, tmp_path, mpi, surroundings):
         return done.stdout.strip()
 
     prepared = lines_of(typed("env", "--mpi", mpi.name, "--set", "broadcast=flat"))
-    assert said(*prepared) == f"preload={mpi.preload} set=flat"
+    assert said(*prepared) == f"preload={PRELOAD} set=flat"
     assert said(*prepared, "unset OMPI_MCA_mca_base_env_list") == "preload= set="

@@ -12,7 +12,7 @@ import pytest
 
 from mutirao.launch import launch
 from mutirao.mpis import found_mpis
-from mutirao.paths import BUILD, LIBRARIES, ROOT
+from mutirao.paths import BUILD, LIBRARIES, PRELOAD, ROOT
 
 CALLS = 5
 C_PROGRAM = f"""
@@ -111,13 +111,13 @@ def test_it_is_the_programs_own(mutirao, private, program, tmp_path):
 def test_a_bare_preload_brings_none_along(program):
     argv, variables = program
     natively = mapped(started_alone(argv, **variables))
-    ours = mapped(started_alone(argv, LD_PRELOAD=str(LIBRARIES / "libmutirao-mpi3.so"), **variables))
+    ours = mapped(started_alone(argv, LD_PRELOAD=str(PRELOAD), **variables))
     assert with_mpi_alone(ours) == natively != ours
 
 
 def test_what_is_no_mpi_program_loads_no_mpi():
     listed = subprocess.run(["cat", "/proc/self/maps"], capture_output=True, text=True, check=True,
-                            env={"LD_PRELOAD": str(LIBRARIES / "libmutirao.so")}).stdout
+                            env={"LD_PRELOAD": str(PRELOAD)}).stdout
     assert {os.path.basename(path) for path in mapped(listed)} == {"libmutirao.so"}
 
 
@@ -134,7 +134,7 @@ def without_libraries(tmp_path):
 
 def test_where_none_fits_one_line_says_how_to_build_one(without_libraries):
     mpi = found_mpis()[0]
-    preload = without_libraries / "lib" / mpi.preload.name
+    preload = without_libraries / "lib" / PRELOAD.name
     program = ["env", f"LD_PRELOAD={preload}", str(mpi.program("collective")), "broadcast"]
     finished = launch(mpi, program, 2, native=True, capture=True, timeout_s=60)
     assert finished.returncode == 0 and '"bytes":24' in finished.lines[-1], finished.errors

@@ -11,7 +11,7 @@ from labs import network_of
 from mutirao import __version__
 from mutirao.launch_styles import is_open_mpi
 from mutirao.mpis import found_mpis
-from mutirao.paths import LIBRARIES, ROOT
+from mutirao.paths import LIBRARIES, PRELOAD, ROOT
 from slurm import slurm_cluster, why_not, wait_until
 
 NODES = 4
@@ -160,4 +160,4 @@ def test_jobs_that_take_nothing_of_their_submitter_along(slurm, mpi):
                         for name in ("PYTHONPATH", "MUTILAB_BUILD", "XDG_STATE_HOME") if name in slurm.environment]
     say = by_srun(mpi, "--set broadcast=flat", "/bin/sh -c 'echo $LD_PRELOAD $MUTIRAO_BROADCAST'")
     said = slurm.batch(*where_mutirao_is, *say, options=["--export=NONE"])
-    assert said.count(f"{mpi.preload} flat\n") == RANKS, said
+    assert said.count(f"{PRELOAD} flat\n") == RANKS, said

@@ -2,6 +2,7 @@
 
 import re
 import threading
+from mutirao.paths import PRELOAD
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -93,7 +94,7 @@ def test_stable_sums_change_only_where_the_log_says(run, mpi, wheels_only, tmp_p
     but one link: on loopback native may be as fast as anything can be predicted to be, and links may look uneven.
     After its first few calls MPICH goes another way by itself, unless it is told not to."""
     tool = slow_native(mpi, "MPI_Allreduce", 300, tmp_path, afterwards="*(char*)to ^= 1;")
-    program = ["env", f"LD_PRELOAD={mpi.preload}:{tool}", "MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD=1000000000",
+    program = ["env", f"LD_PRELOAD={PRELOAD}:{tool}", "MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD=1000000000",
                str(mpi.program("sums_told"))]
 
     def trial():

@@ -7,6 +7,7 @@ import pytest
 
 from ends import calls_of, passed
 from mutirao.measure import read_point
+from mutirao.paths import PRELOAD
 from noise import in_time
 from slow_native import slow_native
 
@@ -22,7 +23,7 @@ def test_leaves_the_mpi_library_where_that_is_slower(run, mpi, tmp_path):
     slow = slow_native(mpi, "MPI_Allgather", 300, tmp_path)
 
     def trial():
-        program = ["env", f"LD_PRELOAD={mpi.preload}:{slow}", str(mpi.program("collective")),
+        program = ["env", f"LD_PRELOAD={PRELOAD}:{slow}", str(mpi.program("collective")),
                    "allgather", "--bytes", "1024", "--consecutive", "6000"]
         finished = run(program, "--repeat", 1, ranks=2)
         assert finished.returncode == 0, finished.errors

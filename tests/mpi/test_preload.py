@@ -9,6 +9,7 @@ import pytest
 
 from ends import decided_calls
 from mutirao.launch import launch
+from mutirao.paths import PRELOAD
 
 TWO_HOSTS = {"start": "wait", "ranks_per_host": "1", "broadcast": "binomial"}
 
@@ -76,7 +77,7 @@ def test_a_profiling_tool_before_us_sees_every_call_once(run, mpi, tmp_path):
     tool = tmp_path / "tool.so"
     subprocess.run([mpi.wrapper, "-shared", "-fPIC", "tool.c", "-o", tool], cwd=tmp_path, check=True)
     # The launcher puts our library first in LD_PRELOAD; the program's own `env` puts the tool there.
-    program = ["env", f"LD_PRELOAD={tool}:{mpi.preload}", str(mpi.program("collective")),
+    program = ["env", f"LD_PRELOAD={tool}:{PRELOAD}", str(mpi.program("collective")),
                "broadcast"]
     finished = run(program, "--repeat", 3, ranks=2, settings=TWO_HOSTS)
     assert finished.returncode == 0, finished.errors

@@ -8,7 +8,7 @@ import pytest
 from ends import (STARTS, by_ucx, calls_of, decided_calls, ends_as_natively, lines_of_ours, passed, settings_of,
                   skip_reason, start_and_broadcast)
 from mutirao.launch import launch
-from mutirao.paths import ROOT
+from mutirao.paths import PRELOAD, ROOT
 from mutirao.saved import total_of
 from noise import in_time
 
@@ -93,6 +93,14 @@ def test_types_made_with_large_counts(run, start, broadcast):
                                  settings=settings_of(start, broadcast=broadcast))
     if skip_reason(native):
         pytest.skip(skip_reason(native))
+
+
+def test_large_counts_are_there_if_looked_for(run, mpi):
+    """Seen to end the program where the name was there and nothing behind it."""
+    native = passed(run("looks_for_large_counts", native=True))
+    assert native.lines == ["ok none" if mpi.name.startswith("openmpi") else "ok used"]
+    ours = passed(run("looks_for_large_counts", settings=settings_of("wait")))
+    assert ours.lines == ["ok used"] and decided_calls(ours) > 0
 
 
 @pytest.mark.on_any_mpi
@@ -238,7 +246,7 @@ def test_a_tool_behind_us_sees_native_calls(run, mpi, tmp_path, settings):
     (tmp_path / "tool.c").write_text(TOOL)
     tool = tmp_path / "tool.so"
     subprocess.run([mpi.wrapper, "-shared", "-fPIC", "tool.c", "-o", tool], cwd=tmp_path, check=True)
-    program = ["env", f"LD_PRELOAD={mpi.preload}:{tool}", str(mpi.program("collective")),
+    program = ["env", f"LD_PRELOAD={PRELOAD}:{tool}", str(mpi.program("collective")),
                "broadcast"]
     finished = run(program, "--repeat", 3, ranks=2, settings=settings)
     assert finished.returncode == 0, finished.errors

@@ -12,7 +12,7 @@ from mutirao.lab import Lab
 from mutirao.mpis import KNOWN, KnownMpi, found_mpis
 from mutirao.network import HostNetwork
 from mutirao.output import print_json, print_table
-from mutirao.paths import CORE_TOOL, ENVIRONMENTS, INSTALLED, LIBRARIES, preloadable
+from mutirao.paths import CORE_TOOL, ENVIRONMENTS, INSTALLED, LIBRARIES, PRELOAD, preloadable
 from mutirao.units import counted
 
 
@@ -43,7 +43,7 @@ def run(arguments) -> int:
         print_json({"version": __version__, "usable": usable,
                     "findings": [asdict(finding) for finding in findings],
                     "mpis": [{"name": mpi.name, "title": mpi.title, "built": mpi.built,
-                              "launcher": str(mpi.launcher), "preload": str(mpi.preload)}
+                              "launcher": str(mpi.launcher), "preload": str(PRELOAD)}
                              for mpi in found_mpis()]})
         return 0 if usable else 1
     print_table(("", "state", "what was found", "what to do"),

@@ -10,7 +10,7 @@ from mutirao.launch_styles import is_open_mpi
 from mutirao.launchers import in_slurm
 from mutirao.mpis import Mpi, default_mpi, find_mpi
 from mutirao.output import print_json
-from mutirao.paths import preloadable
+from mutirao.paths import PRELOAD, preloadable
 from mutirao.user_settings import check_files_named, gather_settings, with_whole_paths
 
 _OPEN_MPI_LIST = "OMPI_MCA_mca_base_env_list"
@@ -30,16 +30,16 @@ def run(arguments) -> int:
     if not mpi.built:
         raise Failure(f"no library for {mpi.title} ({mpi.library}): mutirao build --mpicc {mpi.wrapper}"
                       " builds one")
-    if not preloadable(mpi.preload):
-        raise Failure(f"{mpi.preload} cannot be preloaded: LD_PRELOAD allows no spaces and no colons in a"
+    if not preloadable(PRELOAD):
+        raise Failure(f"{PRELOAD} cannot be preloaded: LD_PRELOAD allows no spaces and no colons in a"
                       " path, so move mutirao")
     settings = with_whole_paths(gather_settings(arguments.assignments))
     check_files_named(settings)
     # Other tools' libraries stay first: they then see the calls as the program made them.
     before = [path for path in os.environ.get("LD_PRELOAD", "").split(":")
-              if path and path != str(mpi.preload)]
+              if path and path != str(PRELOAD)]
     variables = {PREFIX + name.upper(): value for name, value in settings.items()}
-    variables["LD_PRELOAD"] = ":".join([*before, str(mpi.preload)])
+    variables["LD_PRELOAD"] = ":".join([*before, str(PRELOAD)])
     variables |= _what_takes_along(variables, mpi)
     if arguments.json:
         print_json({"mpi": mpi.name, "environment": variables})
