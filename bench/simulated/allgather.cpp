@@ -15,7 +15,7 @@
 
 #include "core/selection/ruling.h"
 #include "core/text/json.h"
-#include "mpi/executor/execution.h"
+#include "mpi/executor/operation.h"
 #include "simulated_call.h"
 #include "tool/network_file.h"
 
@@ -79,16 +79,16 @@ class Bench {
     }
 
     void run_ruled(const Ruling& ruling, Blocks& blocks) const {
-        mpi::Execution execution(std::make_shared<const mpi::Plan>(
-            *build_schedule(ruling, shape_, network_->placement(), rank_),
-            network_->between_hosts().transport, members_));
-        const mpi::Execution::Surroundings surroundings{.twin = MPI_COMM_WORLD};
+        const mpi::Plan plan(*build_schedule(ruling, shape_, network_->placement(), rank_),
+                             network_->between_hosts().transport, members_);
+        const mpi::Operation::Surroundings surroundings{.twin = MPI_COMM_WORLD};
+        mpi::Operation operation;
         tell(timed(blocks, [&] {
-            mpi::Memory memory(MPI_COMM_WORLD);
+            mpi::Memory& memory = operation.memory(MPI_COMM_WORLD);
             memory.read(mpi::plain_bytes(blocks.input(), shape_.length_bytes));
             memory.write(mpi::plain_bytes(blocks.output(),
                                           shape_.length_bytes * static_cast<std::size_t>(ranks())));
-            if (execution.run(memory, tag, surroundings) != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);
+            if (operation.run(plan, tag, surroundings) != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);
         }));
     }
 

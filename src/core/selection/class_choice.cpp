@@ -96,13 +96,15 @@ double ClassChoice::by_prediction_us(const Rival& rival) const {
 /// The root goes on before the last message has arrived: calls take less than the bound, and say nothing of what a
 /// message takes.
 bool ClassChoice::calls_overlap() const {
-    return clocked_.one_way() && calls_are_alone() && bound_us_ && times_.size() > 0 && times_.time_us() < *bound_us_;
+    return times_.size() > 0 && ends_within(1, times_.time_us());
 }
 
 /// Several messages of one root are under way at a time: what each of them takes is not what the program waits for, and
 /// predictions tell nothing else.
-bool ClassChoice::is_flood(double time_us) const {
-    return clocked_.one_way() && calls_are_alone() && bound_us_ && time_us < flood_share * *bound_us_;
+bool ClassChoice::is_flood(double time_us) const { return ends_within(flood_share, time_us); }
+
+bool ClassChoice::ends_within(double share_of_bound, double time_us) const {
+    return clocked_.one_way() && calls_are_alone() && bound_us_ && time_us < share_of_bound * *bound_us_;
 }
 
 double ClassChoice::incumbent_us() const {

@@ -134,6 +134,7 @@ class ClassChoice {
     double by_prediction_us(const Rival& rival) const;
     bool calls_overlap() const;
     bool is_flood(double time_us) const;
+    bool ends_within(double share_of_bound, double time_us) const;
     double incumbent_us() const;
     double native_us() const;
     static const Ratio& best_known(const Rival& rival);

@@ -36,13 +36,13 @@ Outcome run(Communicator& communicator, const Binding& binding, MPI_Comm comm, M
         return {native(), false};
     }
     const Communicator::Turn turn = communicator.enter(binding.shape);
-    const auto& [execution, composition] = turn.by;
+    const auto& [plan, composition] = turn.by;
     Outcome outcome;
-    if (execution != nullptr) {
-        Memory memory(quiet);
-        outcome.error = lay_out(binding, memory);
+    if (plan != nullptr) {
+        Operation& operation = communicator.operation();
+        outcome.error = lay_out(binding, operation.memory(quiet));
         if (outcome.error == MPI_SUCCESS) {
-            outcome.error = execution->run(memory, turn.tag, communicator.surroundings());
+            outcome.error = operation.run(*plan, turn.tag, communicator.surroundings());
         }
         outcome.to_be_raised = outcome.error != MPI_SUCCESS;
     } else if (composition != nullptr) {

@@ -161,22 +161,19 @@ Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
     if (phase_ == Phase::ruled && !way->ruled && runtime().settings.waits_for_ruling(shape.collective)) {
         settle_at_once(shape, call);
         way = &table_.find(shape, call);
-    } else if (!way->ruled && !way->asked && docket_) {
-        way->asked = true;
+    } else if (docket_ && table_.asks_for(*way)) {
         docket_->want(shape, call);
         DecidingThread::wake();
     }
-    if (way->by.execution == nullptr) {
+    if (way->by.plan == nullptr) {
         announce_what_was_deferred();
     }
     const int tag = phase_ == Phase::ruled ? ruled_->slot.of_call(call) : 0;
     if (way->is_clocked()) {
         const RulingTable::ClockedCall clocked = table_.begin_clocked(*way);
-        running_ = clocked.by.execution;
         return {clocked.by, tag, clocked.course, now_us()};
     }
     ++*way->calls;
-    running_ = way->by.execution;
     repeatable_ = repeatable(shape, *way);
     return {way->by, tag};
 }

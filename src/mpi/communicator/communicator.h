@@ -29,7 +29,7 @@
 #include "mpi/communicator/ruling_table.h"
 #include "mpi/communicator/vote.h"
 #include "mpi/executor/background.h"
-#include "mpi/executor/execution.h"
+#include "mpi/executor/operation.h"
 #include "mpi/job/job.h"
 #include "mpi/rulings/announcement_post.h"
 #include "mpi/rulings/docket.h"
@@ -86,7 +86,9 @@ class Communicator final : private Background {
     /// The program duplicates it without blocking: nothing more is started on it.
     void agree_no_more() { agrees_no_more_ = true; }
 
-    const Execution::Surroundings& surroundings() const { return surroundings_; }
+    /// In which a call runs by its turn's plan.
+    Operation& operation() { return *operation_; }
+    const Operation::Surroundings& surroundings() const { return surroundings_; }
 
   private:
     enum class Phase : std::uint8_t { counting, ruled, native };
@@ -145,6 +147,7 @@ class Communicator final : private Background {
     void announce_or_defer(std::uint64_t call);
     void announce_what_was_deferred();
     void wait_for_epoch(std::uint64_t call);
+    void end_operation();
     void take(const Announcement& announcement);
     void tell(const TimeReport& report);
     void tell_what_was_clocked();
@@ -168,7 +171,8 @@ class Communicator final : private Background {
     /// Known once it is ruled, but for this rank.
     std::shared_ptr<Members> members_ = std::make_shared<Members>();
     RulingTable table_;
-    Execution::Surroundings surroundings_;
+    Operation::Surroundings surroundings_;
+    std::unique_ptr<Operation> operation_ = std::make_unique<Operation>();
     Background* source_background_ = nullptr;  ///< of what watches the network in band
     std::shared_ptr<Docket> docket_;  ///< of who decides, or says what would pay
     std::shared_ptr<Peers> docket_peers_;  ///< whose numbers of hosts it goes by, as long as it only says that
@@ -191,7 +195,6 @@ class Communicator final : private Background {
     };
     std::optional<Late> late_;  ///< of the announcement that was waited for in this call
     double waited_us_ = 0;      ///< for it
-    const Execution* running_ = nullptr;  ///< null: no call of ours
     RepeatedCalls repeated_;
     RepeatedCalls::Counted repeatable_;  ///< where the last call was counted; nowhere: it was not like that
     std::optional<std::uint64_t> to_announce_in_;  ///< the call in which, once its own messages are under way

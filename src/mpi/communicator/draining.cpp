@@ -30,12 +30,17 @@ void Communicator::drain(std::unique_ptr<Ruled> ruled, bool decides) {
     draining().push_back(std::move(ruled));
 }
 
+// Without the lock while MPI is asked: a communicator may end in that, and have something to drain.
 void Communicator::drain_all() {
-    const std::unique_lock lock(draining_mutex, std::try_to_lock);
-    if (!lock) {
-        return;
+    std::list<std::unique_ptr<Ruled>> asked;
+    {
+        const std::unique_lock lock(draining_mutex, std::try_to_lock);
+        if (!lock || draining().empty()) {
+            return;
+        }
+        asked.swap(draining());
     }
-    draining().remove_if([](const std::unique_ptr<Ruled>& each) {
+    asked.remove_if([](const std::unique_ptr<Ruled>& each) {
         for (const Announcement& heard : each->post.receive()) {
             each->ended = each->ended || heard.kind == Announcement::Kind::last;
         }
@@ -45,6 +50,8 @@ void Communicator::drain_all() {
         }
         return over;
     });
+    const std::lock_guard lock(draining_mutex);
+    draining().splice(draining().end(), asked);
 }
 
 void Communicator::stop_draining() {

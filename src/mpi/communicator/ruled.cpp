@@ -232,11 +232,27 @@ void Communicator::wait_for_epoch(std::uint64_t call) {
     waited_us_ += now_us() - begun_us;
 }
 
+// After an error sends may be under way, which read what the operation owns.
+void Communicator::end_operation() {
+    std::vector<MPI_Request> sends;
+    if (operation_->error() != MPI_SUCCESS) {
+        sends = operation_->take_sends();
+    }
+    if (sends.empty()) {
+        return operation_->release();
+    }
+    ruled_->twin->left_behind().abandon(std::move(sends), std::move(operation_));
+    operation_ = std::make_unique<Operation>();
+}
+
 // A wait did harm if the call could have gone on: the root, and who found its first message already
 // there. What the MPI library was doing meanwhile nobody knows. What lets the root begin may be ahead of
 // an announcement by a moment.
 void Communicator::leave(const Turn& turn) {
-    running_ = nullptr;
+    const bool first_message_waited_here = operation_->first_message_waited_here();
+    if (turn.by.plan != nullptr) {
+        end_operation();
+    }
     announce_what_was_deferred();
     if (turn.course != nullptr && turn.course->add(turn.begun_us, now_us()) && phase_ == Phase::ruled) {
         tell(turn.course->take_report());
@@ -251,8 +267,7 @@ void Communicator::leave(const Turn& turn) {
     };
     LeadReport& report = late_->report;
     report.waited = waited_us_ > harmless_us &&
-                    (turn.by.execution == nullptr || !receives_first(turn.by.execution->plan()) ||
-                     turn.by.execution->first_message_waited_here());
+                    (turn.by.plan == nullptr || !receives_first(*turn.by.plan) || first_message_waited_here);
     if (report.waited) {
         AdaptationRecord& record = record_->adaptation;
         const bool early = report.number <= settled_epoch;
@@ -352,7 +367,7 @@ void Communicator::progress() {
         source_background_->progress();
     }
     if (++progress_calls_ % polls_per_look == 0) {
-        const bool could_have_waited = running_ != nullptr && running_->waits_for_first_message();
+        const bool could_have_waited = operation_->waits_for_first_message();
         listen(could_have_waited ? calls_ - 1 : calls_);
     }
 }

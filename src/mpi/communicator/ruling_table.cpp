@@ -71,6 +71,7 @@ const RulingTable::Way& RulingTable::look_up(const CallShape& shape, std::uint64
     const Entry* const entry = entry_for(shape, call);
     ClassRecord& record = class_record(shape, call);
     recent = {shape, {}, &record.native_calls, entry != nullptr};
+    recent.asked = asked_.contains(class_of(shape));
     recent.course = course_of(shape, entry);
     if (entry != nullptr) {
         recent.by = runner_for(*entry, shape);
@@ -79,6 +80,18 @@ const RulingTable::Way& RulingTable::look_up(const CallShape& shape, std::uint64
         recent.calls = &entry->record->calls;
     }
     return recent;
+}
+
+bool RulingTable::asks_for(const Way& way) {
+    if (way.ruled || way.asked || asked_.size() >= most_classes) {
+        return false;
+    }
+    const ShapeClass shapes = class_of(way.shape);
+    asked_.insert(shapes);
+    for (Way& recent : recent_) {
+        recent.asked = recent.asked || (recent.calls != nullptr && class_of(recent.shape) == shapes);
+    }
+    return true;
 }
 
 // Calls that are ruled for all lengths at once are not compared with each other.
@@ -139,17 +152,17 @@ std::vector<Decider::NativeTime> RulingTable::native_times() const {
 
 Runner RulingTable::runner_for(const Entry& entry, const CallShape& shape) {
     const Algorithm& algorithm = *entry.ruling.candidate.algorithm;
-    return algorithm.has_schedule() ? Runner{&execution_for(entry, shape)}
+    return algorithm.has_schedule() ? Runner{&plan_for(entry, shape)}
                                     : Runner{nullptr, native_composition(algorithm)};
 }
 
-Execution& RulingTable::execution_for(const Entry& entry, const CallShape& shape) {
+const Plan& RulingTable::plan_for(const Entry& entry, const CallShape& shape) {
     const PlanKey key{entry.number, shape.root, shape.length_bytes, shape.unit_bytes,
                       shape.lengths};
     const auto found = plan_of_.find(key);
     if (found != plan_of_.end()) {
         plans_.splice(plans_.begin(), plans_, found->second);
-        return plans_.front().execution;
+        return plans_.front().plan;
     }
     const auto schedule =
         build_schedule(entry.ruling, shape, *members_.placement, members_.my_rank);
@@ -157,24 +170,22 @@ Execution& RulingTable::execution_for(const Entry& entry, const CallShape& shape
         broken_invariant("a ruling without schedule: root, bytes", shape.root,
                          static_cast<long long>(shape.length_bytes));
     }
-    auto plan = std::make_shared<const Plan>(*schedule, entry.transport, members_);
+    Planned made{key, Plan(*schedule, entry.transport, members_)};
     if (connections_ != nullptr) {
-        connections_->open_along(*plan);
+        connections_->open_along(made.plan);
     }
-    Planned made{key, Execution(std::move(plan))};
     make_room(made.memory_bytes());
     plan_bytes_ += made.memory_bytes();
     plans_.push_front(std::move(made));
     plan_of_.emplace(key, plans_.begin());
-    return plans_.front().execution;
+    return plans_.front().plan;
 }
 
 // The least recently used go; shapes that are run by one of them are looked up anew.
 void RulingTable::make_room(std::size_t bytes) {
-    while (!plans_.empty() &&
-           (plans_.size() >= most_plans || plan_bytes_ + bytes > most_plan_bytes)) {
+    while (!plans_.empty() && plan_bytes_ + bytes > most_plan_bytes) {
         for (Way& recent : recent_) {
-            if (recent.by.execution == &plans_.back().execution) {
+            if (recent.by.plan == &plans_.back().plan) {
                 recent = {};
             }
         }
@@ -186,9 +197,7 @@ void RulingTable::make_room(std::size_t bytes) {
 
 void RulingTable::take(const Ruling& ruling, std::uint64_t call, RulingRecord explained,
                        const Transport& transport) {
-    for (Way& recent : recent_) {
-        recent = {};
-    }
+    forget_recent();
     explained.first_call = call;
     explained.chosen = to_string(ruling.candidate);
     if (ruling.tree) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -19,17 +20,17 @@
 #include "mpi/communicator/connections.h"
 #include "mpi/communicator/members.h"
 #include "mpi/communicator/record.h"
-#include "mpi/executor/execution.h"
 #include "mpi/executor/native_compositions.h"
+#include "mpi/executor/plan.h"
 
 namespace mutirao::mpi {
 
 /// What runs a call: one of these, or without them the MPI library's own.
 struct Runner {
-    Execution* execution = nullptr;
+    const Plan* plan = nullptr;
     NativeComposition composition = nullptr;
 
-    bool native() const { return execution == nullptr && composition == nullptr; }
+    bool native() const { return plan == nullptr && composition == nullptr; }
 };
 
 class RulingTable {
@@ -57,7 +58,7 @@ class RulingTable {
         Runner by{};
         std::uint64_t* calls = nullptr;  ///< to be counted in
         bool ruled = false;              ///< somebody has decided on it, be it for the MPI library
-        mutable bool asked = false;      ///< for a ruling
+        bool asked = false;              ///< for a ruling
         ClassCourse* course = nullptr;   ///< its class's calls, as far as they are clocked; null: none is
 
         bool is_clocked() const { return course != nullptr && course->clocks(); }
@@ -88,8 +89,13 @@ class RulingTable {
     /// From now on, ahead of the first call by a plan; outlives the calls.
     void connect_by(Connections& connections) { connections_ = &connections; }
 
-    /// Nobody is taken to have been asked for a ruling.
-    void ask_anew() { std::fill(std::begin(recent_), std::end(recent_), Way{}); }
+    /// Once for the class of a call that has no ruling, and no more than are decided on: true.
+    bool asks_for(const Way& way);
+    /// Nobody is taken to have been asked.
+    void ask_anew() {
+        asked_.clear();
+        forget_recent();
+    }
 
     /// On this rank, of the classes that are told apart.
     std::vector<Decider::CallsMade> calls_made() const;
@@ -98,8 +104,7 @@ class RulingTable {
 
   private:
     static constexpr std::size_t recent_shapes = 8;
-    static constexpr std::size_t most_plans = 512;
-    static constexpr std::size_t most_plan_bytes = std::size_t{1} << 18;
+    static constexpr std::size_t most_plan_bytes = std::size_t{1} << 22;
 
     struct PlanKey {
         std::uint32_t ruling;
@@ -121,10 +126,10 @@ class RulingTable {
     };
     struct Planned {
         PlanKey key;
-        Execution execution;
+        Plan plan;
 
         std::size_t memory_bytes() const {
-            return execution.plan().memory_bytes() + key.lengths.size() * sizeof(std::size_t);
+            return sizeof *this - sizeof plan + plan.memory_bytes() + key.lengths.size() * sizeof(std::size_t);
         }
     };
 
@@ -140,8 +145,9 @@ class RulingTable {
     ClassRecord& class_record(const CallShape& shape, std::uint64_t call);
     void log_if_changed(const Ruling& ruling, const RulingRecord& explained);
     Runner runner_for(const Entry& entry, const CallShape& shape);
-    Execution& execution_for(const Entry& entry, const CallShape& shape);
+    const Plan& plan_for(const Entry& entry, const CallShape& shape);
     void make_room(std::size_t bytes);
+    void forget_recent() { std::fill(std::begin(recent_), std::end(recent_), Way{}); }
 
     ClassCourse* course_of(const CallShape& shape, const Entry* entry);
     void begin_course(const ShapeClass& shapes, const Ruling& ruling, const Entry& entry);
@@ -154,6 +160,7 @@ class RulingTable {
     std::map<ShapeClass, ClassCourse> courses_;  ///< of the classes that are told apart
     std::vector<TimeReport> untold_;        ///< of courses that are over
     std::list<RulingRecord> for_any_length_;  ///< of rulings for any length
+    std::set<ShapeClass> asked_;  ///< for a ruling
     std::uint32_t number_ = 0;
     Way recent_[recent_shapes];
     std::list<Planned> plans_;  ///< the latest used first

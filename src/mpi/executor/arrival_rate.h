@@ -1,4 +1,4 @@
-// How fast a path carries data, as seen by an execution that receives a long message in pieces.
+// How fast a path carries data, as seen by an operation that receives a long message in pieces.
 #pragma once
 
 #include <cstddef>

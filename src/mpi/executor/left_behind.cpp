@@ -33,26 +33,56 @@ bool LeftBehind::too_much() const {
                        [this](const auto& each) { return each.second > most_bytes_; });
 }
 
+// Without the lock while it waits: other threads go on.
 void LeftBehind::add(std::vector<Send> sends, std::unique_ptr<std::byte[]> copy) {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     for (const Send& send : sends) {
         bytes_to_peer_[send.peer] += send.length_bytes;
     }
     departed_.push_back({std::move(sends), std::move(copy)});
-    Patience patience;
-    while (too_much()) {
+    for (Patience patience; too_much();) {
         std::erase_if(departed_, [this](Departed& each) { return test(each); });
+        lock.unlock();
         patience.look_again();
+        lock.lock();
     }
+}
+
+void LeftBehind::abandon(std::vector<MPI_Request> sends, std::shared_ptr<const void> memory) {
+    const std::lock_guard lock(mutex_);
+    abandoned_.push_back({std::move(sends), std::move(memory)});
+    if (abandoned_.size() > most_abandoned) {
+        for (MPI_Request& send : abandoned_.front().sends) {
+            PMPI_Request_free(&send);
+        }
+        abandoned_.pop_front();
+    }
+}
+
+void LeftBehind::test_abandoned() {
+    std::erase_if(abandoned_, [](Abandoned& each) {
+        std::erase_if(each.sends, [](MPI_Request& send) {
+            int done = 0;
+            return PMPI_Test(&send, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
+        });
+        return each.sends.empty();
+    });
 }
 
 void LeftBehind::reap() {
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    while (lock && !departed_.empty() && test(departed_.front())) {
+    if (!lock) {
+        return;
+    }
+    while (!departed_.empty() && test(departed_.front())) {
         departed_.pop_front();
+    }
+    if (!abandoned_.empty()) {
+        test_abandoned();
     }
 }
 
+// The MPI library may go on with what was abandoned until it ends itself.
 void LeftBehind::wait() {
     const std::lock_guard lock(mutex_);
     Patience patience;
@@ -60,6 +90,14 @@ void LeftBehind::wait() {
         std::erase_if(departed_, [this](Departed& each) { return test(each); });
         patience.look_again();
     }
+    test_abandoned();
+    for (Abandoned& each : abandoned_) {
+        for (MPI_Request& send : each.sends) {
+            PMPI_Request_free(&send);
+        }
+        new std::shared_ptr<const void>(std::move(each.memory));
+    }
+    abandoned_.clear();
 }
 
 }  // namespace mutirao::mpi

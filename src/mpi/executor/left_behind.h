@@ -30,9 +30,11 @@ class LeftBehind {
     /// Takes over sends and the copy that they read; waits for older ones to the same peers where
     /// more than the kernel takes would be under way.
     void add(std::vector<Send> sends, std::unique_ptr<std::byte[]> copy);
+    /// Sends of which nobody knows whether they will ever be complete, after an error, and the memory that they read.
+    void abandon(std::vector<MPI_Request> sends, std::shared_ptr<const void> memory);
     /// Forgets what is complete; cheap where nothing was left behind.
     void reap();
-    /// Waits for everything; before MPI ends.
+    /// Waits for everything but what was abandoned; before MPI ends.
     void wait();
 
   private:
@@ -41,13 +43,21 @@ class LeftBehind {
         std::unique_ptr<std::byte[]> copy;
     };
 
+    struct Abandoned {
+        std::vector<MPI_Request> sends;  ///< that are not complete
+        std::shared_ptr<const void> memory;
+    };
+    static constexpr std::size_t most_abandoned = 16;
+
     bool test(Departed& departed);
+    void test_abandoned();
     void forget(const Send& send);
     bool too_much() const;
 
     const std::size_t most_bytes_;
     std::mutex mutex_;  ///< threads may run calls on different communicators
     std::deque<Departed> departed_;
+    std::deque<Abandoned> abandoned_;
     std::unordered_map<int, std::size_t> bytes_to_peer_;
 };
 

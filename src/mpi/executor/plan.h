@@ -1,5 +1,5 @@
 // A schedule compiled for repeated execution over MPI point-to-point: immutable, with ranks of the twin
-// bound in, and shared by all its executions (execution.h).
+// bound in, and shared by all operations by it (operation.h).
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ bool are_the_first(Messages needed) { return (needed & (needed + 1)) == 0; }
 
 }  // namespace
 
-/// A plan's run without its messages. Whatever can begin does, as in an Execution; then a message is
+/// A plan's run without its messages. Whatever can begin does, as in an Operation; then a message is
 /// awaited, of which the first steps that have not begun wait.
 class StraightLine {
   public:

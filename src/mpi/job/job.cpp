@@ -307,7 +307,15 @@ void Job::complete_on([[maybe_unused]] MPI_Comm comm) {
     }
     std::list<Adopted> there;
     {
-        const std::lock_guard lock(adopted_mutex_);
+        std::unique_lock lock(adopted_mutex_);
+        const auto asked_elsewhere = [this] {
+            return asking_ != std::thread::id() && asking_ != std::this_thread::get_id();
+        };
+        for (Patience patience; asked_elsewhere();) {
+            lock.unlock();
+            patience.rest();
+            lock.lock();
+        }
         for (auto each = adopted_.begin(); each != adopted_.end();) {
             const auto next = std::next(each);
             if (each->comm == comm) {
@@ -327,10 +335,11 @@ void Job::progress() {
     std::list<Adopted> asked;
     {
         const std::unique_lock lock(adopted_mutex_, std::try_to_lock);
-        if (!lock || adopted_.empty()) {
+        if (!lock || adopted_.empty() || asking_ != std::thread::id()) {
             return;
         }
         asked.swap(adopted_);
+        asking_ = std::this_thread::get_id();
     }
     asked.remove_if([](Adopted& each) {
         int done = 0;
@@ -339,6 +348,7 @@ void Job::progress() {
     });
     const std::lock_guard lock(adopted_mutex_);
     adopted_.splice(adopted_.end(), asked);
+    asking_ = {};
 }
 
 }  // namespace mutirao::mpi

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "mpi/job/peers.h"
@@ -117,6 +118,7 @@ class Job {
     };
     std::mutex adopted_mutex_;
     std::list<Adopted> adopted_;
+    std::thread::id asking_;  ///< has taken some out meanwhile
 };
 
 }  // namespace mutirao::mpi

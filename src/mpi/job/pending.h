@@ -21,8 +21,8 @@ class Pending {
         return PMPI_Test(&request_, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
     }
 
-    /// For who completes it when the communicator is freed before: the request, and what must live until then.
     MPI_Comm comm() const { return comm_; }
+    /// For who completes it when the communicator is freed before: the request, and what must live until then.
     MPI_Request request() const { return request_; }
     /// In Open MPI a nonblocking collective that is under way does not keep its communicator alive, as it must (MPI-4.1,
     /// 7.4.3), and a persistent request does, but by UCX (Job::complete_on).

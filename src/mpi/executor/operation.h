@@ -1,9 +1,10 @@
-// One run of a plan: resumable, with its own counters, requests, scratch memory and tag. Where a step
-// becomes a message is here and nowhere else.
+// One run of a plan, which owns all that the run needs: where the call's data lie, scratch memory, counters, requests.
+// Where a step becomes a message is here and nowhere else.
 //
 // Errors. A message that is longer than this rank expects is reported as MPI does, in the class
-// MPI_ERR_TRUNCATE, but the run goes on, so that no other rank waits in vain. After any other error
-// nothing is left posted: receives are withdrawn before advance() returns.
+// MPI_ERR_TRUNCATE, but the run goes on, so that no other rank waits in vain. After any other error receives are
+// withdrawn before advance() returns; sends that are under way end by themselves, and read what the operation owns
+// for as long (take_sends()).
 #pragma once
 
 #include <mpi.h>
@@ -11,6 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "mpi/executor/arrival_rate.h"
@@ -22,9 +25,32 @@
 
 namespace mutirao::mpi {
 
-class Execution {
+/// Memory that is kept from run to run, to spare the allocator, but not long beyond what is used.
+class Scratch {
   public:
-    /// What is the same for all executions of one communicator.
+    std::byte* data() const { return bytes_.get(); }
+    void hold(std::size_t bytes) {
+        constexpr std::size_t always_kept = std::size_t{1} << 18;
+        constexpr int most_idle_runs = 32;
+        const bool mostly_idle = capacity_ > always_kept && bytes < capacity_ / 4;
+        idle_runs_ = mostly_idle ? idle_runs_ + 1 : 0;
+        if (bytes > capacity_ || idle_runs_ > most_idle_runs) {
+            bytes_.reset();
+            bytes_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+            capacity_ = bytes;
+            idle_runs_ = 0;
+        }
+    }
+
+  private:
+    std::unique_ptr<std::byte[]> bytes_;
+    std::size_t capacity_ = 0;
+    int idle_runs_ = 0;
+};
+
+class Operation {
+  public:
+    /// What is the same for all operations of one communicator.
     struct Surroundings {
         MPI_Comm twin = MPI_COMM_NULL;
         LeftBehind* left_behind = nullptr;
@@ -32,19 +58,26 @@ class Execution {
         ArrivalListener* listener = nullptr;
     };
 
-    explicit Execution(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
-
-    const Plan& plan() const { return *plan_; }
+    /// Where the call's data lie: made anew, to be laid out before the run. Errors are raised on `comm`.
+    Memory& memory(MPI_Comm comm) { return memory_.emplace(comm); }
 
     /// Until this rank's part is done, but for sends that are left behind. Returns MPI_SUCCESS or the
     /// class of the first error.
-    int run(Memory& memory, int tag, const Surroundings& surroundings);
+    int run(const Plan& plan, int tag, const Surroundings& surroundings);
 
     /// The same in pieces: begin once, then advance until it returns true; the result is error(). Until
-    /// then memory and surroundings stay where they are.
-    void begin(Memory& memory, int tag, const Surroundings& surroundings);
+    /// then plan and surroundings stay where they are.
+    void begin(const Plan& plan, int tag, const Surroundings& surroundings);
     bool advance();
     int error() const { return error_; }
+
+    /// After an error: what is still under way, and reads what this operation owns.
+    std::vector<MPI_Request> take_sends() {
+        std::erase(requests_, MPI_REQUEST_NULL);
+        return std::exchange(requests_, {});
+    }
+    /// After the run, and without sends under way: what belongs to the call.
+    void release() { memory_.reset(); }
 
     /// The first message was there as soon as this rank looked for it: it may have come late.
     bool first_message_waited_here() const { return first_message_waited_here_; }
@@ -53,7 +86,7 @@ class Execution {
 
   private:
     std::byte* at(Buffer buffer, std::size_t offset_bytes) const;
-    void start_over(Memory& memory, int tag, const Surroundings& surroundings);
+    void start_over(const Plan& plan, int tag, const Surroundings& surroundings);
     int run_straight_line();
     void begin_in_line(StepId id);
     void await_in_line(const Plan::Move& move);
@@ -80,8 +113,8 @@ class Execution {
     void tell_rate() const;
     bool ended() const { return to_start_ == 0 && to_complete_ == 0; }
 
-    std::shared_ptr<const Plan> plan_;
-    Memory* memory_ = nullptr;
+    const Plan* plan_ = nullptr;
+    std::optional<Memory> memory_;
     int tag_ = 0;
     const Surroundings* surroundings_ = nullptr;
 
@@ -92,9 +125,9 @@ class Execution {
     std::vector<StepId> step_of_request_;
     std::vector<int> completed_;
     std::vector<MPI_Status> statuses_;
-    std::unique_ptr<std::byte[]> scratch_;
+    Scratch scratch_;
+    Scratch swapped_;                    ///< a reduction's, whose target is the first operand
     std::unique_ptr<std::byte[]> copy_;  ///< of what is left behind
-    std::vector<std::byte> swapped_;     ///< a reduction's, whose target is the first operand
     std::vector<LeftBehind::Send> left_;
     ArrivalRate rate_;
     std::size_t to_start_ = 0;

@@ -1,4 +1,4 @@
-#include "mpi/executor/execution.h"
+#include "mpi/executor/operation.h"
 
 #include <algorithm>
 #include <cstring>
@@ -17,14 +17,14 @@ int class_of(int error) {
 
 }  // namespace
 
-void Execution::fail(int error) {
+void Operation::fail(int error) {
     if (error != MPI_SUCCESS && error_ == MPI_SUCCESS) {
         error_ = class_of(error);
     }
 }
 
 // Too long a message is this call's error only: what follows comes all the same.
-void Execution::take_status(const Plan::Step& step, const MPI_Status& status, int error) {
+void Operation::take_status(const Plan::Step& step, const MPI_Status& status, int error) {
     if (error != MPI_SUCCESS) {
         fail(error);
         stopped_ = stopped_ || class_of(error) != MPI_ERR_TRUNCATE;
@@ -43,12 +43,12 @@ void Execution::take_status(const Plan::Step& step, const MPI_Status& status, in
     }
 }
 
-int Execution::run(Memory& memory, int tag, const Surroundings& surroundings) {
-    if (!plan_->straight_line().empty()) {
-        start_over(memory, tag, surroundings);
+int Operation::run(const Plan& plan, int tag, const Surroundings& surroundings) {
+    if (!plan.straight_line().empty()) {
+        start_over(plan, tag, surroundings);
         return run_straight_line();
     }
-    begin(memory, tag, surroundings);
+    begin(plan, tag, surroundings);
     Patience patience;
     while (!advance()) {
         let_others_run(patience);
@@ -56,38 +56,37 @@ int Execution::run(Memory& memory, int tag, const Surroundings& surroundings) {
     return error_;
 }
 
-void Execution::let_others_run(Patience& patience) {
+void Operation::let_others_run(Patience& patience) {
     if (surroundings_->background != nullptr) {
         surroundings_->background->progress();
     }
     patience.look_again();
 }
 
-void Execution::start_over(Memory& memory, int tag, const Surroundings& surroundings) {
-    memory_ = &memory;
+void Operation::start_over(const Plan& plan, int tag, const Surroundings& surroundings) {
+    plan_ = &plan;
     tag_ = tag;
     surroundings_ = &surroundings;
     error_ = MPI_SUCCESS;
     stopped_ = false;
     first_message_waited_here_ = false;
+    waits_for_first_message_ = false;
     requests_.clear();
     step_of_request_.clear();
-    if (plan_->scratch_bytes() > 0 && scratch_ == nullptr) {
-        scratch_ = std::make_unique_for_overwrite<std::byte[]>(plan_->scratch_bytes());
-    }
+    scratch_.hold(plan.scratch_bytes());
 }
 
-std::byte* Execution::at(Buffer buffer, std::size_t offset_bytes) const {
+std::byte* Operation::at(Buffer buffer, std::size_t offset_bytes) const {
     switch (buffer) {
         case Buffer::input: return memory_->input()->data() + offset_bytes;
         case Buffer::output: return memory_->output()->data() + offset_bytes;
         case Buffer::scratch: break;
     }
-    return scratch_.get() + offset_bytes;
+    return scratch_.data() + offset_bytes;
 }
 
-void Execution::begin(Memory& memory, int tag, const Surroundings& surroundings) {
-    start_over(memory, tag, surroundings);
+void Operation::begin(const Plan& plan, int tag, const Surroundings& surroundings) {
+    start_over(plan, tag, surroundings);
     waits_for_first_message_ =
         !plan_->steps().empty() && plan_->steps().front().kind == StepKind::receive;
     if (surroundings_->left_behind != nullptr) {
@@ -108,7 +107,7 @@ void Execution::begin(Memory& memory, int tag, const Surroundings& surroundings)
     }
 }
 
-bool Execution::advance() {
+bool Operation::advance() {
     start_ready();
     if (!stopped_ && !ended()) {
         if (!complete_some()) {
@@ -132,14 +131,14 @@ bool Execution::advance() {
 }
 
 // First in, first out: the order of the schedule is the order that was predicted.
-void Execution::start_ready() {
+void Operation::start_ready() {
     for (std::size_t i = 0; i < startable_.size() && !stopped_; ++i) {
         start(startable_[i]);
     }
     startable_.clear();
 }
 
-void Execution::start(StepId id) {
+void Operation::start(StepId id) {
     const Plan::Step& step = plan_->steps()[static_cast<std::size_t>(id)];
     --to_start_;
     if (step.next_to_peer >= 0) {
@@ -172,7 +171,7 @@ void Execution::start(StepId id) {
     }
 }
 
-int Execution::start_send(const Plan::Step& step, MPI_Request& request) {
+int Operation::start_send(const Plan::Step& step, MPI_Request& request) {
     if (const int error = prepare(step); error != MPI_SUCCESS) {
         return error;
     }
@@ -181,7 +180,7 @@ int Execution::start_send(const Plan::Step& step, MPI_Request& request) {
 }
 
 // What a step reads of the program's memory is packed in time.
-int Execution::prepare(const Plan::Step& step) {
+int Operation::prepare(const Plan::Step& step) {
     if (step.source_buffer == Buffer::scratch) {
         return MPI_SUCCESS;
     }
@@ -190,14 +189,14 @@ int Execution::prepare(const Plan::Step& step) {
     return message.prepare(step.source_bytes + static_cast<std::size_t>(step.length_bytes));
 }
 
-int Execution::finish() { return memory_->finish(); }
+int Operation::finish() { return memory_->finish(); }
 
-int Execution::start_receive(const Plan::Step& step, MPI_Request& request) {
+int Operation::start_receive(const Plan::Step& step, MPI_Request& request) {
     return PMPI_Irecv(at(step.target_buffer, step.target_bytes), step.length_bytes,
                       MPI_BYTE, step.rank, tag_, surroundings_->twin, &request);
 }
 
-int Execution::do_locally(const Plan::Step& step) {
+int Operation::do_locally(const Plan::Step& step) {
     if (const int error = prepare(step); error != MPI_SUCCESS) {
         return error;
     }
@@ -215,13 +214,14 @@ int Execution::do_locally(const Plan::Step& step) {
 
 // MPI_Reduce_local makes its second operand the result. Where the target is the first operand, of an
 // operator that may not commute, the result is made in a copy of the source.
-int Execution::reduce(const std::byte* source, std::byte* target, std::size_t length_bytes,
+int Operation::reduce(const std::byte* source, std::byte* target, std::size_t length_bytes,
                       bool source_first) {
     const Reduction& reduction = memory_->reduction;
     if (source_first || reduction.commutes) {
         return reduce_packed(reduction, source, target, length_bytes);
     }
-    swapped_.assign(source, source + length_bytes);
+    swapped_.hold(length_bytes);
+    std::memcpy(swapped_.data(), source, length_bytes);
     const int error = reduce_packed(reduction, target, swapped_.data(), length_bytes);
     std::memcpy(target, swapped_.data(), length_bytes);
     return error;
@@ -229,7 +229,7 @@ int Execution::reduce(const std::byte* source, std::byte* target, std::size_t le
 
 // What is left behind goes from the copy that outlives the call. Several sends may share bytes of it, which
 // are then copied again: the same bytes to the same place.
-const std::byte* Execution::data_to_send(const Plan::Step& step) {
+const std::byte* Operation::data_to_send(const Plan::Step& step) {
     const std::byte* const data = at(step.source_buffer, step.source_bytes);
     if (!step.left_behind) {
         return data;
@@ -239,13 +239,13 @@ const std::byte* Execution::data_to_send(const Plan::Step& step) {
     return kept;
 }
 
-void Execution::enable(StepId step) {
+void Operation::enable(StepId step) {
     if (--waits_for_[static_cast<std::size_t>(step)] == 0) {
         startable_.push_back(step);
     }
 }
 
-void Execution::complete(StepId id) {
+void Operation::complete(StepId id) {
     const Plan::Step& step = plan_->steps()[static_cast<std::size_t>(id)];
     --to_complete_;
     for (const StepId dependent : plan_->dependents(step)) {
@@ -253,7 +253,7 @@ void Execution::complete(StepId id) {
     }
 }
 
-bool Execution::complete_some() {
+bool Operation::complete_some() {
     completed_.resize(requests_.size());
     statuses_.resize(requests_.size());
     int count = 0;
@@ -283,7 +283,7 @@ bool Execution::complete_some() {
 }
 
 // Keeps the order of the rest: MPI libraries look at requests from the front.
-void Execution::drop_completed() {
+void Operation::drop_completed() {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < requests_.size(); ++i) {
         if (requests_[i] != MPI_REQUEST_NULL) {
@@ -297,36 +297,104 @@ void Execution::drop_completed() {
 }
 
 // Only after an error is anything still posted. Nothing may be written into the program's memory once
-// the call has returned, so receives are cancelled; sends only read, and end by themselves.
-void Execution::withdraw() {
+// the call has returned, so receives are cancelled; sends only read.
+void Operation::withdraw() {
+    std::size_t kept = 0;
     for (std::size_t i = 0; i < requests_.size(); ++i) {
         MPI_Request& request = requests_[i];
         if (request == MPI_REQUEST_NULL) {
             continue;
         }
-        const bool receives =
-            i < step_of_request_.size() &&
-            plan_->steps()[static_cast<std::size_t>(step_of_request_[i])].kind == StepKind::receive;
-        if (receives) {
+        if (plan_->steps()[static_cast<std::size_t>(step_of_request_[i])].kind == StepKind::receive) {
             PMPI_Cancel(&request);
             PMPI_Wait(&request, MPI_STATUS_IGNORE);
         } else {
-            PMPI_Request_free(&request);
+            requests_[kept++] = request;
         }
     }
-    requests_.clear();
+    requests_.resize(kept);
     step_of_request_.clear();
 }
 
-void Execution::tell_rate() const {
+void Operation::tell_rate() const {
     if (const auto seen = rate_.seen(); seen && error_ == MPI_SUCCESS) {
         surroundings_->listener->saw(seen->rank, seen->bytes_per_us);
     }
 }
 
-void Execution::leave_behind() {
+void Operation::leave_behind() {
     if (!left_.empty()) {
         surroundings_->left_behind->add(std::exchange(left_, {}), std::move(copy_));
+    }
+}
+
+// --- in a straight line: what short repeated calls spend their time on ----------------------------------------------
+
+int Operation::run_straight_line() {
+    for (const Plan::Move& move : plan_->straight_line()) {
+        move.awaited_request < 0 ? begin_in_line(move.step) : await_in_line(move);
+        if (stopped_) {
+            withdraw();
+            return error_;
+        }
+    }
+    await_sends();
+    if (error_ == MPI_SUCCESS) {
+        fail(finish());
+    }
+    return error_;
+}
+
+void Operation::begin_in_line(StepId id) {
+    const Plan::Step& step = plan_->steps()[static_cast<std::size_t>(id)];
+    MPI_Request request = MPI_REQUEST_NULL;
+    int error = MPI_SUCCESS;
+    if (step.rank < 0) {
+        error = do_locally(step);
+    } else {
+        error = step.kind == StepKind::send ? start_send(step, request) : start_receive(step, request);
+        requests_.push_back(request);
+        step_of_request_.push_back(id);
+    }
+    if (error != MPI_SUCCESS) {
+        fail(error);
+        stopped_ = true;
+    }
+}
+
+void Operation::await_in_line(const Plan::Move& move) {
+    MPI_Request& request = requests_[static_cast<std::size_t>(move.awaited_request)];
+    const bool nothing_else_begun = requests_.size() == 1;
+    MPI_Status status;
+    int done = 0;
+    int error = PMPI_Test(&request, &done, &status);
+    if (nothing_else_begun) {
+        first_message_waited_here_ = done != 0;
+        waits_for_first_message_ = done == 0;
+    }
+    Patience patience;
+    while (error == MPI_SUCCESS && done == 0) {
+        let_others_run(patience);
+        error = PMPI_Test(&request, &done, &status);
+    }
+    waits_for_first_message_ = false;
+    take_status(plan_->steps()[static_cast<std::size_t>(move.step)], status, error);
+}
+
+void Operation::await_sends() {
+    int done = requests_.empty() ? 1 : 0;
+    Patience patience;
+    while (done == 0) {
+        const int error = PMPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done,
+                                       MPI_STATUSES_IGNORE);
+        if (error != MPI_SUCCESS) {
+            fail(error);
+            withdraw();
+            return;
+        }
+        if (done == 0) {
+            let_others_run(patience);
+        }
     }
 }
 
