@@ -126,7 +126,8 @@ void Communicator::be_native(std::string reason) {
 RepeatedCalls::Counted Communicator::repeatable(const CallShape& shape, const RulingTable::Way& way) const {
     const bool settled = (way.ruled || way.asked || !docket_) && way.by.native() && !way.is_clocked();
     const bool alone = source_background_ == nullptr && !runtime().settings.waits_at_start();
-    if (!settled || !alone || !shape.op.predefined || !shape.lengths.empty()) {
+    const bool by_lengths = !shape.lengths.empty() && row_of(shape.collective).in_blocks != InBlocks::own;
+    if (!settled || !alone || !shape.op.predefined || by_lengths) {
         return {};
     }
     return {way.calls, phase_ == Phase::counting ? Points::units_of(shape) : 1};

@@ -98,13 +98,13 @@ MPI_Comm comm_among(First first, Others... others) {
 template <typename Argument>
 constexpr bool is_buffer = std::is_same_v<Argument, const void*> || std::is_same_v<Argument, void*>;
 
-/// Of calls without arrays of counts; those of others are never plain.
-template <typename... Arguments>
+/// Of calls whose class does not depend on arrays of counts; those of others are never plain.
+template <bool arrays_say_nothing, typename... Arguments>
 [[gnu::always_inline]] inline CallWords words_of([[maybe_unused]] const void* function, [[maybe_unused]] Arguments... arguments) {
     CallWords call;
-    constexpr std::size_t count = (std::size_t{0} + ... + (is_buffer<Arguments> ? 0 : 1));
+    constexpr std::size_t count = (std::size_t{0} + ... + (std::is_pointer_v<Arguments> ? 0 : 1));
     if constexpr (count <= CallWords::most_words &&
-                  ((is_buffer<Arguments> || !std::is_pointer_v<Arguments>) && ...)) {
+                  ((is_buffer<Arguments> || !std::is_pointer_v<Arguments> || arrays_say_nothing) && ...)) {
         const void* buffer = nullptr;
         std::size_t next = 0;
         bool plain = true;
@@ -115,7 +115,7 @@ template <typename... Arguments>
                 buffer = argument;
             } else if constexpr (std::is_integral_v<Argument>) {
                 call.words[next++] = static_cast<std::uintptr_t>(argument);
-            } else {
+            } else if constexpr (!std::is_pointer_v<Argument>) {
                 call.words[next++] = argument.word;
             }
         };
@@ -153,7 +153,8 @@ struct Collective {
   private:
     template <typename... Arguments>
     CallWords words(Arguments... arguments) const {
-        return words_of(reinterpret_cast<const void*>(native), arguments...);
+        constexpr bool blocks_are_own = ours == &alltoallv || ours == &gatherv || ours == &scatterv;
+        return words_of<blocks_are_own>(reinterpret_cast<const void*>(native), arguments...);
     }
 
     /// Apart from what repeated calls pass through, so that they keep few registers.
