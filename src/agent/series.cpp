@@ -9,10 +9,10 @@ constexpr int busy_timeout_ms = 20;
 /// Locked at so many flushes in a row, and the series ends; until then rows wait.
 constexpr int most_busy_flushes = 60;
 
-/// Without a rollback journal's syncs a crash of the machine may spoil the file; history is not
-/// worth stalls of the agent. 64 K pages of 4 KiB: about three days of 24 hosts.
+/// A rollback journal, since several hosts may write one file on NFS; without its syncs a crash of the machine may
+/// spoil the file, but history is not worth stalls of the agent. 64 K pages of 4 KiB: about three days of 24 hosts.
 constexpr const char* set_up =
-    "PRAGMA journal_mode = WAL;"
+    "PRAGMA journal_mode = TRUNCATE;"
     "PRAGMA synchronous = OFF;"
     "PRAGMA cache_size = -256;"
     "PRAGMA max_page_count = 65536;"

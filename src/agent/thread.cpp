@@ -13,6 +13,7 @@
 
 #include "agent/agent.h"
 #include "agent/agent_loop.h"
+#include "agent/all_signals_blocked.h"
 #include "agent/segment.h"
 
 namespace mutirao::agent {
@@ -22,22 +23,6 @@ namespace {
 constexpr int wanted_priority = -10;
 
 constexpr const char* another_runs = "another agent of this name is running on this host";
-
-/// New threads inherit the mask: the agent must not take signals that are meant for the program.
-class AllSignalsBlocked {
-  public:
-    AllSignalsBlocked() {
-        sigset_t all;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-    AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
-  private:
-    sigset_t before_;
-};
 
 /// Launchers tie ranks to processors, which ranks keep busy while they wait: where the agent may, it
 /// does not wait for one of them. The system leaves out what is not allowed.

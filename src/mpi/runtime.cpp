@@ -17,6 +17,7 @@
 #include "mpi/communicator/registry.h"
 #include "mpi/executor/datatype.h"
 #include "mpi/interpose/launch_rank.h"
+#include "mpi/job/ends_within.h"
 #include "mpi/job/job.h"
 #include "mpi/report.h"
 #include "mpi/rulings/deciding_thread.h"
@@ -73,12 +74,13 @@ const ParsedSettings& parsed_settings() {
 
 // Runs at the beginning of MPI_Finalize, wherever that is called from (MPI 4.0, 11.2.4).
 int at_finalize(MPI_Comm, int, void*, void*) {
-    constexpr std::chrono::milliseconds patience{200};  // with other jobs that write the profile
-    DecidingThread::end();
+    constexpr std::chrono::milliseconds with_other_jobs{200};  // that write the profile
+    constexpr std::chrono::milliseconds with_files{2000};
+    DecidingThread::end(with_files);
     Job* const job = Job::retire();
     end_communicators();
-    if (runtime().profile) {
-        runtime().profile->flush(patience);
+    if (const auto profile = runtime().profile; profile && profile->has_unwritten()) {
+        ends_within(with_files, [profile] { profile->flush(with_other_jobs); });
     }
     if (job != nullptr) {
         job->finish();

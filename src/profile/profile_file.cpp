@@ -138,6 +138,12 @@ class TextColumns {
     bool ended_ = false;
 };
 
+/// SQLite has no code of its own for it.
+bool lacks_what_is_asked_for(int code, sqlite3* database) {
+    const std::string_view message = sqlite3_errmsg(database);
+    return code == SQLITE_ERROR && (message.starts_with("no such ") || message.find("has no column named") != std::string_view::npos);
+}
+
 }  // namespace
 
 std::optional<ProfileRow> row_from(const std::string& line) {
@@ -326,8 +332,7 @@ Outcome ProfileFile::failure() {
     if (code == SQLITE_CANTOPEN && access_ == Access::read && stat(path_.c_str(), &found) != 0)
         return Outcome::absent;
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED) return Outcome::busy;
-    // SQLITE_ERROR: a table or a column is not there.
-    if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_ERROR)
+    if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT || lacks_what_is_asked_for(code, database_.get()))
         return set_aside(".damaged", std::string("is damaged (") + sqlite3_errmsg(database_.get()) + ")");
     return Outcome::useless;
 }

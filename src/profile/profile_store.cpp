@@ -78,6 +78,11 @@ void ProfileStore::remember(const Fabric& fabric, const std::string& mpi,
     batches_.push_back({fabric, mpi, std::move(rows), std::move(run)});
 }
 
+bool ProfileStore::has_unwritten() const {
+    const std::lock_guard lock(mutex_);
+    return !batches_.empty();
+}
+
 bool ProfileStore::flush(std::chrono::milliseconds patience) {
     const std::lock_guard file_lock(file_mutex_);
     std::vector<Batch> batches;

@@ -40,6 +40,7 @@ class ProfileStore {
     /// Takes up what was newly measured, each window once; no file is touched until flush().
     void remember(const Fabric& fabric, const std::string& mpi, std::vector<ProfileRow> rows,
                   std::optional<ProgramRun> run = {});
+    bool has_unwritten() const;
     /// Writes what was taken up; false if something is left, since others had the file for so long.
     bool flush(std::chrono::milliseconds patience);
 

@@ -1,20 +1,17 @@
 #include "mpi/job/watch.h"
 
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <system_error>
 #include <utility>
 
+#include "agent/all_signals_blocked.h"
+
 namespace mutirao::mpi {
 
 Watch::Watch(std::string line) {
-    // The thread must not take signals that are meant for the program.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
+        const AllSignalsBlocked blocked;
         thread_ = std::thread([this, line = std::move(line)] {
             std::unique_lock lock(mutex_);
             if (!over_.wait_for(lock, std::chrono::seconds(patience_s), [this] { return done_; })) {
@@ -24,7 +21,6 @@ Watch::Watch(std::string line) {
     } catch (const std::system_error&) {
         // No threads to be had: the wait goes on in silence.
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Watch::~Watch() {

@@ -2,13 +2,14 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <list>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "agent/all_signals_blocked.h"
+#include "mpi/job/ends_within.h"
 #include "mpi/report.h"
 #include "mpi/runtime.h"
 
@@ -21,18 +22,18 @@ constexpr std::chrono::milliseconds look_period{20};
 class Worker {
   public:
     Worker() {
-        sigset_t all;
-        sigset_t before;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
         try {
+            const AllSignalsBlocked blocked;
             thread_ = std::thread([this] { run(); });
         } catch (const std::system_error&) {
             // None to be had: the deciders do without.
         }
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
     }
-    ~Worker() {
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+
+    /// Waits until it has ended.
+    void stop() {
         {
             const std::lock_guard lock(mutex_);
             stopping_ = true;
@@ -42,8 +43,6 @@ class Worker {
             thread_.join();
         }
     }
-    Worker(const Worker&) = delete;
-    Worker& operator=(const Worker&) = delete;
 
     bool runs() const { return thread_.joinable(); }
     void add(const std::shared_ptr<Docket>& docket) {
@@ -104,8 +103,8 @@ class Worker {
 };
 
 std::mutex only_mutex;
-std::unique_ptr<Worker>& only() {
-    static auto* const worker = new std::unique_ptr<Worker>;
+std::shared_ptr<Worker>& only() {
+    static auto* const worker = new std::shared_ptr<Worker>;
     return *worker;
 }
 
@@ -114,7 +113,7 @@ std::unique_ptr<Worker>& only() {
 bool DecidingThread::take_on(const std::shared_ptr<Docket>& docket) {
     const std::lock_guard lock(only_mutex);
     if (!only()) {
-        only() = std::make_unique<Worker>();
+        only() = std::make_shared<Worker>();
     }
     if (only()->runs()) {
         only()->add(docket);
@@ -129,9 +128,15 @@ void DecidingThread::wake() {
     }
 }
 
-void DecidingThread::end() {
-    const std::lock_guard lock(only_mutex);
-    only().reset();
+void DecidingThread::end(std::chrono::milliseconds patience) {
+    std::shared_ptr<Worker> worker;
+    {
+        const std::lock_guard lock(only_mutex);
+        worker = std::exchange(only(), nullptr);
+    }
+    if (worker) {
+        ends_within(patience, [worker] { worker->stop(); });
+    }
 }
 
 }  // namespace mutirao::mpi

@@ -3,6 +3,7 @@
 // thread, or none is wanted, the deciders work their dockets off themselves, in slices inside calls.
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "mpi/rulings/docket.h"
@@ -15,8 +16,8 @@ class DecidingThread {
     static bool take_on(const std::shared_ptr<Docket>& docket);
     /// Something is wanted: looks at once instead of soon.
     static void wake();
-    /// At the beginning of MPI_Finalize.
-    static void end();
+    /// At the beginning of MPI_Finalize. Where it reads a file for longer, it is left to itself.
+    static void end(std::chrono::milliseconds patience);
 };
 
 }  // namespace mutirao::mpi
