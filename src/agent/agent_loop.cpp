@@ -90,7 +90,7 @@ void AgentLoop::run(int stop) {
     const std::uint64_t stop_name = poller_.add(stop);
     if (stop_name == 0) throw std::runtime_error("the system lets nobody wait for more sockets");
     const HostSpeed speed = measure_host_speed();
-    const Fact own{job_.self, job_.self, static_cast<std::uint64_t>(wall_ns()),
+    const Fact own{job_.self, job_.self, facts_.next_stamp(wall_ns()),
                    speed.copy_bytes_per_us, speed.reduce_bytes_per_us, speed.message_us};
     learn({&own, 1}, job_.self);
     while (true) {

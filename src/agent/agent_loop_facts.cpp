@@ -52,7 +52,7 @@ void AgentLoop::take_seen_rates() {
 
 void AgentLoop::publish_bandwidth(int peer, double bytes_per_us) {
     const Fact fact{std::min(job_.self, peer), std::max(job_.self, peer),
-                    static_cast<std::uint64_t>(wall_ns()), bytes_per_us, 0};
+                    facts_.next_stamp(wall_ns()), bytes_per_us, 0};
     learn({&fact, 1}, job_.self);
 }
 

@@ -49,12 +49,17 @@ std::optional<std::vector<Fact>> decode_facts(std::span<const std::byte> bytes, 
     return facts;
 }
 
+std::uint64_t Facts::next_stamp(std::int64_t wall_ns) const {
+    return std::max(static_cast<std::uint64_t>(wall_ns), newest_stamp_ + 1);
+}
+
 std::vector<Fact> Facts::learn(std::span<const Fact> facts) {
     std::vector<Fact> fresh;
     for (const Fact& each : facts) {
         const auto [known, is_new] = facts_.try_emplace({each.low, each.high}, each);
         if (!is_new && each.stamp <= known->second.stamp) continue;
         known->second = each;
+        newest_stamp_ = std::max(newest_stamp_, each.stamp);
         fresh.push_back(each);
     }
     if (!fresh.empty()) ++changes_;

@@ -1,5 +1,5 @@
 // What agents tell each other beside latencies: the bandwidth of links that were measured, and how fast
-// hosts copy and add. Each fact comes from one host, which stamps it with its time; the newest of a
+// hosts copy and add. Each fact comes from one host, which stamps it beyond all that it knows; the newest of a
 // link or host counts, and whoever did not know it passes it on. A pure machine: nothing that a round
 // of the tree depends on travels here.
 #pragma once
@@ -38,6 +38,8 @@ class Facts {
   public:
     explicit Facts(int host_count) : host_count_(host_count) {}
 
+    /// For what is measured now: beyond all that is known, whatever the clocks of others say.
+    std::uint64_t next_stamp(std::int64_t wall_ns) const;
     /// Returns those that were not known: what is to be passed on.
     std::vector<Fact> learn(std::span<const Fact> facts);
     std::vector<Fact> all() const;
@@ -50,6 +52,7 @@ class Facts {
     int host_count_;
     std::map<std::pair<int, int>, Fact> facts_;
     std::uint64_t changes_ = 0;
+    std::uint64_t newest_stamp_ = 0;
 };
 
 }  // namespace mutirao::agent

@@ -27,6 +27,17 @@ TEST(Facts, TheNewestCountsAndOnlyNewsArePassedOn) {
     EXPECT_EQ(facts.all(), (std::vector<Fact>{{0, 1, 6, 9, 0}, {2, 2, 7, 1, 2, 3}}));
 }
 
+// One host's clock is an hour ahead of the other's.
+TEST(Facts, WhatIsMeasuredLaterCountsWhateverTheClocks) {
+    Facts ahead(2), behind(2);
+    const std::vector<Fact> earlier = {{0, 1, ahead.next_stamp(3600 * ns_per_s), 2.5, 0}};
+    ahead.learn(earlier);
+    behind.learn(earlier);
+    const std::vector<Fact> later = {{0, 1, behind.next_stamp(1 * ns_per_s), 9, 0}};
+    EXPECT_EQ(behind.learn(later), later);
+    EXPECT_EQ(ahead.learn(later), later);
+}
+
 TEST(Facts, TravelAndAreOtherwiseRefused) {
     const std::vector<Fact> some = {{0, 1, 5, 2.5, 0}, {2, 2, 7, 1, 2, 3}};
     const std::vector<std::byte> bytes = encode(some);

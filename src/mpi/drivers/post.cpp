@@ -38,13 +38,20 @@ std::optional<Post::Received> Post::receive(int looks) {
     return received;
 }
 
-// In order, which leaves few to look at: sends complete much in the order in which they began.
 void Post::reap() {
-    std::erase_if(sending_, [](Sending& sending) {
-        int done = 0;
-        PMPI_Test(&sending.request, &done, MPI_STATUS_IGNORE);
-        return done != 0;
-    });
+    if (sending_.empty()) {
+        return;
+    }
+    std::vector<MPI_Request> requests;
+    requests.reserve(sending_.size());
+    for (const Sending& sending : sending_) {
+        requests.push_back(sending.request);
+    }
+    std::vector<int> completed(requests.size());
+    int count = 0;
+    PMPI_Testsome(static_cast<int>(requests.size()), requests.data(), &count, completed.data(), MPI_STATUSES_IGNORE);
+    std::size_t at = 0;
+    std::erase_if(sending_, [&](const Sending&) { return requests[at++] == MPI_REQUEST_NULL; });
 }
 
 void Post::finish() {

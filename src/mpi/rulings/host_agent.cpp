@@ -1,5 +1,9 @@
 #include "mpi/rulings/host_agent.h"
 
+#include <utility>
+
+#include "mpi/stopwatch.h"
+
 namespace mutirao::mpi {
 
 bool wants_agents(const Settings& settings) {
@@ -28,11 +32,30 @@ std::string HostAgent::about() const {
                            : "without an agent: " + why_not;
 }
 
+// A standing agent may be started anew while jobs run. The new one's view is taken once it is whole.
+void HostAgent::look_for_agent() {
+    constexpr double between_looks_us = 1e6;
+    if (view_ && (thread_ || now_us() < looked_us_ + between_looks_us || !view_->gone())) {
+        return;
+    }
+    looked_us_ = now_us();
+    std::optional<agent::ViewReader> found = agent::ViewReader::attach(segment_);
+    if (view_ && found) {
+        const bool takes_over = !found->gone() && found->job() == view_->job() && found->self() == view_->self() &&
+                                found->host_count() == view_->host_count();
+        const std::optional<NetworkView> knows = takes_over ? found->read() : std::nullopt;
+        if (!knows || knows->unknown_links > 0) {
+            return;
+        }
+    }
+    if (found) {
+        view_ = std::move(found);
+    }
+}
+
 std::optional<NetworkView> HostAgent::newer_than(std::uint64_t seen) {
     const std::lock_guard lock(mutex_);
-    if (!view_) {
-        view_ = agent::ViewReader::attach(segment_);
-    }
+    look_for_agent();
     const std::uint64_t changes = view_ ? view_->changes() : seen;
     if (changes == seen) {
         return std::nullopt;

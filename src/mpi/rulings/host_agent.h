@@ -35,11 +35,14 @@ class HostAgent final : public NetworkSource {
     void saw(int host, double bytes_per_us) override;
 
   private:
+    void look_for_agent();
+
     agent::Contact contact_;  ///< of `thread_`
     std::unique_ptr<agent::Thread> thread_;
     std::string segment_;
     std::mutex mutex_;
     std::optional<agent::ViewReader> view_;  ///< nothing until the agent is there
+    double looked_us_ = 0;                   ///< for one in its place
 };
 
 /// What the agent of this host, led by this rank, is to work on.
