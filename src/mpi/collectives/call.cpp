@@ -1,5 +1,7 @@
 #include "mpi/collectives/call.h"
 
+#include "mpi/executor/device_memory.h"
+
 namespace mutirao::mpi {
 namespace {
 
@@ -27,7 +29,9 @@ std::optional<Elements> elements(const void* buffer, MPI_Count count, MPI_Dataty
     if (!layout) {
         return std::nullopt;
     }
-    return Elements{const_cast<void*>(buffer), count, type, *layout};
+    Elements all{const_cast<void*>(buffer), count, type, *layout};
+    all.layout.in_place = layout->in_place && !is_on_device(buffer);
+    return all;
 }
 
 Outcome run(Communicator& communicator, const Binding& binding, MPI_Comm comm, MPI_Comm quiet,
