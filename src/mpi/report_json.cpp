@@ -112,11 +112,6 @@ void put_costs(JsonWriter& json, const Topology& topology, const MemoryCosts& me
     json.end_object();
 }
 
-/// A thread of the program may be counting, without a lock: words are read whole.
-std::uint64_t as_of_now(const std::uint64_t& count) {
-    return std::atomic_ref(const_cast<std::uint64_t&>(count)).load(std::memory_order_relaxed);
-}
-
 // What one call of each took, the mean of the ranks or the slowest one's (ClassChoice): the median of the latest
 // samples, and its interval.
 void put_measured(JsonWriter& json, const std::vector<Measured>& measured) {

@@ -174,13 +174,16 @@ Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
         const RulingTable::ClockedCall clocked = table_.begin_clocked(*way);
         return {clocked.by, tag, clocked.course, now_us()};
     }
-    ++*way->calls;
+    count_up(*way->calls);
     repeatable_ = repeatable(shape, *way);
     return {way->by, tag};
 }
 
 void Communicator::on_event(std::uint64_t call) {
-    record_->calls = call + 1;
+    {
+        const std::lock_guard lock(record_->mutex);
+        record_->calls = call + 1;
+    }
     job_.progress();
     drain_all();
     follow(call);
@@ -203,7 +206,10 @@ void Communicator::count(const CallShape& shape, std::uint64_t call) {
 
 // What was begun at a point before is completed, and what follows from that is begun.
 void Communicator::look_around(const CallShape& shape, std::uint64_t call) {
-    record_->calls = call + 1;
+    {
+        const std::lock_guard lock(record_->mutex);
+        record_->calls = call + 1;
+    }
     job_.progress();
     drain_all();
     if (agrees_no_more_) {

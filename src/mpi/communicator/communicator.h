@@ -69,7 +69,7 @@ class Communicator final : private Background {
         if (known == nullptr) return false;
         left_ -= known->units;
         ++calls_;
-        ++*known->native_calls;
+        count_up(*known->native_calls);
         return true;
     }
     /// After a call.

@@ -1,6 +1,7 @@
 // What is remembered of a communicator for `mutirao explain`, also after it was freed.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -15,6 +16,12 @@
 #include "core/selection/selection.h"
 
 namespace mutirao::mpi {
+
+/// Of what one thread counts, without a lock, while others read.
+inline void count_up(std::uint64_t& count) { std::atomic_ref(count).store(count + 1, std::memory_order_relaxed); }
+inline std::uint64_t as_of_now(const std::uint64_t& count) {
+    return std::atomic_ref(const_cast<std::uint64_t&>(count)).load(std::memory_order_relaxed);
+}
 
 /// One ruling, as long as it held.
 struct RulingRecord {

@@ -134,7 +134,10 @@ void Communicator::follow(std::uint64_t call) {
             wait_for_epoch(call);
             continue;
         }
-        ++record_->adaptation.epochs;
+        {
+            const std::lock_guard lock(record_->mutex);
+            ++record_->adaptation.epochs;
+        }
         take(*epoch);
     }
     if (phase_ == Phase::ruled) {
@@ -185,7 +188,10 @@ void Communicator::announce(std::uint64_t call) {
         made.rulings = docket_->take_fresh(call, table_.calls_made());
         made.route = docket_->route();
         ruled_->post.send(made);
-        record_->adaptation.horizon_calls = made.horizon_calls;
+        {
+            const std::lock_guard lock(record_->mutex);
+            record_->adaptation.horizon_calls = made.horizon_calls;
+        }
         ruled_->follower.hear(std::move(made));
     }
 }
@@ -269,6 +275,7 @@ void Communicator::leave(const Turn& turn) {
     report.waited = waited_us_ > harmless_us &&
                     (turn.by.plan == nullptr || !receives_first(*turn.by.plan) || first_message_waited_here);
     if (report.waited) {
+        const std::lock_guard lock(record_->mutex);
         AdaptationRecord& record = record_->adaptation;
         const bool early = report.number <= settled_epoch;
         ++(early ? record.early_waits : record.waits);
@@ -314,6 +321,7 @@ void Communicator::take(const Announcement& announcement) {
         table_.take(ruling, announcement.first_call, std::move(explained), ruled_->transport);
     }
     tell_what_was_clocked();
+    const std::lock_guard lock(record_->mutex);
     if (record_->first_ruled_call && record_->first_ruled_ms == 0) {
         record_->first_ruled_ms = (now_us() - job_.begun_us()) / 1000;
     }

@@ -110,10 +110,10 @@ RulingTable::ClassCourse* RulingTable::course_of(const CallShape& shape, const E
 RulingTable::ClockedCall RulingTable::begin_clocked(const Way& way) {
     ClassCourse* const course = way.course;
     if (!course->probes()) {
-        ++*way.calls;
+        count_up(*way.calls);
         return {way.by, course};
     }
-    ++course->probe->record->probe_calls;
+    count_up(course->probe->record->probe_calls);
     const CallShape shape = way.shape;  // making room for a plan may end the way
     return {runner_for(*course->probe, shape), course};
 }
