@@ -161,14 +161,25 @@ def _program(words: list[str], command: str) -> list[str]:
     return [found, *words[1:]]
 
 
+_SOURCES = {".c": "mpicc", ".cc": "mpicxx", ".cpp": "mpicxx", ".cxx": "mpicxx", ".f": "mpif90", ".f90": "mpif90",
+            ".F90": "mpif90"}
+
+
+def _may_run(path: Path) -> bool:
+    with open(path, "rb") as file:
+        return file.read(4).startswith((b"\x7fELF", b"#!"))
+
+
 def _why_not(program: str, command: str) -> str:
     path = Path(program)
     if path.is_dir():
         return "is a folder"
     if path.suffix == ".py" and path.is_file():
         return f"is not executable: mutirao {command} ... -- python {program}"
+    if path.suffix in _SOURCES and path.is_file():
+        return f"is a source file: compile it first ({_SOURCES[path.suffix]})"
     if path.is_file() and not os.access(path, os.X_OK):
-        return f"is not executable (chmod +x {program} makes it so)"
+        return f"is not executable (chmod +x {program} makes it so)" if _may_run(path) else "is not a program"
     if path.is_file():
         return f"is not in PATH; for that of this folder: ./{program}"
     beside = os.listdir(path.parent) if path.parent.is_dir() else []

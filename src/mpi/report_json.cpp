@@ -1,7 +1,6 @@
 #include "mpi/report_json.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <ctime>

@@ -79,7 +79,7 @@ void find_fabric(const Words& words, std::ostream& out) {
 
 int run(const Words& words, std::istream& in, std::ostream& out, std::ostream& err) {
     try {
-        if (words.empty()) throw UsageError("no command; valid are host find remember");
+        if (words.empty()) throw UsageError("no command; valid are host, find, remember");
         tool::require_one_of("command", words.front(), {"host", "find", "remember"});
         const Words rest(words.begin() + 1, words.end());
         if (words.front() == "host") describe_host(out);

@@ -54,12 +54,8 @@ long long Arguments::number(const std::string& name, long long otherwise, long l
 void require_one_of(std::string_view what, std::string_view wanted,
                     const std::vector<std::string>& names) {
     if (std::find(names.begin(), names.end(), wanted) != names.end()) return;
-    std::string hint = did_you_mean(wanted, names);
-    if (hint.empty() && !names.empty()) {
-        hint = "; valid are";
-        for (const std::string& name : names) hint += " " + name;
-    }
-    throw UsageError("unknown " + std::string(what) + " \"" + std::string(wanted) + "\"" + hint);
+    throw UsageError("unknown " + std::string(what) + " \"" + std::string(wanted) + "\"" +
+                     which_are_valid(wanted, names));
 }
 
 }  // namespace mutirao::tool

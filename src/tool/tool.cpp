@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/settings/settings.h"
 #include "tool/arguments.h"
 #include "tool/commands.h"
 
@@ -49,9 +50,7 @@ void run_command(const Words& arguments, std::ostream& out) {
     Words names;
     for (const Command& command : commands()) names.push_back(command.name);
     if (arguments.empty()) {
-        std::string all;
-        for (const std::string& name : names) all += " " + name;
-        throw UsageError("no command; valid are" + all);
+        throw UsageError("no command" + which_are_valid("", names));
     }
     if (arguments.front() == "--help") return print_help(out);
     require_one_of("command", arguments.front(), names);

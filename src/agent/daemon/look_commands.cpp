@@ -15,7 +15,6 @@ namespace mutirao::agent {
 namespace {
 
 using tool::Arguments;
-using tool::Failure;
 using tool::UsageError;
 
 constexpr std::size_t longest_name = 100;
@@ -34,7 +33,7 @@ std::string name_from(const Arguments& arguments) {
 
 ViewReader attach_or_fail(const std::string& name) {
     auto reader = ViewReader::attach(name);
-    if (!reader) throw Failure("no agent has left anything under the name " + name);
+    if (!reader) throw UsageError("no agent has left anything under the name " + name);
     return std::move(*reader);
 }
 

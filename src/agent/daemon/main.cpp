@@ -37,7 +37,7 @@ int run(const agent::Words& words) {
             std::cout << "mutirao-agent " << each.name << each.usage << "\n";
         return 0;
     }
-    if (words.empty()) throw tool::UsageError("no command; valid are run, status, list and dump");
+    if (words.empty()) throw tool::UsageError("no command; valid are run, status, list, dump");
     tool::require_one_of("command", words.front(), names);
     const auto command = std::find_if(commands.begin(), commands.end(), [&](const Command& each) {
         return each.name == words.front();

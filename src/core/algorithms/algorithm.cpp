@@ -160,14 +160,8 @@ std::string unknown_algorithm(Collective collective, std::string_view name) {
     for (const Algorithm& row : catalogue()) {
         if (row.collective == collective) names.emplace_back(row.name);
     }
-    std::string error =
-        "no " + std::string(to_string(collective)) + " algorithm is called " + quoted(name);
-    const std::string near = did_you_mean(name, names);
-    if (!near.empty()) return error + near;
-    error += "; the nearest are ";
-    const std::vector<std::string> nearest = nearest_names(name, names);
-    for (std::size_t i = 0; i < nearest.size(); ++i) error += (i == 0 ? "" : ", ") + nearest[i];
-    return error;
+    return "no " + std::string(to_string(collective)) + " algorithm is called " + quoted(name) +
+           which_are_valid(name, names);
 }
 
 }  // namespace

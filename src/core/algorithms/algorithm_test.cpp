@@ -36,7 +36,7 @@ TEST(Candidate, LeftOutParametersAreTheRowsFirst) {
 TEST(Candidate, NamesWhatIsWrongAndTheNearestValid) {
     const std::pair<std::string_view, std::string_view> cases[] = {
         {"binomal", "no broadcast algorithm is called 'binomal'; did you mean binomial?"},
-        {"", "no broadcast algorithm is called ''; the nearest are "},
+        {"", "no broadcast algorithm is called ''; valid are "},
         {"tree:kin=mst", "tree has no parameter 'kin'; did you mean kind?"},
         {"tree:radix=3", "tree has no parameter 'radix'; it takes kind, segment_bytes"},
         {"native:radix=2", "native has no parameter 'radix'; it takes none"},

@@ -70,16 +70,6 @@ bool is_near(std::string_view wanted, const Ranked& candidate) {
 
 }  // namespace
 
-std::vector<std::string> nearest_names(std::string_view wanted, std::vector<std::string> names,
-                                       std::size_t count) {
-    std::vector<std::string> result;
-    for (Ranked& candidate : ranked(wanted, std::move(names))) {
-        if (result.size() == count) break;
-        result.push_back(std::move(candidate.name));
-    }
-    return result;
-}
-
 std::string did_you_mean(std::string_view wanted, std::vector<std::string> names,
                          std::string_view prefix) {
     std::vector<std::string> near;
@@ -93,6 +83,16 @@ std::string did_you_mean(std::string_view wanted, std::vector<std::string> names
         line += (i + 1 == near.size() ? " or " : ", ") + near[i];
     }
     return line + "?";
+}
+
+std::string which_are_valid(std::string_view wanted, const std::vector<std::string>& names,
+                            std::string_view prefix) {
+    std::string line = did_you_mean(wanted, names, prefix);
+    if (!line.empty()) return line;
+    for (const std::string& name : names) {
+        line += (line.empty() ? "; valid are " : ", ") + std::string(prefix) + name;
+    }
+    return line;
 }
 
 }  // namespace mutirao

@@ -295,12 +295,7 @@ template <typename Spelled>
 std::string unknown(std::string_view name, std::string_view before, Spelled spelled) {
     std::vector<std::string> names;
     for (const SettingRow& row : setting_rows()) names.push_back(spelled(row.name));
-    std::string hint = did_you_mean(name, names, before);
-    if (hint.empty()) {
-        hint = "; valid are";
-        for (const std::string& valid : names) hint += " " + std::string(before) + valid;
-    }
-    return "unknown setting " + quoted(std::string(before) + std::string(name)) + hint;
+    return "unknown setting " + quoted(std::string(before) + std::string(name)) + which_are_valid(name, names, before);
 }
 
 /// With reproducibility=bitwise; one line of error, or empty.
