@@ -14,12 +14,12 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 from mutirao.errors import Failure, UsageError, did_you_mean, unknown
+from mutirao.trace_made import COLUMNS, made_trace_csv
 from mutirao.user_files import read_text
 
 MOST_HOSTS = 1000
 MOST_ROUND_TRIP_MS = 3_600_000
-SHIPPED = Path(__file__).parent / "traces"
-COLUMNS = ("slice", "from", "to", "rtt_ms")
+MADE_UP = "three-sites"  # made when it is asked for
 
 # What becomes of the two round trips of a link: measured from its lower and its higher host.
 ROUND_TRIPS: dict[str, Callable[[float, float], float]] = {
@@ -48,17 +48,17 @@ class Trace:
                                       for us in latencies_us)
 
 
-def shipped_traces() -> list[str]:
-    return sorted(file.stem for file in SHIPPED.glob("*.csv"))
-
-
 def load_trace(name: str, array: str | None = None, round_trip: str = "least") -> Trace:
-    """A name with a slash or a suffix is a file, anything else a trace that comes with mutirao."""
+    """A name with a slash or a suffix is a file, anything else the trace that mutirao makes up."""
     path = Path(name)
+    combine = ROUND_TRIPS[round_trip]
     if "/" not in name and not path.suffix:
-        path = SHIPPED / f"{name}.csv"
-        if not path.is_file():
-            raise unknown("trace", name, shipped_traces(), "; or a .npz or .csv file")
+        if name != MADE_UP:
+            raise unknown("trace", name, [MADE_UP], "; or a .npz or .csv file")
+        if array is not None:
+            raise UsageError(f"--array {array}: {name} is not a NumPy archive")
+        hosts, slices = _from_csv(path, "".join(made_trace_csv(seed=1)))
+        return Trace(name, hosts, [_links(matrix, combine) for matrix in slices])
     if not path.is_file():
         raise UsageError(f"{name}: {'not a file' if path.exists() else 'no such file'}")
     readers = {".npz": _read_npz, ".csv": _read_csv}
@@ -67,7 +67,6 @@ def load_trace(name: str, array: str | None = None, round_trip: str = "least") -
     if array is not None and path.suffix != ".npz":
         raise UsageError(f"--array {array}: {name} is not a NumPy archive")
     hosts, slices = readers[path.suffix](path, array)
-    combine = ROUND_TRIPS[round_trip]
     return Trace(path.stem, hosts, [_links(matrix, combine) for matrix in slices])
 
 
@@ -128,7 +127,11 @@ def _check_host_count(path: Path, count: int) -> None:
 
 
 def _read_csv(path: Path, _array) -> tuple[list[str], list[list[list[float]]]]:
-    rows = list(_csv_rows(path))
+    return _from_csv(path, read_text(path))
+
+
+def _from_csv(path: Path, text: str) -> tuple[list[str], list[list[list[float]]]]:
+    rows = list(_csv_rows(path, text))
     if not rows:
         raise UsageError(f"{path}: no measurement in it")
     names = list(dict.fromkeys(host for _, *ends, _ in rows for host in ends))
@@ -144,8 +147,8 @@ def _read_csv(path: Path, _array) -> tuple[list[str], list[list[list[float]]]]:
     return names, list(slices.values())
 
 
-def _csv_rows(path: Path) -> Iterator[tuple[str, str, str, float]]:
-    lines = [(number, line) for number, line in enumerate(read_text(path).splitlines(), start=1)
+def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, str, str, float]]:
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1)
              if not line.startswith("#")]
     reader = csv.DictReader(line for _, line in lines)
     try:

@@ -9,8 +9,7 @@ import random
 from collections.abc import Iterator
 from itertools import combinations
 
-from mutirao.trace import COLUMNS
-
+COLUMNS = ("slice", "from", "to", "rtt_ms")  # of a trace as CSV
 SITE_HOSTS = 4
 SITES = ("west", "east", "south")
 SLICES = 40

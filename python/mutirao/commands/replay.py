@@ -13,7 +13,7 @@ from mutirao.output import print_json, working
 from mutirao.replay_page import make_page
 from mutirao.replay_tables import print_comparison, print_run
 from mutirao.studies.circumstances import Circumstances
-from mutirao.trace import ROUND_TRIPS, Trace, load_trace, shipped_traces
+from mutirao.trace import MADE_UP, ROUND_TRIPS, Trace, load_trace
 from mutirao.trace_made import made_trace_csv
 from mutirao.user_files import check_writable, write_text
 
@@ -44,7 +44,7 @@ def register(subparsers, common) -> None:
         formatter_class=RawDescriptionHelpFormatter,
         help="judge change thresholds on recorded latencies, without a network")
     parser.add_argument("trace", nargs="?", metavar="TRACE",
-                        help=f"a .npz or .csv file, or {' or '.join(shipped_traces())}")
+                        help=f"a .npz or .csv file, or {MADE_UP}, which is made up")
     parser.add_argument("--threshold", default="auto", metavar="PERCENT,...",
                         help="what counts as a change of a link; auto: judged by forecast error;"
                         " several are compared; default: auto")
@@ -79,7 +79,7 @@ def run(arguments) -> int:
         return 0
     if not arguments.trace:
         raise UsageError("what is missing: a trace, a .npz or .csv file or"
-                         f" {' or '.join(shipped_traces())}")
+                         f" {MADE_UP}")
     for option, file in (("--csv", arguments.csv), ("--page", arguments.page)):
         if file:
             check_writable(option, file)
