@@ -81,10 +81,6 @@ class HostNetwork:
         """Microseconds before which no broadcast from `root` can reach every host."""
         return max(self.shortest_us[root])
 
-    def bound_to(self, root: int) -> float:
-        """Microseconds before which nothing that depends on every host can be at `root`."""
-        return max(row[root] for row in self.shortest_us)
-
     @cached_property
     def diameter(self) -> float:
         """Microseconds before which not every host can have heard of every other."""

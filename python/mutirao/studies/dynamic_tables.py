@@ -137,9 +137,3 @@ def remarks(result: dict) -> list[str]:
                 lines.append(f"During {arm['title']} of figure {figure['number']} the lab's router"
                              f" was too slow for {overruns} packets")
     return lines
-
-
-def worst_call(arm: dict, bounds_ms: Sequence[float]) -> float:
-    """As a multiple of its bound."""
-    return max(value / bound for run in arm["runs"]
-               for value, bound in zip(run["completion_ms"], bounds_ms, strict=True))

@@ -44,7 +44,6 @@ struct Announcement {
     std::uint64_t sent_in_call = 0;     ///< the decider's, when it announced this
     std::uint64_t horizon_calls = 0;    ///< so far ahead of its own call the decider announces
     bool asks_for_lead = false;         ///< every rank shall say how far it is ahead
-    std::string native_for_good;        ///< why the MPI library takes all calls from first_call on
     std::vector<Ruling> rulings;        ///< in place of earlier ones for the same calls
     Route route;
 

@@ -215,7 +215,6 @@ std::vector<std::byte> encode(const Announcement& announcement) {
     out.put(announcement.sent_in_call, 8);
     out.put(announcement.horizon_calls, 8);
     out.put(announcement.asks_for_lead ? 1 : 0, 1);
-    put_text(out, announcement.native_for_good);
     out.put(announcement.rulings.size(), 4);
     for (const Ruling& ruling : announcement.rulings) put_ruling(out, ruling);
     out.put(announcement.route.parent_of_host.size(), 4);
@@ -239,8 +238,7 @@ std::optional<Announcement> decode_announcement(std::span<const std::byte> bytes
     made.sent_in_call = in.take(8);
     made.horizon_calls = in.take(8);
     made.asks_for_lead = in.take(1) != 0;
-    const bool well = take_text(in, made.native_for_good) &&
-                      take_rulings(in, rank_count, host_count, made.rulings) &&
+    const bool well = take_rulings(in, rank_count, host_count, made.rulings) &&
                       take_parents(in, host_count, made.route);
     const bool empty_epoch =
         made.kind == Announcement::Kind::epoch && made.next_first_call <= made.first_call;
