@@ -1,7 +1,6 @@
 """The study of changing links in the terminal, each table within 80 columns."""
 
 import textwrap
-from collections.abc import Sequence
 
 from mutirao.compact_table import BEST, compact_table
 from mutirao.studies.circumstances import busy_remarks
