@@ -10,7 +10,7 @@ FEW_LINES = 30
 
 def is_test(path: str) -> bool:
     name = path.rpartition("/")[2]
-    return path.startswith("tests/") or "_test." in name or name.startswith("test_") or "/testdata/" in path
+    return path.startswith("tests/") or "_test." in name or name.startswith("test_")
 
 
 def is_product_cpp(path: str) -> bool:
