@@ -13,7 +13,6 @@ using Words = std::vector<std::string>;
 void list_algorithms(const Words& words, std::ostream& out);
 void list_settings(const Words& words, std::ostream& out);
 void check_settings(const Words& words, std::ostream& out);
-void write_markdown(const Words& words, std::ostream& out);
 void show_schedule(const Words& words, std::ostream& out);
 void predict_candidates(const Words& words, std::ostream& out);
 void show_tree(const Words& words, std::ostream& out);

@@ -1,5 +1,4 @@
-// The catalogue and the settings as JSON, and as the pages that docs/ holds.
-#include <functional>
+// The catalogue and the settings as JSON.
 #include <map>
 
 #include "core/algorithms/algorithm.h"
@@ -13,12 +12,6 @@ namespace mutirao::tool {
 namespace {
 
 constexpr int indent_spaces = 2;
-
-std::vector<std::string> radix_names(const Algorithm& algorithm) {
-    std::vector<std::string> names;
-    for (int radix : algorithm.radices) names.push_back(std::to_string(radix));
-    return names;
-}
 
 std::vector<std::string> tree_names(const Algorithm& algorithm) {
     std::vector<std::string> names;
@@ -92,81 +85,6 @@ void write_algorithm(JsonWriter& json, const Algorithm& algorithm) {
     json.end_array().end_object();
 }
 
-/// A cell of a table: a bar would end it.
-std::string cell(std::string_view text) {
-    std::string result;
-    for (char c : text) result += c == '|' ? std::string("\\|") : std::string(1, c);
-    return result;
-}
-
-std::string code(std::string_view text) {
-    return text.empty() ? std::string() : "`" + cell(text) + "`";
-}
-
-std::string joined(const std::vector<std::string>& words, const std::string& separator = ", ") {
-    std::string result;
-    for (const std::string& word : words) result += (result.empty() ? "" : separator) + word;
-    return result;
-}
-
-std::string parameters_of(const Algorithm& algorithm) {
-    std::vector<std::string> parts;
-    if (algorithm.trees.size() > 1) parts.push_back("kind: " + joined(tree_names(algorithm)));
-    if (!algorithm.radices.empty()) parts.push_back("radix: " + joined(radix_names(algorithm)));
-    if (algorithm.segmented) parts.push_back("segment_bytes");
-    if (algorithm.level == Level::hosts) parts.push_back("inside");
-    return joined(parts, "; ");
-}
-
-std::string quoted_list(std::vector<std::string> names) {
-    for (std::string& name : names) name = code(name);
-    return joined(names);
-}
-
-void write_catalogue_of(Collective collective, std::ostream& out) {
-    out << "\n## " << to_string(collective) << "\n\n";
-    const std::vector<std::string> insides = inside_names(collective);
-    if (!insides.empty()) out << "`inside` is one of " << quoted_list(insides) << ".\n\n";
-    out << "| name | what it does | parameters | restrictions | source |\n"
-           "|---|---|---|---|---|\n";
-    for (const Algorithm& row : catalogue()) {
-        if (row.collective != collective) continue;
-        out << "| " << code(row.name) << " | " << cell(row.summary) << " | "
-            << cell(parameters_of(row)) << " | " << cell(joined(restrictions_of(row), "; "))
-            << " | " << cell(row.source) << " |\n";
-    }
-}
-
-void write_catalogue_page(std::ostream& out) {
-    out << "# The catalogue of algorithms\n\n"
-           "Made by `mutirao-core markdown algorithms` from the table in\n"
-           "`src/core/algorithms/catalogue*.cpp`; change it there.\n\n"
-           "An algorithm is asked for by the setting named as the collective, as\n"
-           "`NAME:KEY=VALUE,...`, for example `MUTIRAO_BROADCAST=chain:segment_bytes=32768`. The\n"
-           "values named here are those that are tried when mutirao chooses.\n\n"
-           "An algorithm with the parameter `inside` runs between one rank of every host; where\n"
-           "hosts have several ranks, the algorithm of that name goes on inside each, for example\n"
-           "`tree:inside=flat`. Without it that is `"
-        << Parameters{}.inside << "`. The others run among all ranks.\n";
-    for (const CollectiveRow& row : collectives) write_catalogue_of(row.collective, out);
-}
-
-void write_settings_page(std::ostream& out) {
-    out << "# Settings\n\n"
-           "Made by `mutirao-core markdown settings` from the table in\n"
-           "`src/core/settings/settings.cpp`; change it there.\n\n"
-           "Each is set by its environment variable, or by `mutirao run --set NAME=VALUE`. A name\n"
-           "that does not exist or a value out of range stops the program at its start, on every\n"
-           "rank alike.\n\n"
-           "| name | environment variable | type | default | range | what it does |\n"
-           "|---|---|---|---|---|---|\n";
-    for (const SettingRow& row : setting_rows()) {
-        out << "| " << code(row.name) << " | " << code(environment_name(row.name)) << " | "
-            << cell(row.type) << " | " << code(row.default_value) << " | " << cell(row.range)
-            << " | " << cell(row.help) << " |\n";
-    }
-}
-
 void take_no_words(const Words& words) {
     const Arguments arguments(words, {});
     if (arguments.positional().empty()) return;
@@ -221,19 +139,6 @@ void check_settings(const Words& words, std::ostream& out) {
     for (const auto& [name, value] : environment) json.member(name, value);
     json.end_object();
     out << json.take() << "\n";
-}
-
-void write_markdown(const Words& words, std::ostream& out) {
-    static const std::map<std::string, std::function<void(std::ostream&)>> pages = {
-        {"algorithms", write_catalogue_page}, {"settings", write_settings_page}};
-    const Arguments arguments(words, {});
-    Words names;
-    for (const auto& [name, unused] : pages) names.push_back(name);
-    if (arguments.positional().size() != 1) {
-        throw UsageError("markdown takes one page: " + joined(names));
-    }
-    require_one_of("page", arguments.positional().front(), names);
-    pages.at(arguments.positional().front())(out);
 }
 
 }  // namespace mutirao::tool

@@ -20,7 +20,6 @@ const std::vector<Command>& commands() {
         {"algorithms", "", list_algorithms},
         {"settings", "", list_settings},
         {"check-settings", "NAME=VALUE...", check_settings},
-        {"markdown", "algorithms|settings", write_markdown},
         {"show",
          "COLLECTIVE/NAME[:KEY=VALUE,...] [--ranks N] [--ranks-per-host N] [--root R] [--bytes B] "
          "[--network FILE] [--format text|json|svg]",

@@ -52,39 +52,21 @@ constexpr const char* three_hosts =
 
 TEST(Tool, ListsEveryAlgorithmAndSetting) {
     const Outcome algorithms = run_tool({"algorithms"});
-    const Outcome page = run_tool({"markdown", "algorithms"});
     for (const Algorithm& row : catalogue()) {
         EXPECT_TRUE(contains(algorithms.out, "\"" + std::string(row.name) + "\"")) << row.name;
-        EXPECT_TRUE(contains(page.out, "| `" + std::string(row.name) + "` |")) << row.name;
     }
     const Outcome settings = run_tool({"settings"});
-    const Outcome settings_page = run_tool({"markdown", "settings"});
     for (const SettingRow& row : setting_rows()) {
         EXPECT_TRUE(contains(settings.out, environment_name(row.name))) << row.name;
-        EXPECT_TRUE(contains(settings_page.out, environment_name(row.name))) << row.name;
-    }
-}
-
-// Every collective has its part of the page, with its own algorithms.
-TEST(Tool, GroupsTheCatalogueByCollective) {
-    const std::string page = run_tool({"markdown", "algorithms"}).out;
-    std::size_t last = 0;
-    for (const CollectiveRow& row : collectives) {
-        const std::size_t here = page.find("\n## " + std::string(row.name) + "\n");
-        ASSERT_NE(here, page.npos) << row.name;
-        EXPECT_GT(here, last);
-        last = here;
     }
 }
 
 TEST(Tool, SaysWhatAnAlgorithmIsRestrictedTo) {
-    const std::string page = run_tool({"markdown", "algorithms"}).out;
     const std::string listed = run_tool({"algorithms"}).out;
     for (const Algorithm& row : catalogue()) {
         if (row.native() || !row_of(row.collective).reduces) continue;
         const char* said =
             row.keeps_order ? "keeps the operands' order" : "operators that commute only";
-        EXPECT_TRUE(contains(page, said)) << row.name;
         EXPECT_TRUE(contains(listed, said)) << row.name;
     }
 }
@@ -119,8 +101,6 @@ TEST(Tool, WrongUsageIsOneLineAndExitCodeTwo) {
         {"algorithms", "extra"},
         {"check-settings", "probe_count"},
         {"check-settings", "enabled=maybe"},
-        {"markdown"},
-        {"markdown", "setings"},
         {"show"},
         {"show", "broadcast"},
         {"show", "bcast/flat"},

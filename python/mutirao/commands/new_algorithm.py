@@ -52,7 +52,6 @@ def run(arguments) -> int:
         "prove it": f"build/src/core/core_test --gtest_filter='*/{collective}_{name}*'",
         "look at it": f"./mutirao show {collective}/{name} --ranks 6",
         "measure it": f"./mutirao bench {collective} --only native,{name}",
-        "list it": "build/bin/mutirao-core markdown algorithms > docs/catalogue.md",
     }
     if arguments.json:
         print_json({"file": str(source), "catalogue": str(catalogue), "next": following})

@@ -1,5 +1,5 @@
-// The table of settings. A new one is one row here; the parser, `mutirao settings` and
-// docs/settings.md follow. Every error depends on the text alone and the first one is found in a
+// The table of settings. A new one is one row here; the parser and `mutirao settings`
+// follow. Every error depends on the text alone and the first one is found in a
 // fixed order, so that all ranks say the same and none goes on alone.
 #include "core/settings/settings.h"
 

@@ -1,5 +1,5 @@
 // Every setting of the library is one row of one table; the environment parser, `mutirao
-// settings`, docs/settings.md and the command line's checks come from it.
+// settings` and the command line's checks come from it.
 #pragma once
 
 #include <algorithm>
