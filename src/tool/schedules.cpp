@@ -12,6 +12,7 @@
 #include "core/selection/bounds.h"
 #include "core/selection/estimate.h"
 #include "core/selection/selection.h"
+#include "core/text/counted.h"
 #include "core/text/json.h"
 #include "core/text/milliseconds.h"
 #include "tool/arguments.h"
@@ -106,13 +107,13 @@ Scene read_scene(const Arguments& arguments, Collective collective) {
     return scene;
 }
 
-/// "24 bytes a rank from rank 3 of 8".
+/// "24 B a rank from rank 3 of 8".
 std::string describe(const Scene& scene) {
     const CallShape& shape = scene.shape;
     const CollectiveRow& row = row_of(shape.collective);
     std::string text;
     if (shape.collective != Collective::barrier) {
-        text = std::to_string(shape.length_bytes) + (row.in_blocks == InBlocks::none ? " bytes " : " bytes a rank ");
+        text = size_text(shape.length_bytes) + (row.in_blocks == InBlocks::none ? " " : " a rank ");
     }
     const std::string ranks = std::to_string(scene.ranks());
     if (row.rooted) {
@@ -246,10 +247,6 @@ void picture_json(const Picture& picture, std::ostream& out) {
     out << text << ",\"schedules\":" << to_json(picture.schedules) << "}\n";
 }
 
-void picture_svg(const Picture& picture, std::ostream& out) {
-    out << to_svg(picture.schedules, *picture.scene.network, picture.title);
-}
-
 void require_words(const Arguments& arguments, std::size_t least, const std::string& what) {
     if (arguments.positional().size() < least) throw UsageError("what is missing: " + what);
 }
@@ -308,7 +305,7 @@ void write_tree(JsonWriter& json, const Tree& tree, const Scene& scene) {
 
 void show_schedule(const Words& words, std::ostream& out) {
     static const std::map<std::string, std::function<void(const Picture&, std::ostream&)>>
-        formats = {{"text", picture_text}, {"json", picture_json}, {"svg", picture_svg}};
+        formats = {{"text", picture_text}, {"json", picture_json}};
     std::vector<std::string> options = network_options;
     options.push_back("format");
     const Arguments arguments(words, options);

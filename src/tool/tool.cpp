@@ -22,7 +22,7 @@ const std::vector<Command>& commands() {
         {"check-settings", "NAME=VALUE...", check_settings},
         {"show",
          "COLLECTIVE/NAME[:KEY=VALUE,...] [--ranks N] [--ranks-per-host N] [--root R] [--bytes B] "
-         "[--network FILE] [--format text|json|svg]",
+         "[--network FILE] [--format text|json]",
          show_schedule},
         {"predict",
          "COLLECTIVE [CANDIDATE...] [--ranks N] [--ranks-per-host N] [--root R] [--bytes B] "

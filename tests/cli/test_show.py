@@ -11,7 +11,7 @@ def test_a_tree_names_every_rank_once_with_its_time(typed):
     answer = typed("show", "broadcast/tree", "--network", "six-sites", "--root", 12, "--bytes", "1KiB")
     assert answer.returncode == 0, answer.stderr
     heading, predicted, empty, root, *others = answer.stdout.splitlines()
-    assert "1024 bytes from rank 12 of 24" in heading and empty == ""
+    assert "1 KiB from rank 12 of 24" in heading and empty == ""
     assert re.fullmatch(r"predicted \d+\.\d ms, \d\.\d\d x the lower bound of \d+\.\d ms", predicted)
     assert root.startswith("rank 12, done after ")
     ranks = [int(re.search(r"rank (\d+), done after [\d.]+ (us|ms)$", line)[1]) for line in others]

@@ -9,6 +9,7 @@ from mutirao.errors import UsageError
 from mutirao.measuring_words import size_argument
 from mutirao.network import first_hosts
 from mutirao.network_argument import load_network
+from mutirao.schedule_picture import picture
 from mutirao.tree_text import draw_tree
 from mutirao.units import counted, duration, ratio
 from mutirao.user_files import write_text
@@ -47,12 +48,15 @@ def run(arguments) -> int:
     form = "json" if arguments.json else arguments.format or "text"
     if arguments.steps and form != "text":
         raise UsageError(f"--steps is about text; {form} has every step anyway")
-    picture = _asked(arguments, form) if form != "text" or arguments.steps else "".join(
-        f"{line}\n" for line in _in_short(json.loads(_asked(arguments, "json"))))
+    answer = _asked(arguments, "text" if arguments.steps else "json")
+    if form == "svg":
+        answer = picture(json.loads(answer))
+    elif form == "text" and not arguments.steps:
+        answer = "".join(f"{line}\n" for line in _in_short(json.loads(answer)))
     if arguments.output is None:
-        print(picture, end="")
+        print(answer, end="")
     else:
-        write_text(arguments.output, picture)
+        write_text(arguments.output, answer)
     return 0
 
 
@@ -70,32 +74,32 @@ def _asked(arguments, form: str) -> str:
         return core_tool.ask(*words, "--network", str(path))
 
 
-def _in_short(picture: dict) -> Iterator[str]:
+def _in_short(shown: dict) -> Iterator[str]:
     """The tree that the messages make; where they make none, to whom each rank sends."""
-    yield picture["title"]
-    predicted_us, bound_us = picture["predicted_us"], picture["bound_us"]
+    yield shown["title"]
+    predicted_us, bound_us = shown["predicted_us"], shown["bound_us"]
     if predicted_us is None:
         yield "never ends: it uses a link that lets nothing through"
     else:
         yield f"predicted {duration(predicted_us)}" + (
             f", {ratio(predicted_us / bound_us)} x the lower bound of {duration(bound_us)}" if bound_us else "")
     yield ""
-    sends = sorted({(each["from"], each["to"]) for each in picture["messages"]})
-    if _is_tree(sends, picture):
-        done_us = picture["rank_complete_us"]
+    sends = sorted({(each["from"], each["to"]) for each in shown["messages"]})
+    if _is_tree(sends, shown):
+        done_us = shown["rank_complete_us"]
         yield from draw_tree(
-            sends, None, lambda rank: f"rank {rank}, done after {duration(done_us[rank])}", picture["root"])
+            sends, None, lambda rank: f"rank {rank}, done after {duration(done_us[rank])}", shown["root"])
     else:
-        for rank in range(picture["ranks"]):
-            yield _line_of(rank, [to for sender, to in sends if sender == rank], picture["ranks"])
+        for rank in range(shown["ranks"]):
+            yield _line_of(rank, [to for sender, to in sends if sender == rank], shown["ranks"])
 
 
-def _is_tree(sends: list[tuple[int, int]], picture: dict) -> bool:
+def _is_tree(sends: list[tuple[int, int]], shown: dict) -> bool:
     """Every rank but the root has one link towards it."""
     inner = {end for each in sends for end in each}
     away, home = [to for _, to in sends], [sender for sender, _ in sends]
     once = (len(set(away)) == len(away) or len(set(home)) == len(home))
-    return "root" in picture and once and len(inner) == picture["ranks"] == len(sends) + 1
+    return "root" in shown and once and len(inner) == shown["ranks"] == len(sends) + 1
 
 
 def _line_of(rank: int, peers: list[int], ranks: int) -> str:

@@ -221,10 +221,8 @@ def _pictures(result: dict, pictures: Mapping[str, str]) -> str:
     keys = [key for key in ("mpich-like", "choice") if key in pictures]
     figures = []
     for key in keys:
-        # Both drawings name their arrow heads alike, and live on one page.
-        svg = pictures[key].replace('id="', f'id="{key}-').replace("url(#", f"url(#{key}-")
         title = next(shape["title"] for shape in result["shapes"] if shape["key"] == key)
-        figures.append(f"<figure><h3>{escape(title)}</h3><div class='white'>{svg}</div></figure>")
+        figures.append(f"<figure><h3>{escape(title)}</h3><div>{pictures[key]}</div></figure>")
     return "\n".join(figures)
 
 

@@ -5,7 +5,6 @@ three algorithms and with its own choice. Each arm is one job; all jobs run in o
 the least of it that shows the point: one MPI library, by itself and with mutirao's choice.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ from mutirao.network import HostNetwork
 from mutirao.output import working
 from mutirao.presets import load_preset
 from mutirao.progress import Steps, steps
+from mutirao.schedule_picture import picture
 from mutirao.studies import paper_000
 from mutirao.studies.circumstances import Circumstances
 
@@ -192,7 +192,7 @@ def shapes(network: HostNetwork, arms: Sequence[dict]) -> list[dict]:
     for arm in arms:
         ran = next((point["ran"] for point in arm["points"] if point["root"] == ROOT), None)
         if ran not in (None, "native"):
-            schedule = json.loads(_show(network, ran, "json"))
+            schedule = _shown(network, ran)
             drawn.append({"key": arm["key"], "title": arm["title"], "algorithm": ran,
                           "predicted_ms": schedule["predicted_us"] / 1000,
                           "messages": [[message["from"], message["to"],
@@ -202,12 +202,12 @@ def shapes(network: HostNetwork, arms: Sequence[dict]) -> list[dict]:
 
 
 def pictures(result: dict) -> dict[str, str]:
-    """The core's own drawing (SVG) of each shape, by its key."""
+    """A drawing (SVG) of each shape, by its key."""
     network = load_preset(NETWORK)
-    return {shape["key"]: _show(network, shape["algorithm"], "svg") for shape in result["shapes"]}
+    return {shape["key"]: picture(_shown(network, shape["algorithm"])) for shape in result["shapes"]}
 
 
-def _show(network: HostNetwork, algorithm: str, form: str) -> str:
+def _shown(network: HostNetwork, algorithm: str) -> dict:
     with core_tool.network_file(network) as path:
-        return core_tool.ask("show", f"broadcast/{algorithm}", "--network", str(path),
-                             "--root", str(ROOT), "--bytes", str(LENGTH_BYTES), "--format", form)
+        return core_tool.ask_json("show", f"broadcast/{algorithm}", "--network", str(path),
+                                  "--root", str(ROOT), "--bytes", str(LENGTH_BYTES))

@@ -1,4 +1,3 @@
-// Text for people, JSON for programs. The picture is in picture.cpp.
 #include "core/schedule/printer.h"
 
 #include <algorithm>

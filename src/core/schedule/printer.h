@@ -1,10 +1,10 @@
-// Shows schedules to people and programs: text, JSON, and an SVG of who sends what when.
+// Shows schedules to people and programs: text and JSON.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "core/network/rank_network.h"
+#include "core/network/placement.h"
 #include "core/schedule/schedule.h"
 
 namespace mutirao {
@@ -18,16 +18,5 @@ std::string to_text(const std::vector<Schedule>& schedules, const Placement& pla
 /// {"id":1,"kind":"copy","source":{"buffer":...},"target":{"buffer":...},"after":[0]},
 /// a reduction with "source_first":false, or true if target = source op target.
 std::string to_json(const std::vector<Schedule>& schedules);
-
-/// Time runs to the right, a row per rank, an arrow per message, timed by the predictor. Of many
-/// messages only as many as can be told apart are drawn, and the picture says so.
-/// labels[r] stands beside rank r's number; empty: numbers only.
-/// Where hosts have several ranks, rows stand host by host.
-std::string to_svg(const std::vector<Schedule>& schedules, const RankNetwork& network,
-                   const std::string& title, const std::vector<std::string>& labels = {});
-
-/// One rank per host, as the predictor's.
-std::string to_svg(const std::vector<Schedule>& schedules, const Network& network,
-                   const std::string& title, const std::vector<std::string>& labels = {});
 
 }  // namespace mutirao

@@ -1,4 +1,4 @@
-// Text from outside (host names, titles) may be any bytes; JSON and SVG must be UTF-8.
+// Text from outside (host names, titles) may be any bytes; JSON must be UTF-8.
 #pragma once
 
 #include <string>

@@ -3,21 +3,6 @@
 #include "core/text/counted.h"
 
 namespace mutirao::mpi {
-namespace {
-
-std::string size_text(std::size_t bytes) {
-    const char* unit = " B";
-    for (const char* larger : {" KiB", " MiB", " GiB"}) {
-        if (bytes == 0 || bytes % 1024 != 0) {
-            break;
-        }
-        bytes /= 1024;
-        unit = larger;
-    }
-    return std::to_string(bytes) + unit;
-}
-
-}  // namespace
 
 std::string name_of(const ShapeClass& shapes, std::size_t length_bytes) {
     const CollectiveRow& row = row_of(shapes.collective);
