@@ -13,6 +13,7 @@ from typing import Any
 
 from mutirao.errors import Failure, UsageError
 from mutirao.network import HostNetwork
+from mutirao.output import note
 from mutirao.paths import CORE_TOOL
 
 
@@ -43,9 +44,10 @@ def settings() -> list[dict]:
 
 
 def check_settings(values: Mapping[str, str]) -> None:
-    """UsageError for the first that does not exist or is out of range."""
+    """UsageError for the first that does not exist or is out of range; says which are of the release before."""
     if values:
-        ask("check-settings", *(f"{name}={value}" for name, value in values.items()))
+        for line in ask("check-settings", *(f"{name}={value}" for name, value in values.items())).splitlines():
+            note(line)
 
 
 def predict(collective: str, network: HostNetwork, root: int, length_bytes: int,

@@ -20,7 +20,7 @@ from mutirao.user_files import check_writable, read_text
 # What sites and their module files set for any package; no settings. The library passes over them, too
 # (src/mpi/runtime.cpp).
 OF_A_SITE = ("HOME", "ROOT", "DIR", "VERSION", "LAUNCH")
-_FILES = ("report", "verbose_file", "series", "profile")
+_FILES = ("report", "series", "profile")
 _NO_FILES = (("profile", "auto"), ("profile", "off"))
 
 
@@ -68,10 +68,9 @@ def with_whole_paths(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def check_files_named(settings: Mapping[str, str]) -> None:
-    """Before a job runs that could write them only at its end. Those of each rank have names that follow from it."""
+    """Before a job runs that could write them only at its end."""
     for name, file in files_named(settings).items():
-        if name != "verbose_file":
-            check_writable(name, Path(file))
+        check_writable(name, Path(file))
 
 
 def checked_settings(assignments: Sequence[str]) -> dict[str, str]:

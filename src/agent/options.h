@@ -18,9 +18,6 @@ struct Options {
     int bandwidth_period_ms = 600'000;  ///< between measurements of one pair of sites; 0: never
     int round_limit_ms = 10'000;  ///< a round of the tree that takes longer is started anew
     ChangeRule rule;
-    /// The thread raises its priority and leaves the processors to which its process is tied, as far
-    /// as the system lets it. Otherwise it keeps what the site gave it.
-    bool own_processors = false;
     std::string series_file;      ///< SQLite; empty: none is kept
 };
 

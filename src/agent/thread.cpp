@@ -19,20 +19,7 @@
 namespace mutirao::agent {
 namespace {
 
-/// A little ahead of programs that keep all processors busy waiting; taken only where it is allowed.
-constexpr int wanted_priority = -10;
-
 constexpr const char* another_runs = "another agent of this name is running on this host";
-
-/// Launchers tie ranks to processors, which ranks keep busy while they wait: where the agent may, it
-/// does not wait for one of them. The system leaves out what is not allowed.
-void take_own_processors() {
-    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), wanted_priority);
-    cpu_set_t all;
-    CPU_ZERO(&all);
-    for (int processor = 0; processor < CPU_SETSIZE; ++processor) CPU_SET(processor, &all);
-    sched_setaffinity(0, sizeof all, &all);
-}
 
 }  // namespace
 
@@ -41,7 +28,6 @@ struct Thread::Inside {
     std::unique_ptr<Segment> segment;
     std::optional<ViewReader> view;
     std::unique_ptr<AgentLoop> loop;
-    bool own_processors = false;
     File stop;
     std::thread thread;
     std::atomic<bool> running{false};
@@ -78,7 +64,6 @@ void Thread::Inside::start(Endpoint endpoint, Job job) {
     const auto incarnation = random_number();
     stop = File(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!incarnation || !stop) return refuse("the system gives no random numbers or events");
-    own_processors = job.options.own_processors;
     loop = std::make_unique<AgentLoop>(std::move(endpoint), std::move(job), *segment,
                                        *incarnation);
     if (!loop->usable()) return refuse("the system gives no way to wait for sockets");
@@ -88,7 +73,6 @@ void Thread::Inside::start(Endpoint endpoint, Job job) {
 }
 
 void Thread::Inside::work() {
-    if (own_processors) take_own_processors();
     try {
         loop->run(stop.number());
         if (says_farewell) loop->say_farewell();

@@ -52,7 +52,7 @@ std::vector<std::string> own_environment() {
 bool may_differ(std::string_view entry) {
     return std::ranges::any_of(
         std::to_array<std::string_view>({"MUTIRAO_REPORT=", "MUTIRAO_EXPLAIN=", "MUTIRAO_SUMMARY=",
-                                         "MUTIRAO_VERBOSE=", "MUTIRAO_VERBOSE_FILE=", "MUTIRAO_PROFILE=",
+                                         "MUTIRAO_VERBOSE=", "MUTIRAO_PROFILE=",
                                          "MUTIRAO_ENABLED="}),
         [&](std::string_view name) { return entry.starts_with(name); });
 }

@@ -1,6 +1,5 @@
 #include "mpi/verbose.h"
 
-#include <fcntl.h>
 #include <mpi.h>
 #include <unistd.h>
 
@@ -8,7 +7,6 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
-#include <cstring>
 
 #include "mpi/interpose/native.h"
 #include "mpi/interpose/object_file.h"
@@ -37,32 +35,6 @@ std::string short_host_name() {
     return whole.substr(0, whole.find('.'));
 }
 
-/// %r: the rank, %h: the host.
-std::string own_file_name(std::string name) {
-    const auto replace = [&name](const char* mark, const std::string& with) {
-        for (std::size_t at = name.find(mark); at != name.npos; at = name.find(mark, at + with.size())) {
-            name.replace(at, std::strlen(mark), with);
-        }
-    };
-    replace("%r", std::to_string(rank_in_job()));
-    replace("%h", short_host_name());
-    return name;
-}
-
-int open_file() {
-    const std::string& name = settings_of_environment().verbose_file;
-    if (name.empty()) {
-        return STDERR_FILENO;
-    }
-    const std::string own = own_file_name(name);
-    const int file = open(own.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (file < 0) {
-        write_line(STDERR_FILENO, "mutirao: verbose_file " + own + " cannot be written (" +
-                                      std::strerror(errno) + "), so its lines come here\n");
-    }
-    return file < 0 ? STDERR_FILENO : file;
-}
-
 }  // namespace
 
 bool is_verbose(int level) {
@@ -74,15 +46,14 @@ void say(int level, const std::string& what) {
     if (!is_verbose(level)) {
         return;
     }
-    static const int file = open_file();
     static const std::string prefix =
         "[" + short_host_name() + ":" + std::to_string(rank_in_job()) + "] mutirao: ";
     static std::atomic<int> lines{0};
     const int number = lines.fetch_add(1);
     if (number < most_lines) {
-        write_line(file, prefix + what + "\n");
+        write_line(STDERR_FILENO, prefix + what + "\n");
     } else if (number == most_lines) {
-        write_line(file, prefix + "so many lines are enough, there are no more of this rank\n");
+        write_line(STDERR_FILENO, prefix + "so many lines are enough, there are no more of this rank\n");
     }
 }
 

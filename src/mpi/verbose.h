@@ -1,5 +1,5 @@
-// What the setting `verbose` says while the program runs: whole lines, "[host:rank] mutirao: ...", on stderr or
-// in the file of the setting `verbose_file`, and no more of them than a log should have.
+// What the setting `verbose` says while the program runs: whole lines, "[host:rank] mutirao: ...", on stderr,
+// and no more of them than a log should have.
 //
 //   1  rank 0: versions, libraries, ranks and hosts
 //   2  rank 0: each choice as it takes effect

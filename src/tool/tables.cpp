@@ -1,6 +1,4 @@
 // The catalogue and the settings as JSON.
-#include <map>
-
 #include "core/algorithms/algorithm.h"
 #include "core/selection/candidates.h"
 #include "core/settings/settings.h"
@@ -120,11 +118,10 @@ void list_settings(const Words& words, std::ostream& out) {
     out << json.take() << "\n";
 }
 
-/// Prints what to put into the environment.
+/// Says which of them are of the release before.
 void check_settings(const Words& words, std::ostream& out) {
     const Arguments arguments(words, {});
     Settings settings;
-    std::map<std::string, std::string> environment;
     for (const std::string& word : arguments.positional()) {
         const std::size_t equals = word.find('=');
         if (equals == word.npos) throw UsageError("\"" + word + "\" is not NAME=VALUE");
@@ -132,13 +129,10 @@ void check_settings(const Words& words, std::ostream& out) {
         const std::string value = word.substr(equals + 1);
         const std::string error = assign_setting(settings, name, value);
         if (!error.empty()) throw UsageError(error);
-        environment[environment_name(name)] = value;
+        if (const std::string_view instead = what_replaced(name); !instead.empty()) {
+            out << "setting " << name << " is gone: " << instead << "\n";
+        }
     }
-    JsonWriter json;
-    json.begin_object();
-    for (const auto& [name, value] : environment) json.member(name, value);
-    json.end_object();
-    out << json.take() << "\n";
 }
 
 }  // namespace mutirao::tool

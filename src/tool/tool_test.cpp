@@ -86,12 +86,15 @@ TEST(Tool, TitlesSayWhoseMessageItIs) {
     }
 }
 
-TEST(Tool, ChecksSettingsAndSaysWhatToExport) {
-    const Outcome good = run_tool({"check-settings", "probe_count=5", "broadcast=auto"});
+TEST(Tool, ChecksSettingsAndSaysWhichAreGone) {
+    const Outcome good = run_tool({"check-settings", "ranks_per_host=5", "broadcast=auto"});
     EXPECT_EQ(good.exit_code, 0) << good.err;
-    EXPECT_EQ(good.out, "{\"MUTIRAO_BROADCAST\":\"auto\",\"MUTIRAO_PROBE_COUNT\":\"5\"}\n");
-    EXPECT_EQ(run_tool({"check-settings", "probe_count=5", "probe_cuont=5"}).err,
-              "mutirao-core: unknown setting \"probe_cuont\"; did you mean probe_count?\n");
+    EXPECT_EQ(good.out, "");
+    const Outcome gone = run_tool({"check-settings", "probe_count=5"});
+    EXPECT_EQ(gone.exit_code, 0) << gone.err;
+    EXPECT_EQ(gone.out, "setting probe_count is gone: three round trips are measured on each link\n");
+    EXPECT_EQ(run_tool({"check-settings", "ranks_per_host=5", "ranks_per_hots=5"}).err,
+              "mutirao-core: unknown setting \"ranks_per_hots\"; did you mean ranks_per_host?\n");
 }
 
 TEST(Tool, WrongUsageIsOneLineAndExitCodeTwo) {
@@ -99,7 +102,7 @@ TEST(Tool, WrongUsageIsOneLineAndExitCodeTwo) {
         {},
         {"shwo"},
         {"algorithms", "extra"},
-        {"check-settings", "probe_count"},
+        {"check-settings", "ranks_per_host"},
         {"check-settings", "enabled=maybe"},
         {"show"},
         {"show", "broadcast"},

@@ -50,7 +50,7 @@ WRONG = [
     (["run", "--set", "brodcast=flat", "true"], ["brodcast", "broadcast"]),
     (["run", "--set", "broadcast=binomail", "true"], ["binomail", "binomial"]),
     (["run", "--set", "broadcast=chain:segment_byte=9", "true"], ["segment_byte"]),
-    (["run", "--set", "probe_count=0", "true"], ["0", "1..100"]),
+    (["run", "--set", "agent_interval_ms=0", "true"], ["0", "20..60000"]),
     (["run", "--set", "enabled=perhaps", "true"], ["perhaps"]),
     (["show", "broadcast/binomail"], ["binomail", "binomial"]),
     (["show", "brodcast/tree"], ["brodcast", "broadcast"]),
@@ -129,7 +129,7 @@ WRONG = [
     (["run", "-n", "1000000", "true"], ["'1000000'", "999999"]),
     (["run", "-n", "２", "true"], ["'２'"]),
     (["run", "--launcher", "/etc/passwd", "true"], ["/etc/passwd", "no program"]),
-    (["env", "--set", "probe_count=many"], ["probe_count", "1..100"]),
+    (["env", "--set", "agent_interval_ms=many"], ["agent_interval_ms", "20..60000"]),
     (["lab"], ["action is missing", "up, down"]),
     (["lab", "up"], ["NETWORK or --matrix is missing"]),
     (["lab", "up", "six-sites", "--matrix", "m.csv"], ["--matrix and NETWORK exclude each other"]),
@@ -207,10 +207,10 @@ def test_a_file_of_another_kind_is_named(typed, tmp_path, words):
 
 
 @pytest.mark.parametrize("content, named", [
-    ("probe_cuont = 3\n", ["probe_cuont", "probe_count"]),
-    ("probe_count = 1000\n", ["probe_count", "1..100"]),
-    ("probe_count = [3]\n", ["probe_count"]),
-    ("probe_count = \n", ["line 1"]),
+    ("ranks_per_hots = 3\n", ["ranks_per_hots", "ranks_per_host"]),
+    ("agent_interval_ms = 1\n", ["agent_interval_ms", "20..60000"]),
+    ("ranks_per_host = [3]\n", ["ranks_per_host"]),
+    ("ranks_per_host = \n", ["line 1"]),
     ("# ours\nbroadcast = binomial  # a tree\n", ["line 2", 'broadcast = "binomial"']),
 ])
 def test_settings_file_names_file_and_key(typed, tmp_path, content, named):
@@ -223,9 +223,9 @@ def test_settings_file_names_file_and_key(typed, tmp_path, content, named):
 
 
 def test_environment_is_checked_before_anything_starts(mutirao):
-    answer = mutirao("run", "true", MUTIRAO_PROBE_COUNT="101")
+    answer = mutirao("run", "true", MUTIRAO_AGENT_INTERVAL_MS="1")
     assert answer.returncode == 2
-    assert "MUTIRAO_PROBE_COUNT" in answer.stderr and "1..100" in answer.stderr
+    assert "MUTIRAO_AGENT_INTERVAL_MS" in answer.stderr and "20..60000" in answer.stderr
 
 
 def test_explain_without_a_report(typed, tmp_path):

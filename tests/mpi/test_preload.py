@@ -87,7 +87,7 @@ def test_a_profiling_tool_before_us_sees_every_call_once(run, mpi, tmp_path):
 
 @pytest.mark.on_any_mpi
 @pytest.mark.parametrize("name,value,expected", [
-    ("probe_count", "0", "1..100"), ("probe_cuont", "3", "PROBE_COUNT"),
+    ("agent_interval_ms", "0", "20..60000"), ("ranks_per_hots", "3", "RANKS_PER_HOST"),
     ("broadcast", "binomail", "binomial"), ("enabled", "perhaps", "on"),
 ])
 def test_a_wrong_setting_ends_every_rank_before_any_communication(run, name, value, expected):

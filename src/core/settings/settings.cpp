@@ -217,9 +217,6 @@ std::vector<SettingRow> choosing_rows() {
                     "hosts, by rank 0. 2: also each choice as it takes effect, and why. 3: also, by "
                     "every rank, who watches the network, from when on it is known, and communicators "
                     "that are taken on."),
-        file_row(&Settings::verbose_file, "verbose_file",
-                 "File that `verbose` adds its lines to instead of standard error; %r stands for the "
-                 "rank and %h for the host. Empty: none."),
         {"trials", "on/off/auto", automatic, "",
          "On: what the MPI library's own take is measured first; what is predicted to be faster is tried "
          "with a few calls at a time, at a bounded cost, and only what was measured to be faster stays. "
@@ -257,10 +254,6 @@ std::vector<SettingRow> measuring_rows() {
         integer_row(&Settings::agent_interval_ms, "agent_interval_ms", "250", "20..60000",
                     "Time between two probes of a link in use; other links are probed ten times "
                     "more rarely."),
-        {"agent_priority", "on/off", "off", "",
-         "On: the agent's thread raises its priority and uses any processor, as far as the system "
-         "lets it. Off: it keeps what the site gave its process.",
-         [](Settings& s, std::string_view text) { return assign_switch(s.agent_priority, text); }},
         file_row(&Settings::series, "series",
                  "SQLite file that each host's agent adds its measurements to, for mutirao top. "
                  "Empty: none."),
@@ -268,19 +261,25 @@ std::vector<SettingRow> measuring_rows() {
         integer_row(&Settings::ranks_per_host, "ranks_per_host", "0", "0..1000000",
                     "Treat every so many consecutive ranks as one host, to try mutirao on a single "
                     "machine. 0: ranks that share memory share a host."),
-        integer_row(&Settings::probe_count, "probe_count", "3", "1..100",
-                    "Round trips measured on each link when calls wait for that (adaptation=every:K)."),
         integer_row(&Settings::probe_timeout_ms, "probe_timeout_ms", "5000", "1..600000",
                     "A link whose probe has no answer after this time counts as unusable."),
         integer_row(&Settings::eager_limit_bytes, "eager_limit_bytes", "0", "0..1073741824",
                     "Messages longer than this wait for the receiver first (rendezvous). 0: the "
                     "known default of the MPI library."),
-        integer_row(&Settings::detached_bytes, "detached_bytes", "16777216", "0..16777216",
-                    "Where sends are complete only after a round trip (MPICH over libfabric), a rank "
-                    "may leave a broadcast while so many bytes to each peer are under way, as far as "
-                    "the kernel's socket buffer takes them at once (half of the buffer). 0: none."),
     };
 }
+
+/// Of the release before: accepted, without effect.
+struct Retired {
+    std::string_view name;
+    std::string_view instead;
+};
+constexpr Retired retired[] = {
+    {"verbose_file", "what `verbose` says goes to standard error"},
+    {"agent_priority", "an agent's thread keeps the priority and the processors of its process"},
+    {"probe_count", "three round trips are measured on each link"},
+    {"detached_bytes", "as much is left behind as the kernel takes at once"},
+};
 
 const SettingRow* find_row(std::string_view name) {
     for (const SettingRow& row : setting_rows()) {
@@ -347,6 +346,7 @@ ParsedSettings parse_environment(std::span<const std::string> environment) {
     ParsedSettings result;
     std::map<std::string, std::string> left = ours;
     for (const SettingRow& row : setting_rows()) left.erase(environment_name(row.name));
+    for (const Retired& row : retired) left.erase(environment_name(row.name));
     if (!left.empty()) {
         result.error = unknown(std::string_view(left.begin()->first).substr(prefix.size()), prefix,
                                in_capitals);
@@ -364,7 +364,13 @@ ParsedSettings parse_environment(std::span<const std::string> environment) {
     return result;
 }
 
+std::string_view what_replaced(std::string_view name) {
+    const auto row = std::ranges::find(retired, name, &Retired::name);
+    return row == std::end(retired) ? std::string_view() : row->instead;
+}
+
 std::string assign_setting(Settings& settings, std::string_view name, std::string_view value) {
+    if (!what_replaced(name).empty()) return {};
     const SettingRow* row = find_row(name);
     if (!row) return unknown(name, "", [](std::string_view text) { return std::string(text); });
     const std::string error = row->assign(settings, value);

@@ -71,17 +71,13 @@ struct Settings {
     bool explain = false;                ///< rank 0 says at the end what ran, on stderr
     bool summary = false;                ///< the same in one line
     int verbose = 0;                     ///< what is said meanwhile: see mpi/verbose.h
-    std::string verbose_file;            ///< to there instead of stderr
     int ranks_per_host = 0;              ///< 0: found out
-    int probe_count = 3;
     int probe_timeout_ms = 5000;
     std::size_t eager_limit_bytes = 0;   ///< 0: the known default of the MPI library
-    std::size_t detached_bytes = std::size_t{16} << 20;  ///< at most; see Transport
     Adaptation adaptation;
     std::optional<double> change_threshold_percent;  ///< nothing: judged by forecast error
     AgentPlace agent = AgentPlace::automatic;
     int agent_interval_ms = 250;  ///< between two probes of a link in use
-    bool agent_priority = false;  ///< the agent's thread may leave the processors it was tied to
     std::string profile = "auto";  ///< file of what earlier jobs measured; "auto", "off"
     std::string series;           ///< SQLite file that agents add their measurements to; empty: none
 
@@ -136,7 +132,7 @@ struct SettingRow {
 
 std::span<const SettingRow> setting_rows();
 
-/// "MUTIRAO_PROBE_COUNT" for "probe_count".
+/// "MUTIRAO_RANKS_PER_HOST" for "ranks_per_host".
 std::string environment_name(std::string_view name);
 
 struct ParsedSettings {
@@ -147,6 +143,9 @@ struct ParsedSettings {
 /// `environment`: "NAME=VALUE" strings, as in environ; those without the MUTIRAO_ prefix are
 /// ignored.
 ParsedSettings parse_environment(std::span<const std::string> environment);
+
+/// Of a setting of the release before, which is accepted and does nothing; empty: it is none.
+std::string_view what_replaced(std::string_view name);
 
 /// Sets one by its name, as `--set NAME=VALUE` does. One line of error, or empty.
 std::string assign_setting(Settings& settings, std::string_view name, std::string_view value);

@@ -16,10 +16,8 @@ Settings all_changed() {
     settings.force({find_algorithm(Collective::broadcast, "flat"), {}});
     settings.report = "somewhere.json";
     settings.ranks_per_host = 77;
-    settings.probe_count = 77;
     settings.probe_timeout_ms = 77;
     settings.eager_limit_bytes = 77;
-    settings.detached_bytes = 99;
     return settings;
 }
 
@@ -147,21 +145,30 @@ TEST(Settings, Broadcast) {
 
 TEST(Settings, UnknownNames) {
     Settings settings;
-    EXPECT_EQ(assign_setting(settings, "probe_cuont", "3"),
-              "unknown setting \"probe_cuont\"; did you mean probe_count?");
+    EXPECT_EQ(assign_setting(settings, "ranks_per_hots", "3"),
+              "unknown setting \"ranks_per_hots\"; did you mean ranks_per_host?");
     EXPECT_EQ(assign_setting(settings, "Report", "x"),
               "unknown setting \"Report\"; did you mean report?");
     const std::string far = assign_setting(settings, "zzzzzzzz", "3");
     for (const SettingRow& row : setting_rows()) EXPECT_NE(far.find(row.name), far.npos) << far;
 }
 
+TEST(Settings, ThoseOfTheReleaseBeforeDoNothing) {
+    Settings settings;
+    EXPECT_EQ(assign_setting(settings, "probe_count", "no number"), "");
+    EXPECT_EQ(environment_error({"MUTIRAO_PROBE_COUNT=7"}), "");
+    EXPECT_EQ(settings, Settings{});
+    EXPECT_FALSE(what_replaced("probe_count").empty());
+    for (const SettingRow& row : setting_rows()) EXPECT_TRUE(what_replaced(row.name).empty()) << row.name;
+}
+
 TEST(Environment, TakesOursAndLeavesTheRest) {
     const std::vector<std::string> environment = {
-        "PATH=/bin", "MUTIRAO_PROBE_COUNT=7", "XMUTIRAO_Y=1", "MUTIRAO_REPORT=a=b",
+        "PATH=/bin", "MUTIRAO_RANKS_PER_HOST=7", "XMUTIRAO_Y=1", "MUTIRAO_REPORT=a=b",
         "MUTIRAO_ENABLED=no", "mutirao_report=z", "MUTIRAO_WITHOUT_EQUALS"};
     const ParsedSettings parsed = parse_environment(environment);
     EXPECT_EQ(parsed.error, "");
-    EXPECT_EQ(parsed.settings.probe_count, 7);
+    EXPECT_EQ(parsed.settings.ranks_per_host, 7);
     EXPECT_EQ(parsed.settings.report, "a=b");
     EXPECT_FALSE(parsed.settings.enabled);
     EXPECT_EQ(parse_environment({}).settings, Settings{});
@@ -170,9 +177,9 @@ TEST(Environment, TakesOursAndLeavesTheRest) {
 TEST(Environment, ErrorsNameTheVariable) {
     EXPECT_EQ(environment_error({"MUTIRAO_BROADCST=x"}),
               "unknown setting \"MUTIRAO_BROADCST\"; did you mean MUTIRAO_BROADCAST?");
-    EXPECT_EQ(environment_error({"MUTIRAO_PROBE_COUNT=0"}),
-              "MUTIRAO_PROBE_COUNT: \"0\" is not an integer in 1..100");
-    EXPECT_TRUE(one_line(environment_error({"MUTIRAO_PROBE_COUNT=1\n2"})));
+    EXPECT_EQ(environment_error({"MUTIRAO_AGENT_INTERVAL_MS=0"}),
+              "MUTIRAO_AGENT_INTERVAL_MS: \"0\" is not an integer in 20..60000");
+    EXPECT_TRUE(one_line(environment_error({"MUTIRAO_RANKS_PER_HOST=1\n2"})));
     EXPECT_TRUE(one_line(environment_error({"MUTIRAO_BROADCAST=a\nb"})));
     EXPECT_TRUE(one_line(environment_error({"MUTIRAO_=1"})));
     EXPECT_TRUE(one_line(environment_error({"MUTIRAO_ENABLED=" + std::string(5000, 'x')})));
@@ -181,15 +188,15 @@ TEST(Environment, ErrorsNameTheVariable) {
 // Catches a parser that stops at the first fault in environ's order, which differs between hosts.
 TEST(Environment, EveryRankSaysTheSame) {
     std::vector<std::string> environment = {"MUTIRAO_ZZZ=1", "MUTIRAO_AAA=1",
-                                            "MUTIRAO_PROBE_COUNT=0", "MUTIRAO_ENABLED=maybe"};
+                                            "MUTIRAO_AGENT_INTERVAL_MS=0", "MUTIRAO_ENABLED=maybe"};
     std::sort(environment.begin(), environment.end());
     const std::string first = environment_error(environment);
     do {
         EXPECT_EQ(environment_error(environment), first);
     } while (std::next_permutation(environment.begin(), environment.end()));
 
-    EXPECT_EQ(environment_error({"MUTIRAO_PROBE_COUNT=0", "MUTIRAO_ENABLED=maybe"}),
-              environment_error({"MUTIRAO_ENABLED=maybe", "MUTIRAO_PROBE_COUNT=0"}));
+    EXPECT_EQ(environment_error({"MUTIRAO_AGENT_INTERVAL_MS=0", "MUTIRAO_ENABLED=maybe"}),
+              environment_error({"MUTIRAO_ENABLED=maybe", "MUTIRAO_AGENT_INTERVAL_MS=0"}));
 }
 
 }  // namespace

@@ -25,9 +25,7 @@ int largest_tag() {
 }
 
 std::size_t left_behind_limit() {
-    return may_leave_sends_behind() ? std::min(runtime().settings.detached_bytes,
-                                               static_cast<std::size_t>(limits_of_this_host().buffer_bytes))
-                                    : 0;
+    return may_leave_sends_behind() ? static_cast<std::size_t>(limits_of_this_host().buffer_bytes) : 0;
 }
 
 /// By rank of `group`, their ranks in `among`.

@@ -86,7 +86,6 @@ agent::Job make_job(const std::vector<Introduction>& introductions, const World&
     job.options.other_period_ms = agent::rarer_outside_tree * settings.agent_interval_ms;
     job.options.dead_after_ms = settings.probe_timeout_ms;
     job.options.rule.threshold_percent = settings.change_threshold_percent;
-    job.options.own_processors = settings.agent_priority;
     job.options.series_file = settings.series;
     return job;
 }

@@ -108,7 +108,7 @@ void SynchronousAdaptation::build(AdaptationRecord& record) {
     const int me = mailbox_->leaders().my_host;
     const int hosts = mailbox_->leaders().count();
     const std::vector<double> latency_us =
-        probe_links(*mailbox_, {settings_.probe_count, settings_.probe_timeout_ms});
+        probe_links(*mailbox_, {.timeout_ms = settings_.probe_timeout_ms});
     const TreePart part = build_spanning_tree(*mailbox_, latency_us);
     topology_.emplace();
     topology_->network = Network(hosts);

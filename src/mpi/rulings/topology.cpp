@@ -102,10 +102,7 @@ Transport transport_of(const Settings& settings, const SocketLimits& sockets) {
     transport.eager_limit_bytes = 65536 - 128;
 #else
     if (carrier() != Carrier::other) transport.buffered_limit_bytes = 128;
-    transport.detached_bytes = may_leave_sends_behind()
-                                   ? std::min(settings.detached_bytes,
-                                              static_cast<std::size_t>(sockets.buffer_bytes))
-                                   : 0;
+    transport.detached_bytes = may_leave_sends_behind() ? static_cast<std::size_t>(sockets.buffer_bytes) : 0;
 #endif
     if (settings.eager_limit_bytes != 0) {
         transport.eager_limit_bytes = settings.eager_limit_bytes;
