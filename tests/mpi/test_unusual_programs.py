@@ -57,7 +57,7 @@ def test_a_spawned_child_on_one_host(run, mpi):
 @pytest.mark.on_any_mpi
 @start_modes
 @pytest.mark.parametrize("variable", ["MUTIRAO_ENABLED=off", "MUTIRAO_BROADCAST=flat",
-                                      "MUTIRAO_PROBE_COUNT=7"])
+                                      "MUTIRAO_PROBE_TIMEOUT_MS=7000"])
 def test_one_rank_with_other_settings(run, mpi, start, variable):
     program = ["sh", "-c", ON_RANK_1.format(variable=variable), str(mpi.program("broadcast_check"))]
     finished = passed(run(program, ranks=3, settings=settings_of(start)))
