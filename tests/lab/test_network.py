@@ -7,6 +7,7 @@ import pytest
 
 from mutirao.errors import UsageError
 from mutirao.network import HostNetwork, read_csv
+from mutirao.network_argument import load_network
 from mutirao.presets import load_preset, preset_names
 
 GOOD = [
@@ -119,6 +120,28 @@ def test_presets():
     dallas, brazil = ten.sites.index("Dallas"), ten.sites.index("SaoPaulo")
     assert ten.latency_us[dallas][brazil] == 72000  # each direction keeps its own measurement
     assert ten.latency_us[brazil][dallas] == 72500
+
+
+def test_a_network_of_ones_own(tmp_path):
+    file = tmp_path / "own.toml"
+    file.write_text('sites = ["A", "B"]\nround_trip_ms = [[0.2, 30], [30, 0.2]]\nhosts_per_site = 2\n')
+    network = load_network(str(file))
+    assert (network.name, network.sites, network.bound_from(0)) == ("own", ["A", "A", "B", "B"], 15000)
+    assert load_network(str(file), 1).host_count == 2
+
+
+@pytest.mark.parametrize("text, named", [
+    ("sites = ", "own.toml"), ('sites = "A"', "sites must be a list"), ('sits = ["A"]', "did you mean sites"),
+    ('sites = ["A", "B"]\nround_trip_ms = [[0, 1]]', "each of the 2 sites"),
+    ('sites = ["A"]\nround_trip_ms = [[-1]]', "from 0 to 120000"),
+    ('sites = ["A"]\nround_trip_ms = [[1]]\nhosts_per_site = "x"', "whole number"),
+    ('sites = ["A"]\nround_trip_ms = [[1]]\nuplink_mbit = [1, 2]', "uplink_mbit"),
+])
+def test_what_is_wrong_with_one_is_said(tmp_path, text, named):
+    file = tmp_path / "own.toml"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=named):
+        load_network(str(file))
 
 
 def test_the_narrowest_place_between_two_hosts():

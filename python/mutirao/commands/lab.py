@@ -50,7 +50,7 @@ def _register_up(actions, common) -> None:
     parser = actions.add_parser("up", parents=[common], help="start a lab")
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("network", nargs="?", metavar="NETWORK",
-                       help="a preset (mutirao lab presets) or a CSV file")
+                       help="a preset (mutirao lab presets), a .toml file like one, or a CSV file")
     which.add_argument("--matrix", metavar="FILE", help="a CSV file of round trips in ms")
     parser.add_argument("--hosts-per-site", type=int, metavar="K")
     parser.add_argument("--tcp", choices=TCP_PROFILES, default=TCP_PROFILES[0],

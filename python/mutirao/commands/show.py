@@ -29,7 +29,7 @@ def register(subparsers, common) -> None:
     parser.add_argument("--ranks-per-host", type=int, default=1, metavar="K",
                         help="consecutive ranks that share a host; default: 1")
     parser.add_argument("--network", metavar="NAME",
-                        help="a preset (mutirao lab presets) or a CSV file of round trips;"
+                        help="a preset (mutirao lab presets), a .toml file like one, or a CSV file of round trips;"
                         " default: all links alike")
     parser.add_argument("--root", type=int, default=0, metavar="R",
                         help="of a collective that has one; default: 0")

@@ -1,10 +1,18 @@
-"""Networks that come with mutirao, one TOML file each, with the source of their numbers."""
+"""Networks as TOML files: those that come with mutirao, each with the source of its numbers, and one's own.
+
+    title = "two sites"                # one's own need none of title, source, hosts_per_site
+    hosts_per_site = 4
+    sites = ["A", "B"]
+    round_trip_ms = [[0.2, 30], [30, 0.2]]
+    bandwidth_mbit, uplink_mbit        # optional: a matrix like it; a list by site
+"""
 
 import tomllib
 from pathlib import Path
 
-from mutirao.errors import unknown
-from mutirao.network import HostNetwork
+from mutirao.errors import UsageError, unknown
+from mutirao.network import MOST_ROUND_TRIP_MS, HostNetwork
+from mutirao.user_files import read_text
 
 _FOLDER = Path(__file__).parent
 
@@ -19,7 +27,19 @@ def preset_title(name: str) -> str:
 
 def load_preset(name: str, hosts_per_site: int | None = None) -> HostNetwork:
     """The preset's own number of hosts per site unless another is asked for."""
-    values = _read(name)
+    return _network(_read(name), name, hosts_per_site)
+
+
+def load_file(path: Path, hosts_per_site: int | None = None) -> HostNetwork:
+    try:
+        values = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: {error}") from None
+    _check(values, path)
+    return _network({"source": str(path), "hosts_per_site": 1, **values}, path.stem, hosts_per_site)
+
+
+def _network(values: dict, name: str, hosts_per_site: int | None) -> HostNetwork:
     hosts = values["hosts_per_site"] if hosts_per_site is None else hosts_per_site
     return HostNetwork.from_sites(values["sites"], values["round_trip_ms"], hosts,
                                   values.get("bandwidth_mbit"), name, values["source"],
@@ -31,3 +51,31 @@ def _read(name: str) -> dict:
     if name not in names:
         raise unknown("network preset", name, names)
     return tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+_KNOWN = ("title", "source", "hosts_per_site", "sites", "round_trip_ms", "bandwidth_mbit", "uplink_mbit")
+
+
+def _check(values: dict, path: Path) -> None:
+    for key in values:
+        if key not in _KNOWN:
+            raise unknown(f"key in {path}", key, _KNOWN)
+    sites = values.get("sites")
+    if not isinstance(sites, list) or not sites or not all(isinstance(site, str) for site in sites):
+        raise UsageError(f"{path}: sites must be a list of names")
+    if not isinstance(values.get("hosts_per_site", 1), int):
+        raise UsageError(f"{path}: hosts_per_site must be a whole number")
+    _check_rows(values.get("round_trip_ms"), len(sites), MOST_ROUND_TRIP_MS, f"{path}: round_trip_ms")
+    if "bandwidth_mbit" in values:
+        _check_rows(values["bandwidth_mbit"], len(sites), float("inf"), f"{path}: bandwidth_mbit")
+    if "uplink_mbit" in values:
+        _check_rows([values["uplink_mbit"]] * len(sites), len(sites), float("inf"), f"{path}: uplink_mbit")
+
+
+def _check_rows(rows: object, count: int, most: float, what: str) -> None:
+    whole = isinstance(rows, list) and len(rows) == count and all(
+        isinstance(row, list) and len(row) == count and
+        all(isinstance(value, (int, float)) and 0 <= value <= most for value in row) for row in rows)
+    if not whole:
+        raise UsageError(f"{what} must have a number for each of the {count} sites" +
+                         (f", from 0 to {most:g}" if most < float("inf") else ""))
