@@ -11,9 +11,10 @@ import time
 import pytest
 
 from mutirao import report_file
-from mutirao.commands.explain import explain, ghs_message_bound
+from mutirao.commands.explain import explain
 from mutirao.errors import Failure, UsageError
 from mutirao.report_file import announced, read_report
+from mutirao.reports.full import ghs_message_bound
 from mutirao.reports.page import make_page
 from mutirao.tree_text import draw_tree
 from mutirao.units import duration, size
@@ -73,11 +74,11 @@ REPORT = {
 
 @pytest.fixture
 def explained(typed, tmp_path):
-    """What is said of a report, in lines without their indentation."""
+    """All that is said of a report, in lines without their indentation."""
     def of(report):
         file = tmp_path / "report.json"
         file.write_text(json.dumps(report))
-        answer = typed("explain", file)
+        answer = typed("explain", "--all", file)
         assert answer.returncode == 0, answer.stderr
         return [line.strip() for line in answer.stdout.splitlines()]
 
@@ -88,6 +89,39 @@ def following(**adaptation):
     first, *others = REPORT["communicators"]
     return {**REPORT, "communicators": [
         {**first, "adaptation": {**FOLLOWED, **adaptation}}, *others]}
+
+
+def test_in_short_a_line_for_each_kind_of_call_the_longest_first(typed, tmp_path):
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps(REPORT))
+    lines = typed("explain", file).stdout.splitlines()
+    begin = lines.index("MPI_COMM_WORLD: 4 ranks on 4 hosts in 2 sites; network measured")
+    assert lines[begin + 1:begin + 4] == [
+        "  broadcast of 24 B from rank 1   30 calls  native; 16 calls otherwise before; 128.8 ms ± 3.20 ms saved",
+        "  broadcast of 4 KiB from rank 3    1 call  native", "  broadcast of 8 B from any rank   9 calls  chain"]
+    assert "halves: 2 ranks on 1 host; native: one host" in lines
+    assert lines[-1] == f"reasons: mutirao explain --all {file}; with pictures: mutirao report {file}"
+
+
+def test_in_short_what_is_chosen_stands_beside_native(typed, tmp_path):
+    file = tmp_path / "report.json"
+    tree, native = REPORT["communicators"][0]["classes"][0]["rulings"]
+    file.write_text(json.dumps(with_class(rulings=[{**tree, "settled": False}])))
+    assert ("  broadcast of 24 B from rank 2  16 calls  tree:kind=mst; 0.50 x native, predicted; others were still to be"
+            " tried") in typed("explain", file).stdout.splitlines()
+
+
+def test_in_short_it_fits_a_screen(typed, tmp_path):
+    """After six kinds of calls, and after many."""
+    file = tmp_path / "report.json"
+    classes = [{"collective": name, "root": 0, "length_bytes": 24 << number, "first_call": 0, "native_calls": 2,
+                "rulings": []} for number in range(5) for name in ("scan", "barrier", "gather", "alltoall", "reduce", "scatter")]
+    for kinds, told in ((classes[:6], 6), (classes, 8)):
+        world = {**REPORT["communicators"][0], "classes": kinds}
+        file.write_text(json.dumps({**REPORT, "communicators": [world]}))
+        lines = typed("explain", file).stdout.splitlines()
+        assert len(lines) <= 24 and sum(line.endswith("2 calls  native") for line in lines) == told
+    assert "  22 more kinds of calls" in lines
 
 
 def test_says_what_ran_from_when_on_and_why(explained):
@@ -253,7 +287,7 @@ def test_a_damaged_report_is_said_in_one_line(tmp_path):
             assert str(error).startswith(f"{file} is not a report of mutirao: ") and "\n" not in str(error)
             refused += 1
             continue
-        list(explain(read))
+        list(explain(read)), list(explain(read, everything=True))
         make_page(read, file)
     assert refused > 50
 

@@ -90,10 +90,11 @@ def test_draws_the_last_run_and_explain_points_there(mutirao, tmp_path):
     (state / "last-run.json").write_text(json.dumps(REPORT))
     assert mutirao("report").returncode == 0
     assert "MPI_COMM_WORLD" in (tmp_path / "mutirao-report.html").read_text()
-    assert mutirao("explain").stdout.splitlines()[-1] == "The same with pictures: mutirao report"
+    assert mutirao("explain").stdout.splitlines()[-1] == (
+        "reasons: mutirao explain --all; with pictures: mutirao report")
     (tmp_path / "a report.json").write_text(json.dumps(REPORT))
     assert mutirao("explain", "a report.json").stdout.splitlines()[-1] == (
-        "The same with pictures: mutirao report 'a report.json'")
+        "reasons: mutirao explain --all 'a report.json'; with pictures: mutirao report 'a report.json'")
 
 
 @pytest.mark.parametrize("content, output, named", [

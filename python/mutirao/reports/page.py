@@ -5,7 +5,7 @@ from functools import partial
 from html import escape
 from pathlib import Path
 
-from mutirao.commands.explain import (
+from mutirao.reports.full import (
     about,
     as_far_as_counted,
     by_collective,

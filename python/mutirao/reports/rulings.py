@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
-from mutirao.commands.explain import change_line, class_title
+from mutirao.reports.full import change_line, class_title
 from mutirao.reports.choices import NATIVE
 from mutirao.units import counted
 

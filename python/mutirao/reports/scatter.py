@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from mutirao.commands.explain import class_title
+from mutirao.reports.full import class_title
 from mutirao.reports.choices import NATIVE, choices_of, measured, predicted_us
 from mutirao.studies.line_chart import axis_text, scale, time_label
 from mutirao.units import duration

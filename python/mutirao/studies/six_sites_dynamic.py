@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mutirao import core_tool
-from mutirao.commands.explain import ghs_message_bound
+from mutirao.reports.full import ghs_message_bound
 from mutirao.errors import Failure
 from mutirao.lab import Lab
 from mutirao.measure import Contender
