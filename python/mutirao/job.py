@@ -13,7 +13,7 @@ from mutirao.errors import UsageError, did_you_mean
 from mutirao.lab import TCP_PROFILES, Lab
 from mutirao.lab_control import lab_names
 from mutirao.launch import CompletedRun, launch
-from mutirao.launchers import launching
+from mutirao.launchers import AS_ROOT, launching
 from mutirao.measuring_words import emulated_hosts, rank_number
 from mutirao.mpis import Mpi, find_mpi
 from mutirao.network import HostNetwork
@@ -79,9 +79,9 @@ class Job:
     def _here(self) -> "Placed":
         how = launching(self.mpi, self.arguments.launcher, self.ranks, self.arguments.hostfile,
                         self.launcher_words)
-        if how.added():
-            note(f"{how.program.name} is told {' '.join(how.added())}: it would not start"
-                 f" {counted(how.ranks, 'rank')} {'as root ' if os.geteuid() == 0 else ''}here without")
+        if told := [word for word in how.added() if word != AS_ROOT]:
+            note(f"{how.program.name} is told {' '.join(told)}: it would not start {counted(how.ranks, 'rank')} here"
+                 " without")
         return Placed(self, how.ranks, {"launcher": how.words()})
 
     def _in(self, lab: Lab) -> "Placed":

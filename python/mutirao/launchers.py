@@ -19,6 +19,7 @@ from mutirao.user_files import read_text
 OF_MPI = ("mpirun", "mpiexec")
 KNOWN = (*OF_MPI, "srun")
 # How Slurm meets the MPI libraries: what --mpi= is.
+AS_ROOT = "--allow-run-as-root"
 _SLURM_MEETS = {"Open MPI": "pmix", "MPICH": "pmi2", "Intel MPI": "pmi2"}
 
 
@@ -48,7 +49,7 @@ class Launching:
         """What Open MPI's launcher would refuse to start without."""
         if self.is_slurm or not is_open_mpi(self.mpi.known.style):
             return []
-        root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+        root = [AS_ROOT] if os.geteuid() == 0 else []
         full = (self.ranks or 0) > _cores() and self.hostfile is None and not in_slurm(self._variables)
         return [word for word in root + ["--oversubscribe"] * full if word not in self.more]
 

@@ -268,3 +268,8 @@ def test_help_and_version_by_any_name(mutirao):
 def test_more_ranks_than_hosts_are_right_and_said(capsys):
     place_of(argparse.Namespace(lab="two-hosts", tcp=None, mpi=None, ranks=3))
     assert capsys.readouterr().err == "mutirao: 3 ranks on 2 emulated hosts, up to 2 on each\n"
+
+
+def test_fewer_ranks_than_hosts_are_said_with_their_sites(capsys):
+    place_of(argparse.Namespace(lab="two-clusters", tcp=None, mpi=None, ranks=4))
+    assert ", in 1 of 2 sites" in capsys.readouterr().err
