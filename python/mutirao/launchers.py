@@ -18,8 +18,8 @@ from mutirao.user_files import read_text
 
 OF_MPI = ("mpirun", "mpiexec")
 KNOWN = (*OF_MPI, "srun")
-# How Slurm meets the MPI libraries: what --mpi= is.
 AS_ROOT = "--allow-run-as-root"
+# How Slurm meets the MPI libraries: what --mpi= is.
 _SLURM_MEETS = {"Open MPI": "pmix", "MPICH": "pmi2", "Intel MPI": "pmi2"}
 
 

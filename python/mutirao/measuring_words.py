@@ -104,7 +104,7 @@ def place_of(arguments) -> Place:
     mpis = [find_mpi(name) for name in arguments.mpi.split(",")] if arguments.mpi else [
         default_mpi()]
     ranks = rank_count(arguments, network)
-    if network and ranks > network.host_count:
+    if network and ranks != network.host_count:
         note(f"{counted(ranks, 'rank')} on {emulated_hosts(network, ranks)}")
     return Place(mpis, ranks, network, arguments.tcp or TCP_PROFILES[0])
 
