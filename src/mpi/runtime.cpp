@@ -74,7 +74,7 @@ const ParsedSettings& parsed_settings() {
 
 // Runs at the beginning of MPI_Finalize, wherever that is called from (MPI 4.0, 11.2.4).
 int at_finalize(MPI_Comm, int, void*, void*) {
-    constexpr std::chrono::milliseconds with_other_jobs{200};  // that write the profile
+    static constexpr std::chrono::milliseconds with_other_jobs{200};  // that write the profile
     constexpr std::chrono::milliseconds with_files{2000};
     DecidingThread::end(with_files);
     Job* const job = Job::retire();

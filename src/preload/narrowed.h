@@ -7,6 +7,7 @@
 #include <new>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace mutirao::preload {

@@ -172,7 +172,7 @@ class Communicator final : private Background {
     std::shared_ptr<Members> members_ = std::make_shared<Members>();
     RulingTable table_;
     Operation::Surroundings surroundings_;
-    std::unique_ptr<Operation> operation_ = std::make_unique<Operation>();
+    std::unique_ptr<Operation> operation_;  ///< once it is ruled
     Background* source_background_ = nullptr;  ///< of what watches the network in band
     std::shared_ptr<Docket> docket_;  ///< of who decides, or says what would pay
     std::shared_ptr<Peers> docket_peers_;  ///< whose numbers of hosts it goes by, as long as it only says that

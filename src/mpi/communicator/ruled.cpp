@@ -67,6 +67,7 @@ void Communicator::rule(const std::shared_ptr<Twin>& twin, Slot slot, std::uint6
         first_call == 0 ? 0 : (now_us() - job_.begun_us()) / static_cast<double>(first_call);
     ruled_ = std::make_unique<Ruled>(twin, slot, members_, first_call, calls_without, us_per_call);
     table_.connect_by(ruled_->connections);
+    operation_ = std::make_unique<Operation>();
     surroundings_ = {twin->comm(), &twin->left_behind(), this, twin.get()};
     if (twin->source()) {
         source_background_ = twin->source()->background();
@@ -255,7 +256,7 @@ void Communicator::end_operation() {
 // there. What the MPI library was doing meanwhile nobody knows. What lets the root begin may be ahead of
 // an announcement by a moment.
 void Communicator::leave(const Turn& turn) {
-    const bool first_message_waited_here = operation_->first_message_waited_here();
+    const bool first_message_waited_here = operation_ && operation_->first_message_waited_here();
     if (turn.by.plan != nullptr) {
         end_operation();
     }

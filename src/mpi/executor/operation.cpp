@@ -76,7 +76,7 @@ void Operation::start_over(const Plan& plan, int tag, const Surroundings& surrou
     scratch_.hold(plan.scratch_bytes());
 }
 
-std::byte* Operation::at(Buffer buffer, std::size_t offset_bytes) const {
+std::byte* Operation::at(Buffer buffer, std::size_t offset_bytes) {
     switch (buffer) {
         case Buffer::input: return memory_->input()->data() + offset_bytes;
         case Buffer::output: return memory_->output()->data() + offset_bytes;

@@ -85,7 +85,7 @@ class Operation {
     bool waits_for_first_message() const { return waits_for_first_message_; }
 
   private:
-    std::byte* at(Buffer buffer, std::size_t offset_bytes) const;
+    std::byte* at(Buffer buffer, std::size_t offset_bytes);
     void start_over(const Plan& plan, int tag, const Surroundings& surroundings);
     int run_straight_line();
     void begin_in_line(StepId id);
