@@ -9,7 +9,6 @@
 
 #include <unistd.h>
 
-#include "mpi/explanation.h"
 #include "mpi/interpose/launch_rank.h"
 #include "mpi/job/job.h"
 #include "mpi/report_json.h"

@@ -7,11 +7,15 @@
 
 #include "core/text/counted.h"
 #include "core/text/milliseconds.h"
+#include "mpi/communicator/record_text.h"
 #include "mpi/job/job.h"
 #include "mpi/runtime.h"
 
 namespace mutirao::mpi {
 namespace {
+
+// A screen of it; the report has the rest.
+constexpr std::size_t most_explained = 8, most_kinds_explained = 20;
 
 /// Of a kind of calls of which the MPI library took at least some.
 std::string why_ruled_native(const Record& record, const ClassRecord& of_class) {
@@ -91,6 +95,17 @@ std::string what_ran(const Sums& sums, double cost_us) {
                : "all collective calls ran natively, by the MPI library: " + why;
 }
 
+/// What ran a kind of calls, and what for.
+std::string line_of(const ClassRecord& of_class) {
+    std::string line = "    " + name_of(of_class.shapes, of_class.length_bytes) + ": " +
+                       std::to_string(of_class.native_calls) + " by the MPI library, " +
+                       std::to_string(own_calls(of_class)) + " by mutirao";
+    if (const RulingRecord* const choice = last_choice(of_class)) {
+        line += "; " + choice->chosen + (choice->reason.empty() ? "" : " (" + choice->reason + ")");
+    }
+    return line + "\n";
+}
+
 }  // namespace
 
 void Sums::add(const Record& record) {
@@ -142,6 +157,39 @@ std::string summary(Runtime* runtime, const Job* job) {
     }
     const StartCost& cost = job->start_cost();
     return summary(sums, cost.sum_ms());
+}
+
+std::string explanation(const Record& record) {
+    std::string text = "  " + title_of(record) + (record.hosts > 0 ? " on " + counted(static_cast<std::size_t>(record.hosts), "host") : "");
+    if (record.native) {
+        return text + ", left to the MPI library: " + record.reason + "\n";
+    }
+    text += ", " + counted(record.calls, "call") + "; " + why_not_ruled(record) + "\n";
+    std::size_t shown = 0;
+    for (const auto& [shapes, of_class] : record.classes) {
+        if (++shown > most_kinds_explained) {
+            return text + "    " + counted(record.classes.size() - most_kinds_explained, "more kind") + " of calls\n";
+        }
+        text += line_of(of_class);
+    }
+    return text;
+}
+
+std::string explanation(Runtime* runtime, const Job* job) {
+    std::string text = summary(runtime, job);
+    if (runtime == nullptr) {
+        return text;
+    }
+    const std::lock_guard lock(runtime->mutex);
+    std::size_t shown = 0;
+    for (const auto& record : runtime->records) {
+        if (++shown > most_explained) {
+            return text + "  " + counted(runtime->records.size() - most_explained, "more communicator") + "\n";
+        }
+        const std::lock_guard record_lock(record->mutex);
+        text += explanation(*record);
+    }
+    return text;
 }
 
 }  // namespace mutirao::mpi

@@ -1,6 +1,6 @@
 // What the setting `summary` prints at the end of a program, in one line: how much faster or slower its collectives
 // were than the MPI library's own, as far as that was measured, net of all that mutirao cost; how many calls ran by
-// its algorithms; where none did, why.
+// its algorithms; where none did, why. The setting `explain` adds a line for each kind of call.
 #pragma once
 
 #include <cstdint>
@@ -35,5 +35,11 @@ std::string summary(Runtime* runtime, const Job* job);
 
 /// `start_ms`: what MPI_Init took longer.
 std::string summary(const Sums& sums, double start_ms);
+
+/// The same arguments as for a summary.
+std::string explanation(Runtime* runtime, const Job* job);
+
+/// Of one communicator; `record` is locked.
+std::string explanation(const Record& record);
 
 }  // namespace mutirao::mpi

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace mutirao::mpi {
 namespace {
 
@@ -129,6 +131,29 @@ TEST(Summary, RemembersWhatForgottenRulingsRan) {
     EXPECT_EQ(record.classes.begin()->second.forgotten_calls, 72u);
     EXPECT_NE(line_of(record).find("120 of 120 collective calls ran by its algorithms"), std::string::npos)
         << line_of(record);
+}
+
+TEST(Explanation, HasALineForEachKindOfCall) {
+    Record record;
+    fill(record, {ruling("ring", 100)});
+    record.name = "MPI_COMM_WORLD";
+    record.reason = "network measured";
+    ClassRecord& of_class = record.classes.begin()->second;
+    of_class.shapes = {Collective::allreduce, 0, 13};
+    of_class.length_bytes = 4096;
+    of_class.rulings.back().reason = "measured";
+    EXPECT_EQ(explanation(record),
+              "  MPI_COMM_WORLD (4 ranks) on 2 hosts, 120 calls; network measured\n"
+              "    allreduce of 4 KiB: 20 by the MPI library, 100 by mutirao; ring (measured)\n");
+}
+
+TEST(Explanation, FitsAScreenWhateverThereIs) {
+    Record record;
+    fill(record, {});
+    for (int length_class = 20; length_class < 200; ++length_class) record.classes[{Collective::barrier, 0, length_class}];
+    const std::string text = explanation(record);
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 24);
+    EXPECT_NE(text.find("161 more kinds of calls"), std::string::npos);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ def test_the_library_explains_itself_at_the_end_if_it_is_asked(run, explain):
     """Without the command line: whoever preloads the library has no other voice."""
     errors = passed(run("collectives_check", "barrier", ranks=2,
                         settings={"explain": explain, "profile": "off"})).errors
-    assert (errors.count("MPI_COMM_WORLD: 2 ranks") == 1) == (explain == "on"), errors
+    assert (errors.count("MPI_COMM_WORLD (2 ranks)") == 1) == (explain == "on"), errors
     assert explain == "on" or errors == ""
 
 
