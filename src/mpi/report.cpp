@@ -44,8 +44,7 @@ void tell(const Settings& settings, Runtime* runtime, const Job* job) {
     if (settings.explain) {
         const std::string text = explanation(runtime, job);
         std::fwrite(text.data(), 1, text.size(), stderr);
-    }
-    if (settings.summary) {
+    } else if (settings.summary) {
         write_line(STDERR_FILENO, summary(runtime, job));
     }
 }
