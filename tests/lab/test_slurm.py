@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from labs import network_of
-from mutirao import __version__
 from mutirao.launch_styles import is_open_mpi
 from mutirao.mpis import found_mpis
 from mutirao.paths import LIBRARIES, PRELOAD, ROOT
@@ -71,7 +70,7 @@ def test_all_ranks_of_a_job_are_served(slurm, mpi, started):
     report.unlink(missing_ok=True)
     program = f"{mpi.program('collective')} broadcast --settle-calls 20"
     said = slurm.batch(*started(mpi, f"--set explain=on --set report={report}", program), **mpi.environment())
-    assert said.count(f"mutirao {__version__} over") == 1, said
+    assert said.count("; its start took ") == 1, said
     world = json.loads(report.read_text())["communicators"][0]
     assert (world["ranks"], world["hosts"], world["state"]) == (RANKS, NODES, "mutirao")
 
