@@ -64,16 +64,16 @@ GetAttribute find(const Driver& driver) {
 
 /// Null: not loaded. Looked for again when anything has been loaded since.
 GetAttribute loaded(std::size_t which) {
-    static std::array<std::atomic<GetAttribute>, drivers.size()> known{};
+    static std::array<std::atomic<GetAttribute>, drivers.size()> functions{};
     static std::array<std::atomic<unsigned long long>, drivers.size()> looked{};
-    if (const GetAttribute function = known[which].load(std::memory_order_relaxed)) {
+    if (const GetAttribute function = functions[which].load(std::memory_order_relaxed)) {
         return function;
     }
     const unsigned long long now = loaded_libraries();
     if (looked[which].exchange(now, std::memory_order_relaxed) != now) {
-        known[which].store(find(drivers[which]), std::memory_order_relaxed);
+        functions[which].store(find(drivers[which]), std::memory_order_relaxed);
     }
-    return known[which].load(std::memory_order_relaxed);
+    return functions[which].load(std::memory_order_relaxed);
 }
 
 }  // namespace

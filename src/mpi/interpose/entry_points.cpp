@@ -126,6 +126,16 @@ template <bool arrays_say_nothing, typename... Arguments>
     return call;
 }
 
+/// Where no rank knows the others' counts.
+template <auto ours>
+constexpr bool counts_tell_no_class = false;
+template <>
+constexpr bool counts_tell_no_class<&alltoallv> = true;
+template <>
+constexpr bool counts_tell_no_class<&gatherv> = true;
+template <>
+constexpr bool counts_tell_no_class<&scatterv> = true;
+
 /// An entry point of a collective: `ours` takes the call if there is a job and it is the program's own.
 template <auto ours, typename Native>
 struct Collective {
@@ -153,8 +163,7 @@ struct Collective {
   private:
     template <typename... Arguments>
     CallWords words(Arguments... arguments) const {
-        constexpr bool blocks_are_own = ours == &alltoallv || ours == &gatherv || ours == &scatterv;
-        return words_of<blocks_are_own>(reinterpret_cast<const void*>(native), arguments...);
+        return words_of<counts_tell_no_class<ours>>(reinterpret_cast<const void*>(native), arguments...);
     }
 
     /// Apart from what repeated calls pass through, so that they keep few registers.
