@@ -15,7 +15,7 @@ from mutirao.studies.reaction import RECOVERS, WORSENS, Event, Switcher
 from mutirao.studies.steady import Pace, SteadyRun, run_steady
 
 ROOT = 12
-SETTLE_S = 25.0
+SETTLE_S = 75.0  # it is set up after ten, and has tried what there is to be tried after fifty
 WINDOW_S = {WORSENS: 30.0, RECOVERS: 15.0}  # until the next change
 WORSE = 10.0
 # Sites and the round trip between them; each gets worse and recovers. Without the first the shortest way to S4 leads
