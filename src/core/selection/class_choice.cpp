@@ -279,7 +279,7 @@ int ClassChoice::best_after_news(bool runs_as_before) const {
     for (int i = 0; i < arm_count(); ++i) {
         const Rival& it = rival(i);
         const bool eligible = i == 0 || it.miss > 0;
-        if (eligible && !it.closed && !it.to_incumbent.known() && expected_us(i) < expected_us(best)) best = i;
+        if (eligible && !it.closed && !it.to_incumbent.known() && after_news_us(i) < after_news_us(best)) best = i;
     }
     const bool as_before = runs_as_before && !rival(best).improved;
     const double margin = as_before ? std::max(error_, news_margin) : news_margin;
@@ -288,9 +288,16 @@ int ClassChoice::best_after_news(bool runs_as_before) const {
     return proven || is_clearly_faster(best, 0, news_margin) ? best : 0;
 }
 
+/// By prediction, what runs, too: what its calls took holds what ranks waited for, which the news may have changed.
+double ClassChoice::after_news_us(int number) const {
+    const Rival& it = rival(number);
+    const Ratio& ratio = best_known(it);
+    return number != incumbent_ && ratio.known() ? ratio.value * by_prediction_us(rival(incumbent_)) : by_prediction_us(it);
+}
+
 /// Apart from what is waited for, whatever runs.
 bool ClassChoice::is_clearly_faster(int number, int other, double margin) const {
-    const double us = expected_us(number), other_us = expected_us(other), waiting_us = waiting_us_.value_or(0);
+    const double us = after_news_us(number), other_us = after_news_us(other), waiting_us = waiting_us_.value_or(0);
     return us < other_us - news_margin_us && us - waiting_us < (other_us - waiting_us) * (1 - margin);
 }
 
@@ -306,8 +313,8 @@ void ClassChoice::follow_the_news(bool runs_as_before, bool gains_as_before) {
     if (best == incumbent_) {
         reason_ = "the network changed: predicted " + duration(incumbent_us()) + " now, and no other is clearly faster";
     } else {
-        reason_ = "the network changed: predicted " + duration(expected_us(best)) + ", " +
-                  with_time(rival(incumbent_).arm, incumbent_us());
+        reason_ = "the network changed: predicted " + duration(after_news_us(best)) + ", " +
+                  with_time(rival(incumbent_).arm, after_news_us(incumbent_));
         for (Rival& each : rivals_) each.to_incumbent = {};
     }
     books_.compare_anew();

@@ -154,6 +154,7 @@ class ClassChoice {
     void clock_anew();
     bool native_may_be_faster() const;
     int best_after_news(bool runs_as_before) const;
+    double after_news_us(int number) const;
     bool is_clearly_faster(int number, int other, double margin) const;
     const SampleSeries& series_of(int number) const;
     void learn_from_times();

@@ -233,6 +233,30 @@ TEST_F(DeciderTest, ThatTheProgramsOwnMessagesTakeLongerIsNotHeldAgainstWhatRuns
     }
 }
 
+// What runs avoids the link, and is predicted as before when that recovers; its calls took long by the program's waits.
+TEST_F(DeciderTest, WhatWasWaitedForBeforeTheNewsIsNotHeldAgainstWhatRuns) {
+    bool worse = false;
+    program.add(broadcasts, [&](const Arm& run, std::uint64_t) {
+        const double waiting_us = worse ? 1'655'000 : 290'000;
+        return waiting_us + (run.candidate.native() ? (worse ? 1'657'000 : 409'000) : 350'000);
+    });
+    const auto predicted = [&](bool news) {
+        Outlook made = outlook({{"native", worse ? 1'657'000 : 409'000}, {"binomial", 350'000}}, 0.25, Collective::broadcast);
+        made.of_another_network = news;
+        return made;
+    };
+    decider.on_outlook(broadcasts, predicted(false));
+    calls(broadcasts, 40);
+    EXPECT_EQ(program.ran().back(), "binomial");
+    for (const bool now_worse : {true, false}) {
+        worse = now_worse;
+        decider.on_outlook(broadcasts, predicted(true));
+        const std::ptrdiff_t before = ran("binomial");
+        calls(broadcasts, 15);
+        EXPECT_EQ(ran("binomial") - before, 15) << worse;
+    }
+}
+
 // Native, probed after them, takes far less than the incumbent took before; the incumbent now takes less still.
 TEST_F(DeciderTest, CallsBeforeTheNewsAreNoControlsOfAProbeAfterThem) {
     struct State {
