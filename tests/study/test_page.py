@@ -37,13 +37,6 @@ def test_the_demos_page_is_whole(study_with):
             assert all(f"{value:g}" in text for value in point["completion_ms"])
 
 
-def test_drawings_keep_their_own_arrow_heads(result):
-    page = str(make_page(result, PICTURES))
-    checker = checked(page)
-    assert len(checker.ids) == len(set(checker.ids)) == 2
-    assert set(re.findall(r"url\(#([^)]+)\)", page)) == set(checker.ids)
-
-
 def test_every_number_is_there(result):
     """In what is read, not only in the JSON at the end."""
     text = " ".join(checked(str(make_page(result, PICTURES))).text)

@@ -39,7 +39,7 @@ class Job:
 
 def bars(commit_hash: str) -> list[Bar]:
     jobs = drawn_jobs(commit_hash)
-    return [Bar(f"lengths-{number + 1}", f"first and second runs of {_JOBS // _BARS} programs of 1 to 300 s", 35,
+    return [Bar(f"lengths-{number + 1}", f"first and second runs of {_JOBS // _BARS} programs of 1 to 300 s", 30,
                 lambda part=jobs[number::_BARS]: findings(_rows(part))) for number in range(_BARS)]
 
 
