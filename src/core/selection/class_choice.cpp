@@ -274,6 +274,7 @@ void ClassChoice::carry_over(const std::vector<Rival>& before, const Rival& ran)
 // Only what was measured once, before the news, is known well enough to rule without a probe. What is no longer
 // measured to be faster than the MPI library's own must be predicted to be. Where neither what runs nor another is
 // predicted to take another time than before, predictions say no more than they did: by their error it must be faster.
+// The same over another tree is no other: it was found faster than native, and news come piece by piece.
 int ClassChoice::best_after_news(bool runs_as_before) const {
     int best = incumbent_;
     for (int i = 0; i < arm_count(); ++i) {
@@ -285,7 +286,8 @@ int ClassChoice::best_after_news(bool runs_as_before) const {
     const double margin = as_before ? std::max(error_, news_margin) : news_margin;
     if (!is_clearly_faster(best, incumbent_, margin)) best = incumbent_;
     const bool proven = runs_as_before && best == incumbent_;
-    return proven || is_clearly_faster(best, 0, news_margin) ? best : 0;
+    const bool goes_on = rival(best).arm.candidate == rival(incumbent_).arm.candidate;
+    return proven || is_clearly_faster(best, 0, goes_on ? 0 : news_margin) ? best : 0;
 }
 
 /// By prediction, what runs, too: what its calls took holds what ranks waited for, which the news may have changed.
