@@ -8,7 +8,7 @@ from mutirao.reports.choices import NATIVE, choice_of
 from mutirao.reports.full import as_far_as_counted, class_title, extent, in_full, title
 from mutirao.reports.head import forgotten, head
 from mutirao.saved import account_of, own_calls
-from mutirao.units import counted, duration, ratio
+from mutirao.units import counted, ratio
 
 _MOST_CLASSES, _MOST_COMMUNICATORS, _MOST_ALIKE = 8, 3, 2
 

@@ -233,54 +233,53 @@ TEST_F(DeciderTest, ThatTheProgramsOwnMessagesTakeLongerIsNotHeldAgainstWhatRuns
     }
 }
 
-// The link recovers after two calls that waited for it: what is known of the program's waits is of before.
-TEST_F(DeciderTest, WhatWasWaitedForBeforeTheNewsIsNotHeldAgainstWhatRuns) {
+/// Broadcasts of a program whose own messages go over a link, too, which gets worse and recovers.
+class LinkOfTheProgram : public DeciderTest {
+  protected:
     struct State {
         double waiting_us, native_us, binomial_us;
     };
-    State now{290'000, 520'000, 350'000};
-    program.add(broadcasts, [&](const Arm& run, std::uint64_t) {
-        return now.waiting_us + (run.candidate.native() ? now.native_us : now.binomial_us);
-    });
-    const auto predicted = [&](bool news) {
-        Outlook made = outlook({{"native", now.native_us}, {"binomial", now.binomial_us}}, 0.25, Collective::broadcast);
+
+    void SetUp() override {
+        program.add(broadcasts, [this](const Arm& run, std::uint64_t) {
+            return now_.waiting_us + (run.candidate.native() ? now_.native_us : now_.binomial_us);
+        });
+        decider.on_outlook(broadcasts, predicted(false));
+        calls(broadcasts, 40);
+        EXPECT_EQ(program.ran().back(), "binomial");
+    }
+    void change(const State& to) {
+        now_ = to;
+        decider.on_outlook(broadcasts, predicted(true));
+    }
+
+    static constexpr State worse{1'655'000, 1'657'000, 450'000}, recovered{290'000, 520'000, 450'000};
+
+  private:
+    Outlook predicted(bool news) const {
+        Outlook made = outlook({{"native", now_.native_us}, {"binomial", now_.binomial_us}}, 0.25, Collective::broadcast);
         made.of_another_network = news;
         return made;
-    };
-    decider.on_outlook(broadcasts, predicted(false));
-    calls(broadcasts, 40);
-    EXPECT_EQ(program.ran().back(), "binomial");
-    now = {1'655'000, 1'657'000, 450'000};
-    decider.on_outlook(broadcasts, predicted(true));
+    }
+
+    State now_{290'000, 520'000, 350'000};
+};
+
+// What is known of the program's waits after two calls that waited is of before.
+TEST_F(LinkOfTheProgram, WhatWasWaitedForBeforeTheNewsIsNotHeldAgainstWhatRuns) {
+    change(worse);
     calls(broadcasts, 2);
-    now = {290'000, 520'000, 450'000};
-    decider.on_outlook(broadcasts, predicted(true));
+    change(recovered);
     const std::ptrdiff_t before = ran("native");
     calls(broadcasts, 4);
     EXPECT_EQ(ran("native"), before);
 }
 
 // Native, probed after them, takes far less than the incumbent took before; the incumbent now takes less still.
-TEST_F(DeciderTest, CallsBeforeTheNewsAreNoControlsOfAProbeAfterThem) {
-    struct State {
-        double waiting_us, native_us, binomial_us;
-    };
-    State now{290'000, 520'000, 350'000};
-    program.add(broadcasts, [&](const Arm& run, std::uint64_t) {
-        return now.waiting_us + (run.candidate.native() ? now.native_us : now.binomial_us);
-    });
-    const auto predicted = [&](bool news) {
-        Outlook made = outlook({{"native", now.native_us}, {"binomial", now.binomial_us}}, 0.25, Collective::broadcast);
-        made.of_another_network = news;
-        return made;
-    };
-    decider.on_outlook(broadcasts, predicted(false));
-    calls(broadcasts, 40);
-    now = {1'655'000, 1'657'000, 450'000};
-    decider.on_outlook(broadcasts, predicted(true));
+TEST_F(LinkOfTheProgram, CallsBeforeTheNewsAreNoControlsOfAProbeAfterThem) {
+    change(worse);
     calls(broadcasts, 12);
-    now = {290'000, 520'000, 450'000};
-    decider.on_outlook(broadcasts, predicted(true));
+    change(recovered);
     const std::ptrdiff_t before = ran("native");
     calls(broadcasts, 200);
     EXPECT_GT(ran("native"), before);  // it was probed
