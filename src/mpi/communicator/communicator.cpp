@@ -69,7 +69,7 @@ bool is_between_groups(MPI_Comm comm) {
 
 Communicator::Communicator(MPI_Comm comm, Job& job)
     : comm_(comm), job_(job), phase_(Phase::counting), record_(new_record(comm)),
-      table_(*members_, *record_, !runtime().settings.waits_at_start()), points_(first_units()) {
+      table_(*members_, *record_, !runtime().settings.waits_at_start()), points_(first_units(), runtime().settings.start != Start::soon) {
     remember(record_, comm == MPI_COMM_WORLD);
     PMPI_Comm_rank(comm, &my_rank_);
     members_->my_rank = my_rank_;

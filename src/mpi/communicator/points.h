@@ -5,7 +5,7 @@
 // Points lie in calls in which all ranks wait for each other anyway, so that ranks may wait there for what they began
 // to tell each other at the point before. In a program that makes no such calls they lie later: in calls in which all
 // follow a root, since who follows can be told by it whether there is anything to wait for; and in others, where some
-// run ahead of who cannot tell them, only seldom.
+// run ahead of who cannot tell them, only seldom, unless the user said that it pays soon.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,8 @@ class Points {
     static constexpr std::int64_t usual_first_units = 32;
     static constexpr std::size_t unit_bytes = std::size_t{1} << 16;
 
-    explicit Points(std::int64_t first_units = usual_first_units) : interval_units_(first_units) {}
+    explicit Points(std::int64_t first_units = usual_first_units, bool seldom = true)
+        : interval_units_(first_units), seldom_(seldom) {}
 
     static std::int64_t units_of(const CallShape& shape) {
         return 1 + static_cast<std::int64_t>(shape.length_bytes / unit_bytes);
@@ -60,13 +61,14 @@ class Points {
             case Collective::gather:
             case Collective::gatherv:
             case Collective::scan:
-            case Collective::exscan: return 16 * interval_units_;
+            case Collective::exscan: return seldom_ ? 16 * interval_units_ : interval_units_ / 2;
             default: return interval_units_ / 2;
         }
     }
 
     std::int64_t units_ = 0;
     std::int64_t interval_units_;
+    bool seldom_;
 };
 
 }  // namespace mutirao::mpi

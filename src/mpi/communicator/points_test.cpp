@@ -8,10 +8,10 @@ namespace mutirao::mpi {
 namespace {
 
 /// The numbers of the calls in which points lie.
-std::vector<int> points_in(const std::vector<CallShape>& calls) {
-    Points points;
+std::vector<int> points_in(const std::vector<CallShape>& calls, std::int64_t left = Points::usual_first_units,
+                           bool seldom = true) {
+    Points points(left, seldom);
     std::vector<int> found;
-    std::int64_t left = Points::usual_first_units;
     for (std::size_t call = 0; call < calls.size(); ++call) {
         if (points.lies_in(calls[call], left)) {
             found.push_back(static_cast<int>(call));
@@ -48,6 +48,11 @@ TEST(Points, LieWhereRanksWaitForEachOtherAnyway) {
 TEST(Points, LieSeldomWhereSomeRunAheadOfWhoCannotTellThem) {
     const std::vector<CallShape> gathers(20'000, call_of(Collective::gather, 8));
     EXPECT_EQ(points_in(gathers), (std::vector<int>{544, 2856, 14'994}));
+}
+
+TEST(Points, LieThereAsElsewhereWhereTheUserSaysThatItPays) {
+    const std::vector<CallShape> calls(30, call_of(Collective::reduce, 8));
+    EXPECT_EQ(points_in(calls, 1, false), points_in(std::vector(30, call_of(Collective::broadcast, 8)), 1));
 }
 
 TEST(Points, LieAnywhereInAProgramThatMakesNoSuchCalls) {
