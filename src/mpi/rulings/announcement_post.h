@@ -9,7 +9,7 @@
 
 #include "core/epochs/announcement.h"
 #include "mpi/communicator/members.h"
-#include "mpi/drivers/post.h"
+#include "mpi/rulings/post.h"
 #include "mpi/tags.h"
 
 namespace mutirao::mpi {

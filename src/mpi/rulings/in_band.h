@@ -15,9 +15,8 @@
 
 #include "core/forecast/bracket_detector.h"
 #include "core/settings/settings.h"
-#include "core/spanning_tree/rounds.h"
-#include "mpi/drivers/post.h"
 #include "mpi/job/world.h"
+#include "mpi/rulings/leader_rounds.h"
 #include "mpi/rulings/network_source.h"
 
 namespace mutirao::mpi {
@@ -27,22 +26,20 @@ bool wants_in_band(const Settings& settings);
 
 class InBandSource final : public NetworkSource, public Background {
   public:
-    /// Nothing is known yet. `world` outlives this. Ranks that lead no host take no part, and learn
+    /// Nothing is known yet. Ranks that lead no host take no part, and learn
     /// nothing.
     InBandSource(MPI_Comm twin, int tag, const World& world, const Settings& settings);
 
     std::optional<NetworkView> newer_than(std::uint64_t seen) override;
-    bool readable_here() const override { return leading_; }
+    bool readable_here() const override { return rounds_.has_value(); }
     std::string about() const override {
-        return leading_ ? "this rank watches the network inside its calls"
+        return readable_here() ? "this rank watches the network inside its calls"
                         : "whose first rank watches the network inside its calls";
     }
-    Background* background() override { return leading_ ? this : nullptr; }
+    Background* background() override { return readable_here() ? this : nullptr; }
     void progress() override;
 
   private:
-    enum class Kind : std::uint8_t { ping, pong, news };
-
     /// A link of which this host is the lower end.
     struct Probed {
         BracketDetector detector;
@@ -53,23 +50,15 @@ class InBandSource final : public NetworkSource, public Background {
         bool connected = false;
     };
 
-    int me() const { return world_.my_host(); }
     Probed& link(int host) { return links_[static_cast<std::size_t>(host)]; }
-    double believed_us(int host) const;
-    void join();
     void use_tree();
     void ping_who_is_due(double at_us);
-    void take(const Post::Received& letter, double arrived_us);
+    void take(const LeaderRounds::Letter& letter, double arrived_us);
     void take_pong(int host, double arrived_us, double unnoticed_us);
-    void carry(const Rounds::Output& output);
-    void send(int host, Kind kind, std::span<const std::byte> body);
 
-    const bool leading_;
-    const World& world_;
     const double tree_period_us_;
     std::mutex mutex_;
-    Post post_;
-    Rounds rounds_;
+    std::optional<LeaderRounds> rounds_;  ///< leaders only
     std::vector<Probed> links_;  ///< by host; of those up to this one unused
     std::uint64_t tree_of_ = 0;  ///< view().changes whose tree the periods fit
     double next_ping_us_ = 0;    ///< the earliest

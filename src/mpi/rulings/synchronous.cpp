@@ -2,71 +2,35 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <type_traits>
+#include <limits>
+#include <numeric>
 
-#include "core/spanning_tree/kruskal.h"
-#include "mpi/drivers/ghs_driver.h"
-#include "mpi/drivers/probe.h"
-#include "mpi/drivers/tree_gather.h"
+#include "core/text/bytes.h"
+#include "mpi/executor/patience.h"
+#include "mpi/rulings/topology.h"
 #include "mpi/stopwatch.h"
 
 namespace mutirao::mpi {
 namespace {
 
+using Kind = LeaderRounds::Kind;
+
 // What a single look at a link can tell from its noise. Only a threshold of 0, which asks for every
 // difference, gets more.
 constexpr double noticeable_percent = 10;
 constexpr double noticeable_us = 500;
-// The first round trip also waits for the other host to enter the call.
-constexpr int looks = 2;
+// The first round trip also waits for the other host to enter the call, and at first for the connection. Over a short
+// link the noise of the hosts is most of what one shows, and more of them cost nothing while longer links are measured.
+constexpr int first_round_trips = 3, round_trips = 2, times_more_if_short = 4;
+constexpr double short_round_trip_us = 20'000;
 
 bool changed(double before_us, double after_us, const std::optional<double>& threshold_percent) {
-    if (!std::isfinite(before_us) || !std::isfinite(after_us)) {
-        return before_us != after_us;
+    if (!std::isfinite(before_us)) {
+        return true;
     }
     const double by_us = std::abs(after_us - before_us);
     const double percent = threshold_percent.value_or(noticeable_percent);
     return by_us > before_us * percent / 100 && (percent == 0 || by_us > noticeable_us);
-}
-
-template <typename Plain>
-std::vector<std::byte> to_bytes(const std::vector<Plain>& values) {
-    static_assert(std::is_trivially_copyable_v<Plain>);
-    std::vector<std::byte> bytes(values.size() * sizeof(Plain));
-    if (!values.empty()) {
-        std::memcpy(bytes.data(), values.data(), bytes.size());
-    }
-    return bytes;
-}
-
-template <typename Plain>
-std::vector<Plain> values_of(const std::vector<std::byte>& bytes) {
-    std::vector<Plain> values(bytes.size() / sizeof(Plain));
-    if (!values.empty()) {
-        std::memcpy(values.data(), bytes.data(), values.size() * sizeof(Plain));
-    }
-    return values;
-}
-
-/// A link as its lower end tells it to all when the tree is built.
-struct KnownLink {
-    std::int32_t low;
-    std::int32_t high;
-    double latency_us;
-    std::int64_t in_tree;
-    std::int64_t messages;  ///< of building the tree, by the lower end; in its first link
-};
-
-std::vector<int> branches_of(int host, const EdgeList& tree) {
-    std::vector<int> branches;
-    for (const auto& [low, high] : tree) {
-        if (low == host || high == host) {
-            branches.push_back(low == host ? high : low);
-        }
-    }
-    std::sort(branches.begin(), branches.end());
-    return branches;
 }
 
 Leaders leaders_of(const Members& members) {
@@ -74,105 +38,125 @@ Leaders leaders_of(const Members& members) {
     leaders.my_host = members.placement->host_of(members.my_rank);
     for (int host = 0; host < members.host_count(); ++host) {
         const int leader = members.placement->ranks_of(host).front();
-        leaders.twin_rank_of_host.push_back(
-            members.twin_rank_of[static_cast<std::size_t>(leader)]);
+        leaders.rank_of_host.push_back(members.twin_rank_of[static_cast<std::size_t>(leader)]);
     }
     return leaders;
 }
 
 }  // namespace
 
-SynchronousAdaptation::SynchronousAdaptation(MPI_Comm twin, int tag, const Members& members,
-                                             const Settings& settings)
-    : settings_(settings) {
+SynchronousAdaptation::SynchronousAdaptation(MPI_Comm twin, int tag, const Members& members, const Settings& settings)
+    : threshold_percent_(settings.change_threshold_percent) {
     if (members.placement->position_of(members.my_rank) == 0) {
-        mailbox_.emplace(twin, leaders_of(members), tag);
+        rounds_.emplace(twin, tag, leaders_of(members));
+        links_.resize(static_cast<std::size_t>(rounds_->host_count()));
+        said_.resize(links_.size());
     }
 }
 
 std::optional<Topology> SynchronousAdaptation::check(AdaptationRecord& record) {
     const Stopwatch watch;
-    if (mailbox_) {
-        mailbox_->begin_round();
-        if (topology_) {
-            adapt();
-        } else {
-            build(record);
-        }
+    if (!rounds_) {
+        record.checked(watch.elapsed_ms());
+        return std::nullopt;
     }
+    ++check_;
+    measure_links();
+    tell_all(Kind::measured);
+    wait_until([this] { return all_said(&Said::measured) && has_minimal_tree(); });
+    tell_all(Kind::at_rest);
+    wait_until([this] { return all_said(&Said::at_rest); });
     record.checked(watch.elapsed_ms());
-    return topology_ && topology_->complete() ? topology_ : std::nullopt;
+    if (check_ == 1) {
+        record.ghs_messages = std::accumulate(
+            said_.begin(), said_.end(), static_cast<long>(rounds_->steps_sent()),
+            [](long sum, const Said& each) { return sum + static_cast<long>(each.steps); });
+    }
+    std::vector<int> hosts(links_.size());
+    std::iota(hosts.begin(), hosts.end(), 0);
+    return topology_of(rounds_->rounds().view(), hosts, rounds_->me());
 }
 
-void SynchronousAdaptation::build(AdaptationRecord& record) {
-    const int me = mailbox_->leaders().my_host;
-    const int hosts = mailbox_->leaders().count();
-    const std::vector<double> latency_us =
-        probe_links(*mailbox_, {.timeout_ms = settings_.probe_timeout_ms});
-    const TreePart part = build_spanning_tree(*mailbox_, latency_us);
-    topology_.emplace();
-    topology_->network = Network(hosts);
-    if (part.hosts_in_tree < hosts) {
-        return;
-    }
-    std::vector<KnownLink> mine;
-    for (int other = 0; other < hosts; ++other) {
-        if (other == me) {
-            continue;
+template <typename Condition>
+void SynchronousAdaptation::wait_until(const Condition& condition) {
+    for (Patience patience; !condition();) {
+        if (const auto letter = rounds_->receive()) {
+            take(*letter);
+        } else {
+            patience.rest();
         }
-        const bool in_tree = std::binary_search(part.branches.begin(), part.branches.end(), other);
-        mine.push_back({me, other, latency_us[static_cast<std::size_t>(other)], in_tree ? 1 : 0,
-                        mine.empty() ? part.messages_sent : 0});
     }
-    for (const KnownLink& each :
-         values_of<KnownLink>(gather_over_tree(*mailbox_, part.branches, to_bytes(mine)))) {
-        topology_->network.set_link(each.low, each.high, {.latency_us = each.latency_us});
-        if (each.in_tree != 0 && each.low < each.high) {
-            topology_->spanning_tree.emplace_back(each.low, each.high);
-        }
-        record.ghs_messages += each.messages;
-    }
-    std::sort(topology_->spanning_tree.begin(), topology_->spanning_tree.end());
 }
 
-// Both ends of a link hold the same old and the same new latency, so they agree whether it changed;
-// the lower one tells the others, over the tree as it is.
-std::vector<ChangedLink> SynchronousAdaptation::measure_changes() {
-    const int me = mailbox_->leaders().my_host;
-    const std::vector<double> latency_us =
-        probe_links(*mailbox_, {looks, settings_.probe_timeout_ms});
-    std::vector<ChangedLink> mine;
-    for (int other = me + 1; other < mailbox_->leaders().count(); ++other) {
-        const double now_us = latency_us[static_cast<std::size_t>(other)];
-        const double before_us = topology_->network.link(me, other).latency_us;
-        if (changed(before_us, now_us, settings_.change_threshold_percent)) {
-            mine.push_back({me, other, now_us});
-        }
+void SynchronousAdaptation::measure_links() {
+    for (int host = rounds_->me() + 1; host < rounds_->host_count(); ++host) {
+        link(host) = {check_ == 1 ? first_round_trips : round_trips, 0, std::numeric_limits<double>::infinity()};
+        ping(host);
     }
-    auto links = values_of<ChangedLink>(gather_over_tree(
-        *mailbox_, branches_of(me, topology_->spanning_tree), to_bytes(mine)));
-    std::sort(links.begin(), links.end(), [](const auto& a, const auto& b) {
-        return std::pair(a.low, a.high) < std::pair(b.low, b.high);
+    wait_until([this] {
+        return std::all_of(links_.begin(), links_.end(), [](const Measuring& each) { return each.left == 0; });
     });
-    return links;
+    for (int host = rounds_->me() + 1; host < rounds_->host_count(); ++host) {
+        const double now_us = link(host).least_us / 2;
+        if (changed(rounds_->believed_us(host), now_us, threshold_percent_)) {
+            rounds_->announce(host, now_us);
+        }
+    }
 }
 
-void SynchronousAdaptation::adapt() {
-    if (!topology_->complete()) {
-        return;
+void SynchronousAdaptation::ping(int host) {
+    link(host).sent_us = now_us();
+    rounds_->send(host, Kind::ping);
+}
+
+void SynchronousAdaptation::take(const LeaderRounds::Letter& letter) {
+    Said& said = said_[static_cast<std::size_t>(letter.from)];
+    ByteReader reader(letter.body);
+    if (letter.kind == Kind::ping) {
+        rounds_->send(letter.from, Kind::pong);
+    } else if (letter.kind == Kind::pong) {
+        Measuring& it = link(letter.from);
+        const double took_us = now_us() - it.sent_us;
+        if (took_us < short_round_trip_us && !std::isfinite(it.least_us)) {
+            it.left *= times_more_if_short;
+        }
+        it.least_us = std::min(it.least_us, took_us);
+        if (--it.left > 0) {
+            ping(letter.from);
+        }
+    } else if (letter.kind == Kind::measured) {
+        said.measured = static_cast<std::uint32_t>(reader.take(4));
+    } else {
+        said.at_rest = static_cast<std::uint32_t>(reader.take(4));
+        said.steps = reader.take(8);
     }
-    const std::vector<ChangedLink> changes = measure_changes();
-    if (changes.empty()) {
-        return;
+}
+
+void SynchronousAdaptation::tell_all(Kind kind) {
+    ByteWriter body;
+    body.put(check_, 4);
+    body.put(rounds_->steps_sent(), 8);
+    const std::vector<std::byte> bytes = std::move(body).take();
+    for (int host = 0; host < rounds_->host_count(); ++host) {
+        if (host != rounds_->me()) {
+            rounds_->send(host, kind, bytes);
+        }
     }
-    // All hosts have come to this call, so one that no probe reached was late; the next check will tell.
-    Topology now = with_changes(*topology_, changes);
-    if (minimum_spanning_tree(now.network).size() + 1 < static_cast<std::size_t>(now.network.host_count())) {
-        return;
+}
+
+/// Who has gone on to the next check said so of this one before.
+bool SynchronousAdaptation::all_said(std::uint32_t Said::*what) const {
+    for (int host = 0; host < rounds_->host_count(); ++host) {
+        if (host != rounds_->me() && said_[static_cast<std::size_t>(host)].*what < check_) {
+            return false;
+        }
     }
-    EdgeList tree = adapt_spanning_tree(*mailbox_, *topology_, changes);
-    topology_ = std::move(now);
-    topology_->spanning_tree = std::move(tree);
+    return true;
+}
+
+bool SynchronousAdaptation::has_minimal_tree() const {
+    const Rounds& rounds = rounds_->rounds();
+    return !rounds.running() && rounds.version().latency_us == rounds.view().latency_us;
 }
 
 }  // namespace mutirao::mpi

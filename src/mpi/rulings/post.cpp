@@ -1,4 +1,4 @@
-#include "mpi/drivers/post.h"
+#include "mpi/rulings/post.h"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ Post::~Post() {
 }
 
 void Post::send(int rank, std::shared_ptr<const Bytes> bytes) {
-    Sending& sending = sending_.emplace_back(Sending{rank, MPI_REQUEST_NULL, std::move(bytes)});
+    Sending& sending = sending_.emplace_back(Sending{MPI_REQUEST_NULL, std::move(bytes)});
     PMPI_Isend(sending.bytes->data(), static_cast<int>(sending.bytes->size()), MPI_BYTE, rank, tag_,
                comm_, &sending.request);
     reap();
@@ -52,16 +52,6 @@ void Post::reap() {
     PMPI_Testsome(static_cast<int>(requests.size()), requests.data(), &count, completed.data(), MPI_STATUSES_IGNORE);
     std::size_t at = 0;
     std::erase_if(sending_, [&](const Sending&) { return requests[at++] == MPI_REQUEST_NULL; });
-}
-
-void Post::finish() {
-    std::erase_if(sending_, [this](Sending& sending) {
-        if (given_up_.contains(sending.to)) {
-            return false;
-        }
-        PMPI_Wait(&sending.request, MPI_STATUS_IGNORE);
-        return true;
-    });
 }
 
 }  // namespace mutirao::mpi
