@@ -90,7 +90,7 @@ endfunction()
 # The name of the binary interface that compiling with these options makes programs of.
 function(mutirao_find_abi compile out)
     execute_process(COMMAND ${CMAKE_C_COMPILER} -E -P ${compile}
-                            ${PROJECT_SOURCE_DIR}/src/mpi/interpose/abi_of_headers.h
+                            ${PROJECT_SOURCE_DIR}/src/mpi/base/abi_of_headers.h
                     OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
     string(REGEX MATCH "mutirao_abi ([a-z0-9 -]+)" found "${text}")
     string(REPLACE " " "" abi "${CMAKE_MATCH_1}")

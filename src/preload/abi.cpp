@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "mpi/interpose/object_file.h"
+#include "mpi/base/launch.h"
 
 namespace mutirao::preload {
 namespace {

@@ -16,7 +16,7 @@
 #include <string>
 
 #include "mpi/interpose/functions.h"
-#include "mpi/interpose/launch_rank.h"
+#include "mpi/base/launch.h"
 #include "preload/abi.h"
 #include "preload/narrowed.h"
 
@@ -67,7 +67,7 @@ void* open_library() {
     if (library != nullptr) {
         using Bind = void (*)(void* (*)(const char*));
         reinterpret_cast<Bind>(dlsym(library, "mutirao_bind"))(next_function);
-    } else if (mutirao::mpi::speaks_for_job()) {
+    } else if (mutirao::speaks_for_job()) {
         std::fprintf(stderr,
                      "mutirao: no library for %s (%s), so it takes all calls; mutirao build --mpicc PATH"
                      " builds one with its compiler wrapper (%s)\n",

@@ -9,6 +9,8 @@ import pytest
 from mutirao.paths import ROOT
 
 MOST_FUNCTION_LINES = 60
+# From the bottom up.
+MPI_LAYERS = ("base", "executor", "watch", "job", "account", "decide", "communicator", "collectives", "interpose")
 CODE = (".cpp", ".h", ".c", ".py")
 
 
@@ -57,6 +59,16 @@ def test_the_core_knows_nothing_above_it_and_no_clock_socket_or_environment():
             code = re.sub(r"//.*", "", (ROOT / path).read_text())
             found = forbidden.search(code)
             assert path.endswith("_test.cpp") or not found, f"{path}: {found[0]}"
+
+
+def layer(path):
+    return MPI_LAYERS.index(path.split("/")[-2])
+
+
+def test_includes_between_the_layers_of_src_mpi_point_down():
+    wrong = [f"{path} includes {name}" for path in tracked(".cpp", ".h") if path.startswith("src/mpi/")
+             for name in includes(path) if name.startswith("mpi/") and layer(name) > layer(path)]
+    assert wrong == []
 
 
 def test_no_function_is_too_long():

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "mpi/communicator/registry.h"
-#include "mpi/executor/binding.h"
+#include "mpi/executor/memory.h"
 
 namespace mutirao::mpi {
 

@@ -21,19 +21,20 @@
 
 #include "core/epochs/epochs.h"
 #include "core/epochs/route.h"
+#include "mpi/account/record.h"
+#include "mpi/base/background.h"
+#include "mpi/base/slots.h"
+#include "mpi/base/world.h"
 #include "mpi/communicator/connections.h"
-#include "mpi/communicator/members.h"
 #include "mpi/communicator/points.h"
-#include "mpi/communicator/record.h"
 #include "mpi/communicator/repeated_calls.h"
 #include "mpi/communicator/ruling_table.h"
 #include "mpi/communicator/vote.h"
-#include "mpi/executor/background.h"
+#include "mpi/decide/announcement_post.h"
+#include "mpi/decide/docket.h"
 #include "mpi/executor/operation.h"
 #include "mpi/job/job.h"
-#include "mpi/rulings/announcement_post.h"
-#include "mpi/rulings/docket.h"
-#include "mpi/rulings/synchronous.h"
+#include "mpi/watch/synchronous.h"
 
 namespace mutirao::mpi {
 

@@ -9,8 +9,9 @@
 #include <random>
 
 #include "core/spanning_tree/kruskal.h"
+#include "mpi/base/world.h"
 #include "mpi/communicator/ruling_table.h"
-#include "mpi/rulings/docket.h"
+#include "mpi/decide/docket.h"
 
 namespace {
 

@@ -4,7 +4,6 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "mpi/runtime.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -34,10 +33,19 @@ int delete_communicator(MPI_Comm, int, void* attribute, void*) {
     return MPI_SUCCESS;
 }
 
+int communicator_key() {
+    static const int key = [] {
+        int made = MPI_KEYVAL_INVALID;
+        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &made, nullptr);
+        return made;
+    }();
+    return key;
+}
+
 Communicator* find_attribute(MPI_Comm comm) {
     void* attribute = nullptr;
     int found = 0;
-    PMPI_Comm_get_attr(comm, runtime().communicator_key, &attribute, &found);
+    PMPI_Comm_get_attr(comm, communicator_key(), &attribute, &found);
     return found != 0 ? static_cast<Communicator*>(attribute) : nullptr;
 }
 
@@ -51,19 +59,13 @@ Communicator& look_up(MPI_Comm comm, Job& job) {
         const std::lock_guard lock(living().mutex);
         living().all.emplace(&communicator, std::move(made));
     }
-    PMPI_Comm_set_attr(comm, runtime().communicator_key, &communicator);
+    PMPI_Comm_set_attr(comm, communicator_key(), &communicator);
     return communicator;
 }
 
 }  // namespace
 
 constinit thread_local RecentCommunicator RecentCommunicator::places[place_count] = {};
-
-int make_communicator_key() {
-    int key = MPI_KEYVAL_INVALID;
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &key, nullptr);
-    return key;
-}
 
 Communicator& communicator_of(MPI_Comm comm, Job& job) {
     RecentCommunicator* recent = RecentCommunicator::find(comm);

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "mpi/communicator/communicator.h"
-#include "mpi/interpose/native.h"
+#include "mpi/base/native.h"
 
 namespace mutirao::mpi {
 
@@ -48,8 +48,6 @@ struct RecentCommunicator {
     static constinit thread_local RecentCommunicator places[place_count]
         __attribute__((tls_model("initial-exec")));
 };
-
-int make_communicator_key();
 
 /// Made at the communicator's first call; lives until the program frees it, or MPI ends.
 Communicator& communicator_of(MPI_Comm comm, Job& job);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+
 namespace mutirao::mpi {
 
 /// What the program passed, but for its buffers, which say nothing of the call where they are plain: not null,

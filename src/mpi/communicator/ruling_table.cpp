@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/text/invariant.h"
-#include "mpi/communicator/record_text.h"
-#include "mpi/verbose.h"
+#include "mpi/account/record.h"
+#include "mpi/base/verbose.h"
 
 namespace mutirao::mpi {
 namespace {

@@ -18,8 +18,8 @@
 #include "core/selection/course.h"
 #include "core/selection/decider.h"
 #include "mpi/communicator/connections.h"
-#include "mpi/communicator/members.h"
-#include "mpi/communicator/record.h"
+#include "mpi/base/world.h"
+#include "mpi/account/record.h"
 #include "mpi/executor/native_compositions.h"
 #include "mpi/executor/plan.h"
 

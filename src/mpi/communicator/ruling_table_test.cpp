@@ -1,3 +1,4 @@
+#include "mpi/base/world.h"
 #include "mpi/communicator/ruling_table.h"
 
 #include <gtest/gtest.h>

@@ -3,8 +3,8 @@
 #include <span>
 
 #include "core/text/hash.h"
-#include "mpi/communicator/members.h"
-#include "mpi/runtime.h"
+#include "mpi/base/world.h"
+#include "mpi/base/runtime.h"
 
 namespace mutirao::mpi {
 namespace {

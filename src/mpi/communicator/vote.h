@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "mpi/job/job.h"
-#include "mpi/job/pending.h"
-#include "mpi/tags.h"
+#include "mpi/base/pending.h"
+#include "mpi/base/slots.h"
 
 namespace mutirao::mpi {
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 
+
 namespace mutirao::mpi {
 
 /// Never more than the path's bandwidth: what counts arrived after a look that found nothing of it, in

@@ -5,8 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "mpi/interpose/native.h"
-#include "mpi/runtime.h"
+#include "mpi/base/native.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -123,6 +122,15 @@ int forget_type(MPI_Datatype, int, void*, void*) {
     return MPI_SUCCESS;
 }
 
+int shape_key() {
+    static const int key = [] {
+        int made = MPI_KEYVAL_INVALID;
+        PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget_type, &made, nullptr);
+        return made;
+    }();
+    return key;
+}
+
 // MPI offers no question whether a type is committed, nor all that it takes for a wrong buffer; so it
 // is asked to send such a message to nobody.
 bool refused(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
@@ -133,22 +141,16 @@ bool refused(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm co
 TypeShape look_up(MPI_Datatype type) {
     void* attribute = nullptr;
     int found = 0;
-    PMPI_Type_get_attr(type, runtime().datatype_key, &attribute, &found);
+    PMPI_Type_get_attr(type, shape_key(), &attribute, &found);
     if (found != 0) {
         return unpacked_shape(attribute);
     }
     const TypeShape shape = examine(type);
-    PMPI_Type_set_attr(type, runtime().datatype_key, packed_shape(shape));
+    PMPI_Type_set_attr(type, shape_key(), packed_shape(shape));
     return shape;
 }
 
 }  // namespace
-
-int make_datatype_key() {
-    int key = MPI_KEYVAL_INVALID;
-    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget_type, &key, nullptr);
-    return key;
-}
 
 std::optional<TypeShape> shape_of(const void* buffer, MPI_Count count, MPI_Datatype type,
                                   MPI_Comm quiet) {

@@ -17,8 +17,6 @@ struct TypeShape {
     bool in_place = false;         ///< count elements are exactly count * packed_bytes bytes at the address
 };
 
-int make_datatype_key();
-
 /// Grows whenever a datatype is freed, whose handle may be used again for another.
 inline std::atomic<std::uint64_t> freed_types{1};
 

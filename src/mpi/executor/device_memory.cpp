@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "mpi/interpose/native.h"
+#include "mpi/base/native.h"
 
 namespace mutirao::mpi {
 namespace {

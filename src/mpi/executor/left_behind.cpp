@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "mpi/executor/patience.h"
+#include "mpi/base/waiting.h"
 
 namespace mutirao::mpi {
 

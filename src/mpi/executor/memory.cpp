@@ -1,5 +1,6 @@
 #include "mpi/executor/memory.h"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -87,6 +88,39 @@ int Memory::finish_blocks() {
         next += block.bytes();
     }
     return MPI_SUCCESS;
+}
+
+int lay_out(const Binding& binding, Memory& memory) {
+    switch (binding.writes) {
+        case Binding::Writes::nothing: break;
+        case Binding::Writes::output: memory.write(binding.output); break;
+        case Binding::Writes::unseen: memory.discard(binding.output.bytes()); break;
+        case Binding::Writes::blocks: memory.write_blocks(binding.output_blocks); break;
+        case Binding::Writes::received: memory.pass_on(binding.output, false); break;
+        case Binding::Writes::passed_on: memory.pass_on(binding.output, true); break;
+    }
+    memory.reduction = binding.reduction;
+    switch (binding.reads) {
+        case Binding::Reads::nothing: break;
+        case Binding::Reads::input: memory.read(binding.input); break;
+        case Binding::Reads::copy: return memory.read_copy(binding.input);
+        case Binding::Reads::blocks: return memory.read_blocks(binding.input_blocks);
+    }
+    return MPI_SUCCESS;
+}
+
+TypedMemory::TypedMemory(MPI_Datatype type, MPI_Count count) {
+    MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+    PMPI_Type_get_extent(type, &lower, &extent);
+    PMPI_Type_get_true_extent(type, &true_lower, &true_extent);
+    const MPI_Aint steps = extent * static_cast<MPI_Aint>(std::max<MPI_Count>(count, 1) - 1);
+    // Elements are aligned here as they are in the program's memory.
+    constexpr MPI_Aint alignment = alignof(std::max_align_t);
+    const MPI_Aint lowest = true_lower + std::min<MPI_Aint>(0, steps);
+    const MPI_Aint begin = lowest - (lowest % alignment + alignment) % alignment;
+    const MPI_Aint end = true_lower + true_extent + std::max<MPI_Aint>(0, steps);
+    memory_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(end - begin));
+    first_ = memory_.get() - begin;
 }
 
 }  // namespace mutirao::mpi

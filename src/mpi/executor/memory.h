@@ -1,4 +1,4 @@
-// Where the data of a call lies in this rank.
+// A call as this rank alone knows it: where its data lie, and how they are combined.
 #pragma once
 
 #include <mpi.h>
@@ -7,7 +7,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
+#include "core/collectives/call_shape.h"
 #include "mpi/executor/datatype.h"
 
 namespace mutirao::mpi {
@@ -89,6 +91,56 @@ class Memory {
     std::unique_ptr<std::byte[]> input_copy_;
     std::unique_ptr<std::byte[]> output_copy_;
     std::span<const Elements> blocks_to_write_;
+};
+
+/// How a call ended. Errors of the MPI library's own functions have been raised already.
+struct Outcome {
+    int error = MPI_SUCCESS;
+    bool to_be_raised = false;
+};
+
+/// What the call asks for, and what this rank alone knows of it.
+struct Binding {
+    enum class Reads : unsigned char {
+        nothing,
+        input,
+        copy,   ///< of the input, since its memory is written
+        blocks  ///< the input's
+    };
+    enum class Writes : unsigned char {
+        nothing,
+        output,
+        unseen,       ///< a block in place, that the program has already
+        blocks,       ///< the output's
+        received,     ///< what came is passed on
+        passed_on     ///< what is there is passed on
+    };
+
+    CallShape shape;
+    Reads reads = Reads::nothing;
+    Writes writes = Writes::nothing;
+    Elements input{};
+    Elements output{};
+    std::vector<Elements> input_blocks{};  ///< that are not one behind another in memory
+    std::vector<Elements> output_blocks{};
+    Reduction reduction{};
+};
+
+/// Makes the memory that a binding names. Returns an MPI error code.
+int lay_out(const Binding& binding, Memory& memory);
+
+/// Memory for elements of any datatype, as the program could have got it.
+class TypedMemory {
+  public:
+    TypedMemory() = default;
+    TypedMemory(MPI_Datatype type, MPI_Count count);
+
+    /// Where the first element is: what MPI functions take as the buffer.
+    void* first() { return first_; }
+
+  private:
+    std::unique_ptr<std::byte[]> memory_;
+    std::byte* first_ = nullptr;
 };
 
 }  // namespace mutirao::mpi

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/text/invariant.h"
-#include "mpi/executor/typed_memory.h"
+#include "mpi/executor/memory.h"
 
 namespace mutirao::mpi {
 namespace {

@@ -5,7 +5,7 @@
 #include <mpi.h>
 
 #include "core/algorithms/algorithm.h"
-#include "mpi/executor/binding.h"
+#include "mpi/executor/memory.h"
 
 namespace mutirao::mpi {
 

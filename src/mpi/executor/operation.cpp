@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "mpi/executor/reduction.h"
-#include "mpi/stopwatch.h"
+#include "mpi/base/waiting.h"
 
 namespace mutirao::mpi {
 namespace {

@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "mpi/executor/arrival_rate.h"
-#include "mpi/executor/background.h"
+#include "mpi/base/background.h"
 #include "mpi/executor/left_behind.h"
 #include "mpi/executor/memory.h"
-#include "mpi/executor/patience.h"
+#include "mpi/base/waiting.h"
 #include "mpi/executor/plan.h"
 
 namespace mutirao::mpi {

@@ -9,7 +9,7 @@
 
 #include "core/network/network.h"
 #include "core/schedule/schedule.h"
-#include "mpi/communicator/members.h"
+#include "mpi/base/world.h"
 
 namespace mutirao::mpi {
 

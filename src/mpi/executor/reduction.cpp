@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "mpi/executor/typed_memory.h"
+#include "mpi/executor/memory.h"
 
 namespace mutirao::mpi {
 namespace {

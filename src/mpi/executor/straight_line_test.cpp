@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/algorithms/test_requests.h"
+#include "mpi/base/world.h"
 #include "mpi/executor/plan.h"
 
 namespace mutirao::mpi {

@@ -3,20 +3,23 @@
 // before us calls PMPI_ too. No exception leaves this file.
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <type_traits>
 
+#include "mpi/account/report.h"
+#include "mpi/base/errors.h"
+#include "mpi/base/native.h"
+#include "mpi/base/runtime.h"
+#include "mpi/base/waiting.h"
 #include "mpi/collectives/collectives.h"
 #include "mpi/communicator/registry.h"
+#include "mpi/decide/deciding_thread.h"
 #include "mpi/executor/datatype.h"
 #include "mpi/interpose/functions.h"
 #include "mpi/interpose/guard.h"
-#include "mpi/interpose/native.h"
 #include "mpi/job/job.h"
-#include "mpi/report.h"
-#include "mpi/runtime.h"
-#include "mpi/stopwatch.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -26,6 +29,31 @@ using Type = Foreign<MPI_Datatype, HandleKind::type>;
 using Op = Foreign<MPI_Op, HandleKind::op>;
 using Word = std::uintptr_t;
 
+// Runs at the beginning of MPI_Finalize, wherever that is called from (MPI 4.0, 11.2.4).
+int at_finalize(MPI_Comm, int, void*, void*) {
+    static constexpr std::chrono::milliseconds with_other_jobs{200};  // that write the profile
+    constexpr std::chrono::milliseconds with_files{2000};
+    DecidingThread::end(with_files);
+    Job* const job = Job::retire();
+    end_communicators();
+    if (const auto profile = runtime().profile; profile && profile->has_unwritten()) {
+        ends_within(with_files, [profile] { profile->flush(with_other_jobs); });
+    }
+    if (job != nullptr) {
+        job->finish();
+    }
+    write_report(job);
+    return MPI_SUCCESS;
+}
+
+// The report is written also where the MPI library takes all calls.
+void begin(double init_ms) {
+    int key = MPI_KEYVAL_INVALID;
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &key, nullptr);
+    PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+    Job::begin(init_ms);
+}
+
 template <typename Native>
 int initialise(Native native) {
     check_settings();
@@ -34,7 +62,7 @@ int initialise(Native native) {
     const int error = native();
     if (error == MPI_SUCCESS) {
         try {
-            Job::begin(stopwatch.elapsed_ms());
+            begin(stopwatch.elapsed_ms());
         } catch (const std::exception&) {
             // Without memory for a job there is none, and the MPI library takes all calls.
         }

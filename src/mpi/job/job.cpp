@@ -7,13 +7,11 @@
 #include <utility>
 
 #include "agent/bandwidth_plan.h"
-#include "mpi/executor/patience.h"
-#include "mpi/job/errors_returned.h"
-#include "mpi/job/surroundings.h"
-#include "mpi/job/watch.h"
-#include "mpi/runtime.h"
-#include "mpi/stopwatch.h"
-#include "mpi/verbose.h"
+#include "mpi/base/waiting.h"
+#include "mpi/base/errors.h"
+#include "mpi/base/mpi_environment.h"
+#include "mpi/base/runtime.h"
+#include "mpi/base/verbose.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -114,7 +112,6 @@ Job::Job(double init_ms) : init_us_(1000 * init_ms) {
 const std::string& Job::why_native() { return reason(); }
 
 void Job::begin(double init_ms) {
-    runtime();  // writes the report at the end, also where there is no job
     say_what_is_loaded();
     reason() = obstacle();
     if (!reason().empty()) {
@@ -134,7 +131,7 @@ void Job::wait_in_init() {
     Stopwatch stopwatch;
     std::shared_ptr<Peers> all;
     {
-        const Watch watch(missing_preload_line(my_rank_));
+        const LongWaitNotice notice(missing_preload_line(my_rank_));
         Introducing introducing(MPI_COMM_WORLD);
         for (Patience patience; !introducing.pending().complete();) {
             patience.rest();

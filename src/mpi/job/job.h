@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "mpi/job/peers.h"
-#include "mpi/job/pending.h"
+#include "mpi/base/pending.h"
 #include "mpi/job/twin.h"
 
 namespace mutirao::mpi {

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "core/text/hash.h"
-#include "mpi/communicator/members.h"
-#include "mpi/rulings/host_agent.h"
-#include "mpi/rulings/one_host.h"
-#include "mpi/runtime.h"
-#include "mpi/verbose.h"
+#include "mpi/base/world.h"
+#include "mpi/watch/host_agent.h"
+#include "mpi/watch/one_host.h"
+#include "mpi/base/runtime.h"
+#include "mpi/base/verbose.h"
 
 namespace mutirao::mpi {
 namespace {

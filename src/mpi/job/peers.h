@@ -14,9 +14,9 @@
 
 #include "agent/endpoint.h"
 #include "core/selection/decider.h"
-#include "mpi/job/pending.h"
-#include "mpi/job/world.h"
-#include "mpi/rulings/lookout.h"
+#include "mpi/base/pending.h"
+#include "mpi/base/world.h"
+#include "mpi/watch/lookout.h"
 
 namespace mutirao::mpi {
 

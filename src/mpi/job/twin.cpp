@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "core/text/hash.h"
-#include "mpi/executor/patience.h"
-#include "mpi/job/errors_returned.h"
-#include "mpi/job/surroundings.h"
-#include "mpi/rulings/in_band.h"
-#include "mpi/runtime.h"
+#include "mpi/base/waiting.h"
+#include "mpi/base/errors.h"
+#include "mpi/base/mpi_environment.h"
+#include "mpi/watch/in_band.h"
+#include "mpi/base/runtime.h"
 
 namespace mutirao::mpi {
 namespace {

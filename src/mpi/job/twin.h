@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <memory>
 
+#include "mpi/base/slots.h"
+#include "mpi/base/world.h"
 #include "mpi/executor/arrival_rate.h"
 #include "mpi/executor/left_behind.h"
 #include "mpi/job/peers.h"
-#include "mpi/job/slots.h"
-#include "mpi/tags.h"
 
 namespace mutirao::mpi {
 

@@ -1,0 +1,147 @@
+#include "mpi/account/record.h"
+
+#include <iterator>
+#include <utility>
+
+#include "core/text/counted.h"
+
+namespace mutirao::mpi {
+
+void take_up(Record& record, std::uint64_t call, std::shared_ptr<const Topology> newest) {
+    constexpr std::size_t most_taken_up = 256;
+    const std::shared_ptr<const Topology> before = std::exchange(record.topology, std::move(newest));
+    if (!before || before->spanning_tree.empty()) {
+        return;
+    }
+    const Topology& after = *record.topology;
+    TakenUp taken;
+    taken.call = call;
+    taken.new_tree = after.spanning_tree != before->spanning_tree;
+    const int hosts = after.network.host_count();
+    for (int low = 0; low < hosts; ++low) {
+        for (int high = low + 1; high < hosts; ++high) {
+            const double before_us = before->network.link(low, high).latency_us;
+            const double after_us = after.network.link(low, high).latency_us;
+            if (before_us == after_us) {
+                continue;
+            }
+            ++taken.links;
+            if (taken.shown.size() < TakenUp::most_shown) {
+                taken.shown.push_back({low, high, before_us, after_us});
+            }
+        }
+    }
+    if (taken.links == 0 && !taken.new_tree) {
+        return;
+    }
+    std::vector<TakenUp>& all = record.adaptation.taken_up;
+    all.push_back(std::move(taken));
+    if (all.size() > most_taken_up) {
+        all.erase(all.begin());
+    }
+}
+
+std::uint64_t own_calls(const ClassRecord& of_class) {
+    std::uint64_t calls = of_class.forgotten_calls;
+    for (const RulingRecord& ruling : of_class.rulings) {
+        calls += ruling.calls + ruling.probe_calls;
+    }
+    return calls;
+}
+
+std::uint64_t probe_calls(const ClassRecord& of_class) {
+    std::uint64_t calls = 0;
+    for (const RulingRecord& ruling : of_class.rulings) {
+        calls += ruling.probe_calls;
+    }
+    return calls;
+}
+
+RulingRecord* last_choice(ClassRecord& of_class) {
+    return const_cast<RulingRecord*>(last_choice(std::as_const(of_class)));
+}
+
+const RulingRecord* last_choice(const ClassRecord& of_class) {
+    if (!of_class.rulings.empty()) {
+        return &of_class.rulings.back();
+    }
+    return of_class.native_choice ? &*of_class.native_choice : nullptr;
+}
+
+RulingRecord& add_ruling(ClassRecord& of_class, RulingRecord ruling) {
+    constexpr std::size_t most_rulings = 16;
+    if (!ruling.tree.empty()) {
+        for (RulingRecord& earlier : of_class.rulings) {
+            earlier.tree.clear();  // as long as there are hosts
+        }
+    }
+    of_class.rulings.push_back(std::move(ruling));
+    if (of_class.rulings.size() > most_rulings) {
+        const auto second = std::next(of_class.rulings.begin());
+        of_class.forgotten_calls += second->calls + second->probe_calls;
+        of_class.rulings.erase(second);
+        ++of_class.forgotten_rulings;
+    }
+    return of_class.rulings.back();
+}
+
+void log_change(Record& record, ChoiceChange change) {
+    constexpr std::size_t most_changes = 4096;
+    record.changes.push_back(std::move(change));
+    if (record.changes.size() > most_changes) {
+        record.changes.erase(record.changes.begin() + most_changes / 2);
+        ++record.forgotten_changes;
+    }
+}
+
+std::string name_of(const ShapeClass& shapes, std::size_t length_bytes) {
+    const CollectiveRow& row = row_of(shapes.collective);
+    std::string name(row.name);
+    if (shapes.length_class != any_length && shapes.collective != Collective::barrier) {
+        name += " of " + size_text(length_bytes);
+    }
+    if (row.rooted && shapes.root != any_root) {
+        name += ", root " + std::to_string(shapes.root);
+    }
+    return name + (shapes.commutes ? "" : ", in order");
+}
+
+std::string name_of(const Record& record, const ShapeClass& shapes) {
+    const auto of_class = record.classes.find(shapes);
+    return name_of(shapes, of_class == record.classes.end() ? 0 : of_class->second.length_bytes);
+}
+
+std::string said_of(const Record& record, const ChoiceChange& change) {
+    return "from call " + std::to_string(change.call + 1) + " on, " + name_of(record, change.shapes) + ": " +
+           change.from + " -> " +
+           (change.probe_calls > 0  ? change.to + " for " + counted(change.probe_calls, "call")
+            : change.another_tree ? "the same over another tree"
+                                  : change.to);
+}
+
+std::string title_of(const Record& record) {
+    return (record.name.empty() ? "communicator" : record.name) + " (" +
+           counted(static_cast<std::uint64_t>(record.ranks), "rank") + ")";
+}
+
+std::string why_ruled_native(const Record& record, const ClassRecord& of_class) {
+    const bool decides_here = record.topology || record.adaptation.horizon_calls || record.adaptation.epochs == 0;
+    if (record.topology == nullptr) {
+        return decides_here ? "the program ended before the network was known" : "decided on another rank";
+    }
+    const RulingRecord* const choice = last_choice(of_class);
+    if (choice == nullptr) {
+        return "the program ended before a choice was made";
+    }
+    if (!choice->settled) {
+        return "the program ended before other algorithms had been tried out";
+    }
+    const bool won = choice->chosen == "native" && choice->measured.size() > 1;
+    return (record.hosts == 1 ? "on one host, " : "") + (won ? "native measured fastest" : choice->reason);
+}
+
+std::string why_not_ruled(const Record& record) {
+    return record.reason.empty() ? "they were too few for anything else to pay" : record.reason;
+}
+
+}  // namespace mutirao::mpi

@@ -1,0 +1,27 @@
+// The report of one run, from which `mutirao explain` and the studies read.
+#pragma once
+
+#include <string>
+
+namespace mutirao::mpi {
+
+class Job;
+
+/// On rank 0 of the job, at its end: writes the file of the setting `report` as JSON, and with the settings
+/// `explain` and `summary` says the same in short on stderr. `job` is null where the MPI library took all calls. One
+/// line on stderr if the file cannot be written.
+void write_report(const Job* job);
+
+/// Beside the program: where the file REPORT.wanted stands beside the report to be, writes REPORT.now as the
+/// report would be now, and takes the request away. Calls no MPI, and waits for nobody.
+void answer_request();
+
+/// All that is remembered of the run so far, as JSON. `job`: as for write_report(). Beside the program if it is
+/// `running`: no lock is held for long that a call may wait for, and MPI is not called once library_version() has been.
+std::string report_json(const Job* job, bool running);
+
+/// A call of the program went to the MPI library since there is no job. The first one of a program
+/// whose MPI_Init was not seen makes that its report is written when the process ends.
+void note_native_call();
+
+}  // namespace mutirao::mpi

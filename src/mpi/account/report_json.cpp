@@ -1,0 +1,354 @@
+#include "mpi/account/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "core/text/json.h"
+#include "mpi/account/records.h"
+#include "mpi/base/mpi_environment.h"
+#include "mpi/job/job.h"
+
+namespace mutirao::mpi {
+namespace {
+
+/// As far as it says which program this was.
+std::string command_line() {
+    constexpr std::size_t most_characters = 200;
+    std::string words(most_characters + 1, '\0');
+    std::FILE* const file = std::fopen("/proc/self/cmdline", "r");
+    words.resize(file == nullptr ? 0 : std::fread(words.data(), 1, words.size(), file));
+    if (file != nullptr) {
+        std::fclose(file);
+    }
+    const bool cut = words.size() > most_characters;
+    while (!words.empty() && words.back() == '\0') {
+        words.pop_back();
+    }
+    std::replace(words.begin(), words.end(), '\0', ' ');
+    return cut ? words.substr(0, most_characters) + "..." : words;
+}
+
+/// "2026-11-23T04:12:50Z".
+std::string now_as_text() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    char text[32] = {};
+    std::strftime(text, sizeof text, "%FT%TZ", gmtime_r(&now, &parts));
+    return text;
+}
+
+void put_start(JsonWriter& json, const Job* job) {
+    json.key("start").begin_object();
+    json.member("native_reason", job == nullptr ? Job::why_native() : std::string());
+    if (job != nullptr) {
+        const StartCost& cost = job->start_cost();
+        json.member("twin_ms", cost.twin_ms).member("waited_ms", cost.waited_ms);
+        json.member("agreed_ms", cost.agreed_ms).member("finalize_ms", cost.finalize_ms);
+        json.member("introduced_ms", cost.introduced_ms);
+    }
+    json.end_object();
+}
+
+void put_topology(JsonWriter& json, const Topology& topology) {
+    const int hosts = topology.network.host_count();
+    json.key("sites").begin_array();
+    for (const int site : topology.site_of) {
+        json.value(site);
+    }
+    json.end_array().key("tree").begin_array();
+    for (const auto& [low, high] : topology.spanning_tree) {
+        json.begin_array().value(low).value(high).end_array();
+    }
+    json.end_array().key("latency_us").begin_array();
+    for (int from = 0; from < hosts; ++from) {
+        json.begin_array();
+        for (int to = 0; to < hosts; ++to) {
+            json.value(topology.network.link(from, to).latency_us);
+        }
+        json.end_array();
+    }
+    json.end_array();
+}
+
+// What decisions are made with, beside latencies; what nobody has measured is assumed.
+void put_costs(JsonWriter& json, const Topology& topology, const MemoryCosts& memory) {
+    const Network& network = topology.network;
+    const int hosts = network.host_count();
+    int limited = 0;
+    double least = 0;
+    double most = 0;
+    for (int low = 0; low < hosts; ++low) {
+        for (int high = low + 1; high < hosts; ++high) {
+            const double bandwidth = network.link(low, high).bandwidth_bytes_per_us;
+            if (std::isfinite(bandwidth)) {
+                least = limited == 0 ? bandwidth : std::min(least, bandwidth);
+                most = std::max(most, bandwidth);
+                ++limited;
+            }
+        }
+    }
+    json.key("costs").begin_object().member("links", hosts * (hosts - 1) / 2);
+    json.member("links_with_bandwidth", limited).member("least_bytes_per_us", least);
+    json.member("most_bytes_per_us", most).member("memory_measured", memory.measured);
+    json.member("copy_bytes_per_us", memory.copy_bytes_per_us);
+    json.member("reduce_bytes_per_us", memory.reduce_bytes_per_us);
+    json.member("message_measured", memory.message_measured);
+    json.member("message_latency_us", memory.message_latency_us);
+    json.member("message_overhead_us", memory.message_overhead_us);
+    if (hosts > 0) {
+        const HostCosts& costs = network.host(0);
+        json.member("send_overhead_us", costs.send_overhead_us);
+        json.member("receive_overhead_us", costs.receive_overhead_us);
+        json.member("port_bytes_per_us", costs.port_bytes_per_us);
+    }
+    json.end_object();
+}
+
+// What one call of each took, the mean of the ranks or the slowest one's (ClassChoice): the median of the latest
+// samples, and its interval.
+void put_measured(JsonWriter& json, const std::vector<Measured>& measured) {
+    json.key("measured").begin_array();
+    for (const Measured& each : measured) {
+        json.begin_object().member("candidate", to_string(each.candidate));
+        json.member("median_us", each.time_us.median).member("low_us", each.time_us.low);
+        json.member("high_us", each.time_us.high).member("samples", each.samples).end_object();
+    }
+    json.end_array();
+}
+
+void put_ruling(JsonWriter& json, const RulingRecord& ruling) {
+    json.begin_object().member("first_call", ruling.first_call);
+    json.member("calls", as_of_now(ruling.calls)).member("chosen", ruling.chosen);
+    json.member("probe_calls", as_of_now(ruling.probe_calls)).member("settled", ruling.settled);
+    json.member("reason", ruling.reason);
+    if (ruling.bound_us) {
+        json.member("bound_us", *ruling.bound_us);
+    }
+    json.key("considered").begin_array();
+    for (const Evaluated& each : ruling.considered) {
+        json.begin_object().member("candidate", to_string(each.candidate));
+        json.member("predicted_us", each.predicted_us).end_object();
+    }
+    json.end_array();
+    if (!ruling.measured.empty()) {
+        put_measured(json, ruling.measured);
+    }
+    if (!ruling.tree.empty()) {
+        json.key("tree").begin_array();
+        for (const int parent : ruling.tree) {
+            json.value(parent);
+        }
+        json.end_array();
+    }
+    json.end_object();
+}
+
+void put_shapes(JsonWriter& json, const ShapeClass& shapes, std::size_t length_bytes) {
+    json.member("collective", to_string(shapes.collective)).member("root", shapes.root);
+    if (shapes.length_class == any_length) {
+        json.key("length_bytes").null();
+    } else {
+        json.member("length_bytes", length_bytes);
+    }
+    if (!shapes.commutes) {
+        json.member("commutes", false);
+    }
+}
+
+/// In microseconds on each rank.
+void put_account(JsonWriter& json, const Account& account) {
+    json.key("account").begin_object().member("took_us", account.took_us);
+    json.member("saved_us", account.saved_us).member("error_us", account.error_us);
+    json.member("probes_us", account.probes_us).member("unknown_calls", account.unknown_calls).end_object();
+}
+
+void put_class(JsonWriter& json, const ClassRecord& record) {
+    json.begin_object();
+    put_shapes(json, record.shapes, record.length_bytes);
+    json.member("first_call", record.first_call);
+    json.member("native_calls", as_of_now(record.native_calls));
+    json.member("forgotten_rulings", record.forgotten_rulings).member("forgotten_calls", record.forgotten_calls);
+    if (record.account) {
+        put_account(json, *record.account);
+    }
+    if (record.native_choice) {
+        json.key("native_choice");
+        put_ruling(json, *record.native_choice);
+    }
+    json.key("rulings").begin_array();
+    for (const RulingRecord& ruling : record.rulings) {
+        put_ruling(json, ruling);
+    }
+    json.end_array().end_object();
+}
+
+void put_taken_up(JsonWriter& json, const TakenUp& taken) {
+    json.begin_object().member("call", taken.call).member("links", taken.links);
+    json.member("new_tree", taken.new_tree).key("shown").begin_array();
+    for (const TakenUp::Link& link : taken.shown) {
+        json.begin_object().member("low", link.low).member("high", link.high);
+        json.member("before_us", link.before_us).member("after_us", link.after_us).end_object();
+    }
+    json.end_array().end_object();
+}
+
+void put_adaptation(JsonWriter& json, const AdaptationRecord& record) {
+    json.key("adaptation").begin_object().member("mode", record.mode);
+    json.member("epochs", record.epochs);
+    if (record.horizon_calls) {
+        json.member("horizon_calls", *record.horizon_calls);
+    }
+    json.member("waits", record.waits).member("waited_ms", record.waited_ms);
+    json.member("early_waits", record.early_waits);
+    json.member("early_waited_ms", record.early_waited_ms);
+    json.member("checks", record.checks).member("adapting_ms", record.adapting_ms);
+    json.member("ghs_messages", record.ghs_messages).key("check_ms").begin_array();
+    for (const double took_ms : record.check_ms) {
+        json.value(took_ms);
+    }
+    json.end_array().key("taken_up").begin_array();
+    for (const TakenUp& each : record.taken_up) {
+        put_taken_up(json, each);
+    }
+    json.end_array().end_object();
+}
+
+/// While the program runs a communicator tells its calls now and then only; those that are told apart at once.
+std::uint64_t calls_of(const Record& record) {
+    std::uint64_t calls = as_of_now(record.other_classes.native_calls);
+    for (const auto& [shapes, of_class] : record.classes) {
+        calls += as_of_now(of_class.native_calls) + of_class.forgotten_calls;
+        for (const RulingRecord& ruling : of_class.rulings) {
+            calls += as_of_now(ruling.calls) + as_of_now(ruling.probe_calls);
+        }
+    }
+    return std::max(as_of_now(record.calls), calls);
+}
+
+void put_head(JsonWriter& json, const Record& record) {
+    json.member("name", record.name).member("ranks", record.ranks);
+    json.member("hosts", record.hosts).member("calls", calls_of(record));
+    json.key("host_names").begin_array();
+    for (const std::string& name : record.host_names) {
+        json.value(name);
+    }
+    json.end_array();
+    const char* const state = record.native ? "native" : record.ruled ? "mutirao" : "not yet";
+    json.member("state", state).member("reason", record.reason);
+    if (!record.profile.empty()) {
+        json.member("profile", record.profile);
+    }
+    if (record.first_ruled_call) {
+        json.member("first_ruled_call", *record.first_ruled_call);
+        json.member("first_ruled_ms", record.first_ruled_ms);
+    }
+    put_adaptation(json, record.adaptation);
+}
+
+// With the lock for one class at a time: a call may wait for it.
+void put_classes(JsonWriter& json, Record& record) {
+    json.key("classes").begin_array();
+    for (std::optional<ShapeClass> last;;) {
+        const std::lock_guard lock(record.mutex);
+        const auto next =
+            last ? record.classes.upper_bound(*last) : record.classes.begin();
+        if (next == record.classes.end()) {
+            break;
+        }
+        put_class(json, next->second);
+        last = next->first;
+    }
+    json.end_array();
+}
+
+void put_change(JsonWriter& json, const ChoiceChange& change, std::size_t length_bytes) {
+    json.begin_object();
+    put_shapes(json, change.shapes, length_bytes);
+    json.member("call", change.call).member("from", change.from).member("to", change.to);
+    json.member("probe_calls", change.probe_calls).member("another_tree", change.another_tree);
+    json.member("why", change.why).end_object();
+}
+
+void put_changes(JsonWriter& json, Record& record) {
+    std::vector<ChoiceChange> changes;
+    std::map<ShapeClass, std::size_t> lengths;
+    {
+        const std::lock_guard lock(record.mutex);
+        changes = record.changes;
+        json.member("other_native_calls", as_of_now(record.other_classes.native_calls));
+        json.member("forgotten_changes", record.forgotten_changes);
+        for (const auto& [shapes, each] : record.classes) {
+            lengths.emplace(shapes, each.length_bytes);
+        }
+    }
+    json.key("changes").begin_array();
+    for (const ChoiceChange& each : changes) {
+        put_change(json, each, lengths[each.shapes]);
+    }
+    json.end_array();
+}
+
+void put_record(JsonWriter& json, Record& record) {
+    std::shared_ptr<const Topology> topology;
+    MemoryCosts memory;
+    json.begin_object();
+    {
+        const std::lock_guard lock(record.mutex);
+        put_head(json, record);
+        topology = record.topology;
+        memory = record.memory;
+    }
+    put_topology(json, topology ? *topology : Topology{});
+    put_costs(json, topology ? *topology : Topology{}, memory);
+    put_classes(json, record);
+    put_changes(json, record);
+    json.end_object();
+}
+
+void put_forgotten(JsonWriter& json, const Sums& sums) {
+    json.member("forgotten_communicators", sums.forgotten_communicators);
+    if (sums.forgotten_communicators == 0) {
+        return;
+    }
+    json.key("forgotten").begin_object().member("calls", sums.calls).member("own_calls", sums.own_calls);
+    json.member("probe_calls", sums.probe_calls).member("waited_ms", sums.waited_ms);
+    if (sums.compared) {
+        put_account(json, sums.account);
+    }
+    json.end_object();
+}
+
+}  // namespace
+
+std::string report_json(const Job* job, bool running) {
+    JsonWriter json(1);
+    json.begin_object().member("mutirao", MUTIRAO_VERSION).member("mpi", library_version());
+    if (running) {
+        json.member("running", true);
+    }
+    json.member("program", command_line()).member("written", now_as_text());
+    put_start(json, job);
+    std::list<std::shared_ptr<Record>> kept;
+    Sums forgotten;
+    {
+        const std::lock_guard lock(records().mutex);
+        kept = records().kept;
+        forgotten = records().forgotten;
+    }
+    put_forgotten(json, forgotten);
+    json.key("communicators").begin_array();
+    for (const auto& record : kept) {
+        put_record(json, *record);
+    }
+    json.end_array().end_object();
+    return json.take() + '\n';
+}
+
+}  // namespace mutirao::mpi

@@ -1,0 +1,100 @@
+#include "mpi/base/runtime.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/text/hash.h"
+#include "mpi/base/launch.h"
+#include "profile/this_host.h"
+
+namespace mutirao::mpi {
+namespace {
+
+// What sites and their module files set for any package, and what the launcher says; no settings. The command line
+// passes over them, too
+// (python/mutirao/user_settings.py).
+bool is_of_a_site(std::string_view entry) {
+    return std::ranges::any_of(
+        std::to_array<std::string_view>({"MUTIRAO_HOME=", "MUTIRAO_ROOT=", "MUTIRAO_DIR=", "MUTIRAO_VERSION=", "MUTIRAO_LAUNCH="}),
+        [&](std::string_view name) { return entry.starts_with(name); });
+}
+
+std::vector<std::string> own_environment() {
+    std::vector<std::string> entries;
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        if (std::string_view(*entry).starts_with("MUTIRAO_") && !is_of_a_site(*entry)) {
+            entries.emplace_back(*entry);
+        }
+    }
+    std::sort(entries.begin(), entries.end());
+    return entries;
+}
+
+// Equal settings in another spelling hash differently, which only costs the speed-up. What is said and
+// where concerns the rank that says it, which profile is used deciders, and whether a rank is switched off
+// is told apart.
+bool may_differ(std::string_view entry) {
+    return std::ranges::any_of(
+        std::to_array<std::string_view>({"MUTIRAO_REPORT=", "MUTIRAO_EXPLAIN=", "MUTIRAO_SUMMARY=",
+                                         "MUTIRAO_VERBOSE=", "MUTIRAO_PROFILE=",
+                                         "MUTIRAO_ENABLED="}),
+        [&](std::string_view name) { return entry.starts_with(name); });
+}
+
+std::uint64_t hash_of(const std::vector<std::string>& entries) {
+    std::string text;
+    for (const std::string& entry : entries) {
+        if (!may_differ(entry)) {
+            text += entry + '\n';
+        }
+    }
+    return fnv1a(std::as_bytes(std::span(text)));
+}
+
+const ParsedSettings& parsed_settings() {
+    static const ParsedSettings parsed = parse_environment(own_environment());
+    return parsed;
+}
+
+Runtime* make_runtime() {
+    check_settings();
+    auto* made = new Runtime;  // lives as long as the process: MPI may call back very late
+    made->settings = parsed_settings().settings;
+    made->profile = profile::ProfileStore::open(profile::profile_path(made->settings.profile));
+    made->settings_hash = hash_of(own_environment());
+    return made;
+}
+
+}  // namespace
+
+const Runtime& runtime() {
+    static const Runtime* const only = make_runtime();
+    return *only;
+}
+
+void check_settings() {
+    const std::string& error = parsed_settings().error;
+    if (error.empty()) {
+        return;
+    }
+    if (speaks_for_job()) {
+        std::fprintf(stderr, "mutirao: %s\n", error.c_str());
+    }
+    // A launcher ends the job at the first rank that ends, and may drop what it has not yet passed on.
+    const timespec until_printed{0, 300'000'000};
+    nanosleep(&until_printed, nullptr);
+    std::_Exit(2);
+}
+
+const Settings& settings_of_environment() { return parsed_settings().settings; }
+
+}  // namespace mutirao::mpi

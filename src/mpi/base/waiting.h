@@ -1,0 +1,93 @@
+// Time by a clock that nobody sets, and waiting: looking again and again, saying that a wait is too long, and not
+// waiting for ever.
+#pragma once
+
+#include <sched.h>
+#include <time.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace mutirao::mpi {
+
+/// Since some moment that is the same for all threads of this process.
+inline double now_us() {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double, std::micro>(now).count();
+}
+
+class Stopwatch {
+  public:
+    double elapsed_ms() const { return since(begin_); }
+    /// Since the last lap, or the start.
+    double lap_ms() {
+        const double lap = since(lap_);
+        lap_ = Clock::now();
+        return lap;
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    static double since(Clock::time_point begin) {
+        return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+    }
+
+    Clock::time_point begin_ = Clock::now();
+    Clock::time_point lap_ = begin_;
+};
+
+class Patience {
+  public:
+    /// Between two looks in vain: first at once, then letting others run.
+    void look_again() {
+        if (polls_ < spins) {
+            ++polls_;
+        } else {
+            sched_yield();
+        }
+    }
+    /// The same where a few microseconds more do not matter: in the end it sleeps.
+    void rest() {
+        if (++polls_ > spins) {
+            const timespec pause{0, 20'000};
+            nanosleep(&pause, nullptr);
+        }
+    }
+
+  private:
+    static constexpr int spins = 100;
+    int polls_ = 0;
+};
+
+/// So long may ranks differ in their start without anything being wrong.
+constexpr int patience_s = 30;
+
+/// Says on stderr, once, when a wait inside an MPI function has lasted so long that something must be wrong. From a
+/// thread, since the wait is the MPI library's.
+class LongWaitNotice {
+  public:
+    /// `line`: what to say if this still lives after patience_s.
+    explicit LongWaitNotice(std::string line);
+    ~LongWaitNotice();
+    LongWaitNotice(const LongWaitNotice&) = delete;
+    LongWaitNotice& operator=(const LongWaitNotice&) = delete;
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable over_;
+    bool done_ = false;
+    std::thread thread_;
+};
+
+/// The line for ranks that wait for others which may not run mutirao at all.
+std::string missing_preload_line(int rank);
+
+/// For work on files, since a home folder may hang for ever: whether `work`, in a thread of its own, ended in time. If
+/// not, it goes on until the process ends.
+bool ends_within(std::chrono::milliseconds patience, std::function<void()> work);
+
+}  // namespace mutirao::mpi

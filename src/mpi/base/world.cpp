@@ -1,0 +1,221 @@
+#include "mpi/base/world.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <numeric>
+#include <span>
+#include <type_traits>
+
+#include "core/text/counted.h"
+#include "core/text/hash.h"
+
+namespace mutirao::mpi {
+namespace {
+
+static_assert(std::is_trivially_copyable_v<Introduction>);
+static_assert(sizeof(Introduction) ==
+              8 * sizeof(std::uint64_t) + sizeof(SocketLimits) + sizeof(agent::Contact) + sizeof(agent::Key) +
+                  sizeof(Introduction::host_name));
+
+std::uint64_t hash_of(const std::string& text) { return fnv1a(std::as_bytes(std::span(text))); }
+
+// Ranks share a host if they run under the same boot of one kernel and the same host name (so that
+// containers with names of their own are hosts of their own). Asking MPI instead
+// (MPI_Comm_split_type) costs several collectives over the slow network.
+std::string host_identity() {
+    std::string identity(256, '\0');
+    gethostname(identity.data(), identity.size() - 1);
+    if (std::FILE* const file = std::fopen("/proc/sys/kernel/random/boot_id", "r")) {
+        char boot[64] = {};
+        identity.append(boot, std::fread(boot, 1, sizeof boot - 1, file));
+        std::fclose(file);
+    }
+    return identity;
+}
+
+bool all_alike(const std::vector<Introduction>& all, std::uint64_t Introduction::*field) {
+    return std::all_of(all.begin(), all.end(), [&](const Introduction& each) {
+        return each.*field == all.front().*field;
+    });
+}
+
+std::string obstacle(const std::vector<Introduction>& all) {
+    const auto off = std::find_if(all.begin(), all.end(),
+                                  [](const Introduction& each) { return each.enabled == 0; });
+    if (off != all.end()) {
+        return all_alike(all, &Introduction::enabled)
+                   ? "switched off"
+                   : "switched off on rank " + std::to_string(off - all.begin());
+    }
+    if (!all_alike(all, &Introduction::version)) {
+        return "the ranks run different versions of mutirao";
+    }
+    if (!all_alike(all, &Introduction::settings)) {
+        return "the ranks run with different settings";
+    }
+    return "";
+}
+
+// One standing agent cannot stand for two hosts, and all must belong together.
+std::vector<int> daemon_hosts(const std::vector<Introduction>& all, const World& world) {
+    if (all.front().daemon_job == 0 || !all_alike(all, &Introduction::daemon_job)) {
+        return {};
+    }
+    std::vector<int> numbers;
+    for (const int leader : world.leader_of_host) {
+        numbers.push_back(static_cast<int>(all[static_cast<std::size_t>(leader)].daemon_host));
+    }
+    std::vector<int> sorted = numbers;
+    std::sort(sorted.begin(), sorted.end());
+    return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end() ? numbers
+                                                                            : std::vector<int>{};
+}
+
+}  // namespace
+
+Introduction introduce(const Settings& settings, std::uint64_t settings_hash, int my_rank) {
+    Introduction mine;
+    mine.version = hash_of(MUTIRAO_VERSION);
+    mine.settings = settings_hash;
+    mine.host_identity = hash_of(settings.ranks_per_host > 0
+                                     ? std::to_string(my_rank / settings.ranks_per_host)
+                                     : host_identity());
+    mine.enabled = settings.enabled ? 1 : 0;
+    mine.sockets = limits_of_this_host();
+    mine.processors = sysconf(_SC_NPROCESSORS_ONLN);
+    gethostname(mine.host_name.data(), mine.host_name.size());
+    return mine;
+}
+
+std::string extent_of(const World& world) {
+    std::string names;
+    for (const std::string& name : world.host_names) {
+        names += (names.empty() ? "" : ", ") + name;
+    }
+    return counted(static_cast<std::size_t>(world.rank_count()), "rank") + " on " +
+           counted(static_cast<std::size_t>(world.host_count()), "host") + " (" + names + ")";
+}
+
+World world_of(const std::vector<Introduction>& introductions, int my_rank) {
+    World world;
+    world.my_rank = my_rank;
+    world.sockets = introductions.front().sockets;
+    std::map<std::uint64_t, int> host_of_identity;
+    std::vector<int> host_of_rank;
+    for (std::size_t rank = 0; rank < introductions.size(); ++rank) {
+        const auto [entry, fresh] =
+            host_of_identity.try_emplace(introductions[rank].host_identity, world.host_count());
+        if (fresh) {
+            world.leader_of_host.push_back(static_cast<int>(rank));
+            world.processors_of_host.push_back(introductions[rank].processors);
+            const auto& name = introductions[rank].host_name;
+            world.host_names.emplace_back(name.begin(), std::find(name.begin(), name.end(), '\0'));
+        }
+        host_of_rank.push_back(entry->second);
+        world.sockets = world.sockets.least_of(introductions[rank].sockets);
+    }
+    world.placement = std::make_shared<const Placement>(std::move(host_of_rank));
+    world.native_reason = obstacle(introductions);
+    if (world.native_reason.empty() && world.host_count() > World::most_hosts) {
+        world.native_reason = std::to_string(world.host_count()) + " hosts, of which more than " +
+                              std::to_string(World::most_hosts) + " are not measured yet";
+    }
+    world.at_odds = !all_alike(introductions, &Introduction::enabled) ||
+                    !all_alike(introductions, &Introduction::version) ||
+                    !all_alike(introductions, &Introduction::settings);
+    world.source_host = daemon_hosts(introductions, world);
+    world.has_daemons = !world.source_host.empty();
+    if (!world.has_daemons) {
+        world.source_host.resize(static_cast<std::size_t>(world.host_count()));
+        std::iota(world.source_host.begin(), world.source_host.end(), 0);
+    }
+    return world;
+}
+
+World part_of(const World& whole, const std::vector<int>& ranks, int my_rank) {
+    World part;
+    part.my_rank = my_rank;
+    part.native_reason = whole.native_reason;
+    part.sockets = whole.sockets;
+    part.has_daemons = whole.has_daemons;
+    std::vector<int> leader_of(static_cast<std::size_t>(whole.host_count()), -1), number_of = leader_of;
+    const auto host_of = [&](int rank) { return static_cast<std::size_t>(whole.placement->host_of(rank)); };
+    for (std::size_t i = ranks.size(); i-- > 0;) {
+        leader_of[host_of(ranks[i])] = static_cast<int>(i);
+    }
+    for (std::size_t host = 0; host < leader_of.size(); ++host) {
+        if (leader_of[host] < 0) {
+            continue;
+        }
+        number_of[host] = part.host_count();
+        part.leader_of_host.push_back(leader_of[host]);
+        part.host_names.push_back(whole.host_names[host]);
+        part.processors_of_host.push_back(whole.processors_of_host[host]);
+        part.source_host.push_back(whole.source_host[host]);
+    }
+    std::vector<int> host_of_rank;
+    for (const int rank : ranks) {
+        host_of_rank.push_back(number_of[host_of(rank)]);
+    }
+    part.placement = std::make_shared<const Placement>(std::move(host_of_rank));
+    return part;
+}
+
+std::optional<Members> members_of(MPI_Comm comm, MPI_Group world_group) {
+    Members members;
+    int size = 0;
+    PMPI_Comm_rank(comm, &members.my_rank);
+    PMPI_Comm_size(comm, &size);
+    std::vector<int> ranks(static_cast<std::size_t>(size));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    members.twin_rank_of.resize(ranks.size());
+    MPI_Group group = MPI_GROUP_NULL;
+    PMPI_Comm_group(comm, &group);
+    const int error = PMPI_Group_translate_ranks(group, size, ranks.data(), world_group,
+                                                 members.twin_rank_of.data());
+    PMPI_Group_free(&group);
+    const auto& found = members.twin_rank_of;
+    if (error != MPI_SUCCESS || std::find(found.begin(), found.end(), MPI_UNDEFINED) != found.end()) {
+        return std::nullopt;
+    }
+    return members;
+}
+
+std::vector<std::string> host_names(const Members& members, const World& world) {
+    constexpr std::size_t most_names = 128;  // of each communicator, on every rank
+    std::vector<std::string> names;
+    for (const int host : members.world_host_of) {
+        if (names.size() == most_names) {
+            break;
+        }
+        names.push_back(world.host_names[static_cast<std::size_t>(host)]);
+    }
+    return names;
+}
+
+void Members::place(const World& world) {
+    std::vector<int> number_of(static_cast<std::size_t>(world.host_count()), -1);
+    const auto number = [&](int twin_rank) -> int& {
+        return number_of[static_cast<std::size_t>(world.placement->host_of(twin_rank))];
+    };
+    for (const int twin_rank : twin_rank_of) {
+        number(twin_rank) = 0;
+    }
+    for (int host = 0; host < world.host_count(); ++host) {
+        int& mine = number_of[static_cast<std::size_t>(host)];
+        if (mine >= 0) {
+            mine = static_cast<int>(world_host_of.size());
+            world_host_of.push_back(host);
+        }
+    }
+    std::vector<int> host_of_rank(twin_rank_of.size());
+    std::transform(twin_rank_of.begin(), twin_rank_of.end(), host_of_rank.begin(), number);
+    auto made = std::make_shared<const Placement>(std::move(host_of_rank));
+    // Of communicators of all ranks in their order there may be many.
+    placement = *made == *world.placement ? world.placement : std::move(made);
+}
+
+}  // namespace mutirao::mpi

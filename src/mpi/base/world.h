@@ -1,0 +1,100 @@
+// What ranks tell each other once, and what all of them know from it: who shares a host, and whether anything
+// stands against mutirao.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/contact.h"
+#include "agent/key.h"
+#include "core/network/placement.h"
+#include "core/settings/settings.h"
+#include "mpi/base/socket_limits.h"
+
+namespace mutirao::mpi {
+
+/// What one rank says. Plain values without gaps; the hosts of one job have one order of bytes.
+struct Introduction {
+    std::uint64_t version = 0;        ///< of mutirao, as a hash
+    std::uint64_t settings = 0;       ///< as a hash
+    std::uint64_t host_identity = 0;  ///< equal on ranks that share a host
+    std::uint64_t enabled = 0;        ///< 1: yes
+    std::uint64_t has_agent = 0;      ///< 1: sockets are open for one
+    std::uint64_t daemon_job = 0;     ///< of the standing agent on this host; 0: there is none
+    std::int64_t daemon_host = 0;     ///< this host's number for it
+    std::int64_t processors = 0;      ///< of this host
+    SocketLimits sockets;
+    agent::Contact contact;
+    agent::Key key;  ///< of the rank's own making; rank 0's is used
+    std::array<char, 64> host_name{};  ///< up to the first zero
+};
+
+/// Of this rank, but for the agent's part.
+Introduction introduce(const Settings& settings, std::uint64_t settings_hash, int my_rank);
+
+/// Ranks that know each other, and their hosts. Hosts are numbered by their lowest rank; that rank leads the host.
+struct World {
+    /// Every host measures every link, so that more of them would never come to an end.
+    static constexpr int most_hosts = 64;
+
+    int my_rank = 0;
+    std::shared_ptr<const Placement> placement;
+    std::vector<int> leader_of_host;
+    std::vector<std::string> host_names;
+    std::vector<std::int64_t> processors_of_host;
+    /// Why all calls of these ranks go to the MPI library; empty: they need not.
+    std::string native_reason;
+    bool at_odds = false;  ///< because the ranks do not agree
+    SocketLimits sockets;  ///< the least of all hosts'
+    /// By which number what measures the network knows each host.
+    std::vector<int> source_host;
+    bool has_daemons = false;  ///< standing agents of one group measure
+
+    int rank_count() const { return placement ? placement->rank_count() : 0; }
+    int host_count() const { return static_cast<int>(leader_of_host.size()); }
+    int my_host() const { return placement->host_of(my_rank); }
+    /// It has more of the job's ranks than processors.
+    bool is_crowded(int host) const {
+        return static_cast<std::int64_t>(placement->ranks_of(host).size()) >
+               processors_of_host[static_cast<std::size_t>(host)];
+    }
+    bool leads(int rank) const {
+        return leader_of_host[static_cast<std::size_t>(placement->host_of(rank))] == rank;
+    }
+};
+
+/// "4 ranks on 2 hosts (node1, node2)".
+std::string extent_of(const World& world);
+
+/// Equal on all ranks but for my_rank.
+World world_of(const std::vector<Introduction>& introductions, int my_rank);
+/// The same of some of them: `ranks` in the order that they are to have. Hosts keep theirs.
+World part_of(const World& whole, const std::vector<int>& ranks, int my_rank);
+
+/// The ranks of a communicator: where they are in the twin, and which of them share a host.
+struct Members {
+    int my_rank = 0;
+    std::vector<int> twin_rank_of;  ///< by rank of the communicator
+    // Known once all ranks of the job have introduced themselves; hosts are numbered in the order that
+    // they have in the job, so that communicators of the same hosts can share what is known of them.
+    std::shared_ptr<const Placement> placement;
+    std::vector<int> world_host_of;  ///< by host of the communicator
+
+    int rank_count() const { return static_cast<int>(twin_rank_of.size()); }
+    int host_count() const { return placement ? placement->host_count() : 0; }
+    void place(const World& world);
+};
+
+/// For people, by host of the communicator, once it is placed; where these are very many of the first.
+std::vector<std::string> host_names(const Members& members, const World& world);
+
+/// Nothing if some rank is not in `world_group`.
+std::optional<Members> members_of(MPI_Comm comm, MPI_Group world_group);
+
+}  // namespace mutirao::mpi

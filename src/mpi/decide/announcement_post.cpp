@@ -1,0 +1,94 @@
+#include "mpi/decide/announcement_post.h"
+
+#include <memory>
+#include <utility>
+
+#include "core/algorithms/shape.h"
+#include "core/text/invariant.h"
+
+namespace mutirao::mpi {
+
+AnnouncementPost::AnnouncementPost(MPI_Comm twin, Slot slot, const Members& members, int decider)
+    : members_(members),
+      owner_(slot.owner()),
+      decider_(decider),
+      announcements_(twin, slot.announcements()),
+      reports_(twin, slot.reports()) {}
+
+// Who speaks for a host here: the decider for its own, so that nothing is told twice.
+int AnnouncementPost::leader(int host) const {
+    return members_.placement->leader(host, decider_);
+}
+
+// Whom this rank tells.
+std::vector<int> AnnouncementPost::listeners(const Route& route) const {
+    const int me = members_.my_rank;
+    const int ranks = members_.rank_count();
+    std::vector<int> all;
+    switch (route.kind) {
+        case Route::Kind::straight:
+            for (int rank = 0; me == decider_ && rank < ranks; ++rank) {
+                if (rank != me) all.push_back(rank);
+            }
+            return all;
+        case Route::Kind::binomial: {
+            const TreePlace place = k_nomial_place(virtual_rank(me, decider_, ranks), ranks, 2);
+            return with_real_ranks(place, decider_, ranks).children;
+        }
+        case Route::Kind::hosts: break;
+    }
+    const int here = members_.placement->host_of(me);
+    if (leader(here) != me) {
+        return all;
+    }
+    for (std::size_t host = 0; host < route.parent_of_host.size(); ++host) {
+        if (route.parent_of_host[host] == here) all.push_back(leader(static_cast<int>(host)));
+    }
+    for (const int rank : members_.placement->ranks_of(here)) {
+        if (rank != me) all.push_back(rank);
+    }
+    return all;
+}
+
+void AnnouncementPost::pass_on(const Announcement& announcement,
+                               std::shared_ptr<const Post::Bytes> bytes) {
+    for (const int rank : listeners(announcement.route)) {
+        announcements_.send(members_.twin_rank_of[static_cast<std::size_t>(rank)], bytes);
+    }
+}
+
+void AnnouncementPost::send(const Announcement& announcement) {
+    pass_on(announcement, std::make_shared<const Post::Bytes>(encode(announcement)));
+}
+
+std::vector<Announcement> AnnouncementPost::receive() {
+    std::vector<Announcement> heard;
+    while (auto received = announcements_.receive()) {
+        auto announcement =
+            decode_announcement(received->bytes, members_.rank_count(), members_.host_count());
+        if (!announcement) {
+            broken_invariant("a message that is no announcement (twin's rank, bytes)",
+                             received->from, static_cast<long long>(received->bytes.size()));
+        }
+        pass_on(*announcement, std::make_shared<const Post::Bytes>(std::move(received->bytes)));
+        heard.push_back(std::move(*announcement));
+    }
+    return heard;
+}
+
+void AnnouncementPost::report(const Report& report) {
+    reports_.send(members_.twin_rank_of[static_cast<std::size_t>(decider_)],
+                  std::make_shared<const Post::Bytes>(encode(report, owner_)));
+}
+
+std::vector<Report> AnnouncementPost::receive_reports() {
+    std::vector<Report> heard;
+    while (const auto received = reports_.receive(1)) {
+        if (auto report = decode_report(received->bytes, members_.rank_count(), owner_)) {
+            heard.push_back(std::move(*report));
+        }
+    }
+    return heard;
+}
+
+}  // namespace mutirao::mpi

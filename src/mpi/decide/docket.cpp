@@ -1,0 +1,530 @@
+#include "mpi/decide/docket.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <utility>
+
+#include "core/epochs/route.h"
+#include "core/text/milliseconds.h"
+#include "mpi/account/record.h"
+#include "mpi/base/verbose.h"
+#include "mpi/base/waiting.h"
+#include "mpi/decide/roles.h"
+#include "mpi/job/job.h"
+#include "mpi/watch/topology.h"
+#include "profile/this_host.h"
+
+namespace mutirao::mpi {
+namespace {
+
+/// More classes than this are left to the MPI library; a ruling costs every rank a little memory.
+constexpr std::size_t most_cases = 1024;
+
+std::shared_ptr<const Topology> unknown_topology(int hosts) {
+    auto topology = std::make_shared<Topology>();
+    topology->network = Network(hosts);
+    topology->site_of.assign(static_cast<std::size_t>(hosts), 0);
+    return topology;
+}
+
+/// Something is forced, and nothing that is forced goes over a measured tree.
+bool needs_no_network(const Settings& settings) {
+    bool some = false;
+    for (const std::optional<Candidate>& forced : settings.algorithms) {
+        if (forced && forced->algorithm->needs_tree()) {
+            return false;
+        }
+        some = some || forced;
+    }
+    return some;
+}
+
+constexpr std::size_t least_bytes_of_long_messages = 64 * 1024;
+/// They may never be known.
+constexpr double bandwidths_awaited_us = 4e6;
+
+/// Clearly, by both a share and a time: measurements scatter, and more the busier hosts are. Bandwidths are found out
+/// little by little, and scatter by factors: that is no news of a link.
+bool links_changed(const Network& before, const Network& now) {
+    constexpr double least_ratio = 1.2, least_us = 200;
+    for (std::size_t i = 0; i < before.latency_us().size(); ++i) {
+        const auto [less_us, more_us] = std::minmax(before.latency_us()[i], now.latency_us()[i]);
+        if (more_us > less_us * least_ratio && more_us > less_us + least_us) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Why another network brought another decision on what was chosen.
+std::string what_changed(const Decision& before, const Decision& now) {
+    const auto predicted = [&](const Decision& decision) -> std::optional<double> {
+        for (const Evaluated& each : decision.considered) {
+            if (each.candidate == before.chosen) return each.predicted_us;
+        }
+        return std::nullopt;
+    };
+    const auto before_us = predicted(before), now_us = predicted(now);
+    if (!before_us || !now_us) return "the network changed; ";
+    return "the network changed: " + to_string(before.chosen) + " predicted " + duration(*now_us) +
+           ", before " + duration(*before_us) + "; ";
+}
+
+std::string since_start() {
+    const Job* const job = Job::current();
+    return job == nullptr ? " in MPI_Init" : " " + short_duration(now_us() - job->begun_us()) + " after MPI_Init";
+}
+
+}  // namespace
+
+Docket::Docket(Subject subject)
+    : subject_(std::move(subject)), decider_(subject_.ledger) {
+    route_ = route_without_network(subject_.placement->rank_count());
+    if (needs_no_network(subject_.settings)) {
+        take_network(unknown_topology(subject_.placement->host_count()), {});
+        route_ = route_without_network(subject_.placement->rank_count());
+    }
+}
+
+void Docket::want(const CallShape& shape, std::uint64_t call) {
+    const std::lock_guard lock(mutex_);
+    call_ = call;
+    if (cases_.size() >= most_cases) {
+        return;
+    }
+    const ShapeClass shapes = subject_of(shape);
+    const auto [entry, fresh] = cases_.try_emplace(shapes, Case{shape, std::nullopt, true});
+    if (fresh) {
+        queue_.push_back(shapes);
+    }
+}
+
+// Ranks may have called a class before this one does.
+void Docket::take_on(const ShapeClass& shapes) {
+    const bool watched = subject_.settings.reproducibility == Reproducibility::fast ||
+                         !row_of(shapes.collective).reduces;  // a sum may differ in its last bits
+    decider_.take_on(shapes, reporters_among(subject_.placement->rank_count(), shapes.root, subject_.decider),
+                     watched);
+}
+
+std::vector<Ruling> Docket::take_fresh(std::uint64_t call, const std::vector<Decider::CallsMade>& made) {
+    std::vector<Decided> decided;
+    std::vector<Ruling> rulings;
+    {
+        const std::lock_guard lock(mutex_);
+        call_ = call;
+        rulings = std::exchange(fresh_, {});
+        decided = decider_.on_time(now_us(), made);
+        for (const Decided& each : decided) {
+            if (each.announced) {
+                rulings.push_back(each.ruling);
+                announced_[each.ruling.id] = each;
+            }
+        }
+    }
+    for (const Decided& each : decided) {
+        if (!each.announced) {
+            note(each);
+        }
+    }
+    if (!decided.empty()) {
+        note_accounts();
+    }
+    return rulings;
+}
+
+Route Docket::route() {
+    const std::lock_guard lock(mutex_);
+    return route_;
+}
+
+std::optional<double> Docket::farthest_us() {
+    const std::lock_guard lock(mutex_);
+    return farthest_us_;
+}
+
+Investment Docket::investment(const std::vector<Decider::NativeTime>& native) {
+    const std::lock_guard lock(mutex_);
+    return {.gain_us = decider_.expected_gain_us(native), .before = before_};
+}
+
+void Docket::begin_handling() {
+    const std::lock_guard lock(mutex_);
+    handling_since_us_ = now_us();
+}
+
+bool Docket::is_quiet() {
+    const std::lock_guard lock(mutex_);
+    return queue_.empty() && fresh_.empty() && decider_.quiet();
+}
+
+void Docket::look_at_network() {
+    if (!subject_.lookout || frozen_) {
+        return;
+    }
+    const auto sighting = subject_.lookout->newer_than(seen_, subject_.source_host_of);
+    if (!sighting) {
+        if (holds_back_ && now_us() > known_since_us_ + bandwidths_awaited_us) {
+            holds_back_ = false;
+            question_all(false);
+        }
+        return;
+    }
+    seen_ = sighting->changes;
+    if (!sighting->topology || (!network_ && !sighting->all_known)) {
+        return;
+    }
+    if (!network_) {
+        known_since_us_ = now_us();
+    }
+    const bool news = network_ && links_changed(network_->between_hosts(), sighting->topology->network);
+    take_network(sighting->topology, sighting->memory);
+    if (subject_.store && subject_.settings.holds_trials()) {
+        read_profile(news);
+    }
+    question_all(news);
+}
+
+void Docket::take_network(std::shared_ptr<const Topology> newest, const MemoryCosts& memory) {
+    {
+        const std::lock_guard record_lock(subject_.record->mutex);
+        take_up(*subject_.record, call_, newest);
+        subject_.record->memory = memory;
+        if (is_verbose(3) && newest->complete()) {
+            say(3, title_of(*subject_.record) + ": network " +
+                       (network_ && network_->topology().complete() ? "changed" : "known") + since_start());
+        }
+    }
+    const int here = subject_.placement->host_of(subject_.decider);
+    Route route = quickest_route(newest->network, here);
+    network_ = std::make_shared<const RankNetwork>(std::move(newest), subject_.placement, memory);
+    frozen_ = subject_.settings.adaptation.mode == Adaptation::Mode::off && subject_.lookout;
+    const std::vector<double>& latency_us = network_->between_hosts().latency_us();
+    const std::lock_guard lock(mutex_);
+    route_ = std::move(route);
+    farthest_us_ = *std::max_element(latency_us.begin(), latency_us.end());
+}
+
+void Docket::question_all(bool news) {
+    const std::lock_guard lock(mutex_);
+    for (auto& [shapes, each] : cases_) {
+        each.news = each.news || news;
+        if (!each.waiting) {
+            each.waiting = true;
+            queue_.push_back(shapes);
+        }
+    }
+}
+
+// A forced algorithm is ruled for all lengths at once, so that ranks whose lengths differ, an error of
+// the program, still run the same one and learn of it.
+ShapeClass Docket::subject_of(const CallShape& shape) const {
+    ShapeClass shapes = class_of(shape);
+    if (subject_.settings.forced(shape.collective)) {
+        shapes.length_class = any_length;
+    }
+    return shapes;
+}
+
+bool Docket::may_decide() const { return network_ != nullptr; }
+
+/// What is forced, or decided while calls wait, is not tried.
+bool Docket::probes(Collective collective) const {
+    return subject_.settings.holds_trials() && !subject_.settings.forced(collective) &&
+           subject_.settings.adaptation.mode != Adaptation::Mode::synchronous;
+}
+
+// Agents measure one pair of sites after another. Until they are through, what is best for long messages is what the
+// next measurement overturns.
+bool Docket::waits_for_bandwidths(const CallShape& shape) const {
+    const Network& network = network_->between_hosts();
+    const std::vector<int>& site_of = network_->topology().site_of;
+    if (shape.length_bytes < least_bytes_of_long_messages || now_us() > known_since_us_ + bandwidths_awaited_us) {
+        return false;
+    }
+    for (int a = 0; a < network.host_count(); ++a) {
+        for (int b = 0; b < a; ++b) {
+            const bool apart = site_of[static_cast<std::size_t>(a)] != site_of[static_cast<std::size_t>(b)];
+            if (apart && !std::isfinite(network.link(a, b).bandwidth_bytes_per_us)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// With the work's lock held, and without the other: deciding takes time.
+Docket::Deliberated Docket::deliberate(const Case& each, const std::optional<Arm>& present) const {
+    Deliberated about{each};
+    about.of_class.waiting = false;
+    const bool tried = probes(each.shape.collective);
+    std::optional<Decision> before = tried ? std::nullopt : each.decision;
+    if (tried && present) {
+        before = Decision{.chosen = present->candidate, .reason = {}, .tree = present->tree};
+    }
+    Decision made = mutirao::decide(each.shape, network_, subject_.settings, std::move(before));
+    if (!tried) {
+        about.ruling = decide_by_prediction(about.of_class, std::move(made));
+        return about;
+    }
+    if (about.of_class.decision = made; waits_for_bandwidths(each.shape)) {
+        about.held_back = true;
+        return about;
+    }
+    about.outlook = outlook_for(each.shape, made, network_, subject_.settings, present);
+    about.outlook.of_another_network = std::exchange(about.of_class.news, false);
+    recall(about);
+    made.tree.reset();  // as long as there are hosts, and among the arms
+    about.of_class.decision = std::move(made);
+    return about;
+}
+
+std::optional<Ruling> Docket::decide_by_prediction(Case& each, Decision made) const {
+    const bool alike = each.decision ? runs_alike(*each.decision, made) : made.chosen.native();
+    if (each.decision && !alike) {
+        each.cause = what_changed(*each.decision, made);
+    }
+    each.decision = std::move(made);
+    if (alike) {
+        return std::nullopt;
+    }
+    return Ruling{subject_of(each.shape), each.decision->chosen, each.decision->tree};
+}
+
+// Beside the program; again only on another network.
+void Docket::read_profile(bool news) {
+    const std::vector<double>& now_us = network_->between_hosts().latency_us();
+    if (news || calm_us_.empty()) {
+        calm_us_ = now_us;
+    }
+    std::ranges::transform(calm_us_, now_us, calm_us_.begin(), [](double a, double b) { return std::min(a, b); });
+    const Network calm(network_->between_hosts().host_count(), calm_us_);
+    Fabric here = describe_fabric(calm, profile::processor(), profile::transport());
+    if (fabric_ && !difference(here, *fabric_)) {
+        return;
+    }
+    profile::ProfileStore::Answer answer = subject_.store->rows_for(here, subject_.mpi_library);
+    rows_ = std::move(answer.rows);
+    {
+        const Ranks ranks = ranks_of(*subject_.placement);
+        const std::lock_guard lock(mutex_);
+        fabric_ = std::move(here);
+        before_.reset();
+        for (ProgramRun& run : answer.runs) {
+            if (run.ranks == ranks) {
+                before_ = std::move(run);
+            }
+        }
+    }
+    const std::lock_guard lock(subject_.record->mutex);
+    subject_.record->profile = rows_.empty() ? std::move(answer.why_none)
+                                             : std::to_string(rows_.size()) + " times of this network";
+}
+
+// What an earlier job measured.
+void Docket::recall(Deliberated& about) const {
+    if (rows_.empty()) {
+        return;
+    }
+    const auto known = remembered(rows_, known_to_all(about.of_class.shape), ranks_of(network_->placement()));
+    for (const Remembered& one : known) {
+        about.remembered.push_back({one.row.candidate, one.row.time_us, one.row.windows});
+    }
+    const Remembered* const best = preferred(known);
+    if (best != nullptr && !best->interpolated) {
+        about.preferred = best->row.candidate;
+    }
+}
+
+void Docket::hear(const TimeReport& report) {
+    const std::lock_guard lock(mutex_);
+    take_on(report.shapes);
+    decider_.on_report(report);
+}
+
+// Queued only: the file is written beside the program, or at its end.
+void Docket::end(const std::vector<Decider::CallsMade>& made, double ran_us) {
+    {
+        const std::lock_guard lock(mutex_);
+        decider_.on_time(now_us(), made);
+    }
+    note_accounts();
+    const std::lock_guard lock(mutex_);
+    if (subject_.store && fabric_) {
+        const auto now_s = static_cast<double>(std::time(nullptr));
+        subject_.store->remember(*fabric_, subject_.mpi_library, rows_learned(now_s), run_of(ran_us, now_s));
+    }
+}
+
+std::vector<ProfileRow> Docket::rows_learned(double now_s) const {
+    std::vector<ProfileRow> rows;
+    for (const auto& [shapes, each] : cases_) {
+        const ClassChoice* const choice = decider_.find(shapes);
+        for (const Measured& one : choice != nullptr ? choice->measured() : std::vector<Measured>{}) {
+            rows.push_back(learned_row(known_to_all(each.shape), ranks_of(*subject_.placement), one.candidate,
+                                       one.time_us, one.samples, now_s));
+        }
+    }
+    return rows;
+}
+
+// That nothing was won says something only of a run that was handled for long enough.
+ProgramRun Docket::run_of(double ran_us, double now_s) const {
+    constexpr double least_share_handled = 0.5;
+    const double handled_us = handling_since_us_ ? now_us() - *handling_since_us_ : 0;
+    const std::optional<double> saved_share = decider_.saved_share();
+    const bool says_something = saved_share > 0.0 ? handled_us > 0 : handled_us > least_share_handled * ran_us;
+    return {.program = profile::program(), .ranks = ranks_of(*subject_.placement), .length_s = ran_us / 1e6,
+            .saved_share = says_something ? saved_share : std::nullopt, .measured_s = now_s};
+}
+
+void Docket::note_accounts() {
+    const std::lock_guard record_lock(subject_.record->mutex);
+    const std::lock_guard lock(mutex_);
+    for (auto& [shapes, of_class] : subject_.record->classes) {
+        if (const ClassChoice* const choice = decider_.find(shapes)) {
+            of_class.account = choice->account();
+            if (RulingRecord* const last = last_choice(of_class)) {
+                last->measured = choice->measured();
+            }
+        }
+    }
+}
+
+void Docket::note(const Decided& settled) {
+    const std::lock_guard lock(subject_.record->mutex);
+    const auto row = subject_.record->classes.find(settled.ruling.shapes);
+    RulingRecord* const last = row == subject_.record->classes.end() ? nullptr : last_choice(row->second);
+    if (last != nullptr) {
+        last->settled = true;
+        last->reason = settled.reason;
+        last->measured = settled.measured;
+    }
+}
+
+std::optional<Arm> Docket::incumbent(const ShapeClass& shapes) const {
+    const ClassChoice* const choice = decider_.find(shapes);
+    const Arm* const arm = choice == nullptr ? nullptr : choice->incumbent();
+    return arm == nullptr ? std::nullopt : std::optional(*arm);
+}
+
+// For the report: that is no ruling, since calls without one run natively anyway. What is to be tried is not
+// settled by that.
+void Docket::note(const ShapeClass& shapes, Decision& decision) {
+    const bool tried = probes(shapes.collective);
+    std::vector<Evaluated> considered = tried ? std::exchange(decision.considered, {}) : decision.considered;
+    const std::lock_guard lock(subject_.record->mutex);
+    const auto row = subject_.record->classes.find(shapes);
+    if (row == subject_.record->classes.end()) {
+        return;
+    }
+    if (!row->second.native_choice && !tried && is_verbose(2)) {
+        say(2, title_of(*subject_.record) + ": " + name_of(*subject_.record, shapes) + " stays native (" +
+                   decision.reason + ")");
+    }
+    RulingRecord& choice = row->second.native_choice.emplace();
+    choice.first_call = call_;
+    choice.chosen = to_string(native_candidate(shapes.collective));
+    choice.settled = !tried || considered.size() <= 1;
+    choice.reason = decision.reason;
+    choice.bound_us = decision.bound_us;
+    choice.considered = std::move(considered);
+}
+
+bool Docket::work() {
+    const std::lock_guard work_lock(work_mutex_);
+    look_at_network();
+    if (!may_decide()) {
+        return false;
+    }
+    Case now;
+    ShapeClass shapes;
+    std::optional<Arm> present;
+    {
+        const std::lock_guard lock(mutex_);
+        if (queue_.empty()) {
+            return false;
+        }
+        shapes = queue_.front();
+        queue_.pop_front();
+        now = cases_.at(shapes);
+        present = incumbent(shapes);
+    }
+    Deliberated about = deliberate(now, present);
+    if (about.of_class.decision->chosen.native() || probes(shapes.collective)) {
+        note(shapes, *about.of_class.decision);
+    }
+    const std::lock_guard lock(mutex_);
+    cases_.at(shapes) = std::move(about.of_class);
+    if (about.ruling) {
+        fresh_.push_back(std::move(*about.ruling));
+    }
+    holds_back_ = holds_back_ || about.held_back;
+    take_on(shapes);
+    decider_.on_outlook(shapes, std::move(about.outlook), about.remembered, about.preferred);
+    return true;
+}
+
+Ruling Docket::decide_now(const CallShape& shape, std::uint64_t call) {
+    const std::lock_guard work_lock(work_mutex_);
+    look_at_network();
+    const ShapeClass shapes = subject_of(shape);
+    Deliberated about{{shape, std::nullopt, false}};
+    if (may_decide()) {
+        about = deliberate(about.of_class, {});
+    }
+    const std::lock_guard lock(mutex_);
+    call_ = call;
+    std::erase(queue_, shapes);
+    cases_[shapes] = std::move(about.of_class);
+    return about.ruling ? std::move(*about.ruling)
+                        : Ruling{shapes, native_candidate(shape.collective), std::nullopt};
+}
+
+std::vector<Ruling> Docket::use(Topology topology, std::uint64_t call) {
+    const std::lock_guard work_lock(work_mutex_);
+    call_ = call;
+    complete_network(topology, subject_.settings, subject_.sockets);
+    take_network(std::make_shared<const Topology>(std::move(topology)), {});
+    std::vector<Ruling> rulings;
+    for (auto& [shapes, each] : cases_) {
+        Deliberated about = deliberate(each, {});
+        each = std::move(about.of_class);
+        if (about.ruling) {
+            rulings.push_back(std::move(*about.ruling));
+        }
+    }
+    return rulings;
+}
+
+void Docket::explain(const Ruling& ruling, RulingRecord& record) {
+    {
+        const std::lock_guard record_lock(subject_.record->mutex);
+        const auto row = subject_.record->classes.find(ruling.shapes);
+        if (row != subject_.record->classes.end() && row->second.native_choice) {
+            record.considered = row->second.native_choice->considered;
+        }
+    }
+    const std::lock_guard lock(mutex_);
+    const auto found = cases_.find(ruling.shapes);
+    if (found == cases_.end() || !found->second.decision) {
+        record.reason = "the network is not known";
+        return;
+    }
+    const Case& of_class = found->second;
+    record.bound_us = of_class.decision->bound_us;
+    if (!probes(ruling.shapes.collective)) {
+        record.considered = of_class.decision->considered;
+    }
+    const auto announced = announced_.extract(ruling.id);
+    if (announced.empty()) {
+        record.reason = of_class.cause + of_class.decision->reason;
+        return;
+    }
+    record.settled = false;
+    record.reason = announced.mapped().reason;
+    record.measured = announced.mapped().measured;
+}
+
+}  // namespace mutirao::mpi

@@ -1,0 +1,80 @@
+// A standing agent that is started anew while a job runs.
+#include "mpi/watch/host_agent.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "agent/segment.h"
+
+namespace mutirao::mpi {
+namespace {
+
+constexpr int hosts = 2;
+
+std::unique_ptr<agent::Segment> agent_of(const std::string& name, std::uint64_t job) {
+    std::unique_ptr<agent::Segment> segment;
+    EXPECT_EQ(agent::Segment::make({name, 0, hosts, job}, segment), agent::Segment::Outcome::made);
+    return segment;
+}
+
+void publish(agent::Segment& segment, double latency_us, int unknown_links) {
+    NetworkView view;
+    view.host_count = hosts;
+    view.latency_us.assign(hosts * hosts, latency_us);
+    view.last_known_us = view.latency_us;
+    view.tree = {{0, 1}};
+    view.unknown_links = unknown_links;
+    view.bandwidth_bytes_per_us.assign(hosts * hosts, 1);
+    view.host_speeds.assign(hosts, {1, 1, 1});
+    segment.publish(view, {0, 0, hosts, view.latency_us, view.tree});
+}
+
+class StandingAgent : public testing::Test {
+  protected:
+    /// The latency that ranks are told, in some seconds; 0: nothing new.
+    double told_us() {
+        for (int look = 0; look < 60; ++look) {
+            if (const auto view = ranks_.newer_than(seen_)) {
+                seen_ = view->changes;
+                return view->latency_us[1];
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        }
+        return 0;
+    }
+
+    const std::string name_ = agent::full_segment_name("test-anew-" + std::to_string(getpid()));
+    HostAgent ranks_{name_};
+    std::uint64_t seen_ = 0;
+};
+
+TEST_F(StandingAgent, StartedAnewTakesOverOnceItKnowsTheNetwork) {
+    auto first = agent_of(name_, 7);
+    publish(*first, 10, 0);
+    EXPECT_EQ(told_us(), 10);
+    first.reset();
+    auto second = agent_of(name_, 7);
+    publish(*second, 20, 1);
+    EXPECT_EQ(told_us(), 0);
+    publish(*second, 30, 0);
+    EXPECT_EQ(told_us(), 30);
+    publish(*second, 40, 0);
+    EXPECT_EQ(told_us(), 40);
+}
+
+TEST_F(StandingAgent, OfOtherHostsDoesNot) {
+    auto first = agent_of(name_, 7);
+    publish(*first, 10, 0);
+    EXPECT_EQ(told_us(), 10);
+    first.reset();
+    auto other = agent_of(name_, 8);
+    publish(*other, 20, 0);
+    EXPECT_EQ(told_us(), 0);
+}
+
+}  // namespace
+}  // namespace mutirao::mpi

@@ -1,0 +1,66 @@
+// The rounds in which hosts adapt their spanning tree (core/spanning_tree/rounds.h), over MPI messages between the
+// ranks that lead hosts. MPI keeps the order between two ranks, and its channels work from the start.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/spanning_tree/rounds.h"
+#include "mpi/base/post.h"
+
+namespace mutirao::mpi {
+
+/// One rank of each host.
+struct Leaders {
+    int my_host = 0;
+    std::vector<int> rank_of_host;
+
+    int count() const { return static_cast<int>(rank_of_host.size()); }
+};
+
+class LeaderRounds {
+  public:
+    enum class Kind : std::uint8_t {
+        ping,
+        pong,
+        rounds,    ///< a message of Rounds
+        measured,  ///< the sender knows all links of which it is the lower end
+        at_rest,   ///< and has the tree that is minimal for what all have measured
+    };
+    struct Letter {
+        int from = -1;  ///< host
+        Kind kind = Kind::ping;
+        std::vector<std::byte> body;
+    };
+
+    /// For leaders only. Nothing is known yet.
+    LeaderRounds(MPI_Comm comm, int tag, Leaders leaders);
+
+    int me() const { return leaders_.my_host; }
+    int host_count() const { return leaders_.count(); }
+    const Rounds& rounds() const { return rounds_; }
+    /// Of the link to a higher host, one way.
+    double believed_us(int host) const;
+    void announce(int host, double latency_us) { carry(rounds_.announce(host, latency_us)); }
+
+    void send(int host, Kind kind, std::span<const std::byte> body = {});
+    /// The oldest that has come, but for those of the rounds, which go on. Does not block.
+    std::optional<Letter> receive();
+    /// Messages by which the hosts have searched for trees, sent from here.
+    std::uint64_t steps_sent() const { return steps_sent_; }
+
+  private:
+    void carry(const Rounds::Output& output);
+
+    const Leaders leaders_;
+    Post post_;
+    Rounds rounds_;
+    std::uint64_t steps_sent_ = 0;
+};
+
+}  // namespace mutirao::mpi
