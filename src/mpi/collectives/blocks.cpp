@@ -77,96 +77,84 @@ std::optional<Binding> gathers(Collective collective, int root, const void* send
 
 }  // namespace
 
-Outcome gather(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
-               MPI_Datatype send_type, void* receive, MPI_Count receive_count,
-               MPI_Datatype receive_type, int root, MPI_Comm comm) {
-    return take(job, comm, native, [&](const Place& here) -> std::optional<Binding> {
-        if (root < 0 || root >= here.size) {
-            return std::nullopt;
-        }
-        if (root == here.rank) {
-            return gathers(Collective::gather, root, send, send_count, send_type, receive,
-                           receive_count, receive_type, here);
-        }
-        const auto mine = elements(send, send_count, send_type, here.quiet);
-        if (!mine || send == MPI_IN_PLACE) {
-            return std::nullopt;
-        }
-        Binding binding = of_blocks(Collective::gather, root, *mine);
-        read(binding, *mine);
-        return binding;
-    });
+std::optional<Binding> gather(const Place& here, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                              void* receive, MPI_Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm) {
+    if (root < 0 || root >= here.size) {
+        return std::nullopt;
+    }
+    if (root == here.rank) {
+        return gathers(Collective::gather, root, send, send_count, send_type, receive,
+                       receive_count, receive_type, here);
+    }
+    const auto mine = elements(send, send_count, send_type, here.quiet);
+    if (!mine || send == MPI_IN_PLACE) {
+        return std::nullopt;
+    }
+    Binding binding = of_blocks(Collective::gather, root, *mine);
+    read(binding, *mine);
+    return binding;
 }
 
-Outcome scatter(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
-                MPI_Datatype send_type, void* receive, MPI_Count receive_count,
-                MPI_Datatype receive_type, int root, MPI_Comm comm) {
-    return take(job, comm, native, [&](const Place& here) -> std::optional<Binding> {
-        if (root < 0 || root >= here.size) {
-            return std::nullopt;
-        }
-        const bool in_place = receive == MPI_IN_PLACE;
-        if (root != here.rank) {
-            const auto mine = elements(receive, receive_count, receive_type, here.quiet);
-            if (!mine || in_place) {
-                return std::nullopt;
-            }
-            Binding binding = of_blocks(Collective::scatter, root, *mine);
-            write(binding, *mine);
-            return binding;
-        }
-        const auto block = elements(send, send_count, send_type, here.quiet);
-        if (!block || refused(receive, receive_count, receive_type, send, *block, here.rank)) {
-            return std::nullopt;
-        }
-        Binding binding = of_blocks(Collective::scatter, root, *block);
-        read(binding, times(*block, here.size),
-             receive == send || receive == nth(*block, here.rank, send_count).buffer);
-        if (in_place) {
-            binding.writes = Writes::unseen;
-            binding.output = *block;
-            return binding;
-        }
+std::optional<Binding> scatter(const Place& here, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                               void* receive, MPI_Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm) {
+    if (root < 0 || root >= here.size) {
+        return std::nullopt;
+    }
+    const bool in_place = receive == MPI_IN_PLACE;
+    if (root != here.rank) {
         const auto mine = elements(receive, receive_count, receive_type, here.quiet);
-        if (!mine || !fit(*mine, *block)) {
+        if (!mine || in_place) {
             return std::nullopt;
         }
+        Binding binding = of_blocks(Collective::scatter, root, *mine);
         write(binding, *mine);
         return binding;
-    });
-}
-
-Outcome allgather(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
-                  MPI_Datatype send_type, void* receive, MPI_Count receive_count,
-                  MPI_Datatype receive_type, MPI_Comm comm) {
-    return take(job, comm, native, [&](const Place& here) {
-        return gathers(Collective::allgather, 0, send, send_count, send_type, receive,
-                       receive_count, receive_type, here);
-    });
-}
-
-Outcome alltoall(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
-                 MPI_Datatype send_type, void* receive, MPI_Count receive_count,
-                 MPI_Datatype receive_type, MPI_Comm comm) {
-    return take(job, comm, native, [&](const Place& here) -> std::optional<Binding> {
-        const auto block = elements(receive, receive_count, receive_type, here.quiet);
-        if (!block || refused(send, send_count, send_type, receive, *block, 0)) {
-            return std::nullopt;
-        }
-        Binding binding = of_blocks(Collective::alltoall, 0, *block);
-        write(binding, times(*block, here.size));
-        if (send == MPI_IN_PLACE) {
-            binding.reads = Reads::copy;
-            binding.input = binding.output;
-            return binding;
-        }
-        const auto mine = elements(send, send_count, send_type, here.quiet);
-        if (!mine || !fit(*mine, *block)) {
-            return std::nullopt;
-        }
-        read(binding, times(*mine, here.size), send == receive);
+    }
+    const auto block = elements(send, send_count, send_type, here.quiet);
+    if (!block || refused(receive, receive_count, receive_type, send, *block, here.rank)) {
+        return std::nullopt;
+    }
+    Binding binding = of_blocks(Collective::scatter, root, *block);
+    read(binding, times(*block, here.size),
+         receive == send || receive == nth(*block, here.rank, send_count).buffer);
+    if (in_place) {
+        binding.writes = Writes::unseen;
+        binding.output = *block;
         return binding;
-    });
+    }
+    const auto mine = elements(receive, receive_count, receive_type, here.quiet);
+    if (!mine || !fit(*mine, *block)) {
+        return std::nullopt;
+    }
+    write(binding, *mine);
+    return binding;
+}
+
+std::optional<Binding> allgather(const Place& here, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                                 void* receive, MPI_Count receive_count, MPI_Datatype receive_type, MPI_Comm) {
+    return gathers(Collective::allgather, 0, send, send_count, send_type, receive,
+                   receive_count, receive_type, here);
+}
+
+std::optional<Binding> alltoall(const Place& here, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                                void* receive, MPI_Count receive_count, MPI_Datatype receive_type, MPI_Comm) {
+    const auto block = elements(receive, receive_count, receive_type, here.quiet);
+    if (!block || refused(send, send_count, send_type, receive, *block, 0)) {
+        return std::nullopt;
+    }
+    Binding binding = of_blocks(Collective::alltoall, 0, *block);
+    write(binding, times(*block, here.size));
+    if (send == MPI_IN_PLACE) {
+        binding.reads = Reads::copy;
+        binding.input = binding.output;
+        return binding;
+    }
+    const auto mine = elements(send, send_count, send_type, here.quiet);
+    if (!mine || !fit(*mine, *block)) {
+        return std::nullopt;
+    }
+    read(binding, times(*mine, here.size), send == receive);
+    return binding;
 }
 
 }  // namespace mutirao::mpi

@@ -4,9 +4,8 @@
 #include <mpi.h>
 
 #include <optional>
-#include <vector>
 
-#include "mpi/communicator/registry.h"
+#include "mpi/communicator/communicator.h"
 #include "mpi/executor/memory.h"
 
 namespace mutirao::mpi {
@@ -47,23 +46,6 @@ std::optional<Elements> elements(const void* buffer, MPI_Count count, MPI_Dataty
                                  MPI_Comm quiet);
 
 /// Enters the communicator, which is that of `comm`, and runs the call as is ruled there.
-Outcome run(Communicator& communicator, const Binding& binding, MPI_Comm comm, MPI_Comm quiet,
-            const NativeCall& native);
-
-/// `bind`: from a Place to a Binding; nothing for calls that are the MPI library's and do not count, on
-/// all ranks of a correct program alike.
-template <typename Bind>
-Outcome take(Job& job, MPI_Comm comm, const NativeCall& native, Bind&& bind) {
-    if (comm == MPI_COMM_NULL) {
-        return {native(), false};
-    }
-    Communicator& communicator = communicator_of(comm, job);
-    if (communicator.is_native()) {
-        return {native(), false};
-    }
-    const Place place{job.quiet(), communicator.my_rank(), communicator.rank_count()};
-    const std::optional<Binding> binding = bind(place);
-    return binding ? run(communicator, *binding, comm, job.quiet(), native) : Outcome{native(), false};
-}
+Outcome run(Communicator& communicator, const Binding& binding, MPI_Comm comm, MPI_Comm quiet, const NativeCall& native);
 
 }  // namespace mutirao::mpi

@@ -1,6 +1,7 @@
 // Each collective, from the program's arguments to its shape and to what this rank alone knows of it
 // (MPI 4.0, chapter 6). The names are those of interpose/functions.h; the files stand by what moves:
-// one message, a block of each rank, or the operands of a reduction.
+// one message, a block of each rank, or the operands of a reduction. Nothing: the call is the MPI library's and does not
+// count, on all ranks of a correct program alike.
 #pragma once
 
 #include <mpi.h>
@@ -33,55 +34,49 @@ class Numbers {
 };
 
 // messages.cpp
-Outcome barrier(Job& job, const NativeCall& native, MPI_Comm comm);
-Outcome broadcast(Job& job, const NativeCall& native, void* buffer, MPI_Count count, MPI_Datatype type,
-                  int root, MPI_Comm comm);
+std::optional<Binding> barrier(const Place& here, MPI_Comm);
+std::optional<Binding> broadcast(const Place& here, void* buffer, MPI_Count count, MPI_Datatype type, int root,
+                                 MPI_Comm);
 
 // blocks.cpp
-Outcome gather(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
-               MPI_Datatype send_type, void* receive, MPI_Count receive_count,
-               MPI_Datatype receive_type, int root, MPI_Comm comm);
-Outcome scatter(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
-                MPI_Datatype send_type, void* receive, MPI_Count receive_count,
-                MPI_Datatype receive_type, int root, MPI_Comm comm);
-Outcome allgather(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
-                  MPI_Datatype send_type, void* receive, MPI_Count receive_count,
-                  MPI_Datatype receive_type, MPI_Comm comm);
-Outcome alltoall(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
-                 MPI_Datatype send_type, void* receive, MPI_Count receive_count,
-                 MPI_Datatype receive_type, MPI_Comm comm);
+std::optional<Binding> gather(const Place& here, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                              void* receive, MPI_Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm);
+std::optional<Binding> scatter(const Place& here, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                               void* receive, MPI_Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm);
+std::optional<Binding> allgather(const Place& here, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                                 void* receive, MPI_Count receive_count, MPI_Datatype receive_type, MPI_Comm);
+std::optional<Binding> alltoall(const Place& here, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                                void* receive, MPI_Count receive_count, MPI_Datatype receive_type, MPI_Comm);
 
 // uneven_blocks.cpp
-Outcome gatherv(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
-                MPI_Datatype send_type, void* receive, Numbers receive_counts,
-                Numbers displacements, MPI_Datatype receive_type, int root, MPI_Comm comm);
-Outcome scatterv(Job& job, const NativeCall& native, const void* send, Numbers send_counts,
-                 Numbers displacements, MPI_Datatype send_type, void* receive,
-                 MPI_Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm);
-Outcome allgatherv(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
-                   MPI_Datatype send_type, void* receive, Numbers receive_counts,
-                   Numbers displacements, MPI_Datatype receive_type, MPI_Comm comm);
-Outcome alltoallv(Job& job, const NativeCall& native, const void* send, Numbers send_counts,
-                  Numbers send_displacements, MPI_Datatype send_type, void* receive,
-                  Numbers receive_counts, Numbers receive_displacements,
-                  MPI_Datatype receive_type, MPI_Comm comm);
-Outcome alltoallw(Job& job, const NativeCall& native, const void* send, Numbers send_counts,
-                  Numbers send_displacements, const MPI_Datatype* send_types, void* receive,
-                  Numbers receive_counts, Numbers receive_displacements,
-                  const MPI_Datatype* receive_types, MPI_Comm comm);
+std::optional<Binding> gatherv(const Place& here, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                               void* receive, Numbers receive_counts, Numbers displacements, MPI_Datatype receive_type,
+                               int root, MPI_Comm);
+std::optional<Binding> scatterv(const Place& here, const void* send, Numbers send_counts, Numbers displacements,
+                                MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                                MPI_Datatype receive_type, int root, MPI_Comm);
+std::optional<Binding> allgatherv(const Place& here, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                                  void* receive, Numbers receive_counts, Numbers displacements,
+                                  MPI_Datatype receive_type, MPI_Comm);
+std::optional<Binding> alltoallv(const Place& here, const void* send, Numbers send_counts, Numbers send_displacements,
+                                 MPI_Datatype send_type, void* receive, Numbers receive_counts,
+                                 Numbers receive_displacements, MPI_Datatype receive_type, MPI_Comm);
+std::optional<Binding> alltoallw(const Place& here, const void* send, Numbers send_counts, Numbers send_displacements,
+                                 const MPI_Datatype* send_types, void* receive, Numbers receive_counts,
+                                 Numbers receive_displacements, const MPI_Datatype* receive_types, MPI_Comm);
 
 // reductions.cpp
-Outcome reduce(Job& job, const NativeCall& native, const void* send, void* receive, MPI_Count count,
-               MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm);
-Outcome allreduce(Job& job, const NativeCall& native, const void* send, void* receive,
-                  MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-Outcome reduce_scatter_block(Job& job, const NativeCall& native, const void* send, void* receive,
-                             MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-Outcome reduce_scatter(Job& job, const NativeCall& native, const void* send, void* receive,
-                       Numbers counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-Outcome scan(Job& job, const NativeCall& native, const void* send, void* receive, MPI_Count count,
-             MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-Outcome exscan(Job& job, const NativeCall& native, const void* send, void* receive, MPI_Count count,
-               MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+std::optional<Binding> reduce(const Place& here, const void* send, void* receive, MPI_Count count, MPI_Datatype type,
+                              MPI_Op op, int root, MPI_Comm);
+std::optional<Binding> allreduce(const Place& here, const void* send, void* receive, MPI_Count count, MPI_Datatype type,
+                                 MPI_Op op, MPI_Comm);
+std::optional<Binding> reduce_scatter_block(const Place& here, const void* send, void* receive, MPI_Count count,
+                                            MPI_Datatype type, MPI_Op op, MPI_Comm);
+std::optional<Binding> reduce_scatter(const Place& here, const void* send, void* receive, Numbers counts,
+                                      MPI_Datatype type, MPI_Op op, MPI_Comm);
+std::optional<Binding> scan(const Place& here, const void* send, void* receive, MPI_Count count, MPI_Datatype type,
+                            MPI_Op op, MPI_Comm);
+std::optional<Binding> exscan(const Place& here, const void* send, void* receive, MPI_Count count, MPI_Datatype type,
+                              MPI_Op op, MPI_Comm);
 
 }  // namespace mutirao::mpi

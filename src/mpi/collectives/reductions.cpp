@@ -69,81 +69,69 @@ std::optional<Binding> reduces(Collective collective, int root, const Operands& 
 
 }  // namespace
 
-Outcome reduce(Job& job, const NativeCall& native, const void* send, void* receive, MPI_Count count,
-               MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
-    return take(job, comm, native, [&](const Place& here) -> std::optional<Binding> {
-        if (root < 0 || root >= here.size) {
-            return std::nullopt;
-        }
-        const bool mine = root == here.rank;
-        return reduces(Collective::reduce, root,
-                       {.send = send, .receive = receive, .count = count, .type = type, .op = op,
-                        .has_result = mine, .may_be_in_place = mine},
-                       here);
-    });
+std::optional<Binding> reduce(const Place& here, const void* send, void* receive, MPI_Count count, MPI_Datatype type,
+                              MPI_Op op, int root, MPI_Comm) {
+    if (root < 0 || root >= here.size) {
+        return std::nullopt;
+    }
+    const bool mine = root == here.rank;
+    return reduces(Collective::reduce, root,
+                   {.send = send, .receive = receive, .count = count, .type = type, .op = op,
+                    .has_result = mine, .may_be_in_place = mine},
+                   here);
 }
 
-Outcome allreduce(Job& job, const NativeCall& native, const void* send, void* receive,
-                  MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    return take(job, comm, native, [&](const Place& here) {
-        return reduces(Collective::allreduce, 0, {send, receive, count, type, op}, here);
-    });
+std::optional<Binding> allreduce(const Place& here, const void* send, void* receive, MPI_Count count, MPI_Datatype type,
+                                 MPI_Op op, MPI_Comm) {
+    return reduces(Collective::allreduce, 0, {send, receive, count, type, op}, here);
 }
 
-Outcome reduce_scatter_block(Job& job, const NativeCall& native, const void* send, void* receive,
-                             MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    return take(job, comm, native, [&](const Place& here) {
-        return reduces(Collective::reduce_scatter_block, 0,
-                       {.send = send, .receive = receive, .count = count, .type = type, .op = op,
-                        .operands = count * here.size},
-                       here);
-    });
+std::optional<Binding> reduce_scatter_block(const Place& here, const void* send, void* receive, MPI_Count count,
+                                            MPI_Datatype type, MPI_Op op, MPI_Comm) {
+    return reduces(Collective::reduce_scatter_block, 0,
+                   {.send = send, .receive = receive, .count = count, .type = type, .op = op,
+                    .operands = count * here.size},
+                   here);
 }
 
 // The shape of the call is as that of equal blocks, and then has their lengths.
-Outcome reduce_scatter(Job& job, const NativeCall& native, const void* send, void* receive,
-                       Numbers counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    return take(job, comm, native, [&](const Place& here) -> std::optional<Binding> {
-        MPI_Count operands = 0;
+std::optional<Binding> reduce_scatter(const Place& here, const void* send, void* receive, Numbers counts,
+                                      MPI_Datatype type, MPI_Op op, MPI_Comm) {
+    MPI_Count operands = 0;
+    for (int rank = 0; rank < here.size; ++rank) {
+        if (!counts || counts[rank] < 0) {
+            return std::nullopt;
+        }
+        operands += counts[rank];
+    }
+    auto binding = reduces(Collective::reduce_scatter, 0,
+                           {.send = send, .receive = receive, .count = counts[here.rank],
+                            .type = type, .op = op, .operands = operands},
+                           here);
+    if (binding) {
+        CallShape& shape = binding->shape;
         for (int rank = 0; rank < here.size; ++rank) {
-            if (!counts || counts[rank] < 0) {
-                return std::nullopt;
-            }
-            operands += counts[rank];
+            shape.lengths.push_back(static_cast<std::size_t>(counts[rank]) *
+                                    binding->input.layout.packed_bytes);
         }
-        auto binding = reduces(Collective::reduce_scatter, 0,
-                               {.send = send, .receive = receive, .count = counts[here.rank],
-                                .type = type, .op = op, .operands = operands},
-                               here);
-        if (binding) {
-            CallShape& shape = binding->shape;
-            for (int rank = 0; rank < here.size; ++rank) {
-                shape.lengths.push_back(static_cast<std::size_t>(counts[rank]) *
-                                        binding->input.layout.packed_bytes);
-            }
-            shape.length_bytes = mean_length_bytes(shape.lengths);
-            binding->output = or_nothing(binding->output);
-        }
-        return binding;
-    });
+        shape.length_bytes = mean_length_bytes(shape.lengths);
+        binding->output = or_nothing(binding->output);
+    }
+    return binding;
 }
 
-Outcome scan(Job& job, const NativeCall& native, const void* send, void* receive, MPI_Count count,
-             MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    return take(job, comm, native, [&](const Place& here) {
-        return reduces(Collective::scan, 0, {send, receive, count, type, op}, here);
-    });
+std::optional<Binding> scan(const Place& here, const void* send, void* receive, MPI_Count count, MPI_Datatype type,
+                            MPI_Op op, MPI_Comm) {
+    return reduces(Collective::scan, 0, {send, receive, count, type, op}, here);
 }
 
 // What the first rank's result is, MPI leaves undefined: it is left as it was.
-Outcome exscan(Job& job, const NativeCall& native, const void* send, void* receive, MPI_Count count,
-               MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    return take(job, comm, native, [&](const Place& here) {
-        return reduces(Collective::exscan, 0,
-                       {.send = send, .receive = receive, .count = count, .type = type, .op = op,
-                        .has_result = here.rank != 0},
-                       here);
-    });
+std::optional<Binding> exscan(const Place& here, const void* send, void* receive, MPI_Count count, MPI_Datatype type,
+                              MPI_Op op, MPI_Comm) {
+    return reduces(Collective::exscan, 0,
+                   {.send = send, .receive = receive, .count = count, .type = type, .op = op,
+                    .has_result = here.rank != 0},
+                   here);
 }
 
 }  // namespace mutirao::mpi

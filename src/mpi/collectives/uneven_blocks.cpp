@@ -199,125 +199,113 @@ std::optional<Binding> exchanges(Collective collective, std::optional<Blocks> se
 
 }  // namespace
 
-Outcome gatherv(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
-                MPI_Datatype send_type, void* receive, Numbers receive_counts,
-                Numbers displacements, MPI_Datatype receive_type, int root, MPI_Comm comm) {
-    return take(job, comm, native, [&](const Place& here) -> std::optional<Binding> {
-        if (root < 0 || root >= here.size) {
-            return std::nullopt;
-        }
-        if (root == here.rank) {
-            return gathers(Collective::gatherv, root, send, send_count, send_type,
-                           {receive, receive_counts, displacements, receive_type}, here);
-        }
-        const auto mine = typed_elements(send, send_count, send_type, here.quiet);
+std::optional<Binding> gatherv(const Place& here, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                               void* receive, Numbers receive_counts, Numbers displacements, MPI_Datatype receive_type,
+                               int root, MPI_Comm) {
+    if (root < 0 || root >= here.size) {
+        return std::nullopt;
+    }
+    if (root == here.rank) {
+        return gathers(Collective::gatherv, root, send, send_count, send_type,
+                       {receive, receive_counts, displacements, receive_type}, here);
+    }
+    const auto mine = typed_elements(send, send_count, send_type, here.quiet);
+    if (!mine) {
+        return std::nullopt;
+    }
+    Binding binding = of_lengths(Collective::gatherv, root, {mine->bytes()});
+    read_one(binding, *mine, false);
+    return binding;
+}
+
+std::optional<Binding> scatterv(const Place& here, const void* send, Numbers send_counts, Numbers displacements,
+                                MPI_Datatype send_type, void* receive, MPI_Count receive_count,
+                                MPI_Datatype receive_type, int root, MPI_Comm) {
+    if (root < 0 || root >= here.size) {
+        return std::nullopt;
+    }
+    const bool in_place = receive == MPI_IN_PLACE;
+    const auto mine = in_place ? std::nullopt
+                               : typed_elements(receive, receive_count, receive_type,
+                                                here.quiet);
+    if (root != here.rank) {
         if (!mine) {
             return std::nullopt;
         }
-        Binding binding = of_lengths(Collective::gatherv, root, {mine->bytes()});
-        read_one(binding, *mine, false);
+        Binding binding = of_lengths(Collective::scatterv, root, {mine->bytes()});
+        write_one(binding, *mine);
         return binding;
-    });
+    }
+    const Side from{send, send_counts, displacements, send_type};
+    auto blocks = blocks_of(from, here);
+    if (!blocks) {
+        return std::nullopt;
+    }
+    const Elements its_own = own(*blocks, here);
+    Binding binding = of_lengths(Collective::scatterv, root, lengths_of(*blocks));
+    const bool fits = mine && mine->bytes() == its_own.bytes();
+    if (in_place) {
+        binding.writes = Writes::unseen;
+        binding.output = its_own;
+    } else if (fits && !refused(receive, receive_type, receive_count, from, here.rank)) {
+        write_one(binding, *mine);
+    } else {
+        return std::nullopt;
+    }
+    read_all(binding, std::move(*blocks), receive == send || receive == its_own.buffer);
+    return binding;
 }
 
-Outcome scatterv(Job& job, const NativeCall& native, const void* send, Numbers send_counts,
-                 Numbers displacements, MPI_Datatype send_type, void* receive,
-                 MPI_Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm) {
-    return take(job, comm, native, [&](const Place& here) -> std::optional<Binding> {
-        if (root < 0 || root >= here.size) {
-            return std::nullopt;
-        }
-        const bool in_place = receive == MPI_IN_PLACE;
-        const auto mine = in_place ? std::nullopt
-                                   : typed_elements(receive, receive_count, receive_type,
-                                                    here.quiet);
-        if (root != here.rank) {
-            if (!mine) {
-                return std::nullopt;
-            }
-            Binding binding = of_lengths(Collective::scatterv, root, {mine->bytes()});
-            write_one(binding, *mine);
-            return binding;
-        }
-        const Side from{send, send_counts, displacements, send_type};
-        auto blocks = blocks_of(from, here);
-        if (!blocks) {
-            return std::nullopt;
-        }
-        const Elements its_own = own(*blocks, here);
-        Binding binding = of_lengths(Collective::scatterv, root, lengths_of(*blocks));
-        const bool fits = mine && mine->bytes() == its_own.bytes();
-        if (in_place) {
-            binding.writes = Writes::unseen;
-            binding.output = its_own;
-        } else if (fits && !refused(receive, receive_type, receive_count, from, here.rank)) {
-            write_one(binding, *mine);
-        } else {
-            return std::nullopt;
-        }
-        read_all(binding, std::move(*blocks), receive == send || receive == its_own.buffer);
-        return binding;
-    });
+std::optional<Binding> allgatherv(const Place& here, const void* send, MPI_Count send_count, MPI_Datatype send_type,
+                                  void* receive, Numbers receive_counts, Numbers displacements,
+                                  MPI_Datatype receive_type, MPI_Comm) {
+    return gathers(Collective::allgatherv, 0, send, send_count, send_type,
+                   {receive, receive_counts, displacements, receive_type}, here);
 }
 
-Outcome allgatherv(Job& job, const NativeCall& native, const void* send, MPI_Count send_count,
-                   MPI_Datatype send_type, void* receive, Numbers receive_counts,
-                   Numbers displacements, MPI_Datatype receive_type, MPI_Comm comm) {
-    return take(job, comm, native, [&](const Place& here) {
-        return gathers(Collective::allgatherv, 0, send, send_count, send_type,
-                       {receive, receive_counts, displacements, receive_type}, here);
-    });
+std::optional<Binding> alltoallv(const Place& here, const void* send, Numbers send_counts, Numbers send_displacements,
+                                 MPI_Datatype send_type, void* receive, Numbers receive_counts,
+                                 Numbers receive_displacements, MPI_Datatype receive_type, MPI_Comm) {
+    const auto received =
+        blocks_of({receive, receive_counts, receive_displacements, receive_type}, here);
+    if (send == MPI_IN_PLACE) {
+        return exchanges(Collective::alltoallv, received, received, true, here);
+    }
+    const bool alike = send_type == receive_type && send_counts == receive_counts;
+    if (refused(send, receive, alike)) {
+        return std::nullopt;
+    }
+    return exchanges(Collective::alltoallv,
+                     blocks_of({send, send_counts, send_displacements, send_type}, here),
+                     received, send == receive, here);
 }
 
-Outcome alltoallv(Job& job, const NativeCall& native, const void* send, Numbers send_counts,
-                  Numbers send_displacements, MPI_Datatype send_type, void* receive,
-                  Numbers receive_counts, Numbers receive_displacements,
-                  MPI_Datatype receive_type, MPI_Comm comm) {
-    return take(job, comm, native, [&](const Place& here) -> std::optional<Binding> {
-        const auto received =
-            blocks_of({receive, receive_counts, receive_displacements, receive_type}, here);
-        if (send == MPI_IN_PLACE) {
-            return exchanges(Collective::alltoallv, received, received, true, here);
-        }
-        const bool alike = send_type == receive_type && send_counts == receive_counts;
-        if (refused(send, receive, alike)) {
+std::optional<Binding> alltoallw(const Place& here, const void* send, Numbers send_counts, Numbers send_displacements,
+                                 const MPI_Datatype* send_types, void* receive, Numbers receive_counts,
+                                 Numbers receive_displacements, const MPI_Datatype* receive_types, MPI_Comm) {
+    const auto blocks = [&](const void* buffer, Numbers counts, Numbers displacements,
+                            const MPI_Datatype* types) -> std::optional<Blocks> {
+        if (!counts || !displacements || types == nullptr || buffer == MPI_IN_PLACE) {
             return std::nullopt;
         }
-        return exchanges(Collective::alltoallv,
-                         blocks_of({send, send_counts, send_displacements, send_type}, here),
-                         received, send == receive, here);
-    });
-}
-
-Outcome alltoallw(Job& job, const NativeCall& native, const void* send, Numbers send_counts,
-                  Numbers send_displacements, const MPI_Datatype* send_types, void* receive,
-                  Numbers receive_counts, Numbers receive_displacements,
-                  const MPI_Datatype* receive_types, MPI_Comm comm) {
-    return take(job, comm, native, [&](const Place& here) -> std::optional<Binding> {
-        const auto blocks = [&](const void* buffer, Numbers counts, Numbers displacements,
-                                const MPI_Datatype* types) -> std::optional<Blocks> {
-            if (!counts || !displacements || types == nullptr || buffer == MPI_IN_PLACE) {
-                return std::nullopt;
-            }
-            const auto make = looks_at_types_of_nothing ? typed_elements : elements;
-            return all_blocks(here, [&](int rank) {
-                return make(moved(buffer, displacements[rank]), counts[rank], types[rank],
-                            here.quiet);
-            });
-        };
-        const auto received =
-            blocks(receive, receive_counts, receive_displacements, receive_types);
-        if (send == MPI_IN_PLACE) {
-            return exchanges(Collective::alltoallw, received, received, true, here);
-        }
-        const bool alike = send_types == receive_types && send_counts == receive_counts;
-        if (refused(send, receive, alike)) {
-            return std::nullopt;
-        }
-        return exchanges(Collective::alltoallw,
-                         blocks(send, send_counts, send_displacements, send_types), received,
-                         send == receive, here);
-    });
+        const auto make = looks_at_types_of_nothing ? typed_elements : elements;
+        return all_blocks(here, [&](int rank) {
+            return make(moved(buffer, displacements[rank]), counts[rank], types[rank],
+                        here.quiet);
+        });
+    };
+    const auto received =
+        blocks(receive, receive_counts, receive_displacements, receive_types);
+    if (send == MPI_IN_PLACE) {
+        return exchanges(Collective::alltoallw, received, received, true, here);
+    }
+    const bool alike = send_types == receive_types && send_counts == receive_counts;
+    if (refused(send, receive, alike)) {
+        return std::nullopt;
+    }
+    return exchanges(Collective::alltoallw,
+                     blocks(send, send_counts, send_displacements, send_types), received,
+                     send == receive, here);
 }
 
 }  // namespace mutirao::mpi

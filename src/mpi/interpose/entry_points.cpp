@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <type_traits>
 
 #include "mpi/account/report.h"
@@ -164,7 +165,7 @@ constexpr bool counts_tell_no_class<&gatherv> = true;
 template <>
 constexpr bool counts_tell_no_class<&scatterv> = true;
 
-/// An entry point of a collective: `ours` takes the call if there is a job and it is the program's own.
+/// An entry point of a collective: `ours` says what the call moves, if there is a job and it is the program's own.
 template <auto ours, typename Native>
 struct Collective {
     Native native;
@@ -205,13 +206,25 @@ struct Collective {
             }
             return {native(arguments...), false};
         }
+        const MPI_Comm comm = comm_among(arguments...);
+        if (comm == MPI_COMM_NULL) {
+            return {native(arguments...), false};
+        }
         const CallWords call = words(arguments...);  // while its types are what they are
         auto natively = [&] { return native(arguments...); };
         try {
-            const Outcome outcome = ours(*job, NativeCall(natively), arguments...);
-            const auto* const now = RecentCommunicator::find(comm_among(arguments...));
-            if (now != nullptr && call.function != nullptr && outcome.error == MPI_SUCCESS) {
-                now->communicator->remember_call(call);
+            Communicator& communicator = communicator_of(comm, *job);
+            if (communicator.is_native()) {
+                return {natively(), false};
+            }
+            const Place here{job->quiet(), communicator.my_rank(), communicator.rank_count()};
+            const std::optional<Binding> binding = ours(here, arguments...);
+            if (!binding) {
+                return {natively(), false};
+            }
+            const Outcome outcome = run(communicator, *binding, comm, here.quiet, NativeCall(natively));
+            if (call.function != nullptr && outcome.error == MPI_SUCCESS) {
+                communicator.remember_call(call);
             }
             return outcome;
         } catch (const std::exception&) {
