@@ -52,9 +52,7 @@ void LeftBehind::abandon(std::vector<MPI_Request> sends, std::shared_ptr<const v
     const std::lock_guard lock(mutex_);
     abandoned_.push_back({std::move(sends), std::move(memory)});
     if (abandoned_.size() > most_abandoned) {
-        for (MPI_Request& send : abandoned_.front().sends) {
-            PMPI_Request_free(&send);
-        }
+        leave_to_mpi(abandoned_.front());
         abandoned_.pop_front();
     }
 }
@@ -82,7 +80,14 @@ void LeftBehind::reap() {
     }
 }
 
-// The MPI library may go on with what was abandoned until it ends itself.
+// The MPI library may read the memory until it ends itself, so that is never given back.
+void LeftBehind::leave_to_mpi(Abandoned& abandoned) {
+    for (MPI_Request& send : abandoned.sends) {
+        PMPI_Request_free(&send);
+    }
+    new std::shared_ptr<const void>(std::move(abandoned.memory));
+}
+
 void LeftBehind::wait() {
     const std::lock_guard lock(mutex_);
     Patience patience;
@@ -92,10 +97,7 @@ void LeftBehind::wait() {
     }
     test_abandoned();
     for (Abandoned& each : abandoned_) {
-        for (MPI_Request& send : each.sends) {
-            PMPI_Request_free(&send);
-        }
-        new std::shared_ptr<const void>(std::move(each.memory));
+        leave_to_mpi(each);
     }
     abandoned_.clear();
 }

@@ -47,10 +47,12 @@ class LeftBehind {
         std::vector<MPI_Request> sends;  ///< that are not complete
         std::shared_ptr<const void> memory;
     };
+    /// That are looked after: a program seldom goes on after many errors.
     static constexpr std::size_t most_abandoned = 16;
 
     bool test(Departed& departed);
     void test_abandoned();
+    static void leave_to_mpi(Abandoned& abandoned);
     void forget(const Send& send);
     bool too_much() const;
 
