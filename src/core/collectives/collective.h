@@ -55,6 +55,8 @@ struct CollectiveRow {
     /// Whose algorithms serve, if their blocks may be as here: the same collective with equal blocks, or
     /// itself.
     Collective base = collective;
+    /// What some libraries run for some lengths and numbers of ranks, and is slower; a row, too. Empty: none is known.
+    std::string_view native_may_be{};
 };
 
 namespace promises {
@@ -87,7 +89,7 @@ inline constexpr std::array<CollectiveRow, 17> collectives{{
     {Collective::alltoall, "alltoall", false, false, InBlocks::equal, promises::alltoall,
      {"bruck", "linear"}},
     {Collective::reduce, "reduce", true, true, InBlocks::none, promises::reduce,
-     {"k_nomial", "rabenseifner"}},
+     {"k_nomial", "rabenseifner"}, Collective::reduce, "in_order_binary"},  // Open MPI 5 up to 31 ranks: a binary tree
     {Collective::allreduce, "allreduce", false, true, InBlocks::none, promises::allreduce,
      {"recursive_doubling", "rabenseifner"}},
     {Collective::reduce_scatter_block, "reduce_scatter_block", false, true, InBlocks::equal,

@@ -75,7 +75,7 @@ ClassChoice::ClassChoice(const ShapeClass& shapes, int reporters, bool watched)
 // --- what is expected --------------------------------------------------------------------------------
 
 double ClassChoice::predicted_us(const Rival& rival) const {
-    return rival.warm_us + coldness_ * (rival.cold_us - rival.warm_us);
+    return (rival.warm_us + coldness_ * (rival.cold_us - rival.warm_us)) * slower(rival);
 }
 
 double ClassChoice::usual_miss() const {
@@ -165,6 +165,10 @@ void ClassChoice::learn_from_times() {
         const double time_us = series_of(i).time_us(), span_us = it.cold_us - it.warm_us;
         if (i == 0 && native_runs() && span_us > 0)
             coldness_ = std::clamp((time_us - it.warm_us) / span_us, 0.0, 1.0);
+        if (i == 0 && native_runs() && it.slowest_ratio > 1) {
+            slow_native_ = 0;
+            slow_native_ = std::clamp((time_us / predicted_us(it) - 1) / (it.slowest_ratio - 1), 0.0, 1.0);
+        }
         const double miss = paced_ ? 1 : heard_news_ && it.miss > 0 ? it.miss : most_miss;
         const double beyond_us = std::max(time_us - miss * predicted_us(it), 0.0);
         waiting_us_ = std::min(waiting_us_.value_or(beyond_us), beyond_us);  // a link that got slower is no lateness
@@ -183,7 +187,7 @@ double ClassChoice::miss_of(const Rival& rival, double time_us) const {
 
 void ClassChoice::take(Outlook outlook) {
     std::vector<Rival> fresh;
-    for (Prospect& each : outlook.arms) fresh.push_back({std::move(each.arm), each.cold_us, each.warm_us});
+    for (Prospect& each : outlook.arms) fresh.push_back({std::move(each.arm), each.cold_us, each.warm_us, each.slowest_ratio});
     error_ = outlook.error;
     bound_us_ = outlook.bound_us;
     if (rivals_.empty()) {
@@ -216,6 +220,7 @@ void ClassChoice::refine(std::vector<Rival> fresh) {
         if (same != fresh.end()) {
             it.cold_us = same->cold_us;
             it.warm_us = same->warm_us;
+            it.slowest_ratio = same->slowest_ratio;
             fresh.erase(same);
         }
         kept.push_back(std::move(it));
@@ -241,7 +246,7 @@ void ClassChoice::carry_over(const std::vector<Rival>& before, const Rival& ran)
     // Another may have become the incumbent while this outlook was thought of: it is compared as it was predicted.
     const auto is_ran = [&ran](const Rival& each) { return each.arm == ran.arm; };
     if (std::none_of(rivals_.begin(), rivals_.end(), is_ran)) {
-        rivals_.push_back({ran.arm, ran.cold_us, ran.warm_us});
+        rivals_.push_back({ran.arm, ran.cold_us, ran.warm_us, ran.slowest_ratio});
     }
     bool runs_as_before = false;
     for (int i = 0; i < arm_count(); ++i) {
@@ -603,7 +608,8 @@ bool ClassChoice::promises_to_win(const Rival& it) const {
     const Rival& present = rival(incumbent_);
     const bool untrusted = error_ > most_trusted_error || incumbent_us() > far_beyond * predicted_us(present);
     if (it.probes > 0 || it.remembered || untrusted) return true;
-    return it.cold_us < present.cold_us * (1 - least_promise) && it.warm_us < present.warm_us * (1 - tie_margin);
+    return it.cold_us < present.cold_us * slower(present) * (1 - least_promise) &&
+           it.warm_us < present.warm_us * slower(present) * (1 - tie_margin);
 }
 
 bool ClassChoice::anything_to_try() const {
@@ -676,11 +682,15 @@ std::optional<std::string> ClassChoice::newly_settled() {
 
 double ClassChoice::least_predicted_share(double native_us) const {
     if (is_flood(native_us)) return 1;
+    if (rivals_.empty()) return 1;
     constexpr double of_a_riddle = 0.5;
-    const bool riddle = rivals_.size() > 1 && native_us > far_beyond * predicted_us(rivals_.front());
+    const Rival& native = rivals_.front();
+    const double usual_us = predicted_us(native) / slower(native);
+    const double predicted_native_us = std::clamp(native_us, usual_us, usual_us * native.slowest_ratio);
+    const bool riddle = rivals_.size() > 1 && native_us > far_beyond * predicted_native_us;
     double share = riddle ? of_a_riddle : 1;
     for (const Rival& each : rivals_) {
-        const double its = predicted_us(each) / predicted_us(rivals_.front());
+        const double its = &each == &native ? 1 : predicted_us(each) / predicted_native_us;
         share = std::min(share, error_ > most_trusted_error ? its / (1 + error_) : its);
     }
     return share;

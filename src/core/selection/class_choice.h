@@ -101,7 +101,7 @@ class ClassChoice {
   private:
     struct Rival {
         Arm arm;
-        double cold_us, warm_us;             ///< as Prospect's
+        double cold_us, warm_us, slowest_ratio;  ///< as Prospect's
         SampleSeries times{};                ///< in probes, or while it was the incumbent
         Ratio to_incumbent{};                ///< measured
         Ratio settling{};                    ///< the same once its connections are warm, as its last probe went
@@ -128,6 +128,7 @@ class ClassChoice {
     const Rival& rival(int number) const { return rivals_[static_cast<std::size_t>(number)]; }
     bool native_runs() const { return incumbent_ == 0; }
 
+    double slower(const Rival& rival) const { return 1 + slow_native_ * (rival.slowest_ratio - 1); }
     double predicted_us(const Rival& rival) const;
     double usual_miss() const;
     double scaled_us(const Rival& rival) const;
@@ -183,6 +184,7 @@ class ClassChoice {
     std::optional<double> bound_us_;
     std::optional<double> waiting_us_;  ///< of a call's time: for late ranks, whatever runs; nothing: not known yet
     double coldness_ = 1;  ///< 0: calls take what is predicted over warm connections, 1: over idle ones
+    double slow_native_ = 0;  ///< 0: native takes what is predicted, 1: what it may take at most (Prospect)
     bool heard_news_ = false;
     int incumbent_ = 0;
     SampleSeries times_;  ///< of the incumbent, on this network

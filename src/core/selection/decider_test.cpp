@@ -83,6 +83,28 @@ TEST_F(DeciderTest, AMisjudgedProbeIsOfTwoCalls) {
     EXPECT_EQ(decider.find(allreduces)->incumbent()->candidate, arm("native").candidate);
 }
 
+// As Open MPI's reduction among twenty ranks: taken for a binomial tree, which is as fast as any other there, and a
+// binary one in truth.
+TEST_F(DeciderTest, NativeMayRunSomethingSlowerThanItIsTakenFor) {
+    const auto predicted = [](double slowest_ratio) {
+        Outlook made = outlook({{"native", 147'000}, {"ring", 146'000}});
+        made.arms.front().slowest_ratio = slowest_ratio;
+        return made;
+    };
+    program.add(allreduces, takes({{"native", 346'000}, {"ring", 146'000}}));
+    decider.on_outlook(allreduces, predicted(2));
+    calls(allreduces, 40);
+    EXPECT_EQ(program.ran().back(), "ring");
+    // If there is nothing else that it may run, the ranks are late.
+    const ShapeClass others{Collective::allreduce, 0, 10};
+    program.add(others, takes({{"native", 346'000}, {"ring", 346'000}}));
+    decider.on_outlook(others, predicted(1));
+    calls(others, 40);
+    EXPECT_EQ(std::count(program.ran().end() - 40, program.ran().end(), "native"), 40);
+    EXPECT_NEAR(decider.find(allreduces)->least_predicted_share(346'000), 0.5, 0.01);
+    EXPECT_NEAR(decider.find(others)->least_predicted_share(346'000), 0.99, 0.01);
+}
+
 // As MPICH's alltoall of 64 KiB over far links: predicted at 20 ms, measured at 400.
 TEST_F(DeciderTest, WhereTheMpiLibraryIsFarSlowerThanPredictedATieIsTried) {
     program.add(allreduces, takes({{"native", 400'000}, {"ring", 70'000}}));

@@ -200,4 +200,13 @@ Estimate estimate(const Candidate& candidate, const CallShape& shape, const Rank
 Estimate estimate(const Arm& arm, const CallShape& shape, const RankNetwork& network) {
     return estimate_ruled(arm.candidate, Ruling{class_of(shape), arm.candidate, arm.tree}, shape, network);
 }
+
+double slowest_native_ratio(const CallShape& shape, const RankNetwork& network) {
+    const Algorithm* const slower = find_algorithm(shape.collective, row_of(shape.collective).native_may_be);
+    const std::optional<double> usual_us = estimate(native_candidate(shape.collective), shape, network).time_us;
+    if (slower == nullptr || !usual_us) return 1;
+    const std::optional<double> slower_us = estimate(Candidate{slower, {}}, shape, network).time_us;
+    return std::max(slower_us.value_or(0) / *usual_us, 1.0);
+}
+
 }  // namespace mutirao

@@ -35,4 +35,7 @@ Estimate estimate(const Arm& arm, const CallShape& shape, const RankNetwork& net
 std::optional<double> predict_candidate(const Candidate& candidate, const CallShape& shape,
                                         const RankNetwork& network);
 
+/// By so many times native may take longer than predicted where it is CollectiveRow::native_may_be; at least 1.
+double slowest_native_ratio(const CallShape& shape, const RankNetwork& network);
+
 }  // namespace mutirao

@@ -117,6 +117,7 @@ Outlook outlook_for(const CallShape& call, const Decision& decision,
     const std::size_t most = distrusted ? most_arms_distrusted : most_arms;
     Gathering gathering(shape, decision, warm, *network, *warm_network);
     gathering.add_in_any_case({native_candidate(shape.collective), std::nullopt});
+    gathering.arms().front().slowest_ratio = slowest_native_ratio(shape, *network);
     for (std::size_t i = 0; i < std::max(decision.considered.size(), warm.considered.size()); ++i) {
         for (const Decision* const each : {&decision, &warm}) {
             const bool room = i < each->considered.size() && gathering.count() <= most;
