@@ -139,29 +139,18 @@ TEST(Ruling, ARanksScheduleHoldsItsOwnStepsOnly) {
 // A decision may cost 50 ms of a processor; walking through a message takes a few microseconds at
 // most, building its schedules included.
 TEST(RanksDecision, OfAShortMessageAmongAThousandRanksIsCheap) {
-    const auto network = many_ranks(64, 16);
-    Deliberation deliberation({.root = 17, .length_bytes = 24}, network, {});
-    int predictions = 1;
-    while (deliberation.advance()) ++predictions;
-    EXPECT_LE(predictions, 30);
-    EXPECT_LE(deliberation.messages_predicted(), 10'000u);
-    const Decision decision = deliberation.take();
+    const Decision decision = decide({.root = 17, .length_bytes = 24}, many_ranks(64, 16), {});
+    EXPECT_LE(decision.predictions, 30);
+    EXPECT_LE(decision.messages, 10'000u);
     EXPECT_TRUE(decision.considered.front().in_full);
     EXPECT_TRUE(decision.native_us);
     EXPECT_GE(decision.considered.front().predicted_us, *decision.bound_us);
 }
 
 TEST(RanksDecision, NoSinglePredictionIsLong) {
-    const auto network = many_ranks(64, 16);
-    Deliberation deliberation({.root = 0, .length_bytes = std::size_t{1} << 26}, network, {});
-    std::size_t before = 0;
-    bool more = true;
-    while (more) {
-        more = deliberation.advance();
-        EXPECT_LE(deliberation.messages_predicted() - before, 2 * most_messages_predicted);
-        before = deliberation.messages_predicted();
-    }
-    EXPECT_FALSE(deliberation.take().considered.empty());
+    const Decision decision = decide({.root = 0, .length_bytes = std::size_t{1} << 26}, many_ranks(64, 16), {});
+    EXPECT_LE(decision.most_messages, 2 * most_messages_predicted);
+    EXPECT_FALSE(decision.considered.empty());
 }
 
 // Catches a choice by the estimate where the full prediction says otherwise.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <map>
 
 #include "core/selection/bounds.h"
 #include "core/selection/candidates.h"
@@ -152,125 +153,117 @@ Decision fastest(const CallShape& shape, std::vector<Evaluated> considered) {
     return decision;
 }
 
-}  // namespace
+/// One decision, from the first prediction to the choice.
+class Deciding {
+  public:
+    Deciding(const CallShape& shape, std::shared_ptr<const RankNetwork> network, std::optional<Decision> present);
 
-Deliberation::Deliberation(const CallShape& shape, std::shared_ptr<const RankNetwork> network,
-                           const Settings& settings, std::optional<Decision> present)
-    : shape_(known_to_all(shape)), network_(std::move(network)), present_(std::move(present)),
-      host_shape_(shape_) {
-    const int ranks = network_->rank_count();
-    if (shape.root < 0 || shape.root >= std::max(ranks, 1)) {
-        broken_invariant("root among ranks (root, ranks)", shape.root, ranks);
+    Decision decide();
+
+  private:
+    bool has_several_ranks_on_a_host() const { return network_->placement().most_ranks_on_a_host() > 1; }
+    static bool goes_between_hosts(const Candidate& candidate) {
+        return candidate.native() || candidate.algorithm->level == Level::hosts;
     }
-    if (network_->placement().host_count() != network_->host_count()) {
-        broken_invariant("hosts of ranks and of the network",
-                         network_->placement().host_count(), network_->host_count());
-    }
-    decide_without_choice(settings);
-    if (pass_ == Pass::done) return;
+    bool is_for_as_many_hosts(const Algorithm& algorithm) const;
+    std::vector<Candidate> first_choices_of(Candidate shape) const;
+    bool is_known(const Candidate& candidate) const;
+    Estimate counted(const Estimate& estimate);
+
+    void predict_shapes();
+    void predict_segments();
+    void predict_ranks();
+    void predict_insides();
+    void predict(const Candidate& candidate);
+    void predict_between_hosts(const Candidate& candidate);
+    void predict_in_full(const Candidate& candidate);
+    std::optional<double> inside_us(const Candidate& candidate);
+    std::vector<Evaluated> fastest_first() const;
+    void keep_present_tree();
+
+    const CallShape shape_;
+    const std::shared_ptr<const RankNetwork> network_;
+    const std::optional<Decision> present_;
+    CallShape host_shape_;    ///< the call among one participant per host
+    const int tree_root_host_;  ///< found once: for a call without a root that takes many walks
+    const RankNetwork hosts_;
+    const bool composed_;     ///< candidates run between the hosts, and others inside
+    std::vector<Evaluated> evaluated_;
+    std::map<std::size_t, std::optional<double>> inside_us_;  ///< by bytes of a piece
+    Decision decision_;
+    int predictions_ = 0;
+    std::size_t messages_ = 0, most_messages_ = 0;
+};
+
+Deciding::Deciding(const CallShape& shape, std::shared_ptr<const RankNetwork> network, std::optional<Decision> present)
+    : shape_(known_to_all(shape)), network_(std::move(network)), present_(std::move(present)), host_shape_(shape_),
+      tree_root_host_(tree_root(shape, network_->topology(), network_->placement())), hosts_(network_->of_hosts()),
+      composed_(network_->host_count() > 1 && consists_of_levels(shape.collective)) {
     host_shape_.root = network_->placement().host_of(shape.root);
-    tree_root_host_ = tree_root(shape, network_->topology(), network_->placement());
-    hosts_ = network_->of_hosts();
-    composed_ = network_->host_count() > 1 && consists_of_levels(shape.collective);
-    plan();
 }
 
-void Deliberation::decide_without_choice(const Settings& settings) {
+Decision Deciding::decide() {
+    predict_shapes();
+    predict_segments();
+    if (composed_ && has_several_ranks_on_a_host()) predict_ranks();
+    if (composed_ && network_->placement().most_ranks_on_a_host() > 2) predict_insides();
     const Topology& topology = network_->topology();
-    const Candidate native = native_candidate(shape_.collective);
-    pass_ = Pass::done;
-    if (const auto& asked_for = settings.forced(shape_.collective)) {
-        decision_ = forced(*asked_for, *network_, shape_);
-    } else if (!topology.complete()) {
-        decision_ = {native, "the hosts have no spanning tree"};
-    } else {
-        not_chosen_ = distrust(shape_.collective, topology.network);
-        pass_ = Pass::begin;
+    decision_ = fastest(shape_, fastest_first());
+    if (std::string why = distrust(shape_.collective, topology.network); !why.empty()) {
+        decision_.chosen = native_candidate(shape_.collective);
+        decision_.reason = std::move(why);
     }
-}
-
-bool Deliberation::advance() {
-    if (pass_ == Pass::done) return false;
-    const Candidate candidate = queue_[next_++];
-    if (pass_ == Pass::ranks || pass_ == Pass::insides || !composed_) {
-        predict_in_full(candidate);
-    } else {
-        predict_between_hosts(candidate);
-    }
-    if (next_ == queue_.size()) plan();
-    return pass_ != Pass::done;
-}
-
-Decision Deliberation::take() {
-    if (pass_ != Pass::done) {
-        broken_invariant("decision taken before its time (pass, last pass)",
-                         static_cast<int>(pass_), static_cast<int>(Pass::done));
-    }
+    decision_.tree = make_tree(topology, decision_.chosen.parameters.tree, tree_root_host_, shape_.length_bytes);
+    // Blocks of lengths that nobody knows may take less than those of the nominal length can.
+    const bool has_bound = row_of(shape_.collective).in_blocks != InBlocks::own;
+    const auto bounds = has_bound ? measured_lower_bounds(shape_, *network_) : std::nullopt;
+    if (bounds) decision_.bound_us = bounds->us();
+    keep_present_tree();
+    decision_.predictions = predictions_;
+    decision_.messages = messages_;
+    decision_.most_messages = most_messages_;
     return std::move(decision_);
 }
 
-/// Goes on to the next pass that has anything to predict.
-void Deliberation::plan() {
-    queue_.clear();
-    next_ = 0;
-    while (queue_.empty() && pass_ != Pass::done) {
-        pass_ = static_cast<Pass>(static_cast<int>(pass_) + 1);
-        switch (pass_) {
-            case Pass::begin: break;
-            case Pass::shapes: plan_shapes(); break;
-            case Pass::segments: plan_segments(); break;
-            case Pass::ranks: plan_ranks(); break;
-            case Pass::insides: plan_insides(); break;
-            case Pass::done: decide(); break;
-        }
-    }
-}
-
-void Deliberation::queue(const Candidate& candidate) {
-    const bool known =
-        std::any_of(evaluated_.begin(), evaluated_.end(), [&](const Evaluated& each) {
-            return each.candidate == candidate;
-        });
-    if (!known && std::find(queue_.begin(), queue_.end(), candidate) == queue_.end()) {
-        queue_.push_back(candidate);
-    }
-}
-
 /// The MPI library's other collectives know as little of links as the one that they would stand for.
-bool Deliberation::is_for_as_many_hosts(const Algorithm& algorithm) const {
+bool Deciding::is_for_as_many_hosts(const Algorithm& algorithm) const {
     if (network_->host_count() > 1) return algorithm.calls.empty();
     return algorithm.level == Level::ranks && !algorithm.needs_tree();
 }
 
-void Deliberation::plan_shapes() {
-    for (const Candidate& shape : candidates_in_one_piece(shape_.collective)) {
-        if (!is_for_as_many_hosts(*shape.algorithm)) continue;
-        if (!composed_ || goes_between_hosts(shape)) queue_first_choices(shape);
+std::vector<Candidate> Deciding::first_choices_of(Candidate shape) const {
+    std::vector<Candidate> result;
+    if (shape_.length_bytes < shape.algorithm->least_bytes) return result;
+    for (const std::size_t segment_bytes : first_choices(*shape.algorithm, shape_.length_bytes,
+                                                         hosts_.between_hosts().transport.eager_limit_bytes)) {
+        shape.parameters.segment_bytes = segment_bytes;
+        result.push_back(shape);
     }
-    if (network_->host_count() == 1) plan_host();
+    return result;
 }
 
-/// What goes on inside a host, by itself.
-void Deliberation::plan_host() {
-    for (Candidate shape : candidates_in_one_piece(shape_.collective)) {
+bool Deciding::is_known(const Candidate& candidate) const {
+    return std::any_of(evaluated_.begin(), evaluated_.end(),
+                       [&](const Evaluated& each) { return each.candidate == candidate; });
+}
+
+/// On one host also what goes on inside a host, by itself.
+void Deciding::predict_shapes() {
+    const std::vector<Candidate> shapes = candidates_in_one_piece(shape_.collective);
+    for (const Candidate& shape : shapes) {
+        if (!is_for_as_many_hosts(*shape.algorithm) || (composed_ && !goes_between_hosts(shape))) continue;
+        for (const Candidate& each : first_choices_of(shape)) predict(each);
+    }
+    if (network_->host_count() > 1) return;
+    for (Candidate shape : shapes) {
         if (!shape.algorithm->inside_a_host) continue;
         shape.parameters.inside = shape.algorithm->name;
-        queue_first_choices(shape);
-    }
-}
-
-void Deliberation::queue_first_choices(Candidate shape) {
-    if (shape_.length_bytes < shape.algorithm->least_bytes) return;
-    for (const std::size_t segment_bytes :
-         first_choices(*shape.algorithm, shape_.length_bytes,
-                       hosts_.between_hosts().transport.eager_limit_bytes)) {
-        shape.parameters.segment_bytes = segment_bytes;
-        queue(shape);
+        for (const Candidate& each : first_choices_of(shape)) predict(each);
     }
 }
 
 /// Every segment size for the best shapes.
-void Deliberation::plan_segments() {
+void Deciding::predict_segments() {
     std::vector<Candidate> best;
     for (const Evaluated& each : fastest_first()) {
         Candidate shape = each.candidate;
@@ -280,60 +273,69 @@ void Deliberation::plan_segments() {
         if (best.size() == refined_shapes) break;
     }
     for (Candidate shape : best) {
-        for (const std::size_t segment_bytes :
-             segment_choices(*shape.algorithm, shape_.length_bytes)) {
+        for (const std::size_t segment_bytes : segment_choices(*shape.algorithm, shape_.length_bytes)) {
             shape.parameters.segment_bytes = segment_bytes;
-            queue(shape);
+            predict(shape);
         }
     }
 }
 
-void Deliberation::plan_ranks() {
-    if (!has_several_ranks_on_a_host() || !composed_) return;
-    queue_.push_back(native_candidate(shape_.collective));
+void Deciding::predict_ranks() {
+    std::vector<Candidate> best{native_candidate(shape_.collective)};
     for (const Evaluated& each : fastest_first()) {
-        if (queue_.size() > most_in_full) break;
-        if (!each.candidate.native()) queue_.push_back(each.candidate);
+        if (best.size() > most_in_full) break;
+        if (!each.candidate.native()) best.push_back(each.candidate);
     }
+    for (const Candidate& each : best) predict_in_full(each);
     for (const Candidate& shape : candidates_in_one_piece(shape_.collective)) {
-        if (!goes_between_hosts(shape) && is_for_as_many_hosts(*shape.algorithm)) queue_first_choices(shape);
+        if (goes_between_hosts(shape) || !is_for_as_many_hosts(*shape.algorithm)) continue;
+        for (const Candidate& each : first_choices_of(shape)) predict_in_full(each);
     }
 }
 
 /// The best one with every other way to go on inside hosts. With two ranks on a host there is one.
-void Deliberation::plan_insides() {
-    if (network_->placement().most_ranks_on_a_host() <= 2 || !composed_) return;
-    for (const Evaluated& best : fastest_first()) {
-        if (best.candidate.native()) continue;
-        if (!best.in_full || best.candidate.algorithm->level == Level::ranks) return;
-        for (const std::string_view inside : {"flat", "binomial", "chain"}) {
-            Candidate candidate = best.candidate;
-            candidate.parameters.inside = inside;
-            queue(candidate);
-        }
-        return;
+void Deciding::predict_insides() {
+    const std::vector<Evaluated> all = fastest_first();
+    const auto best =
+        std::find_if(all.begin(), all.end(), [](const Evaluated& each) { return !each.candidate.native(); });
+    if (best == all.end() || !best->in_full || best->candidate.algorithm->level == Level::ranks) return;
+    for (const std::string_view inside : {"flat", "binomial", "chain"}) {
+        Candidate candidate = best->candidate;
+        candidate.parameters.inside = inside;
+        if (!is_known(candidate)) predict_in_full(candidate);
     }
 }
 
-void Deliberation::predict_between_hosts(const Candidate& candidate) {
-    const Estimate between = estimate(candidate, host_shape_, hosts_, tree_root_host_);
-    messages_predicted_ += between.messages;
+void Deciding::predict(const Candidate& candidate) {
+    if (is_known(candidate)) return;
+    composed_ ? predict_between_hosts(candidate) : predict_in_full(candidate);
+}
+
+Estimate Deciding::counted(const Estimate& estimate) {
+    messages_ += estimate.messages;
+    most_messages_ = std::max(most_messages_, estimate.messages);
+    return estimate;
+}
+
+void Deciding::predict_between_hosts(const Candidate& candidate) {
+    ++predictions_;
+    const Estimate between = counted(estimate(candidate, host_shape_, hosts_, tree_root_host_));
     const bool in_full = !has_several_ranks_on_a_host();
     const auto inside = in_full ? std::optional(0.0) : inside_us(candidate);
     if (!between.time_us || !inside) return;
     evaluated_.push_back({candidate, *between.time_us + *inside, in_full});
 }
 
-void Deliberation::predict_in_full(const Candidate& candidate) {
-    const Estimate full = estimate(candidate, shape_, *network_, tree_root_host_);
-    messages_predicted_ += full.messages;
+void Deciding::predict_in_full(const Candidate& candidate) {
+    ++predictions_;
+    const Estimate full = counted(estimate(candidate, shape_, *network_, tree_root_host_));
     std::erase_if(evaluated_, [&](const Evaluated& each) { return each.candidate == candidate; });
     if (full.time_us) evaluated_.push_back({candidate, *full.time_us, true});
 }
 
 /// What comes after the last piece has reached a host: that piece's way to the ranks of the fullest
 /// host.
-std::optional<double> Deliberation::inside_us(const Candidate& candidate) {
+std::optional<double> Deciding::inside_us(const Candidate& candidate) {
     const std::size_t segment_bytes = candidate.parameters.segment_bytes;
     CallShape piece = shape_;
     piece.root = 0;
@@ -341,16 +343,13 @@ std::optional<double> Deliberation::inside_us(const Candidate& candidate) {
     const auto known = inside_us_.find(piece.length_bytes);
     if (known != inside_us_.end()) return known->second;
     Topology alone{Network(1), {}, {0}};
-    const RankNetwork host{std::move(alone),
-                           Placement::in_blocks(1, network_->placement().most_ranks_on_a_host()),
+    const RankNetwork host{std::move(alone), Placement::in_blocks(1, network_->placement().most_ranks_on_a_host()),
                            network_->memory()};
     const Candidate flat{find_algorithm(shape_.collective, "flat"), {}};
-    const Estimate inside = estimate(flat, piece, host);
-    messages_predicted_ += inside.messages;
-    return inside_us_[piece.length_bytes] = inside.time_us;
+    return inside_us_[piece.length_bytes] = counted(estimate(flat, piece, host)).time_us;
 }
 
-std::vector<Evaluated> Deliberation::fastest_first() const {
+std::vector<Evaluated> Deciding::fastest_first() const {
     std::vector<Evaluated> result = evaluated_;
     std::stable_sort(result.begin(), result.end(), [](const Evaluated& a, const Evaluated& b) {
         return a.in_full != b.in_full ? a.in_full : a.predicted_us < b.predicted_us;
@@ -358,24 +357,8 @@ std::vector<Evaluated> Deliberation::fastest_first() const {
     return result;
 }
 
-void Deliberation::decide() {
-    const Topology& topology = network_->topology();
-    decision_ = fastest(shape_, fastest_first());
-    if (!not_chosen_.empty()) {
-        decision_.chosen = native_candidate(shape_.collective);
-        decision_.reason = not_chosen_;
-    }
-    decision_.tree = make_tree(topology, decision_.chosen.parameters.tree, tree_root_host_,
-                               shape_.length_bytes);
-    // Blocks of lengths that nobody knows may take less than those of the nominal length can.
-    const bool has_bound = row_of(shape_.collective).in_blocks != InBlocks::own;
-    const auto bounds = has_bound ? measured_lower_bounds(shape_, *network_) : std::nullopt;
-    if (bounds) decision_.bound_us = bounds->us();
-    keep_present_tree();
-}
-
 /// A fresh decision keeps the tree that calls go over at present, if that is nearly as good between the hosts.
-void Deliberation::keep_present_tree() {
+void Deciding::keep_present_tree() {
     if (shape_.collective != Collective::broadcast) return;  // renewal knows these only
     if (!present_ || !goes_over_a_tree_in_one_piece(decision_)) return;
     if (!goes_over_a_tree_in_one_piece(*present_)) return;
@@ -388,6 +371,8 @@ void Deliberation::keep_present_tree() {
                        milliseconds(renewal->best_us);
 }
 
+}  // namespace
+
 // What the MPI library does for a broadcast is known better than for the others.
 std::string distrust(Collective collective, const Network& network) {
     if (network.host_count() <= 1) return "one host";
@@ -397,10 +382,20 @@ std::string distrust(Collective collective, const Network& network) {
 
 Decision decide(const CallShape& shape, std::shared_ptr<const RankNetwork> network,
                 const Settings& settings, std::optional<Decision> present) {
-    Deliberation deliberation(shape, std::move(network), settings, std::move(present));
-    while (deliberation.advance()) {
+    const int ranks = network->rank_count();
+    if (shape.root < 0 || shape.root >= std::max(ranks, 1)) {
+        broken_invariant("root among ranks (root, ranks)", shape.root, ranks);
     }
-    return deliberation.take();
+    if (network->placement().host_count() != network->host_count()) {
+        broken_invariant("hosts of ranks and of the network", network->placement().host_count(), network->host_count());
+    }
+    if (const auto& asked_for = settings.forced(shape.collective)) {
+        return forced(*asked_for, *network, known_to_all(shape));
+    }
+    if (!network->topology().complete()) {
+        return {native_candidate(shape.collective), "the hosts have no spanning tree"};
+    }
+    return Deciding(shape, std::move(network), std::move(present)).decide();
 }
 
 }  // namespace mutirao
