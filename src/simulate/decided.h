@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/selection/course.h"
+#include "core/selection/clocked_calls.h"
 #include "core/selection/decider.h"
 #include "simulate/chooser.h"
 #include "simulate/scenarios.h"

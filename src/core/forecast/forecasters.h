@@ -1,6 +1,6 @@
 // Ways to foretell the next measurement from those so far, after the Network Weather Service
 // (Wolski 1998, doi:10.1023/A:1019025230054). None is best for all links, so all run and a Bank
-// lets the one with the lowest error speak. Each has a file; forecasters.cpp is the one table.
+// lets the one with the lowest error speak.
 #pragma once
 
 #include <span>
@@ -16,15 +16,6 @@ using ForecasterMemory = double;
 /// Called once after each measurement, which is then the newest of the series; returns what the
 /// next one should be. The memory is 0 at first.
 using Foretell = double (*)(const Series& series, double parameter, ForecasterMemory& memory);
-
-double last_value(const Series& series, double unused, ForecasterMemory& memory);
-double running_mean(const Series& series, double unused, ForecasterMemory& memory);
-double sliding_mean(const Series& series, double window, ForecasterMemory& memory);
-double sliding_median(const Series& series, double window, ForecasterMemory& memory);
-double trimmed_mean(const Series& series, double window, ForecasterMemory& memory);
-double adaptive_mean(const Series& series, double most_window, ForecasterMemory& memory);
-double adaptive_median(const Series& series, double most_window, ForecasterMemory& memory);
-double exponential_smoothing(const Series& series, double gain, ForecasterMemory& memory);
 
 struct Forecaster {
     std::string_view name;

@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "core/schedule/causality.h"
-#include "core/schedule/describe.h"
-#include "core/schedule/expressions.h"
+#include "core/schedule/printer.h"
 #include "core/schedule/races.h"
 #include "core/schedule/step_graph.h"
 #include "core/schedule/symbolic_memory.h"

@@ -1,17 +1,114 @@
-// What one collective leaves behind for the next: how far TCP has opened the windows of the ranks' connections,
-// and until when links and ports are busy. A prediction takes none of it, since it is for calls that come alone;
-// a simulated program hands it from call to call.
+// What connections and uplinks let through while a schedule is walked: TCP's window, which grows, the uplink that hosts
+// of a site share, and what each connection has carried.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "core/schedule/uplink_use.h"
+#include "core/network/network.h"
 
 namespace mutirao {
+
+inline double transfer_us(std::size_t length_bytes, double bytes_per_us) {
+    return length_bytes == 0 ? 0 : static_cast<double>(length_bytes) / bytes_per_us;
+}
+
+/// Free times, one per direction.
+struct Ports {
+    double outgoing_free_us = 0;
+    double incoming_free_us = 0;
+};
+
+/// From when on the sites' uplinks are free, as the predictor's walk takes them for its messages. Hosts that share an
+/// uplink do not use it between each other.
+class UplinkUse {
+  public:
+    explicit UplinkUse(const Network::Uplinks& uplinks)
+        : uplinks_(uplinks), free_us_(uplinks.bytes_per_us.size()) {}
+
+    /// Whether a message between these hosts goes over uplinks.
+    bool crossed(int from_host, int to_host) const {
+        const auto [from, to] = between(from_host, to_host);
+        return from != to;
+    }
+
+    /// Takes the sender's uplink from `earliest_us` on, or as soon as it is free.
+    struct Span {
+        double begin_us;
+        double end_us;
+    };
+    Span leave(int from_host, int to_host, std::size_t length_bytes, double earliest_us) {
+        const auto [from, to] = between(from_host, to_host);
+        return from == to ? Span{earliest_us, earliest_us}
+                          : occupy(free_us_[from].outgoing_free_us, from, length_bytes, earliest_us);
+    }
+    /// The same for the receiver's, as the first byte arrives.
+    Span enter(int from_host, int to_host, std::size_t length_bytes, double now_us) {
+        const auto [from, to] = between(from_host, to_host);
+        return from == to ? Span{now_us, now_us}
+                          : occupy(free_us_[to].incoming_free_us, to, length_bytes, now_us);
+    }
+
+  private:
+    Span occupy(double& free_us, std::size_t uplink, std::size_t length_bytes, double earliest_us) {
+        const double begin_us = std::max(free_us, earliest_us);
+        free_us = begin_us + transfer_us(length_bytes, uplinks_.bytes_per_us[uplink]);
+        return {begin_us, free_us};
+    }
+
+    std::pair<std::size_t, std::size_t> between(int from_host, int to_host) const {
+        if (uplinks_.of_host.empty()) return {0, 0};
+        return {static_cast<std::size_t>(uplinks_.of_host[static_cast<std::size_t>(from_host)]),
+                static_cast<std::size_t>(uplinks_.of_host[static_cast<std::size_t>(to_host)])};
+    }
+
+    const Network::Uplinks& uplinks_;
+    std::vector<Ports> free_us_;
+};
+
+/// When TCP lets the bytes leave that one rank sends to another; connections are pairs' own.
+class TcpStream {
+  public:
+    /// When the last byte of a message may leave, which is ready at `ready_us`. Until then the kernel holds it:
+    /// the sender need not wait.
+    double window_opens_us(std::size_t length_bytes, double ready_us, double round_trip_us,
+                           std::size_t initial_window_bytes) {
+        if (bytes_ == 0) begin(ready_us, initial_window_bytes);
+        close_window(ready_us, round_trip_us, initial_window_bytes);
+        bytes_ += length_bytes;
+        const int trips = Transport::round_trips_before(bytes_, window_bytes_);
+        return trips == 0 ? ready_us : begun_us_ + trips * round_trip_us;
+    }
+    /// Its last byte did leave.
+    void left(double time_us) { last_us_ = time_us; }
+
+  private:
+    void begin(double time_us, std::size_t window_bytes) {
+        begun_us_ = last_us_ = time_us;
+        window_bytes_ = window_bytes;
+        bytes_ = 0;
+    }
+
+    /// A connection that was idle for longer than TCP waits for an acknowledgement has half its window left, and
+    /// half of that for each further wait (RFC 5681, section 4.1, as Linux does it).
+    void close_window(double now_us, double round_trip_us, std::size_t least_bytes) {
+        constexpr double least_margin_us = 200'000;  // RFC 6298 asks for a second in all; Linux
+        const double waits = (now_us - last_us_) / (round_trip_us + least_margin_us);
+        if (waits < 1) return;
+        std::size_t open_bytes = window_bytes_ << Transport::round_trips_before(bytes_, window_bytes_);
+        for (int i = 1; i <= waits && open_bytes > least_bytes; ++i) open_bytes /= 2;
+        begin(now_us, std::max(open_bytes, least_bytes));
+    }
+
+    double begun_us_ = 0;  ///< after it had been idle
+    std::size_t window_bytes_ = 0;  ///< then
+    std::size_t bytes_ = 0;         ///< since then
+    double last_us_ = 0;            ///< the last of them left
+};
 
 /// One direction of a TCP connection through all its life: slow start by what is acknowledged, as far as the window
 /// limits the sender, and the halving of a window that lies idle, as Linux does them. tcp_stream.h is the same for

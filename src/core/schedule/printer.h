@@ -1,7 +1,8 @@
-// Shows schedules to people and programs: text and JSON.
+// Schedules, steps and bytes for people and programs: in words, as text and as JSON.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/network/placement.h"
@@ -18,5 +19,17 @@ std::string to_text(const std::vector<Schedule>& schedules, const Placement& pla
 /// {"id":1,"kind":"copy","source":{"buffer":...},"target":{"buffer":...},"after":[0]},
 /// a reduction with "source_first":false, or true if target = source op target.
 std::string to_json(const std::vector<Schedule>& schedules);
+
+std::string_view to_string(Buffer buffer);
+std::string_view to_string(StepKind kind);
+
+/// "output[0,8)".
+std::string describe(const Region& region);
+
+/// "send output[0,8) to 3", "reduce scratch[0,8) into output[0,8)".
+std::string describe(const Step& step);
+
+/// "rank 2 step 5 (send output[0,8) to 3)".
+std::string describe(int rank, StepId id, const Step& step);
 
 }  // namespace mutirao

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/schedule/byte_users.h"
-#include "core/schedule/describe.h"
+#include "core/schedule/printer.h"
 
 namespace mutirao {
 namespace {

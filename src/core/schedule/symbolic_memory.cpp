@@ -1,11 +1,14 @@
-// Sorted vectors of stretches: schedules touch memory in few and mostly neighbouring pieces, for
-// which a vector beats any tree.
 #include "core/schedule/symbolic_memory.h"
 
 #include <algorithm>
+#include <tuple>
+
+#include "core/text/invariant.h"
 
 namespace mutirao {
 namespace {
+
+constexpr std::size_t longest_text = 200;
 
 bool continues(const Stretch& left, const Stretch& right) {
     return left.end_bytes == right.begin_bytes && left.expression == right.expression &&
@@ -23,6 +26,71 @@ void append(std::vector<Stretch>& stretches, const Stretch& stretch) {
 
 }  // namespace
 
+Expressions::Expressions(int rank_count, bool commutes) : commutes_(commutes), sets_(rank_count) {
+    for (int rank = 0; rank < rank_count; ++rank)
+        nodes_.push_back({-1, -1, sets_.of({rank}), rank, rank, true});
+}
+
+Expressions::Id Expressions::of(const std::vector<int>& ranks) {
+    if (ranks.empty()) broken_invariant("expression of no ranks (ranks, least)", 0, 1);
+    sets_.of(ranks);  // refuses ranks that do not exist
+    Id result = ranks.front();
+    for (std::size_t i = 1; i < ranks.size(); ++i) result = combine(result, ranks[i]).value();
+    return result;
+}
+
+std::optional<Expressions::Id> Expressions::combine(Id left, Id right) {
+    if (commutes_ && right < left) std::swap(left, right);
+    const std::uint64_t key = static_cast<std::uint64_t>(left) << 32 |
+                              static_cast<std::uint32_t>(right);
+    if (const auto known = combined_.find(key); known != combined_.end()) return known->second;
+    const auto ranks = sets_.disjoint_union(node(left).ranks, node(right).ranks);
+    if (!ranks) return combined_[key] = std::nullopt;
+    const Node& a = node(left);
+    const Node& b = node(right);
+    nodes_.push_back({left, right, *ranks, a.first, b.last,
+                      a.ascends && b.ascends && a.last < b.first});
+    return combined_[key] = static_cast<Id>(nodes_.size() - 1);
+}
+
+std::string Expressions::to_string(Id expression) const {
+    std::string text;
+    // What is still to be written, the next last; -1 and -2 stand for " op " and ")".
+    std::vector<Id> rest = {expression};
+    while (!rest.empty()) {
+        if (text.size() > longest_text) return text + " ...";
+        const Id next = rest.back();
+        rest.pop_back();
+        if (next < 0) {
+            text += next == -1 ? " op " : ")";
+        } else if (node(next).left < 0) {
+            text += std::to_string(next);
+        } else {
+            text += '(';
+            rest.insert(rest.end(), {-2, node(next).right, -1, node(next).left});
+        }
+    }
+    return text;
+}
+
+std::optional<std::pair<Result, Result>> first_disagreement(std::vector<Result> results) {
+    std::stable_sort(results.begin(), results.end(), [](const Result& a, const Result& b) {
+        return std::tie(a.ranks, a.begin_bytes) < std::tie(b.ranks, b.begin_bytes);
+    });
+    // While all agree, the one that reaches farthest shares bytes with the next if any does, and it
+    // agrees with every other that covers these.
+    const Result* farthest = nullptr;
+    for (const Result& each : results) {
+        const bool meets = farthest != nullptr && farthest->ranks == each.ranks &&
+                           each.begin_bytes < farthest->end_bytes;
+        if (meets && farthest->expression != each.expression) return std::pair(*farthest, each);
+        if (!meets || each.end_bytes > farthest->end_bytes) farthest = &each;
+    }
+    return std::nullopt;
+}
+
+// Sorted vectors of stretches: schedules touch memory in few and mostly neighbouring pieces, for
+// which a vector beats any tree.
 std::optional<std::size_t> SymbolicMemory::read(std::size_t begin, std::size_t end,
                                                 std::vector<Stretch>& out) const {
     std::size_t at = begin;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/selection/interval.h"
+#include "core/selection/samples.h"
 
 namespace mutirao {
 

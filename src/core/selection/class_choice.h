@@ -19,7 +19,6 @@
 
 #include "core/selection/account.h"
 #include "core/selection/clocked_calls.h"
-#include "core/selection/interval.h"
 #include "core/selection/outlook.h"
 #include "core/selection/ruling.h"
 #include "core/selection/samples.h"

@@ -15,7 +15,7 @@
 #include "core/collectives/call_shape.h"
 #include "core/network/rank_network.h"
 #include "core/selection/ruling.h"
-#include "core/selection/interval.h"
+#include "core/selection/samples.h"
 
 namespace mutirao {
 

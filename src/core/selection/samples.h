@@ -1,5 +1,5 @@
-// What a decider keeps of times that were clocked, and how it compares them. Medians and distances from them, as
-// times of collectives are far from normal (interval.h).
+// What samples of a time say: a median, and between which values it lies; what a decider keeps of them, and how it
+// compares them. Medians and distances from them, as times of collectives are far from normal.
 #pragma once
 
 #include <cmath>
@@ -10,6 +10,26 @@
 #include "core/selection/ruling.h"
 
 namespace mutirao {
+
+struct Interval {
+    double low = 0;
+    double median = 0;
+    double high = 0;
+
+    bool operator==(const Interval&) const = default;
+};
+
+/// The interval between two order statistics that holds the median with at least 98%; all of the samples
+/// where they are too few for that (Hunold and Carpen-Amarie 2016, doi:10.1109/TPDS.2016.2539167, on how far
+/// from normal the times of collectives are). Empty: all 0.
+Interval median_interval(std::vector<double> samples);
+
+/// 0 of none.
+double median_of(std::vector<double> samples);
+
+/// How far samples scatter about their median, as a standard deviation of what is normal, from the median of
+/// the distances: a few outliers do not move it. 0 of fewer than two.
+double scatter_of(const std::vector<double>& samples);
 
 /// So many standard deviations make a difference clear: some 99%.
 inline constexpr double clear_deviations = 2.6;

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/selection/course.h"
+#include "core/selection/clocked_calls.h"
 #include "core/selection/decider.h"
 
 namespace mutirao::test {

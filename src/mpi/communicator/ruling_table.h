@@ -15,11 +15,11 @@
 
 #include "core/collectives/call_shape.h"
 #include "core/network/network.h"
-#include "core/selection/course.h"
+#include "core/selection/clocked_calls.h"
 #include "core/selection/decider.h"
-#include "mpi/communicator/connections.h"
-#include "mpi/base/world.h"
 #include "mpi/account/record.h"
+#include "mpi/base/world.h"
+#include "mpi/communicator/connections.h"
 #include "mpi/executor/native_compositions.h"
 #include "mpi/executor/plan.h"
 
