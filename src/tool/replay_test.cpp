@@ -9,11 +9,7 @@
 #include "core/network/test_networks.h"
 #include "core/spanning_tree/kruskal.h"
 #include "tool/arguments.h"
-#include "tool/replay_foresight.h"
-#include "tool/replay_links.h"
-#include "tool/replay_trace.h"
-#include "tool/replay_tracks.h"
-#include "tool/replay_tree.h"
+#include "tool/replay.h"
 #include "tool/tool.h"
 
 namespace mutirao::tool {
