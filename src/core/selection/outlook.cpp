@@ -9,7 +9,7 @@
 namespace mutirao {
 namespace {
 
-/// On plain TCP 98% of 327 predictions lay within 25% of what was measured (docs/results.md).
+/// On tuned TCP 98% of 327 predictions lay within 25% of what was measured (docs/results.md).
 constexpr double usual_error = 0.25;
 /// Where costs count that nobody has measured well enough.
 constexpr double distrusted_error = 2;
