@@ -270,6 +270,22 @@ FORCED = {"barrier": "direct", "broadcast": "binomial", "gather": "linear", "sca
           "alltoallw": "linear", "reduce_scatter": "ring"}
 
 
+# What commutes may be combined in any order by the second.
+REDUCTIONS = ({"reduce": "chain", "allreduce": "recursive_doubling", "reduce_scatter_block": "direct",
+               "scan": "recursive_doubling", "exscan": "linear"},
+              {"reduce": "tree:kind=mst", "allreduce": "ring", "reduce_scatter_block": "pairwise", "scan": "linear",
+               "exscan": "recursive_doubling"})
+
+
+@pytest.mark.on_any_mpi
+@pytest.mark.parametrize("ranks_per_host", [1, 2])
+@pytest.mark.parametrize("algorithms", REDUCTIONS, ids=["in order", "in any order"])
+def test_the_programs_own_operators_on_types_with_holes(run, request, algorithms, ranks_per_host):
+    settings = settings_of("wait", **algorithms) | {"ranks_per_host": str(ranks_per_host)}
+    ours = passed(run("operators_on_holes", request.config.option.seed, 20, ranks=5, settings=settings))
+    assert ours.lines == ["ok"] and decided_calls(ours) > 0
+
+
 @pytest.mark.parametrize("program,what", [
     *(pytest.param("unusual_collectives", what, marks=any_mpi) for what in ("messages", "threads", "communicators",
                                                  "nonblocking", "counts")),
