@@ -1,11 +1,10 @@
-// Dissemination between hosts, with the ranks of a host sharing the work: in a round each of a host's ranks
-// signals to a host at a distance of its own, and then they tell each other, inside the host, whom they heard
-// of. So one round over the network reaches as many hosts as a host has ranks, where in one of `dissemination`
-// a rank sends all these signals itself. After allgather/locality_bruck (Bienz, Gautam and Kharel 2022,
-// arXiv:2206.03564), of blocks without bytes; here the smallest host says how many ranks of each take part.
+// In a round each of a host's ranks signals to a host at a distance of its own, and then they tell each other,
+// inside the host, whom they heard of. So one round over the network reaches as many hosts as a host has ranks,
+// where in one of `dissemination` a rank sends all these signals itself. As allgather/locality_bruck, of blocks
+// without bytes; the smallest host says how many ranks of each take part.
 //
 // Cost, H hosts of at least m ranks, radix k: ceil(log_((k-1)m+1) H) rounds over the network of k - 1 messages a
-// rank, one round more inside, each of ceil(log_k m) messages one after the other. No restrictions.
+// rank, one round more inside, each of ceil(log_k m) messages one after the other.
 #include <algorithm>
 
 #include "core/algorithms/barrier/signal_rounds.h"
@@ -13,7 +12,7 @@
 
 namespace mutirao::barrier {
 
-Schedule locality_dissemination(const Request& request) {
+static Schedule locality_dissemination(const Request& request) {
     const Placement& placement = given_placement(request);
     const int hosts = placement.host_count();
     const int host = placement.host_of(request.rank);
@@ -44,6 +43,14 @@ Schedule locality_dissemination(const Request& request) {
         tell_each_other();
     }
     return std::move(rounds).take();
+}
+
+Algorithm locality_dissemination() {
+    return {.collective = Collective::barrier,
+            .name = "locality_dissemination",
+            .summary = "dissemination between hosts, whose ranks share the work",
+            .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
+            .build = locality_dissemination, .radices = {2, 5}};
 }
 
 }  // namespace mutirao::barrier

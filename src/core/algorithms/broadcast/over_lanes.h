@@ -1,6 +1,7 @@
 // The broadcasts that split the message into as many shares as the largest group has ranks.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 
 #include "core/algorithms/algorithm.h"
@@ -8,6 +9,9 @@
 #include "core/network/placement.h"
 
 namespace mutirao::broadcast {
+
+/// Shares of a shorter broadcast are not worth the more messages.
+inline constexpr std::size_t least_bytes_of_shares = 4096;
 
 /// A group's place in the tree of one lane, both counted from the root's group.
 using PlaceBetween = std::function<TreePlace(int group, int lane)>;

@@ -1,12 +1,9 @@
-// Binomial scatter, then groups of ranks exchange all that they hold and double: the broadcast for
-// messages of middle length of Thakur, Rabenseifner and Gropp 2005
-// (doi:10.1177/1094342005051521).
+// The paper's broadcast for messages of middle length.
 //
-// Cost, p ranks, n bytes: for a power of two, 2 log2 p steps and at most 2 n bytes through a port.
-// Otherwise the last pair of groups is uneven: ranks of the full group whose partner does not exist
-// get the other's blocks from ranks beside them, which makes it up to 3 ceil(log2 p) steps and
-// 3.2 n bytes (counted for p <= 130). What the scatter left with a rank is not sent to it again.
-// No restrictions; empty blocks are not sent.
+// Cost, p ranks, n bytes: for a power of two, 2 log2 p steps and at most 2 n bytes through a port. Otherwise the
+// last pair of groups is uneven: ranks of the full group whose partner does not exist get the other's blocks from
+// ranks beside them, which makes it up to 3 ceil(log2 p) steps and 3.2 n bytes (counted for p <= 130). What the
+// scatter left with a rank is not sent to it again. Empty blocks are not sent.
 #include <algorithm>
 #include <utility>
 
@@ -77,8 +74,16 @@ class Doubling {
 
 }  // namespace
 
-Schedule scatter_recursive_doubling_allgather(const Request& request) {
+static Schedule scatter_recursive_doubling_allgather(const Request& request) {
     return Doubling(request).run();
+}
+
+Algorithm scatter_recursive_doubling_allgather() {
+    return {.collective = Collective::broadcast,
+            .name = "scatter_recursive_doubling_allgather",
+            .summary = "binomial scatter, then groups that exchange blocks and double",
+            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+            .build = scatter_recursive_doubling_allgather, .level = Level::hosts};
 }
 
 }  // namespace mutirao::broadcast

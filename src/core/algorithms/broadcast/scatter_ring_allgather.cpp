@@ -1,12 +1,9 @@
-// Binomial scatter, then the blocks travel round a ring until everybody has all: van de Geijn's
-// broadcast for long messages (Barnett, Shuler, van de Geijn, Gupta, Payne and Watts 1994,
-// doi:10.1109/SHPCC.1994.296665; in MPICH: Thakur, Rabenseifner and Gropp 2005,
-// doi:10.1177/1094342005051521). Blocks that the scatter left with a rank are not sent to it
-// again (as Zhou, Marjanovic, Niethammer and Gracia 2016, arXiv:1603.06809).
+// For long messages (in MPICH: Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521). Blocks that the
+// scatter left with a rank are not sent to it again (as Zhou, Marjanovic, Niethammer and Gracia 2016,
+// arXiv:1603.06809).
 //
-// Cost, p ranks, n bytes: ceil(log2 p) + p - 1 steps; up to p - 1 messages a rank in the ring, all
-// to its neighbour; at most 2 n bytes through each port. For long messages: a block should be worth
-// a message. No restrictions; empty blocks are not sent.
+// Cost, p ranks, n bytes: ceil(log2 p) + p - 1 steps; up to p - 1 messages a rank in the ring, all to its
+// neighbour; at most 2 n bytes through each port. A block should be worth a message. Empty blocks are not sent.
 #include "core/algorithms/broadcast/scatter.h"
 
 namespace mutirao::broadcast {
@@ -19,7 +16,7 @@ bool holds_from_scatter(int rank, int block, int size) {
 
 }  // namespace
 
-Schedule scatter_ring_allgather(const Request& request) {
+static Schedule scatter_ring_allgather(const Request& request) {
     Schedule schedule;
     const int size = request.size;
     const int rank = virtual_rank(request.rank, request.root, size);
@@ -44,6 +41,14 @@ Schedule scatter_ring_allgather(const Request& request) {
         }
     }
     return schedule;
+}
+
+Algorithm scatter_ring_allgather() {
+    return {.collective = Collective::broadcast,
+            .name = "scatter_ring_allgather",
+            .summary = "binomial scatter, then the blocks go round a ring (van de Geijn)",
+            .source = "Barnett et al. 1994, doi:10.1109/SHPCC.1994.296665",
+            .build = scatter_ring_allgather, .level = Level::hosts};
 }
 
 }  // namespace mutirao::broadcast

@@ -1,11 +1,9 @@
-// A binary tree in which a rank stands between the ranks below its two children: what comes from
-// them is combined on either side of its own operand. After Open MPI's in-order binary tree
-// (Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0), which hangs from the last rank
-// and needs one message more to the root; here the root itself is on top, with the balanced trees
-// of the ranks before and after it below.
+// What comes from a rank's children is combined on either side of its own operand. Open MPI's tree hangs from the
+// last rank and needs one message more to the root; here the root itself is on top, with the balanced trees of the
+// ranks before and after it below.
 //
-// Cost, p ranks, n bytes in s segments: depth at most 1 + ceil(log2 p), (p - 1) s messages; a rank
-// receives at most 2 n bytes. No restrictions. Operands stay in order, wherever the root is.
+// Cost, p ranks, n bytes in s segments: depth at most 1 + ceil(log2 p), (p - 1) s messages; a rank receives at
+// most 2 n bytes. Operands stay in order, wherever the root is.
 #include "core/algorithms/reduction.h"
 
 namespace mutirao::reduce {
@@ -32,11 +30,19 @@ UpwardPlace in_order_place(const Request& request) {
 
 }  // namespace
 
-Schedule in_order_binary(const Request& request) {
+static Schedule in_order_binary(const Request& request) {
     Dataflow flow;
     pass_up(request, in_order_place(request),
             whole_message(flow, request, request.rank == request.root));
     return std::move(flow).take();
+}
+
+Algorithm in_order_binary() {
+    return {.collective = Collective::reduce,
+            .name = "in_order_binary",
+            .summary = "a binary tree with every rank between its children's ranks",
+            .source = "Open MPI; Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
+            .build = in_order_binary, .segmented = true, .keeps_order = true};
 }
 
 }  // namespace mutirao::reduce
