@@ -12,8 +12,7 @@ namespace mutirao {
 
 namespace barrier {
 
-Algorithm dissemination();
-Algorithm locality_dissemination();
+Algorithm dissemination(), locality_dissemination();  // dissemination.cpp
 Algorithm direct();
 Algorithm recursive_exchange();
 Algorithm tree();
@@ -26,21 +25,12 @@ static std::vector<Algorithm> rows() {
 
 namespace broadcast {
 
-Algorithm flat();
-Algorithm binomial();
-Algorithm k_nomial();
-Algorithm chain();
-Algorithm bine();
+Algorithm flat(), binomial(), k_nomial(), chain(), bine();  // trees.cpp
+Algorithm two_level(), tree(), packed_trees(), locality_tree();  // trees.cpp
 Algorithm split_binary();
 Algorithm circulant();
-Algorithm scatter_recursive_doubling_allgather();
-Algorithm scatter_ring_allgather();
-Algorithm two_level();
-Algorithm striped();
-Algorithm tree();
-Algorithm packed_trees();
-Algorithm locality_tree();
-Algorithm multi_lane();
+Algorithm scatter_recursive_doubling_allgather(), scatter_ring_allgather();  // scatter_allgather.cpp
+Algorithm striped(), multi_lane();  // multi_lane.cpp
 
 static std::vector<Algorithm> rows() {
     return {flat(), binomial(), k_nomial(), chain(), bine(), split_binary(), circulant(),
@@ -86,8 +76,7 @@ Algorithm recursive_doubling();
 Algorithm bruck();
 Algorithm neighbor_exchange();
 Algorithm bine();
-Algorithm sparbit();
-Algorithm pat();
+Algorithm sparbit(), pat();  // far_first.cpp
 Algorithm circulant();
 Algorithm locality_bruck();
 Algorithm gather_broadcast();
@@ -102,9 +91,7 @@ static std::vector<Algorithm> rows() {
 
 namespace alltoall {
 
-Algorithm linear();
-Algorithm pairwise();
-Algorithm windowed();
+Algorithm linear(), pairwise(), windowed();  // rounds.cpp
 Algorithm bruck();
 Algorithm two_level();
 
@@ -117,14 +104,9 @@ static std::vector<Algorithm> rows() {
 namespace reduce {
 
 Algorithm flat();
-Algorithm k_nomial();
-Algorithm bine();
-Algorithm locality_tree();
-Algorithm chain();
-Algorithm in_order_binary();
+Algorithm k_nomial(), bine(), locality_tree(), chain(), in_order_binary(), tree();  // trees.cpp
 Algorithm circulant();
 Algorithm rabenseifner();
-Algorithm tree();
 
 static std::vector<Algorithm> rows() {
     return {flat(), k_nomial(), bine(), locality_tree(), chain(), in_order_binary(), circulant(), rabenseifner(),
@@ -135,8 +117,7 @@ static std::vector<Algorithm> rows() {
 
 namespace allreduce {
 
-Algorithm recursive_doubling();
-Algorithm recursive_multiplying();
+Algorithm recursive_doubling(), recursive_multiplying();  // recursive_multiplying.cpp
 Algorithm rabenseifner();
 Algorithm ring();
 Algorithm circulant();

@@ -2,8 +2,8 @@
 // blocks of s ranks from its own on, counted round, and gets those up to the next skip from the rank s ahead.
 // Blocks are sent from and received at their places; those that go over the last rank's, as two messages.
 //
-// Cost, p ranks, blocks of n bytes: ceil(log2 p) steps, up to twice as many messages; a port sends and receives (p
-// - 1) n bytes; nothing but the own block is copied.
+// Cost, p ranks, blocks of n bytes: ceil(log2 p) steps, up to twice as many messages; a port sends and receives
+// (p - 1) n bytes; nothing but the own block is copied.
 #include <vector>
 
 #include "core/algorithms/block_steps.h"

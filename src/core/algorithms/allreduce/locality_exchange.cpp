@@ -2,8 +2,8 @@
 // combines them, in the same order. The paper's node-aware allreduce shares them out likewise, but reduces on the
 // way; here a round may reach several hosts at once.
 //
-// Cost, H hosts of at least m ranks, radix k, n bytes: ceil(log_((k-1)m+1) H) rounds over the network of up to k -
-// 1 messages, ceil(log2 m) steps inside before, and as many messages inside as the allgather has; every rank
+// Cost, H hosts of at least m ranks, radix k, n bytes: ceil(log_((k-1)m+1) H) rounds over the network of up to
+// k - 1 messages, ceil(log2 m) steps inside before, and as many messages inside as the allgather has; every rank
 // combines H n bytes, so it is for short messages. Scratch for H + 1 messages.
 #include <span>
 #include <vector>

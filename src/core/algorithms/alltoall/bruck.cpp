@@ -3,9 +3,10 @@
 // block is copied straight from where it arrived to where its next message is made up, and those that only have
 // the highest digit to go come to their places at once, over the last rank's as two messages.
 //
-// Cost, p ranks, radix k, blocks of n bytes: ceil(log_k p) rounds of up to k - 1 messages; a port sends about (k -
-// 1) / k p log_k p blocks, so it is for short ones. Scratch for up to twice as many. Blocks must be equal: ranks
-// on the way know no others' lengths (with lengths sent ahead: Fan et al. 2025, doi:10.1145/3731545.3731590).
+// Cost, p ranks, radix k, blocks of n bytes: ceil(log_k p) rounds of up to k - 1 messages; a port sends about
+// (k - 1) / k p log_k p blocks, so it is for short ones. Scratch for up to twice as many. Blocks must be equal:
+// ranks on the way know no others' lengths (with lengths sent ahead: Fan et al. 2025,
+// doi:10.1145/3731545.3731590).
 #include <algorithm>
 #include <vector>
 

@@ -1,7 +1,7 @@
 // Over a circulant graph, whose skips are halved from round to round.
 //
-// Cost, p ranks, blocks of n bytes: ceil(log2 p) rounds for any p, in each one or two messages a rank, and (p - 1)
-// n bytes through each port, which is the least possible.
+// Cost, p ranks, blocks of n bytes: ceil(log2 p) rounds for any p, in each one or two messages a rank, and
+// (p - 1) n bytes through each port, which is the least possible.
 #include "core/algorithms/circulant.h"
 #include "core/algorithms/equal_blocks.h"
 

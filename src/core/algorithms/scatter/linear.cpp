@@ -1,7 +1,7 @@
 // As every MPI library does for long blocks; the paper compares it with trees.
 //
-// Cost, p ranks, blocks of n bytes: depth 1, p - 1 messages; each block passes one link. The root's port sends (p
-// - 1) n bytes under any algorithm.
+// Cost, p ranks, blocks of n bytes: depth 1, p - 1 messages; each block passes one link. The root's port sends
+// (p - 1) n bytes under any algorithm.
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::scatter {

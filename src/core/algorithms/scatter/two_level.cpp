@@ -3,8 +3,8 @@
 //
 // Cost, H hosts of m ranks, blocks of n bytes: depth 3; one message over the network to each host, of m n bytes,
 // of which a rank of the root's host sends (H - 1) / m; inside the root's host as many from the root. A block is
-// moved up to three times, so it is for short blocks. Scratch for m blocks in each host, in the root's for (H - 1)
-// / m times as many. Blocks must be equal: ranks on the way know no others' lengths.
+// moved up to three times, so it is for short blocks. Scratch for m blocks in each host, in the root's for
+// (H - 1) / m times as many. Blocks must be equal: ranks on the way know no others' lengths.
 #include "core/algorithms/packing.h"
 #include "core/algorithms/through_hosts.h"
 
