@@ -9,8 +9,9 @@ from mutirao.paths import INSTALLED, ROOT
 
 ALGORITHMS = Path("src/core/algorithms")
 CATALOGUE = ALGORITHMS / "catalogue.cpp"
-# What a new algorithm does at first: the same as the simplest one of its collective. Those whose blocks
-# are not equal have the algorithms of their equal forms that say so.
+# What a new algorithm does at first: the same as the simplest one of its collective, which is therefore in a file of
+# its name and needs nothing but what it includes. Collectives whose blocks are not equal have the algorithms of their
+# equal forms that say so.
 STARTS = {
     "barrier": "direct",
     "broadcast": "flat",
@@ -110,8 +111,7 @@ def _with_name(names: str, name: str) -> str:
 
 def _code(root: Path, collective: str, name: str, start: str) -> str:
     """The start's function and what it needs, and a row that promises no more than every beginning keeps."""
-    code = next((text for path in sorted((root / ALGORITHMS / collective).glob("*.cpp"))
-                 if f"\nAlgorithm {start}() {{\n" in (text := _read(path))), "")
+    code = _read(root / ALGORITHMS / collective / f"{start}.cpp")
     includes = "".join(re.findall(r"^(?:#include .*\n)+\n", code, re.MULTILINE))
     function = _found(rf"^Schedule {start}\(const Request& request\) \{{.*?^\}}\n",
                       code.replace("\nstatic ", "\n"))[0]

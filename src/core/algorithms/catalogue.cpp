@@ -25,7 +25,8 @@ static std::vector<Algorithm> rows() {
 
 namespace broadcast {
 
-Algorithm flat(), binomial(), k_nomial(), chain(), bine();  // trees.cpp
+Algorithm flat();
+Algorithm binomial(), k_nomial(), chain(), bine();  // trees.cpp
 Algorithm two_level(), tree(), packed_trees(), locality_tree();  // trees.cpp
 Algorithm split_binary();
 Algorithm circulant();
@@ -91,7 +92,8 @@ static std::vector<Algorithm> rows() {
 
 namespace alltoall {
 
-Algorithm linear(), pairwise(), windowed();  // rounds.cpp
+Algorithm linear();
+Algorithm pairwise(), windowed();  // rounds.cpp
 Algorithm bruck();
 Algorithm two_level();
 

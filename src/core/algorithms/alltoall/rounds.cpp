@@ -1,4 +1,4 @@
-// What rounds.h declares, and the exchanges that are a choice of partners and of how many at a time.
+// What rounds.h declares, and the exchanges in which a rank deals with few others at a time.
 #include "core/algorithms/alltoall/rounds.h"
 
 #include <bit>
@@ -33,20 +33,6 @@ Schedule in_rounds(const Request& request, Partners partners, int window) {
     }
     copy_messages(schedule, sent.block(rank, Buffer::input), received.block(rank));
     return schedule;
-}
-
-// Cost, p ranks, blocks of n bytes: depth 1, p - 1 messages a rank; a port sends and receives (p - 1) n bytes.
-// Each latency is passed once and all together, but many messages may meet at a port.
-static Schedule linear(const Request& request) {
-    return in_rounds(request, Partners::shifted, request.size);
-}
-
-Algorithm linear() {
-    return {.collective = Collective::alltoall,
-            .name = "linear",
-            .summary = "all blocks at once, beginning with the next rank",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = linear, .blocks = InBlocks::own};
 }
 
 // The two of a pair exchange their blocks where p is a power of two, otherwise each rank sends to one and receives
