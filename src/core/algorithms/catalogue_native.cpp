@@ -3,8 +3,10 @@
 // Carpen-Amarie, HPC Asia 2018), but for those with a reduce_scatter_block: MPICH 5.0's gives wrong results for elements
 // with holes. What runs a row stands in src/mpi/executor/native_compositions.cpp.
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "core/algorithms/catalogue_rows.h"
+#include "core/algorithms/algorithm.h"
 
 namespace mutirao {
 namespace {

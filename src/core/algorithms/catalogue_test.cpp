@@ -12,6 +12,7 @@
 #include "core/algorithms/test_requests.h"
 #include "core/collectives/promise.h"
 #include "core/schedule/checker.h"
+#include "core/schedule/describe.h"
 
 namespace mutirao {
 namespace {
@@ -272,6 +273,35 @@ TEST(Catalogue, DepthsAreAsTheAlgorithmsClaim) {
         const bool power_of_two = (size & (size - 1)) == 0;
         const int doubling = depth_of("scatter_recursive_doubling_allgather", size);
         EXPECT_LE(doubling, power_of_two ? 2 * log2 : 3 * log2) << size;
+    }
+}
+
+std::string steps_of(Collective collective, std::string_view text, int size) {
+    const Candidate candidate = parse_candidate(collective, text).candidate.value();
+    std::string steps;
+    for (const CallShape& shape : test::shapes_for(*candidate.algorithm, size, roots_among(size),
+                                                   std::array<std::size_t, 2>{1, 97})) {
+        for (const Schedule& schedule : test::build_all(candidate, shape, size, {})) {
+            for (const Step& step : schedule.steps()) {
+                steps += describe(step);
+                for (const StepId id : schedule.dependencies(step)) steps += ' ' + std::to_string(id);
+                steps += '\n';
+            }
+        }
+    }
+    return steps;
+}
+
+// As their files say; the last two only among no more ranks than the greatest radix.
+TEST(Catalogue, RowsOfTwoNamesAreTheSame) {
+    for (int size = 1; size <= most_ranks; ++size) {
+        const auto same = [size](Collective collective, std::string_view one, std::string_view other) {
+            EXPECT_EQ(steps_of(collective, one, size), steps_of(collective, other, size)) << one << ", ranks " << size;
+        };
+        same(Collective::broadcast, "binomial", "k_nomial:radix=2");
+        same(Collective::allreduce, "recursive_doubling", "recursive_multiplying:radix=2");
+        same(Collective::alltoall, "linear", "windowed:radix=64");
+        same(Collective::barrier, "direct", "dissemination:radix=64");
     }
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "core/algorithms/algorithm.h"
 #include "core/algorithms/shape.h"
@@ -38,5 +40,16 @@ TreePlace place_in_given_tree(const Request& request);
 
 /// The same where the tree must hang from Request::root too.
 TreePlace place_below_root(const Request& request);
+
+/// Where the trees are from that are made from the measured network: the minimum spanning tree that the hosts
+/// maintain (Thome and Drummond, "Biblioteca de Comunicacao Coletiva para Ambientes Distribuidos Dinamicos"), the
+/// shortest paths from the root, and the greedy earliest completion.
+inline constexpr std::string_view tree_sources =
+    "Thome and Drummond; Gallager, Humblet and Spira 1983, doi:10.1145/357195.357200; Bhat, "
+    "Raghavendra and Prasanna 2003, doi:10.1016/S0743-7315(03)00008-X";
+
+inline std::vector<TreeKind> measured_trees() {
+    return {TreeKind::minimum_spanning, TreeKind::shortest_path, TreeKind::greedy};
+}
 
 }  // namespace mutirao

@@ -1,18 +1,16 @@
-// Recursive doubling over the Bine butterfly (De Sensi et al. 2025, doi:10.1145/3712285.3759835): partners
-// exchange all that they hold, the farthest first. While there are few blocks they go far, two thirds as far as
-// in recursive doubling, and the many of the last step go to a neighbour. What is held are no neighbouring
-// blocks, so they are staged in scratch memory in an order of the rank's own, and copied to their places as they
-// come.
+// Recursive doubling over the Bine butterfly: while there are few blocks they go far, two thirds as far as in
+// recursive doubling, and the many of the last step go to a neighbour. What is held are no neighbouring blocks, so
+// they are staged in scratch memory in an order of the rank's own, and copied to their places as they come.
 //
-// Cost, p ranks, blocks of n bytes: log2 p steps and messages a rank; a port sends and receives (p - 1) n bytes;
-// p n bytes copied, and scratch for as many. Only for powers of two.
+// Cost, p ranks, blocks of n bytes: log2 p steps and messages a rank; a port sends and receives (p - 1) n bytes; p
+// n bytes copied, and scratch for as many.
 #include "core/algorithms/bine_butterfly.h"
 #include "core/algorithms/block_steps.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {
 
-Schedule bine(const Request& request) {
+static Schedule bine(const Request& request) {
     const BineOrder order(request.rank, request.size, blocks_of(request));
     BlockSteps steps;
     steps.copy(own_input(request), order.placed(0));
@@ -29,6 +27,14 @@ Schedule bine(const Request& request) {
         }
     }
     return std::move(steps).take();
+}
+
+Algorithm bine() {
+    return {.collective = Collective::allgather,
+            .name = "bine",
+            .summary = "pairs exchange all that they hold, far ones first, and less far apart",
+            .source = "De Sensi et al. 2025, doi:10.1145/3712285.3759835",
+            .build = bine, .fits = is_power_of_two, .blocks = InBlocks::uneven};
 }
 
 }  // namespace mutirao::allgather

@@ -1,13 +1,11 @@
-// Each rank holds the blocks from its own on, counted round, and gets as many again from each of
-// k - 1 ranks ahead a round (Bruck, Ho, Kipnis, Upfal and Weathersby 1997,
-// doi:10.1109/71.642949). They are staged in that order in scratch memory, so that a message is
-// one piece, and copied to their places while the next round is on its way; the last round's, which
-// are the most, are not sent again and come to their places at once, over the last rank's as two
-// messages.
+// Each rank holds the blocks from its own on, counted round, and gets as many again from each of k - 1 ranks ahead
+// a round. They are staged in that order in scratch memory, so that a message is one piece, and copied to their
+// places while the next round is on its way; the last round's, which are the most, are not sent again and come to
+// their places at once, over the last rank's as two messages.
 //
-// Cost, p ranks, radix k, blocks of n bytes: ceil(log_k p) rounds of up to k - 1 messages (twice as
-// many in the last); a port sends and receives (p - 1) n bytes. Scratch for the blocks of all
-// rounds but the last, the greatest power of k below p, and a copy of each. No restrictions.
+// Cost, p ranks, radix k, blocks of n bytes: ceil(log_k p) rounds of up to k - 1 messages (twice as many in the
+// last); a port sends and receives (p - 1) n bytes. Scratch for the blocks of all rounds but the last, the
+// greatest power of k below p, and a copy of each.
 #include <algorithm>
 #include <vector>
 
@@ -88,8 +86,16 @@ class Bruck {
 
 }  // namespace
 
-Schedule bruck(const Request& request) {
+static Schedule bruck(const Request& request) {
     return Bruck(request).run();
+}
+
+Algorithm bruck() {
+    return {.collective = Collective::allgather,
+            .name = "bruck",
+            .summary = "all that is held comes from ranks ahead, at growing distances",
+            .source = "Bruck et al. 1997, doi:10.1109/71.642949",
+            .build = bruck, .radices = {2, 4, 8}, .blocks = InBlocks::uneven};
 }
 
 }  // namespace mutirao::allgather

@@ -1,10 +1,9 @@
-// On the circulant graph whose skips are p halved again and again and rounded up: with skip s each
-// rank holds the blocks of s ranks from its own on, counted round, and gets those up to the next
-// skip from the rank s ahead (Traeff 2024, arXiv:2410.14234). Blocks are sent from and received at
-// their places; those that go over the last rank's, as two messages.
+// On the circulant graph whose skips are p halved again and again and rounded up: with skip s each rank holds the
+// blocks of s ranks from its own on, counted round, and gets those up to the next skip from the rank s ahead.
+// Blocks are sent from and received at their places; those that go over the last rank's, as two messages.
 //
-// Cost, p ranks, blocks of n bytes: ceil(log2 p) steps, up to twice as many messages; a port sends
-// and receives (p - 1) n bytes; nothing but the own block is copied. No restrictions.
+// Cost, p ranks, blocks of n bytes: ceil(log2 p) steps, up to twice as many messages; a port sends and receives
+// (p - 1) n bytes; nothing but the own block is copied.
 #include <vector>
 
 #include "core/algorithms/block_steps.h"
@@ -12,7 +11,7 @@
 
 namespace mutirao::allgather {
 
-Schedule circulant(const Request& request) {
+static Schedule circulant(const Request& request) {
     const Blocks blocks = blocks_of(request);
     BlockSteps steps;
     const int size = request.size;
@@ -39,6 +38,14 @@ Schedule circulant(const Request& request) {
         }
     }
     return std::move(steps).take();
+}
+
+Algorithm circulant() {
+    return {.collective = Collective::allgather,
+            .name = "circulant",
+            .summary = "like bruck with skips that halve p, without staging",
+            .source = "Traeff 2024, arXiv:2410.14234",
+            .build = circulant, .blocks = InBlocks::uneven};
 }
 
 }  // namespace mutirao::allgather

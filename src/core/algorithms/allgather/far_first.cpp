@@ -1,5 +1,8 @@
-#include "core/algorithms/allgather/far_first.h"
+// Allgathers that send every block down a binomial tree of its own, the longest distances first: while there are
+// few blocks to send they go far, and the many of the last steps go to near ranks.
+#include <vector>
 
+#include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/far_first_trees.h"
 #include "core/algorithms/packing.h"
@@ -59,11 +62,44 @@ class FarFirst {
     std::vector<Region> at_;
 };
 
-}  // namespace
-
+/// Blocks that go the same way are packed, up to `most_blocks` into a message. A block goes on as
+/// soon as its message has come.
 Schedule far_first(const Request& request, int most_blocks) {
     if (request.length_bytes == 0) return {};
     return FarFirst(request).run(most_blocks);
+}
+
+}  // namespace
+
+// Blocks are received where they belong, each in a message of its own, and go on as soon as they have come.
+//
+// Cost, p ranks, blocks of n bytes: depth ceil(log2 p), p - 1 messages a rank to ceil(log2 p) ranks; a port sends
+// and receives (p - 1) n bytes, about half of them to and from a neighbour.
+static Schedule sparbit(const Request& request) { return far_first(request, 1); }
+
+Algorithm sparbit() {
+    return {.collective = Collective::allgather,
+            .name = "sparbit",
+            .summary = "far ranks first, so that most blocks go to near ones",
+            .source = "Loch and Koslovski 2021, arXiv:2109.08751",
+            .build = sparbit, .blocks = InBlocks::uneven};
+}
+
+// The trees of sparbit. The paper bounds the blocks of a message by its buffers; here each message has its own
+// memory, and what is bounded is how long a block waits for others and how much is copied.
+//
+// Cost, p ranks, blocks of n bytes: depth ceil(log2 p); the step over distance d takes p / (2 d) blocks in
+// messages of up to `radix`, so ceil(log2 p) messages a rank if p / 2 fit in one. A port sends and receives
+// (p - 1) n bytes, about half of them to and from a neighbour; blocks that travel together are copied twice by
+// each rank. Scratch for them, twice.
+static Schedule pat(const Request& request) { return far_first(request, request.parameters.radix); }
+
+Algorithm pat() {
+    return {.collective = Collective::allgather,
+            .name = "pat",
+            .summary = "as sparbit, with up to `radix` blocks in a message",
+            .source = "Jeaugey 2025, arXiv:2506.20252",
+            .build = pat, .radices = {4, 16, 64}};
 }
 
 }  // namespace mutirao::allgather

@@ -1,17 +1,15 @@
-// Up a binomial tree to rank 0 and down again (gather and then broadcast, as Chan, Heimlich,
-// Purkayastha and van de Geijn 2007, doi:10.1002/cpe.1206, put together their allgather of short
-// vectors). Every rank keeps the blocks of its subtree, which are consecutive, and gets from its
-// parent only the others, in up to two messages around them.
+// The paper puts its allgather of short vectors together so. Every rank keeps the blocks of its subtree, which are
+// consecutive, and gets from its parent only the others, in up to two messages around them.
 //
-// Cost, p ranks, blocks of n bytes: depth 2 ceil(log2 p); 3 (p - 1) messages in all, fewer than of
-// any exchange in which all ranks send; (p - 1) n bytes enter a rank, and up to ceil(log2 p) times
-// as many leave it. For short blocks, or where messages are dear. No restrictions.
+// Cost, p ranks, blocks of n bytes: depth 2 ceil(log2 p); 3 (p - 1) messages in all, fewer than of any exchange in
+// which all ranks send; (p - 1) n bytes enter a rank, and up to ceil(log2 p) times as many leave it. For short
+// blocks, or where messages are dear.
 #include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {
 
-Schedule gather_broadcast(const Request& request) {
+static Schedule gather_broadcast(const Request& request) {
     Dataflow flow;
     const int size = request.size;
     const Blocks all = blocks_of(request);
@@ -33,6 +31,14 @@ Schedule gather_broadcast(const Request& request) {
         flow.send(child, blocks(subtree_end(child), size));
     }
     return std::move(flow).take();
+}
+
+Algorithm gather_broadcast() {
+    return {.collective = Collective::allgather,
+            .name = "gather_broadcast",
+            .summary = "up a binomial tree to rank 0, and down again what a subtree lacks",
+            .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
+            .build = gather_broadcast, .blocks = InBlocks::uneven};
 }
 
 }  // namespace mutirao::allgather

@@ -1,15 +1,14 @@
-// Every rank sends its block to every other at once: the spread-out exchange of Bruck, Ho, Kipnis,
-// Upfal and Weathersby 1997 (doi:10.1109/71.642949) in one round, each rank beginning with the
-// next so that they do not all begin with the same.
+// The paper's spread-out exchange in one round, each rank beginning with the next so that they do not all begin
+// with the same.
 //
-// Cost, p ranks, blocks of n bytes: depth 1, p - 1 messages a rank; a port sends and receives
-// (p - 1) n bytes. Each latency is passed once and all together. No restrictions.
+// Cost, p ranks, blocks of n bytes: depth 1, p - 1 messages a rank; a port sends and receives (p - 1) n bytes.
+// Each latency is passed once and all together.
 #include "core/algorithms/block_steps.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {
 
-Schedule linear(const Request& request) {
+static Schedule linear(const Request& request) {
     const Blocks blocks = blocks_of(request);
     BlockSteps steps;
     for (int distance = 1; distance < request.size; ++distance) {
@@ -19,6 +18,22 @@ Schedule linear(const Request& request) {
     }
     steps.copy(own_input(request), blocks.block(request.rank));
     return std::move(steps).take();
+}
+
+Algorithm linear() {
+    return {.collective = Collective::allgather,
+            .name = "linear",
+            .summary = "every rank sends to every other at once",
+            .source = "Bruck et al. 1997, doi:10.1109/71.642949",
+            .build = linear, .blocks = InBlocks::uneven};
+}
+
+Algorithm two_proc() {
+    return {.collective = Collective::allgather,
+            .name = "two_proc",
+            .summary = "a single exchange, which is linear between two",
+            .source = "Open MPI; Bruck et al. 1997, doi:10.1109/71.642949",
+            .build = linear, .fits = [](int size) { return size == 2; }, .blocks = InBlocks::uneven};
 }
 
 }  // namespace mutirao::allgather

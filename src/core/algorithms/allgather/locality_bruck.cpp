@@ -1,16 +1,14 @@
-// Bruck's algorithm between hosts, with the ranks of a host sharing the work: a host holds the
-// blocks of the hosts from its own on, counted round, and in a round each of its ranks gets as many
-// again from hosts at a distance of its own; then they exchange what came, inside the host (Bienz,
-// Gautam and Kharel 2022, arXiv:2206.03564). The paper takes hosts of equally many ranks; here the
-// smallest host says how many ranks of each take part. With radix k a rank gets from k - 1 hosts in a round, as
-// in Bruck's algorithm; the paper's is 2.
+// A host holds the blocks of the hosts from its own on, counted round, and in a round each of its ranks gets as
+// many again from hosts at a distance of its own; then they exchange what came, inside the host. The paper takes
+// hosts of equally many ranks; here the smallest host says how many ranks of each take part. With radix k a rank
+// gets from k - 1 hosts in a round, as in Bruck's algorithm; the paper's is 2.
 //
-// Blocks are kept host by host, which is where they belong if ranks are numbered so, and otherwise
-// in scratch memory.
+// Blocks are kept host by host, which is where they belong if ranks are numbered so, and otherwise in scratch
+// memory.
 //
-// Cost, H hosts of at least m ranks, p ranks, blocks of n bytes: ceil(log_((k-1)m+1) H) rounds of k - 1
-// messages, or twice as many, over the network and m times as many inside; (p - m) n bytes enter each host. Scratch for
-// all blocks and a copy of each where ranks are not numbered host by host. No restrictions.
+// Cost, H hosts of at least m ranks, p ranks, blocks of n bytes: ceil(log_((k-1)m+1) H) rounds of k - 1 messages,
+// or twice as many, over the network and m times as many inside; (p - m) n bytes enter each host. Scratch for all
+// blocks and a copy of each where ranks are not numbered host by host.
 #include <algorithm>
 #include <span>
 #include <vector>
@@ -165,5 +163,13 @@ class LocalityBruck {
 }  // namespace
 
 Schedule locality_bruck(const Request& request) { return LocalityBruck(request).run(); }
+
+Algorithm locality_bruck() {
+    return {.collective = Collective::allgather,
+            .name = "locality_bruck",
+            .summary = "bruck between hosts, whose ranks share the work and exchange what comes",
+            .source = "Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
+            .build = locality_bruck, .radices = {2, 5}, .blocks = InBlocks::uneven};
+}
 
 }  // namespace mutirao::allgather

@@ -1,9 +1,8 @@
-// Each rank exchanges with its two neighbours in turn: first the own block, then in each step the
-// two blocks that came in the step before (Chen, Zhang, Zhang and Yuan 2005,
-// doi:10.1109/HPCASIA.2005.79).
+// Each rank exchanges with its two neighbours in turn: first the own block, then in each step the two blocks that
+// came in the step before.
 //
-// Cost, p ranks, blocks of n bytes: p / 2 steps and messages a rank, all between neighbours; a port
-// sends and receives (p - 1) n bytes. Half of the ring's steps. Only for an even number of ranks.
+// Cost, p ranks, blocks of n bytes: p / 2 steps and messages a rank, all between neighbours; a port sends and
+// receives (p - 1) n bytes. Half of the ring's steps.
 #include <vector>
 
 #include "core/algorithms/block_steps.h"
@@ -11,7 +10,7 @@
 
 namespace mutirao::allgather {
 
-Schedule neighbor_exchange(const Request& request) {
+static Schedule neighbor_exchange(const Request& request) {
     const Blocks blocks = blocks_of(request);
     BlockSteps steps;
     const int pairs = request.size / 2;
@@ -37,6 +36,15 @@ Schedule neighbor_exchange(const Request& request) {
         held = pair;
     }
     return std::move(steps).take();
+}
+
+Algorithm neighbor_exchange() {
+    return {.collective = Collective::allgather,
+            .name = "neighbor_exchange",
+            .summary = "two blocks at a time between neighbours, in turn",
+            .source = "Chen et al. 2005, doi:10.1109/HPCASIA.2005.79",
+            .build = neighbor_exchange, .fits = [](int size) { return size % 2 == 0; },
+            .blocks = InBlocks::uneven};
 }
 
 }  // namespace mutirao::allgather

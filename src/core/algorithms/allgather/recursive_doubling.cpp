@@ -1,9 +1,6 @@
-// Pairs of ranks exchange all that they hold, and hold twice as much (Thakur, Rabenseifner and
-// Gropp 2005, doi:10.1177/1094342005051521).
-//
-// Cost, p ranks, blocks of n bytes: log2 p steps and messages a rank; a port sends and receives
-// (p - 1) n bytes. Half of the bytes go between ranks p / 2 apart. Only for powers of two:
-// otherwise bruck, circulant and sparbit take as many steps.
+// Cost, p ranks, blocks of n bytes: log2 p steps and messages a rank; a port sends and receives (p - 1) n bytes.
+// Half of the bytes go between ranks p / 2 apart. For other numbers of ranks bruck, circulant and sparbit take as
+// many steps.
 #include <vector>
 
 #include "core/algorithms/block_steps.h"
@@ -11,7 +8,7 @@
 
 namespace mutirao::allgather {
 
-Schedule recursive_doubling(const Request& request) {
+static Schedule recursive_doubling(const Request& request) {
     const Blocks blocks = blocks_of(request);
     BlockSteps steps;
     // What is sent in later steps lies beside the own block, so they come after its copy too.
@@ -28,6 +25,14 @@ Schedule recursive_doubling(const Request& request) {
         held.push_back(steps.receive(peer, blocks.range(theirs, theirs + group)));
     }
     return std::move(steps).take();
+}
+
+Algorithm recursive_doubling() {
+    return {.collective = Collective::allgather,
+            .name = "recursive_doubling",
+            .summary = "pairs exchange all that they hold",
+            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+            .build = recursive_doubling, .fits = is_power_of_two, .blocks = InBlocks::uneven};
 }
 
 }  // namespace mutirao::allgather

@@ -1,14 +1,11 @@
-// The blocks go round a ring of the ranks until everybody has seen all (Thakur, Rabenseifner and
-// Gropp 2005, doi:10.1177/1094342005051521).
-//
-// Cost, p ranks, blocks of n bytes: p - 1 steps and messages a rank, all between neighbours; a port
-// sends and receives (p - 1) n bytes. For long blocks. No restrictions.
+// Cost, p ranks, blocks of n bytes: p - 1 steps and messages a rank, all between neighbours; a port sends and
+// receives (p - 1) n bytes. For long blocks.
 #include "core/algorithms/block_steps.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {
 
-Schedule ring(const Request& request) {
+static Schedule ring(const Request& request) {
     const Blocks blocks = blocks_of(request);
     BlockSteps steps;
     const int size = request.size;
@@ -22,6 +19,14 @@ Schedule ring(const Request& request) {
     }
     steps.copy(own_input(request), blocks.block(request.rank));
     return std::move(steps).take();
+}
+
+Algorithm ring() {
+    return {.collective = Collective::allgather,
+            .name = "ring",
+            .summary = "the blocks go round a ring",
+            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+            .build = ring, .blocks = InBlocks::uneven};
 }
 
 }  // namespace mutirao::allgather

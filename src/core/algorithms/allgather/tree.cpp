@@ -1,11 +1,9 @@
-// Over the edges of a tree made from the measured network: what comes from one neighbour goes on
-// to all others at once, so every block passes every edge at most once, outwards from its rank, and
-// nothing goes to the root to come back. The trees are those of broadcast/tree.cpp, with their
-// sources; the tree only has to reach all ranks, wherever it hangs from.
+// What comes from one neighbour goes on to all others at once, so every block passes every edge at most once, and
+// nothing goes to the root to come back.
 //
-// Cost, p ranks, blocks of n bytes: p (p - 1) messages in all, p of them over each edge in its two
-// directions together; depth the tree's diameter. A rank with d neighbours sends
-// (d - 1) (p - 1) + 1 messages. Needs a tree over the same ranks.
+// Cost, p ranks, blocks of n bytes: p (p - 1) messages in all, p of them over each edge in its two directions
+// together; depth the tree's diameter, wherever it hangs from. A rank with d neighbours sends (d - 1) (p - 1) + 1
+// messages.
 #include "core/algorithms/block_steps.h"
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/over_tree.h"
@@ -13,7 +11,7 @@
 
 namespace mutirao::allgather {
 
-Schedule tree(const Request& request) {
+static Schedule tree(const Request& request) {
     const Blocks blocks = blocks_of(request);
     BlockSteps steps;
     const Tree& tree = given_tree(request);
@@ -29,6 +27,14 @@ Schedule tree(const Request& request) {
     }
     steps.copy(own_input(request), blocks.block(request.rank));
     return std::move(steps).take();
+}
+
+Algorithm tree() {
+    return {.collective = Collective::allgather,
+            .name = "tree",
+            .summary = "outwards from every rank over a tree made from the measured network",
+            .source = tree_sources,
+            .build = tree, .trees = measured_trees(), .blocks = InBlocks::uneven};
 }
 
 }  // namespace mutirao::allgather

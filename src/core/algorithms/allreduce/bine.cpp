@@ -1,9 +1,7 @@
-// Recursive doubling over the Bine butterfly (De Sensi et al. 2025, doi:10.1145/3712285.3759835): partners
-// exchange all that they have, the farthest first, and are two thirds as far apart as in recursive doubling, so
-// that fewer bytes leave a group of neighbours. The paper's form for long messages is `swing`.
+// The farthest partners come first, and are two thirds as far apart as in recursive doubling, so that fewer bytes
+// leave a group of neighbours. The paper's form for long messages is `swing`.
 //
-// Cost, p ranks, n bytes: log2 p steps; each sends, receives and combines n bytes at every rank. The number of
-// ranks must be a power of two; operands must commute.
+// Cost, p ranks, n bytes: log2 p steps; each sends, receives and combines n bytes at every rank.
 #include <bit>
 
 #include "core/algorithms/bine_butterfly.h"
@@ -11,7 +9,7 @@
 
 namespace mutirao::allreduce {
 
-Schedule bine(const Request& request) {
+static Schedule bine(const Request& request) {
     Dataflow flow;
     Partial partial = whole_message(flow, request, true);
     for (int step = std::countr_zero(static_cast<unsigned>(request.size)) - 1; step >= 0; --step) {
@@ -27,6 +25,14 @@ Schedule bine(const Request& request) {
     }
     partial.settle();
     return std::move(flow).take();
+}
+
+Algorithm bine() {
+    return {.collective = Collective::allreduce,
+            .name = "bine",
+            .summary = "as recursive_doubling, with partners that are less far apart",
+            .source = "De Sensi et al. 2025, doi:10.1145/3712285.3759835",
+            .build = bine, .fits = is_power_of_two};
 }
 
 }  // namespace mutirao::allreduce

@@ -1,9 +1,5 @@
-// Reduce-scatter and then allgather over a circulant graph, whose skips are halved from round to
-// round (Traeff 2024, arXiv:2410.14234).
-//
-// Cost, p ranks, n bytes: 2 ceil(log2 p) rounds for any p, in each one or two messages a rank, and
-// 2 n (p - 1) / p bytes through each port, which is the least possible. No restrictions on the
-// number of ranks; operands must commute. Empty blocks are not sent.
+// Cost, p ranks, n bytes: 2 ceil(log2 p) rounds for any p, in each one or two messages a rank, and 2 n (p - 1) / p
+// bytes through each port, which is the least possible. Empty blocks are not sent.
 #include "core/algorithms/circulant.h"
 #include "core/algorithms/reduction.h"
 
@@ -21,6 +17,14 @@ Schedule circulant(const Request& request) {
         graph.allgather();
     }
     return std::move(flow).take();
+}
+
+Algorithm circulant() {
+    return {.collective = Collective::allreduce,
+            .name = "circulant",
+            .summary = "reduce-scatter and allgather along halving skips, for any number of ranks",
+            .source = "Traeff 2024, arXiv:2410.14234",
+            .build = circulant};
 }
 
 }  // namespace mutirao::allreduce

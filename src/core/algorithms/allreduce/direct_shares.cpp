@@ -1,17 +1,14 @@
-// Every rank gets its share of all operands at once, combines them from rank 0 on, and sends the
-// result to every other at once: reduce-scatter and allgather (as Chan, Heimlich, Purkayastha and
-// van de Geijn 2007, doi:10.1002/cpe.1206, put together their allreduce of long vectors) in a
-// single step each. The same bits on all ranks and for every layout of ranks on hosts.
+// Reduce-scatter and allgather, of which the paper puts its allreduce of long vectors together, in a single step
+// each. Operands are combined from rank 0 on: the same bits on all ranks and for every layout of ranks on hosts.
 //
-// Cost, p ranks, n bytes: two trips; 2 (p - 1) messages and 2 n (p - 1) / p bytes leave and enter
-// each rank, which is the least possible. No link carries more than 2 n / p bytes. For messages
-// that are worth p shares, over long latencies. No restrictions; empty shares are not sent. Operands
-// stay in order.
+// Cost, p ranks, n bytes: two trips; 2 (p - 1) messages and 2 n (p - 1) / p bytes leave and enter each rank, which
+// is the least possible. No link carries more than 2 n / p bytes. For messages that are worth p shares, over long
+// latencies. Empty shares are not sent.
 #include "core/algorithms/reduction.h"
 
 namespace mutirao::allreduce {
 
-Schedule direct_shares(const Request& request) {
+static Schedule direct_shares(const Request& request) {
     const Blocks shares(request.length_bytes, request.size, request.unit_bytes);
     Dataflow flow;
     const Partial whole = whole_message(flow, request, true);
@@ -28,6 +25,14 @@ Schedule direct_shares(const Request& request) {
     for_others([&](int rank) { own.send(rank); });
     for_others([&](int rank) { flow.receive(rank, shares.block(rank)); });
     return std::move(flow).take();
+}
+
+Algorithm direct_shares() {
+    return {.collective = Collective::allreduce,
+            .name = "direct_shares",
+            .summary = "every rank combines a share of all operands and sends it to every other",
+            .source = "Chan et al. 2007, doi:10.1002/cpe.1206",
+            .build = direct_shares, .keeps_order = true, .from_first = true};
 }
 
 }  // namespace mutirao::allreduce

@@ -1,11 +1,10 @@
-// Each host reduces its operands to one; these go to all ranks by allgather/locality_bruck, in which the ranks of
-// a host share the work, and every rank combines them, in the same order (the node-aware allreduce of Bienz,
-// Olson and Gropp 2019, arXiv:1910.09650, shares them out likewise, but reduces on the
-// way; here a round may reach several hosts at once).
+// Each host reduces its operands to one; these go to all ranks by allgather/locality_bruck, and every rank
+// combines them, in the same order. The paper's node-aware allreduce shares them out likewise, but reduces on the
+// way; here a round may reach several hosts at once.
 //
-// Cost, H hosts of at least m ranks, radix k, n bytes: ceil(log_((k-1)m+1) H) rounds over the network of up to k - 1
-// messages, ceil(log2 m) steps inside before, and as many messages inside as the allgather has; every rank combines
-// H n bytes, so it is for short messages. Scratch for H + 1 messages. Operands must commute.
+// Cost, H hosts of at least m ranks, radix k, n bytes: ceil(log_((k-1)m+1) H) rounds over the network of up to
+// k - 1 messages, ceil(log2 m) steps inside before, and as many messages inside as the allgather has; every rank
+// combines H n bytes, so it is for short messages. Scratch for H + 1 messages.
 #include <span>
 #include <vector>
 
@@ -47,7 +46,7 @@ Schedule combine(int count, std::size_t length_bytes) {
 
 }  // namespace
 
-Schedule locality_exchange(const Request& request) {
+static Schedule locality_exchange(const Request& request) {
     const Placement& placement = given_placement(request);
     const auto beside = placement.ranks_of(placement.host_of(request.rank));
     const int hosts = placement.host_count();
@@ -75,6 +74,14 @@ Schedule locality_exchange(const Request& request) {
     schedule.append(combine(hosts, length), itself,
                     {.input = of_all, .output = {Buffer::output, 0, length}});
     return schedule;
+}
+
+Algorithm locality_exchange() {
+    return {.collective = Collective::allreduce,
+            .name = "locality_exchange",
+            .summary = "each host's sum to all ranks, by ranks of a host that share the work",
+            .source = "after Bienz, Olson and Gropp 2019, arXiv:1910.09650",
+            .build = locality_exchange, .radices = {2, 5}};
 }
 
 }  // namespace allreduce

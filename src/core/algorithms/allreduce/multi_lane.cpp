@@ -1,13 +1,12 @@
-// All ranks of a host take part in what goes between the hosts: inside each host they reduce a
-// share of the message each, every share is reduced over the hosts by itself, and inside the hosts the
-// shares are put together again (Traeff and Hunold 2019, arXiv:1910.13373). Between the hosts as by circulant,
-// or, for short messages, by recursive multiplying: fewer rounds, of whole shares.
-// The paper takes hosts of equally many ranks; here ranks of smaller hosts speak for several lanes.
+// Inside each host ranks reduce a share of the message each, every share is reduced over the hosts by itself, by
+// circulant or, for short messages, by recursive multiplying (fewer rounds, of whole shares), and inside the hosts
+// the shares are put together again. The paper takes hosts of equally many ranks; here ranks of smaller hosts
+// speak for several lanes.
 //
-// Cost, H hosts of m ranks, n bytes: 2 ceil(log2 H) + 2 messages in a row; 2 n (H - 1) / H bytes
-// leave and enter each host, over m ranks, and about as many go between the ranks inside. By recursive
-// multiplying with radix k, where H is a power of k: log_k H + 2 messages in a row, and (k - 1) n log_k H bytes.
-// Scratch for twice the message. No restrictions on ranks and hosts; operands must commute.
+// Cost, H hosts of m ranks, n bytes: 2 ceil(log2 H) + 2 messages in a row; 2 n (H - 1) / H bytes leave and enter
+// each host, over m ranks, and about as many go between the ranks inside. By recursive multiplying with radix k,
+// where H is a power of k: log_k H + 2 messages in a row, and (k - 1) n log_k H bytes. Scratch for twice the
+// message.
 #include "core/algorithms/lanes.h"
 #include "core/algorithms/over_placement.h"
 #include "core/algorithms/reduction.h"
@@ -107,10 +106,26 @@ class MultiLane {
 
 }  // namespace
 
-Schedule multi_lane(const Request& request) { return MultiLane(request, circulant).run(); }
+static Schedule multi_lane(const Request& request) { return MultiLane(request, circulant).run(); }
 
-Schedule multi_lane_multiplying(const Request& request) {
+static Schedule multi_lane_multiplying(const Request& request) {
     return MultiLane(request, recursive_multiplying).run();
+}
+
+Algorithm multi_lane() {
+    return {.collective = Collective::allreduce,
+            .name = "multi_lane",
+            .summary = "a share by each rank of a host between the hosts, put together inside them",
+            .source = "Traeff and Hunold 2019, arXiv:1910.13373",
+            .build = multi_lane};
+}
+
+Algorithm multi_lane_multiplying() {
+    return {.collective = Collective::allreduce,
+            .name = "multi_lane_multiplying",
+            .summary = "the same by recursive multiplying between the hosts, for short messages",
+            .source = "Traeff and Hunold 2019, arXiv:1910.13373",
+            .build = multi_lane_multiplying, .radices = {2, 4, 8}};
 }
 
 }  // namespace mutirao::allreduce

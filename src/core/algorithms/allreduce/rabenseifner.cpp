@@ -1,17 +1,16 @@
-// Recursive halving leaves every rank with one block of the result, and recursive doubling on the
-// same ways back spreads the blocks (Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1; Thakur,
-// Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521). Partners begin as neighbours, so
-// operands stay in order. Where the number of ranks is no power of two, neighbours first combine
+// Recursive halving leaves every rank with one block of the result, and recursive doubling on the same ways back
+// spreads the blocks (also Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521). Partners begin as
+// neighbours, so operands stay in order. Where the number of ranks is no power of two, neighbours first combine
 // their operands, and one of them acts for both.
 //
-// Cost, n bytes: for a power of two of p ranks, 2 log2 p steps, less than 2 n bytes through a port
-// and n bytes combined. Otherwise two steps and up to 2 n bytes more. No restrictions; empty blocks
-// are not sent, and a block should be worth a message.
+// Cost, n bytes: for a power of two of p ranks, 2 log2 p steps, less than 2 n bytes through a port and n bytes
+// combined. Otherwise two steps and up to 2 n bytes more. Empty blocks are not sent, and a block should be worth a
+// message.
 #include "core/algorithms/reduction.h"
 
 namespace mutirao::allreduce {
 
-Schedule rabenseifner(const Request& request) {
+static Schedule rabenseifner(const Request& request) {
     const Groups groups(request.size, largest_power(2, request.size));
     const Halving halving = near_halving(request, groups);
     Dataflow flow;
@@ -25,6 +24,14 @@ Schedule rabenseifner(const Request& request) {
     }
     groups.unfold(flow, home, request.rank);
     return std::move(flow).take();
+}
+
+Algorithm rabenseifner() {
+    return {.collective = Collective::allreduce,
+            .name = "rabenseifner",
+            .summary = "recursive halving, then the blocks are spread by doubling",
+            .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",
+            .build = rabenseifner, .keeps_order = true};
 }
 
 }  // namespace mutirao::allreduce

@@ -1,20 +1,17 @@
-// Recursive halving and doubling as Rabenseifner's, but with partners that swing to and fro around
-// a ring, at distance 1, -1, 3, -5, 11 .., so that in a ring or torus fewer messages share a link
-// (De Sensi, Bonato, Saam and Hoefler 2024, arXiv:2401.09356).
+// As Rabenseifner's, but with partners at distance 1, -1, 3, -5, 11 .., so that in a ring or torus fewer messages
+// share a link.
 //
-// The blocks that two partners split are not neighbours in the message. Every rank therefore copies
-// them once into an order of its own, in which what it keeps always stands before what it sends,
-// and back at the end.
+// The blocks that two partners split are not neighbours in the message. Every rank therefore copies them once into
+// an order of its own, in which what it keeps always stands before what it sends, and back at the end.
 //
-// Cost, p ranks, n bytes: 2 log2 p steps, 2 n (p - 1) / p bytes through each port, which is the
-// least possible, and 2 n bytes copied. The number of ranks must be a power of two; operands must
-// commute. Empty blocks are not sent.
+// Cost, p ranks, n bytes: 2 log2 p steps, 2 n (p - 1) / p bytes through each port, which is the least possible,
+// and 2 n bytes copied. Empty blocks are not sent.
 #include "core/algorithms/bine_butterfly.h"
 #include "core/algorithms/reduction.h"
 
 namespace mutirao::allreduce {
 
-Schedule swing(const Request& request) {
+static Schedule swing(const Request& request) {
     Dataflow flow;
     if (request.size == 1) {
         whole_message(flow, request, true).settle();
@@ -41,6 +38,14 @@ Schedule swing(const Request& request) {
     }
     for (int i = 0; i < order.size(); ++i) flow.copy(order.packed(i), order.placed(i));
     return std::move(flow).take();
+}
+
+Algorithm swing() {
+    return {.collective = Collective::allreduce,
+            .name = "swing",
+            .summary = "halving and doubling with partners that swing around a ring or torus",
+            .source = "De Sensi et al. 2024, arXiv:2401.09356",
+            .build = swing, .fits = is_power_of_two};
 }
 
 }  // namespace mutirao::allreduce

@@ -1,14 +1,12 @@
-// A block that has to go i ranks back goes there in as many hops as i has digits to base k that are
-// not 0, the lowest first; all blocks of one hop of one rank are one message (Bruck, Ho, Kipnis,
-// Upfal and Weathersby 1997, doi:10.1109/71.642949). There is no rotation before and after: each
-// block is copied straight from where it arrived to where its next message is made up, and those
-// that only have the highest digit to go come to their places at once, over the last rank's as two
-// messages.
+// A block that has to go i ranks back goes there in as many hops as i has digits to base k that are not 0, the
+// lowest first; all blocks of one hop of one rank are one message. There is no rotation before and after: each
+// block is copied straight from where it arrived to where its next message is made up, and those that only have
+// the highest digit to go come to their places at once, over the last rank's as two messages.
 //
-// Cost, p ranks, radix k, blocks of n bytes: ceil(log_k p) rounds of up to k - 1 messages; a port
-// sends about (k - 1) / k p log_k p blocks, so it is for short ones. Scratch for up to twice as
-// many. Blocks must be equal: ranks on the way know no others' lengths (with lengths sent ahead:
-// Fan et al. 2025, doi:10.1145/3731545.3731590).
+// Cost, p ranks, radix k, blocks of n bytes: ceil(log_k p) rounds of up to k - 1 messages; a port sends about
+// (k - 1) / k p log_k p blocks, so it is for short ones. Scratch for up to twice as many. Blocks must be equal:
+// ranks on the way know no others' lengths (with lengths sent ahead: Fan et al. 2025,
+// doi:10.1145/3731545.3731590).
 #include <algorithm>
 #include <vector>
 
@@ -147,9 +145,17 @@ class Bruck {
 
 }  // namespace
 
-Schedule bruck(const Request& request) {
+static Schedule bruck(const Request& request) {
     if (request.length_bytes == 0) return {};
     return Bruck(request).run();
+}
+
+Algorithm bruck() {
+    return {.collective = Collective::alltoall,
+            .name = "bruck",
+            .summary = "blocks travel digit by digit of their distance, many in a message",
+            .source = "Bruck et al. 1997, doi:10.1109/71.642949",
+            .build = bruck, .radices = {2, 4, 8}};
 }
 
 }  // namespace mutirao::alltoall

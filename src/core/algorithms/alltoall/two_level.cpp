@@ -1,15 +1,13 @@
-// What the ranks of one host have for those of another goes over the network in one message: each
-// rank of a host speaks for some of the other hosts, gets from its neighbours what they have for
-// these, exchanges it with the rank that speaks for its own host there, and hands round what came
-// (Kinkead et al. 2025, arXiv:2601.17606, have one or several leaders of a host gather for all
-// hosts; to share out the hosts keeps all ranks and as many messages busy). Inside a host blocks go
-// straight to their ranks.
+// Each rank of a host gets from its neighbours what they have for the hosts that it speaks for, exchanges it with
+// the rank that speaks for its own host there, and hands round what came. In the paper one or several leaders of a
+// host gather for all hosts; to share out the hosts keeps all ranks and as many messages busy. Inside a host
+// blocks go straight to their ranks.
 //
-// Cost, H hosts of m ranks, blocks of n bytes: depth 3; a host sends H - 1 messages of m^2 n bytes
-// over the network, which linear sends in m^2 messages each. Inside, a rank sends about 2 (H - 1) +
-// m messages. Blocks for other hosts are copied where ranks of a host are not numbered one after
-// another, and once more to be sorted for the receivers. Scratch for 2 p / m times m^2 blocks, over
-// a host's m ranks. With one rank a host it is linear. Blocks must be equal.
+// Cost, H hosts of m ranks, blocks of n bytes: depth 3; a host sends H - 1 messages of m^2 n bytes over the
+// network, which linear sends in m^2 messages each. Inside, a rank sends about 2 (H - 1) + m messages. Blocks for
+// other hosts are copied where ranks of a host are not numbered one after another, and once more to be sorted for
+// the receivers. Scratch for 2 p / m times m^2 blocks, over a host's m ranks. With one rank a host it is linear.
+// Blocks must be equal.
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/over_placement.h"
 #include "core/algorithms/packing.h"
@@ -130,9 +128,17 @@ class TwoLevel {
 
 }  // namespace
 
-Schedule two_level(const Request& request) {
+static Schedule two_level(const Request& request) {
     if (request.length_bytes == 0) return {};
     return TwoLevel(request).run();
+}
+
+Algorithm two_level() {
+    return {.collective = Collective::alltoall,
+            .name = "two_level",
+            .summary = "one message between two hosts, by ranks that each speak for some of the others",
+            .source = "Kinkead et al. 2025, arXiv:2601.17606",
+            .build = two_level};
 }
 
 }  // namespace mutirao::alltoall

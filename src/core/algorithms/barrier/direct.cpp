@@ -1,21 +1,27 @@
-// Every rank signals to every other at once: a dissemination of one round. What is best where
-// latencies are long and the ranks few, since every link is passed once and all at the same time
-// (the extreme of the n-way dissemination of Hoefler, Mehlan, Mietke and Rehm 2006, "Fast Barrier
-// Synchronization for InfiniBand").
+// A dissemination of one round, the extreme of the paper's n-way dissemination. What is best where latencies are
+// long and the ranks few, since every link is passed once and all at the same time.
 //
-// Cost, p ranks: depth 1, p - 1 messages a rank. No restrictions.
+// Cost, p ranks: depth 1, p - 1 messages a rank.
 #include "core/algorithms/algorithm.h"
 #include "core/algorithms/signal.h"
 
 namespace mutirao::barrier {
 
-Schedule direct(const Request& request) {
+static Schedule direct(const Request& request) {
     Schedule schedule;
     for (int distance = 1; distance < request.size; ++distance) {
         schedule.send((request.rank + distance) % request.size, signal);
         schedule.receive((request.rank + request.size - distance) % request.size, signal);
     }
     return schedule;
+}
+
+Algorithm direct() {
+    return {.collective = Collective::barrier,
+            .name = "direct",
+            .summary = "every rank signals to every other at once",
+            .source = "Hoefler, Mehlan, Mietke and Rehm 2006, 'Fast Barrier Synchronization for InfiniBand'",
+            .build = direct};
 }
 
 }  // namespace mutirao::barrier

@@ -1,19 +1,120 @@
-// Each rank signals to ranks ahead of it at distances that grow by the factor k a round, and hears
-// from those behind (Hensgen, Finkel and Manber 1988, doi:10.1007/BF01379320; with k - 1 messages a
-// round it is the n-way dissemination of Hoefler, Mehlan, Mietke and Rehm 2006, "Fast Barrier
-// Synchronization for InfiniBand").
-//
-// Cost, p ranks, radix k: ceil(log_k p) rounds, up to (k - 1) ceil(log_k p) messages a rank. No
-// restrictions.
-#include "core/algorithms/algorithm.h"
-#include "core/algorithms/barrier/signal_rounds.h"
+// Barriers in rounds of signals to ranks ahead, at growing distances.
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "core/algorithms/over_placement.h"
+#include "core/algorithms/signal.h"
 
 namespace mutirao::barrier {
 
-Schedule dissemination(const Request& request) {
+namespace {
+
+/// A signal may overtake one of an earlier round, so a round comes after all that was heard before it.
+class SignalRounds {
+  public:
+    /// Among participants 0 .. size - 1, of which this rank is `position` and `rank_of` tells the others' ranks:
+    /// to those ahead, counted round, at distances that grow by the factor `radix` a round. In the end each
+    /// has heard of all.
+    void disseminate(int size, int position, int radix, const std::function<int(int)>& rank_of);
+    void begin_round() { heard_before_ = heard_.size(); }
+    /// A signal each way in the present round.
+    void exchange(int to, int from);
+
+    Schedule take() && { return std::move(schedule_); }
+
+  private:
+    Schedule schedule_;
+    std::vector<StepId> heard_;
+    std::size_t heard_before_ = 0;  ///< in the rounds before the present one
+};
+
+void SignalRounds::exchange(int to, int from) {
+    schedule_.send(to, signal, Schedule::After(heard_).first(heard_before_));
+    heard_.push_back(schedule_.receive(from, signal));
+}
+
+void SignalRounds::disseminate(int size, int position, int radix,
+                               const std::function<int(int)>& rank_of) {
+    const long long participants = size;
+    for (long long weight = 1; weight < participants; weight *= radix) {
+        begin_round();
+        for (long long distance = weight; distance < participants && distance < radix * weight;
+             distance += weight) {
+            exchange(rank_of(static_cast<int>((position + distance) % participants)),
+                     rank_of(static_cast<int>((position + participants - distance) % participants)));
+        }
+    }
+}
+
+}  // namespace
+
+// Distances grow by the factor k a round; with k - 1 messages a round it is the n-way dissemination of Hoefler,
+// Mehlan, Mietke and Rehm 2006, "Fast Barrier Synchronization for InfiniBand".
+//
+// Cost, p ranks, radix k: ceil(log_k p) rounds, up to (k - 1) ceil(log_k p) messages a rank.
+static Schedule dissemination(const Request& request) {
     SignalRounds rounds;
     rounds.disseminate(request.size, request.rank, request.parameters.radix, [](int rank) { return rank; });
     return std::move(rounds).take();
+}
+
+Algorithm dissemination() {
+    return {.collective = Collective::barrier,
+            .name = "dissemination",
+            .summary = "signals ahead at growing distances",
+            .source = "Hensgen, Finkel and Manber 1988, doi:10.1007/BF01379320",
+            .build = dissemination, .radices = {2, 4, 8}};
+}
+
+// In a round each of a host's ranks signals to a host at a distance of its own, and then they tell each other,
+// inside the host, whom they heard of. So one round over the network reaches as many hosts as a host has ranks,
+// where in one of `dissemination` a rank sends all these signals itself. As allgather/locality_bruck, of blocks
+// without bytes; the smallest host says how many ranks of each take part.
+//
+// Cost, H hosts of at least m ranks, radix k: ceil(log_((k-1)m+1) H) rounds over the network of k - 1 messages a
+// rank, one round more inside, each of ceil(log_k m) messages one after the other.
+static Schedule locality_dissemination(const Request& request) {
+    const Placement& placement = given_placement(request);
+    const int hosts = placement.host_count();
+    const int host = placement.host_of(request.rank);
+    const int position = placement.position_of(request.rank);
+    const auto here = placement.ranks_of(host);
+    int working = request.size;
+    for (int each = 0; each < hosts; ++each) {
+        working = std::min(working, static_cast<int>(placement.ranks_of(each).size()));
+    }
+    const auto counterpart = [&](long long its_host) {
+        return placement.ranks_of(static_cast<int>(its_host % hosts))[static_cast<std::size_t>(position)];
+    };
+
+    SignalRounds rounds;
+    const auto tell_each_other = [&] {
+        rounds.disseminate(static_cast<int>(here.size()), position, request.parameters.radix,
+                           [&](int other) { return here[static_cast<std::size_t>(other)]; });
+    };
+    tell_each_other();
+    const long long by_each = request.parameters.radix - 1;
+    for (long long heard_of = 1; heard_of < hosts; heard_of *= working * by_each + 1) {
+        rounds.begin_round();
+        for (long long i = position * by_each; position < working && i < (position + 1) * by_each; ++i) {
+            const long long distance = (i + 1) * heard_of;
+            if (distance >= hosts) break;
+            rounds.exchange(counterpart(host + hosts - distance), counterpart(host + distance));
+        }
+        tell_each_other();
+    }
+    return std::move(rounds).take();
+}
+
+Algorithm locality_dissemination() {
+    return {.collective = Collective::barrier,
+            .name = "locality_dissemination",
+            .summary = "dissemination between hosts, whose ranks share the work",
+            .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
+            .build = locality_dissemination, .radices = {2, 5}};
 }
 
 }  // namespace mutirao::barrier

@@ -1,10 +1,8 @@
-// Pairs of ranks signal to each other at distances that double (the butterfly of Brooks 1986,
-// doi:10.1007/BF01407877). Where p is no power of two, each rank too many reports to one of the
-// others before and hears from it after.
+// The paper's butterfly. Where p is no power of two, each rank too many reports to one of the others before and
+// hears from it after.
 //
-// Cost, p ranks: log2 p rounds for a power of two, otherwise floor(log2 p) + 2; a message a rank
-// and round. Both partners of a pair use the same link, where dissemination uses two. No
-// restrictions.
+// Cost, p ranks: log2 p rounds for a power of two, otherwise floor(log2 p) + 2; a message a rank and round. Both
+// partners of a pair use the same link, where dissemination uses two.
 #include <bit>
 #include <vector>
 
@@ -13,7 +11,7 @@
 
 namespace mutirao::barrier {
 
-Schedule recursive_exchange(const Request& request) {
+static Schedule recursive_exchange(const Request& request) {
     Schedule schedule;
     const int rank = request.rank;
     const int paired = static_cast<int>(std::bit_floor(static_cast<unsigned>(request.size)));
@@ -31,6 +29,14 @@ Schedule recursive_exchange(const Request& request) {
     }
     if (has_extra) schedule.send(rank + paired, signal, heard);
     return schedule;
+}
+
+Algorithm recursive_exchange() {
+    return {.collective = Collective::barrier,
+            .name = "recursive_exchange",
+            .summary = "pairs signal to each other at doubling distances",
+            .source = "Brooks 1986, doi:10.1007/BF01407877",
+            .build = recursive_exchange};
 }
 
 }  // namespace mutirao::barrier

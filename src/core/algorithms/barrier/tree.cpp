@@ -1,11 +1,10 @@
-// Over the edges of a tree made from the measured network, one signal each way: a rank signals to a
-// neighbour once it has heard from all its others, so what comes over an edge speaks for all ranks
-// behind it. A tree barrier (Mellor-Crummey and Scott 1991, doi:10.1145/103727.103729) gathers at
-// the root and returns from there; here the two directions of an edge may pass each other, and
-// nobody waits for an echo of its own signal.
+// A rank signals to a neighbour once it has heard from all its others, so what comes over an edge speaks for all
+// ranks behind it. A tree barrier (Mellor-Crummey and Scott 1991, doi:10.1145/103727.103729) gathers at the root
+// and returns from there; here the two directions of an edge may pass each other, and nobody waits for an echo of
+// its own signal.
 //
-// Cost, p ranks: 2 (p - 1) messages; a rank is done after the longest path that ends at it, so all
-// are after the tree's diameter, wherever it hangs from. Needs a tree over the same ranks.
+// Cost, p ranks: 2 (p - 1) messages; a rank is done after the longest path that ends at it, so all are after the
+// tree's diameter, wherever it hangs from.
 #include <utility>
 #include <vector>
 
@@ -15,7 +14,7 @@
 
 namespace mutirao::barrier {
 
-Schedule tree(const Request& request) {
+static Schedule tree(const Request& request) {
     Schedule schedule;
     const std::vector<int> neighbours = neighbours_in(given_tree(request), request.rank);
     std::vector<StepId> heard;
@@ -28,6 +27,14 @@ Schedule tree(const Request& request) {
         std::swap(heard[i], heard.back());
     }
     return schedule;
+}
+
+Algorithm tree() {
+    return {.collective = Collective::barrier,
+            .name = "tree",
+            .summary = "both ways over each edge of a tree made from the measured network",
+            .source = tree_sources,
+            .build = tree, .trees = measured_trees()};
 }
 
 }  // namespace mutirao::barrier

@@ -1,15 +1,14 @@
-// Traeff's broadcast on a circulant graph (2025, doi:10.1145/3735139; arXiv:2407.18004): in every
-// round a rank passes one segment on and receives another; circulant_pipeline.h says which.
+// In every round a rank passes one segment on and receives another; circulant_pipeline.h says which.
 //
-// Cost, p ranks, n bytes in s segments: s - 1 + ceil(log2 p) rounds of n / s bytes, which is the
-// least possible; a rank receives n bytes, and sends one segment a round at most. No restrictions.
+// Cost, p ranks, n bytes in s segments: s - 1 + ceil(log2 p) rounds of n / s bytes, which is the least possible; a
+// rank receives n bytes, and sends one segment a round at most.
 #include "core/algorithms/circulant_pipeline.h"
 #include "core/algorithms/dataflow.h"
 #include "core/algorithms/shape.h"
 
 namespace mutirao::broadcast {
 
-Schedule circulant(const Request& request) {
+static Schedule circulant(const Request& request) {
     const Region whole{Buffer::output, 0, request.length_bytes};
     const auto segments = segments_of(whole, request.parameters.segment_bytes);
     const auto segment = [&](int number) { return segments[static_cast<std::size_t>(number)]; };
@@ -19,6 +18,14 @@ Schedule circulant(const Request& request) {
         if (round.received >= 0) flow.receive(round.from, segment(round.received));
     }
     return std::move(flow).take();
+}
+
+Algorithm circulant() {
+    return {.collective = Collective::broadcast,
+            .name = "circulant",
+            .summary = "a segment in and one out in each round, over skips that take turns",
+            .source = "Traeff 2025, doi:10.1145/3735139",
+            .build = circulant, .segmented = true, .level = Level::hosts};
 }
 
 }  // namespace mutirao::broadcast

@@ -1,12 +1,9 @@
-// Two binary trees below the root, one per half of the message; then the k-th rank of one and the
-// k-th of the other exchange their halves. It follows the idea of Open MPI's split binary tree
-// (Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0); unlike there, the exchange is
+// The k-th rank of one tree and the k-th of the other exchange their halves. Unlike in Open MPI, the exchange is
 // segmented too and starts as soon as a segment is there.
 //
-// Cost, p ranks, n bytes: depth ceil(log2(p + 1)), then one exchange; about 2 (p - 1) messages per
-// segment of a half; a rank sends at most 1.5 n bytes instead of the 2 n of one binary tree. With
-// an even number of ranks one rank has no partner, and the root sends it the other half.
-// No restrictions.
+// Cost, p ranks, n bytes: depth ceil(log2(p + 1)), then one exchange; about 2 (p - 1) messages per segment of a
+// half; a rank sends at most 1.5 n bytes instead of the 2 n of one binary tree. With an even number of ranks one
+// rank has no partner, and the root sends it the other half.
 #include "core/algorithms/over_tree.h"
 
 namespace mutirao::broadcast {
@@ -78,10 +75,18 @@ class Split {
 
 }  // namespace
 
-Schedule split_binary(const Request& request) {
+static Schedule split_binary(const Request& request) {
     const Split split(request);
     const int rank = virtual_rank(request.rank, request.root, request.size);
     return rank == 0 ? split.at_root() : split.below_root(rank);
+}
+
+Algorithm split_binary() {
+    return {.collective = Collective::broadcast,
+            .name = "split_binary",
+            .summary = "a half down each of two binary trees, then exchanged",
+            .source = "Open MPI; Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
+            .build = split_binary, .segmented = true, .level = Level::hosts};
 }
 
 }  // namespace mutirao::broadcast

@@ -1,14 +1,12 @@
-// What comes from the rank before is the result; with a rank's own operand added it goes on to the
-// next; in segments, a pipeline (the linear scan of MPI libraries; Sanders and Traeff 2006,
-// doi:10.1007/11846802_15).
+// What comes from the rank before is the result; with a rank's own operand added it goes on to the next.
 //
-// Cost, p ranks, n bytes in s segments: depth p - 1; p + s - 2 steps of n / s bytes; a rank sends,
-// receives and combines n bytes. No restrictions. Operands stay in order.
+// Cost, p ranks, n bytes in s segments: depth p - 1; p + s - 2 steps of n / s bytes; a rank sends, receives and
+// combines n bytes.
 #include "core/algorithms/reduction.h"
 
 namespace mutirao::exscan {
 
-Schedule linear(const Request& request) {
+static Schedule linear(const Request& request) {
     Dataflow flow;
     const Region all{Buffer::input, 0, request.length_bytes};
     const bool is_last = request.rank + 1 == request.size;
@@ -28,6 +26,14 @@ Schedule linear(const Request& request) {
         flow.send(request.rank + 1, passed_on);
     }
     return std::move(flow).take();
+}
+
+Algorithm linear() {
+    return {.collective = Collective::exscan,
+            .name = "linear",
+            .summary = "each rank adds its operand and passes it on: a pipeline",
+            .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
+            .build = linear, .segmented = true, .keeps_order = true, .from_first = true};
 }
 
 }  // namespace mutirao::exscan

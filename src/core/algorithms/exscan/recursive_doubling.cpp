@@ -1,10 +1,7 @@
-// In step k every rank sends what it has to the rank 2^k further on, so that all hold twice as many
-// operands (Hillis and Steele 1986, doi:10.1145/7902.7903; for MPI: Sanders and Traeff 2006,
-// doi:10.1007/11846802_15). Two sums are kept: the result, and the same with the rank's own operand
-// for the others.
+// As scan/recursive_doubling, with two sums: the result, and the same with the rank's own operand for the others.
 //
-// Cost, p ranks, n bytes: ceil(log2 p) steps, in each of which a rank sends and receives n bytes at
-// most and combines 2 n. No restrictions. Operands stay in order.
+// Cost, p ranks, n bytes: ceil(log2 p) steps, in each of which a rank sends and receives n bytes at most and
+// combines 2 n.
 #include "core/algorithms/reduction.h"
 
 namespace mutirao::exscan {
@@ -37,6 +34,14 @@ Schedule recursive_doubling(const Request& request) {
         added = true;
     }
     return std::move(flow).take();
+}
+
+Algorithm recursive_doubling() {
+    return {.collective = Collective::exscan,
+            .name = "recursive_doubling",
+            .summary = "every rank sends on what it has, at doubling distances",
+            .source = "Hillis and Steele 1986, doi:10.1145/7902.7903; Sanders and Traeff 2006, doi:10.1007/11846802_15",
+            .build = recursive_doubling, .keeps_order = true};
 }
 
 }  // namespace mutirao::exscan

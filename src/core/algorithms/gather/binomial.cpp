@@ -1,11 +1,10 @@
-// Up the binomial tree: each rank collects the blocks of its subtree, whose ranks are consecutive
-// counted from the root, and sends them in one piece (Thakur, Rabenseifner and Gropp 2005,
-// doi:10.1177/1094342005051521). To the root the one piece that goes over the last rank goes as
-// two messages, so that all blocks come to their places at once, from any root.
+// Each rank collects the blocks of its subtree, whose ranks are consecutive counted from the root. To the root the
+// one piece that goes over the last rank goes as two messages, so that all blocks come to their places at once,
+// from any root.
 //
-// Cost, p ranks, blocks of n bytes: depth ceil(log2 p), p messages at most; a block is sent up to
-// ceil(log2 p) times, so it is for short blocks. Scratch for up to p / 2 blocks. Blocks must be
-// equal: ranks on the way know no others' lengths.
+// Cost, p ranks, blocks of n bytes: depth ceil(log2 p), p messages at most; a block is sent up to ceil(log2 p)
+// times, so it is for short blocks. Scratch for up to p / 2 blocks. Blocks must be equal: ranks on the way know no
+// others' lengths.
 #include "core/algorithms/binomial_blocks.h"
 
 #include "core/algorithms/dataflow.h"
@@ -13,7 +12,7 @@
 
 namespace mutirao::gather {
 
-Schedule binomial(const Request& request) {
+static Schedule binomial(const Request& request) {
     const BinomialBlocks tree(request, Buffer::output);
     Dataflow flow;
     if (tree.children.empty() && request.rank != request.root) {
@@ -26,6 +25,14 @@ Schedule binomial(const Request& request) {
     }
     for (const Region& message : tree.parent.messages) flow.send(tree.parent.peer, message);
     return std::move(flow).take();
+}
+
+Algorithm binomial() {
+    return {.collective = Collective::gather,
+            .name = "binomial",
+            .summary = "binomial tree over the ranks, subtrees in one piece",
+            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+            .build = binomial};
 }
 
 }  // namespace mutirao::gather

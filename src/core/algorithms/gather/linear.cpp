@@ -1,13 +1,12 @@
-// Every rank sends its block to the root at once, as every MPI library does for long blocks
-// (compared with trees by Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521).
+// As every MPI library does for long blocks; the paper compares it with trees.
 //
-// Cost, p ranks, blocks of n bytes: depth 1, p - 1 messages; each block passes one link. The root's
-// port takes (p - 1) n bytes under any algorithm. No restrictions.
+// Cost, p ranks, blocks of n bytes: depth 1, p - 1 messages; each block passes one link. The root's port takes
+// (p - 1) n bytes under any algorithm.
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::gather {
 
-Schedule linear(const Request& request) {
+static Schedule linear(const Request& request) {
     Schedule schedule;
     if (request.rank != request.root) {
         for (const Region& message : messages_of(own_input(request))) {
@@ -24,6 +23,14 @@ Schedule linear(const Request& request) {
         }
     }
     return schedule;
+}
+
+Algorithm linear() {
+    return {.collective = Collective::gather,
+            .name = "linear",
+            .summary = "every rank sends to the root at once",
+            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+            .build = linear, .blocks = InBlocks::own};
 }
 
 }  // namespace mutirao::gather

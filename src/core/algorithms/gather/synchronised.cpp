@@ -1,12 +1,11 @@
-// The root asks one rank after another for its block by an empty message: the next one as soon as
-// the first segment of the last block and all of the one before are there, so that its port and its
-// memory never have to take more than two blocks at a time (linear_sync of Open MPI, which goes by
-// first segments alone; the gather of Sun's MPI over TCP asked as well).
+// The root asks by an empty message: the next rank as soon as the first segment of the last block and all of the
+// one before are there, so that its port and its memory never have to take more than two blocks at a time (Open
+// MPI goes by first segments alone; the gather of Sun's MPI over TCP asked as well).
 //
-// Cost, p ranks, blocks of n bytes: p - 1 times what is longer, two trips and a segment or n bytes
-// through the root's port, where linear has one trip for all of them; in one piece p - 1 times two
-// trips and n bytes. Nobody is done before the root has come. It pays where many senders at once
-// lose packets or fill memory, which predictions do not know. No restrictions.
+// Cost, p ranks, blocks of n bytes: p - 1 times what is longer, two trips and a segment or n bytes through the
+// root's port, where linear has one trip for all of them; in one piece p - 1 times two trips and n bytes. Nobody
+// is done before the root has come. It pays where many senders at once lose packets or fill memory, which
+// predictions do not know.
 #include <utility>
 
 #include "core/algorithms/equal_blocks.h"
@@ -59,8 +58,16 @@ Schedule ask_all(const Request& request) {
 
 }  // namespace
 
-Schedule synchronised(const Request& request) {
+static Schedule synchronised(const Request& request) {
     return request.rank == request.root ? ask_all(request) : answer(request);
+}
+
+Algorithm synchronised() {
+    return {.collective = Collective::gather,
+            .name = "synchronised",
+            .summary = "the root asks for one block after another, the next while the last still comes",
+            .source = "Open MPI, linear_sync",
+            .build = synchronised, .segmented = true, .blocks = InBlocks::own};
 }
 
 }  // namespace mutirao::gather

@@ -1,18 +1,16 @@
-// Up a tree made from the measured network. Each block goes on by itself as soon as it has come, so
-// that over long links nobody waits for a subtree to be complete; those of the nearest ranks go
-// first, which are there first. The trees are those of broadcast/tree.cpp, with their sources.
+// Each block goes on by itself as soon as it has come, so that over long links nobody waits for a subtree to be
+// complete; those of the nearest ranks go first, which are there first.
 //
-// Cost, p ranks, blocks of n bytes: as many messages as the ranks' depths add up to; an edge passes
-// the blocks of the ranks below it, each once. Scratch for the blocks of the ranks below. Needs a
-// tree over the same ranks that hangs from the root, and equal blocks: ranks on the way know no
-// others' lengths.
+// Cost, p ranks, blocks of n bytes: as many messages as the ranks' depths add up to; an edge passes the blocks of
+// the ranks below it, each once. Scratch for the blocks of the ranks below. The tree must hang from the root, and
+// blocks be equal: ranks on the way know no others' lengths.
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/over_tree.h"
 #include "core/algorithms/tree_walk.h"
 
 namespace mutirao::gather {
 
-Schedule tree(const Request& request) {
+static Schedule tree(const Request& request) {
     Schedule schedule;
     if (request.length_bytes == 0) return schedule;
     const int parent = place_below_root(request).parent;
@@ -35,6 +33,14 @@ Schedule tree(const Request& request) {
         schedule.send(parent, block, arrival);
     }
     return schedule;
+}
+
+Algorithm tree() {
+    return {.collective = Collective::gather,
+            .name = "tree",
+            .summary = "up a tree made from the measured network, block by block",
+            .source = tree_sources,
+            .build = tree, .trees = measured_trees()};
 }
 
 }  // namespace mutirao::gather

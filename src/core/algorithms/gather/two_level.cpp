@@ -1,11 +1,10 @@
-// Each host's blocks go over the network in one message; the ranks of the root's host share out the other
-// hosts and hand on to the root what comes (after the hierarchical gather of MagPIe, Kielmann et al. 1999,
-// doi:10.1145/301104.301116, where the root takes all in itself; sharing as in alltoall/two_level).
+// The ranks of the root's host share out the other hosts and hand on to the root what comes. In the paper the root
+// takes all in itself; sharing as in alltoall/two_level.
 //
-// Cost, H hosts of m ranks, blocks of n bytes: depth 3; one message over the network from each host, of m n
-// bytes, of which a rank of the root's host takes (H - 1) / m; inside the root's host as many to the root. A
-// block is moved up to three times, so it is for short blocks. Scratch for m blocks in each host, in the root's
-// for (H - 1) / m times as many. Blocks must be equal: ranks on the way know no others' lengths.
+// Cost, H hosts of m ranks, blocks of n bytes: depth 3; one message over the network from each host, of m n bytes,
+// of which a rank of the root's host takes (H - 1) / m; inside the root's host as many to the root. A block is
+// moved up to three times, so it is for short blocks. Scratch for m blocks in each host, in the root's for
+// (H - 1) / m times as many. Blocks must be equal: ranks on the way know no others' lengths.
 #include "core/algorithms/packing.h"
 #include "core/algorithms/through_hosts.h"
 
@@ -41,7 +40,7 @@ void take_all(Dataflow& flow, Packing& packing, const Request& request, const Th
 
 }  // namespace
 
-Schedule two_level(const Request& request) {
+static Schedule two_level(const Request& request) {
     if (request.length_bytes == 0) return {};
     const ThroughHosts through(request);
     const Placement& placement = *request.placement;
@@ -62,6 +61,14 @@ Schedule two_level(const Request& request) {
         }
     }
     return std::move(flow).take();
+}
+
+Algorithm two_level() {
+    return {.collective = Collective::gather,
+            .name = "two_level",
+            .summary = "each host's blocks in one message, which the root's neighbours take in turn",
+            .source = "after MagPIe, Kielmann et al. 1999, doi:10.1145/301104.301116",
+            .build = two_level};
 }
 
 }  // namespace mutirao::gather

@@ -1,11 +1,9 @@
-// Traeff's broadcast on a circulant graph read from its end: what a rank received comes to be sent,
-// once everything has come that it had passed on (2024, arXiv:2407.18004). circulant_pipeline.h says
-// which segment that is.
+// Traeff's broadcast read from its end: what a rank received comes to be sent, once everything has come that it
+// had passed on. circulant_pipeline.h says which segment that is.
 //
-// Cost, p ranks, n bytes in s segments: s - 1 + ceil(log2 p) rounds of n / s bytes, which is the
-// least possible; a rank sends n bytes, and receives and combines one segment a round at most.
-// Scratch for up to four times the message. The operator must commute: a segment comes up a tree
-// of its own, whose ranks are in no order.
+// Cost, p ranks, n bytes in s segments: s - 1 + ceil(log2 p) rounds of n / s bytes, which is the least possible; a
+// rank sends n bytes, and receives and combines one segment a round at most. Scratch for up to four times the
+// message. The operator must commute: a segment comes up a tree of its own, whose ranks are in no order.
 #include "core/algorithms/circulant.h"
 #include "core/algorithms/circulant_pipeline.h"
 #include "core/algorithms/reduction.h"
@@ -19,7 +17,7 @@ constexpr std::size_t most_turns_ahead = 4;
 
 }  // namespace
 
-Schedule circulant(const Request& request) {
+static Schedule circulant(const Request& request) {
     Dataflow flow;
     const bool is_root = request.rank == request.root;
     std::vector<Partial> parts = parts_of(request, whole_message(flow, request, is_root));
@@ -42,6 +40,14 @@ Schedule circulant(const Request& request) {
         for (Partial& each : parts) each.settle();
     }
     return std::move(flow).take();
+}
+
+Algorithm circulant() {
+    return {.collective = Collective::reduce,
+            .name = "circulant",
+            .summary = "a segment in and one out in each round, over skips that take turns",
+            .source = "Traeff 2024, arXiv:2407.18004",
+            .build = circulant, .segmented = true};
 }
 
 }  // namespace mutirao::reduce

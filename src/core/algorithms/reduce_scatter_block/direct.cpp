@@ -1,16 +1,13 @@
-// Every rank sends each other rank its block at once, and each combines what it gets, from rank 0
-// on: the same bits for every layout of ranks on hosts. It follows from what the collective is,
-// and from no paper.
+// Operands are combined from rank 0 on: the same bits for every layout of ranks on hosts.
 //
-// Cost, p ranks, blocks of n bytes: one trip; p - 1 messages and (p - 1) n bytes leave and enter
-// each rank, which is the least possible. For few ranks, or long blocks in a network without
-// bottlenecks. No restrictions. Operands stay in order.
+// Cost, p ranks, blocks of n bytes: one trip; p - 1 messages and (p - 1) n bytes leave and enter each rank, which
+// is the least possible. For few ranks, or long blocks in a network without bottlenecks.
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/reduction.h"
 
 namespace mutirao::reduce_scatter_block {
 
-Schedule direct(const Request& request) {
+static Schedule direct(const Request& request) {
     const Blocks blocks = blocks_of(request);
     Dataflow flow;
     const auto operand = [&](int block) { return blocks.block(block, Buffer::input); };
@@ -22,6 +19,14 @@ Schedule direct(const Request& request) {
     partial.combine(ranks_from(0, request.rank), ranks_from(request.rank + 1, request.size));
     partial.settle();
     return std::move(flow).take();
+}
+
+Algorithm direct() {
+    return {.collective = Collective::reduce_scatter_block,
+            .name = "direct",
+            .summary = "every rank sends each other its block and combines in order",
+            .source = "all operands at once, as the collective is defined",
+            .build = direct, .keeps_order = true, .from_first = true, .blocks = InBlocks::uneven};
 }
 
 }  // namespace mutirao::reduce_scatter_block

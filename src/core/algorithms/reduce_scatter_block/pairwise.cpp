@@ -1,15 +1,13 @@
-// One peer at a time: in step k a rank sends the block of the rank k ahead and receives for its own
-// from the rank k behind (Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521).
+// In step k a rank sends the block of the rank k ahead and receives for its own from the rank k behind.
 //
-// Cost, p ranks, blocks of n bytes: p - 1 steps of n bytes, which is the least through each port,
-// and never more than one message on the way to a rank. No restrictions on the number of ranks;
-// operands must commute.
+// Cost, p ranks, blocks of n bytes: p - 1 steps of n bytes, which is the least through each port, and never more
+// than one message on the way to a rank.
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/reduction.h"
 
 namespace mutirao::reduce_scatter_block {
 
-Schedule pairwise(const Request& request) {
+static Schedule pairwise(const Request& request) {
     const int size = request.size;
     const Blocks blocks = blocks_of(request);
     const std::size_t length = own_length_bytes(request);
@@ -31,6 +29,14 @@ Schedule pairwise(const Request& request) {
         flow.reduce(step == 1 ? operand(request.rank) : arriving, result);
     }
     return std::move(flow).take();
+}
+
+Algorithm pairwise() {
+    return {.collective = Collective::reduce_scatter_block,
+            .name = "pairwise",
+            .summary = "one peer at a time, at growing distance",
+            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+            .build = pairwise, .blocks = InBlocks::uneven};
 }
 
 }  // namespace mutirao::reduce_scatter_block

@@ -1,12 +1,9 @@
-// Parallel aggregated trees (Jeaugey 2025, arXiv:2506.20252) from their leaves to their roots:
-// what the allgather of that name sends down each tree comes up as partial results, from near ranks
-// first and from the farthest last, up to `radix` of them in a message.
+// What the allgather of that name sends down each tree comes up as partial results, from near ranks first and from
+// the farthest last.
 //
-// Cost, p ranks, blocks of n bytes: depth ceil(log2 p); the step over distance d takes p / (2 d)
-// blocks in messages of up to `radix`, so ceil(log2 p) messages a rank if p / 2 fit in one; (p - 1)
-// n bytes through each port, which is the least possible, about half of them to and from a
-// neighbour. Scratch for up to 2 p blocks. No restrictions on the number of ranks; operands must
-// commute, and blocks be equal.
+// Cost, p ranks, blocks of n bytes: depth ceil(log2 p); the step over distance d takes p / (2 d) blocks in
+// messages of up to `radix`, so ceil(log2 p) messages a rank if p / 2 fit in one; (p - 1) n bytes through each
+// port, which is the least possible, about half of them to and from a neighbour. Scratch for up to 2 p blocks.
 #include <algorithm>
 
 #include "core/algorithms/equal_blocks.h"
@@ -76,9 +73,17 @@ class TowardsRoots {
 
 }  // namespace
 
-Schedule pat(const Request& request) {
+static Schedule pat(const Request& request) {
     if (request.length_bytes == 0) return {};
     return TowardsRoots(request).run();
+}
+
+Algorithm pat() {
+    return {.collective = Collective::reduce_scatter_block,
+            .name = "pat",
+            .summary = "up a tree to every rank, with up to `radix` partial results in a message",
+            .source = "Jeaugey 2025, arXiv:2506.20252",
+            .build = pat, .radices = {4, 16, 64}};
 }
 
 }  // namespace mutirao::reduce_scatter_block

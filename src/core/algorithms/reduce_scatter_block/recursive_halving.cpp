@@ -1,17 +1,14 @@
-// Two partners split the blocks that both hold, at half the ranks' distance first, so at the end
-// each has its own block of everybody (Thakur, Rabenseifner and Gropp 2005,
-// doi:10.1177/1094342005051521). Where the number of ranks is no power of two, neighbours first
-// combine all their blocks, and one of them acts for both.
+// At half the ranks' distance first, so at the end each has its own block of everybody. Where the number of ranks
+// is no power of two, neighbours first combine all their blocks, and one of them acts for both.
 //
-// Cost, p ranks, blocks of n bytes: log2 p steps for a power of two, and (p - 1) n bytes through
-// each port; otherwise floor(log2 p) + 2 steps and up to p n bytes more. No restrictions on the
-// number of ranks; operands must commute.
+// Cost, p ranks, blocks of n bytes: log2 p steps for a power of two, and (p - 1) n bytes through each port;
+// otherwise floor(log2 p) + 2 steps and up to p n bytes more.
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/reduction.h"
 
 namespace mutirao::reduce_scatter_block {
 
-Schedule recursive_halving(const Request& request) {
+static Schedule recursive_halving(const Request& request) {
     const int rank = request.rank;
     const Blocks blocks = blocks_of(request);
     const Region result{Buffer::output, 0, own_length_bytes(request)};
@@ -35,6 +32,14 @@ Schedule recursive_halving(const Request& request) {
         if (member == rank) flow.copy(partial.value(block), result);
     }
     return std::move(flow).take();
+}
+
+Algorithm recursive_halving() {
+    return {.collective = Collective::reduce_scatter_block,
+            .name = "recursive_halving",
+            .summary = "partners split the blocks that both hold, at halving distances",
+            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+            .build = recursive_halving, .blocks = InBlocks::uneven};
 }
 
 }  // namespace mutirao::reduce_scatter_block

@@ -1,10 +1,7 @@
-// Blocks go round a ring and are reduced on the way (the first half of the allreduce of Patarasuk
-// and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002). In segments, a rank combines one while the next
-// arrives.
+// The first half of the paper's allreduce. In segments, a rank combines one while the next arrives.
 //
-// Cost, p ranks, blocks of n bytes: p - 1 steps of n bytes between neighbours; (p - 1) n bytes
-// through each port, which is the least possible. No restrictions on the number of ranks; operands
-// must commute.
+// Cost, p ranks, blocks of n bytes: p - 1 steps of n bytes between neighbours; (p - 1) n bytes through each port,
+// which is the least possible.
 #include "core/algorithms/ring.h"
 
 #include "core/algorithms/equal_blocks.h"
@@ -12,7 +9,7 @@
 
 namespace mutirao::reduce_scatter_block {
 
-Schedule ring(const Request& request) {
+static Schedule ring(const Request& request) {
     const Blocks blocks = blocks_of(request);
     const Region result{Buffer::output, 0, own_length_bytes(request)};
     const std::size_t second_place = aligned(longest_block_bytes(request));
@@ -25,6 +22,14 @@ Schedule ring(const Request& request) {
                       blocks.block(block).length_bytes};
     });
     return std::move(flow).take();
+}
+
+Algorithm ring() {
+    return {.collective = Collective::reduce_scatter_block,
+            .name = "ring",
+            .summary = "blocks go round a ring and are reduced on the way",
+            .source = "Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002",
+            .build = ring, .segmented = true, .blocks = InBlocks::uneven};
 }
 
 }  // namespace mutirao::reduce_scatter_block

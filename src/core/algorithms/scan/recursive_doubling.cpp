@@ -1,9 +1,8 @@
-// In step k every rank sends what it has to the rank 2^k further on, so that all hold twice as many
-// operands (Hillis and Steele 1986, doi:10.1145/7902.7903; for MPI: Sanders and Traeff 2006,
-// doi:10.1007/11846802_15).
+// In step k every rank sends what it has to the rank 2^k further on, so that all hold twice as many operands; the
+// second paper has it for MPI.
 //
-// Cost, p ranks, n bytes: ceil(log2 p) steps, in each of which a rank sends, receives and combines
-// n bytes at most. No restrictions. Operands stay in order.
+// Cost, p ranks, n bytes: ceil(log2 p) steps, in each of which a rank sends, receives and combines n bytes at
+// most.
 #include "core/algorithms/reduction.h"
 
 namespace mutirao::scan {
@@ -18,6 +17,14 @@ Schedule recursive_doubling(const Request& request) {
     }
     partial.settle();
     return std::move(flow).take();
+}
+
+Algorithm recursive_doubling() {
+    return {.collective = Collective::scan,
+            .name = "recursive_doubling",
+            .summary = "every rank sends on what it has, at doubling distances",
+            .source = "Hillis and Steele 1986, doi:10.1145/7902.7903; Sanders and Traeff 2006, doi:10.1007/11846802_15",
+            .build = recursive_doubling, .keeps_order = true};
 }
 
 }  // namespace mutirao::scan

@@ -1,13 +1,12 @@
-// The root sends every rank its block, as every MPI library does for long blocks (compared with
-// trees by Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521).
+// As every MPI library does for long blocks; the paper compares it with trees.
 //
-// Cost, p ranks, blocks of n bytes: depth 1, p - 1 messages; each block passes one link. The root's
-// port sends (p - 1) n bytes under any algorithm. No restrictions.
+// Cost, p ranks, blocks of n bytes: depth 1, p - 1 messages; each block passes one link. The root's port sends
+// (p - 1) n bytes under any algorithm.
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::scatter {
 
-Schedule linear(const Request& request) {
+static Schedule linear(const Request& request) {
     Schedule schedule;
     const Region mine{Buffer::output, 0, own_length_bytes(request)};
     if (request.rank != request.root) {
@@ -23,6 +22,14 @@ Schedule linear(const Request& request) {
     }
     copy_messages(schedule, blocks.block(request.root, Buffer::input), mine);
     return schedule;
+}
+
+Algorithm linear() {
+    return {.collective = Collective::scatter,
+            .name = "linear",
+            .summary = "the root sends to every rank itself",
+            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+            .build = linear, .blocks = InBlocks::own};
 }
 
 }  // namespace mutirao::scatter

@@ -1,16 +1,14 @@
-// A rank says by an empty message that it is ready, and its block leaves the root only then, so
-// that no block arrives where nobody waits for it, and none for a late rank is in the way of the
-// others (what MPI libraries do with long messages, and the counterpart of the gather linear_sync
-// of Open MPI).
+// A rank says by an empty message that it is ready, so that no block arrives where nobody waits for it, and none
+// for a late rank is in the way of the others (what MPI libraries do with long messages).
 //
-// Cost, p ranks, blocks of n bytes: as linear, and one trip more. It pays where ranks come late and
-// blocks are short enough to be sent unasked, which no prediction knows. No restrictions.
+// Cost, p ranks, blocks of n bytes: as linear, and one trip more. It pays where ranks come late and blocks are
+// short enough to be sent unasked, which no prediction knows.
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/signal.h"
 
 namespace mutirao::scatter {
 
-Schedule synchronised(const Request& request) {
+static Schedule synchronised(const Request& request) {
     Schedule schedule;
     const Region mine{Buffer::output, 0, own_length_bytes(request)};
     if (request.rank != request.root) {
@@ -28,6 +26,14 @@ Schedule synchronised(const Request& request) {
     }
     copy_messages(schedule, blocks.block(request.root, Buffer::input), mine);
     return schedule;
+}
+
+Algorithm synchronised() {
+    return {.collective = Collective::scatter,
+            .name = "synchronised",
+            .summary = "the root sends each rank its block once that says that it is ready",
+            .source = "the counterpart of Open MPI's gather linear_sync",
+            .build = synchronised, .blocks = InBlocks::own};
 }
 
 }  // namespace mutirao::scatter

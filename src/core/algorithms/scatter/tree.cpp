@@ -1,11 +1,9 @@
-// Down a tree made from the measured network. Each block travels by itself, so that it goes on as
-// soon as it has come; those of the farthest ranks leave first, which have the longest way. The
-// trees are those of broadcast/tree.cpp, with their sources.
+// Each block travels by itself, so that it goes on as soon as it has come; those of the farthest ranks leave
+// first, which have the longest way.
 //
-// Cost, p ranks, blocks of n bytes: as many messages as the ranks' depths add up to; an edge passes
-// the blocks of the ranks below it, each once. Scratch for the blocks of the ranks below. Needs a
-// tree over the same ranks that hangs from the root, and equal blocks: ranks on the way know no
-// others' lengths.
+// Cost, p ranks, blocks of n bytes: as many messages as the ranks' depths add up to; an edge passes the blocks of
+// the ranks below it, each once. Scratch for the blocks of the ranks below. The tree must hang from the root, and
+// blocks be equal: ranks on the way know no others' lengths.
 #include <algorithm>
 
 #include "core/algorithms/equal_blocks.h"
@@ -27,7 +25,7 @@ std::vector<TreeVisit> farthest_first(const Request& request, int parent) {
 
 }  // namespace
 
-Schedule tree(const Request& request) {
+static Schedule tree(const Request& request) {
     Schedule schedule;
     if (request.length_bytes == 0) return schedule;
     const int parent = place_below_root(request).parent;
@@ -51,6 +49,14 @@ Schedule tree(const Request& request) {
         schedule.receive(parent, mine);
     }
     return schedule;
+}
+
+Algorithm tree() {
+    return {.collective = Collective::scatter,
+            .name = "tree",
+            .summary = "down a tree made from the measured network, block by block",
+            .source = tree_sources,
+            .build = tree, .trees = measured_trees()};
 }
 
 }  // namespace mutirao::scatter

@@ -1,11 +1,10 @@
-// Each host's blocks go over the network in one message; the root hands them to the ranks of its own host,
-// which share out the other hosts, and there one rank hands them round (the counterpart of gather/two_level,
-// with its sources).
+// The root hands each host's blocks to the ranks of its own host, which share out the other hosts, and there one
+// rank hands them round: the counterpart of gather/two_level.
 //
-// Cost, H hosts of m ranks, blocks of n bytes: depth 3; one message over the network to each host, of m n
-// bytes, of which a rank of the root's host sends (H - 1) / m; inside the root's host as many from the root. A
-// block is moved up to three times, so it is for short blocks. Scratch for m blocks in each host, in the root's
-// for (H - 1) / m times as many. Blocks must be equal: ranks on the way know no others' lengths.
+// Cost, H hosts of m ranks, blocks of n bytes: depth 3; one message over the network to each host, of m n bytes,
+// of which a rank of the root's host sends (H - 1) / m; inside the root's host as many from the root. A block is
+// moved up to three times, so it is for short blocks. Scratch for m blocks in each host, in the root's for
+// (H - 1) / m times as many. Blocks must be equal: ranks on the way know no others' lengths.
 #include "core/algorithms/packing.h"
 #include "core/algorithms/through_hosts.h"
 
@@ -40,7 +39,7 @@ void hand_round(Dataflow& flow, Packing& packing, const Request& request, int ga
 
 }  // namespace
 
-Schedule two_level(const Request& request) {
+static Schedule two_level(const Request& request) {
     if (request.length_bytes == 0) return {};
     const ThroughHosts through(request);
     const Placement& placement = *request.placement;
@@ -62,6 +61,14 @@ Schedule two_level(const Request& request) {
         flow.receive(through.leader(host), mine);
     }
     return std::move(flow).take();
+}
+
+Algorithm two_level() {
+    return {.collective = Collective::scatter,
+            .name = "two_level",
+            .summary = "each host's blocks in one message, which the root's neighbours send in turn",
+            .source = "after MagPIe, Kielmann et al. 1999, doi:10.1145/301104.301116",
+            .build = two_level};
 }
 
 }  // namespace mutirao::scatter

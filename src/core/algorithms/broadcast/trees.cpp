@@ -1,0 +1,150 @@
+// Broadcasts that pass the message from parent to children: each is a choice of places in a tree, and nothing else.
+#include <vector>
+
+#include "core/algorithms/locality_tree.h"
+#include "core/algorithms/over_tree.h"
+
+namespace mutirao::broadcast {
+
+// With MPICH's numbering: ranks relative to the root, the highest child first. The tree itself is that of Johnsson
+// and Ho 1989, doi:10.1109/12.29465.
+//
+// Cost, p ranks, n bytes: depth ceil(log2 p), p - 1 messages; the root sends ceil(log2 p) n bytes. In s segments
+// the depth is passed once and each further segment follows at the root's pace.
+Schedule binomial(const Request& request) {
+    const int rank = virtual_rank(request.rank, request.root, request.size);
+    return over_virtual_tree(request, k_nomial_place(rank, request.size, 2));
+}
+
+Algorithm binomial() {
+    return {.collective = Collective::broadcast,
+            .name = "binomial",
+            .summary = "binomial tree over the ranks, as MPICH",
+            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+            .build = binomial, .segmented = true, .level = Level::hosts, .inside_a_host = true};
+}
+
+// A rank serves up to k - 1 children per digit of base k; what pays where starting a send is cheap beside a link's
+// latency.
+//
+// Cost, p ranks, radix k, n bytes: depth ceil(log_k p), p - 1 messages; the root sends (k - 1)
+// ceil(log_k p) n bytes. Radix 2 is the binomial tree.
+Schedule k_nomial(const Request& request) {
+    const int rank = virtual_rank(request.rank, request.root, request.size);
+    return over_virtual_tree(
+        request, k_nomial_place(rank, request.size, request.parameters.radix));
+}
+
+Algorithm k_nomial() {
+    return {.collective = Collective::broadcast,
+            .name = "k_nomial",
+            .summary = "k-nomial tree over the ranks: shallower, with busier ranks",
+            .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
+            .build = k_nomial, .segmented = true, .radices = {3, 4, 8}, .level = Level::hosts,
+            .inside_a_host = true};
+}
+
+// With segments, it moves a long message at the speed of one link (the paper's chain, with one chain).
+//
+// Cost, p ranks, n bytes in s segments: depth p - 1, (p - 1) s messages; every rank sends n bytes at most, and the
+// last has the whole after p + s - 2 steps of n / s bytes.
+static Schedule chain(const Request& request) {
+    const int rank = virtual_rank(request.rank, request.root, request.size);
+    TreePlace place{.parent = rank - 1, .children = {}};
+    if (rank + 1 < request.size) place.children.push_back(rank + 1);
+    return over_virtual_tree(request, place);
+}
+
+Algorithm chain() {
+    return {.collective = Collective::broadcast,
+            .name = "chain",
+            .summary = "each rank passes the message on to the next: a pipeline",
+            .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
+            .build = chain, .segmented = true, .level = Level::hosts, .inside_a_host = true};
+}
+
+// The distance-halving tree of the paper, whose ranks are numbered by negabinary numbers, so that fewer bytes
+// leave a group of neighbours.
+//
+// Cost, p ranks, n bytes: as binomial, depth ceil(log2 p) at most, p - 1 messages; the root sends
+// ceil(log2 p) n bytes.
+static Schedule bine(const Request& request) {
+    const int rank = virtual_rank(request.rank, request.root, request.size);
+    return over_virtual_tree(request, bine_place(rank, request.size));
+}
+
+Algorithm bine() {
+    return {.collective = Collective::broadcast,
+            .name = "bine",
+            .summary = "a binomial tree whose messages go less far round the ranks",
+            .source = "De Sensi et al. 2025, doi:10.1145/3712285.3759835",
+            .build = bine, .segmented = true, .level = Level::hosts};
+}
+
+// The given tree says which hosts are a site.
+//
+// Cost, q sites of up to m hosts: q - 1 messages between sites, one after the other over no site twice; depth
+// 1 + ceil(log2 m). The tree must hang from the root.
+static Schedule two_level(const Request& request) { return over_given_tree(request); }
+
+Algorithm two_level() {
+    return {.collective = Collective::broadcast,
+            .name = "two_level",
+            .summary = "once to each site, then binomial trees inside, as MagPIe",
+            .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
+            .build = two_level, .segmented = true, .trees = {TreeKind::two_level}, .level = Level::hosts};
+}
+
+// The minimum spanning tree that the hosts maintain, the shortest paths from the root, or the greedy earliest
+// completion.
+//
+// Cost, p ranks: p - 1 messages per segment, depth and load as the tree has them. It must hang from the root.
+static Schedule tree(const Request& request) { return over_given_tree(request); }
+
+Algorithm tree() {
+    return {.collective = Collective::broadcast,
+            .name = "tree",
+            .summary = "a tree made from the measured network",
+            .source = tree_sources,
+            .build = tree, .segmented = true, .trees = measured_trees(), .level = Level::hosts};
+}
+
+// The trees are packed over the measured network (packed.cpp): splitting over several is SplitStream
+// (the first paper), and that a tree suits the links it goes over as far as others have not taken them is what
+// packing adds.
+//
+// Cost, p hosts, k trees, n bytes: k (p - 1) messages of n / k bytes; depth and load as the trees have them. For
+// long messages over long links. The trees must hang from the root.
+static Schedule packed_trees(const Request& request) {
+    const std::vector<Tree>& shares = given_tree(request).shares;
+    if (shares.empty()) return over_given_tree(request);
+    std::vector<TreePlace> places;
+    for (const Tree& tree : shares) places.push_back(place_in(tree, request.rank));
+    return pass_down_shares(places, request);
+}
+
+Algorithm packed_trees() {
+    return {.collective = Collective::broadcast,
+            .name = "packed_trees",
+            .summary = "a share down each of many trees that leave each other room on the links",
+            .source = "Castro et al. 2003, doi:10.1145/945445.945474; Alpert et al. 1995, doi:10.1109/43.406717",
+            .build = packed_trees, .segmented = true, .segments_of_blocks = true, .trees = {TreeKind::packed},
+            .level = Level::hosts, .least_bytes = 32768};
+}
+
+// Starting many sends is shared out (locality_tree.h says how); what pays for short messages where that costs much
+// beside a link's latency. Among all ranks, since it is nothing between one rank of each host.
+//
+// Cost, H hosts of at least m ranks, radix k, n bytes: depth ceil(log_(km+1) H) over the network, of up to k
+// messages one after the other, with ceil(log2 m) inside before each; a host sends up to k m n bytes a round.
+static Schedule locality_tree(const Request& request) { return over_place(request, locality_place(request)); }
+
+Algorithm locality_tree() {
+    return {.collective = Collective::broadcast,
+            .name = "locality_tree",
+            .summary = "down a tree in which all ranks of a host serve other hosts",
+            .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
+            .build = locality_tree, .segmented = true, .radices = {2, 4}};
+}
+
+}  // namespace mutirao::broadcast
