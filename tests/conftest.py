@@ -14,10 +14,10 @@ from collections import defaultdict
 import pytest
 
 from labs import NOT_HERE
-from mutirao import cli
-from mutirao.errors import Failure
-from mutirao.lab import Lab
-from mutirao.network import HostNetwork
+from mutirao.base.errors import Failure
+from mutirao.cli import cli
+from mutirao.lab.lab import Lab
+from mutirao.lab.network import HostNetwork
 
 
 def pytest_addoption(parser):

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from mutirao import cli, core_tool
-from mutirao.mpis import find_mpi
-from mutirao.paths import LIBRARIES, ROOT
+from mutirao.base.paths import LIBRARIES, ROOT
+from mutirao.catalogue import core_tool
+from mutirao.cli import cli
+from mutirao.run.mpis import find_mpi
 
 TOUR = "README.md"
 DOCUMENTS = [TOUR, "docs/on-your-cluster.md", "docs/when-something-is-wrong.md", "docs/measuring.md"]

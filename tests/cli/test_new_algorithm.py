@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from mutirao.collectives import COLLECTIVES
-from mutirao.commands.new_algorithm import ALGORITHMS, STARTS
-from mutirao.paths import ROOT
+from mutirao.base.paths import ROOT
+from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.cli.commands.new_algorithm import ALGORITHMS, STARTS
 
 
 @pytest.fixture

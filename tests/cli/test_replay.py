@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from mutirao.trace_made import made_trace_csv
+from mutirao.studies.trace import made_trace_csv
 from pages import assert_stands_alone
 
 # Overheads of a small message over a tree of twelve hosts, beside the links' latencies.

@@ -4,8 +4,8 @@ import argparse
 
 import pytest
 
-from mutirao import cli
-from mutirao.measuring_words import place_of
+from mutirao.cli import cli
+from mutirao.measure.words import place_of
 
 # Each row: the words, and what the line must name.
 WRONG = [

@@ -3,8 +3,8 @@
 import pytest
 
 from made_up import MadeUpJobs, NoLab, mpi_named
-from mutirao.measure import Contender
-from mutirao.mpis import Mpi
+from mutirao.measure.measure import Contender
+from mutirao.run.mpis import Mpi
 from mutirao.studies import six_sites
 
 

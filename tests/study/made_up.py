@@ -1,10 +1,10 @@
 """Measurements made up for the tests of what is made of them."""
 
-from mutirao.errors import Failure
-from mutirao.lab import Counters
-from mutirao.measure import Measurement, Point
-from mutirao.mpis import KNOWN, Mpi
-from mutirao.presets import load_preset
+from mutirao.base.errors import Failure
+from mutirao.lab.lab import Counters
+from mutirao.lab.named_networks import load_preset
+from mutirao.measure.measure import Measurement, Point
+from mutirao.run.mpis import KNOWN, Mpi
 
 
 def mpi_named(name, tmp_path):

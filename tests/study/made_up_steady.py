@@ -1,8 +1,8 @@
 """Runs of the steady program made up for the tests of what is made of them."""
 
 from made_up import calls_of, report, ruling, said_of_adapting
-from mutirao.errors import Failure
-from mutirao.measure import Measurement, Point
+from mutirao.base.errors import Failure
+from mutirao.measure.measure import Measurement, Point
 from mutirao.studies.steady import SteadyRun
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from made_up import NoLab, mpi_named, report
-from mutirao import measure
-from mutirao.launch import CompletedRun
-from mutirao.mpis import Mpi
-from mutirao.progress import Steps
+from mutirao.base.progress import Steps
+from mutirao.measure import measure
+from mutirao.run.launch import CompletedRun
+from mutirao.run.mpis import Mpi
 from mutirao.studies import agents
 from mutirao.studies.agents_page import make_page
 from pages import assert_stands_alone

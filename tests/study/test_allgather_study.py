@@ -6,22 +6,15 @@ from dataclasses import replace
 import pytest
 
 from made_up_allgather import allgather_result, as_in_the_paper
-from mutirao import core_tool
-from mutirao.cli import main
-from mutirao.commands import study as study_command
-from mutirao.commands.study import ALL, STUDIES
-from mutirao.errors import Failure
+from mutirao.base.errors import Failure
+from mutirao.catalogue import core_tool
+from mutirao.cli.cli import main
+from mutirao.cli.commands import study as study_command
+from mutirao.cli.commands.study import ALL, STUDIES
+from mutirao.pages.html import write_files
 from mutirao.studies import allgather, allgather_model, allgather_page, allgather_tables, report
 from mutirao.studies.allgather_cells import bars, cells_of, verdicts
-from mutirao.studies.html import write_files
-from mutirao.studies.paper_001 import (
-    ALGORITHMS,
-    PICKED_BY_PAPER,
-    RANKS,
-    SIZES_BYTES,
-    rule_picks,
-    runs_with,
-)
+from mutirao.studies.paper_001 import ALGORITHMS, PICKED_BY_PAPER, RANKS, SIZES_BYTES, rule_picks, runs_with
 from pages import assert_stands_alone, checked
 
 
@@ -98,7 +91,7 @@ def test_wrong_bytes_end_the_study(monkeypatch):
 
 def test_open_mpi_is_forced_by_its_own_parameters(monkeypatch):
     launched = []
-    monkeypatch.setattr("mutirao.measure.launch",
+    monkeypatch.setattr("mutirao.measure.measure.launch",
                         lambda mpi, argv, ranks, **options: launched.append((argv, options)))
     for contender in allgather.contenders(None, 8):
         contender.launch(["program"], 8)

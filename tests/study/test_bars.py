@@ -9,9 +9,9 @@ from mutirao.bars import __main__ as command
 from mutirao.bars import change, comparing, frame, host, lengths, loops
 from mutirao.bars.all_bars import all_bars
 from mutirao.bars.bar import Bar, at_least, at_most
-from mutirao.errors import Failure
-from mutirao.measure import Point
-from mutirao.mpis import KNOWN
+from mutirao.base.errors import Failure
+from mutirao.measure.measure import Point
+from mutirao.run.mpis import KNOWN
 from mutirao.studies import loops as loops_study
 
 HASH = "0123456789abcdef0123456789abcdef01234567"

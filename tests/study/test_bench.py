@@ -7,13 +7,13 @@ import subprocess
 import pytest
 
 from made_up import calls_of, report, ruling
-from mutirao.commands.bench import NATIVE, Bench, _table, parse_only, parse_roots, parse_sizes
-from mutirao.compact_table import BEST
-from mutirao.errors import UsageError
-from mutirao.measure import Contender, Measurement, Point, Workload
-from mutirao.mpis import found_mpis
-from mutirao.network import HostNetwork
-from mutirao.paths import ROOT
+from mutirao.base.errors import UsageError
+from mutirao.base.paths import ROOT
+from mutirao.cli.commands.bench import NATIVE, Bench, _table, parse_only, parse_roots, parse_sizes
+from mutirao.lab.network import HostNetwork
+from mutirao.measure.measure import Contender, Measurement, Point, Workload
+from mutirao.pages.compact_table import BEST
+from mutirao.run.mpis import found_mpis
 
 
 def test_sizes():

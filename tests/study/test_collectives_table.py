@@ -5,17 +5,12 @@ import statistics
 
 import pytest
 
-from mutirao import core_tool
-from mutirao.collectives import COLLECTIVES
-from mutirao.errors import UsageError
-from mutirao.network import HostNetwork
-from mutirao.paths import ROOT
-from mutirao.predicted import (
-    best_table,
-    median_to_bound,
-    predict_all,
-    predict_every_collective,
-)
+from mutirao.base.errors import UsageError
+from mutirao.base.paths import ROOT
+from mutirao.catalogue import core_tool
+from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.catalogue.predicted import best_table, median_to_bound, predict_all, predict_every_collective
+from mutirao.lab.network import HostNetwork
 
 ROW = re.compile(r'\{Collective::\w+, "(\w+)", (true|false), (?:true|false), InBlocks::(\w+),\s+promises::')
 

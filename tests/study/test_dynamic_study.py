@@ -8,14 +8,14 @@ import pytest
 
 from made_up import NoLab, mpi_named
 from made_up_steady import MadeUpSteadyJobs, steady_run
-from mutirao import core_tool
-from mutirao.errors import Failure
+from mutirao.base.errors import Failure
+from mutirao.catalogue import core_tool
+from mutirao.pages.html import write_files
 from mutirao.studies import paper_000, six_sites_dynamic
 from mutirao.studies.changing_network import CHANGES, after, before, six_gateways, with_links
 from mutirao.studies.dynamic_charts import time_line
 from mutirao.studies.dynamic_page import make_page
 from mutirao.studies.dynamic_tables import comparisons, print_tables
-from mutirao.studies.html import write_files
 from mutirao.studies.steady import PROGRAM
 from pages import checked
 from reference import kruskal

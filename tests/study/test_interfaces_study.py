@@ -12,16 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from mutirao.errors import Failure, UsageError
-from mutirao.lab import Lab
-from mutirao.network import HostNetwork
-from mutirao.paths import BUILD, ROOT
-from mutirao.png import points_of_pgm
-from mutirao.processes import with_own_shared_memory
-from mutirao import transports
-from mutirao.studies import interfaces
+from mutirao.base.errors import Failure, UsageError
+from mutirao.base.paths import BUILD, ROOT
+from mutirao.lab.lab import Lab
+from mutirao.lab.network import HostNetwork
+from mutirao.pages.png import points_of_pgm
+from mutirao.run.processes import with_own_shared_memory
+from mutirao.studies import interfaces, transports
 from mutirao.studies.paper_002 import MESSAGE_BYTES
-from mutirao.transports import Task, known_transports, run_task
+from mutirao.studies.transports import Task, known_transports, run_task
 
 TRANSPORTS = known_transports(("openmpi-5", "mpich-5"))
 POINTS, ITERATIONS, SIDE = 40, 60, 10

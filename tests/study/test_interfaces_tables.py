@@ -6,7 +6,7 @@ import zlib
 import pytest
 
 from made_up_interfaces import NAMES, interfaces_result
-from mutirao.png import png, points_of_pgm
+from mutirao.pages.png import png, points_of_pgm
 from mutirao.studies import interfaces_page, interfaces_tables
 from mutirao.studies.interfaces_statements import verdicts
 

@@ -3,10 +3,9 @@
 import pytest
 
 from made_up import NoLab, mpi_named
-from mutirao import launch
-from mutirao.lab import LabHost
-from mutirao.mpi_library import AboutLibrary
-from mutirao.mpis import Mpi
+from mutirao.lab.lab import LabHost
+from mutirao.run import launch
+from mutirao.run.mpis import AboutLibrary, Mpi
 
 
 class LabInName(NoLab):

@@ -7,12 +7,12 @@ import pytest
 
 from made_up import NoLab, mpi_named
 from mutirao.bars import loops as bars_of_loops
-from mutirao.commands import study
-from mutirao.errors import UsageError
-from mutirao.intervals import ratio_of_pairs
-from mutirao.launch import CompletedRun
-from mutirao.mpis import found_mpis
-from mutirao.network import HostNetwork
+from mutirao.base.errors import UsageError
+from mutirao.cli.commands import study
+from mutirao.lab.network import HostNetwork
+from mutirao.measure.intervals import ratio_of_pairs
+from mutirao.run.launch import CompletedRun
+from mutirao.run.mpis import found_mpis
 from mutirao.studies import loops, loops_drawn, loops_page
 from mutirao.studies.loops import Plan
 from mutirao.studies.loops_drawn import Loop

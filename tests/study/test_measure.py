@@ -5,11 +5,11 @@ import itertools
 import pytest
 
 from made_up import calls_of, counters, report, ruling
-from mutirao import measure
-from mutirao.collectives import COLLECTIVES
-from mutirao.errors import Failure
-from mutirao.launch import CompletedRun
-from mutirao.measure import (
+from mutirao.base.errors import Failure
+from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.lab.network import HostNetwork
+from mutirao.measure import measure
+from mutirao.measure.measure import (
     Contender,
     Measurement,
     Point,
@@ -19,7 +19,7 @@ from mutirao.measure import (
     check_taken_part,
     read_point,
 )
-from mutirao.network import HostNetwork
+from mutirao.run.launch import CompletedRun
 
 LINE = ('{"bytes":24,"collective":"broadcast","root":1,"consecutive":4,"first_ms":90.5,'
         '"entry_spread_ms":0.000,"completion_ms":[12.500,11.000,19.000,11.500]}')

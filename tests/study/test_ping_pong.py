@@ -12,27 +12,19 @@ from dataclasses import replace
 import pytest
 
 from made_up import counters
-from mutirao import java
-from mutirao.commands.study import STUDIES
-from mutirao.errors import Failure, UsageError
-from mutirao.lab import Lab
-from mutirao.launch import launch
-from mutirao.mpis import found_mpis
-from mutirao.paths import ROOT
-from mutirao.studies import ping_pong, ping_pong_ways
-from mutirao.studies.line_chart import Line, Point, line_chart
+from mutirao.base.errors import Failure, UsageError
+from mutirao.base.paths import ROOT
+from mutirao.cli.commands.study import STUDIES
+from mutirao.lab.lab import Lab
+from mutirao.pages.line_chart import Line, Point, line_chart
+from mutirao.run.launch import launch
+from mutirao.run.mpis import found_mpis
+from mutirao.studies import java, ping_pong, ping_pong_ways
 from mutirao.studies.ping_pong import SITUATIONS, plan_for
 from mutirao.studies.ping_pong_causes import calls_in, quick_causes
 from mutirao.studies.ping_pong_page import make_page
 from mutirao.studies.ping_pong_tables import claim_lines, over, print_tables, ratios_to_c
-from mutirao.studies.ping_pong_times import (
-    Times,
-    combined,
-    median_ranks,
-    ratio,
-    ratios,
-    read_times,
-)
+from mutirao.studies.ping_pong_times import Times, combined, median_ranks, ratio, ratios, read_times
 from mutirao.studies.ping_pong_ways import BY_KEY, WAYS, Change, Work
 from pages import checked
 

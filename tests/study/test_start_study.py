@@ -6,14 +6,14 @@ import json
 import pytest
 
 from made_up import NoLab, calls_of, counters, mpi_named, report, ruling, said_of_adapting
-from mutirao import measure
-from mutirao.errors import Failure
-from mutirao.lab import Lab
-from mutirao.launch import CompletedRun
-from mutirao.measure import Contender
-from mutirao.mpis import Mpi, found_mpis
-from mutirao.network import HostNetwork
-from mutirao.presets import load_preset
+from mutirao.base.errors import Failure
+from mutirao.lab.lab import Lab
+from mutirao.lab.named_networks import load_preset
+from mutirao.lab.network import HostNetwork
+from mutirao.measure import measure
+from mutirao.measure.measure import Contender
+from mutirao.run.launch import CompletedRun
+from mutirao.run.mpis import Mpi, found_mpis
 from mutirao.studies import start
 from mutirao.studies.start import median, settled, settled_call
 from mutirao.studies.start_page import make_page

@@ -8,13 +8,13 @@ import pytest
 
 from made_up import NoLab, calls_of, counters, mpi_named, report, ruling
 from made_up_steady import adaptation, steady_run
-from mutirao.errors import Failure
-from mutirao.lab import Lab
-from mutirao.launch import CompletedRun
-from mutirao.measure import Contender
-from mutirao.mpis import found_mpis
-from mutirao.network import HostNetwork
-from mutirao import measure
+from mutirao.base.errors import Failure
+from mutirao.lab.lab import Lab
+from mutirao.lab.network import HostNetwork
+from mutirao.measure import measure
+from mutirao.measure.measure import Contender
+from mutirao.run.launch import CompletedRun
+from mutirao.run.mpis import found_mpis
 from mutirao.studies import overhead, overhead_page, reaction, reaction_page
 from mutirao.studies.reaction import RECOVERS, WORSENS, reaction_s
 from mutirao.studies.steady import Pace, run_steady

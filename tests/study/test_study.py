@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from mutirao.errors import Failure, UsageError
-from mutirao.mpis import Mpi
-from mutirao.studies import circumstances, paper_000, six_sites
+from mutirao.base.errors import Failure, UsageError
+from mutirao.measure import circumstances
+from mutirao.run.mpis import Mpi
+from mutirao.studies import paper_000, six_sites
 from mutirao.studies.tables import comparisons, print_demo, print_tables
 
 KEYS = ["native-openmpi-5", "native-mpich-5", "mpich-like", "magpie-like", "mst", "choice"]

@@ -6,15 +6,15 @@ import random
 import pytest
 
 from made_up import calls_of, report, ruling
-from mutirao import profile, tuning
-from mutirao.errors import Failure
-from mutirao.lab import Lab
-from mutirao.measure import Contender, Measurement, Point
-from mutirao.mpis import found_mpis
-from mutirao.network import HostNetwork
-from mutirao.progress import Steps
-from mutirao.rules import ruled
-from mutirao.tuning import Cell, Job, Survey, Tuning, Wanted, median_interval, plan, run_job
+from mutirao.base.errors import Failure
+from mutirao.base.progress import Steps
+from mutirao.lab.lab import Lab
+from mutirao.lab.network import HostNetwork
+from mutirao.measure import profile, tuning
+from mutirao.measure.measure import Contender, Measurement, Point
+from mutirao.measure.rules import ruled
+from mutirao.measure.tuning import Cell, Job, Survey, Tuning, Wanted, median_interval, plan, run_job
+from mutirao.run.mpis import found_mpis
 
 SHORT, LONG = Cell("allreduce", 8, 0), Cell("allreduce", 65536, 0)
 PREDICTED = {SHORT: {"recursive_doubling": 1.0, "native": 1.5, "swing": 1.9, "ring": 3.0},

@@ -7,12 +7,12 @@ from typing import NoReturn
 from mutirao.bars import frame
 from mutirao.bars.all_bars import all_bars
 from mutirao.bars.bar import MPIS, Bar
-from mutirao.cli import Parser, exit_code_of
-from mutirao.output import note, print_json
-from mutirao.progress import Steps
-from mutirao.studies.circumstances import Circumstances, busy_remarks
+from mutirao.base.output import note, print_json
+from mutirao.base.progress import Steps
+from mutirao.base.units import counted, spoken
+from mutirao.cli.cli import Parser, exit_code_of
+from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.studies.loops_drawn import commit_hash
-from mutirao.units import counted, spoken
 
 
 def make_parser() -> Parser:

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
-from mutirao.measure import Contender
-from mutirao.mpis import Mpi
-from mutirao.predicted import NATIVE
+from mutirao.catalogue.predicted import NATIVE
+from mutirao.measure.measure import Contender
+from mutirao.run.mpis import Mpi
 
 MPIS = ("openmpi-5", "mpich-5")
 # Nothing is waited for, and no earlier job is known.

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mutirao.bars.bar import MPIS, Bar, Finding, at_most, set_up
-from mutirao.lab import Lab
-from mutirao.mpis import find_mpi
-from mutirao.output import working
-from mutirao.presets import load_preset
+from mutirao.base.output import working
+from mutirao.lab.lab import Lab
+from mutirao.lab.named_networks import load_preset
+from mutirao.run.mpis import find_mpi
 from mutirao.studies import overhead, reaction
 from mutirao.studies.reaction import RECOVERS, WORSENS, Event, Switcher
 from mutirao.studies.steady import Pace, SteadyRun, run_steady

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from mutirao.bars.bar import MPIS, Bar, Finding, at_least, at_most
-from mutirao.errors import Failure
-from mutirao.paths import ROOT
-from mutirao.progress import steps
+from mutirao.base.errors import Failure
+from mutirao.base.paths import ROOT
+from mutirao.base.progress import steps
 
 PROGRAM = ROOT / "bench" / "noisy.py"
 DIFFERENCE, DEVIATION, RUNS = 0.05, 0.02, 8

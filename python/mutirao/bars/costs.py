@@ -7,10 +7,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 from mutirao.bars.bar import AS_IT_COMES, MPIS, SET_UP, Bar, Finding, at_most
-from mutirao.errors import Failure
-from mutirao.launch import CompletedRun, launch
-from mutirao.mpis import Mpi, find_mpi
-from mutirao.processes import failure_of
+from mutirao.base.errors import Failure
+from mutirao.run.launch import CompletedRun, launch
+from mutirao.run.mpis import Mpi, find_mpi
+from mutirao.run.processes import failure_of
 from mutirao.studies import agents
 
 COMMUNICATORS, COMMUNICATORS_X, COMMUNICATORS_KIB = 2000, 1.1, 1024

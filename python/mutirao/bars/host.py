@@ -5,10 +5,10 @@ import statistics
 from collections.abc import Sequence
 
 from mutirao.bars.bar import MPIS, Bar, Finding, at_most, default, native
-from mutirao.choice import steps_of
-from mutirao.measure import Contender, Point, Workload, measure, tried_twice
-from mutirao.mpis import Mpi, find_mpi
-from mutirao.units import size
+from mutirao.base.units import size
+from mutirao.measure.choice import steps_of
+from mutirao.measure.measure import Contender, Point, Workload, measure, tried_twice
+from mutirao.run.mpis import Mpi, find_mpi
 
 COLLECTIVES = ("broadcast", "reduce", "allreduce", "allgather", "alltoall")
 LENGTHS_BYTES = (8, 4096, 65536, 1 << 20)

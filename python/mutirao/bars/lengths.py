@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mutirao.bars.bar import MPIS, Bar, Finding, at_least, at_most
-from mutirao.mpis import find_mpi
-from mutirao.presets import load_preset
-from mutirao.progress import Steps, steps
+from mutirao.base.progress import Steps, steps
+from mutirao.lab.named_networks import load_preset
+from mutirao.run.mpis import find_mpi
 from mutirao.studies import loops
 from mutirao.studies.loops import DEFAULT, KNOWN, NATIVE, WARM, Plan
 from mutirao.studies.loops_drawn import FFT, K_MEANS, SGD, Loop

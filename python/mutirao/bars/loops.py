@@ -5,8 +5,8 @@ import statistics
 from collections.abc import Sequence
 
 from mutirao.bars.bar import MPIS, Bar, Finding, at_least, at_most
-from mutirao.mpis import find_mpi
-from mutirao.progress import steps
+from mutirao.base.progress import steps
+from mutirao.run.mpis import find_mpi
 from mutirao.studies import loops
 from mutirao.studies.loops import BAR, DEFAULT, Plan
 from mutirao.studies.loops_drawn import Loop, drawn_loops, known_loops, python_loops, seeds_of

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mutirao.bars.bar import MPIS, Bar, Finding, at_most, set_up
-from mutirao.collectives import COLLECTIVES
-from mutirao.lab import Lab
-from mutirao.measure import Measurement, Workload, measure, tried_twice
-from mutirao.mpis import Mpi, find_mpi
-from mutirao.output import working
-from mutirao.presets import load_preset
+from mutirao.base.output import working
+from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.lab.lab import Lab
+from mutirao.lab.named_networks import load_preset
+from mutirao.measure.measure import Measurement, Workload, measure, tried_twice
+from mutirao.run.mpis import Mpi, find_mpi
 
 SETTLE_CALLS = 40
 _REPEATED = {"repeat": 5}

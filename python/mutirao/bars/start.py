@@ -4,10 +4,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 from mutirao.bars.bar import AS_IT_COMES, MPIS, Bar, Finding, at_most
-from mutirao.lab import Lab
-from mutirao.launch import launch
-from mutirao.mpis import Mpi, find_mpi
-from mutirao.presets import load_preset
+from mutirao.lab.lab import Lab
+from mutirao.lab.named_networks import load_preset
+from mutirao.run.launch import launch
+from mutirao.run.mpis import Mpi, find_mpi
 from mutirao.studies import start
 
 HOST_RANKS = (2, 8)

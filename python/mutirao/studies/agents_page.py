@@ -2,19 +2,11 @@
 
 import statistics
 
+from mutirao.measure.circumstances import busy_remarks
+from mutirao.pages.html import Page, how_made, judged, legend, listed, section, table, titled_table
 from mutirao.studies.agents import COSTS, costs_table, jobs_table
 from mutirao.studies.chart import Bar, Group, bar_chart
-from mutirao.studies.circumstances import busy_remarks, command_of
-from mutirao.studies.html import (
-    Page,
-    how_made,
-    judged,
-    legend,
-    listed,
-    section,
-    table,
-    titled_table,
-)
+from mutirao.studies.account import command_of
 
 _START = {"twin_ms": ("making the communicator", "a0"),
           "waited_ms": ("waiting for ranks and network", "a1")}

@@ -10,32 +10,24 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from mutirao import core_tool
-from mutirao.errors import Failure, UsageError
-from mutirao.intervals import median_interval
-from mutirao.lab import Lab
-from mutirao.launch import CompletedRun
-from mutirao.measure import Contender, Workload, measure
-from mutirao.mpis import Mpi, found_mpis
-from mutirao.output import note, working
-from mutirao.predicted import OWN_CHOICE
-from mutirao.presets import load_preset
-from mutirao.progress import Steps, steps
+from mutirao.base.errors import Failure, UsageError
+from mutirao.base.output import note, working
+from mutirao.base.progress import Steps, steps
+from mutirao.base.units import counted, spoken
+from mutirao.catalogue import core_tool
+from mutirao.catalogue.predicted import OWN_CHOICE
+from mutirao.lab.lab import Lab
+from mutirao.lab.named_networks import load_preset
+from mutirao.measure.circumstances import Circumstances
+from mutirao.measure.intervals import median_interval
+from mutirao.measure.measure import Contender, Workload, measure
+from mutirao.run.launch import CompletedRun
+from mutirao.run.mpis import Mpi, found_mpis
 from mutirao.studies import allgather_model
 from mutirao.studies.allgather_model import COLLECTIVE
 from mutirao.studies.allgather_simulations import Simulations
-from mutirao.studies.circumstances import Circumstances
-from mutirao.studies.left_out import LeftOut
-from mutirao.studies.paper_001 import (
-    ALGORITHMS,
-    MODEL,
-    RANKS,
-    REPETITIONS,
-    OWN_RULE,
-    SIZES_BYTES,
-    runs_with,
-)
-from mutirao.units import counted, spoken
+from mutirao.studies.account import LeftOut
+from mutirao.studies.paper_001 import ALGORITHMS, MODEL, OWN_RULE, RANKS, REPETITIONS, SIZES_BYTES, runs_with
 
 STUDY = "allgather"
 # Parts, as --only takes them.

@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from mutirao import core_tool
-from mutirao.errors import Failure
-from mutirao.paths import BUILD
-from mutirao.processes import argv_ending_with_us, failure_of, new_mark, run_marked
+from mutirao.base.errors import Failure
+from mutirao.base.paths import BUILD
+from mutirao.catalogue import core_tool
+from mutirao.run.processes import argv_ending_with_us, failure_of, new_mark, run_marked
 from mutirao.studies.paper_001 import MODEL, Model
 
 COLLECTIVE = "allgather"

@@ -1,7 +1,23 @@
 """`study allgather` as one HTML page that needs nothing beside itself."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from mutirao.base.units import size
+from mutirao.pages.html import (
+    Page,
+    beside_paper,
+    how_made,
+    judged,
+    legend,
+    listed,
+    section,
+    sections,
+    soft,
+    table,
+    wide_table,
+)
+from mutirao.pages.line_chart import Line, Point, line_chart
 from mutirao.studies.allgather_cells import Cell, bars, cells_of, verdicts
 from mutirao.studies.allgather_tables import (
     CELL_HEADS,
@@ -20,22 +36,7 @@ from mutirao.studies.allgather_tables import (
     remarks,
     simulated_rows,
 )
-from mutirao.studies.html import (
-    Page,
-    beside_paper,
-    how_made,
-    judged,
-    legend,
-    listed,
-    section,
-    sections,
-    soft,
-    table,
-    wide_table,
-)
-from mutirao.studies.line_chart import Line, Point, line_chart
 from mutirao.studies.paper_001 import ALGORITHMS, CITATION, DIFFERENCES, MODEL_SOURCES
-from mutirao.units import size
 
 _STYLES = {name: f"l{number}"
            for number, name in enumerate([CHOICE, *(each.name for each in ALGORITHMS)])}
@@ -47,7 +48,7 @@ def make_page(result: dict) -> Page:
     lead = ("Paper 001 timed Open MPI's algorithms for MPI_Allgather one by one, and saw which of them its"
             " fixed rule picks. The same here, with mutirao's catalogue and its choice beside them.")
     its_sections = sections(
-        "allgather_page.html",
+        Path(__file__).with_name("allgather_page.html"),
         simulated="\n".join(_simulated(ranks, own) for ranks, own in by_ranks(cells).items()),
         verdicts=table(["statement", "the paper's table", "here, simulated"],
                        [[each.statement, each.paper, each.here] for each in verdicts(cells)]),

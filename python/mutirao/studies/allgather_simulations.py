@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass
 
-from mutirao.errors import Failure
-from mutirao.processes import Room, side_by_side
-from mutirao.progress import Steps
+from mutirao.base.errors import Failure
+from mutirao.base.progress import Steps
+from mutirao.base.units import counted, size
+from mutirao.run.processes import Room, side_by_side
 from mutirao.studies import allgather_model
-from mutirao.studies.left_out import LeftOut
+from mutirao.studies.account import LeftOut
 from mutirao.studies.paper_001 import ALGORITHMS, Algorithm, runs_with
-from mutirao.units import counted, size
 
 _NATIVE = "native"
 _RULE = "ompi"  # as SMPI calls Open MPI's

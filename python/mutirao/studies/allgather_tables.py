@@ -3,13 +3,13 @@
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from mutirao.compact_table import compact_table
-from mutirao.predicted import OWN_CHOICE
+from mutirao.base.units import ratio, size
+from mutirao.catalogue.predicted import OWN_CHOICE
+from mutirao.measure.circumstances import busy_remarks
+from mutirao.pages.compact_table import compact_table
+from mutirao.pages.html import left_out_lines
 from mutirao.studies.allgather_cells import NEAR_BEST, Cell, bars, cells_of, verdicts
-from mutirao.studies.circumstances import busy_remarks
-from mutirao.studies.html import left_out_lines
 from mutirao.studies.paper_001 import ALGORITHMS, RULE, table_1_us
-from mutirao.units import ratio, size
 
 CHOICE = "mutirao's choice"
 SELECTOR = "SMPI's selector"

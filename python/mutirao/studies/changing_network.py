@@ -10,9 +10,9 @@ which the paper speaks are in it.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from mutirao.lab import Lab
-from mutirao.network import HostNetwork
-from mutirao.presets import load_preset
+from mutirao.lab.lab import Lab
+from mutirao.lab.named_networks import load_preset
+from mutirao.lab.network import HostNetwork
 from mutirao.studies.paper_000 import FAILURES, RECOVERIES, Change
 
 SITES = "six-sites"

@@ -4,9 +4,9 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 
-from mutirao.studies.drawing import tree
+from mutirao.pages.drawing import tree
+from mutirao.pages.line_chart import NUMBERS, Line, Point, axis_text, line_chart
 from mutirao.studies.dynamic_tables import taken_up
-from mutirao.studies.line_chart import NUMBERS, Line, Point, axis_text, line_chart
 
 _WIDTH, _LEFT, _ROW = 400, 142, 20
 

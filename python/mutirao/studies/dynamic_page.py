@@ -1,21 +1,9 @@
 """The study of changing links as one HTML page that needs nothing beside itself."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from mutirao.studies.chart import Bar, Group, dot_chart
-from mutirao.studies.dynamic_charts import by_broadcast, last_trees, time_line, trees
-from mutirao.studies.dynamic_tables import (
-    COMPARED,
-    HEADS,
-    change_lines,
-    comparisons,
-    figure_rows,
-    figure_title,
-    remarks,
-    taken_up_lines,
-    tree_lines,
-)
-from mutirao.studies.html import (
+from mutirao.pages.html import (
     Page,
     beside_paper,
     details,
@@ -29,6 +17,19 @@ from mutirao.studies.html import (
     table,
     wide_table,
 )
+from mutirao.studies.chart import Bar, Group, dot_chart
+from mutirao.studies.dynamic_charts import by_broadcast, last_trees, time_line, trees
+from mutirao.studies.dynamic_tables import (
+    COMPARED,
+    HEADS,
+    change_lines,
+    comparisons,
+    figure_rows,
+    figure_title,
+    remarks,
+    taken_up_lines,
+    tree_lines,
+)
 from mutirao.studies.paper_000 import COLUMN_TITLES, COLUMNS
 
 
@@ -40,7 +41,7 @@ def make_page(result: dict) -> Page:
             " following costs less than it saves.")
     made = how_made(result, f"{network['tcp']} TCP", f"medians of {result['repeat']}", result["mpi_title"])
     its_sections = sections(
-        "dynamic_page.html", changes=_changes(network), inside=f"{network['inside_ms']:g}",
+        Path(__file__).with_name("dynamic_page.html"), changes=_changes(network), inside=f"{network['inside_ms']:g}",
         behind=f"{network['behind_ms']:g}",
         figures="".join(_figure(result, figure) for figure in result["figures"]),
         beside_paper=beside_paper(result["paper"]["citation"], result["paper"]["differences"]))

@@ -2,8 +2,8 @@
 
 import textwrap
 
-from mutirao.compact_table import BEST, compact_table
-from mutirao.studies.circumstances import busy_remarks
+from mutirao.measure.circumstances import busy_remarks
+from mutirao.pages.compact_table import BEST, compact_table
 from mutirao.studies.paper_000 import COLUMNS
 
 HEADS = ("seconds", *COLUMNS)

@@ -15,19 +15,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mutirao.errors import Failure, UsageError, unknown
-from mutirao.lab import Lab, verify_run
-from mutirao.launch import host_of_each
-from mutirao.network import HostNetwork
-from mutirao.output import working
-from mutirao.paths import BUILD
-from mutirao.png import png, points_of_pgm
-from mutirao.processes import failure_of
-from mutirao.progress import Steps, steps
+from mutirao.base.errors import Failure, UsageError, unknown
+from mutirao.base.output import working
+from mutirao.base.paths import BUILD
+from mutirao.base.progress import Steps, steps
+from mutirao.base.units import counted, spoken
+from mutirao.lab.lab import Lab, verify_run
+from mutirao.lab.network import HostNetwork, host_of_each
+from mutirao.measure.circumstances import Circumstances
+from mutirao.pages.png import png, points_of_pgm
+from mutirao.run.processes import failure_of
 from mutirao.studies import paper_002
-from mutirao.studies.circumstances import Circumstances
-from mutirao.transports import Runner, Task, Transport, known_transports, run_program, run_task
-from mutirao.units import counted, spoken
+from mutirao.studies.transports import Runner, Task, Transport, known_transports, run_program, run_task
 
 STUDY = "interfaces"
 ITERATIONS = 1000

@@ -3,9 +3,9 @@
 import base64
 from pathlib import Path
 
-from mutirao.errors import Failure
-from mutirao.studies.chart import Bar, Group, bar_chart
-from mutirao.studies.html import (
+from mutirao.base.errors import Failure
+from mutirao.base.units import counted
+from mutirao.pages.html import (
     Page,
     beside_paper,
     how_made,
@@ -17,6 +17,7 @@ from mutirao.studies.html import (
     wide_table,
     write_files,
 )
+from mutirao.studies.chart import Bar, Group, bar_chart
 from mutirao.studies.interfaces_statements import verdicts
 from mutirao.studies.interfaces_tables import (
     KILLED_COLUMNS,
@@ -35,7 +36,6 @@ from mutirao.studies.interfaces_tables import (
     traffic_rows,
 )
 from mutirao.studies.paper_002 import TABLE_2_SIDE, TABLE_2_WORKERS
-from mutirao.units import counted
 
 _FIGURE_7_WORKERS = 16
 
@@ -61,7 +61,7 @@ def make_page(result: dict) -> Page:
                     f"at most {plan['iterations']} iterations a point")
     rows = table_2_rows(result)
     its_sections = sections(
-        "interfaces_page.html", points=plan["points"],
+        Path(__file__).with_name("interfaces_page.html"), points=plan["points"],
         figures="\n".join(_figure(result, number, side) for number, side in figures(result)),
         figure_7=_figure_7(result), verdicts=_verdicts(result),
         table_2_workers=TABLE_2_WORKERS, table_2_side=TABLE_2_SIDE,

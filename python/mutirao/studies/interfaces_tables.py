@@ -4,8 +4,8 @@ import statistics
 import textwrap
 from collections.abc import Sequence
 
-from mutirao.compact_table import BEST, compact_table
-from mutirao.studies.circumstances import busy_remarks
+from mutirao.measure.circumstances import busy_remarks
+from mutirao.pages.compact_table import BEST, compact_table
 from mutirao.studies.interfaces_statements import verdicts
 from mutirao.studies.paper_002 import FIGURES, TABLE_2_SIDE, TABLE_2_WORKERS
 

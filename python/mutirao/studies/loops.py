@@ -14,28 +14,20 @@ import tempfile
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from mutirao.compact_table import Table
-from mutirao.errors import Failure, UsageError
-from mutirao.intervals import Ratio, ratio_of_pairs
-from mutirao.lab import Lab, verify_run
-from mutirao.launch import launch
-from mutirao.mpis import Mpi, find_mpi
-from mutirao.output import working
-from mutirao.processes import failure_of
-from mutirao.progress import Steps, steps
-from mutirao.saved import total_of
-from mutirao.studies.circumstances import Circumstances, busy_remarks
-from mutirao.studies.loops_drawn import (
-    PYTHON_PROGRAM,
-    Loop,
-    commit_hash,
-    drawn_loops,
-    known_loops,
-    seeds_of,
-)
-from mutirao.units import counted
+from mutirao.base.errors import Failure, UsageError
+from mutirao.base.output import working
+from mutirao.base.progress import Steps, steps
+from mutirao.base.units import counted
+from mutirao.explain.saved import total_of
+from mutirao.lab.lab import Lab, verify_run
+from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.measure.intervals import Ratio, ratio_of_pairs
+from mutirao.pages.compact_table import Table
+from mutirao.run.launch import launch
+from mutirao.run.mpis import Mpi, find_mpi
+from mutirao.run.processes import failure_of
+from mutirao.studies.loops_drawn import PYTHON_PROGRAM, Loop, commit_hash, drawn_loops, known_loops, seeds_of
 
 STUDY = "loops"
 PROGRAM = "loop"

@@ -8,11 +8,11 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from mutirao.errors import Failure
-from mutirao.network import HostNetwork
-from mutirao.paths import ROOT
-from mutirao.presets import load_preset
-from mutirao.units import size
+from mutirao.base.errors import Failure
+from mutirao.base.paths import ROOT
+from mutirao.base.units import size
+from mutirao.lab.named_networks import load_preset
+from mutirao.lab.network import HostNetwork
 
 PYTHON_PROGRAM = ROOT / "bench" / "loop.py"
 DRAWN_PER_SEED = 12

@@ -1,9 +1,9 @@
 """`study loops` as one HTML page that needs nothing beside itself."""
 
+from mutirao.pages.html import Page, how_made, judged, listed, section, titled_table
+from mutirao.pages.html import table as html_table
 from mutirao.studies.chart import Bar, Group, bar_chart
-from mutirao.studies.circumstances import command_of
-from mutirao.studies.html import Page, how_made, judged, listed, section, titled_table
-from mutirao.studies.html import table as html_table
+from mutirao.studies.account import command_of
 from mutirao.studies.loops import BAR, DEFAULT, KNOWN, NATIVE, WARM, drawn_lines, remarks, table
 
 _STYLES = {NATIVE: "a0", DEFAULT: "a5", WARM: "a4", KNOWN: "a3"}

@@ -6,14 +6,15 @@ import statistics
 import textwrap
 from collections.abc import Mapping
 
-from mutirao.compact_table import Table
-from mutirao.lab import Lab
-from mutirao.measure import Contender
-from mutirao.mpis import Mpi
-from mutirao.output import working
-from mutirao.progress import steps
+from mutirao.base.output import working
+from mutirao.base.progress import steps
+from mutirao.lab.lab import Lab
+from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.measure.measure import Contender
+from mutirao.pages.compact_table import Table
+from mutirao.run.mpis import Mpi
 from mutirao.studies.changing_network import six_gateways
-from mutirao.studies.circumstances import Circumstances, busy_remarks, with_settings
+from mutirao.studies.account import with_settings
 from mutirao.studies.steady import Pace, run_steady
 
 STUDY = "overhead"

@@ -1,10 +1,11 @@
 """`study overhead` as one HTML page that needs nothing beside itself."""
 
+from mutirao.base.units import counted
+from mutirao.measure.circumstances import busy_remarks
+from mutirao.pages.html import Page, how_made, judged, section, table, titled_table
 from mutirao.studies.chart import Bar, Group, bar_chart
-from mutirao.studies.circumstances import busy_remarks, command_of, with_settings
-from mutirao.studies.html import Page, how_made, judged, section, table, titled_table
+from mutirao.studies.account import command_of, with_settings
 from mutirao.studies.overhead import MODES, pairs_table
-from mutirao.units import counted
 
 _TITLES = {"auto": "adaptation on", "off": "adaptation off"}
 

@@ -4,18 +4,10 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from mutirao.base.units import counted, duration
+from mutirao.pages.drawing import tree, world_map
+from mutirao.pages.html import Page, how_made, left_out_lines, legend, listed, sections, table, write_files
 from mutirao.studies.chart import Bar, Group, bar_chart
-from mutirao.studies.drawing import tree, world_map
-from mutirao.studies.html import (
-    Page,
-    how_made,
-    left_out_lines,
-    legend,
-    listed,
-    sections,
-    table,
-    write_files,
-)
 from mutirao.studies.tables import (
     COMPARISON,
     START,
@@ -30,7 +22,6 @@ from mutirao.studies.tables import (
     start_rows,
     worst_to_bound,
 )
-from mutirao.units import counted, duration
 
 _HEADING = "One broadcast, 24 hosts, six sites"
 # Classes of the style sheet. Hues are for sites, so bars are grey, but for mutirao's own choice.
@@ -53,7 +44,7 @@ def write_demo(result: dict, folder: Path) -> list[Path]:
 def make_page(result: dict, pictures: Mapping[str, str]) -> Page:
     """`pictures` are the core's drawings of the shapes, by key."""
     return _page(result, _one_broadcast(result) + sections(
-        "page.html", root=result["root"], consecutive=_consecutive(result),
+        Path(__file__).with_name("page.html"), root=result["root"], consecutive=_consecutive(result),
         citation=escape(result["paper"]["citation"]), **_beside_paper(result),
         differences=listed(result["paper"]["differences"]),
         legend_start=legend(dict(_START_STYLES.values())), start=_start(result),
@@ -78,7 +69,7 @@ def _page(result: dict, its_sections: str) -> Page:
 def _one_broadcast(result: dict) -> str:
     """What the demo shows too: the network, and single broadcasts."""
     return sections(
-        "demo_page.html", root=result["root"], map=world_map(result["network"]),
+        Path(__file__).with_name("demo_page.html"), root=result["root"], map=world_map(result["network"]),
         latencies=_latencies(result["network"]), one_shot=_one_shot(result),
         one_shot_table=_one_shot_table(result), choice=escape(choice_line(result)),
         sites=legend({f"{site}: hosts {_hosts(result, number)}": f"s{number}"

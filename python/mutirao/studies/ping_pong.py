@@ -9,15 +9,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from mutirao.errors import Failure, UsageError, unknown
-from mutirao.java import find_java
-from mutirao.lab import Lab, verify_run
-from mutirao.mpis import found_mpis
-from mutirao.output import note, working
-from mutirao.presets import load_preset
-from mutirao.progress import Steps, steps
+from mutirao.base.errors import Failure, UsageError, unknown
+from mutirao.base.output import note, working
+from mutirao.base.progress import Steps, steps
+from mutirao.base.units import size, spoken
+from mutirao.lab.lab import Lab, verify_run
+from mutirao.lab.named_networks import load_preset
+from mutirao.measure.circumstances import Circumstances
+from mutirao.run.mpis import found_mpis
 from mutirao.studies import paper_003
-from mutirao.studies.circumstances import Circumstances
+from mutirao.studies.java import find_java
 from mutirao.studies.ping_pong_causes import (
     CABLE,
     CAUSES,
@@ -33,7 +34,6 @@ from mutirao.studies.ping_pong_causes import (
 )
 from mutirao.studies.ping_pong_times import combined
 from mutirao.studies.ping_pong_ways import BY_KEY, WAYS, Change, Way, Work
-from mutirao.units import size, spoken
 
 STUDY = "ping-pong"
 QUICK_TRIPS = 5

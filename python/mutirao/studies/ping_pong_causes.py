@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from mutirao.errors import Failure, UsageError
-from mutirao.lab import Lab
+from mutirao.base.errors import Failure, UsageError
+from mutirao.lab.lab import Lab
 from mutirao.studies.ping_pong_times import Times
 from mutirao.studies.ping_pong_ways import BY_KEY, Change, Work
 

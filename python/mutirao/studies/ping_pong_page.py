@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 
-from mutirao.studies.html import (
+from mutirao.base.units import size
+from mutirao.pages.html import (
     Page,
     beside_paper,
     how_made,
@@ -16,7 +18,7 @@ from mutirao.studies.html import (
     table,
     wide_table,
 )
-from mutirao.studies.line_chart import Line, Point, line_chart
+from mutirao.pages.line_chart import Line, Point, line_chart
 from mutirao.studies.paper_003 import CITATION, CLAIMS, DIFFERENCES, SET_UP
 from mutirao.studies.ping_pong_causes import CABLE
 from mutirao.studies.ping_pong_tables import (
@@ -38,7 +40,6 @@ from mutirao.studies.ping_pong_tables import (
     time_rows,
 )
 from mutirao.studies.ping_pong_ways import BY_KEY, JAVA, MANNERS
-from mutirao.units import size
 
 # Classes of the style sheet.
 _STYLES = {manner: f"l{number}" for number, manner in enumerate(MANNERS)}
@@ -53,7 +54,7 @@ def make_page(result: dict) -> Page:
     lead = (f"Two ranks send a message to and fro, in C, Java and Python. Times are {how_many(result)},"
             f" halved; the band around a line is {_BANDS[result['rounds'] > 1]}.")
     its_sections = sections(
-        "ping_pong_page.html",
+        Path(__file__).with_name("ping_pong_page.html"),
         situations="\n".join(_situation(result, each) for each in result["situations"]),
         claims=listed(claim_lines(result)), first=_first(result),
         causes=_causes(result), copies=listed(copy_lines(result)),

@@ -4,14 +4,14 @@ import textwrap
 from collections.abc import Sequence
 from statistics import median
 
-from mutirao.compact_table import compact_table
-from mutirao.studies.circumstances import busy_remarks
-from mutirao.studies.html import left_out_lines
+from mutirao.base.units import rate, size
+from mutirao.measure.circumstances import busy_remarks
+from mutirao.pages.compact_table import compact_table
+from mutirao.pages.html import left_out_lines
 from mutirao.studies.paper_003 import CLAIMS, FIRST, Claim
 from mutirao.studies.ping_pong_causes import ONE_HOST
 from mutirao.studies.ping_pong_times import Ratio, ratios
 from mutirao.studies.ping_pong_ways import BY_KEY, JAVA, C
-from mutirao.units import rate, size
 
 _SHOWN_BYTES = (1, 1 << 10, 1 << 14, 1 << 16, 1 << 20)
 _SMALL_BYTES = 1 << 13  # below the 16 KiB from which on the paper sees both converge

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 
-from mutirao.errors import Failure
+from mutirao.base.errors import Failure
 
 _MARK = "ping-pong"
 _NORMAL_95 = 1.96

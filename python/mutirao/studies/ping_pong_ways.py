@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mutirao.errors import Failure
-from mutirao.java import GET, compiled, find_java, system_jar
-from mutirao.lab import CONTROL_HOST, Lab
-from mutirao.launch import launch
-from mutirao.mpis import Mpi, find_mpi
-from mutirao.paths import BUILD, ENVIRONMENTS, ROOT
-from mutirao.processes import Finished, argv_ending_with_us, failure_of, new_mark, run_marked
+from mutirao.base.errors import Failure
+from mutirao.base.paths import BUILD, ENVIRONMENTS, ROOT
+from mutirao.lab.lab import CONTROL_HOST, Lab
+from mutirao.run.launch import launch
+from mutirao.run.mpis import Mpi, find_mpi
+from mutirao.run.processes import Finished, argv_ending_with_us, failure_of, new_mark, run_marked
+from mutirao.studies.java import GET, compiled, find_java, system_jar
 from mutirao.studies.ping_pong_times import Times, read_times
 
 PROGRAM = "ping_pong"

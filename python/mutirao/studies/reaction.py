@@ -24,18 +24,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mutirao.compact_table import Table
-from mutirao.errors import Failure
-from mutirao.lab import Lab
-from mutirao.measure import Contender
-from mutirao.mpis import Mpi
-from mutirao.network import HostNetwork
-from mutirao.output import working
-from mutirao.progress import steps
+from mutirao.base.errors import Failure
+from mutirao.base.output import working
+from mutirao.base.progress import steps
+from mutirao.base.units import counted
+from mutirao.lab.lab import Lab
+from mutirao.lab.network import HostNetwork
+from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.measure.measure import Contender
+from mutirao.pages.compact_table import Table
+from mutirao.run.mpis import Mpi
 from mutirao.studies.changing_network import LabChange, after, before, make, six_gateways
-from mutirao.studies.circumstances import Circumstances, busy_remarks, with_settings
+from mutirao.studies.account import with_settings
 from mutirao.studies.steady import Pace, SteadyRun, run_steady
-from mutirao.units import counted
 
 STUDY = "reaction"
 ROOT = 12

@@ -2,19 +2,11 @@
 
 from collections.abc import Sequence
 
+from mutirao.measure.circumstances import busy_remarks
+from mutirao.pages.html import Page, how_made, judged, legend, section, soft, table, titled_table
+from mutirao.pages.line_chart import SECONDS, Line, Point, line_chart
 from mutirao.studies.chart import Bar, Group, bar_chart
-from mutirao.studies.circumstances import busy_remarks, command_of, with_settings
-from mutirao.studies.html import (
-    Page,
-    how_made,
-    judged,
-    legend,
-    section,
-    soft,
-    table,
-    titled_table,
-)
-from mutirao.studies.line_chart import SECONDS, Line, Point, line_chart
+from mutirao.studies.account import command_of, with_settings
 from mutirao.studies.reaction import (
     RECOVERS,
     WORSE,

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from mutirao import __version__
-from mutirao.studies.html import page_begin, warnings, written
+from mutirao.pages.html import page_begin, warnings, written
 
 FILE = "report.html"
 _HEADING = "Four papers, measured anew"

@@ -8,18 +8,18 @@ the least of it that shows the point: one MPI library, by itself and with mutira
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mutirao import core_tool
-from mutirao.errors import Failure
-from mutirao.lab import Lab
-from mutirao.measure import Contender, Measurement, Workload, measure
-from mutirao.mpis import KNOWN, Mpi, find_mpi, found_mpis
-from mutirao.network import HostNetwork
-from mutirao.output import working
-from mutirao.presets import load_preset
-from mutirao.progress import Steps, steps
-from mutirao.schedule_picture import picture
+from mutirao.base.errors import Failure
+from mutirao.base.output import working
+from mutirao.base.progress import Steps, steps
+from mutirao.catalogue import core_tool
+from mutirao.catalogue.schedule_picture import picture
+from mutirao.lab.lab import Lab
+from mutirao.lab.named_networks import load_preset
+from mutirao.lab.network import HostNetwork
+from mutirao.measure.circumstances import Circumstances
+from mutirao.measure.measure import Contender, Measurement, Workload, measure
+from mutirao.run.mpis import KNOWN, Mpi, find_mpi, found_mpis
 from mutirao.studies import paper_000
-from mutirao.studies.circumstances import Circumstances
 
 NETWORK = "six-sites"
 LENGTH_BYTES = 24

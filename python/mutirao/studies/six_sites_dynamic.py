@@ -10,27 +10,18 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mutirao import core_tool
-from mutirao.reports.full import ghs_message_bound
-from mutirao.errors import Failure
-from mutirao.lab import Lab
-from mutirao.measure import Contender
-from mutirao.mpis import Mpi
-from mutirao.network import HostNetwork
-from mutirao.output import working
-from mutirao.progress import Steps, steps
+from mutirao.base.errors import Failure
+from mutirao.base.output import working
+from mutirao.base.progress import Steps, steps
+from mutirao.catalogue import core_tool
+from mutirao.explain.full import ghs_message_bound
+from mutirao.lab.lab import Lab
+from mutirao.lab.network import HostNetwork
+from mutirao.measure.circumstances import Circumstances
+from mutirao.measure.measure import Contender
+from mutirao.run.mpis import Mpi
 from mutirao.studies import paper_000
-from mutirao.studies.changing_network import (
-    BEHIND_MS,
-    CHANGES,
-    INSIDE_MS,
-    LabChange,
-    after,
-    before,
-    make,
-    six_gateways,
-)
-from mutirao.studies.circumstances import Circumstances
+from mutirao.studies.changing_network import BEHIND_MS, CHANGES, INSIDE_MS, LabChange, after, before, make, six_gateways
 from mutirao.studies.steady import Pace, SteadyRun, run_steady
 
 STUDY = "six-sites-dynamic"

@@ -17,19 +17,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 
-from mutirao.compact_table import Table
-from mutirao.errors import Failure
-from mutirao.lab import Lab
-from mutirao.measure import Contender, Measurement, Point, check_handled, check_points
-from mutirao.mpis import Mpi
-from mutirao.network import HostNetwork
-from mutirao.output import working
-from mutirao.presets import load_preset
-from mutirao.processes import Finished, failure_of
-from mutirao.progress import Steps, steps
-from mutirao.standing_agents import StandingAgents
-from mutirao.studies.circumstances import Circumstances, busy_remarks, with_settings
-from mutirao.units import counted
+from mutirao.agent.standing_agents import StandingAgents
+from mutirao.base.errors import Failure
+from mutirao.base.output import working
+from mutirao.base.progress import Steps, steps
+from mutirao.base.units import counted
+from mutirao.lab.lab import Lab
+from mutirao.lab.named_networks import load_preset
+from mutirao.lab.network import HostNetwork
+from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.measure.measure import Contender, Measurement, Point, check_handled, check_points
+from mutirao.pages.compact_table import Table
+from mutirao.run.mpis import Mpi
+from mutirao.run.processes import Finished, failure_of
+from mutirao.studies.account import with_settings
 
 STUDY = "start"
 PROGRAM = "start"

@@ -1,8 +1,8 @@
 """`study start` as one HTML page that needs nothing beside itself."""
 
+from mutirao.pages.html import Page, how_made, judged, section, table, titled_table
 from mutirao.studies.chart import Bar, Group, bar_chart
-from mutirao.studies.circumstances import command_of, with_settings
-from mutirao.studies.html import Page, how_made, judged, section, table, titled_table
+from mutirao.studies.account import command_of, with_settings
 from mutirao.studies.start import NATIVE, NETWORK, OURS, remarks, summary, tables
 
 _HEADINGS = ("The first broadcast", "The whole job", "Until broadcasts are good")

@@ -10,16 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mutirao.errors import Failure
-from mutirao.lab import Lab
-from mutirao.measure import (
-    Contender,
-    Measurement,
-    Point,
-    check_points,
-    check_taken_part,
-)
-from mutirao.processes import failure_of
+from mutirao.base.errors import Failure
+from mutirao.lab.lab import Lab
+from mutirao.measure.measure import Contender, Measurement, Point, check_points, check_taken_part
+from mutirao.run.processes import failure_of
 
 PROGRAM = "steady"
 _BEGAN, _STOPPED, _TIMES = '{"began_ms":', '{"stopped":', '{"bytes":'

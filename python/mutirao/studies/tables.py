@@ -3,9 +3,9 @@
 import textwrap
 from collections.abc import Sequence
 
-from mutirao.compact_table import BEST, BOUND, compact_table
-from mutirao.studies.circumstances import busy_remarks
-from mutirao.units import counted, duration
+from mutirao.base.units import counted, duration
+from mutirao.measure.circumstances import busy_remarks
+from mutirao.pages.compact_table import BEST, BOUND, compact_table
 
 _STYLES = {"physical bound": BOUND, "mutirao's choice": BEST}
 COMPARISON = ("", "source", "broadcasts", "paper", "here")
