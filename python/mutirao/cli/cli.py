@@ -7,13 +7,14 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NoReturn
 
 from mutirao import __version__
 from mutirao.base.errors import Failure, UsageError, did_you_mean, unknown
+from mutirao.cli import studies
 
-# Modules of mutirao.cli.commands, in the order of the help.
+# Modules of mutirao.cli.commands, or of studies, in the order of the help.
 COMMANDS = (
     "run",
     "compare",
@@ -123,12 +124,19 @@ def make_parser() -> Parser:
     parser = Parser(prog="mutirao", description="Makes the collectives of any MPI program fit the"
                     " network it really runs on.")
     parser.add_argument("--version", action="version", version=f"mutirao {__version__}")
+    add_commands(parser, COMMANDS)
+    return parser
+
+
+def add_commands(parser: Parser, names: Iterable[str]) -> None:
     common = Parser(add_help=False)
     common.add_argument("--json", action="store_true", help="print JSON")
     subparsers = parser.add_subparsers(dest="command", metavar="command", required=True)
-    for name in COMMANDS:
-        importlib.import_module(f"mutirao.cli.commands.{name}").register(subparsers, common)
-    return parser
+    for name in names:
+        if name in studies.COMMANDS:
+            studies.register(name, subparsers, common)
+        else:
+            importlib.import_module(f"mutirao.cli.commands.{name}").register(subparsers, common)
 
 
 def _as_options(words: list[str]) -> list[str]:
