@@ -48,11 +48,14 @@ core-test:
 
 # Measures on a quiet machine; not for continuous integration.
 bars: build
-	@PYTHONPATH=python .env/cli/bin/python -P -m mutirao.bars \
+	@PYTHONPATH=python:studies .env/cli/bin/python -P -m mutirao_studies.bars \
 		$(if $(LIST),--list,$(if $(ONLY),--only $(ONLY),$(if $(filter-out 0,$(ALL)),--all)))
 
 lines:
 	@scripts/lines.py
+
+call-files:
+	@.env/cli/bin/python scripts/call_files.py
 
 demo:
 	@scripts/setup.sh --demo

@@ -1,7 +1,7 @@
 # Runs at the end of an installation.
 set(prefix "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
 execute_process(COMMAND ${CMAKE_COMMAND} -E env "PYTHONPATH=${prefix}/${package}" PYTHONDONTWRITEBYTECODE=1
-                        ${python} -P -m mutirao.manual "${prefix}/share"
+                        ${python} -P -m mutirao.cli.manual "${prefix}/share"
                 OUTPUT_VARIABLE made OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 string(REPLACE "\n" ";" made "${made}")
 set(files ${CMAKE_INSTALL_MANIFEST_FILES} ${made})

@@ -25,6 +25,6 @@ while [[ $# -gt 0 ]]; do
             exit 1 ;;
     esac
 done
-mpis=$(.env/cli/bin/python -m mutirao.mpis "${wrappers[@]}")
+mpis=$(.env/cli/bin/python -m mutirao.run.mpis "${wrappers[@]}")
 cmake --preset release --log-level=NOTICE -DMUTIRAO_MPIS="$mpis" "${options[@]}" >/dev/null
 cmake --build --preset release "${targets[@]}"

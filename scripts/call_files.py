@@ -34,7 +34,7 @@ def build(mpi: str, mpicc: str) -> None:
     subprocess.run(["cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=", "-DMUTIRAO_TESTS=OFF",
                     "-DCMAKE_CXX_FLAGS=-O0 --coverage", f"-DMUTIRAO_MPIS={mpi}={mpicc}", "--log-level=NOTICE"],
                    check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", BUILD, "--target", "mutirao-mpi-library", "mutirao"], check=True,
+    subprocess.run(["cmake", "--build", BUILD, "--target", "demo"], check=True,
                    stdout=subprocess.DEVNULL)
     source = PROGRAM.with_suffix(".c")
     source.write_text(SOURCE)
@@ -61,8 +61,8 @@ def lines_run(launcher: str, calls: int) -> Counter:
 
 
 def main() -> None:
-    listed = subprocess.run([sys.executable, "-m", "mutirao.mpis"], cwd=ROOT, capture_output=True, text=True,
-                            check=True).stdout.strip()
+    listed = subprocess.run([sys.executable, "-m", "mutirao.run.mpis"], env=os.environ | {"PYTHONPATH": str(ROOT / "python")},
+                            text=True, capture_output=True, check=True).stdout.strip()
     mpi, _, mpicc = listed.split(";")[0].partition("=")
     build(mpi, mpicc)
     launcher = str(Path(mpicc).with_name("mpirun"))

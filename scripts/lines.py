@@ -10,7 +10,7 @@ FEW_LINES = 30
 
 def is_test(path: str) -> bool:
     name = path.rpartition("/")[2]
-    return path.startswith("tests/") or "_test." in name or name.startswith("test_")
+    return path.startswith(("tests/", "studies/tests/")) or "_test." in name or name.startswith("test_")
 
 
 def is_product_cpp(path: str) -> bool:
@@ -19,8 +19,11 @@ def is_product_cpp(path: str) -> bool:
 
 
 def is_product_python(path: str) -> bool:
-    return path.startswith("python/mutirao/") and not path.startswith(("python/mutirao/studies/",
-                                                                       "python/mutirao/bars/"))
+    return path.startswith("python/mutirao/")
+
+
+def is_study(path: str) -> bool:
+    return path.startswith("studies/") and not is_test(path)
 
 
 def main() -> None:
@@ -34,7 +37,8 @@ def main() -> None:
     for value, what in [
         (sum(lines.values()), "lines that are tracked"),
         (sum_of(is_product_cpp), "of C++ without tests and simulations"),
-        (sum_of(is_product_python), "of Python and pages without studies and bars"),
+        (sum_of(is_product_python), "of Python and pages without studies, replays and bars"),
+        (sum_of(is_study), "of studies, replays and bars"),
         (sum_of(is_test), "of tests"),
         (len(lines), "files"),
         (sum(path.startswith("src/") for path in lines), "files in src"),

@@ -136,13 +136,18 @@ is_current() { [[ $(cat "$environments/$1" 2>/dev/null) == "$(requirements_stamp
 pip() { "$environments/cli/bin/python" -m pip --disable-pip-version-check -q "$@"; }
 
 make_cli_environment() {
-    if is_current cli/stamp cli; then return; fi
-    say "making .env/cli"
-    rm -rf "$environments/cli"
-    "$python" -m venv "$environments/cli"
-    pip install -r "$requirements/cli.txt"
-    pip install --no-deps --no-build-isolation -e "$root"
-    requirements_stamp cli >"$environments/cli/stamp"
+    if ! is_current cli/stamp cli; then
+        say "making .env/cli"
+        rm -rf "$environments/cli"
+        "$python" -m venv "$environments/cli"
+        pip install -r "$requirements/cli.txt"
+        requirements_stamp cli >"$environments/cli/stamp"
+    fi
+    # What its command calls is named there, so an older one would not start any more.
+    if ! cmp -s "$root/pyproject.toml" "$environments/cli/pyproject.toml"; then
+        pip install --no-deps --no-build-isolation -e "$root"
+        cp "$root/pyproject.toml" "$environments/cli/pyproject.toml"
+    fi
 }
 
 # Packages that are added to the command line's environment.

@@ -38,7 +38,7 @@ build_core() {
 # One MPI is enough for tests that call none.
 build_sanitized() {
     local mpis
-    mpis=$(.env/cli/bin/python -m mutirao.mpis)
+    mpis=$(.env/cli/bin/python -m mutirao.run.mpis)
     cmake --preset "$1" --log-level=NOTICE -DMUTIRAO_TESTS=ON -DMUTIRAO_MPIS="${mpis%%;*}" >/dev/null
     cmake --build --preset "$1" --target unit_tests
 }

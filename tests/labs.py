@@ -1,6 +1,6 @@
 """Networks for labs, and what a lab says where it cannot be."""
 
-from mutirao.network import HostNetwork
+from mutirao.lab.network import HostNetwork
 
 NOT_HERE = "cannot make network namespaces"
 

@@ -8,7 +8,7 @@ import subprocess
 import time
 from contextlib import contextmanager
 
-from mutirao.lab import CONTROL_HOST, Lab
+from mutirao.lab.lab import CONTROL_HOST, Lab
 
 _PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch")
 PROCESSORS = 2  # of each node, as Slurm is told

@@ -3,7 +3,7 @@
 import sys
 
 try:
-    from mutirao.cli import entry
+    from mutirao.cli.cli import entry
 
     entry()
 except KeyboardInterrupt:  # while modules are loaded

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from mutirao.paths import ROOT
+from mutirao.base.paths import ROOT
 from ports import free_ports
 
 

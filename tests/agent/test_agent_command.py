@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mutirao.paths import ROOT
+from mutirao.base.paths import ROOT
 
 
 def eventually(condition, seconds=60):
@@ -95,7 +95,7 @@ def test_an_interrupted_start_leaves_nothing_behind(hosts, key, agents, tmp_path
                        f"[ \"$1\" = run ] && touch {tmp_path}/began && exec sleep 60\n")
     program.chmod(0o755)
     start = (f"import sys, pathlib; sys.path.insert(0, {str(ROOT / 'python')!r});"
-             f"from mutirao import agent; agent.PROGRAM = pathlib.Path({str(program)!r});"
+             f"from mutirao.agent import agent; agent.PROGRAM = pathlib.Path({str(program)!r});"
              f"agent.start(['--name', {agents.name(0)!r}], None)")
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
     process = subprocess.Popen([sys.executable, "-c", start], env=environment,

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from mutirao.paths import ROOT
+from mutirao.base.paths import ROOT
 
 
 @pytest.fixture

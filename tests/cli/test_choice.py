@@ -9,28 +9,31 @@ import statistics
 
 import pytest
 
-from mutirao import choice_command, core_tool
-from mutirao.choice import (
+from mutirao.base.errors import Failure, UsageError
+from mutirao.base.progress import Steps
+from mutirao.catalogue import core_tool
+from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.cli.cli import make_parser
+from mutirao.lab.named_networks import load_preset
+from mutirao.measure import choice_command
+from mutirao.measure.choice import (
     NATIVE,
     OWN_CHOICE,
     Cell,
+    Hosts,
     Sample,
+    arms_for,
     free_run,
     in_turns,
     native_beside,
+    segments_for,
     summary,
 )
-from mutirao.choice_arms import Hosts, arms_for, segments_for
-from mutirao.choice_command import Plan, Runs, row_of, summary_lines
-from mutirao.cli import make_parser
-from mutirao.collectives import COLLECTIVES
-from mutirao.errors import Failure, UsageError
-from mutirao.intervals import LEAST_SAMPLES, median_interval
-from mutirao.measure import Contender, Measurement, Point, Workload
-from mutirao.measuring_words import Place
-from mutirao.mpis import KNOWN, Mpi, found_mpis
-from mutirao.presets import load_preset
-from mutirao.progress import Steps
+from mutirao.measure.choice_command import Plan, Runs, row_of, summary_lines
+from mutirao.measure.intervals import LEAST_SAMPLES, median_interval
+from mutirao.measure.measure import Contender, Measurement, Point, Workload
+from mutirao.measure.words import Place
+from mutirao.run.mpis import KNOWN, Mpi, found_mpis
 
 
 @pytest.mark.parametrize("count", range(1, 13))

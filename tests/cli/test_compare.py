@@ -13,8 +13,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from mutirao.commands import compare
-from mutirao.comparison import (
+from mutirao.base.paths import PRELOAD, ROOT
+from mutirao.cli.commands import compare
+from mutirao.measure.comparison import (
     CONFIDENCE,
     WORTH_FINDING,
     Comparison,
@@ -24,8 +25,7 @@ from mutirao.comparison import (
     verdict_line,
     warnings,
 )
-from mutirao.mpis import found_mpis
-from mutirao.paths import PRELOAD, ROOT
+from mutirao.run.mpis import found_mpis
 
 FOUND = found_mpis()
 REPEATED = 3000

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from mutirao.counterparts import COUNTERPARTS
-from mutirao.mpis import found_mpis
+from mutirao.measure.counterparts import COUNTERPARTS
+from mutirao.run.mpis import found_mpis
 
 # What Open MPI calls the catalogue's algorithms, where that is another word.
 OPEN_MPIS_WORDS = {

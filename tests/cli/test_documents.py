@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from mutirao import cli, core_tool
-from mutirao.mpis import find_mpi
-from mutirao.paths import LIBRARIES, ROOT
+from mutirao.base.paths import LIBRARIES, ROOT
+from mutirao.catalogue import core_tool
+from mutirao.cli import cli
+from mutirao.run.mpis import find_mpi
 
 TOUR = "README.md"
 DOCUMENTS = [TOUR, "docs/on-your-cluster.md", "docs/when-something-is-wrong.md", "docs/measuring.md"]
@@ -22,9 +23,9 @@ DOCUMENTS = [TOUR, "docs/on-your-cluster.md", "docs/when-something-is-wrong.md",
 BUILD = ("scripts/test.sh", "scripts/build.sh")
 INSTALLS = ("tests/cli/test_installing.py", "def test_the_command_runs_a_program")
 WHEEL = ("tests/cli/test_installing.py", "def test_without_the_source")
-BARS = ("tests/study/test_bars.py", "def test_what_is_said_and_kept")
-ONE_BAR = ("tests/study/test_bars.py", "def test_one_by_its_name")
-LOOPS = ("tests/study/test_loops.py", "def test_in_a_lab")
+BARS = ("studies/tests/test_bars.py", "def test_what_is_said_and_kept")
+ONE_BAR = ("studies/tests/test_bars.py", "def test_one_by_its_name")
+LOOPS = ("studies/tests/test_loops.py", "def test_in_a_lab")
 AGENTS = ("tests/agent/test_agent_command.py", "def test_three_agents_find_the_tree")
 ELSEWHERE = {
     "make build": BUILD,
@@ -49,8 +50,8 @@ ELSEWHERE = {
         "tests/cli/test_compare.py", "def test_each_run_has_a_profile_of_its_own_unless_asked"),
     "./mutirao compare -n 4 ./app": ("tests/cli/test_compare.py", "def test_a_program_that_mutirao_handles"),
     "./mutirao bench allreduce --choice -n 8 --bytes 8,64KiB": ("tests/cli/test_choice.py", "def test_on_one_host"),
-    "./mutirao bench broadcast --lab six-sites --roots sites": ("tests/study/test_bench.py", "def test_in_the_lab"),
-    "./mutirao tune --budget 600 --bytes 8,4KiB,1MiB": ("tests/study/test_tune.py", "def test_in_a_lab"),
+    "./mutirao bench broadcast --lab six-sites --roots sites": ("tests/measure/test_bench.py", "def test_in_the_lab"),
+    "./mutirao tune --budget 600 --bytes 8,4KiB,1MiB": ("tests/measure/test_tune.py", "def test_in_a_lab"),
     "./mutirao profile show": ("tests/cli/test_profile.py", "def test_show_names_the_best"),
     "./mutirao profile export --format openmpi -o rules": ("tests/cli/test_profile.py", "def test_open_mpis_rules"),
     "mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename rules ./app": (
@@ -58,30 +59,31 @@ ELSEWHERE = {
     "./mutirao new-algorithm allreduce my_own": ("tests/cli/test_new_algorithm.py", "def test_it_makes_a_file"),
     "scripts/setup.sh --studies && make build": ("scripts/setup.sh", "--studies) prepare_studies"),
     "./mutirao study all --report DIR --quick": (
-        "tests/study/test_allgather_study.py", "def test_one_page_of_all_papers"),
-    "./mutirao study six-sites --quick": ("tests/study/test_study.py", "def test_quick_measures_once"),
-    "./mutirao study start --quick": ("tests/study/test_start_study.py", "def test_the_program_in_the_lab"),
-    "./mutirao study reaction --quick": ("tests/study/test_steady.py", "def test_"),
+        "studies/tests/test_allgather_study.py", "def test_one_page_of_all_papers"),
+    "./mutirao study six-sites --quick": ("studies/tests/test_study.py", "def test_quick_measures_once"),
+    "./mutirao study start --quick": ("studies/tests/test_start_study.py", "def test_the_program_in_the_lab"),
+    "./mutirao study reaction --quick": ("studies/tests/test_steady.py", "def test_"),
     "./mutirao study six-sites-dynamic --quick": (
-        "tests/study/test_dynamic_study.py", "def test_every_arm_of_every_figure"),
+        "studies/tests/test_dynamic_study.py", "def test_every_arm_of_every_figure"),
     "./mutirao study loops --quick --only sgd,k-means/A": LOOPS,
-    "./mutirao study loops --pairs 4-12 --warm": ("tests/study/test_loops.py", "def test_pairs_go_on"),
+    "./mutirao study loops --pairs 4-12 --warm": ("studies/tests/test_loops.py", "def test_pairs_go_on"),
     "./mutirao study loops --only sgd --steps-scale 6": LOOPS,
     "make bars": BARS, "make bars ALL=1": BARS, "make bars ONLY=change": ONE_BAR,
-    "make bars LIST=1": ("tests/study/test_bars.py", "def test_all_bars_can_be_drawn"),
-    "./mutirao study agents --quick": ("tests/study/test_agents_study.py", "def test_a_job_waits"),
-    "./mutirao study allgather --quick": ("tests/study/test_allgather_study.py", "def test_without_the_simulator"),
+    "make bars LIST=1": ("studies/tests/test_bars.py", "def test_all_bars_can_be_drawn"),
+    "./mutirao study agents --quick": ("studies/tests/test_agents_study.py", "def test_a_job_waits"),
+    "./mutirao study allgather --quick": ("studies/tests/test_allgather_study.py", "def test_without_the_simulator"),
     "./mutirao study allgather --only simulated,predicted": (
-        "tests/study/test_allgather_study.py", "def test_simulator_and_predictor_agree"),
+        "studies/tests/test_allgather_study.py", "def test_simulator_and_predictor_agree"),
     "./mutirao study interfaces --quick": (
-        "tests/study/test_interfaces_study.py", "def test_study_goes_on_without_what_fails"),
-    "./mutirao study interfaces --only sockets,pvm": ("tests/study/test_interfaces_study.py", "def test_image_is_the_set"),
+        "studies/tests/test_interfaces_study.py", "def test_study_goes_on_without_what_fails"),
+    "./mutirao study interfaces --only sockets,pvm": (
+        "studies/tests/test_interfaces_study.py", "def test_image_is_the_set"),
     "./mutirao study interfaces --quick --lab nine-hosts": (
-        "tests/study/test_interfaces_study.py", "def test_across_the_lab"),
-    "./mutirao study ping-pong --quick": ("tests/study/test_ping_pong.py", "def test_each_way_on_this_host"),
+        "studies/tests/test_interfaces_study.py", "def test_across_the_lab"),
+    "./mutirao study ping-pong --quick": ("studies/tests/test_ping_pong.py", "def test_each_way_on_this_host"),
     "./mutirao study ping-pong --only one-host,1gbit": (
-        "tests/study/test_ping_pong.py", "def test_situations_asked_for_are_measured_alone"),
-    "./mutirao study ping-pong --trips 100": ("tests/study/test_ping_pong.py", "def test_the_study_is_on"),
+        "studies/tests/test_ping_pong.py", "def test_situations_asked_for_are_measured_alone"),
+    "./mutirao study ping-pong --trips 100": ("studies/tests/test_ping_pong.py", "def test_the_study_is_on"),
 }
 # What a reader puts in the place of these, here.
 HERE = [(r" (-np?) (64|8|4) ", r" \1 2 "), (r"/opt/mutirao/lib", str(LIBRARIES)), (r"^mutirao ", "./mutirao "),

@@ -10,14 +10,14 @@ import time
 
 import pytest
 
-from mutirao import report_file
-from mutirao.commands.explain import explain
-from mutirao.errors import Failure, UsageError
-from mutirao.report_file import announced, read_report
-from mutirao.reports.full import ghs_message_bound
-from mutirao.reports.page import make_page
-from mutirao.tree_text import draw_tree
-from mutirao.units import duration, size
+from mutirao.base.errors import Failure, UsageError
+from mutirao.base.units import duration, size
+from mutirao.catalogue.tree_text import draw_tree
+from mutirao.cli.commands.explain import explain
+from mutirao.explain import report_file
+from mutirao.explain.full import ghs_message_bound
+from mutirao.explain.page import make_page
+from mutirao.explain.report_file import announced, read_report
 
 LATENCY_US = [
     [0, 100, 9000, 9500],

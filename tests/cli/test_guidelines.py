@@ -5,23 +5,16 @@ import re
 
 import pytest
 
-from mutirao.cli import make_parser
-from mutirao.collectives import COLLECTIVES
-from mutirao.commands import guidelines as command
-from mutirao.commands.guidelines import report
-from mutirao.errors import Failure
-from mutirao.guidelines import (
-    GUIDELINES,
-    MARGIN,
-    Term,
-    check,
-    guidelines_for,
-    lengths_of_each,
-)
-from mutirao.measure import Measurement, Point
-from mutirao.measuring_words import Place
-from mutirao.mpis import KNOWN, Mpi, found_mpis
-from mutirao.paths import ROOT
+from mutirao.base.errors import Failure
+from mutirao.base.paths import ROOT
+from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.cli.cli import make_parser
+from mutirao.cli.commands import guidelines as command
+from mutirao.cli.commands.guidelines import report
+from mutirao.measure.guidelines import GUIDELINES, MARGIN, Term, check, guidelines_for, lengths_of_each
+from mutirao.measure.measure import Measurement, Point
+from mutirao.measure.words import Place
+from mutirao.run.mpis import KNOWN, Mpi, found_mpis
 
 RANKS = 4
 BLOCKS = [8, 1024]

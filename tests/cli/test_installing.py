@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from mutirao.mpis import found_mpis
-from mutirao.paths import BUILD, ROOT
+from mutirao.base.paths import BUILD, ROOT
+from mutirao.run.mpis import found_mpis
 
 MODULES = Path("/usr/share/modules/init/bash")
 SYSTEMS = [mpi for mpi in found_mpis() if not mpi.is_outside_the_system]

@@ -11,10 +11,9 @@ import time
 
 import pytest
 
-from mutirao.mpis import found_mpis
-from mutirao.paths import ROOT
-from mutirao.processes import NotBegun, Room, new_mark, run_marked, side_by_side
-from mutirao.shared_segments import remove_orphaned_segments
+from mutirao.base.paths import ROOT
+from mutirao.run.mpis import found_mpis
+from mutirao.run.processes import NotBegun, Room, new_mark, remove_orphaned_segments, run_marked, side_by_side
 
 FOUND = found_mpis()
 SECONDS = 20

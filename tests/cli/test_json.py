@@ -2,7 +2,7 @@
 
 import json
 
-from mutirao.mpis import found_mpis
+from mutirao.run.mpis import found_mpis
 
 
 def parsed(answer):

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-
-from mutirao.commands.explain import explain
-from mutirao.report_file import keep_for_explain, read_report
 from test_explain import ACCOUNT, REPORT, with_class
+
+from mutirao.cli.commands.explain import explain
+from mutirao.explain.report_file import keep_for_explain, read_report
 
 PROGRAM = ["./app", "--size", "3"]
 

@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from mutirao.lab import Lab
-from mutirao.launchers import AS_ROOT, launching
-from mutirao.mpis import found_mpis
-from mutirao.paths import PRELOAD, ROOT
-from mutirao.presets import load_preset
+from mutirao.base.paths import PRELOAD, ROOT
+from mutirao.lab.lab import Lab
+from mutirao.lab.named_networks import load_preset
+from mutirao.run.launchers import AS_ROOT, launching
+from mutirao.run.mpis import found_mpis
 
 FOUND = found_mpis()
 each_mpi = pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from mutirao.commands import doctor
-from mutirao.errors import UsageError
-from mutirao.launch import spread
-from mutirao.mpis import KNOWN, cmake_list, found_mpis, made_of, mpi_in
-from mutirao.program_mpi import check_linked, mpi_of
+from mutirao.base.errors import UsageError
+from mutirao.cli.commands import doctor
+from mutirao.lab.network import spread
+from mutirao.run.mpis import KNOWN, cmake_list, found_mpis, made_of, mpi_in
+from mutirao.run.program_mpi import check_linked, mpi_of
 
 FOUND = found_mpis()
 each_mpi = pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])

@@ -5,9 +5,10 @@ import signal
 
 import pytest
 
-from mutirao import cli, progress
-from mutirao.output import fitted, print_lines
-from mutirao.units import spoken
+from mutirao.base import progress
+from mutirao.base.output import fitted, print_lines
+from mutirao.base.units import spoken
+from mutirao.cli import cli
 
 SITES = ["", *(f"region-{number}" for number in range(10))]
 MATRIX = [[site, *(f"{149.5 + number:.1f}" for number in range(10))] for site in SITES[1:]]

@@ -10,9 +10,9 @@ import sys
 
 import pytest
 
-from mutirao.launch import launch
-from mutirao.mpis import found_mpis
-from mutirao.paths import BUILD, LIBRARIES, PRELOAD, ROOT
+from mutirao.base.paths import BUILD, LIBRARIES, PRELOAD, ROOT
+from mutirao.run.launch import launch
+from mutirao.run.mpis import found_mpis
 
 CALLS = 5
 C_PROGRAM = f"""

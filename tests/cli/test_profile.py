@@ -6,13 +6,13 @@ import sqlite3
 
 import pytest
 
-from mutirao import profile
-from mutirao.counterparts import COUNTERPARTS, counterpart, from_open_mpi
-from mutirao.core_tool import check_settings
-from mutirao.exports import FORMATS, tables
-from mutirao.mpich_selection import own_choices
-from mutirao.mpis import found_mpis
-from mutirao.profile import Fabric, Row
+from mutirao.catalogue.core_tool import check_settings
+from mutirao.measure import profile
+from mutirao.measure.counterparts import COUNTERPARTS, counterpart, from_open_mpi
+from mutirao.measure.exports import FORMATS, tables
+from mutirao.measure.mpich_selection import own_choices
+from mutirao.measure.profile import Fabric, Row
+from mutirao.run.mpis import found_mpis
 
 HOSTS = Fabric(1, 4, 4, (20000.0,) * 6, "", "")
 OPEN_MPI = "Open MPI v5.0.11"

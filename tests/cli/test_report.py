@@ -7,14 +7,14 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-
-from mutirao.reports.page import make_page
-from mutirao.reports.rulings import colours_of, periods, sparkline, timeline
-from mutirao.reports.scatter import points_of, scatter, within_twice
-from mutirao.reports.site_map import site_map
-from mutirao.saved import Account, account_of, all_classes, own_calls, probe_calls, total_of
-from pages import assert_stands_alone, checked
 from test_explain import REPORT, following
+
+from mutirao.explain.page import make_page
+from mutirao.explain.rulings import colours_of, periods, sparkline, timeline
+from mutirao.explain.saved import Account, account_of, all_classes, own_calls, probe_calls, total_of
+from mutirao.explain.scatter import points_of, scatter, within_twice
+from mutirao.explain.site_map import site_map
+from pages import assert_stands_alone, checked
 
 HOSTILE = '"><script>alert(1)</script>$json & \'x'
 

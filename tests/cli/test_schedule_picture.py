@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mutirao.schedule_picture import hops_of, picture, worth_drawing
+from mutirao.catalogue.schedule_picture import hops_of, picture, worth_drawing
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from mutirao.measuring_words import size_argument
+from mutirao.base.units import size_argument
 
 
 def test_a_tree_names_every_rank_once_with_its_time(typed):

@@ -15,13 +15,13 @@ import termios
 import time
 
 import pytest
-
 from make_agent_dump import FAR_US, STARTED_S, WORSE_US, agent_dump
-from mutirao.commands.top import read_series
-from mutirao.errors import Failure
-from mutirao.paths import BUILD, ROOT
-from mutirao.top_frame import Past, Shown, change_of, frame, ranked, sparkline
-from mutirao.top_view import read_view
+
+from mutirao.agent.seen import read_view
+from mutirao.base.errors import Failure
+from mutirao.base.paths import BUILD, ROOT
+from mutirao.cli.commands.top import read_series
+from mutirao.explain.top_frame import Past, Shown, change_of, frame, ranked, sparkline
 from ports import free_ports
 
 

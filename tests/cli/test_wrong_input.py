@@ -4,8 +4,8 @@ import argparse
 
 import pytest
 
-from mutirao import cli
-from mutirao.measuring_words import place_of
+from mutirao.cli import cli, studies
+from mutirao.measure.words import place_of
 
 # Each row: the words, and what the line must name.
 WRONG = [
@@ -263,6 +263,14 @@ def test_help_and_version_by_any_name(mutirao):
         assert answer.returncode == 0 and "doctor" in answer.stdout and answer.stderr == ""
     assert mutirao("help", "run").stdout == mutirao("run", "--help").stdout != ""
     assert mutirao("version").stdout == mutirao("--version").stdout != ""
+
+
+@pytest.mark.parametrize("words", [["study", "six-sites", "--quick"], ["study", "--help"], ["replay"]], ids=" ".join)
+def test_where_there_are_no_studies_one_line_says_where_they_are(typed, monkeypatch, words):
+    monkeypatch.setattr(studies, "_PACKAGE", "studies_of_nobody")
+    answer = typed(*words)
+    assert (answer.returncode, answer.stdout, answer.stderr.count("\n")) == (1, "", 1)
+    assert f"./mutirao {words[0]} in a clone" in answer.stderr
 
 
 def test_more_ranks_than_hosts_are_right_and_said(capsys):

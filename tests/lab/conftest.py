@@ -2,8 +2,9 @@
 
 import pytest
 
-from mutirao.lab import Lab
-from mutirao.network import HostNetwork
+from mutirao.lab.lab import Lab
+from mutirao.lab.network import HostNetwork
+
 
 @pytest.fixture
 def three_sites():

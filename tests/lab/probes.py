@@ -6,7 +6,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
-from mutirao import udp_probe
+from mutirao.lab import udp_probe
 
 MOST_MEDIANS = 10
 HARDLY_LATE_MS = 20

@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from mutirao.errors import Failure, UsageError
-from mutirao.lab import Lab
-from mutirao.lab_control import Connection
-from mutirao.lab_view import changes
-from mutirao.network import HostNetwork
+from mutirao.base.errors import Failure, UsageError
+from mutirao.lab.control import Connection
+from mutirao.lab.lab import Lab
+from mutirao.lab.network import HostNetwork
+from mutirao.lab.view import changes
 from noise import in_time
 from probes import address_of, least_round_trip_ms, output_of
 

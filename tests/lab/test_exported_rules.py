@@ -6,12 +6,12 @@ import re
 import pytest
 
 from labs import network_of
-from mutirao.exports import FORMATS, tables
-from mutirao.lab import Lab
-from mutirao.measure import Contender, Workload, measure
-from mutirao.mpich_selection import FORMAT as MPICH_SELECTION
-from mutirao.mpis import found_mpis
-from mutirao.profile import Fabric, Profile, Row
+from mutirao.lab.lab import Lab
+from mutirao.measure.exports import FORMATS, tables
+from mutirao.measure.measure import Contender, Workload, measure
+from mutirao.measure.mpich_selection import FORMAT as MPICH_SELECTION
+from mutirao.measure.profile import Fabric, Profile, Row
+from mutirao.run.mpis import found_mpis
 
 ONE_WAY_MS = 100  # a scheduler may keep a rank waiting for some 10 ms
 HOSTS = Fabric(1, 4, 4, (ONE_WAY_MS * 1000.0,) * 6, "", "")

@@ -4,10 +4,10 @@ import socket
 
 import pytest
 
-from mutirao.errors import Failure, UsageError
-from mutirao.lab import Lab
-from mutirao.lab_control import Connection
-from mutirao.network import HostNetwork
+from mutirao.base.errors import Failure, UsageError
+from mutirao.lab.control import Connection
+from mutirao.lab.lab import Lab
+from mutirao.lab.network import HostNetwork
 from probes import HARDLY_LATE_MS, burst, least_round_trip_ms, output_of, round_trip_ms, running
 
 # Never early is exact; how late depends on the machine.

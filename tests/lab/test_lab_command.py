@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from mutirao.lab import Lab
-from mutirao.paths import ROOT
-from mutirao.presets import load_preset
+from mutirao.base.paths import ROOT
+from mutirao.lab.lab import Lab
+from mutirao.lab.named_networks import load_preset
 
 
 @pytest.fixture

@@ -5,10 +5,9 @@ import random
 
 import pytest
 
-from mutirao.errors import UsageError
-from mutirao.network import HostNetwork, read_csv
-from mutirao.network_argument import load_network
-from mutirao.presets import load_preset, preset_names
+from mutirao.base.errors import UsageError
+from mutirao.lab.named_networks import load_network, load_preset, preset_names
+from mutirao.lab.network import HostNetwork, read_csv
 
 GOOD = [
     pytest.param("0,10\n20,0\n", ["S0", "S1"], id="numbers only"),

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from mutirao.errors import UsageError
-from mutirao.lab import Lab, lab_file
+from mutirao.base.errors import UsageError
+from mutirao.lab.lab import Lab, lab_file
 from probes import output_of
 
 SECONDS = 20
@@ -175,8 +175,8 @@ def test_killed_router_leaves_nothing(lab_possible, three_sites):
 
 
 def test_unnamed_lab_ends_with_its_creator(lab_possible, tmp_path):
-    script = ("import os, sys\nfrom mutirao.lab import Lab\n"
-              "from mutirao.network import HostNetwork\n"
+    script = ("import os, sys\nfrom mutirao.lab.lab import Lab\n"
+              "from mutirao.lab.network import HostNetwork\n"
               "lab = Lab.up(HostNetwork.from_sites(['A', 'B'], [[0, 0], [0, 0]]))\n"
               "print(lab.control_path, flush=True)\nos.kill(os.getpid(), 9)\n")
     python = str(Path(sys.modules["mutirao"].__file__).parents[1])

@@ -11,14 +11,14 @@ import pytest
 
 import mutirao
 from labs import NOT_HERE
-from mutirao.lab import lab_file
+from mutirao.lab.lab import lab_file
 
 NOBODY = 65534
 
 SCRIPT = """
 import json, subprocess, sys
-from mutirao.lab import Lab
-from mutirao.network import HostNetwork
+from mutirao.lab.lab import Lab
+from mutirao.lab.network import HostNetwork
 sys.path.insert(0, sys.argv[1])
 from probes import least_round_trip_ms, output_of
 

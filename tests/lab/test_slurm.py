@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from labs import network_of
-from mutirao.launch_styles import is_open_mpi
-from mutirao.mpis import found_mpis
-from mutirao.paths import LIBRARIES, PRELOAD, ROOT
-from slurm import slurm_cluster, why_not, wait_until
+from mutirao.base.paths import LIBRARIES, PRELOAD, ROOT
+from mutirao.run.launch_styles import is_open_mpi
+from mutirao.run.mpis import found_mpis
+from slurm import slurm_cluster, wait_until, why_not
 
 NODES = 4
 RANKS = 8

@@ -2,8 +2,8 @@
 
 import pytest
 
-from mutirao.errors import Failure
-from mutirao.lab import verify_run
+from mutirao.base.errors import Failure
+from mutirao.lab.lab import verify_run
 
 
 def test_accepts_what_is_possible():

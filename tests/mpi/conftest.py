@@ -2,8 +2,8 @@
 
 import pytest
 
-from mutirao.launch import launch
-from mutirao.mpis import found_mpis
+from mutirao.run.launch import launch
+from mutirao.run.mpis import found_mpis
 
 BUILT = [mpi for mpi in found_mpis() if mpi.built]
 # From PyPI, always of the same version; those that tests of other things than MPI libraries use.

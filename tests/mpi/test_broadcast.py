@@ -4,7 +4,7 @@ run natively it shows that what it expects is what the MPI library does."""
 import pytest
 
 from ends import calls_of, chosen_in
-from mutirao.core_tool import algorithms
+from mutirao.catalogue.core_tool import algorithms
 from reference import kruskal
 from shapes import SHAPES, Shape
 

@@ -6,9 +6,9 @@ import time
 import pytest
 
 from labs import network_of
-from mutirao.lab import Lab
-from mutirao.measure import Contender
-from mutirao.studies.steady import Pace, run_steady
+from mutirao.lab.lab import Lab
+from mutirao.measure.measure import Contender
+from mutirao_studies.paper_000.steady import Pace, run_steady
 from noise import in_time
 from reference import kruskal
 

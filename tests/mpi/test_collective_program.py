@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from mutirao.collectives import COLLECTIVES
+from mutirao.catalogue.collectives import COLLECTIVES
 from noise import in_time
 
 pytestmark = pytest.mark.on_any_mpi  # natively: the program is the benchmark's

@@ -5,7 +5,7 @@ what the MPI library does. That an algorithm ran is seen in the report's counts.
 import pytest
 
 from ends import calls_of, passed
-from mutirao.core_tool import algorithms
+from mutirao.catalogue.core_tool import algorithms
 from shapes import ALONE, SHAPES, Shape, runs, seldom_if_many
 
 ROWS = [row for row in algorithms() if row["collective"] != "broadcast"]  # test_broadcast.py

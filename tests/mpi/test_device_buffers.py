@@ -3,7 +3,7 @@
 import subprocess
 
 from ends import decided_calls, passed, settings_of
-from mutirao.paths import PRELOAD
+from mutirao.base.paths import PRELOAD
 
 DRIVER = """
 #define _GNU_SOURCE

@@ -3,8 +3,7 @@ goes on; nothing is written into its memory later."""
 
 import pytest
 
-from ends import (STARTS, decided_calls, ends_as_natively, passed, ruled_collectives, settings_of,
-                  start_and_broadcast)
+from ends import STARTS, decided_calls, ends_as_natively, passed, ruled_collectives, settings_of, start_and_broadcast
 
 start_modes = pytest.mark.parametrize("start", STARTS)
 

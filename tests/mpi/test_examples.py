@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from ends import decided_calls, settings_of
-from mutirao.paths import ROOT
+from mutirao.base.paths import ROOT
 
 EXAMPLES = ROOT / "examples"
 FORCED = {"broadcast": "binomial", "allreduce": "recursive_doubling", "scatter": "linear", "scatterv": "linear",

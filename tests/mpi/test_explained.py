@@ -2,19 +2,19 @@
 
 import re
 import threading
-from mutirao.paths import PRELOAD
 from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
+from slow_native import slow_native
 
 from ends import passed
-from mutirao.profile import Fabric, Row, add
-from mutirao.report_file import read_report
-from mutirao.saved import start_us, total_of
-from mutirao.units import duration
+from mutirao.base.paths import PRELOAD
+from mutirao.base.units import duration
+from mutirao.explain.report_file import read_report
+from mutirao.explain.saved import start_us, total_of
+from mutirao.measure.profile import Fabric, Row, add
 from noise import in_time
-from slow_native import slow_native
 
 
 @pytest.mark.on_any_mpi

@@ -7,10 +7,9 @@ import pytest
 
 from ends import calls_of, chosen_in
 from labs import network_of
-from mutirao.lab import Lab, verify_run
-from mutirao.launch import launch
+from mutirao.lab.lab import Lab, verify_run
+from mutirao.run.launch import launch
 from noise import in_time
-
 
 MOST_AHEAD_US = 50
 

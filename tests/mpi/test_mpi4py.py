@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from mutirao.core_tool import algorithms
-from mutirao.launch import launch
-from mutirao.paths import BUILD
+from mutirao.base.paths import BUILD
+from mutirao.catalogue.core_tool import algorithms
+from mutirao.run.launch import launch
 from shapes import Shape, runs
 
 pytestmark = pytest.mark.long

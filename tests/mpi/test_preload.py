@@ -8,8 +8,8 @@ import time
 import pytest
 
 from ends import decided_calls
-from mutirao.launch import launch
-from mutirao.paths import PRELOAD
+from mutirao.base.paths import PRELOAD
+from mutirao.run.launch import launch
 
 TWO_HOSTS = {"start": "wait", "ranks_per_host": "1", "broadcast": "binomial"}
 

@@ -5,11 +5,21 @@ import subprocess
 
 import pytest
 
-from ends import (STARTS, by_ucx, calls_of, decided_calls, ends_as_natively, lines_of_ours, passed, settings_of,
-                  skip_reason, start_and_broadcast)
-from mutirao.launch import launch
-from mutirao.paths import PRELOAD, ROOT
-from mutirao.saved import total_of
+from ends import (
+    STARTS,
+    by_ucx,
+    calls_of,
+    decided_calls,
+    ends_as_natively,
+    lines_of_ours,
+    passed,
+    settings_of,
+    skip_reason,
+    start_and_broadcast,
+)
+from mutirao.base.paths import PRELOAD, ROOT
+from mutirao.explain.saved import total_of
+from mutirao.run.launch import launch
 from noise import in_time
 
 start_modes = pytest.mark.parametrize("start", STARTS)

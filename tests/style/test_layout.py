@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from mutirao.paths import ROOT
+from mutirao.base.paths import ROOT
 
 MOST_FUNCTION_LINES = 60
 # From the bottom up.

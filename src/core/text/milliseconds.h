@@ -21,7 +21,7 @@ inline std::string duration(double us) {
     return text;
 }
 
-/// Three to four digits, as the command line has it (python/mutirao/units.py): "351.2 ms", "4.37 s".
+/// Three to four digits, as the command line has it (python/mutirao/base/units.py): "351.2 ms", "4.37 s".
 inline std::string short_duration(double us) {
     const bool in_us = us < 1e3, in_ms = us < 1e6;
     const double value = in_us ? us : in_ms ? us / 1e3 : us / 1e6;

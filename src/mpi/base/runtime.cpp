@@ -21,7 +21,7 @@ namespace {
 
 // What sites and their module files set for any package, and what the launcher says; no settings. The command line
 // passes over them, too
-// (python/mutirao/user_settings.py).
+// (python/mutirao/run/user_settings.py).
 bool is_of_a_site(std::string_view entry) {
     return std::ranges::any_of(
         std::to_array<std::string_view>({"MUTIRAO_HOME=", "MUTIRAO_ROOT=", "MUTIRAO_DIR=", "MUTIRAO_VERSION=", "MUTIRAO_LAUNCH="}),

@@ -1,0 +1,154 @@
+"""What all tests need: a runtime folder of their own, so that their labs never meet a user's, and
+programs that can be interrupted. Of tests that differ by their `shape` only one is run, chosen by a
+seed; so of those that differ by which of the distribution's MPI libraries they run on, and of those marked
+`on_any_mpi` by which of all; and none marked `long`. With --everything all are."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections import defaultdict
+
+import pytest
+
+from labs import NOT_HERE
+from made_up import mpi_named
+from mutirao.base.errors import Failure
+from mutirao.cli import cli
+from mutirao.lab.lab import Lab
+from mutirao.lab.network import HostNetwork
+from mutirao.measure.measure import Contender
+
+
+def pytest_addoption(parser):
+    parser.addoption("--everything", action="store_true", help="every shape, and what takes long")
+    parser.addoption("--seed", type=int, help="which shapes are run; random unless given")
+
+
+def pytest_configure(config):
+    if config.option.seed is None:
+        told = getattr(config, "workerinput", {})
+        config.option.seed = told.get("seed", random.SystemRandom().randrange(10**6))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """All workers are to collect the same tests."""
+    node.workerinput["seed"] = node.config.option.seed
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if not config.option.everything:
+        terminalreporter.write_line(f"shapes chosen by --seed {config.option.seed}")
+
+
+@pytest.hookimpl(trylast=True)  # what is asked for by name is all there is to choose from
+def pytest_collection_modifyitems(config, items):
+    if config.option.everything:
+        return
+    alike = defaultdict(list)
+    for item in items:
+        if not item.get_closest_marker("long") and not _is_skipped(item):
+            alike[_but_for_what_is_chosen(item)].append(item)
+    chosen = {random.Random(f"{config.option.seed} {name}").choice(group)
+              for name, group in alike.items()}
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = [item for item in items if item in chosen]
+
+
+def _params_of(item):
+    return item.callspec.params if hasattr(item, "callspec") else {}
+
+
+def _known_mpi(item):
+    params = _params_of(item)
+    return getattr(params.get("mpi", params.get("wheel")), "known", None)
+
+
+def _is_skipped(item):
+    """What skips itself is not to be chosen."""
+    known = _known_mpi(item)
+    return known and not known.environment and "wheels_only" in item.fixturenames
+
+
+def _but_for_what_is_chosen(item):
+    name = item.nodeid.replace(str(_params_of(item).get("shape", "")), "")
+    known = _known_mpi(item)
+    if known and (item.get_closest_marker("on_any_mpi") or not known.environment):
+        name = name.replace(known.name, "")
+    return name
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_runtime_folder():
+    """Short, since the path of a socket may have 107 characters only."""
+    folder = tempfile.mkdtemp(prefix="mutirao-test-")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", folder)
+        yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_profile():
+    """What a test measures depends on no earlier job, and is no news for the user's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MUTIRAO_PROFILE", "off")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible():
+    """Also where the tests run in the background of a shell, which lets its children ignore that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="session")
+def lab_possible(own_runtime_folder):
+    """Skips where the kernel forbids namespaces; any other trouble is a failure."""
+    try:
+        Lab.up(HostNetwork.from_sites(["A", "B"], [[0, 0], [0, 0]])).down()
+    except Failure as failure:
+        if NOT_HERE in str(failure):
+            pytest.skip(str(failure))
+        raise
+
+
+@pytest.fixture
+def surroundings(tmp_path):
+    """The environment: no settings from outside, and a state folder for this test alone."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MUTIRAO_")}
+    return {**kept, "XDG_STATE_HOME": str(tmp_path / "state")}
+
+
+@pytest.fixture
+def typed(surroundings, tmp_path, monkeypatch, capfd):
+    """The command in this very process, which takes less time than one of its own: a traceback fails the test."""
+    for name in os.environ.keys() - surroundings.keys():
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_STATE_HOME", surroundings["XDG_STATE_HOME"])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words, **environment):
+        with monkeypatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            code = cli.main(list(map(str, words)))
+        return subprocess.CompletedProcess(words, code, *capfd.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def contender(tmp_path):
+    def make(name, **settings):
+        native = name == "native"
+        return Contender(name, mpi_named("openmpi-5", tmp_path),
+                         None if native else {"broadcast": name, **settings})
+
+    return make

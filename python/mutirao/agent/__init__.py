@@ -1,0 +1,1 @@
+"""The agents of hosts: starting, ending and asking them. Draws nothing."""

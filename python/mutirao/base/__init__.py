@@ -1,0 +1,1 @@
+"""What all need: where things lie, errors, output, units, files of the user. Imports no other package."""

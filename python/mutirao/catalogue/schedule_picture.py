@@ -1,0 +1,227 @@
+"""A schedule as a picture: time runs to the right, a row per rank, an arrow per message, timed by the predictor and
+coloured by how many hops the message is from the rank where it began. The SVG is whole: it can be opened, mailed or
+pasted into a page."""
+
+import math
+import zlib
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from html import escape
+
+from mutirao.base.units import counted, size
+
+_WIDTH, _TOP, _LEGEND, _BOTTOM, _RIGHT = 1120, 108, 70, 48, 96  # px, as all that follows
+_LEAST_LABEL, _LEAST_ROW_LINE = 12, 6
+_MOST_ARROWHEADS, _MOST_MESSAGES = 300, 2000
+
+# Colours that stay apart for most colour-blind people (after Okabe and Ito), for light and for dark pages; the last is
+# for all further hops.
+_HOPS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a4fbf", "#555555"]
+_HOPS_ON_DARK = ["#4aa8e0", "#ef8a4a", "#2fc79b", "#e0a0c4", "#f0b93a", "#8fd0f5", "#a98be0", "#9aa4ad"]
+_LIGHT = {"page": "#ffffff", "ink": "#1c2733", "quiet": "#52606d", "line": "#e3e8ed", "busy": "#b8c4d0", "root": "#ffedc9",
+          "band": "#f1f4f7", "wrong": "#b3261e"}
+_DARK = {"page": "#14191f", "ink": "#e4e9ee", "quiet": "#9aa8b5", "line": "#2b343d", "busy": "#55636f", "root": "#4a3c17",
+         "band": "#1c242c", "wrong": "#ff8a80"}
+
+
+def picture(shown: dict) -> str:
+    """`shown`: what `mutirao-core show --format json` says."""
+    return "\n".join(_Picture(shown).lines()) + "\n"
+
+
+def hops_of(messages: Sequence[dict], ranks: int) -> list[int]:
+    """Of each message: 1 if its sender had received nothing when it sent, else one more than the most hops of what it
+    had received. The messages are in order of arrival."""
+    hops, of_rank, arrived = [1] * len(messages), [0] * ranks, 0
+    for i in sorted(range(len(messages)), key=lambda i: messages[i]["start_us"]):
+        while arrived < len(messages) and messages[arrived]["arrive_us"] <= messages[i]["start_us"]:
+            to = messages[arrived]["to"]
+            of_rank[to] = max(of_rank[to], hops[arrived])
+            arrived += 1
+        hops[i] = 1 + of_rank[messages[i]["from"]]
+    return hops
+
+
+def worth_drawing(messages: Sequence[dict]) -> list[int]:
+    """All, or the first and the last between every two ranks, or an even choice of those."""
+    if len(messages) <= _MOST_MESSAGES:
+        return list(range(len(messages)))
+    ends: dict[tuple[int, int], tuple[int, int]] = {}
+    for i, each in enumerate(messages):
+        pair = each["from"], each["to"]
+        ends[pair] = ends.get(pair, (i, i))[0], i
+    chosen = sorted({i for pair in ends.values() for i in pair})
+    return chosen[::math.ceil(len(chosen) / _MOST_MESSAGES)]
+
+
+def _tick_step(span: float) -> float:
+    """1, 2 or 5 times a power of ten, so that about eight of them make `span`."""
+    power = 10 ** math.floor(math.log10(span / 8))
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= span / 8)
+
+
+def _style(name: str, colours: dict[str, str], hops: Sequence[str]) -> str:
+    rules = [f".{name} {what}" for what in (
+        f"{{fill:{colours['ink']}}}", f".page{{fill:{colours['page']}}}", f".quiet{{fill:{colours['quiet']}}}",
+        f".wrong{{fill:{colours['wrong']}}}", f".band{{fill:{colours['band']}}}", f".root{{fill:{colours['root']}}}",
+        f".line{{stroke:{colours['line']}}}", f".busy{{stroke:{colours['busy']};stroke-linecap:round}}")]
+    rules[0] = f".{name}{{fill:{colours['ink']}}}"
+    rules += [f".{name} .hop{i}{{stroke:{colour}}}.{name} .head{i}{{fill:{colour}}}" for i, colour in enumerate(hops)]
+    return "".join(rules)
+
+
+class _Picture:
+    def __init__(self, shown: dict) -> None:
+        self._shown, self._messages = shown, shown["messages"]
+        self._ranks = shown["ranks"]
+        self._host_of = shown["host_of"]
+        self._done_us = shown["rank_complete_us"]
+        self._stuck = shown["predicted_us"] is None
+        self._by_host = len(set(self._host_of)) < self._ranks
+        in_rows = sorted(range(self._ranks), key=lambda rank: self._host_of[rank])
+        self._row_of = {rank: row for row, rank in enumerate(in_rows)}
+        self._hops = hops_of(self._messages, self._ranks)
+        self._drawn = worth_drawing(self._messages)
+        self._row = min(min(max(700 / self._ranks, 14), 44), 2000 / self._ranks)
+        self._left = 28 + 7 * max(len(self._label(rank)) for rank in range(self._ranks))
+        self._span_us = max((us for us in self._done_us if us is not None), default=0) or 1000
+        self._decimals = min(max(3 - math.floor(math.log10(self._span_us / 1000)), 0), 6)
+        # That sends and never receives, if there is exactly one.
+        roots = {each["from"] for each in self._messages} - {each["to"] for each in self._messages}
+        self._root = roots.pop() if len(roots) == 1 else None
+        self._name = f"schedule-{zlib.crc32(shown['title'].encode()):08x}"  # several pictures may live on one page
+
+    def lines(self) -> Iterator[str]:
+        height = self._end() + _BOTTOM
+        yield (f'<svg xmlns="http://www.w3.org/2000/svg" class="{self._name}" width="{_WIDTH}" height="{height:.1f}"'
+               f' viewBox="0 0 {_WIDTH} {height:.1f}" font-family="system-ui, \'Segoe UI\', \'DejaVu Sans\', sans-serif"'
+               ' font-size="12">')
+        yield (f"<style>{_style(self._name, _LIGHT, _HOPS)}@media (prefers-color-scheme: dark)"
+               f"{{{_style(self._name, _DARK, _HOPS_ON_DARK)}}}</style><defs>")
+        for i in range(len(_HOPS)):
+            yield (f'<marker id="{self._name}-{i}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8"'
+                   f' markerUnits="userSpaceOnUse" orient="auto"><path class="head{i}" d="M0 1 8 4 0 7z"/></marker>')
+        yield '</defs><rect class="page" width="100%" height="100%"/>'
+        yield from self._heading()
+        yield from self._legend()
+        if self._by_host:
+            yield from self._bands()
+        yield from self._axis()
+        for rank in range(self._ranks):
+            yield from self._rank(rank)
+        yield from self._arrows()
+        yield "</svg>"
+
+    def _x(self, us: float) -> float:
+        return self._left + us / self._span_us * (_WIDTH - self._left - _RIGHT)
+
+    def _y(self, rank: int) -> float:
+        return _TOP + (self._row_of[rank] + 0.5) * self._row
+
+    def _end(self) -> float:
+        return _TOP + self._ranks * self._row
+
+    def _ms(self, us: float) -> str:
+        return f"{us / 1000:.{self._decimals}f}"
+
+    def _label(self, rank: int) -> str:
+        first = self._by_host and self._host_of.index(self._host_of[rank]) == rank
+        return f"host {self._host_of[rank]}, {rank}" if first else str(rank)
+
+    def _heading(self) -> Iterator[str]:
+        yield _text(16, 28, self._shown["title"], 'font-size="17" font-weight="600"')
+        facts = f"{counted(self._ranks, 'rank')}, {counted(len(self._messages), 'message')}, " + (
+            "stuck: some steps never run" if self._stuck
+            else f"complete after {self._ms(self._shown['predicted_us'])} ms (predicted)")
+        if len(self._drawn) < len(self._messages):
+            facts += f"; drawn: {counted(len(self._drawn), 'message')}, of those first and last between two ranks"
+        yield _text(16, 48, facts, f'class="{"wrong" if self._stuck else "quiet"}"')
+
+    def _legend(self) -> Iterator[str]:
+        most = max(self._hops, default=0)
+        entries = [(self._stroke(hops, 2) + self._marker(hops), counted(hops, "hop") + (
+            " or more" if hops == len(_HOPS) < most else "")) for hops in range(1, min(most, len(_HOPS)) + 1)]
+        if most:
+            entries.append(('class="busy" stroke-width="4"', "first to last step"))
+        at = 16.0
+        for attributes, name in entries:
+            yield _line(at, _LEGEND, at + 22, _LEGEND, attributes)
+            yield _text(at + 28, _LEGEND + 4, name)
+            at += 42 + 7 * len(name)
+        if self._root is not None:
+            yield f'<rect class="root" x="{at:.1f}" y="{_LEGEND - 6}" width="22" height="12"/>'
+            yield _text(at + 28, _LEGEND + 4, "root")
+
+    def _bands(self) -> Iterator[str]:
+        """Behind the ranks of every other host."""
+        for host in sorted(set(self._host_of))[1::2]:
+            yield self._band(self._host_of.index(host), self._host_of.count(host), "band")
+
+    def _band(self, first: int, rows: int, kind: str) -> str:
+        return (f'<rect class="{kind}" x="8" y="{self._y(first) - self._row / 2:.1f}" width="{_WIDTH - 16}"'
+                f' height="{self._row * rows:.1f}" rx="4"/>')
+
+    def _axis(self) -> Iterator[str]:
+        step = _tick_step(self._span_us / 1000)
+        decimals = max(0, -math.floor(math.log10(step)))
+        for i in range(math.floor(self._span_us / 1000 / step * (1 + 1e-9)) + 1):
+            at = self._x(i * step * 1000)
+            yield _line(at, _TOP - 4, at, self._end() + 4, 'class="line"')
+            for y in (_TOP - 9, self._end() + 18):
+                yield _text(at, y, f"{i * step:.{decimals}f}", 'class="quiet" text-anchor="middle" font-size="11"')
+        yield _text((self._left + _WIDTH - _RIGHT) / 2, self._end() + 36, "time since all ranks entered, ms",
+                    'class="quiet" text-anchor="middle"')
+        yield _text(_WIDTH - 12, _LEGEND + 4, "complete at, ms", 'class="quiet" text-anchor="end"')
+
+    def _rank(self, rank: int) -> Iterator[str]:
+        done_us, y = self._done_us[rank], self._y(rank)
+        if rank == self._root:
+            yield self._band(rank, 1, "root")
+        if self._row >= _LEAST_ROW_LINE:
+            yield _line(self._x(0), y, self._x(self._span_us), y, 'class="line"')
+        end_us = self._span_us if done_us is None else done_us
+        first_us = self._first_us.get(rank, self._span_us)
+        if first_us < end_us:
+            yield _line(self._x(first_us), y, self._x(end_us), y,
+                        f'class="busy" stroke-width="{min(4, self._row / 4):.1f}"')
+        if self._row_of[rank] % max(1, math.ceil(_LEAST_LABEL / self._row)) == 0 or rank == self._root:
+            font = min(max(self._row - 2, 10), 12)
+            attributes = f'text-anchor="end" font-size="{font:.1f}"'
+            yield _text(self._left - 12, y + font * 0.36, self._label(rank),
+                        attributes + (' font-weight="700"' if rank == self._root else ""))
+            yield _text(_WIDTH - 12, y + font * 0.36, "never" if done_us is None else self._ms(done_us),
+                        attributes + f' class="{"wrong" if done_us is None else "quiet"}"')
+
+    @cached_property
+    def _first_us(self) -> dict[int, float]:
+        """When a rank first sends or has received something."""
+        first: dict[int, float] = {}
+        for each in self._messages:
+            for rank, us in ((each["from"], each["start_us"]), (each["to"], each["arrive_us"])):
+                first[rank] = min(us, first.get(rank, us))
+        return first
+
+    def _arrows(self) -> Iterator[str]:
+        """Far hops first, so that the beginning of it all lies on top."""
+        many = len(self._drawn) > _MOST_ARROWHEADS
+        for i in sorted(self._drawn, key=lambda i: -self._hops[i]):
+            each, hops = self._messages[i], self._hops[i]
+            style = self._stroke(hops, 0.9) + ' stroke-opacity="0.7"' if many else self._stroke(hops, 1.6) + self._marker(hops)
+            what = (f"{each['from']} to {each['to']}: {size(each['length_bytes'])}, {self._ms(each['start_us'])} to"
+                    f" {self._ms(each['arrive_us'])} ms")
+            yield (f"<g><title>{what}</title>" + _line(self._x(each["start_us"]), self._y(each["from"]),
+                                                       self._x(each["arrive_us"]), self._y(each["to"]), style) + "</g>")
+
+    def _stroke(self, hops: int, width: float) -> str:
+        return f'class="hop{min(hops, len(_HOPS)) - 1}" stroke-width="{width}"'
+
+    def _marker(self, hops: int) -> str:
+        return f' marker-end="url(#{self._name}-{min(hops, len(_HOPS)) - 1})"'
+
+
+def _text(x: float, y: float, content: str, attributes: str = "") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" {attributes}>{escape(content)}</text>'
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, attributes: str) -> str:
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" {attributes}/>'

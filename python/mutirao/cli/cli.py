@@ -1,0 +1,184 @@
+"""The command line: finds the command, and turns every failure into one line and an exit code."""
+
+import argparse
+import importlib
+import math
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NoReturn
+
+from mutirao import __version__
+from mutirao.base.errors import Failure, UsageError, did_you_mean, unknown
+from mutirao.cli import studies
+
+# Modules of mutirao.cli.commands, or of studies, in the order of the help.
+COMMANDS = (
+    "run",
+    "compare",
+    "env",
+    "lab",
+    "explain",
+    "report",
+    "show",
+    "algorithms",
+    "new_algorithm",
+    "settings",
+    "bench",
+    "tune",
+    "profile",
+    "guidelines",
+    "study",
+    "agent",
+    "top",
+    "replay",
+    "doctor",
+    "build",
+)
+
+
+class Parser(argparse.ArgumentParser):
+    """An argparse parser whose errors are one line that names what is near."""
+
+    def __init__(self, *positional, **named):
+        named.setdefault("allow_abbrev", False)
+        super().__init__(*positional, **named)
+
+    def parse_args(self, args=None, namespace=None):
+        self._given = list(sys.argv[1:] if args is None else args)
+        return super().parse_args(args, namespace)
+
+    def _get_values(self, action, arg_strings):
+        """Refuses nothing where something is needed, and numbers that are none."""
+        if "" in arg_strings and action.nargs not in (argparse.REMAINDER, argparse.PARSER):
+            raise argparse.ArgumentError(action, "expected one argument")
+        values = super()._get_values(action, arg_strings)
+        if isinstance(values, float) and not math.isfinite(values):
+            raise argparse.ArgumentError(action, f"invalid float value: '{values}'")
+        return values
+
+    def error(self, message: str) -> NoReturn:
+        if found := re.fullmatch(r"argument (.+): invalid choice: '?(.*?)'? \(choose from (.*)\)",
+                                 message):
+            what, wanted, choices = found.groups()
+            names = re.findall(r"[\w.-]+", choices)
+            raise unknown(what, wanted, names)
+        if found := re.fullmatch(r"unrecognized arguments: (\S+).*", message, re.DOTALL):
+            raise UsageError(self._said_of_unknown(found[1]))
+        if found := re.fullmatch(r"the following arguments are required: (.*)", message):
+            message = self._said_of_missing(found[1])
+        for pattern, words in _ARGPARSE_SAYS:
+            message = re.sub(pattern, words, message)
+        command = self.prog.partition(" ")[2]
+        raise UsageError(f"{command}: {message}" if command else message)
+
+    def _said_of_missing(self, names: str) -> str:
+        known = next((action.choices for action in self._actions
+                      if action.choices and names in (action.dest, action.metavar)), ())
+        return (f"{names} {'are' if ', ' in names else 'is'} missing"
+                + (f" (known: {', '.join(known)})" if known else ""))
+
+    def _said_of_unknown(self, argument: str) -> str:
+        """What is near among the command's own; else which command knows it."""
+        parser, path = self, []
+        for word in self._given:
+            children = _children(parser)
+            if word in children:
+                parser, path = children[word], [*path, word]
+        option = argument.partition("=")[0]
+        elsewhere = [words for words, other in _all_below(self)
+                     if option in other._option_string_actions]
+        has = "has" if len(elsewhere) == 1 else "have"
+        owners = (f": {' '.join(path)} has none, {' and '.join(elsewhere[:2])} {has}"
+                  if elsewhere and path else "")
+        return f"unknown argument '{argument}'{owners}" + did_you_mean(
+            option, set(parser._option_string_actions))
+
+
+# In our words instead of argparse's.
+_ARGPARSE_SAYS = (
+    (r"argument (.+): invalid int value: (.*)", r"\1 takes a whole number, not \2"),
+    (r"argument (.+): invalid float value: (.*)", r"\1 takes a number, not \2"),
+    (r"argument (.+): expected (?:one|at least one) argument", r"\1 is given without its value"),
+    (r"argument (.+): ignored explicit argument (.*)", r"\1 takes no value, not \2"),
+    (r"argument (.+): not allowed with argument (.+)", r"\1 and \2 exclude each other"),
+    (r"one of the arguments (\S+) (\S+) is required", r"\1 or \2 is missing"),
+    (r"^argument (.+?): ", r"\1: "),
+)
+
+
+def _children(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    return next((action.choices for action in parser._actions
+                 if isinstance(action, argparse._SubParsersAction)), {})
+
+
+def _all_below(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    for name, child in _children(parser).items():
+        yield name, child
+        yield from ((f"{name} {words}", below) for words, below in _all_below(child))
+
+
+def make_parser() -> Parser:
+    parser = Parser(prog="mutirao", description="Makes the collectives of any MPI program fit the"
+                    " network it really runs on.")
+    parser.add_argument("--version", action="version", version=f"mutirao {__version__}")
+    add_commands(parser, COMMANDS)
+    return parser
+
+
+def add_commands(parser: Parser, names: Iterable[str]) -> None:
+    common = Parser(add_help=False)
+    common.add_argument("--json", action="store_true", help="print JSON")
+    subparsers = parser.add_subparsers(dest="command", metavar="command", required=True)
+    for name in names:
+        if name in studies.COMMANDS:
+            studies.register(name, subparsers, common)
+        else:
+            importlib.import_module(f"mutirao.cli.commands.{name}").register(subparsers, common)
+
+
+def _as_options(words: list[str]) -> list[str]:
+    """Also `mutirao`, `mutirao version` and `mutirao help COMMAND`, as other tools have them."""
+    if words[:1] in ([], ["help"]):
+        return [*words[1:], "--help"]
+    return ["--version"] if words == ["version"] else words
+
+
+def _end_on(signal_number: int, _frame) -> NoReturn:
+    raise SystemExit(128 + signal_number)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    def command() -> int:
+        words = list(sys.argv[1:] if arguments is None else arguments)
+        parsed = make_parser().parse_args(_as_options(words))
+        return parsed.run(parsed)
+
+    return exit_code_of(command)
+
+
+def exit_code_of(command: Callable[[], int]) -> int:
+    """Of what is run from a command line: each failure is one line on stderr, and wrong usage is exit code 2."""
+    # So that whatever a command started is ended by its `finally`, as on Ctrl-C.
+    signal.signal(signal.SIGTERM, _end_on)
+    signal.signal(signal.SIGHUP, _end_on)
+    try:
+        return command()
+    except UsageError as error:
+        print(f"mutirao: {error}", file=sys.stderr)
+        return 2
+    except Failure as error:
+        print(f"mutirao: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader of a pipe has gone; Python would complain once more when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+
+
+def entry() -> NoReturn:
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""`mutirao agent`: a standing agent on this host, which jobs find warm."""
+
+import time
+from pathlib import Path
+
+from mutirao.agent import agent
+from mutirao.base.output import print_json, print_table
+from mutirao.base.units import duration
+
+# What is handed on to mutirao-agent run as it is.
+_HANDED_ON = (
+    ("--port", "P", "TCP and UDP; default: that of the host's line, or 7427"),
+    ("--series", "FILE", "keep what is measured in an SQLite file"),
+    ("--threshold-percent", "P", "announce every change by more than that; default: what the"
+     " forecast's error does not explain"),
+    ("--tree-period-ms", "T", "between probes of a link that the tree uses; default: 250"),
+    ("--other-period-ms", "T", "between probes of another link; default: 2500"),
+    ("--dead-after-ms", "T", "a link that is silent for so long carries nothing; default: 5000"),
+    ("--bandwidth-period-ms", "T", "between measurements of the bandwidth of a link, at least 300000;"
+     " 0: none; default: 600000"),
+)
+
+
+def register(subparsers, common) -> None:
+    parser = subparsers.add_parser("agent", help="run a standing agent on this host")
+    actions = parser.add_subparsers(dest="action", metavar="action", required=True)
+    start_parser = actions.add_parser("start", parents=[common],
+                                      help="start the agent of this host in the background")
+    start_parser.add_argument("--hosts", type=Path, required=True, metavar="FILE",
+                              help="one 'HOST [PORT]' a line, the same on all hosts")
+    start_parser.add_argument("--key", type=Path, required=True, metavar="FILE",
+                              help="the same on all hosts (mutirao agent key), of mode 600")
+    start_parser.add_argument("--self", type=int, metavar="N", dest="own",
+                              help="the line of this host, from 0; default: the line that names it")
+    for option, value, help_text in _HANDED_ON:
+        start_parser.add_argument(option, metavar=value, help=help_text)
+    start_parser.set_defaults(run=start)
+    for name, function, help_text in (("stop", stop, "end the agent of this host"),
+                                      ("status", status, "say what the agent of this host sees")):
+        action = actions.add_parser(name, parents=[common], help=help_text)
+        action.set_defaults(run=function)
+    for action in (start_parser, *(actions.choices[name] for name in ("stop", "status"))):
+        action.add_argument("--name", metavar="NAME", help="of its shared memory, where several"
+                            " agents run on one machine")
+    key_parser = actions.add_parser("key", parents=[common], help="make a key file of mode 600")
+    key_parser.add_argument("file", type=Path, metavar="FILE")
+    key_parser.set_defaults(run=key)
+
+
+def start(arguments) -> int:
+    own = agent.this_host(arguments.hosts) if arguments.own is None else arguments.own
+    words = ["--hosts", str(arguments.hosts.resolve()), "--key", str(arguments.key.resolve()),
+             "--self", str(own)]
+    if arguments.name:
+        words += ["--name", arguments.name]
+    for option, _, _ in _HANDED_ON:
+        value = getattr(arguments, option[2:].replace("-", "_"))
+        if value is not None:
+            words += [option, str(Path(value).resolve()) if option == "--series" else value]
+    found = agent.start(words, arguments.name)
+    if arguments.json:
+        print_json({"name": found["name"], "pid": found["pid"], "self": found["self"]})
+    else:
+        print(f"agent of host {found['self']} of {found['host_count']} runs, pid {found['pid']}")
+    return 0
+
+
+def stop(arguments) -> int:
+    pid = agent.stop(arguments.name)
+    if arguments.json:
+        print_json({"stopped": pid})
+    else:
+        print(f"agent with pid {pid} has ended")
+    return 0
+
+
+def status(arguments) -> int:
+    found = agent.status(arguments.name)
+    if arguments.json:
+        print_json(found)
+    elif found["alive"]:
+        _print_status(found)
+    else:
+        print("no agent is running")
+    return 0 if found["alive"] else 1
+
+
+def key(arguments) -> int:
+    agent.make_key(arguments.file)
+    if arguments.json:
+        print_json({"file": str(arguments.file)})
+    else:
+        print(f"{arguments.file}: copy it to all hosts, with mode 600")
+    return 0
+
+
+def _print_status(found: dict) -> None:
+    network, own = found["network"], found["status"]
+    print(f"host {found['self']} of {found['host_count']}, pid {found['pid']}", end="")
+    if network:
+        print(f", tree version {network['version']}, {len(network['tree'])} links", end="")
+        if network["unknown_links"]:
+            print(f", {network['unknown_links']} links unknown", end="")
+    print()
+    if not own:
+        return
+    running_s = max(time.time() - own["started_s"], 1e-9)
+    print(f"costs {own['processor_s'] / running_s:.2%} of a processor,"
+          f" {own['resident_bytes'] / 2**20:.1f} MiB")
+    if own["series_stopped"]:
+        print(f"the series is not kept any more: {own['series_stopped']}")
+    in_tree = {tuple(edge) for edge in network["tree"]} if network else set()
+    bandwidth = network["bandwidth_bytes_per_us"][found["self"]] if network else []
+    print_table(("host", "channel", "tree", "latency", "forecast", "error", "bandwidth"), [
+        (link["host"], "works" if link["channel_up"] else "-",
+         "yes" if _edge(found["self"], link["host"]) in in_tree else "",
+         _time(link["announced_us"]),
+         _time(link["latency_us"] and link["latency_us"]["value"]),
+         _time(link["latency_us"] and link["latency_us"]["error"]),
+         _rate(bandwidth[link["host"]] if bandwidth else 0))
+        for link in own["links"]])
+
+
+def _edge(a: int, b: int) -> tuple[int, int]:
+    return min(a, b), max(a, b)
+
+
+def _rate(bytes_per_us: float) -> str:
+    return f"{8 * bytes_per_us:.3g} Mbit/s" if bytes_per_us else "-"
+
+
+def _time(us: float | None) -> str:
+    return "-" if us is None else duration(us)

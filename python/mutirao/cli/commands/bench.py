@@ -1,0 +1,327 @@
+"""`mutirao bench`: algorithms measured side by side, against physics, native and prediction."""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mutirao.base.errors import Failure, UsageError
+from mutirao.base.output import print_json
+from mutirao.base.progress import steps
+from mutirao.base.units import counted, ms, ratio
+from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.catalogue.predicted import (
+    NATIVE,
+    OWN_CHOICE,
+    best_table,
+    bests_to_dict,
+    predict_all,
+    predict_every_collective,
+    print_predictions,
+)
+from mutirao.lab.named_networks import load_network
+from mutirao.lab.network import HostNetwork
+from mutirao.measure.choice_command import CHOICE_REPEAT, add_choice, refuse_without_choice, run_choice
+from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.measure.measure import Contender, Measurement, Point, Workload, measure
+from mutirao.measure.words import (
+    ALL,
+    DEFAULT_BYTES,
+    REPEAT,
+    Place,
+    add_place,
+    add_settings,
+    check_counts,
+    lengths_of,
+    parse_only,
+    parse_roots,
+    parse_sizes,
+    place_of,
+    rank_count,
+    roots_of,
+)
+from mutirao.pages.compact_table import BEST, BOUND, compact_table
+from mutirao.run.mpis import Mpi
+from mutirao.run.user_settings import gather_settings
+
+MOST_PAUSE_S = 1000
+# Closer than this two algorithms count as equally fast.
+EQUALLY_FAST = 1.01
+
+
+def register(subparsers, common) -> None:
+    parser = subparsers.add_parser("bench", parents=[common],
+                                   help="measure a collective's algorithms against each other and"
+                                   " the native one")
+    parser.add_argument("collective", choices=[*COLLECTIVES, ALL],
+                        help="all: with --predicted the best of each against its lower bound, or with"
+                        " --choice")
+    parser.add_argument("--bytes", metavar="B,...",
+                        help="of the message, or of one block where there is one for every rank;"
+                        " for example 24,64KiB,1MiB; default: 24")
+    parser.add_argument("--roots", default="0", metavar="R,...|sites|all",
+                        help="ranks; sites: one of each; default: 0")
+    parser.add_argument("--predicted", action="store_true",
+                        help="run nothing; predict all algorithms on the network of --lab")
+    parser.add_argument("--only", action="append", metavar="NAME,...|all",
+                        help="algorithms with their parameters, native, and auto, mutirao's own"
+                        " choice, which is also what predicts; all: every algorithm, in one"
+                        " piece; default: native,auto")
+    add_place(parser)
+    parser.add_argument("--repeat", type=int, metavar="K",
+                        help=f"default: {REPEAT}, with --choice on real hosts {CHOICE_REPEAT}")
+    parser.add_argument("--consecutive", type=int, default=1, metavar="K",
+                        help="time so many calls in a row; default: 1")
+    parser.add_argument("--pause-s", type=float, default=0.0, metavar="S",
+                        help="before each measurement send nothing for so long, as TCP takes to forget"
+                        " how much a connection carried; default: 0")
+    add_settings(parser, "start=wait unless it is set")
+    add_choice(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments) -> int:
+    if arguments.predicted:
+        return _run_predicted(arguments)
+    if arguments.choice:
+        return run_choice(arguments)
+    if arguments.collective == ALL:
+        raise UsageError("all collectives at once can only be predicted (--predicted), or their"
+                         " choice be judged (--choice)")
+    refuse_without_choice(arguments)
+    collective = COLLECTIVES[arguments.collective]
+    place = place_of(arguments)
+    ranks = place.ranks
+    arguments.repeat = REPEAT if arguments.repeat is None else arguments.repeat
+    check_counts(arguments, "repeat", "consecutive")
+    if not 0 <= arguments.pause_s <= MOST_PAUSE_S:
+        raise UsageError(f"--pause-s {arguments.pause_s:g}: it takes 0 to {MOST_PAUSE_S}")
+    workload = Workload(lengths_of(arguments, collective),
+                        roots_of(arguments, collective, ranks, place.network),
+                        (arguments.consecutive,), arguments.repeat,
+                        pause_ms=round(arguments.pause_s * 1000))
+    names = parse_only(arguments.only or [f"{NATIVE},{OWN_CHOICE}"], collective.name)
+    contenders = _contenders(place.mpis, names, gather_settings(arguments.assignments),
+                             collective.name)
+    circumstances = Circumstances("bench", False, [mpi.name for mpi in place.mpis])
+    measurements, failures, described = _measure_all(place, contenders, workload)
+    bench = Bench(workload, measurements)
+    if arguments.json:
+        print_json({**circumstances.to_dict(), "collective": arguments.collective, "ranks": ranks, **described,
+                    "repeat": workload.repeat, "pause_ms": workload.pause_ms, "measurements": bench.to_list(),
+                    "summary": bench.summary(), "failed": failures})
+    else:
+        bench.print()
+        print("".join(f"{line}\n" for line in busy_remarks(circumstances.to_dict())), end="")
+    return 1 if failures else 0
+
+
+def _run_predicted(arguments) -> int:
+    given = {"--tcp": arguments.tcp, "--mpi": arguments.mpi, "--set": arguments.assignments,
+             "--choice": arguments.choice, "--pause-s": arguments.pause_s}
+    for name in filter(given.get, given):
+        raise UsageError(f"--predicted runs nothing: {name} has no say in it")
+    if not arguments.lab:
+        raise UsageError("--predicted needs a network: --lab")
+    network = load_network(arguments.lab)
+    ranks = rank_count(arguments, network)
+    if arguments.collective == ALL:
+        return _run_all_predicted(arguments, network, ranks)
+    collective = COLLECTIVES[arguments.collective]
+    names = parse_only(arguments.only or [], collective.name)
+    predictions = predict_all(collective, network, ranks, lengths_of(arguments, collective),
+                              roots_of(arguments, collective, ranks, network), names)
+    if arguments.json:
+        print_json({"collective": collective.name, "ranks": ranks, "network": network.name,
+                    "predictions": [each.to_dict() for each in predictions]})
+    else:
+        print_predictions(predictions)
+    return 0
+
+
+def _run_all_predicted(arguments, network: HostNetwork, ranks: int) -> int:
+    if arguments.only:
+        raise UsageError("--only names algorithms of one collective, not of all")
+    lengths = parse_sizes(DEFAULT_BYTES if arguments.bytes is None else arguments.bytes)
+    roots = parse_roots(arguments.roots, ranks, network)
+    predictions = predict_every_collective(network, ranks, lengths, roots)
+    if arguments.json:
+        print_json({"ranks": ranks, "network": network.name, **bests_to_dict(predictions)})
+    else:
+        print(best_table(predictions, network.name))
+    return 0
+
+
+def _contenders(mpis: Sequence[Mpi], names: Sequence[str],
+                settings: dict[str, str], collective: str) -> list[Contender]:
+    if collective in settings:
+        raise UsageError(f"the algorithms are named by --only, not by the setting {collective}")
+    return [Contender(name, mpi, None if name == NATIVE else {**settings, collective: name},
+                      collective) for mpi in mpis for name in names]
+
+
+def _measure_all(place: Place, contenders: Sequence[Contender],
+                 workload: Workload) -> tuple[list[Measurement], list[dict], dict]:
+    """Each contender in a job of its own, all in one lab."""
+    measurements, failures = [], []
+    with place.up() as running, steps(len(contenders) * workload.points) as progress:
+        described = {"network": place.network.name, "tcp": running.tcp} if running else {}
+        for done, contender in enumerate(contenders, start=1):
+            progress.begin(contender.title)
+            try:
+                measurements.append(measure(contender, (workload,), place.ranks, running,
+                                            lambda _point: progress.advance()))
+            except Failure as failure:
+                progress.say(f"left out: {failure}")
+                failures.append({"name": contender.name, "mpi": contender.mpi.name,
+                                 "reason": str(failure)})
+            progress.advance(done * workload.points - progress.done)
+            if measurements and measurements[-1].overruns:
+                progress.say(f"the lab's router was too slow for {measurements[-1].overruns}"
+                             " packets: measure again on a machine with less to do")
+    if not measurements:
+        raise Failure("nothing could be measured")
+    return measurements, failures, described
+
+
+@dataclass(frozen=True)
+class Row:
+    """One contender at one length and root, beside the native one of the same MPI."""
+
+    name: str
+    ran: str | None  # the algorithm; None: nothing of mutirao ran
+    point: Point
+    native: Point | None
+    predicted_ms: float | None
+
+    @property
+    def algorithm(self) -> str:
+        return self.ran or self.name
+
+    @property
+    def ran_natively(self) -> bool:
+        """Though mutirao took part."""
+        return self.name != NATIVE and self.ran in (None, NATIVE)
+
+    @property
+    def to_native(self) -> float | None:
+        """Nothing where both are native: that would be noise."""
+        if self.native is None or self.ran_natively:
+            return None
+        return self.point.median_ms / self.native.median_ms
+
+    @property
+    def error(self) -> float | None:
+        if self.predicted_ms is None:
+            return None
+        return self.predicted_ms / self.point.median_ms - 1
+
+
+class Bench:
+    """All that was measured, in groups of one MPI, length and root."""
+
+    def __init__(self, workload: Workload, measurements: Sequence[Measurement]):
+        self.workload = workload
+        self.measurements = measurements
+        self.groups = {(mpi, length, root): self._rows(mpi, length, root)
+                       for mpi in dict.fromkeys(each.contender.mpi for each in measurements)
+                       for length in workload.lengths_bytes for root in workload.roots}
+
+    def _rows(self, mpi: Mpi, length: int, root: int) -> list[Row]:
+        consecutive = self.workload.consecutive[0]
+        mine = [each for each in self.measurements if each.contender.mpi == mpi]
+        native = next((each.point(length, root, consecutive) for each in mine
+                       if each.contender.native), None)
+        # Predictions are made where there is something to choose, and for one call at a time.
+        predicted = next((each.predicted_ms(length, root) for each in mine
+                          if each.contender.name == OWN_CHOICE and consecutive == 1), {})
+        rows = []
+        for each in mine:
+            ran = each.chosen(length, root)
+            rows.append(Row(each.contender.name, ran, each.point(length, root, consecutive),
+                            native, predicted.get(NATIVE if each.contender.native else ran)))
+        return rows
+
+    def to_list(self) -> list[dict]:
+        rows_of: dict[tuple, Row] = {(mpi.name, row.name, row.point.key): row
+                                     for (mpi, _, _), rows in self.groups.items() for row in rows}
+        listed = []
+        for each in self.measurements:
+            values = each.to_dict()
+            for point, values_of_point in zip(each.points, values["points"], strict=True):
+                row = rows_of[each.contender.mpi.name, each.contender.name, point.key]
+                values_of_point |= {"ran": row.ran, "to_native": row.to_native,
+                                    "predicted_ms": row.predicted_ms, "error": row.error}
+            listed.append(values)
+        return listed
+
+    def summary(self) -> list[dict]:
+        """Of each group with something to rank: was the best predicted among the two fastest?"""
+        groups = []
+        for (mpi, length, root), rows in self.groups.items():
+            ranked = _ranked(rows)
+            best = _predicted_best(rows)
+            if best is None or len(ranked) < 3:
+                continue
+            fastest = sorted(row.point.median_ms for row in ranked.values())
+            errors = [abs(row.error) for row in ranked.values() if row.error is not None]
+            median_ms = ranked[best.algorithm].point.median_ms
+            groups.append({"mpi": mpi.name, "length_bytes": length, "root": root,
+                           "predicted_best": best.algorithm,
+                           "among_two_fastest": median_ms <= fastest[1] * EQUALLY_FAST,
+                           "median_error": statistics.median(errors), "errors": errors})
+        return groups
+
+    def _title(self, length: int, root: int) -> str:
+        collective = COLLECTIVES[self.measurements[0].contender.collective]
+        count = self.workload.consecutive[0]
+        if count > 1 or not collective.has_length:
+            return collective.calls(length, root, count)
+        return collective.call(length, root)
+
+    def print(self) -> None:
+        several_mpis = len({mpi for mpi, _, _ in self.groups}) > 1
+        for (mpi, length, root), rows in self.groups.items():
+            title = self._title(length, root)
+            print(_table(rows, f"{title}, {mpi.title}" if several_mpis else title) + "\n")
+        groups = self.summary()
+        if groups:
+            hits = sum(group["among_two_fastest"] for group in groups)
+            errors = [error for group in groups for error in group["errors"]]
+            print(f"Predicted best among the two fastest (to 1%): {hits} of {len(groups)}.\n"
+                  f"Median error of prediction: {statistics.median(errors):.1%}"
+                  f" ({counted(len(errors), 'prediction')}).")
+
+
+_COLUMNS = ("in ms", "median", "spread", "x bound", "x native", "predicted", "error")
+
+
+def _table(rows: Sequence[Row], title: str) -> str:
+    cells: list[tuple] = []
+    bound_ms = rows[0].point.bound_ms
+    if bound_ms:
+        cells.append(("physical bound", ms(bound_ms)))
+    styles = {0: BOUND} if bound_ms else {}
+    fastest = min(rows, key=lambda row: row.point.median_ms)
+    for row in rows:
+        if row is fastest and len(rows) > 1:
+            styles[len(cells)] = BEST
+        cells.append((row.name, ms(row.point.median_ms), ms(row.point.spread_ms),
+                      ratio(row.point.to_bound), ratio(row.to_native), ms(row.predicted_ms),
+                      "" if row.error is None else f"{row.error:+.1%}"))
+    padded = [(*row, *[""] * (len(_COLUMNS) - len(row))) for row in cells]
+    ran = [f"{row.name} ran {'natively' if row.ran_natively else row.ran}" for row in rows
+           if row.ran_natively or row.ran not in (None, row.name)]
+    return "\n".join([compact_table(_COLUMNS, padded, title, styles), *ran])
+
+
+def _ranked(rows: Sequence[Row]) -> dict[str, Row]:
+    """Each algorithm once: mutirao's own choice only where it was not measured by itself, too."""
+    own_first = sorted(rows, key=lambda row: row.name != OWN_CHOICE)
+    return {row.algorithm: row for row in own_first}
+
+
+def _predicted_best(rows: Sequence[Row]) -> Row | None:
+    """What mutirao chose; where that was not measured, the least prediction."""
+    known = [row for row in rows if row.predicted_ms is not None]
+    own = next((row for row in known if row.name == OWN_CHOICE), None)
+    return own or min(known, key=lambda row: row.predicted_ms, default=None)

@@ -1,0 +1,210 @@
+"""`mutirao compare`: is a program faster with mutirao than natively, and how sure is that?
+
+Runs take turns, each side first in every other pair (A B, B A, ...), so that a machine that gets slower or
+faster meanwhile favours neither. The first pair begins with mutirao: what is slow at first flatters it not.
+"""
+
+import argparse
+import itertools
+import os
+import statistics
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mutirao.base.errors import Failure, UsageError
+from mutirao.base.output import note, print_json, print_lines, print_table
+from mutirao.base.paths import job_folder
+from mutirao.base.progress import Steps, steps
+from mutirao.base.units import counted
+from mutirao.explain.report_file import keep_for_explain, with_file
+from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.measure.comparison import (
+    CONFIDENCE,
+    NATIVELY,
+    USUAL_PAIRS,
+    WITH_MUTIRAO,
+    Comparison,
+    verdict_line,
+    warnings,
+)
+from mutirao.run.job import Job, Placed, add_arguments, job_of
+from mutirao.run.launch import CompletedRun
+
+_MOST_PAIRS = 1000
+_INTERRUPTED = 130
+_UNSEEN = "Mutirao saw no collective call: is it an MPI program, and of this MPI library?"
+
+
+def register(subparsers, common) -> None:
+    parser = subparsers.add_parser(
+        "compare", parents=[common], help="run a program natively and with mutirao, in turns, and say which is faster",
+        usage="mutirao compare [-n N] [--runs K] [--warmup N] [--warm] [--mpi NAME] [--lab NETWORK]\n"
+        "                       [--set NAME=VALUE ...] [--] PROGRAM [ARGUMENT ...]",
+        description="Runs the program natively and with mutirao in turns, and says which is faster, by the"
+        " time from launch to end. Each run with mutirao begins as if it were the first of its kind ever:"
+        " with an empty profile. With --warm it begins with what runs before it learned.")
+    parser.add_argument("--runs", type=int, default=USUAL_PAIRS, metavar="K",
+                        help=f"of each, in turns; default: {USUAL_PAIRS}")
+    parser.add_argument("--warmup", type=int, default=0, metavar="N",
+                        help="first run each so often without counting that; default: 0")
+    parser.add_argument("--warm", action="store_true",
+                        help="keep one profile for all runs with mutirao; one run to fill it is not counted")
+    parser.add_argument("--show-output", action="store_true",
+                        help="show what the program prints; default: only the errors of a run that fails")
+    add_arguments(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments) -> int:
+    _check(arguments)
+    job = job_of(arguments, summary=False)
+    if arguments.warm and "profile" in job.settings:
+        raise UsageError(f"--warm: the setting profile is {job.settings['profile']}, which all runs share; leave"
+                         " one of them out")
+    if not job.mpi.built:
+        raise Failure(f"mutirao is not built for {job.mpi.title} ({job.mpi.library}): run mutirao build --mpicc"
+                      f" {job.mpi.wrapper or 'PATH'}")
+    circumstances = Circumstances("compare", False, [job.mpi.name])
+    with job.placed() as placed, job_folder() as folder:
+        measured = Measured(placed, arguments, Path(folder))
+        interrupted = not measured.run_all()
+    comparison = measured.comparison
+    if interrupted:
+        note(f"interrupted after {comparison.pairs} of {counted(arguments.runs, 'pair')}")
+    if comparison.pairs:
+        warned = [*warnings(comparison, arguments.warmup > 0), *([] if measured.seen else [_UNSEEN]),
+                  *busy_remarks(circumstances.to_dict())]
+        if arguments.json:
+            print_json({**_as_dict(comparison), "warnings": warned, "interrupted": interrupted,
+                        "profile": _profile(job), "mpi": job.mpi.name, "ranks": placed.ranks,
+                        "program": job.argv, **circumstances.to_dict()})
+        else:
+            _print(comparison, warned, measured.next_line())
+    return _INTERRUPTED if interrupted else 0
+
+
+def _check(arguments) -> None:
+    for name, value, least in (("runs", arguments.runs, 1), ("warmup", arguments.warmup, 0)):
+        if not least <= value <= _MOST_PAIRS:
+            raise UsageError(f"--{name} must be {least} to {_MOST_PAIRS}, not {value}")
+    if arguments.show_output and arguments.json:
+        raise UsageError("--show-output: with --json nothing else is printed; leave one of them out")
+    if "libmutirao" in os.environ.get("LD_PRELOAD", ""):
+        raise UsageError("LD_PRELOAD brings mutirao into native runs, too (by mutirao env or a module?):"
+                         " unset LD_PRELOAD")
+
+
+@dataclass
+class Measured:
+    """Runs, in turns, and what they took."""
+
+    placed: Placed
+    arguments: argparse.Namespace
+    folder: Path  # for profiles
+    times_s: dict[str, list[float]] = field(default_factory=lambda: {NATIVELY: [], WITH_MUTIRAO: []})
+    last: CompletedRun | None = None  # with mutirao
+    _profiles: Iterator[int] = field(default_factory=itertools.count)
+
+    @property
+    def comparison(self) -> Comparison:
+        """Of the pairs that are whole."""
+        pairs = min(map(len, self.times_s.values()))
+        return Comparison(self.times_s[NATIVELY][:pairs], self.times_s[WITH_MUTIRAO][:pairs])
+
+    def run_all(self) -> bool:
+        """False: Ctrl-C ended that."""
+        uncounted, pairs = self._uncounted(), self.arguments.runs
+        total = len(uncounted) + 2 * pairs
+        with nullcontext(Steps(total)) if self.arguments.show_output else steps(total) as progress:
+            try:
+                for side in uncounted:
+                    self._run(side, "not counted", progress)
+                for pair in range(pairs):
+                    self._run_pair(pair, progress)
+            except KeyboardInterrupt:
+                return False
+        return True
+
+    @property
+    def seen(self) -> bool:
+        """By mutirao, which leaves a report of it."""
+        return self.last is not None and self.last.report is not None
+
+    def next_line(self) -> str:
+        if self.seen:
+            explain = with_file("mutirao explain", self.arguments.report)
+            return f"What ran in the last run with mutirao, and why: {explain}"
+        return "What mutirao finds here: mutirao doctor"
+
+    def _uncounted(self) -> Sequence[str]:
+        if self.arguments.warmup:
+            return [WITH_MUTIRAO, NATIVELY] * self.arguments.warmup
+        return [WITH_MUTIRAO] if self.arguments.warm else []
+
+    def _run_pair(self, pair: int, progress: Steps) -> None:
+        order = [NATIVELY, WITH_MUTIRAO] if pair % 2 else [WITH_MUTIRAO, NATIVELY]
+        for side in order:
+            self.times_s[side].append(self._run(side, f"pair {pair + 1} of {self.arguments.runs}", progress))
+        took = ", ".join(f"{side} {times_s[-1]:.3f} s" for side, times_s in self.times_s.items())
+        progress.say(f"pair {pair + 1} of {self.arguments.runs}: {took}")
+
+    def _run(self, side: str, which: str, progress: Steps) -> float:
+        """Seconds that it took."""
+        progress.begin(f"{which}, {side}")
+        native, show = side == NATIVELY, self.arguments.show_output
+        finished = self.placed.run(native, self._profile(), capture=show, discard=not show,
+                                   on_line=print if show else None)
+        if show or finished.returncode:
+            sys.stderr.write(finished.errors)
+        if not native:
+            self.last = finished
+            keep_for_explain(finished.report, self.placed.job.argv, finished.returncode, False)
+        if finished.returncode:
+            raise Failure(f"{which}, {side}: the program failed with exit code {finished.returncode}, so there is"
+                          " nothing to compare")
+        progress.advance()
+        return finished.seconds
+
+    def _profile(self) -> dict[str, str]:
+        """Empty for each run, or for the first of them; one that the user named is left as it is."""
+        if "profile" in self.placed.job.settings:
+            return {}
+        number = 0 if self.arguments.warm else next(self._profiles)
+        return {"profile": str(self.folder / f"profile-{number}.db")}
+
+
+def _profile(job: Job) -> str:
+    return job.settings.get("profile", "warm" if job.arguments.warm else "fresh")
+
+
+def _print(comparison: Comparison, warned: Sequence[str], next_line: str) -> None:
+    print_lines([verdict_line(comparison), ""])
+    print_table(("", "runs", "mean", "sd", "min", "max"),
+                [(side, len(times_s), *map(_seconds, (statistics.fmean(times_s), _deviation(times_s),
+                                                      min(times_s), max(times_s))))
+                 for side, times_s in comparison.sides.items()])
+    if comparison.pairs > 1:
+        print_lines(["", f"±: {CONFIDENCE:.0%} interval of the ratio, from {comparison.pairs} pairs of runs"])
+    print_lines(["", *(f"Warning: {line}" for line in warned)] if warned else [])
+    print_lines(["", next_line])
+
+
+def _seconds(value_s: float | None) -> str:
+    return "" if value_s is None else f"{value_s:.3f} s"
+
+
+def _deviation(times_s: Sequence[float]) -> float | None:
+    return statistics.stdev(times_s) if len(times_s) > 1 else None
+
+
+def _as_dict(comparison: Comparison) -> dict:
+    ratio = comparison.ratio()
+    return {"verdict": comparison.verdict, "times_as_fast": comparison.times_as_fast,
+            "low": ratio and ratio.low, "high": ratio and ratio.high, "confidence": CONFIDENCE,
+            "pairs": comparison.pairs,
+            **{name: {"seconds": list(times_s), "mean_s": statistics.fmean(times_s),
+                      "sd_s": _deviation(times_s), "min_s": min(times_s), "max_s": max(times_s)}
+               for name, times_s in (("native", comparison.native_s), ("with_mutirao", comparison.mutirao_s))}}

@@ -1,0 +1,140 @@
+"""`mutirao doctor`: what is installed, which MPIs, can the lab run, what to do about the rest."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+from mutirao import __version__
+from mutirao.base.errors import Failure, UsageError
+from mutirao.base.output import print_json, print_table
+from mutirao.base.paths import CORE_TOOL, ENVIRONMENTS, INSTALLED, LIBRARIES, PRELOAD, preloadable
+from mutirao.base.units import counted
+from mutirao.catalogue import core_tool
+from mutirao.lab.lab import Lab
+from mutirao.lab.network import HostNetwork
+from mutirao.measure import profile
+from mutirao.run.mpis import KNOWN, KnownMpi, found_mpis
+
+
+@dataclass
+class Finding:
+    what: str
+    state: str  # "ok", "missing", "not built" or "fails"
+    detail: str = ""
+    remedy: str = ""
+    needed: bool = True  # without it mutirao cannot be used
+
+
+# What builds mutirao, and the package that brings it.
+BUILD_TOOLS = (("g++", "g++"), ("cmake", "cmake"), ("ninja", "ninja-build"))
+
+
+def register(subparsers, common) -> None:
+    parser = subparsers.add_parser("doctor", parents=[common],
+                                   help="say what is installed, what is missing, what to do")
+    parser.set_defaults(run=run)
+
+
+def run(arguments) -> int:
+    findings = [*_python(), *_build(), *_mpis(), _profile(), _lab()]
+    usable = (all(finding.state == "ok" for finding in findings if finding.needed)
+              and any(mpi.built for mpi in found_mpis()))
+    if arguments.json:
+        print_json({"version": __version__, "usable": usable,
+                    "findings": [asdict(finding) for finding in findings],
+                    "mpis": [{"name": mpi.name, "title": mpi.title, "built": mpi.built,
+                              "launcher": str(mpi.launcher), "preload": str(PRELOAD)}
+                             for mpi in found_mpis()]})
+        return 0 if usable else 1
+    print_table(("", "state", "what was found", "what to do"),
+                [(finding.what, finding.state, finding.detail, finding.remedy)
+                 for finding in findings])
+    print()
+    print("mutirao can be used here." if usable else "mutirao cannot be used yet: see what to do.")
+    return 0 if usable else 1
+
+
+def _python() -> Iterator[Finding]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    new_enough = sys.version_info >= (3, 11)
+    yield Finding("Python", "ok" if new_enough else "missing", version,
+                  "" if new_enough else "install Python 3.11 or newer")
+    if INSTALLED:
+        return
+    prepared = (ENVIRONMENTS / "cli" / "stamp").is_file()
+    yield Finding("environment", "ok" if prepared else "missing", ".env/cli" if prepared else "",
+                  "" if prepared else "run make setup", needed=False)
+
+
+def _build() -> Iterator[Finding]:
+    for program, package in () if INSTALLED else BUILD_TOOLS:
+        path = shutil.which(program)
+        yield Finding(program, "ok" if path else "missing", path or "",
+                      "" if path else f"run make setup, or apt-get install {package}", needed=False)
+    built = CORE_TOOL.is_file()
+    if built:
+        yield Finding("mutirao-core", "ok", _catalogue_size())
+    else:
+        yield Finding("mutirao-core", "not built", remedy="run make build")
+    if not preloadable(LIBRARIES):
+        yield Finding("place", "fails", str(LIBRARIES), "move mutirao: LD_PRELOAD allows no spaces"
+                      " and no colons in a path")
+
+
+def _catalogue_size() -> str:
+    try:
+        return f"{len(core_tool.algorithms())} algorithms"
+    except (Failure, UsageError) as error:
+        return str(error)
+
+
+def _mpis() -> Iterator[Finding]:
+    found = found_mpis()
+    for mpi in found:
+        detail = f"{mpi.title}, {mpi.library}"
+        if mpi.built:
+            yield Finding(mpi.name, "ok", detail, needed=False)
+        else:
+            yield Finding(mpi.name, "not built", detail,
+                          f"mutirao build --mpicc {mpi.wrapper}" if CORE_TOOL.is_file() else
+                          "run make build", needed=False)
+    if INSTALLED:
+        return
+    for known in KNOWN:
+        if not any(_stands_for(mpi.known, known) for mpi in found):
+            yield Finding(known.name, "missing", known.title, known.get, needed=False)
+
+
+def _stands_for(found: KnownMpi, wanted: KnownMpi) -> bool:
+    """Wherever it comes from; and the same packages bring one or the other, depending on the distribution."""
+    same = (found.title, found.major) == (wanted.title, wanted.major)
+    return same or (found.wrapper == wanted.wrapper and not wanted.environment)
+
+
+def _profile() -> Finding:
+    """Profiles need SQLite where mutirao is built; without them every job begins anew."""
+    if not profile.PROGRAM.is_file():
+        return Finding("profiles", "not built", "", "run make build; they need libsqlite3-dev",
+                       needed=False)
+    path = profile.profile_file({})
+    if path is None or not path.is_file():
+        return Finding("profiles", "ok", "none yet", needed=False)
+    try:
+        return Finding("profiles", "ok",
+                       f"{path}, {counted(len(profile.read(path).rows), 'measurement')}", needed=False)
+    except Failure as failure:
+        return Finding("profiles", "fails", str(failure), "move it away", needed=False)
+
+
+def _lab() -> Finding:
+    """Brings a smallest lab up and takes it down again: nothing else tells for sure."""
+    network = HostNetwork.from_sites(["a", "b"], [[0, 1], [1, 0]], name="doctor")
+    try:
+        with Lab.up(network):
+            how = "as root" if os.geteuid() == 0 else "without root, in a user namespace"
+            return Finding("WAN lab", "ok", f"runs {how}", needed=False)
+    except (Failure, UsageError) as error:
+        return Finding("WAN lab", "fails", str(error),
+                       "mutirao run and the rest work without it", needed=False)

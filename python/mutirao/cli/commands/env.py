@@ -1,0 +1,65 @@
+"""`mutirao env`: prepares a shell so that what it starts is preloaded, by whatever launcher."""
+
+import os
+import shlex
+from collections.abc import Iterable
+
+from mutirao.base.errors import Failure
+from mutirao.base.output import print_json
+from mutirao.base.paths import PRELOAD, preloadable
+from mutirao.run.launch import PREFIX
+from mutirao.run.launch_styles import is_open_mpi
+from mutirao.run.launchers import in_slurm
+from mutirao.run.mpis import Mpi, default_mpi, find_mpi
+from mutirao.run.user_settings import check_files_named, gather_settings, with_whole_paths
+
+_OPEN_MPI_LIST = "OMPI_MCA_mca_base_env_list"
+
+
+def register(subparsers, common) -> None:
+    parser = subparsers.add_parser(
+        "env", parents=[common], help='prepare a job script: eval "$(mutirao env)", then srun or mpirun ./app')
+    parser.add_argument("--mpi", metavar="NAME", help="that of the programs; default: the first found")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
+                        dest="assignments", help="a setting (mutirao settings lists them)")
+    parser.set_defaults(run=run)
+
+
+def run(arguments) -> int:
+    mpi = find_mpi(arguments.mpi) if arguments.mpi else default_mpi()
+    if not mpi.built:
+        raise Failure(f"no library for {mpi.title} ({mpi.library}): mutirao build --mpicc {mpi.wrapper}"
+                      " builds one")
+    if not preloadable(PRELOAD):
+        raise Failure(f"{PRELOAD} cannot be preloaded: LD_PRELOAD allows no spaces and no colons in a"
+                      " path, so move mutirao")
+    settings = with_whole_paths(gather_settings(arguments.assignments))
+    check_files_named(settings)
+    # Other tools' libraries stay first: they then see the calls as the program made them.
+    before = [path for path in os.environ.get("LD_PRELOAD", "").split(":")
+              if path and path != str(PRELOAD)]
+    variables = {PREFIX + name.upper(): value for name, value in settings.items()}
+    variables["LD_PRELOAD"] = ":".join([*before, str(PRELOAD)])
+    variables |= _what_takes_along(variables, mpi)
+    if arguments.json:
+        print_json({"mpi": mpi.name, "environment": variables})
+        return 0
+    print(f"# for {mpi.title}; mutirao env --mpi NAME is for another")
+    for name, value in variables.items():
+        print(f"export {name}={shlex.quote(value)}")
+    return 0
+
+
+def _what_takes_along(names: Iterable[str], mpi: Mpi) -> dict[str, str]:
+    """What has the launchers take these variables to other hosts, beside those that the user named."""
+    variables = {}
+    exported = os.environ.get("SLURM_EXPORT_ENV", "ALL").split(",")  # of sbatch --export
+    if "ALL" not in exported:
+        kept = [name for name in exported if name not in ("NONE", "NIL")]
+        variables["SLURM_EXPORT_ENV"] = ",".join(dict.fromkeys([*kept, *names]))
+    # Open MPI's mpirun takes along what it is told to. In an allocation srun, by which it starts its daemons, does
+    # that, and mpirun of Open MPI 4 ends at a -x beside this list.
+    if is_open_mpi(mpi.known.style) and not in_slurm(os.environ):
+        users = filter(None, os.environ.get(_OPEN_MPI_LIST, "").split(";"))
+        variables[_OPEN_MPI_LIST] = ";".join(dict.fromkeys([*users, *names]))
+    return variables

@@ -1,0 +1,122 @@
+"""`mutirao explain`: the verdict on a run, what ran for which calls, and on request all that is known of them."""
+
+from collections.abc import Iterator, Sequence
+
+from mutirao.base.output import print_json, print_lines
+from mutirao.base.units import counted, ratio
+from mutirao.explain.choices import NATIVE, choice_of
+from mutirao.explain.full import as_far_as_counted, class_title, extent, in_full, title
+from mutirao.explain.head import forgotten, head
+from mutirao.explain.report_file import add_arguments, read_report, with_file
+from mutirao.explain.saved import account_of, own_calls
+
+_MOST_CLASSES, _MOST_COMMUNICATORS, _MOST_ALIKE = 8, 3, 2
+
+
+def register(subparsers, common) -> None:
+    parser = subparsers.add_parser(
+        "explain", parents=[common], help="say which algorithms the last run used, and why")
+    add_arguments(parser)
+    parser.add_argument("--all", action="store_true", dest="everything",
+                        help="all that is known: reasons, candidates, trees, changes")
+    parser.set_defaults(run=run)
+
+
+def run(arguments) -> int:
+    report = read_report(arguments.file, arguments.running)
+    if arguments.json:
+        print_json(report)
+        return 0
+    print_lines(explain(report, arguments.everything))
+    if report["communicators"]:
+        more = [] if arguments.everything else [f"reasons: {with_file('mutirao explain --all', arguments.file)}"]
+        print_lines(["", "; ".join([*more, f"with pictures: {with_file('mutirao report', arguments.file)}"])])
+    return 0
+
+
+def explain(report: dict, everything: bool = False) -> Iterator[str]:
+    yield from head(report, with_verdict=True)
+    if not report["communicators"] and not report.get("no_report"):
+        yield "No communicator had a collective call that mutirao handles."
+    yield from in_full(report) if everything else _in_short(report)
+    for line in forgotten(report):
+        yield ""
+        yield line
+
+
+def _in_short(report: dict) -> Iterator[str]:
+    """The communicators that took longest, with a line for each kind of call; the others in a line for all that are
+    alike."""
+    ranked = sorted(map(as_far_as_counted, report["communicators"]), key=_took_us, reverse=True)
+    left = _MOST_CLASSES
+    for number, communicator in enumerate(ranked):
+        if number == _MOST_COMMUNICATORS or (number and left <= 0):
+            yield ""
+            yield from _alike(ranked[number:])
+            return
+        yield ""
+        yield f"{title(communicator)}; {_state(communicator)}"
+        classes = sorted(communicator.get("classes", ()), key=_class_took_us, reverse=True)
+        yield from _table(classes[:left])
+        if len(classes) > left:
+            yield f"  {counted(len(classes) - left, 'more kind')} of calls"
+        left -= len(classes)
+
+
+def _took_us(communicator: dict) -> float:
+    return sum(map(_class_took_us, communicator.get("classes", ())))
+
+
+def _class_took_us(of_class: dict) -> float:
+    """On a rank, as far as it is known."""
+    if account := account_of([of_class]):
+        return account.took_us
+    choice = choice_of(of_class)
+    one_us = choice.measured["median_us"] if choice.measured else choice.predicted_us or 0
+    return one_us * (choice.native_calls + choice.own_calls)
+
+
+def _state(communicator: dict) -> str:
+    reason = communicator.get("reason")
+    if communicator.get("state") == "native":
+        return f"native: {reason or 'no reason given'}"
+    return reason or "native so far: its ranks had not agreed"
+
+
+def _table(classes: Sequence[dict]) -> Iterator[str]:
+    rows = [(class_title(each), counted(each["native_calls"] + own_calls([each]), "call"), _ran(each)) for each in classes]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in (0, 1)]
+    for name, calls, ran in rows:
+        yield f"  {name:<{widths[0]}}  {calls:>{widths[1]}}  {ran}"
+
+
+def _ran(of_class: dict) -> str:
+    """What runs it in the end, how that compares, and what came of it."""
+    choice = choice_of(of_class)
+    parts = [choice.chosen]
+    if known := choice.times_native():
+        parts.append(f"{ratio(known[0])} x native, {known[1]}")
+    if not choice.settled:
+        parts.append("others were still to be tried")
+    elif choice.chosen == NATIVE and choice.own_calls > choice.probe_calls:
+        parts.append(f"{choice.own_calls} calls otherwise before")
+    account = account_of([of_class])
+    if account and account.clear and choice.own_calls:
+        parts.append(f"{account} {account.verb}")
+    return "; ".join(parts)
+
+
+def _alike(communicators: Sequence[dict]) -> Iterator[str]:
+    kinds: dict[str, list[dict]] = {}
+    for communicator in communicators:
+        what = communicator.get("reason") or "too few calls for anything else to pay"
+        who = "left to the MPI library" if communicator["state"] != "mutirao" else "handled by mutirao"
+        kinds.setdefault(f"{extent(communicator)}, {who}: {what}", []).append(communicator)
+    yield f"{counted(len(communicators), 'more communicator')}:"
+    shown = sorted(kinds.items(), key=lambda kind: -len(kind[1]))
+    for what, alike in shown[:_MOST_ALIKE]:
+        yield (f"  {len(alike)} of {what}; {counted(sum(each['calls'] for each in alike), 'call')},"
+               f" {own_calls(of_class for each in alike for of_class in each['classes'])} of them by"
+               " algorithms of mutirao's")
+    if left := sum(len(alike) for _, alike in shown[_MOST_ALIKE:]):
+        yield f"  {left} of other kinds"

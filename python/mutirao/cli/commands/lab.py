@@ -1,0 +1,257 @@
+"""`mutirao lab`: a wide-area network of emulated hosts on this machine."""
+
+import argparse
+import os
+import subprocess
+
+from mutirao.base.errors import Failure, UsageError
+from mutirao.base.output import print_json, print_table, working
+from mutirao.lab.check import Rate, RoundTrip, check_rates, check_round_trips, median_error_us, median_rate_error
+from mutirao.lab.control import lab_names
+from mutirao.lab.lab import CONTROL_HOST, TCP_PROFILES, Lab
+from mutirao.lab.named_networks import load_network, load_preset, preset_names, preset_title
+from mutirao.lab.network import read_csv
+from mutirao.lab.view import changes, counters_table, site_matrix_table, uplinks_line
+
+DEFAULT_NAME = "lab"
+# What `check` lets pass, in the median.
+MOST_ERROR_US = 300.0
+MOST_RATE_ERROR = 0.1
+
+
+def register(subparsers, common) -> None:
+    parser = subparsers.add_parser("lab", help="emulate a wide-area network on this machine")
+    actions = parser.add_subparsers(dest="action", metavar="action", required=True)
+    _register_up(actions, common)
+    for name, function, help_text in (
+            ("down", down, "end a lab and every program in it"),
+            ("show", show, "hosts, matrix, traffic and changes"),
+            ("check", check, "measure the round trips and the limited rates of all sites")):
+        action = actions.add_parser(name, parents=[common], help=help_text)
+        action.add_argument("name", nargs="?", help="default: the only lab that is up")
+        action.set_defaults(run=function)
+    _register_set(actions, common)
+    _register_uplink(actions, common)
+    _register_exec(actions, common)
+    presets_parser = actions.add_parser("presets", parents=[common],
+                                        help="list the networks that come with mutirao")
+    presets_parser.set_defaults(run=presets)
+
+
+def _register_up(actions, common) -> None:
+    parser = actions.add_parser("up", parents=[common], help="start a lab")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("network", nargs="?", metavar="NETWORK",
+                       help="a preset (mutirao lab presets), a .toml file like one, or a CSV file")
+    which.add_argument("--matrix", metavar="FILE", help="a CSV file of round trips in ms")
+    parser.add_argument("--hosts-per-site", type=int, metavar="K")
+    parser.add_argument("--tcp", choices=TCP_PROFILES, default=TCP_PROFILES[0],
+                        help="as a kernel has it, or tuned for long distances")
+    parser.add_argument("--name", default=DEFAULT_NAME, help="default: %(default)s")
+    parser.set_defaults(run=up)
+
+
+def _register_set(actions, common) -> None:
+    parser = actions.add_parser("set", parents=[common],
+                                help="change links between hosts or sites while programs run")
+    parser.add_argument("a", metavar="A", help="a host or a site")
+    parser.add_argument("b", metavar="B")
+    parser.add_argument("--latency-ms", type=float, metavar="X", help="one way")
+    parser.add_argument("--bandwidth-mbit", type=float, metavar="X", help="0: unlimited")
+    parser.add_argument("--loss", type=float, metavar="P", help="probability, 0 to 1")
+    parser.add_argument("--jitter-ms", type=float, metavar="X", help="up to so much is added")
+    parser.add_argument("--round-trip", action="store_true",
+                        help="the latency is that of a round trip")
+    parser.add_argument("--one-way-only", action="store_true", help="only from A to B")
+    parser.add_argument("--name", help="default: the only lab that is up")
+    parser.set_defaults(run=change)
+
+
+def _register_uplink(actions, common) -> None:
+    parser = actions.add_parser("uplink", parents=[common],
+                                help="change what the hosts of a site share while programs run")
+    parser.add_argument("site", metavar="SITE")
+    parser.add_argument("mbit", metavar="MBIT", type=float,
+                        help="Mbit/s towards all other sites, each way; 0: unlimited")
+    parser.add_argument("--name", help="default: the only lab that is up")
+    parser.set_defaults(run=change_uplink)
+
+
+def _register_exec(actions, common) -> None:
+    parser = actions.add_parser("exec", parents=[common], help="run a program on a host",
+                                usage="mutirao lab exec [--name NAME] HOST [--] PROGRAM ...")
+    parser.add_argument("--name", help="default: the only lab that is up")
+    parser.add_argument("host", metavar="HOST", help=f"or {CONTROL_HOST}, which stands beside the first")
+    parser.add_argument("program", nargs=argparse.REMAINDER)
+    parser.set_defaults(run=execute)
+
+
+def up(arguments) -> int:
+    if arguments.matrix:
+        network = read_csv(arguments.matrix, arguments.hosts_per_site or 1)
+    else:
+        network = load_network(arguments.network, arguments.hosts_per_site)
+    with working(f"bringing up {network.host_count} hosts"):
+        lab = Lab.up(network, tcp=arguments.tcp, name=arguments.name)
+    if arguments.json:
+        print_json(_described(lab))
+    else:
+        print(_one_line(lab))
+    return 0
+
+
+def _one_line(lab: Lab) -> str:
+    network, information = lab.network, lab.information
+    parts = [f"{network.host_count} hosts in {len(network.site_names)} sites",
+             f"{lab.tcp} TCP ({information['congestion_control'] or 'the system’s own control'})"]
+    if uplinks := uplinks_line(lab.current_network()):
+        parts.append(f"uplinks in Mbit/s: {uplinks}")
+    if information["rootless"]:
+        parts.append("in a user namespace")
+    if not information["realtime"]:
+        parts.append("without real-time scheduling, so less punctual")
+    return f"lab '{lab.name}' is up: {', '.join(parts)}"
+
+
+def _described(lab: Lab) -> dict:
+    hosts = [{"name": host.name, "address": host.address, "site": site}
+             for host, site in zip(lab.hosts, lab.network.sites, strict=True)]
+    return {"name": lab.name, "network": lab.network.name, "source": lab.network.source,
+            "tcp": lab.tcp, "control_path": str(lab.control_path), "hosts": hosts,
+            "control": {"name": lab.control.name, "address": lab.control.address},
+            **{key: lab.information[key]
+               for key in ("rootless", "realtime", "congestion_control")}}
+
+
+def down(arguments) -> int:
+    lab = Lab.attach(arguments.name)
+    lab.down()
+    if arguments.json:
+        print_json({"name": lab.name, "up": lab_names()})
+    else:
+        print(f"lab '{lab.name}' is down")
+    return 0
+
+
+def show(arguments) -> int:
+    lab = Lab.attach(arguments.name)
+    now, counters = lab.current_network(), lab.counters()
+    changed = changes(lab)
+    if arguments.json:
+        print_json({**_described(lab), **lab.settings(), "counters": vars(counters),
+                    "changes": changed})
+        return 0
+    print(_one_line(lab))
+    print(f"source of the matrix: {lab.network.source}\n")
+    print_table(("site", "hosts", "addresses"),
+                [(site, f"{now.hosts[inside[0]]} - {now.hosts[inside[-1]]}",
+                  f"{lab.hosts[inside[0]].address} - {lab.hosts[inside[-1]].address}")
+                 for site in now.site_names if (inside := now.hosts_of(site))])
+    print()
+    print_table(*site_matrix_table(now), title="round trip now, ms")
+    print()
+    print_table(*counters_table(now, counters), title="traffic since it is up")
+    print(f"the router sent packets {counters.late_mean_us / 1000:.3f} ms late in the mean,"
+          f" {counters.late_max_us / 1000:.3f} at most, and missed {counters.overruns}")
+    print("\nchanges: " + ("none" if not changed else ""))
+    for row in changed:
+        print(f"  {row['from']} -> {row['to']}: {row['what']} {row['before']:g} -> {row['now']:g}"
+              f" ({row['links']} links)")
+    return 0
+
+
+def check(arguments) -> int:
+    lab = Lab.attach(arguments.name)
+    with working("measuring all pairs of sites"):
+        results = check_round_trips(lab)
+        rates = check_rates(lab)
+    error_us, rate_error = median_error_us(results), median_rate_error(rates)
+    if arguments.json:
+        print_json({"pairs": [{**vars(result), "error_us": result.error_us}
+                              for result in results],
+                    "median_error_us": error_us, "most_us": MOST_ERROR_US,
+                    "rates": [{**vars(rate), "error": rate.error} for rate in rates],
+                    "median_rate_error": rate_error, "most_rate_error": MOST_RATE_ERROR})
+    else:
+        _print_check(results, rates)
+    return 0 if error_us <= MOST_ERROR_US and rate_error <= MOST_RATE_ERROR else 1
+
+
+def _print_check(results: list[RoundTrip], rates: list[Rate]) -> None:
+    print_table(("from", "to", "asked ms", "measured ms", "error ms"),
+                [(result.from_site, result.to_site, f"{result.asked_us / 1000:.3f}",
+                  *(("no answer", "") if result.measured_us is None else
+                    (f"{result.measured_us / 1000:.3f}", f"{result.error_us / 1000:.3f}")))
+                 for result in results])
+    print(f"median error {median_error_us(results) / 1000:.3f} ms"
+          f" (at most {MOST_ERROR_US / 1000:g} asked)")
+    if rates:
+        print()
+        print_table(("from", "to", "asked Mbit/s", "measured Mbit/s"),
+                    [(rate.from_site, rate.to_site, f"{rate.asked_mbit:g}",
+                      "packets lost" if rate.measured_mbit is None else
+                      f"{rate.measured_mbit:.2f}") for rate in rates])
+        print(f"median error {median_rate_error(rates):.1%} (at most {MOST_RATE_ERROR:.0%} asked)")
+
+
+def change(arguments) -> int:
+    latency_ms = arguments.latency_ms
+    if arguments.round_trip:
+        if latency_ms is None:
+            raise UsageError("--round-trip is about --latency-ms, which is not given")
+        latency_ms /= 2
+    lab = Lab.attach(arguments.name)
+    links = lab.set_pair(arguments.a, arguments.b, latency_ms, arguments.bandwidth_mbit,
+                         arguments.loss, arguments.jitter_ms, arguments.one_way_only)
+    if arguments.json:
+        print_json({"links": links})
+    else:
+        print(f"changed {links} links of lab '{lab.name}'")
+    return 0
+
+
+def change_uplink(arguments) -> int:
+    lab = Lab.attach(arguments.name)
+    lab.set_uplink(arguments.site, arguments.mbit)
+    if arguments.json:
+        print_json({"site": arguments.site, "uplink_mbit": arguments.mbit})
+    else:
+        print(f"changed the uplink of {arguments.site} in lab '{lab.name}'")
+    return 0
+
+
+def execute(arguments) -> int:
+    argv = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
+    if not argv:
+        raise UsageError("lab exec: no program given")
+    lab = Lab.attach(arguments.name)
+    if arguments.json:
+        with lab.exec(arguments.host, argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                      text=True, errors="replace") as process:
+            output, errors = process.communicate()
+        print_json({"host": arguments.host, "returncode": process.returncode,
+                    "stdout": output, "stderr": errors})
+        return process.returncode
+    # In this process's place, so that the terminal and its signals are the program's own.
+    command = lab.command(arguments.host, argv)
+    try:
+        os.execve(command[0], command, {**os.environ, **lab.environment()})
+    except OSError as error:
+        raise Failure(f"{command[0]}: {error.strerror}") from None
+
+
+def presets(arguments) -> int:
+    rows = []
+    for name in preset_names():
+        network = load_preset(name)
+        rows.append({"name": name, "hosts": network.host_count, "sites": network.site_names,
+                     "title": preset_title(name), "source": network.source,
+                     "uplink_mbit": network.uplinks,
+                     "diameter_ms": network.diameter / 1000})
+    if arguments.json:
+        print_json(rows)
+        return 0
+    print_table(("preset", "hosts", "sites", "longest way, ms", "what it is"),
+                [(row["name"], row["hosts"], len(row["sites"]), f"{row['diameter_ms']:.1f}",
+                  row["title"]) for row in rows])
+    return 0

@@ -1,0 +1,137 @@
+"""`mutirao new-algorithm`: the file that a new algorithm begins as, and its name in the catalogue."""
+
+import re
+from pathlib import Path
+
+from mutirao.base.errors import Failure, UsageError
+from mutirao.base.output import print_json
+from mutirao.base.paths import INSTALLED, ROOT
+
+ALGORITHMS = Path("src/core/algorithms")
+CATALOGUE = ALGORITHMS / "catalogue.cpp"
+# What a new algorithm does at first: the same as the simplest one of its collective, which is therefore in a file of
+# its name and needs nothing but what it includes. Collectives whose blocks are not equal have the algorithms of their
+# equal forms that say so.
+STARTS = {
+    "barrier": "direct",
+    "broadcast": "flat",
+    "gather": "linear",
+    "scatter": "linear",
+    "allgather": "linear",
+    "alltoall": "linear",
+    "reduce": "flat",
+    "allreduce": "direct",
+    "reduce_scatter_block": "direct",
+    "scan": "direct",
+    "exscan": "direct",
+}
+# The name becomes that of a function.
+_CXX_WORDS = set("""
+    and asm auto bool break case catch char class compl concept const continue default delete do
+    double else enum explicit export extern false float for friend goto if inline int long mutable
+    namespace new noexcept not nullptr operator or private protected public register requires
+    return short signed sizeof static struct switch template this throw true try typedef typeid
+    typename union unsigned using virtual void volatile while xor""".split())
+
+
+def register(subparsers, common) -> None:
+    parser = subparsers.add_parser("new-algorithm", parents=[common],
+                                   help="make the file of a new algorithm, with its row")
+    parser.add_argument("collective", choices=STARTS)
+    parser.add_argument("name", metavar="NAME", help="in lower_case_with_underscores")
+    parser.add_argument("--root", type=Path, default=ROOT, metavar="DIR",
+                        help="the checkout to make it in; default: this one")
+    parser.set_defaults(run=run)
+
+
+def run(arguments) -> int:
+    collective, name = arguments.collective, arguments.name
+    if INSTALLED and arguments.root == ROOT:
+        raise UsageError("this mutirao is installed: name a checkout by --root")
+    source = make(arguments.root, collective, name)
+    following = {
+        "build it": "make build",
+        "prove it": f"build/src/core/core_test --gtest_filter='*/{collective}_{name}*'",
+        "look at it": f"./mutirao show {collective}/{name} --ranks 6",
+        "measure it": f"./mutirao bench {collective} --only native,{name}",
+    }
+    if arguments.json:
+        print_json({"file": str(source), "catalogue": str(CATALOGUE), "next": following})
+        return 0
+    print(f"made {source} with its row: it does as {STARTS[collective]} does; write your own into it")
+    print(f"added its name to {CATALOGUE}")
+    print("next:")
+    for purpose, command in following.items():
+        print(f"  {command:<70} # {purpose}")
+    return 0
+
+
+def make(root: Path, collective: str, name: str) -> Path:
+    """Returns the new file, within `root`. Everything is checked before anything is written."""
+    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or name in _CXX_WORDS:
+        raise UsageError(f"'{name}' cannot be an algorithm's name: it must be in"
+                         " lower_case_with_underscores and no word of C++")
+    if not (root / CATALOGUE).exists():
+        raise UsageError(f"--root {root}: this is no checkout of mutirao; it has no catalogue {CATALOGUE}")
+    catalogue = _read(root / CATALOGUE)
+    names = _found(rf"^namespace {collective} \{{\n.*?\n\}}  // namespace {collective}\n", catalogue)
+    source = ALGORITHMS / collective / f"{name}.cpp"
+    if name == "native" or re.search(rf"\b{name}\(\)", names[0]) or (root / source).exists():
+        raise UsageError(f"{collective}/{name} exists already")
+    new_names = _with_name(names[0], name)
+    new_code = _code(root, collective, name, STARTS[collective])
+    try:
+        (root / source).write_text(new_code, encoding="utf-8")
+        (root / CATALOGUE).write_text(catalogue.replace(names[0], new_names), encoding="utf-8")
+    except OSError as error:
+        raise Failure(f"cannot write {error.filename}: {error.strerror}") from None
+    return source
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Failure(f"cannot read {path}: {error.strerror}") from None
+
+
+def _found(pattern: str, text: str) -> re.Match:
+    if found := re.search(pattern, text, re.MULTILINE | re.DOTALL):
+        return found
+    raise Failure(f"the sources do not look as expected: no {pattern}")
+
+
+def _with_name(names: str, name: str) -> str:
+    """A collective's part of the catalogue, its declarations and its list, with one more."""
+    declared = names.rindex("\n\nstatic")
+    listed = names.rindex("};\n")
+    return (f"{names[:declared]}\nAlgorithm {name}();{names[declared:listed]},\n"
+            f"            {name}(){names[listed:]}")
+
+
+def _code(root: Path, collective: str, name: str, start: str) -> str:
+    """The start's function and what it needs, and a row that promises no more than every beginning keeps."""
+    code = _read(root / ALGORITHMS / collective / f"{start}.cpp")
+    includes = "".join(re.findall(r"^(?:#include .*\n)+\n", code, re.MULTILINE))
+    function = _found(rf"^Schedule {start}\(const Request& request\) \{{.*?^\}}\n",
+                      code.replace("\nstatic ", "\n"))[0]
+    start_row = _found(rf"^Algorithm {start}\(\) \{{.*?^\}}\n", code)[0]
+    kept = "".join(f", {each}" for each in (".level = Level::hosts", ".keeps_order = true") if each in start_row)
+    return (f"{_beginning(collective, start)}{includes}namespace mutirao::{collective} {{\n\n"
+            f"static {function.replace(f'Schedule {start}(', f'Schedule {name}(')}\n"
+            f"Algorithm {name}() {{\n"
+            f"    return {{.collective = Collective::{collective},\n"
+            f"            .name = \"{name}\",\n"
+            f"            .summary = \"does as {start} does, so far\",\n"
+            f"            .source = \"a beginning, made from {collective}/{start}\",\n"
+            f"            .build = {name}{kept}}};\n"
+            f"}}\n\n}}  // namespace mutirao::{collective}\n")
+
+
+def _beginning(collective: str, start: str) -> str:
+    return (f"// So far it does as {collective}/{start} does. Say here how yours works, and in the row below where"
+            " it is from:\n"
+            "// authors, year, and a DOI or arXiv number.\n"
+            "//\n"
+            "// Cost, p ranks, n bytes: depth, messages, and bytes through the busiest port. Restrictions that the\n"
+            "// row cannot say; a number of ranks that is a power of two it can (`fits`).\n")

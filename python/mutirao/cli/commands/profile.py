@@ -1,0 +1,218 @@
+"""`mutirao profile`: what earlier jobs measured, shown, compared, and as rules of other MPI libraries."""
+
+import json
+import shlex
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from mutirao.base.errors import Failure, UsageError
+from mutirao.base.output import note, print_json, print_table
+from mutirao.base.units import counted, duration, ratio
+from mutirao.base.user_files import parse_json, read_text, write_text
+from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.measure import exports
+from mutirao.measure.mpich_selection import FORMAT as MPICH_SELECTION
+from mutirao.measure.profile import NATIVE, Call, Fabric, Profile, Row, add, profile_file, read
+from mutirao.measure.rules import read_open_mpi
+from mutirao.run.user_settings import gather_settings
+
+_FORMATS = {**exports.FORMATS, "mpich-json": MPICH_SELECTION}
+# Times that differ by less are told from one another by no profile.
+_SAME = 1.1
+
+
+def register(subparsers, common) -> None:
+    parser = subparsers.add_parser("profile", help="what earlier jobs measured: show it, compare"
+                                   " it, take it to other MPI libraries")
+    commands = parser.add_subparsers(dest="profile_command", metavar="command", required=True)
+
+    show = commands.add_parser("show", parents=[common], help="the best of each kind of call")
+    show.add_argument("file", nargs="?", type=Path, help="default: that of the setting profile")
+    show.add_argument("--collective", choices=COLLECTIVES)
+    show.add_argument("--all", action="store_true", help="every candidate")
+    show.set_defaults(run=_show)
+
+    diff = commands.add_parser("diff", parents=[common], help="where two profiles differ")
+    diff.add_argument("a", type=Path)
+    diff.add_argument("b", type=Path)
+    diff.set_defaults(run=_diff)
+
+    export = commands.add_parser("export", parents=[common], help="rules for those who cannot preload mutirao")
+    export.add_argument("file", nargs="?", type=Path)
+    export.add_argument("--format", choices=[*_FORMATS, "json"], required=True)
+    export.add_argument("--fabric", type=int, metavar="N", help="as profile show numbers them")
+    export.add_argument("--any-order", action="store_true", help="also what is wrong for operators"
+                        " that do not commute: for programs that have none")
+    export.add_argument("-o", "--output", type=Path, metavar="FILE")
+    export.set_defaults(run=_export)
+
+    take = commands.add_parser("import", parents=[common], help="adds a profile that was exported as json; says what"
+                               " Open MPI's rules choose (tune --rules measures that)")
+    take.add_argument("rules", type=Path, metavar="FILE")
+    take.add_argument("--file", type=Path, metavar="PROFILE", help="to add to; default: that of the"
+                      " setting profile")
+    take.set_defaults(run=_import)
+
+
+def file_of(given: Path | None) -> Path:
+    path = given or profile_file(gather_settings([]))
+    if path is None:
+        raise UsageError("the setting profile is off: name a file")
+    return path
+
+
+def _read(given: Path | None) -> Profile:
+    try:
+        return read(file_of(given))
+    except Failure as failure:
+        if given is None:
+            raise
+        raise UsageError(str(failure)) from None  # the file is the caller's choice
+
+
+def _call(call: Call) -> str:
+    what = COLLECTIVES[call.collective].calls(call.length_bytes, call.root)
+    return f"{what}{'' if call.commutes else ', in order'}{', cold' if call.buffers == 'cold' else ''}"
+
+
+def _show(arguments) -> int:
+    path, profile = file_of(arguments.file), _read(arguments.file)
+    calls = [call for call in profile.calls if arguments.collective in (None, call.collective)]
+    if arguments.json:
+        print(exports.as_json(profile), end="")
+        return 0
+    groups: dict[tuple, list[Call]] = {}
+    for call in calls:
+        groups.setdefault((call.fabric, call.mpi, call.ranks), []).append(call)
+    print(f"{path}: {counted(len(profile.rows), 'measurement')}")
+    for (fabric, mpi, ranks), members in groups.items():
+        print()
+        rows = [row for call in sorted(members, key=_order) for row in
+                _rows_of(profile, call, arguments.all)]
+        print_table(("call", "candidate", "median", "low", "high", "x native", "windows", "from",
+                     "measured"), rows,
+                    f"fabric {fabric.id}: {fabric.title}; {mpi}, {counted(ranks, 'rank')}")
+    return 0
+
+
+def _order(call: Call) -> tuple:
+    return list(COLLECTIVES).index(call.collective), call.root, call.length_bytes, call.buffers
+
+
+def _rows_of(profile: Profile, call: Call, every: bool) -> list[tuple]:
+    medians = profile.medians_us(call)
+    names = list(medians) if every else list(medians)[:1]
+    native_us = medians.get(NATIVE)
+    rows = []
+    for name in names:
+        measured = profile.calls[call][name]
+        rows.append((_call(call), name, duration(medians[name]),
+                     duration(min(row.low_us for row in measured)),
+                     duration(max(row.high_us for row in measured)),
+                     ratio(medians[name] / native_us) if native_us else "",
+                     sum(row.windows for row in measured),
+                     ", ".join(sorted({row.origin for row in measured})),
+                     time.strftime("%Y-%m-%d", time.gmtime(max(row.measured_s
+                                                               for row in measured)))))
+    return rows
+
+
+def _diff(arguments) -> int:
+    """Exit code 0, whatever differs: this is to be read."""
+    differences = list(_differences(_read(arguments.a), _read(arguments.b)))
+    if arguments.json:
+        print_json(differences)
+        return 0
+    print_table(("call", "ranks", "candidate", "in A", "in B", "B / A"),
+                [(each["call"], each["ranks"], each["candidate"], duration(each["a_us"])
+                  if each["a_us"] else "", duration(each["b_us"]) if each["b_us"] else "",
+                  ratio(each["ratio"])) for each in differences])
+    return 0
+
+
+def _differences(a: Profile, b: Profile) -> Iterator[dict]:
+    """Of each call and candidate that only one of them knows, or that takes another time."""
+    def known(profile: Profile) -> dict[tuple, float]:
+        return {(call.fabric.kind, call.mpi, call.ranks, call.most_on_a_host, _order(call), _call(call),
+                 call.commutes, name): time_us
+                for call in profile.calls for name, time_us in profile.medians_us(call).items()}
+
+    in_a, in_b = known(a), known(b)
+    for key in sorted(in_a.keys() | in_b.keys()):
+        a_us, b_us = in_a.get(key), in_b.get(key)
+        quotient = b_us / a_us if a_us and b_us else None
+        if quotient is None or not 1 / _SAME <= quotient <= _SAME:
+            yield {"call": key[5], "ranks": key[2], "mpi": key[1], "candidate": key[-1],
+                   "a_us": a_us, "b_us": b_us, "ratio": quotient}
+
+
+def _export(arguments) -> int:
+    profile = _read(arguments.file)
+    if arguments.format == "json":
+        _write(exports.as_json(profile), arguments.output)
+        return 0
+    form = _FORMATS[arguments.format]
+    used = _of_one_fabric(profile, arguments.fabric, form.library)
+    given = exports.tables(used, form.has, arguments.any_order or form.knows_operators)
+    text = form.write(given)
+    lost = [line for table in given for line in table.lost]
+    if arguments.json:
+        text = json.dumps({"rules": text, "not_in_the_rules": lost}, indent=2) + "\n"
+    _write(text, arguments.output)
+    for line in lost:
+        note(f"not in the rules: {line}")
+    if form.use:
+        note(form.use)
+    return 0
+
+
+def _of_one_fabric(profile: Profile, number: int | None, library: str) -> Profile:
+    """Rules tell no fabrics apart, and belong to one MPI library."""
+    rows = [each for each in profile.rows if each[1].startswith(library)]
+    if not rows:
+        raise Failure(f"nothing in the profile was measured with {library}")
+    fabrics = {fabric.id: fabric for fabric, _mpi, _row in rows}
+    if number is None and len(fabrics) > 1:
+        raise UsageError("rules are for one fabric: choose by --fabric from " + "; ".join(
+            f"{each.id}: {each.title}" for each in fabrics.values()))
+    if number is not None and number not in fabrics:
+        raise UsageError(f"--fabric {number}: the profile has {', '.join(map(str, fabrics))}")
+    return Profile([each for each in rows if number in (None, each[0].id)])
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        print(text, end="")
+    else:
+        write_text(output, text)
+
+
+def _import(arguments) -> int:
+    text = read_text(arguments.rules)
+    if not text.lstrip().startswith("["):
+        rules, unknown = read_open_mpi(text, str(arguments.rules))
+        columns = ("collective", "ranks_from", "bytes_from", "candidate")
+        if arguments.json:
+            print_json([dict(zip(columns, rule, strict=True)) for rule in rules])
+        else:
+            print_table([column.replace("_", " ") for column in columns], rules)
+        for line in unknown:
+            note(line)
+        note("nothing is stored, since rules hold no times: mutirao tune --rules"
+             f" {shlex.quote(str(arguments.rules))} measures what they choose, and adds that")
+        return 0
+    try:
+        rows = [(_fabric(each.pop("fabric")), each.pop("mpi"), Row(**each))
+                for each in parse_json(text, arguments.rules)]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{arguments.rules} is not an exported profile: {error}") from None
+    added = add(file_of(arguments.file), rows)
+    if arguments.json:
+        print_json({"added": added})
+    note(f"{counted(added, 'measurement')} added")
+    return 0
+
+
+def _fabric(values: dict) -> Fabric:
+    return Fabric(**{**values, "latencies_us": tuple(map(float, values["latencies_us"]))})

@@ -1,0 +1,1 @@
+"""What a report says, as text and as a page. Starts and measures nothing."""

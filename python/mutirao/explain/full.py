@@ -1,0 +1,321 @@
+"""All that is known of a run, communicator by communicator: the network, each ruling, each candidate."""
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from mutirao.base.units import counted, duration, rate
+from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.catalogue.tree_text import draw_tree
+from mutirao.explain.saved import AS_FAST, account_of, own_calls
+from mutirao.explain.trees import edges_of, host_and_site, host_name, trees_run
+
+_MOST_CHANGES = 30
+_MOST_HOSTS = 8
+
+
+def in_full(report: dict) -> Iterator[str]:
+    for communicator in report["communicators"]:
+        yield ""
+        yield from _communicator(as_far_as_counted(communicator))
+
+
+def as_far_as_counted(communicator: dict) -> dict:
+    """Without the first calls of one that was then left to the MPI library: the others were not counted."""
+    classes = communicator.get("classes", ())
+    if communicator.get("state") == "native":
+        classes = [each for each in classes if each["rulings"]]
+    return {**communicator, "classes": classes}
+
+
+def title(communicator: dict) -> str:
+    return f"{communicator.get('name') or 'communicator'}: {extent(communicator)}"
+
+
+def extent(communicator: dict) -> str:
+    ranks, hosts = communicator.get("ranks", 0), communicator.get("hosts", 0)
+    line = counted(ranks, "rank")
+    if hosts:
+        line += f" on {counted(hosts, 'host')}"
+    sites = len(set(communicator.get("sites") or ()))
+    if sites > 1:
+        line += f" in {sites} sites"
+    return line
+
+
+def about(communicator: dict) -> Iterator[str]:
+    """Who took its calls, how it followed its network, and what was known of that."""
+    yield f"  {_state(communicator)}"
+    yield from _hosts(communicator.get("host_names") or [], communicator.get("hosts", 0))
+    if communicator.get("profile"):
+        yield f"  profile: {communicator['profile']}"
+    yield from _first_ruling(communicator)
+    yield from _followed(communicator)
+    if communicator.get("tree"):
+        yield from _costs(communicator.get("costs") or {})
+
+
+def _hosts(names: Sequence[str], hosts: int) -> Iterator[str]:
+    """By the numbers that they have in trees."""
+    if len(set(names)) == 1:
+        yield f"  {'host' if hosts == 1 else 'all hosts are'} {names[0]}"
+    elif names:
+        left = hosts - _MOST_HOSTS
+        named = ", ".join(f"{number} {name}" for number, name in enumerate(names[:_MOST_HOSTS]))
+        yield f"  hosts: {named}" + (f" and {left} more (--json)" if left > 0 else "")
+
+
+def _communicator(communicator: dict) -> Iterator[str]:
+    yield title(communicator)
+    yield from about(communicator)
+    yield from _trees(communicator)
+    for of_class in by_collective(communicator.get("classes", ())):
+        yield ""
+        yield from _class(of_class)
+    yield from _changes(communicator)
+
+
+def _trees(communicator: dict) -> Iterator[str]:
+    """Those that calls went over; where none did, the one that is kept for the network's news."""
+    latency_us, label = communicator["latency_us"], partial(host_and_site, communicator)
+    shown = trees_run(communicator)
+    for tree in shown:
+        yield f"  tree of {tree.title}, with the one-way latency of each link at the end:"
+        yield from (f"    {line}" for line in draw_tree(edges_of(tree.parents), latency_us, label,
+                                                        tree.root))
+    if communicator["tree"] and not shown:
+        yield "  minimum spanning tree of the hosts, over which no call went, with one-way latencies:"
+        yield from (f"    {line}" for line in draw_tree(communicator["tree"], latency_us, label))
+
+
+def _changes(communicator: dict) -> Iterator[str]:
+    """The log of what calls were run by, as far as it fits a screen."""
+    changes = communicator.get("changes") or []
+    if not changes:
+        return
+    yield ""
+    yield "  changes of choice, in the order of calls:"
+    left = len(changes) - _MOST_CHANGES + communicator.get("forgotten_changes", 0)
+    if left > 0:
+        yield f"    {counted(left, 'earlier one')} (all that are remembered: --json)"
+    for change in changes[-_MOST_CHANGES:]:
+        yield f"    from call {change['call'] + 1} on: {choice_line(change)}"
+        if change["why"]:
+            yield f"      why: {change['why']}"
+
+
+def choice_line(change: dict) -> str:
+    to = change["to"]
+    if calls := change.get("probe_calls"):  # it returns by itself
+        to += f", on probe for {counted(calls, 'call')}"
+    elif change.get("another_tree"):
+        to = "the same over another tree"
+    return f"{class_title(change)}: {change['from']} -> {to}"
+
+
+def _state(communicator: dict) -> str:
+    calls = counted(communicator.get("calls", 0), "call")
+    reason = communicator.get("reason")
+    if communicator.get("state") == "native":
+        return f"left to the MPI library: {reason or 'no reason given'}"
+    if not reason:
+        return f"left to the MPI library so far: {calls} before its ranks had agreed"
+    return f"handled by mutirao: {reason}; {calls}"
+
+
+def _first_ruling(communicator: dict) -> Iterator[str]:
+    """From when on it was not the MPI library alone that took the calls."""
+    if communicator.get("state") == "native" or not communicator.get("reason"):
+        return
+    call = communicator.get("first_ruled_call")
+    if call is None:
+        yield "  no ruling for an algorithm of mutirao's: the MPI library took all calls"
+    else:
+        after = f"{duration(communicator.get('first_ruled_ms', 0) * 1000)} after MPI_Init"
+        before = f"; the MPI library took the {counted(call, 'call')} before" if call else ""
+        yield f"  first ruling from call {call + 1} on, {after}{before}"
+
+
+def _costs(costs: dict) -> Iterator[str]:
+    """What predictions are made with."""
+    if not costs:
+        return
+    measured, assumed = ["latencies"], []
+    if costs["links_with_bandwidth"]:
+        measured.append(f"bandwidth of {costs['links_with_bandwidth']} of"
+                        f" {counted(costs['links'], 'link')}, {rate(costs['least_bytes_per_us'])} to"
+                        f" {rate(costs['most_bytes_per_us'])}")
+    else:
+        assumed.append("no limit of any link's bandwidth")
+    (measured if costs["memory_measured"] else assumed).append(
+        f"copies of {rate(costs['copy_bytes_per_us'])} and sums of"
+        f" {rate(costs['reduce_bytes_per_us'])}")
+    (measured if costs["message_measured"] else assumed).append(
+        f"{duration(costs['message_latency_us'])} for a message inside a host to be seen")
+    assumed.append(f"{duration(costs['message_overhead_us'])} of each side's processor for it")
+    if "send_overhead_us" in costs and "port_bytes_per_us" in costs:
+        assumed.append(f"{duration(costs['send_overhead_us'])} for a message to another host, and"
+                       f" {rate(costs['port_bytes_per_us'])} at its port")
+    yield f"  measured: {'; '.join(measured)}"
+    yield f"  assumed: {'; '.join(assumed)}"
+
+
+def _followed(communicator: dict) -> Iterator[str]:
+    """How the communicator followed its network while the program ran."""
+    adaptation = communicator.get("adaptation") or {}
+    mode = adaptation.get("mode", "off")
+    if mode == "off":
+        return
+    if mode.startswith("every:"):
+        yield (f"  adapted inside every {mode.removeprefix('every:')}. call: links measured"
+               f" {counted(adaptation['checks'], 'time')},"
+               f" {duration(adaptation['adapting_ms'] * 1000)} in all")
+        if adaptation.get("ghs_messages"):
+            yield (f"  first tree agreed with {counted(adaptation['ghs_messages'], 'message')}"
+                   f" (at most {ghs_message_bound(communicator.get('latency_us') or [])})")
+    else:
+        where = "inside its own calls" if mode == "in-band" else "beside the program"
+        horizon = adaptation.get("horizon_calls")  # nothing where another rank decides
+        told = "" if horizon is None else (f", told {counted(horizon, 'call')} ahead" if horizon
+                                           else ", told in the call that they begin with")
+        yield (f"  follows its network {where}: {counted(adaptation['epochs'], 'epoch')}{told};"
+               f" this rank {_waited(adaptation)}")
+    taken_up = adaptation.get("taken_up") or []
+    if not taken_up:
+        yield "  no change of the network taken up"
+    for change in taken_up:
+        yield f"  known in call {change['call'] + 1}: {change_line(change, communicator)}"
+
+
+def _waited(adaptation: dict) -> str:
+    early, settled = adaptation["early_waits"], adaptation["waits"]
+    if not early + settled:
+        return "never waited for one"
+    total_ms = adaptation["early_waited_ms"] + adaptation["waited_ms"]
+    when = "all" if early and not settled else str(early) if early else "none"
+    return (f"waited for one {counted(early + settled, 'time')}, {when} of them at the start,"
+            f" {duration(total_ms * 1000)} in all")
+
+
+def change_line(change: dict, communicator: dict) -> str:
+    shown = change.get("shown") or []
+    parts = [f"{_link_name(link, communicator)} {_latency(link['before_us'])} ->"
+             f" {_latency(link['after_us'])}" for link in shown]
+    if change["links"] > len(shown):
+        parts.append(counted(change["links"] - len(shown), "more link"))
+    if change["new_tree"]:
+        parts.append("a new spanning tree")
+    return ", ".join(parts)
+
+
+def _link_name(link: dict, communicator: dict) -> str:
+    return " - ".join(host_name(communicator, link[end]) for end in ("low", "high"))
+
+
+def _latency(latency_us: float | None) -> str:
+    return "unusable" if latency_us is None else duration(latency_us)
+
+
+def ghs_message_bound(latency_us: list) -> int:
+    """2 E + 5 N log2 N, over the links that let something through (null: nothing does)."""
+    hosts = len(latency_us)
+    links = sum(latency_us[a][b] is not None for a in range(hosts) for b in range(a))
+    return int(2 * links + 5 * hosts * math.log2(hosts)) if hosts else 0
+
+
+def by_collective(classes: Sequence[dict]) -> list[dict]:
+    """Those of a collective together."""
+    order = list(dict.fromkeys(each["collective"] for each in classes))
+    return sorted(classes, key=lambda each: order.index(each["collective"]))
+
+
+def class_title(of_class: dict) -> str:
+    collective = COLLECTIVES[of_class["collective"]]
+    in_order = "" if of_class.get("commutes", True) else ", operands in order"
+    return f"{collective.calls(of_class['length_bytes'], of_class['root'])}{in_order}"
+
+
+def _class(of_class: dict) -> Iterator[str]:
+    """All calls of one collective with one root that are as long, to the next power of two, or of any
+    length where ranks do not know of each other's."""
+    yield f"  {class_title(of_class)}"
+    if of_class["native_calls"]:
+        yield f"    {counted(of_class['native_calls'], 'call')} by the MPI library"
+    if of_class.get("native_choice") and not of_class["rulings"]:
+        yield "    chosen: native"
+        yield from _why(of_class["native_choice"])
+        yield from _unsettled(of_class["native_choice"])
+        yield from _candidates(of_class["native_choice"])
+    rulings = of_class["rulings"]
+    if of_class.get("forgotten_rulings"):
+        yield f"    {counted(of_class['forgotten_rulings'], 'ruling')} after the first not remembered"
+    for ruling, later in zip(rulings, [*rulings[1:], None]):
+        line = f"    from call {ruling['first_call'] + 1} on: {ruling['chosen']}"
+        if ruling["chosen"] != "native":  # those calls are the MPI library's
+            line += f", {counted(ruling['calls'], 'call')}"
+        if ruling.get("probe_calls"):
+            line += f", beside {counted(ruling['probe_calls'], 'call')} on probe"
+        yield line
+        yield from _why(ruling)
+        if later is None:
+            yield from _unsettled(ruling)
+        if later is None or _names(ruling) != _names(later):
+            yield from _candidates(ruling)
+    yield from _saved(of_class)
+
+
+def _names(ruling: dict) -> set[str]:
+    return {row["candidate"] for row in ruling.get("considered") or ()}
+
+
+def _why(ruling: dict) -> Iterator[str]:
+    if ruling.get("reason"):
+        yield f"      why: {ruling['reason']}"
+
+
+def _unsettled(choice: dict) -> Iterator[str]:
+    if not choice.get("settled", True):
+        yield "      not settled: others were still to be tried"
+
+
+def _candidates(ruling: dict) -> Iterator[str]:
+    """Each with what it was predicted to take, and what its calls took where they were tried."""
+    if ruling.get("bound_us"):
+        yield f"      no algorithm can be predicted under {duration(ruling['bound_us'])}"
+    considered = ruling.get("considered") or []
+    measured = {row["candidate"]: row for row in ruling.get("measured") or ()}
+    native_us = next((row["predicted_us"] for row in considered
+                      if row["candidate"] == "native"), None)
+    width = max((len(row["candidate"]) for row in considered), default=0)
+    for row in considered:
+        predicted_us = row["predicted_us"]
+        line = f"      {row['candidate']:<{width}}  predicted {duration(predicted_us):>9}"
+        if native_us and predicted_us and row["candidate"] != "native":
+            line += f"  {predicted_us / native_us:.2f} x native"
+        yield line + _took(measured.get(row["candidate"]), measured.get("native"))
+
+
+def _took(row: dict | None, native: dict | None) -> str:
+    if row is None:
+        return ""
+    text = (f"  measured {duration(row['median_us'])} ({duration(row['low_us'])} to"
+            f" {duration(row['high_us'])})")
+    if native and row is not native:
+        text += f", {row['median_us'] / native['median_us']:.2f} x native"
+    return text
+
+
+def _saved(of_class: dict) -> Iterator[str]:
+    account = account_of([of_class])
+    if account is None:
+        return
+    if account.clear and not own_calls([of_class]):
+        longer = "shorter" if account.net_us >= 0 else "longer"
+        yield f"    ranks wait {longer} in these since other kinds of calls changed: {account} on each rank"
+    elif account.clear:
+        yield f"    {account.verb} on each rank, measured, net of probes: {account}"
+    elif account.error_us:
+        yield f"    {AS_FAST}, measured, net of probes: {account} on each rank"
+    if account.unknown_calls:
+        yield (f"    of {counted(account.unknown_calls, 'call')} nothing says what the MPI library's own would"
+               " have taken")

@@ -1,0 +1,224 @@
+"""The report of a run as one HTML page that needs nothing beside itself."""
+
+from collections.abc import Iterable
+from functools import partial
+from html import escape
+from pathlib import Path
+
+from mutirao.base.units import counted, duration
+from mutirao.catalogue.tree_text import draw_tree
+from mutirao.explain.choices import Choice, choice_of, choices_of, measured
+from mutirao.explain.full import about, as_far_as_counted, by_collective, class_title, extent, title
+from mutirao.explain.head import forgotten, head
+from mutirao.explain.report_file import with_file
+from mutirao.explain.rulings import colours_of, events, sparkline, timeline
+from mutirao.explain.saved import Account, Total, account_of, all_classes, total_of
+from mutirao.explain.scatter import points_of, scatter, within_twice
+from mutirao.explain.site_map import groups_of, least_us, site_map
+from mutirao.explain.trees import edges_of, host_and_site, trees_run
+from mutirao.pages.html import Page, details, judged, legend, listed, section, soft, table, wide_table
+
+_MOST_SITES_IN_TABLE = 12
+_COLUMNS = ("calls of", "native / mutirao", "now, and why", "over its calls", "predicted",
+            "measured", "native", "bound", "× native", "saved")
+_RAW = ("communicator", "calls of", "from call", "chosen", "candidate", "predicted, us",
+        "measured, us", "low, us", "high, us", "samples")
+
+
+def make_page(report: dict, file: Path | None) -> str:
+    """`file` as it was asked for; None: that of the last run."""
+    total = total_of(report)
+    colours = colours_of(all_classes(report))
+    its_sections = [_communicator(as_far_as_counted(each), colours) for each in report["communicators"]] or [
+        section("Communicators", soft("None had a collective call that mutirao handles."))]
+    commands = "\n".join(with_file(f"mutirao {command}", file) for command in ("explain", "report"))
+    return str(Page("What mutirao did for this program", _verdict(total),
+                    _lines([*head(report), *forgotten(report)]),
+                    "".join([*its_sections, section("Predicted against measured", _scatter(report))]),
+                    commands, _raw(report), report, _tiles(report, total)))
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "<br>".join(escape(line.strip()) for line in lines)
+
+
+def _verdict(total: Total) -> str:
+    if not total.own_calls:
+        return "<strong>The MPI library took all calls.</strong>"
+    if total.own_calls == total.probe_calls:
+        return f"<strong>The MPI library took all calls but those on probe.</strong> {escape(total.tried_out)}."
+    probes = f", {total.probe_calls:,} of them on probe" if total.probe_calls else ""
+    return (f"<strong>mutirao: {escape(total.verdict)}.</strong> {counted(total.own_calls, 'call')} ran by"
+            f" algorithms of mutirao’s{probes}.{_net(total)}")
+
+
+def _net(total: Total) -> str:
+    """What the sum is made of, where that is more than its error."""
+    account = total.account
+    if total.faster is None or account is None:
+        return ""
+    waited = f", and calls waited {duration(total.waited_us)}" if total.waited_us else ""
+    return (f" Their calls {'saved' if account.saved_us >= 0 else 'lost'} {duration(abs(account.saved_us))} ±"
+            f" {duration(account.error_us)} on each rank, and those on probe"
+            f" {'lost' if account.probes_us >= 0 else 'saved'} {duration(abs(account.probes_us))}; the start"
+            f" took {duration(total.start_us)}{waited}.")
+
+
+def _tiles(report: dict, total: Total) -> list[tuple[str, str, str]]:
+    shown = []
+    if total.faster is not None:
+        shown.append((judged(total.faster), duration(abs(total.net_us)),
+                      f"{'saved' if total.faster else 'lost'} on each rank, measured, net of all costs"))
+    shown.append(("tile", f"{total.own_calls:,}",
+                  f"of {total.calls:,} calls ran by algorithms of mutirao’s"))
+    if report["communicators"]:
+        largest = max(report["communicators"], key=lambda each: each.get("ranks", 0))
+        ranks, _, where = extent(largest).partition(" ")
+        shown.append(("tile", ranks, f"{where}, the largest communicator"))
+    if total.start_us:
+        shown.append(("tile", duration(total.start_us), "longer in MPI_Init"))
+    return shown
+
+
+def _communicator(communicator: dict, colours: dict[str, str]) -> str:
+    return section(title(communicator),
+                   f'<p class="soft">{_lines(about(communicator))}</p>',
+                   *_choices(communicator, colours), *_timeline(communicator, colours),
+                   *_map(communicator))
+
+
+def _choices(communicator: dict, colours: dict[str, str]) -> list[str]:
+    classes = by_collective(communicator["classes"])
+    if not classes:
+        return [soft("No call of it is told apart.")]
+    rows = [_row(of_class, communicator["calls"], colours) for of_class in classes]
+    return ["<h3>What was chosen for which calls</h3>",
+            f'<div class="scroll cards">{table(_COLUMNS, rows)}</div>',
+            legend({kind: colours[kind] for kind in colours_of(classes)}),
+            soft("Times measured are medians with their intervals. What was saved is measured, net of probes:"
+                 " a few calls each by which another algorithm was tried. Pale: something was still to be"
+                 " tried. Each line runs from the first call of its kind to the end, on a logarithmic scale.")]
+
+
+def _row(of_class: dict, calls: int, colours: dict[str, str]) -> list[tuple[str]]:
+    choice = choice_of(of_class)
+    ratio = choice.times_native()
+    account = account_of([of_class])
+    now = choice.chosen + ("" if choice.settled else " (not settled)")
+    probes = f"{choice.probe_calls:,} on probe" if choice.probe_calls else ""
+    bound = duration(choice.bound_us) if choice.bound_us else ""
+    cells = ((class_title(of_class), ""),
+             (f"{choice.native_calls:,} / {choice.own_calls:,}", probes),
+             (now, choice.reason), (_predicted(choice.predicted_us), ""), _took(choice.measured),
+             _native(choice), (bound, ""),
+             (f"{ratio[0]:.2f}", ratio[1]) if ratio else ("", ""),
+             _saved(account))
+    ready = [f"<span>{escape(text)}{_small(small)}</span>" if text else "" for text, small in cells]
+    ready.insert(_COLUMNS.index("over its calls"), sparkline(of_class, calls, colours))
+    return [(f'<td data-label="{column}">{cell}</td>',)
+            for column, cell in zip(_COLUMNS, ready, strict=True)]
+
+
+def _saved(account: Account | None) -> tuple[str, str]:
+    if account is None or not account.clear:
+        return (str(account), "as fast") if account and account.error_us else ("", "")
+    return f"{'-' if account.net_us < 0 else ''}{account}", ""
+
+
+def _small(text: str) -> str:
+    return f"<small>{escape(text)}</small>" if text else ""
+
+
+def _predicted(us: float | None) -> str:
+    return "" if us is None else duration(us)
+
+
+def _took(row: dict | None) -> tuple[str, str]:
+    if row is None:
+        return "", ""
+    return (duration(row["median_us"]),
+            f"{duration(row['low_us'])} to {duration(row['high_us'])}")
+
+
+def _native(choice: Choice) -> tuple[str, str]:
+    """Known in the same way as the algorithm's own time, so that a row can be compared."""
+    if choice.native_measured and (choice.measured or choice.native_predicted_us is None):
+        time, interval = _took(choice.native_measured)
+        return time, f"measured, {interval}"
+    predicted = _predicted(choice.native_predicted_us)
+    return predicted, "predicted" if predicted else ""
+
+
+def _timeline(communicator: dict, colours: dict[str, str]) -> list[str]:
+    if not communicator["classes"]:
+        return []
+    told = events(communicator)
+    return ["<h3>Rulings and changes of the network, in the order of calls</h3>",
+            soft("A column is the time between two changes, however many calls it has; dashed lines"
+                 " are changes of the network that were taken up."),
+            f"<figure>{timeline(communicator, colours)}</figure>",
+            details(f"The same as a list of {len(told)}",
+                    listed([f"from call {call} on: {what}" for call, what in told]))]
+
+
+def _map(communicator: dict) -> list[str]:
+    heading = "<h3>The network, and the trees that calls went over</h3>"
+    if communicator.get("hosts") == 1:
+        return [heading, soft("All its ranks are on one host: there are no links to draw.")]
+    if not communicator.get("tree"):
+        return [heading, soft("Its network was not known when the program ended.")]
+    trees = [(f"over which {counted(tree.calls, 'call')} went: {tree.title}", edges_of(tree.parents),
+              tree.root) for tree in trees_run(communicator)]
+    parts = [heading, soft("Circles are hosts, in the colours of their sites; the thick links are the"
+                           " tree, with one-way latencies where there is room.")]
+    for which, edges, root in trees or [("over which no call went: the minimum spanning tree",
+                                         communicator["tree"], None)]:
+        text = "\n".join(draw_tree(edges, communicator["latency_us"],
+                                   partial(host_and_site, communicator), root))
+        parts += [soft(f"The tree {which}."),
+                  f'<figure class="scroll">{site_map(communicator, edges)}</figure>',
+                  details("The tree as text", f"<pre>{escape(text)}</pre>")]
+    return [*parts, *_latencies(communicator)]
+
+
+def _latencies(communicator: dict) -> Iterable[str]:
+    groups = groups_of(communicator)
+    if len(groups) > _MOST_SITES_IN_TABLE:
+        return
+    rows = [[a.title, *("·" if a is b else duration(least_us(communicator["latency_us"], a, b))
+                        for b in groups)] for a in groups]
+    yield details("One-way latencies, of the best link between two",
+                  wide_table(["", *(group.title for group in groups)], rows))
+
+
+def _scatter(report: dict) -> str:
+    points = points_of(report)
+    if not points:
+        return soft("No algorithm was both predicted and measured.")
+    styles = {"native": "a0", "mutirao’s algorithms": "a5"}
+    return "\n".join([
+        soft(f"Each point is an algorithm that was tried for one kind of call. On the dashed line it"
+             f" took what was predicted; {within_twice(points)} of {len(points)} are within a factor"
+             " of two of it. Upright lines are intervals."),
+        legend(styles), f"<figure>{scatter(points, *styles.values())}</figure>"])
+
+
+def _raw(report: dict) -> str:
+    return table(_RAW, [row for communicator in report["communicators"]
+                        for of_class in communicator["classes"]
+                        for ruling in choices_of(of_class)
+                        for row in _raw_rows(communicator, of_class, ruling)])
+
+
+def _raw_rows(communicator: dict, of_class: dict, ruling: dict) -> Iterable[list]:
+    took = measured(ruling)
+    for row in ruling.get("considered") or ():
+        times = took.get(row["candidate"], {})
+        yield [communicator.get("name"), class_title(of_class), ruling["first_call"] + 1,
+               ruling["chosen"], row["candidate"], _number(row["predicted_us"]),
+               *(_number(times.get(field)) for field in ("median_us", "low_us", "high_us")),
+               times.get("samples")]
+
+
+def _number(us: float | None) -> str:
+    return "" if us is None else f"{us:.6g}"

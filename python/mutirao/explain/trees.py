@@ -1,0 +1,52 @@
+"""The hosts of a communicator: what they are called, and the trees that calls went over."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mutirao.catalogue.collectives import COLLECTIVES
+
+_MOST = 4
+
+
+def host_name(communicator: dict, host: int) -> str:
+    """By its name where names tell hosts apart, else by its number."""
+    names = communicator.get("host_names") or []
+    if host < len(names) and len(set(names)) == len(names):
+        return names[host]
+    return f"host {host}"
+
+
+def host_and_site(communicator: dict, host: int) -> str:
+    sites = communicator.get("sites")
+    return host_name(communicator, host) + (f" (site {sites[host]})" if sites else "")
+
+
+@dataclass(frozen=True)
+class TreeRun:
+    root: int
+    parents: Sequence[int]  # of the hosts; -1: the root
+    title: str
+    calls: int
+
+
+def trees_run(communicator: dict) -> list[TreeRun]:
+    """Each once, with all that it served; those of the most calls."""
+    served: dict[tuple[int, ...], list[tuple[dict, dict]]] = {}
+    for of_class in communicator["classes"]:
+        for ruling in of_class["rulings"]:
+            if ruling.get("tree") and ruling["calls"] and -1 in ruling["tree"]:
+                served.setdefault(tuple(ruling["tree"]), []).append((of_class, ruling))
+    trees = [TreeRun(parents.index(-1), parents, _title(uses), sum(ruling["calls"] for _, ruling in uses))
+             for parents, uses in served.items()]
+    return sorted(trees, key=lambda tree: -tree.calls)[:_MOST]
+
+
+def _title(uses: Sequence[tuple[dict, dict]]) -> str:
+    named = [f"{COLLECTIVES[of_class['collective']].calls(of_class['length_bytes'], of_class['root'])}"
+             f" ({ruling['chosen']})" for of_class, ruling in uses[:2]]
+    more = f" and {len(uses) - 2} more" if len(uses) > 2 else ""
+    return ", ".join(named) + more
+
+
+def edges_of(parents: Sequence[int]) -> list[tuple[int, int]]:
+    return [(parent, host) for host, parent in enumerate(parents) if parent >= 0]

@@ -1,0 +1,254 @@
+"""Hosts in sites and what lies between them: the matrices that the lab plays and others predict on.
+
+A host network is read from a preset or from a CSV file of round trips, either between sites (each
+expanded to some hosts) or between single hosts. It also knows the physical bound: no broadcast can
+end before the shortest path to the farthest host has been travelled.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from mutirao.base.errors import UsageError
+from mutirao.base.user_files import read_text
+
+Matrix = list[list[float]]
+
+# The lab's address plan and host names hold this many.
+MOST_HOSTS = 1000
+
+
+@dataclass
+class HostNetwork:
+    """Hosts, the site of each, and one-way figures from row host to column host."""
+
+    hosts: list[str]
+    sites: list[str]  # the site of each host
+    latency_us: Matrix  # one way
+    bandwidth_mbit: Matrix | None = None  # 0: unlimited; None: unlimited everywhere
+    name: str = ""
+    source: str = ""  # where the numbers come from
+    uplink_mbit: list[float] | None = None  # of each site, shared by its hosts; 0 and None as above
+
+    @property
+    def host_count(self) -> int:
+        return len(self.hosts)
+
+    @property
+    def site_names(self) -> list[str]:
+        """Each site once, in the order of its first host."""
+        return list(dict.fromkeys(self.sites))
+
+    def hosts_of(self, site: str) -> list[int]:
+        """The numbers of a site's hosts."""
+        return [host for host, its_site in enumerate(self.sites) if its_site == site]
+
+    def round_trip_us(self, a: int, b: int) -> float:
+        return self.latency_us[a][b] + self.latency_us[b][a]
+
+    @property
+    def uplinks(self) -> dict[str, float]:
+        """In Mbit/s, of the sites whose uplink is limited."""
+        return {site: mbit for site, mbit in zip(self.site_names, self.uplink_mbit or (),
+                                                 strict=False) if mbit > 0}
+
+    def most_mbit(self, a: int, b: int) -> float:
+        """From one host to another while no other sends: of the link and of the uplinks between
+        their sites the least. 0: unlimited."""
+        limits = [self.bandwidth_mbit[a][b]] if self.bandwidth_mbit else []
+        if self.uplink_mbit and self.sites[a] != self.sites[b]:
+            limits += [self.uplinks.get(self.sites[host], 0) for host in (a, b)]
+        return min((limit for limit in limits if limit > 0), default=0.0)
+
+    @cached_property
+    def shortest_us(self) -> Matrix:
+        """One-way latency along the shortest path, through other hosts where that is faster."""
+        count = self.host_count
+        shortest = [list(row) for row in self.latency_us]
+        for host in range(count):
+            shortest[host][host] = 0.0
+        for via in range(count):
+            onward = shortest[via]
+            for row in shortest:
+                first = row[via]
+                for target in range(count):
+                    if first + onward[target] < row[target]:
+                        row[target] = first + onward[target]
+        return shortest
+
+    def bound_from(self, root: int) -> float:
+        """Microseconds before which no broadcast from `root` can reach every host."""
+        return max(self.shortest_us[root])
+
+    @cached_property
+    def diameter(self) -> float:
+        """Microseconds before which not every host can have heard of every other."""
+        return max(max(row) for row in self.shortest_us)
+
+    def to_dict(self) -> dict:
+        return {"name": self.name, "source": self.source, "hosts": self.hosts,
+                "sites": self.sites, "latency_us": self.latency_us,
+                "bandwidth_mbit": self.bandwidth_mbit, "uplink_mbit": self.uplink_mbit}
+
+    @classmethod
+    def from_dict(cls, values: dict) -> "HostNetwork":
+        return cls(**values)
+
+    @classmethod
+    def from_sites(cls, site_names: list[str], round_trip_ms: Matrix, hosts_per_site: int = 1,
+                   bandwidth_mbit: Matrix | None = None, name: str = "", source: str = "",
+                   uplink_mbit: list[float] | None = None) -> "HostNetwork":
+        """Expands a matrix of sites; its diagonal is the round trip inside a site.
+
+        One way is half of the round trip of the row's site to the column's: where the two
+        directions were measured differently, each keeps its own.
+        """
+        check_host_count(len(site_names), hosts_per_site)
+        site_of = [site for site in range(len(site_names)) for _ in range(hosts_per_site)]
+        width = max(2, len(str(len(site_of) - 1)))
+        hosts = [f"h{number:0{width}d}" for number in range(len(site_of))]
+
+        def expand(sites: Matrix, factor: float) -> Matrix:
+            return [[0.0 if a == b else sites[site_a][site_b] * factor
+                     for b, site_b in enumerate(site_of)] for a, site_a in enumerate(site_of)]
+
+        return cls(hosts, [site_names[site] for site in site_of], expand(round_trip_ms, 500.0),
+                   None if bandwidth_mbit is None else expand(bandwidth_mbit, 1.0), name, source,
+                   uplink_mbit)
+
+
+def check_host_count(sites: int, hosts_per_site: int) -> None:
+    if hosts_per_site < 1:
+        raise UsageError(f"hosts per site must be at least 1, not {hosts_per_site}")
+    if sites * hosts_per_site > MOST_HOSTS:
+        raise UsageError(f"{sites} sites of {hosts_per_site} hosts are {sites * hosts_per_site}"
+                         f" hosts; the lab holds up to {MOST_HOSTS}")
+
+
+def read_csv(path: str | Path, hosts_per_site: int = 1) -> HostNetwork:
+    """Reads a square matrix of round trips in ms: rows to columns, `#` starts a comment.
+
+    A first row and a first column of names are optional. Each row stands for a site of
+    `hosts_per_site` hosts.
+    """
+    path = Path(path)
+    names, matrix = _parse_csv(read_text(path), str(path))
+    return HostNetwork.from_sites(names, matrix, hosts_per_site, name=path.stem, source=str(path))
+
+
+MOST_ROUND_TRIP_MS = 120_000  # the lab's router takes a minute each way
+
+
+def _number(field: str) -> float | None:
+    try:
+        return float(field)
+    except ValueError:
+        return None
+
+
+def _is_header(fields: list[str]) -> bool:
+    """A row of names: its first cell may be an empty or labelled corner, no other is a number."""
+    if _number(fields[0]) is not None:
+        return False
+    return len(fields) > 1 and all(field and _number(field) is None for field in fields[1:])
+
+
+def _parse_csv(text: str, file: str) -> tuple[list[str], Matrix]:
+    rows: list[tuple[int, list[str]]] = []
+    for line_number, line in enumerate(text.splitlines(), start=1):
+        content = line.split("#", 1)[0].strip()
+        if content:
+            rows.append((line_number, [field.strip() for field in content.split(",")]))
+    if not rows:
+        raise UsageError(f"{file}: no matrix in it")
+    header = rows.pop(0)[1] if _is_header(rows[0][1]) else None
+    row_names: list[str] = []
+    matrix: Matrix = []
+    for line_number, fields in rows:
+        named = _number(fields[0]) is None and fields[0] != "" and not _is_marked_number(fields[0])
+        if named and (header is not None or len(fields) == len(rows) + 1):
+            row_names.append(fields[0])
+            matrix.append(_parse_row(fields[1:], len(rows), file, line_number, 2))
+        else:
+            matrix.append(_parse_row(fields, len(rows), file, line_number, 1))
+    return _names(header, row_names, rows, file), matrix
+
+
+def _is_marked_number(field: str) -> bool:
+    """`12ms` at the start of a row is a number gone wrong, not a name."""
+    return field[0].isdigit() or field[0] in "+-."
+
+
+def _parse_row(fields: list[str], wanted: int, file: str, line: int, first: int) -> list[float]:
+    values = []
+    for column, field in enumerate(fields, start=first):
+        where = f"{file}, line {line}, column {column}"
+        if column - first >= wanted:
+            raise UsageError(f"{where}: more values than the matrix has rows ({wanted}):"
+                             " it must be square")
+        if field == "":
+            raise UsageError(f"{where}: value missing")
+        value = _number(field)
+        if value is None or not math.isfinite(value):
+            raise UsageError(f"{where}: '{field}' is not a number of milliseconds")
+        if value < 0:
+            raise UsageError(f"{where}: a round trip cannot be negative ({field})")
+        if value > MOST_ROUND_TRIP_MS:
+            raise UsageError(f"{where}: a round trip of {field} ms; a lab's are up to"
+                             f" {MOST_ROUND_TRIP_MS} ms")
+        values.append(value)
+    if len(values) < wanted:
+        raise UsageError(f"{file}, line {line}, column {first + len(values)}: value missing"
+                         f" ({len(values)} values, but {wanted} rows: the matrix must be square)")
+    return values
+
+
+def _names(header: list[str] | None, row_names: list[str], rows: list[tuple[int, list[str]]],
+           file: str) -> list[str]:
+    count = len(rows)
+    if header is not None:
+        names = header[1:] if len(header) == count + 1 else header
+        if len(names) != count:
+            raise UsageError(f"{file}: {len(names)} columns are named but there are {count} rows:"
+                             " the matrix must be square")
+    else:
+        names = row_names if len(row_names) == count else [f"S{site}" for site in range(count)]
+    for (line_number, _), row_name, name in zip(rows, row_names, names, strict=False):
+        if row_name != name:
+            raise UsageError(f"{file}, line {line_number}, column 1: the row is named"
+                             f" '{row_name}', its column '{name}'")
+    if len(set(names)) < count:
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"{file}: two sites are named '{twice}'")
+    return names
+
+
+def first_hosts(network: HostNetwork, ranks: int | None, per_host: int) -> HostNetwork:
+    """The network of as many of its first hosts as the ranks need."""
+    if per_host < 1:
+        raise UsageError(f"--ranks-per-host {per_host}: it must be at least 1")
+    if ranks is None:
+        return network
+    most = network.host_count * per_host
+    if not 1 <= ranks <= most:
+        raise UsageError(f"--ranks {ranks}: {network.name} has hosts for 1..{most}")
+    hosts = -(-ranks // per_host)
+
+    def cut(matrix):
+        return matrix and [row[:hosts] for row in matrix[:hosts]]
+
+    return replace(network, hosts=network.hosts[:hosts], sites=network.sites[:hosts],
+                   latency_us=cut(network.latency_us), bandwidth_mbit=cut(network.bandwidth_mbit))
+
+
+def spread(ranks: int, hosts: int) -> list[int]:
+    """Ranks per host, in blocks: as even as can be, the first hosts getting one more."""
+    hosts = min(ranks, hosts)
+    each, more = divmod(ranks, hosts)
+    return [each + (host < more) for host in range(hosts)]
+
+
+def host_of_each(ranks: int, hosts: int) -> list[int]:
+    """The host of each rank, so spread."""
+    return [host for host, count in enumerate(spread(ranks, hosts)) for _ in range(count)]

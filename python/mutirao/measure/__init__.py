@@ -1,0 +1,1 @@
+"""Measuring and judging: times of calls, intervals, comparisons, tuning, profiles. Draws no page."""

@@ -1,0 +1,381 @@
+"""How good mutirao's free choice is: judged against every arm that was run by force, and against the
+MPI library's own, cell by cell (one collective at one length, from one root).
+
+All runs of a round follow one another, each right before or after a native one, and only ratios to
+that one are compared, so that drift of the machine or the network cancels out. On real hosts, where calls
+take microseconds, two jobs of the same differ by more than what is to be seen: there each job calls the MPI
+library's own functions, too, in turn with its measurements, and ratios are to these. The best arm that a
+round's choice is held against is the best of all other rounds: the least of many noisy times is too
+low, and nobody could have chosen it.
+
+By force runs every algorithm that there is for so many ranks, in one piece and as a pipeline of segments, but of
+those that do the very same on these hosts only one.
+"""
+
+import json
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from itertools import takewhile
+
+from mutirao.base.errors import Failure, UsageError
+from mutirao.base.units import counted
+from mutirao.catalogue import core_tool
+from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE
+from mutirao.lab.network import HostNetwork, first_hosts, spread
+from mutirao.measure.intervals import Interval, median_interval
+from mutirao.measure.measure import Measurement, Point
+from mutirao.measure.words import Place
+from mutirao.run.launch import launch
+
+NEAR_BEST = 1.05
+NEAR_BEST_AT_FIRST = 1.15
+# Not worse than native: by that ratio or that time, whichever is more.
+NEAR_NATIVE, NEAR_NATIVE_MS = 1.03, 60e-6
+# A pipeline shows what it is worth from about 8 segments; a second one is four times as fine.
+_SEGMENTS = (8, 32)
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """Those that the ranks are on."""
+
+    ranks: int
+    count: int
+    network: HostNetwork | None = None  # None: not known
+
+    @property
+    def per_host(self) -> int:
+        return -(-self.ranks // self.count)
+
+    @property
+    def even(self) -> bool:
+        """As mutirao-core takes them."""
+        return spread(self.ranks, self.count) == [self.per_host] * self.count
+
+
+def hosts_of(place: Place, settings: Mapping[str, str]) -> Hosts:
+    """As the library sees them: of real hosts, those that the launcher puts the ranks on."""
+    if pretended := int(settings.get("ranks_per_host", 0)):
+        return Hosts(place.ranks, -(-place.ranks // pretended))
+    if place.network is not None:
+        count = min(place.ranks, place.network.host_count)
+        return Hosts(place.ranks, count, place.network)
+    finished = launch(place.mpis[0], ["hostname"], place.ranks, native=True, capture=True,
+                      timeout_s=60)
+    if finished.returncode != 0 or len(finished.lines) < place.ranks:
+        raise Failure(f"{counted(place.ranks, 'rank')} cannot be started: {finished.errors.strip()}")
+    return Hosts(place.ranks, len(set(finished.lines)))
+
+
+def arms_for(collective: str, hosts: Hosts, length_bytes: int, root: int) -> list[str]:
+    """The names of candidates, as the setting of the collective takes them."""
+    rows = [row for row in core_tool.algorithms(collective) if _fits(row, hosts)]
+    composed = [row["name"] for row in rows if row["calls"]]
+    over_tree = {name: bool(row["trees"]) for row in rows if not row["calls"]
+                 for name in _names(row, hosts, length_bytes)}
+    if not hosts.even:
+        return [*over_tree, *composed]
+    # Trees of real hosts differ, but nobody knows here how far apart those are.
+    unknown = {name for name, has_tree in over_tree.items()
+               if has_tree and hosts.count > 1 and hosts.network is None}
+    first_of: dict[str, str] = {}
+    for name, schedules in _schedules(collective, list(over_tree), hosts, length_bytes, root):
+        first_of.setdefault(name if name in unknown else schedules, name)
+    return [*first_of.values(), *composed]
+
+
+def _fits(row: dict, hosts: Hosts) -> bool:
+    """On one host there are no trees of hosts, and of what runs between hosts nothing is left but what
+    goes on inside them. What is made of native calls is tried there alone."""
+    if hosts.count > 1 or row["native"]:
+        return not row["native"] and not row["calls"]
+    return not row["trees"] and (not row["insides"] or row["name"] in row["insides"])
+
+
+def _names(row: dict, hosts: Hosts, length_bytes: int) -> Iterator[str]:
+    """Pipelines of the first radix and tree only."""
+    trees = [f"kind={tree}" for tree in row["trees"]] if len(row["trees"]) > 1 else [""]
+    radices = [f"radix={radix}" for radix in row["radices"]] or [""]
+    inside = f"inside={row['name']}" if hosts.count == 1 and row["insides"] else ""
+    shapes = [(tree, radix) for tree in trees for radix in radices]
+    for shape in shapes:
+        yield _named(row["name"], *shape, inside)
+    for size in segments_for(row["segments_bytes"], length_bytes):
+        yield _named(row["name"], *shapes[0], f"segment_bytes={size}", inside)
+
+
+def _named(name: str, *parameters: str) -> str:
+    given = ",".join(filter(None, parameters))
+    return f"{name}:{given}" if given else name
+
+
+def segments_for(sizes_bytes: Sequence[int], length_bytes: int) -> list[int]:
+    """Of the sizes that mutirao tries, the coarsest that make pipelines of 8 and of 32 segments."""
+    chosen = [next((size for size in sizes_bytes if size * count <= length_bytes), None)
+              for count in _SEGMENTS]
+    return list(dict.fromkeys(size for size in chosen if size))
+
+
+def _schedules(collective: str, names: Sequence[str], hosts: Hosts, length_bytes: int,
+               root: int) -> Iterator[tuple[str, str]]:
+    """Of those that can run with so many ranks."""
+    used = hosts.network and first_hosts(hosts.network, hosts.ranks, hosts.per_host)
+    with core_tool.network_file(used) if used else nullcontext() as path:
+        for name in names:
+            words = ["show", f"{collective}/{name}", "--root", str(root), "--bytes",
+                     str(length_bytes), "--ranks", str(hosts.ranks), "--ranks-per-host",
+                     str(hosts.per_host), "--format", "json"]
+            try:
+                picture = core_tool.ask(*words, *(["--network", str(path)] if path else []))
+            except (Failure, UsageError):
+                continue  # not for so many ranks
+            yield name, json.dumps(json.loads(picture)["schedules"])
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One job's time of one call, that of the native job beside it, and in that same job the MPI library's
+    own, where that was measured."""
+
+    ms: float
+    native_job_ms: float
+    native_beside_ms: float | None = None
+
+    @property
+    def native_ms(self) -> float:
+        return self.native_beside_ms or self.native_job_ms
+
+    @property
+    def to_native(self) -> float:
+        return self.ms / self.native_ms
+
+    @property
+    def to_native_job(self) -> float:
+        return self.ms / self.native_job_ms
+
+    def to_dict(self) -> dict:
+        return {"ms": self.ms, "native_ms": self.native_ms, "native_job_ms": self.native_job_ms}
+
+
+@dataclass(frozen=True)
+class FreeRun:
+    """What became of one cell in one job that was free to choose. Calls are counted from 0."""
+
+    ran: str | None  # in the end; None: nothing of mutirao
+    first_ruled_call: int | None = None  # None: the MPI library took all calls
+    first_ruled_ms: float | None = None
+    # Against the native job's calls of the same number, since the first ones of any job are slow.
+    first_ruled_to_native: float | None = None
+    slowest_ruled_to_native: float | None = None  # of those before the measured ones
+    settled_call: int | None = None  # from which on it was what holds in the end; None: that was not settled
+
+    def to_dict(self) -> dict:
+        return dict(vars(self))
+
+
+def free_run(measurement: Measurement, point: Point, native: Point) -> FreeRun:
+    ran = measurement.chosen(point.length_bytes, point.root)
+    rulings = measurement.rulings(point.length_bytes, point.root)
+    if not rulings:
+        return FreeRun(ran)
+    first = max(0, rulings[0]["first_call"] - point.first_call)
+    settled = _settled_call(rulings, point)
+    ruled = [step for step in steps_of(point) if step.first_call >= first]
+    if not ruled:
+        return FreeRun(ran, first, settled_call=settled)
+    ratios = [step.call_ms / call_ms_at(native, step.first_call) for step in ruled]
+    return FreeRun(ran, first, ruled[0].call_ms, ratios[0], max(ratios), settled)
+
+
+def _settled_call(rulings: Sequence[dict], point: Point) -> int | None:
+    """From which on it was the last ruling's algorithm; also where that was ruled again."""
+    last = rulings[-1]
+    if not last.get("settled", True):
+        return None
+    alike = list(takewhile(lambda each: each["chosen"] == last["chosen"], reversed(rulings)))
+    return max(0, alike[-1]["first_call"] - point.first_call)
+
+
+@dataclass(frozen=True)
+class Step:
+    """Calls that were timed together before the measured ones."""
+
+    first_call: int
+    calls: int
+    call_ms: float
+
+
+def steps_of(point: Point) -> list[Step]:
+    steps = []
+    begun = 0
+    for calls, took_ms in ((1, point.first_ms), *point.settling):
+        steps.append(Step(begun, calls, took_ms / calls))
+        begun += calls
+    return steps
+
+
+def call_ms_at(point: Point, call: int) -> float:
+    """Of the step that the call is in; after all of them of the measured ones."""
+    return next((step.call_ms for step in steps_of(point)
+                 if step.first_call <= call < step.first_call + step.calls), point.call_ms)
+
+
+def in_turns(names: Sequence[str], round_number: int) -> list[str]:
+    """A round's jobs, in every other round backwards: each has a native one right beside it."""
+    order = list(names)[::-1] if round_number % 2 else list(names)
+    jobs = []
+    for number, name in enumerate(order):
+        jobs += [NATIVE, name] if number % 2 == 0 else [name]
+    return jobs if len(order) % 2 else [*jobs, NATIVE]
+
+
+def native_beside(jobs: Sequence[str], number: int) -> int:
+    """The number of the native job next to this one."""
+    return number - 1 if number and jobs[number - 1] == NATIVE else number + 1
+
+
+@dataclass
+class Cell:
+    """All that was measured of one collective, length and root, round by round."""
+
+    collective: str
+    length_bytes: int
+    root: int
+    samples: dict[str, dict[int, Sample]] = field(default_factory=dict)  # by name, then round
+    free_runs: dict[int, FreeRun] = field(default_factory=dict)  # by round
+
+    def add(self, name: str, round_number: int, point: Point, native: Point) -> None:
+        self.samples.setdefault(name, {})[round_number] = Sample(point.call_ms, native.call_ms,
+                                                                   point.native_call_ms)
+
+    @property
+    def rounds(self) -> list[int]:
+        return sorted(self.samples.get(OWN_CHOICE, ()))
+
+    @property
+    def arms(self) -> dict[str, dict[int, Sample]]:
+        """Those that ran in every round; native is one of them."""
+        ran = {name: of_round for name, of_round in self.samples.items()
+               if name != OWN_CHOICE and set(self.rounds) <= set(of_round)}
+        choice = self.samples[OWN_CHOICE]
+        return {NATIVE: {number: Sample(choice[number].native_ms, choice[number].native_ms)
+                         for number in self.rounds}, **ran}
+
+    def best_arm(self, but_round: int | None = None) -> str:
+        """Native wins ties."""
+        numbers = [number for number in self.rounds if number != but_round] or self.rounds
+        arms = self.arms
+        return min(arms, key=lambda name: statistics.median(
+            arms[name][number].to_native for number in numbers))
+
+    def median_ms(self, name: str) -> float:
+        of_round = self.arms[name] if name != OWN_CHOICE else self.samples[name]
+        return statistics.median(of_round[number].ms for number in self.rounds)
+
+    @property
+    def to_native(self) -> Interval:
+        return median_interval([self.samples[OWN_CHOICE][number].to_native
+                                for number in self.rounds])
+
+    @property
+    def to_native_job(self) -> Interval:
+        """Against jobs that mutirao has no part in, whatever the MPI library's own calls take beside it."""
+        return median_interval([self.samples[OWN_CHOICE][number].to_native_job
+                                for number in self.rounds])
+
+    @property
+    def to_best(self) -> Interval:
+        return median_interval([self.samples[OWN_CHOICE][number].to_native
+                                / self.arms[self.best_arm(number)][number].to_native
+                                for number in self.rounds])
+
+    @property
+    def near_best(self) -> bool:
+        return self.to_best.median <= NEAR_BEST
+
+    @property
+    def near_native(self) -> bool:
+        """Not worse than native beyond what is promised."""
+        native_ms = self.median_ms(NATIVE)
+        return native_ms * self.to_native.median <= max(native_ms * NEAR_NATIVE,
+                                                        native_ms + NEAR_NATIVE_MS)
+
+    @property
+    def unsettled(self) -> int:
+        """The free runs that ended while something might still be tried."""
+        return sum(each.first_ruled_call is not None and each.settled_call is None
+                   for each in self.free_runs.values())
+
+    @property
+    def ran(self) -> list[str]:
+        """What the free choice used in the end, the most frequent first."""
+        names = [each.ran or NATIVE for each in self.free_runs.values()]
+        return sorted(dict.fromkeys(names), key=names.count, reverse=True)
+
+    def _of_ruled(self, name: str) -> dict[int, float]:
+        """Of the free runs in which something was ruled, by round."""
+        return {number: getattr(each, name) for number, each in self.free_runs.items()
+                if getattr(each, name) is not None}
+
+    @property
+    def first_ruled_ms(self) -> float | None:
+        """The first call's that was not left to the MPI library; the median of the rounds."""
+        times = self._of_ruled("first_ruled_ms").values()
+        return statistics.median(times) if times else None
+
+    @property
+    def first_ruled_to_best(self) -> float | None:
+        """The same against the best arm, each beside its own native job."""
+        ratios = [to_native / self.arms[self.best_arm(number)][number].to_native
+                  for number, to_native in self._of_ruled("first_ruled_to_native").items()]
+        return statistics.median(ratios) if ratios else None
+
+    @property
+    def slowest_ruled_to_native(self) -> float | None:
+        """The most that a program had to bear while all settled."""
+        return max(self._of_ruled("slowest_ruled_to_native").values(), default=None)
+
+    def to_dict(self) -> dict:
+        best = self.best_arm()
+        return {"collective": self.collective, "length_bytes": self.length_bytes, "root": self.root,
+                "best": best, "best_ms": self.median_ms(best), "native_ms": self.median_ms(NATIVE),
+                "choice_ms": self.median_ms(OWN_CHOICE), "ran": self.ran, "unsettled": self.unsettled,
+                "to_best": self.to_best.to_dict(), "to_native": self.to_native.to_dict(),
+                "to_native_job": self.to_native_job.to_dict(),
+                "first_ruled_ms": self.first_ruled_ms,
+                "first_ruled_to_best": self.first_ruled_to_best,
+                "slowest_ruled_to_native": self.slowest_ruled_to_native,
+                "near_best": self.near_best, "near_native": self.near_native,
+                "arms_ms": {name: self.median_ms(name) for name in self.arms},
+                "samples": {name: [of_round[number].to_dict() for number in sorted(of_round)]
+                            for name, of_round in self.samples.items()},
+                "free_runs": [self.free_runs[number].to_dict()
+                              for number in sorted(self.free_runs)]}
+
+
+def summary(cells: Sequence[Cell]) -> dict:
+    """Over all cells; geometric means, since these are ratios."""
+    worst = max(cells, key=lambda cell: cell.to_best.median)
+    at_first = [cell.first_ruled_to_best for cell in cells if cell.first_ruled_to_best is not None]
+    slowest = [cell.slowest_ruled_to_native for cell in cells
+               if cell.slowest_ruled_to_native is not None]
+    return {"cells": len(cells),
+            "to_best": statistics.geometric_mean(cell.to_best.median for cell in cells),
+            "to_native": statistics.geometric_mean(cell.to_native.median for cell in cells),
+            "to_native_job": statistics.geometric_mean(cell.to_native_job.median for cell in cells),
+            "best_to_native": statistics.geometric_mean(_best_to_native(cell) for cell in cells),
+            "near_best": sum(cell.near_best for cell in cells),
+            "near_native": sum(cell.near_native for cell in cells),
+            "ruled": len(at_first),
+            "near_best_at_first": sum(each <= NEAR_BEST_AT_FIRST for each in at_first),
+            "slowest_ruled_to_native": max(slowest, default=None),
+            "confidence": min(cell.to_best.confidence for cell in cells),
+            "worst": {"collective": worst.collective, "length_bytes": worst.length_bytes,
+                      "root": worst.root, "to_best": worst.to_best.to_dict()}}
+
+
+def _best_to_native(cell: Cell) -> float:
+    of_round: Mapping[int, Sample] = cell.arms[cell.best_arm()]
+    return statistics.median(of_round[number].to_native for number in cell.rounds)

@@ -1,0 +1,41 @@
+"""When, where and on what something was measured."""
+
+import os
+import platform
+import time
+from collections.abc import Sequence
+from functools import cache
+
+from mutirao import __version__
+
+
+@cache
+def _load_before() -> float:
+    """Before the first of this process: what others find, it has made itself."""
+    return os.getloadavg()[0]
+
+
+class Circumstances:
+    """Begins with the study."""
+
+    def __init__(self, study: str, quick: bool, mpi_names: Sequence[str]):
+        self._study, self._quick, self._mpi_names = study, quick, list(mpi_names)
+        self._load_before = _load_before()
+        self._begin = time.monotonic()
+
+    def to_dict(self) -> dict:
+        """When all is measured."""
+        return {"study": self._study, "mutirao": __version__, "quick": self._quick,
+                "mpis": self._mpi_names, "made": time.strftime("%Y-%m-%d %H:%M %z"),
+                "seconds": round(time.monotonic() - self._begin),
+                "machine": {"processors": os.cpu_count(),
+                            "system": platform.platform(terse=True),
+                            "load_before": round(self._load_before, 2)}}
+
+
+def busy_remarks(result: dict) -> list[str]:
+    processors, load = result["machine"]["processors"], result["machine"]["load_before"]
+    if not processors or load <= processors / 2:
+        return []
+    return [f"The machine was busy before (load {load:g} on {processors}"
+            " processors): times may be longer than on a quiet one"]

@@ -1,0 +1,193 @@
+"""What people say to the commands that measure: where, and sizes, roots, ranks, algorithms."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from mutirao.base.errors import UsageError, did_you_mean
+from mutirao.base.output import note, working
+from mutirao.base.units import counted, parse_size, rank_number
+from mutirao.catalogue import core_tool
+from mutirao.catalogue.collectives import BROADCAST, Collective
+from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE
+from mutirao.lab.lab import TCP_PROFILES, Lab
+from mutirao.lab.named_networks import emulated_hosts, load_network
+from mutirao.lab.network import HostNetwork, host_of_each
+from mutirao.measure.intervals import LEAST_SAMPLES
+from mutirao.run.mpis import Mpi, default_mpi, find_mpi
+
+ALL = "all"
+DEFAULT_BYTES = "24"
+REPEAT = 5
+# Probes last some calls, or up to a millisecond, and what they show is announced by epochs of some 50 ms.
+_SETTLE_CALLS, _SETTLE_S = 32, 5.0
+_MOST_OF_SETTLING = 100_000
+_MOST_REPEATED = 1_000_000
+
+
+def add_place(parser) -> None:
+    parser.add_argument("--lab", metavar="NETWORK",
+                        help="on emulated hosts: a preset (mutirao lab presets) or a CSV file")
+    parser.add_argument("--tcp", choices=TCP_PROFILES, help="the lab's TCP")
+    parser.add_argument("--mpi", metavar="NAME,...", help="default: the first that is built")
+    parser.add_argument("-n", "--ranks", type=rank_number, metavar="N",
+                        help="default: one per processor, or one per host of the lab")
+
+
+def add_settings(parser, but: str) -> None:
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
+                        dest="assignments",
+                        help=f"a setting (mutirao settings lists them); {but}")
+
+
+def add_settling(parser, rounds: int, when: str = "") -> None:
+    """None in place of a default: not asked for."""
+    parser.add_argument("--rounds", type=int, metavar="K",
+                        help=f"{when}jobs of each, in turns; from {LEAST_SAMPLES} on intervals hold with"
+                        f" 95%%; default: {rounds}")
+    parser.add_argument("--settle-calls", type=int, metavar="K",
+                        help=f"{when}calls of each kind, at the least, before mutirao's choice counts as"
+                        f" settled; default: {_SETTLE_CALLS}")
+    parser.add_argument("--settle-s", type=float, metavar="S",
+                        help=f"{when}the same in seconds; default: {_SETTLE_S:g}")
+
+
+@dataclass(frozen=True)
+class Settling:
+    """How long the free choice has before it is measured, and how often."""
+
+    calls: int
+    ms: int
+    rounds: int | None
+
+
+def settling_of(arguments) -> Settling:
+    for name, least in (("rounds", 1), ("settle_calls", 0), ("settle_s", 0)):
+        value = getattr(arguments, name)
+        if value is not None and not least <= value <= _MOST_OF_SETTLING:
+            raise UsageError(f"--{name.replace('_', '-')} must be {least} to {_MOST_OF_SETTLING},"
+                             f" not {value:g}")
+    calls = _SETTLE_CALLS if arguments.settle_calls is None else arguments.settle_calls
+    settle_s = _SETTLE_S if arguments.settle_s is None else arguments.settle_s
+    return Settling(calls, round(settle_s * 1000), arguments.rounds)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where jobs run: on which MPI libraries, how many ranks, and on which lab's network, if any."""
+
+    mpis: Sequence[Mpi]
+    ranks: int
+    network: HostNetwork | None
+    tcp: str
+
+    @contextmanager
+    def up(self) -> Iterator[Lab | None]:
+        """The lab, for as long as it is needed; None: the hosts are real."""
+        if self.network is None:
+            yield None
+            return
+        with working(f"bringing up {self.network.host_count} hosts"):
+            lab = Lab.up(self.network, tcp=self.tcp)
+        with lab as running:
+            yield running
+
+
+def place_of(arguments) -> Place:
+    network = load_network(arguments.lab) if arguments.lab else None
+    if arguments.tcp and network is None:
+        raise UsageError("--tcp is about the lab: it needs --lab")
+    mpis = [find_mpi(name) for name in arguments.mpi.split(",")] if arguments.mpi else [
+        default_mpi()]
+    ranks = rank_count(arguments, network)
+    if network and ranks != network.host_count:
+        note(f"{counted(ranks, 'rank')} on {emulated_hosts(network, ranks)}")
+    return Place(mpis, ranks, network, arguments.tcp or TCP_PROFILES[0])
+
+
+def check_counts(arguments, *names: str) -> None:
+    for name in names:
+        if not 1 <= getattr(arguments, name) <= _MOST_REPEATED:
+            raise UsageError(f"--{name.replace('_', '-')} must be 1 to {_MOST_REPEATED},"
+                             f" not {getattr(arguments, name)}")
+
+
+def rank_count(arguments, network: HostNetwork | None) -> int:
+    if arguments.ranks is None:
+        return network.host_count if network else os.cpu_count() or 1
+    if arguments.ranks < 1:
+        raise UsageError(f"-n {arguments.ranks}: at least one rank is needed")
+    return arguments.ranks
+
+
+def lengths_of(arguments, collective: Collective) -> list[int]:
+    if collective.has_length:
+        return parse_sizes(DEFAULT_BYTES if arguments.bytes is None else arguments.bytes)
+    if arguments.bytes is not None:
+        raise UsageError(f"--bytes {arguments.bytes}: a {collective.name} has no message")
+    return [0]
+
+
+def roots_of(arguments, collective: Collective, ranks: int,
+             network: HostNetwork | None) -> list[int]:
+    if collective.rooted or arguments.roots == "0":
+        return parse_roots(arguments.roots, ranks, network)
+    raise UsageError(f"--roots {arguments.roots}: {collective.name} has no root")
+
+
+def parse_sizes(text: str) -> list[int]:
+    """`24,64KiB,1MiB` in bytes."""
+    try:
+        return [parse_size(word) for word in text.split(",")]
+    except ValueError as error:
+        raise UsageError(f"--bytes {error}") from None
+
+
+def parse_roots(text: str, ranks: int, network: HostNetwork | None) -> list[int]:
+    if text == "all":
+        return list(range(ranks))
+    if text == "sites":
+        if network is None:
+            raise UsageError("--roots sites: there are sites in a lab only (--lab)")
+        hosts = host_of_each(ranks, network.host_count)
+        firsts: dict[str, int] = {}
+        for rank, host in enumerate(hosts):
+            firsts.setdefault(network.sites[host], rank)
+        return list(firsts.values())
+    roots = []
+    for word in text.split(","):
+        if not word.strip().isdigit():
+            raise UsageError(f"--roots '{word}': a root is a rank, or 'sites' or 'all'"
+                             f"{did_you_mean(word, ('sites', 'all'))}")
+        if int(word) >= ranks:
+            raise UsageError(f"--roots {word}: with {counted(ranks, 'rank')} roots are"
+                             f" 0..{ranks - 1}")
+        roots.append(int(word))
+    return roots
+
+
+def parse_only(words: Sequence[str], collective: str = BROADCAST) -> list[str]:
+    """Names of contenders, each once; a comma also separates the parameters of an algorithm."""
+    names: list[str] = []
+    for part in ",".join(words).split(",") if words else ():
+        if "=" in part and ":" not in part and names:
+            names[-1] += f",{part}"
+        else:
+            names += all_names(collective) if part == "all" else [part]
+    for name in names:
+        if name not in (NATIVE, OWN_CHOICE):
+            core_tool.check_settings({collective: name})
+    return list(dict.fromkeys(names))
+
+
+def all_names(collective: str) -> list[str]:
+    names = [NATIVE, OWN_CHOICE]
+    for row in core_tool.algorithms(collective):
+        trees = [f"kind={tree}" for tree in row["trees"]] if len(row["trees"]) > 1 else [""]
+        radices = [f"radix={radix}" for radix in row["radices"]] or [""]
+        for tree in trees:
+            for radix in radices:
+                parameters = ",".join(filter(None, (tree, radix)))
+                names.append(row["name"] + (f":{parameters}" if parameters else ""))
+    return names

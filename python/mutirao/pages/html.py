@@ -1,0 +1,148 @@
+"""What all pages are made of, and how they reach the disk."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from string import Template
+
+from mutirao.base.errors import Failure
+from mutirao.pages.compact_table import Table
+
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page whose head and end are those of all. All is text, where it is not said to be HTML."""
+
+    heading: str
+    lead: str  # HTML: what was asked
+    made: str  # HTML: when, where and on what
+    sections: str  # HTML
+    commands: str
+    raw: str  # HTML: tables of all measurements
+    values: dict  # everything, for those who go on with it
+    tiles: Sequence[tuple[str, str, str]] = ()  # what came out: (style, number, what it is) each
+    remarks: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        return "".join([
+            page_begin(self.heading),
+            _filled(_HERE / "page_head.html", heading=escape(self.heading), lead=self.lead, made=self.made,
+                    warnings=warnings(self.remarks), tiles=_tiles(self.tiles)),
+            self.sections,
+            _filled(_HERE / "page_end.html", commands=escape(self.commands), raw=self.raw,
+                    json=escape(json.dumps(self.values)))])
+
+
+def write_files(page: Page, folder: Path) -> list[Path]:
+    """The page of a study and its raw values, named after it."""
+    path = folder / f"{page.values['study']}.html"
+    return [written(path, str(page)),
+            written(path.with_suffix(".json"), json.dumps(page.values, indent=2) + "\n")]
+
+
+def written(path: Path, text: str) -> Path:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Failure(f"cannot write {error.filename}: {error.strerror}") from None
+    return path
+
+
+def sections(template: Path, **values: object) -> str:
+    return _filled(template, **values)
+
+
+def page_begin(heading: str) -> str:
+    style = (_HERE / "page.css").read_text(encoding="utf-8")
+    return _filled(_HERE / "page_begin.html", heading=escape(heading), style=style)
+
+
+def _filled(template: Path, **values: object) -> str:
+    return Template(template.read_text(encoding="utf-8")).substitute(values)
+
+
+def how_made(result: dict, *more: str) -> str:
+    """As HTML; `more`: what else there is to say of how it was measured."""
+    machine = result["machine"]
+    return escape("; ".join([
+        f"mutirao {result['mutirao']}, {result['made']}, {machine['processors']} processors,"
+        f" {machine['system']}", *filter(None, more), f"it took {result['seconds']} s"]))
+
+
+def left_out_lines(result: dict) -> list[str]:
+    return [f"{row['title']} left out: {row['reason']}" for row in result["left_out"]]
+
+
+def section(heading: str, *parts: str) -> str:
+    """`parts` are HTML."""
+    return "\n".join([f"<section>\n<h2>{escape(heading)}</h2>", *filter(None, parts), "</section>\n"])
+
+
+def beside_paper(citation: str, differences: Sequence[str], *more: str) -> str:
+    """The section that says what keeps a paper's numbers and ours apart; `more` is HTML."""
+    return section("What can be compared, and what cannot", f"<p>{escape(citation)}</p>",
+                   listed(differences), *more)
+
+
+def listed(lines: Sequence[str]) -> str:
+    items = "\n".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f"<ul>\n{items}\n</ul>" if items else ""
+
+
+def soft(line: str) -> str:
+    return f'<p class="soft">{escape(line)}</p>'
+
+
+def details(summary: str, content: str) -> str:
+    """Shown to who asks for it; `content` is HTML."""
+    return f"<details><summary>{escape(summary)}</summary>\n{content}\n</details>"
+
+
+def judged(good: bool) -> str:
+    """The style of a tile whose number has a target."""
+    return f"tile {'good' if good else 'bad'}"
+
+
+def _tiles(rows: Sequence[tuple[str, str, str]]) -> str:
+    return "\n".join(f'<div class="{style}"><b>{escape(value)}</b>{escape(what)}</div>'
+                     for style, value, what in rows)
+
+
+def warnings(lines: Sequence[str]) -> str:
+    return "".join(f'<p class="warning">{escape(line)}</p>\n' for line in lines)
+
+
+def legend(colours: Mapping[str, str], line: str = "") -> str:
+    """By what they stand for; `line`: what the dashed line is."""
+    items = [f'<li><i class="{style}"></i>{escape(title)}</li>' for title, style in colours.items()]
+    if line:
+        items.append(f'<li><i class="line"></i>{escape(line)}</li>')
+    return f'<ul class="legend">{"".join(items)}</ul>'
+
+
+def table(columns: Sequence, rows: Sequence[Sequence], styles: Mapping[int, str] = {}) -> str:
+    """`styles` by the number of the row; cells are text, or ready HTML in a one-tuple."""
+    def cell(value: object) -> str:
+        if isinstance(value, tuple):
+            return value[0]
+        return f"<td>{'' if value is None else escape(str(value))}</td>"
+
+    head = "".join(f"<th>{escape(str(column))}</th>" for column in columns)
+    body = "\n".join(f'<tr class="{styles.get(number, "")}">{"".join(map(cell, row))}</tr>'
+                     for number, row in enumerate(rows))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
+
+
+def titled_table(shown: Table) -> str:
+    """One of the terminal's."""
+    title = soft(shown.title.replace("\n", " ")) if shown.title else ""
+    return title + wide_table(shown.columns, shown.rows)
+
+
+def wide_table(columns: Sequence, rows: Sequence[Sequence], styles: Mapping[int, str] = {}) -> str:
+    """One that is pushed to and fro where the page is narrow."""
+    return f'<div class="scroll">{table(columns, rows, styles)}</div>'

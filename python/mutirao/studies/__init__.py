@@ -1,1 +1,0 @@
-"""Studies: a paper's experiments run again in the lab, its own figures beside what is measured."""

@@ -1,0 +1,83 @@
+"""`python -m mutirao_studies.bars`, which `make bars` calls."""
+
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from mutirao.base.output import note, print_json
+from mutirao.base.progress import Steps
+from mutirao.base.units import counted, spoken
+from mutirao.cli.cli import Parser, exit_code_of
+from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao_studies.bars import frame
+from mutirao_studies.bars.all_bars import all_bars
+from mutirao_studies.bars.bar import MPIS, Bar
+from mutirao_studies.loops.loops_drawn import commit_hash
+
+
+def make_parser() -> Parser:
+    parser = Parser(prog="python -m mutirao_studies.bars",
+                    description="Measures what mutirao is to keep to, in the default configuration: a sample drawn by the"
+                    f" commit's hash, at most {frame.MOST_MINUTES} minutes.")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--all", action="store_true", help="every bar: some hours")
+    what.add_argument("--only", metavar="NAME,...", help="these, or those whose names begin so")
+    what.add_argument("--list", action="store_true", help="measure nothing; say which bars there are")
+    parser.add_argument("--commit", metavar="HASH", help="draw as for this commit; default: the one checked out")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    return parser
+
+
+def run(arguments) -> int:
+    commit = arguments.commit or commit_hash()
+    bars = all_bars(commit)
+    if arguments.list:
+        return _list(bars, arguments.json)
+    if arguments.only:
+        bars = frame.named(bars, arguments.only.split(","))
+    elif not arguments.all:
+        bars = frame.sample(bars, commit)
+    circumstances = Circumstances("bars", False, MPIS).to_dict()
+    note(f"{counted(len(bars), 'bar')}, about {spoken(60 * sum(bar.minutes for bar in bars))}")
+    outcomes = _measure(bars, commit, quiet=arguments.json)
+    if arguments.json:
+        print_json(outcomes)
+    else:
+        print("\n".join(frame.summary_lines(outcomes, busy_remarks(circumstances))))
+    return 0 if all(outcome["met"] for outcome in outcomes) else 1
+
+
+def _measure(bars: Sequence[Bar], commit: str, quiet: bool) -> list[dict]:
+    kept = frame.Kept(frame.KEPT)
+    progress = Steps(len(bars), [bar.minutes for bar in bars])  # plain: what a bar runs shows its own
+    outcomes = []
+    for bar in bars:
+        progress.begin(bar.name)
+        outcome = frame.run_bar(bar, commit)
+        if not quiet:
+            print("\n".join(frame.lines_of(outcome, kept.last(bar.name))), flush=True)
+        outcomes.append({**outcome, "last": kept.last(bar.name)})
+        kept.keep(outcome)
+        progress.advance()
+    return outcomes
+
+
+def _list(bars: Sequence[Bar], as_json: bool) -> int:
+    if as_json:
+        print_json([{"bar": bar.name, "text": bar.text, "minutes": bar.minutes} for bar in bars])
+    else:
+        print("\n".join(frame.listed(bars)))
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """As the command line of mutirao."""
+    return exit_code_of(lambda: run(make_parser().parse_args(arguments)))
+
+
+def entry() -> NoReturn:
+    sys.exit(main())
+
+
+if __name__ == "__main__":
+    entry()

@@ -1,0 +1,117 @@
+"""A synchronous program on six sites while links of its tree get ten times worse and recover: how many of its
+broadcasts are slow, and for how long."""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mutirao.base.output import working
+from mutirao.lab.lab import Lab
+from mutirao.lab.named_networks import load_preset
+from mutirao.run.mpis import find_mpi
+from mutirao_studies.bars.bar import MPIS, Bar, Finding, at_most, set_up
+from mutirao_studies.paper_000 import overhead, reaction
+from mutirao_studies.paper_000.reaction import RECOVERS, WORSENS, Event, Switcher
+from mutirao_studies.paper_000.steady import Pace, SteadyRun, run_steady
+
+ROOT = 12
+SETTLE_S = 75.0  # it is set up after ten, and has tried what there is to be tried after fifty
+WINDOW_S = {WORSENS: 30.0, RECOVERS: 15.0}  # until the next change
+WORSE = 10.0
+# Sites and the round trip between them; each gets worse and recovers. Without the first the shortest way to S4 leads
+# over the second, and a tree that has avoided one is struck by the other.
+TRUNKS = (("S3", "S4", 331.0), ("S0", "S4", 332.8)) * 2 + (("S3", "S4", 331.0),)
+SLOW = 1.25  # times the bound before
+SLOW_CALLS, MOST_SLOW_CALLS, SLOW_S, RECOVERY_S = 2, 3, 4.0, 4.0
+
+
+@dataclass(frozen=True)
+class TrunkChange:
+    sites: tuple[str, str]
+    round_trip_ms: float
+
+
+def bars(_commit_hash: str) -> list[Bar]:
+    made = []
+    for mpi in MPIS:
+        made += [Bar(f"change-{mpi}", "ten changes of trunks under a synchronous program on six-sites", 7,
+                     lambda mpi=mpi: _change(mpi)),
+                 Bar(f"reaction-{mpi}", "a link gets worse and recovers under programs of three kinds", 6,
+                     lambda mpi=mpi: _reaction(mpi)),
+                 Bar(f"overhead-{mpi}", "following a network that does not change", 3,
+                     lambda mpi=mpi: _overhead(mpi))]
+    return made
+
+
+def _change(mpi_name: str) -> list[Finding]:
+    mpi = find_mpi(mpi_name)
+    network = load_preset("six-sites")
+    bound_ms = network.bound_from(ROOT) / 1000
+    events = list(_events())
+    whole_s = events[-1].at_s + WINDOW_S[RECOVERS]
+    count = round(whole_s * 1000 / (2 * bound_ms)) + 1  # a call, and the ranks' answers
+    with working(f"bringing up {network.host_count} hosts"):
+        lab = Lab.up(network)
+    with lab:
+        switcher = Switcher(Lab.attach(lab.name), events, _make)
+        try:
+            run = run_steady(set_up(mpi), Pace(ROOT, count), lab, [bound_ms] * count, switcher.begin,
+                             timeout_s=120 + 3 * whole_s)
+        finally:
+            switcher.end()
+        switcher.check()
+    return findings(run, events, switcher.changed_ms, bound_ms)
+
+
+def _events() -> list[Event]:
+    events, at_s = [], SETTLE_S
+    for low, high, round_trip_ms in TRUNKS:
+        for kind, value in ((WORSENS, round_trip_ms * WORSE), (RECOVERS, round_trip_ms)):
+            events.append(Event(at_s, kind, TrunkChange((low, high), value)))
+            at_s += WINDOW_S[kind]
+    return events
+
+
+def _make(lab: Lab, change: TrunkChange) -> None:
+    lab.set_pair(*change.sites, latency_ms=change.round_trip_ms / 2)
+
+
+def findings(run: SteadyRun, events: Sequence[Event], changed_ms: Sequence[float],
+             bound_ms: float) -> list[Finding]:
+    """The bound is the same while one of these trunks is worse: the farthest hosts are those of S2. A later call by
+    the MPI library now and then, for comparison, is paid for by the ledger, and no matter of the change."""
+    slow: dict[str, list[int]] = {WORSENS: [], RECOVERS: []}
+    seconds: dict[str, list[float]] = {WORSENS: [], RECOVERS: []}
+    ends = [*changed_ms[1:], changed_ms[-1] + 1000 * WINDOW_S[RECOVERS]]
+    for event, changed, until in zip(events, changed_ms, ends, strict=True):
+        limit_ms = (SLOW if event.kind == WORSENS else reaction.GOOD) * bound_ms
+        calls = reaction.judged_calls(run, changed, until, limit_ms)
+        found_s = reaction.reaction_s(calls, changed)
+        good_s = (until - changed) / 1000 if found_s is None else found_s
+        slow[event.kind].append(sum(not good and begin < changed + 1000 * good_s for begin, good in calls))
+        seconds[event.kind].append(good_s)
+    return [at_most(SLOW_CALLS, f"slow calls (above {SLOW:g} x the bound) after a change for the worse, median",
+                    statistics.median(slow[WORSENS]), where=_each(slow[WORSENS])),
+            at_most(MOST_SLOW_CALLS, "slow calls after a change for the worse, worst", max(slow[WORSENS])),
+            at_most(SLOW_S, f"until {reaction.IN_A_ROW} in a row are not slow, median",
+                    statistics.median(seconds[WORSENS]), " s", where=_each(seconds[WORSENS])),
+            at_most(RECOVERY_S, f"after a recovery until {reaction.IN_A_ROW} in a row are within {reaction.GOOD:g} x"
+                    " the bound, worst", max(seconds[RECOVERS]), " s", where=_each(seconds[RECOVERS]))]
+
+
+def _each(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:.3g}" for value in values)
+
+
+def _reaction(mpi_name: str) -> list[Finding]:
+    result = reaction.run_study(find_mpi(mpi_name), quick=True)
+    rows = reaction.summary(result)
+    found = [at_most(row["bar_s"], f"{row['scenario']}, {row['kind']}, until good, worst", row["worst_s"], " s")
+             for row in rows]
+    return found + [at_most(reaction.LATE_BAR, f"{row['scenario']}, {row['kind']}, late calls, median",
+                            row["late_calls"]) for row in rows if row["scenario"] == "synchronous"]
+
+
+def _overhead(mpi_name: str) -> list[Finding]:
+    result = overhead.run_study(find_mpi(mpi_name), quick=True)
+    return [at_most(overhead.BAR, "adaptation on, x off,", result["ratio"])]

@@ -1,0 +1,81 @@
+"""Short calls between sites once they have settled, against the physical bound; the library has 40 calls of each for
+that, as it comes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mutirao.base.output import working
+from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.lab.lab import Lab
+from mutirao.lab.named_networks import load_preset
+from mutirao.measure.measure import Measurement, Workload, measure, tried_twice
+from mutirao.run.mpis import Mpi, find_mpi
+from mutirao_studies.bars.bar import MPIS, Bar, Finding, at_most, set_up
+
+SETTLE_CALLS = 40
+_REPEATED = {"repeat": 5}
+NETWORKS = ("six-sites", "ten-regions")
+_MOST_SECONDS_OF_A_JOB = 600.0
+
+
+@dataclass(frozen=True)
+class Call:
+    collective: str
+    length_bytes: int
+    limit: float  # times the bound
+    roots: Sequence[int] = (0,)
+
+    @property
+    def title(self) -> str:
+        return COLLECTIVES[self.collective].calls(self.length_bytes, self.roots[0])
+
+
+BROADCAST_LIMIT = 1.02
+SMALL = (Call("barrier", 0, 1.05), Call("allreduce", 8, 1.05), Call("allreduce", 4096, 1.10),
+         Call("allgather", 1024, 1.15), Call("alltoall", 1024, 1.05), Call("reduce", 1024, 1.10, (12,)),
+         Call("gather", 1024, 1.10, (12,)), Call("scatter", 1024, 1.10, (12,)))
+# From rank 0, which decides for all, of a program whose ranks look for messages between calls.
+DECIDERS = (Call("broadcast", 24, 1.03), Call("allreduce", 4096, 1.10))
+_POLLING = {"pause_ms": 500, "poll_us": 500, "repeat": 12}
+
+
+def bars(_commit_hash: str) -> list[Bar]:
+    made = []
+    for mpi in MPIS:
+        made.append(Bar(f"broadcast-{mpi}", "24 B from every site of six-sites", 6, lambda mpi=mpi: _broadcast(mpi)))
+        made += [Bar(f"small-{network}-{mpi}", f"short collectives on {network}", 10,
+                     lambda mpi=mpi, network=network: _calls(SMALL, network, mpi)) for network in NETWORKS]
+        made.append(Bar(f"decider-{mpi}", "calls from the rank that decides, with ranks that poll", 3,
+                        lambda mpi=mpi: _calls(DECIDERS, "six-sites", mpi, _POLLING)))
+    return made
+
+
+def _broadcast(mpi_name: str) -> list[Finding]:
+    network = load_preset("six-sites")
+    roots = [network.hosts_of(site)[0] for site in network.site_names]
+    every = Call("broadcast", 24, BROADCAST_LIMIT, roots)
+    [measured] = _measured([every], network.name, find_mpi(mpi_name))
+    worst = max(measured.points, key=lambda point: point.to_bound or 0)
+    return [at_most(every.limit, "x bound, worst site,", worst.to_bound, where=f"rank {worst.root}")]
+
+
+def _calls(calls: Sequence[Call], network_name: str, mpi_name: str,
+           how: Mapping[str, int] = _REPEATED) -> list[Finding]:
+    found = []
+    for call, measured in zip(calls, _measured(calls, network_name, find_mpi(mpi_name), how), strict=True):
+        [point] = measured.points
+        ran = measured.chosen(point.length_bytes, point.root) or ""
+        found.append(at_most(call.limit, f"{call.title}, x bound,", point.to_bound, where=ran))
+    return found
+
+
+def _measured(calls: Sequence[Call], network_name: str, mpi: Mpi,
+              how: Mapping[str, int] = _REPEATED) -> list[Measurement]:
+    """Each in a job of its own: what was learned of one says nothing of another."""
+    network = load_preset(network_name)
+    with working(f"bringing up {network.host_count} hosts"):
+        lab = Lab.up(network)
+    with lab:
+        return [tried_twice(lambda call=call: measure(
+            set_up(mpi, call.collective), [Workload([call.length_bytes], call.roots, settle_calls=SETTLE_CALLS, **how)],
+            network.host_count, lab, timeout_s=_MOST_SECONDS_OF_A_JOB)) for call in calls]

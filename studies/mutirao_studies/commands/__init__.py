@@ -1,0 +1,1 @@
+"""`mutirao study` and `mutirao replay`."""

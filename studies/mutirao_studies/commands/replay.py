@@ -1,0 +1,144 @@
+"""`mutirao replay`: a recorded network against change detection and trees, without a network."""
+
+import csv
+import io
+import shlex
+from itertools import product
+from pathlib import Path
+
+from mutirao.base.errors import UsageError
+from mutirao.base.output import print_json, working
+from mutirao.base.units import size_argument
+from mutirao.base.user_files import check_writable, write_text
+from mutirao.catalogue import core_tool
+from mutirao.cli.studies import COMMANDS
+from mutirao.measure.circumstances import Circumstances
+from mutirao_studies.replay.replay_page import make_page, print_comparison, print_run
+from mutirao_studies.replay.trace import MADE_UP, ROUND_TRIPS, Trace, load_trace, made_trace_csv
+
+DESCRIPTION = """\
+Replays recorded latencies: forecasters, change detection and the maintenance of the spanning tree
+run as they do in the agents, and broadcasts are predicted on the network as it is in each slice.
+It is the tool for judging thresholds: no network is needed.
+
+Each slice stands for --measurements measurements of every link with the slice's latency, half of
+the recorded round trip. Then a broadcast is predicted over these trees:
+
+  first      the best tree of the first slice, for good
+  adapting   what the library does: it knows only what was announced, and keeps its tree while that is
+             predicted to take at most --tolerance longer than the best tree
+  always     the best tree of every slice, from its true latencies
+
+each for the fastest kind of tree, and for the minimum spanning tree alone (which adapting follows
+without tolerance). All are compared with the bound: the longest of the shortest paths from the
+root, which no broadcast can beat. A switch is a slice in which the tree in use changed; a link is
+exchanged where a host gets another parent. Messages are those of the spanning tree's maintenance;
+each announcement is flooded besides."""
+
+
+def register(subparsers, common) -> None:
+    from argparse import RawDescriptionHelpFormatter
+    parser = subparsers.add_parser(
+        "replay", parents=[common], description=DESCRIPTION,
+        formatter_class=RawDescriptionHelpFormatter,
+        help=COMMANDS["replay"])
+    parser.add_argument("trace", nargs="?", metavar="TRACE",
+                        help=f"a .npz or .csv file, or {MADE_UP}, which is made up")
+    parser.add_argument("--threshold", default="auto", metavar="PERCENT,...",
+                        help="what counts as a change of a link; auto: judged by forecast error;"
+                        " several are compared; default: auto")
+    parser.add_argument("--tolerance", default="5", metavar="PERCENT,...",
+                        help="a tree is kept while it is predicted to take at most so much longer"
+                        " than the best one; several are compared; default: 5")
+    parser.add_argument("--root", type=int, default=0, metavar="N", help="default: 0")
+    parser.add_argument("--bytes", type=size_argument, default=24, metavar="B", help="default: 24")
+    parser.add_argument("--measurements", type=int, default=4, metavar="N",
+                        help="of each link in a slice; default: 4")
+    parser.add_argument("--round-trip", choices=ROUND_TRIPS, default="least",
+                        help="of the two round trips of a link in a slice, each measured from one"
+                        " end: the smaller, which holds less waiting; that of the lower host, who"
+                        " owns the link; their mean; the greater; default: least")
+    parser.add_argument("--array", metavar="NAME",
+                        help="in a .npz file; default: the first of slices x hosts x hosts")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write every slice to a file")
+    parser.add_argument("--page", type=Path, metavar="FILE.html",
+                        help="draw the times of all slices as an HTML page")
+    parser.add_argument("--generate", type=Path, metavar="FILE",
+                        help="write a small made-up trace and do nothing else")
+    parser.add_argument("--seed", type=int, default=1, metavar="N",
+                        help="of --generate; default: 1")
+    parser.set_defaults(run=run)
+
+
+def run(arguments) -> int:
+    if arguments.generate:
+        if arguments.trace:
+            raise UsageError("--generate writes a trace; it replays none")
+        write_text(arguments.generate, "".join(made_trace_csv(arguments.seed)))
+        return 0
+    if not arguments.trace:
+        raise UsageError("what is missing: a trace, a .npz or .csv file or"
+                         f" {MADE_UP}")
+    for option, file in (("--csv", arguments.csv), ("--page", arguments.page)):
+        if file:
+            check_writable(option, file)
+    circumstances = Circumstances("replay", quick=False, mpi_names=())
+    trace = load_trace(arguments.trace, arguments.array, arguments.round_trip)
+    rules = list(product(arguments.threshold.split(","), arguments.tolerance.split(",")))
+    with working(f"replaying {len(trace.slices)} slices of {len(trace.hosts)} hosts"):
+        runs = _replay(trace, rules, arguments)
+    result = {"trace": trace.name, "round_trip": arguments.round_trip, "runs": runs}
+    if arguments.csv:
+        _write_csv(arguments.csv, runs)
+    if arguments.page:
+        page = make_page({**circumstances.to_dict(), **result}, _command(arguments))
+        write_text(arguments.page, str(page))
+    if arguments.json:
+        print_json(result)
+    elif len(runs) == 1:
+        print_run(trace.name, runs[0])
+    else:
+        print_comparison(trace.name, runs)
+    return 0
+
+
+def _command(arguments) -> str:
+    """As it is typed for the same page."""
+    words = ["mutirao", "replay", arguments.trace, "--threshold", arguments.threshold, "--tolerance",
+             arguments.tolerance, "--root", str(arguments.root), "--bytes", str(arguments.bytes),
+             "--measurements", str(arguments.measurements), "--round-trip", arguments.round_trip,
+             *(["--array", arguments.array] if arguments.array else [])]
+    return shlex.join([*words, "--page", str(arguments.page)])
+
+
+def _replay(trace: Trace, rules: list[tuple[str, str]], arguments) -> list[dict]:
+    with core_tool.lines_file(trace.tool_lines(), ".trace") as path:
+        return [core_tool.ask_json(
+            "replay", str(path), "--threshold", threshold, "--tolerance", tolerance,
+            "--root", str(arguments.root), "--bytes", str(arguments.bytes),
+            "--measurements", str(arguments.measurements)) for threshold, tolerance in rules]
+
+
+def _write_csv(file: Path, runs: list[dict]) -> None:
+    """A line per slice and rule; times in us."""
+    rows = []
+    for each in runs:
+        threshold = each["threshold_percent"]
+        rule = {"threshold_percent": "auto" if threshold is None else threshold,
+                "tolerance_percent": each["tolerance_percent"]}
+        rows += [rule | _flat(row) for row in each["slices"]]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(file, text.getvalue())
+
+
+def _flat(row: dict) -> dict:
+    flat = {}
+    for name, value in row.items():
+        if isinstance(value, dict):
+            flat |= {f"{name}_{inner}": each for inner, each in value.items()}
+        else:
+            flat[name] = value
+    return flat

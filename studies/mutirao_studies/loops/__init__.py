@@ -1,0 +1,1 @@
+"""Loops that compute and communicate, natively and with mutirao."""

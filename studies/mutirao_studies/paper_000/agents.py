@@ -1,0 +1,134 @@
+"""What standing agents cost on 24 hosts, and what a job gains that finds them."""
+
+import statistics
+import textwrap
+import time
+
+from mutirao.agent.standing_agents import StandingAgents
+from mutirao.base.errors import Failure
+from mutirao.base.output import working
+from mutirao.base.progress import Steps, steps
+from mutirao.lab.lab import Lab
+from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.measure.measure import Contender
+from mutirao.pages.compact_table import Table
+from mutirao.run.mpis import Mpi
+from mutirao.run.processes import failure_of
+from mutirao_studies.paper_000.changing_network import six_gateways
+
+STUDY = "agents"
+SETTLE_S, WINDOW_S, QUICK_WINDOW_S = 15.0, 60.0, 10.0
+JOBS, QUICK_JOBS = 3, 1
+# Of one host, as a median and at most: what is measured, its unit and what it may be.
+COSTS = {"processor_percent": ("processor, % of a core", 0.5),
+         "resident_mib": ("memory, MiB", 20.0),
+         "udp_kbit_s": ("UDP sent and received, kbit/s", None),
+         "tcp_kbit_s": ("TCP sent and received, kbit/s", None),
+         "kbit_s": ("UDP and TCP, kbit/s", 20.0),
+         "sent_kbit_s": ("of these sent, kbit/s", None)}
+_MOST_SECONDS_OF_A_JOB = 120.0
+
+
+def run_study(mpi: Mpi, quick: bool = False) -> dict:
+    circumstances = Circumstances(STUDY, quick, [mpi.name])
+    network = six_gateways()
+    window_s, jobs = (QUICK_WINDOW_S, QUICK_JOBS) if quick else (WINDOW_S, JOBS)
+    with working(f"bringing up {network.host_count} hosts"):
+        lab = Lab.up(network)
+    with lab, steps(2 + jobs) as progress:
+        progress.begin(f"agents on {network.host_count} hosts, until they have a tree")
+        began_s = time.monotonic()
+        with StandingAgents(lab) as agents:
+            agents.wait_for_tree()
+            cold_start_s = time.monotonic() - began_s
+            progress.advance()
+            progress.begin(f"what they cost in {window_s:g} s")
+            hosts = _costs(agents, window_s)
+            progress.advance()
+            found = [_job(mpi, lab, progress) for _ in range(jobs)]
+    return {**circumstances.to_dict(), "mpi_title": mpi.title, "window_s": window_s,
+            "cold_start_s": cold_start_s, "hosts": hosts, "jobs": found}
+
+
+def _costs(agents: StandingAgents, window_s: float) -> list[dict]:
+    time.sleep(SETTLE_S)
+    before = _statuses(agents)
+    time.sleep(window_s)
+    return [cost_between(*both) for both in zip(before, _statuses(agents), strict=True)]
+
+
+def _statuses(agents: StandingAgents) -> list[dict]:
+    dumps = agents.dumps()
+    if not all(dumps):
+        raise Failure("an agent has ended while it was watched")
+    return [dump["status"] for dump in dumps if dump]
+
+
+def cost_between(before: dict, after: dict) -> dict:
+    """Of one agent, from two of its statuses."""
+    seconds = after["time_s"] - before["time_s"]
+
+    def kbit_s(*names: str) -> float:
+        return sum(after["counters"][name] - before["counters"][name]
+                   for name in names) * 8 / 1000 / seconds
+
+    udp = ("udp_bytes_sent", "udp_bytes_received")
+    tcp = ("tcp_bytes_sent", "tcp_bytes_received")
+    return {"processor_percent": 100 * (after["processor_s"] - before["processor_s"]) / seconds,
+            "resident_mib": after["resident_bytes"] / 2**20,
+            "udp_kbit_s": kbit_s(*udp), "tcp_kbit_s": kbit_s(*tcp), "kbit_s": kbit_s(*udp, *tcp),
+            "sent_kbit_s": kbit_s(udp[0], tcp[0])}
+
+
+def _job(mpi: Mpi, lab: Lab, progress: Steps) -> dict:
+    job = Contender("a job that finds them", mpi, {})
+    progress.begin(job.title)
+    finished = job.launch([str(mpi.program("collective")), "broadcast", "--repeat", "2"],
+                          lab.network.host_count, lab=lab, timeout_s=_MOST_SECONDS_OF_A_JOB)
+    if finished.returncode != 0:
+        raise failure_of(finished, job.title)
+    if finished.report is None or not finished.report["communicators"]:
+        raise Failure(f"{job.title}: mutirao saw none of its broadcasts")
+    world = finished.report["communicators"][0]
+    progress.advance()
+    return {"reason": world["reason"], **finished.report["start"],
+            "first_ruled_call": world.get("first_ruled_call"),
+            "first_ruled_ms": world.get("first_ruled_ms")}
+
+
+def costs_table(result: dict) -> Table:
+    rows = []
+    for key, (what, bar) in COSTS.items():
+        values = [host[key] for host in result["hosts"]]
+        rows.append((what, f"{statistics.median(values):.2f}", f"{max(values):.2f}",
+                     "" if bar is None else f"{bar:g}"))
+    return Table(f"Standing agents on {len(result['hosts'])} hosts in {result['window_s']:g} s while nothing"
+                 " changes;\nbytes with the headers of UDP and IP, without those of TCP",
+                 ("of one host's agent", "median", "most", "limit"), rows)
+
+
+def jobs_table(result: dict) -> Table:
+    jobs = result["jobs"]
+    rows = [(what, *(_number(job.get(key)) for job in jobs)) for key, what in (
+        ("twin_ms", "making the communicator"), ("waited_ms", "waiting for ranks and network"),
+        ("first_ruled_ms", "first ruling, after MPI_Init"))]
+    rows.append(("number of its call", *(
+        "none" if job["first_ruled_call"] is None else str(job["first_ruled_call"] + 1)
+        for job in jobs)))
+    return Table("What jobs that find them take to start, when they wait (start=wait); without\n"
+                 "waiting: mutirao study start",
+                 (f"jobs on {result['mpi_title']}, ms", *map(str, range(1, len(jobs) + 1))), rows)
+
+
+def print_tables(result: dict) -> None:
+    print(costs_table(result))
+    print(f"from their start to a tree of all hosts: {result['cold_start_s']:.1f} s")
+    print(jobs_table(result))
+    for reason in sorted({job["reason"] for job in result["jobs"]}):
+        print(reason)
+    for line in busy_remarks(result):
+        print(textwrap.fill(line, 80))
+
+
+def _number(value_ms: float | None) -> str:
+    return "" if value_ms is None else f"{value_ms:.2f}"

@@ -1,0 +1,258 @@
+"""The study of changing links as one HTML page that needs nothing beside itself."""
+
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import escape
+from pathlib import Path
+
+from mutirao.pages.drawing import tree
+from mutirao.pages.html import (
+    Page,
+    beside_paper,
+    details,
+    how_made,
+    left_out_lines,
+    legend,
+    listed,
+    section,
+    sections,
+    soft,
+    table,
+    wide_table,
+)
+from mutirao.pages.line_chart import NUMBERS, Line, Point, axis_text, line_chart
+from mutirao_studies.chart import Bar, Group, dot_chart
+from mutirao_studies.paper_000.dynamic_tables import (
+    COMPARED,
+    HEADS,
+    change_lines,
+    comparisons,
+    figure_rows,
+    figure_title,
+    remarks,
+    taken_up,
+    taken_up_lines,
+    tree_lines,
+)
+from mutirao_studies.paper_000.paper_000 import COLUMN_TITLES, COLUMNS
+
+
+def make_page(result: dict) -> Page:
+    network = result["network"]
+    lead = (f"A program on 24 hosts in six sites broadcasts {result['length_bytes']} bytes from host"
+            f" {result['root']}, again and again. Between two of its broadcasts some links get far worse or"
+            " far better. A fixed tree suffers to the end; a tree that follows the network does not, if"
+            " following costs less than it saves.")
+    made = how_made(result, f"{network['tcp']} TCP", f"medians of {result['repeat']}", result["mpi_title"])
+    its_sections = sections(
+        Path(__file__).with_name("dynamic_page.html"), changes=_changes(network), inside=f"{network['inside_ms']:g}",
+        behind=f"{network['behind_ms']:g}",
+        figures="".join(_figure(result, figure) for figure in result["figures"]),
+        beside_paper=beside_paper(result["paper"]["citation"], result["paper"]["differences"]))
+    return Page("Links change while a program broadcasts", lead, made, its_sections, _commands(result),
+                _raw(result), result, _tiles(result), [*remarks(result), *left_out_lines(result)])
+
+
+def _tiles(result: dict) -> list[tuple[str, str, str]]:
+    """Of the first figure in which it was measured: the default beside a tree that stays."""
+    shown = []
+    for figure in result["figures"]:
+        arms = {arm["key"]: arm["columns_s"] for arm in figure["arms"]}
+        if shown or not {"mst", "default"} <= arms.keys():
+            continue
+        ratio = arms["mst"]["broadcasts"] / arms["default"]["broadcasts"]
+        shown.append(("tile good", f"{ratio:.1f} ×", "faster broadcasts than by a spanning tree"
+                      f" that stays: figure {figure['number']}"))
+        if arms["default"]["adapting"] is not None:
+            share = arms["default"]["adapting"] / arms["default"]["whole"]
+            shown.append(("tile", f"{share:.1%}", "of the program went into adapting (the paper:"
+                          " 19% to 30%)"))
+        shown.append(("tile", f"{arms['default']['whole']:.0f} s", "the whole program; with the"
+                      f" tree that stays {arms['mst']['whole']:.0f} s"))
+    return shown
+
+
+def _changes(network: dict) -> str:
+    rows = [[change["link"], *(f"{change[key]:g}" for key in (
+        "paper_before_ms", "paper_after_ms", "before_ms", "after_ms"))]
+        for change in network["changes"]]
+    return table(["link", "paper: before, ms", "after", "here: before, ms", "after"], rows)
+
+
+def _figure(result: dict, figure: dict) -> str:
+    compared = comparisons(result, figure)
+    return section(
+        figure_title(figure), "<h3>What changes when</h3>", time_line(figure),
+        legend({"known to the ranks, or measured anew": "taken", "with a new spanning tree": "taken new"}),
+        details("The same as a list", listed([*change_lines(figure), *tree_lines(figure),
+                                              *taken_up_lines(figure)])),
+        *_trees(result, figure), *_last_trees(result, figure), "<h3>Each broadcast</h3>",
+        soft("Until the last host had it, adapting inside the call included; logarithmic. The dashed line is"
+             " the physical bound at that moment; upright lines are changes. Where a link gets slow all at"
+             " once TCP takes the silence for loss, so that a second message may have to wait for the"
+             " acknowledgement of the first."),
+        by_broadcast(figure), "<h3>The whole program</h3>",
+        soft("Seconds, on a logarithmic scale, as the paper splits them."),
+        dot_chart(_columns(result, figure)),
+        '<div class="beside">', wide_table(HEADS, figure_rows(result, figure)),
+        wide_table(COMPARED, compared) if compared else "", "</div>")
+
+
+def _trees(result: dict, figure: dict) -> Sequence[str]:
+    """Once for figures of the same changes."""
+    if "trees" not in figure:
+        return ()
+    first = next(each for each in result["figures"] if each["changes"] == figure["changes"])
+    if first is not figure:
+        return (soft(f"The spanning tree before and after is that of Figure {first['number']}."),)
+    return ("<h3>The minimum spanning tree, before and after</h3>",
+            soft("Circles are hosts, in the colours of their sites; a coloured line goes to another site."),
+            _sites(result["network"]), f'<div class="pair">{trees(result, figure)}</div>')
+
+
+def _last_trees(result: dict, figure: dict) -> Sequence[str]:
+    drawn = last_trees(result, figure)
+    return (details("Over which trees the last broadcasts of each went",
+                    f'<div class="pair">{drawn}</div>'),) if drawn else ()
+
+
+def _sites(network: dict) -> str:
+    return legend({site: f"s{number}" for number, site in enumerate(network["sites"])})
+
+
+def _columns(result: dict, figure: dict) -> list[Group]:
+    """As the paper draws them: a group for each column, its own rows and ours."""
+    paper: Mapping[str, dict] = result["paper"]["figures_s"][str(figure["number"])]
+    rows = [(f"paper: {name}", "a1", columns, ()) for name, columns in paper.items()]
+    rows += [(arm["title"], "a5" if arm["key"] == "default" else "a0", arm["columns_s"],
+              [run["columns_s"] for run in arm["runs"]]) for arm in figure["arms"]]
+    return [Group(COLUMN_TITLES[name].capitalize(), [
+        Bar(title, [(style, columns[name] or 0.0, f"{title}: {columns[name]} s")],
+            "-" if columns[name] is None else f"{columns[name]:.1f} s",
+            [run[name] for run in runs if run[name] is not None])
+        for title, style, columns, runs in rows]) for name in COLUMNS]
+
+
+def _commands(result: dict) -> str:
+    quick = " --quick" if result["quick"] else ""
+    return "\n".join([f"./mutirao study {result['study']} --mpi {result['mpis'][0]}{quick}",
+                      f"./mutirao study reaction --mpi {result['mpis'][0]}",
+                      f"./mutirao study overhead --mpi {result['mpis'][0]}"])
+
+
+def _raw(result: dict) -> str:
+    rows: list[Sequence[str]] = []
+    for figure in result["figures"]:
+        for arm in figure["arms"]:
+            settings = " ".join(f"{name}={value}" for name, value in arm["settings"].items())
+            rows += [[str(figure["number"]), arm["title"], settings, run["ran"] or "",
+                      ", ".join(f"{value:g}" for value in run["completion_ms"])]
+                     for run in arm["runs"]]
+    return table(["figure", "arm", "settings", "ran", "each broadcast, ms"], rows)
+
+
+_WIDTH, _LEFT, _ROW = 400, 142, 20
+
+
+def time_line(figure: dict) -> str:
+    """A lane for each link, with its round trips, and one for each arm that takes changes up."""
+    first, last = 1 - figure["ahead"], figure["broadcasts"]
+    column = (_WIDTH - _LEFT) / (last - first + 1)
+
+    def x(broadcast: float) -> float:
+        return _LEFT + column * (broadcast - first)
+
+    lanes = [(f"link {change['link']}, ms", list(_link(change, x, x(last + 1))))
+             for change in figure["changes"]]
+    lanes += [(arm["title"], list(_taken_up(found, lambda number: x(number + 0.5))))
+              for arm in figure["arms"] if (found := taken_up(figure, arm))]
+    bottom = _ROW * len(lanes)
+    parts = [f'<svg class="chart time-line" viewBox="0 0 {_WIDTH} {bottom + 20}" role="img">']
+    for number, (title, marks) in enumerate(lanes):
+        parts.append(f'<g transform="translate(0 {_ROW * number})"><text x="0" y="14.5">{escape(title)}</text>'
+                     + "".join(marks) + "</g>")
+    ticks = [number for number in range(1, last + 1) if number == 1 or number % 4 == 0]
+    parts += [axis_text(x(number + 0.5), bottom + 14, "middle", str(number)) for number in ticks]
+    return "\n".join([*parts, axis_text(0, bottom + 14, "start", "before broadcast"), "</svg>"])
+
+
+def _link(change: dict, x: Callable[[float], float], end: float) -> Iterator[str]:
+    """As it was, and as it is from the broadcast on before which it changes."""
+    for style, begin, until, value_ms in (
+            ("a1 dim", _LEFT, x(change["call"]), change["before_ms"]),
+            ("a1", x(change["call"]), end, change["after_ms"])):
+        yield (f'<rect class="{style}" x="{begin:.1f}" y="3" width="{until - begin - 1:.1f}" height="15"/>'
+               f'<text x="{begin + 4:.1f}" y="14.5">{value_ms:.4g}</text>')
+
+
+def _taken_up(found: dict[int, bool], x: Callable[[int], float]) -> Iterator[str]:
+    for broadcast, new_tree in found.items():
+        what = f"broadcast {broadcast}: {'a new spanning tree' if new_tree else 'known to the ranks'}"
+        yield (f'<circle class="{"taken new" if new_tree else "taken"}" cx="{x(broadcast):.1f}" cy="10.5"'
+               f' r="3.6"><title>{what}</title></circle>')
+
+
+def by_broadcast(figure: dict) -> str:
+    """A picture for each arm, all with the same logarithmic axis."""
+    every = [value for arm in figure["arms"] for run in arm["runs"] for value in run["completion_ms"]]
+    bounds = [(call, bound * 1000) for call, bound in enumerate(figure["bound_ms"], start=1)]
+    ends_us = (1000 * max([*every, *figure["bound_ms"]]), 1000 * min([*every, *figure["bound_ms"]]))
+    pictures = [
+        f"<figure><figcaption><b>{escape(arm['title'])}</b></figcaption>"
+        + line_chart([_times(arm)], *ends_us, NUMBERS, 170, bounds, list(_marks(figure))) + "</figure>"
+        for arm in figure["arms"]]
+    return f'<div class="groups">{"".join(pictures)}</div>' if pictures else "not measured"
+
+
+def _times(arm: dict) -> Line:
+    """Medians of the runs, and the band in which all are."""
+    by_call = zip(*(run["completion_ms"] for run in arm["runs"]), strict=True)
+    style = "l3" if arm["key"] == "default" else "l0"
+    return Line(arm["title"], style, [
+        Point(call, 1000 * statistics.median(values), 1000 * min(values), 1000 * max(values))
+        for call, values in enumerate(by_call, start=1)])
+
+
+def _marks(figure: dict) -> Iterator[tuple[int, str]]:
+    """At each broadcast before which something changes."""
+    links: dict[int, list[str]] = {}
+    for change in figure["changes"]:
+        links.setdefault(change["call"], []).append(change["link"])
+    for call, names in links.items():
+        yield call, names[0] if len(names) == 1 else f"{len(names)} links"
+
+
+def trees(result: dict, figure: dict) -> str:
+    """The spanning tree before the changes and after each that made another one best."""
+    drawn = []
+    for number, moment in enumerate(figure["trees"]):
+        before = figure["trees"][number - 1] if number else None
+        if before and _edges(before) == _edges(moment):
+            continue
+        drawn.append(f"<figure><h3>{escape(_when(moment))}</h3><p class='soft'>{escape(_took(moment))}</p>"
+                     + tree(result["network"], result["root"], moment["messages"]) + "</figure>")
+    return "\n".join(drawn)
+
+
+def last_trees(result: dict, figure: dict) -> str:
+    """Over which each arm's own last broadcasts went, in its first run."""
+    return "\n".join(f"<figure><h3>{escape(arm['title'])}</h3>"
+                     f"{tree(result['network'], result['root'], arm['runs'][0]['last_tree'])}</figure>"
+                     for arm in figure["arms"] if arm["runs"][0].get("last_tree"))
+
+
+def _edges(moment: dict) -> Sequence[tuple[int, int]]:
+    return sorted((sender, receiver) for sender, receiver, _ in moment["messages"])
+
+
+def _when(moment: dict) -> str:
+    if not moment["links"]:
+        return "Before the changes"
+    return f"From broadcast {moment['call']} on, link{'s' * (len(moment['links']) > 1)}" \
+           f" {', '.join(moment['links'])} changed"
+
+
+def _took(moment: dict) -> str:
+    done_ms = max(at_ms for *_, at_ms in moment["messages"])
+    kept = f"; over the tree before, after {moment['kept_ms']:.0f} ms" if moment["links"] else ""
+    return f"all hosts have it after {done_ms:.0f} ms{kept}"

@@ -1,0 +1,311 @@
+"""How long until broadcasts are good again after a link changed under a program that goes on.
+
+The program broadcasts twice a second and is never stopped. A link of its tree gets ten times worse at
+some moment between two calls, and recovers later. A broadcast is good if the last host has it within
+1.1 times the physical bound of the network as it is then. The reaction is the time from the change
+until the begin of the first of ten good calls in a row; late ones after these are told as strays.
+
+On the six sites as they are, other ways are nearly as short as the link: there a recovery cannot be
+seen. So a second network has a private line, without which the farthest hosts are far worse off. In a
+third one the program synchronises: each broadcast begins when the one before is complete everywhere,
+and every rank has said so to the root, host 16 over the trunk itself.
+
+The library is as it comes, which settles first, unless settings say otherwise: `start=wait` and `trials=off` show
+how soon changes are known and a choice is made by prediction, apart from all else.
+"""
+
+import math
+import random
+import statistics
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mutirao.base.errors import Failure
+from mutirao.base.output import working
+from mutirao.base.progress import steps
+from mutirao.base.units import counted
+from mutirao.lab.lab import Lab
+from mutirao.lab.network import HostNetwork
+from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.measure.measure import Contender
+from mutirao.pages.compact_table import Table
+from mutirao.run.mpis import Mpi
+from mutirao_studies.account import with_settings
+from mutirao_studies.paper_000.changing_network import LabChange, after, before, make, six_gateways
+from mutirao_studies.paper_000.steady import Pace, SteadyRun, run_steady
+
+STUDY = "reaction"
+ROOT = 12
+EVERY_MS = 500
+TRIALS, QUICK_TRIALS = 5, 1  # of a synchronous program twice as many
+GOOD = 1.1  # times the bound
+WORSE = 10.0
+IN_A_ROW = 10
+SETTLE_S = 25.0
+AS_IT_COMES = {"start": "soon"}  # as in long programs
+WINDOW_S = 15.0  # from one change to the next
+WORSENS, RECOVERS = "gets worse", "recovers"
+BARS_S = {WORSENS: 6.0, RECOVERS: 8.0}
+SYNCHRONOUS_BARS_S = {WORSENS: 4.0, RECOVERS: 8.0}
+LATE_BAR, MOST_LATE_BAR = 2, 3  # calls of a synchronous program: the median and the worst trial
+
+
+@dataclass(frozen=True)
+class Scenario:
+    title: str
+    low: int
+    high: int
+    round_trip_ms: float
+    synchronous: bool = False
+
+    @property
+    def bars_s(self) -> dict[str, float]:
+        return SYNCHRONOUS_BARS_S if self.synchronous else BARS_S
+
+    @property
+    def worsens(self) -> LabChange:
+        return LabChange(self.low, self.high, self.round_trip_ms, self.round_trip_ms * WORSE)
+
+
+SCENARIOS = (Scenario("six sites", 12, 16, 331.0), Scenario("private line", 12, 16, 60.0),
+             Scenario("synchronous", 12, 16, 166.0, synchronous=True))
+
+
+@dataclass(frozen=True)
+class Event:
+    """A change, due so long after the program's first call."""
+
+    at_s: float
+    kind: str
+    change: Any  # what a Switcher's function makes, by default a LabChange
+
+
+class Switcher:
+    """Changes links of a lab while something else runs; remembers when, in ms of this machine's
+    monotonic clock."""
+
+    def __init__(self, lab: Lab, events: Sequence[Event], make_change: Callable[[Lab, Any], None] = make):
+        self._lab, self._events, self._make = lab, events, make_change
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.changed_ms: list[float] = []
+        self._failure: Failure | None = None
+
+    def begin(self, began_ms: float) -> None:
+        self._thread = threading.Thread(target=self._run, args=(began_ms,))
+        self._thread.start()
+
+    def end(self) -> None:
+        self._ended.set()
+        if self._thread:
+            self._thread.join()
+
+    def check(self) -> None:
+        """Failure unless everything has been changed."""
+        if self._failure or len(self.changed_ms) < len(self._events):
+            raise self._failure or Failure("the program ended before the last link had changed")
+
+    def _run(self, began_ms: float) -> None:
+        try:
+            self._change_all(began_ms)
+        except Failure as failure:
+            self._failure = failure
+
+    def _change_all(self, began_ms: float) -> None:
+        for event in self._events:
+            left_s = began_ms / 1000 + event.at_s - time.monotonic()
+            if self._ended.wait(max(0.0, left_s)):
+                return
+            changed_ms = time.monotonic() * 1000
+            self._make(self._lab, event.change)
+            self.changed_ms.append(changed_ms)
+
+
+def events_of(scenario: Scenario, trials: int) -> list[Event]:
+    """Each at a phase of its own between two calls."""
+    phases = random.Random(scenario.title)
+    events = []
+    for number in range(2 * trials):
+        kind, change = ((WORSENS, scenario.worsens) if number % 2 == 0 else
+                        (RECOVERS, scenario.worsens.reversed()))
+        at_s = SETTLE_S + number * WINDOW_S + phases.uniform(0, EVERY_MS / 1000)
+        events.append(Event(at_s, kind, change))
+    return events
+
+
+def duration_s(trials: int) -> float:
+    return SETTLE_S + (2 * trials + 0.5) * WINDOW_S
+
+
+def calls_for(trials: int) -> int:
+    return round(duration_s(trials) * 1000 / EVERY_MS)
+
+
+def synchronous_calls_for(trials: int, bound_ms: float) -> int:
+    """So many that the last change is met: none takes less than the bound and the ranks' answers."""
+    return math.ceil(duration_s(trials) * 1000 / (2 * bound_ms))
+
+
+Calls = Sequence[tuple[float, bool]]  # begin, and whether it was good
+
+
+def judged_calls(run: SteadyRun, changed_ms: float, until_ms: float, limit_ms: float) -> Calls:
+    """A call that began before the change, or whose last message the next change can have met, says
+    nothing."""
+    return [(begin, completion <= limit_ms)
+            for begin, completion in zip(run.begin_ms, run.completion_ms, strict=True)
+            if changed_ms <= begin <= until_ms - limit_ms]
+
+
+def reaction_s(calls: Calls, changed_ms: float) -> float | None:
+    """None: not before the next change. 0: no call was late at first."""
+    for number, (begin, _) in enumerate(calls[:max(0, len(calls) - IN_A_ROW + 1)]):
+        if all(good for _, good in calls[number:number + IN_A_ROW]):
+            return (begin - changed_ms) / 1000 if number else 0.0
+    return None
+
+
+def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None = None) -> dict:
+    trials = QUICK_TRIALS if quick else TRIALS
+    settings = dict(settings or {})
+    circumstances = Circumstances(STUDY, quick, [mpi.name])
+    network = six_gateways()
+    contender = Contender("mutirao", mpi, {**AS_IT_COMES, **settings})
+    with working(f"bringing up {network.host_count} hosts"):
+        lab = Lab.up(network)
+    described = []
+    with lab, steps(len(SCENARIOS)) as progress:
+        for scenario in SCENARIOS:
+            times = 2 * trials if scenario.synchronous else trials
+            progress.begin(f"{scenario.title}: link {scenario.worsens.name} gets {WORSE:g} times"
+                           f" worse and recovers, {times} times")
+            described.append(_measure(lab, network, contender, scenario, times))
+            progress.advance()
+    return {**circumstances.to_dict(), "mpi_title": mpi.title, "settings": settings,
+            "root": ROOT, "every_ms": EVERY_MS, "good": GOOD, "trials": trials,
+            "scenarios": described}
+
+
+def _measure(lab: Lab, network: HostNetwork, contender: Contender, scenario: Scenario,
+             trials: int) -> dict:
+    good = before(network, [scenario.worsens])
+    bounds_ms = {WORSENS: after(network, [scenario.worsens]).bound_from(ROOT) / 1000,
+                 RECOVERS: good.bound_from(ROOT) / 1000}
+    lab.set_latencies(good.latency_us)
+    events = events_of(scenario, trials)
+    least_ms = min(bounds_ms.values())
+    count = (synchronous_calls_for(trials, least_ms) if scenario.synchronous
+             else calls_for(trials))
+    every_ms = 0 if scenario.synchronous else EVERY_MS
+    switcher = Switcher(Lab.attach(lab.name), events)  # a connection is not for two threads
+    try:
+        run = run_steady(contender, Pace(ROOT, count, every_ms=every_ms), lab,
+                         [least_ms] * count, switcher.begin,
+                         timeout_s=120 + 3 * duration_s(trials))
+    finally:
+        switcher.end()
+    switcher.check()
+    return {"title": scenario.title, "link": scenario.worsens.name,
+            "round_trip_ms": scenario.round_trip_ms, "synchronous": scenario.synchronous,
+            "bounds_ms": bounds_ms, "bars_s": scenario.bars_s,
+            "trials": judge(run, events, switcher.changed_ms, bounds_ms),
+            "adaptation": run.adaptation, "overruns": run.measurement.overruns,
+            "begin_ms": list(run.begin_ms), "completion_ms": list(run.completion_ms)}
+
+
+def judge(run: SteadyRun, events: Sequence[Event], changed_ms: Sequence[float],
+          bounds_ms: dict[str, float]) -> list[dict]:
+    ends = [*changed_ms[1:], run.begin_ms[-1] + bounds_ms[RECOVERS] * GOOD]
+    trials = []
+    for event, changed, until in zip(events, changed_ms, ends, strict=True):
+        calls = judged_calls(run, changed, until, GOOD * bounds_ms[event.kind])
+        seconds = reaction_s(calls, changed)
+        late = [begin for begin, good in calls if not good]
+        strays = [begin for begin in late
+                  if seconds is not None and begin > changed + seconds * 1000]
+        trials.append({"kind": event.kind, "changed_ms": changed, "reaction_s": seconds,
+                       "known_s": known_s(run, event.change, changed, until),
+                       "late_calls": len(late) - len(strays), "strays": len(strays),
+                       "worst_ms": max(completion for begin, completion in zip(
+                           run.begin_ms, run.completion_ms, strict=True)
+                           if changed <= begin < until)})
+    return trials
+
+
+def known_s(run: SteadyRun, link: LabChange, changed_ms: float,
+            until_ms: float) -> float | None:
+    """From the change until the first call for which the library knew of it. None: not told, or
+    never."""
+    begins = []
+    for each in (run.adaptation or {}).get("taken_up", ()):
+        about = {(shown["low"], shown["high"]) for shown in each["shown"]}
+        # The library counts the call that goes ahead as 0; of many links it tells only the first.
+        known = (link.low, link.high) in about or len(about) < each["links"]
+        if known and 0 < each["call"] <= len(run.begin_ms):
+            begins.append(run.begin_ms[each["call"] - 1])
+    return min(((begin - changed_ms) / 1000 for begin in begins if changed_ms <= begin < until_ms),
+               default=None)
+
+
+def summary(result: dict) -> list[dict]:
+    rows = []
+    for scenario in result["scenarios"]:
+        for kind, bar_s in scenario["bars_s"].items():
+            trials = trials_of(scenario, kind)
+            reactions_s = [each["reaction_s"] for each in trials]
+            known = None not in reactions_s
+            rows.append({"scenario": scenario["title"], "kind": kind,
+                         "bound_ms": scenario["bounds_ms"][kind],
+                         "median_s": statistics.median(reactions_s) if known else None,
+                         "worst_s": max(reactions_s) if known else None, "bar_s": bar_s,
+                         "late_calls": statistics.median(each["late_calls"] for each in trials),
+                         "most_late_calls": max(each["late_calls"] for each in trials),
+                         "strays": sum(each["strays"] for each in trials),
+                         "worst_ms": max(each["worst_ms"] for each in trials)})
+    return rows
+
+
+def summary_table(result: dict) -> Table:
+    rows = [(f"{row['scenario']}, {row['kind'].removeprefix('gets ')}", f"{row['bound_ms']:.1f}",
+             in_seconds(row["median_s"]), in_seconds(row["worst_s"]), f"{row['bar_s']:g}",
+             f"{row['late_calls']:g}/{row['most_late_calls']}", row["strays"],
+             f"{row['worst_ms']:.0f}")
+            for row in summary(result)]
+    return Table(f"Until broadcasts from host {result['root']} are within {result['good']:g} x the bound,"
+                 f" {IN_A_ROW} in a row;\n{counted(result['trials'], 'trial')}, a broadcast every"
+                 f" {result['every_ms']} ms, {with_settings(result)}.\nLate until then, median and most of"
+                 " the trials;\nstray: late after that, of all trials",
+                 ("", "bound ms", "s", "worst", "limit", "late", "stray", "worst ms"), rows)
+
+
+def in_seconds(value: float | None) -> str:
+    return "never" if value is None else f"{value:.2f}"
+
+
+def about_synchronous(result: dict) -> str:
+    return (f"synchronous: {2 * result['trials']} trials, each broadcast when the one before has"
+            f" ended;\nlate calls at most {LATE_BAR}, in the worst trial {MOST_LATE_BAR}")
+
+
+def print_tables(result: dict) -> None:
+    print(summary_table(result))
+    print(about_synchronous(result))
+    for scenario in result["scenarios"]:
+        for kind in BARS_S:
+            trials = trials_of(scenario, kind)
+            good, known = (", ".join(in_seconds(each[key]) for each in trials)
+                              for key in ("reaction_s", "known_s"))
+            print(textwrap.fill(f"{scenario['title']}, link {scenario['link']} of"
+                                f" {scenario['round_trip_ms']:g} ms {kind}: good after {good} s; "
+                                f" known to the ranks after {known} s", 80,
+                                subsequent_indent="  "))
+    for line in busy_remarks(result):
+        print(textwrap.fill(line, 80))
+
+
+def trials_of(scenario: dict, kind: str) -> list[dict]:
+    return [each for each in scenario["trials"] if each["kind"] == kind]

@@ -1,0 +1,213 @@
+"""The static part of paper 000 in the lab: 24 hosts in six sites, broadcasts of 24 bytes.
+
+Six arms run the same MPI program: two MPI libraries by themselves, and mutirao with the paper's
+three algorithms and with its own choice. Each arm is one job; all jobs run in one lab. The demo is
+the least of it that shows the point: one MPI library, by itself and with mutirao's choice.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mutirao.base.errors import Failure
+from mutirao.base.output import working
+from mutirao.base.progress import Steps, steps
+from mutirao.catalogue import core_tool
+from mutirao.catalogue.schedule_picture import picture
+from mutirao.lab.lab import Lab
+from mutirao.lab.named_networks import load_preset
+from mutirao.lab.network import HostNetwork
+from mutirao.measure.circumstances import Circumstances
+from mutirao.measure.measure import Contender, Measurement, Workload, measure
+from mutirao.run.mpis import KNOWN, Mpi, find_mpi, found_mpis
+from mutirao_studies.paper_000 import paper_000
+
+NETWORK = "six-sites"
+LENGTH_BYTES = 24
+ROOT = 12
+MPIS = ("openmpi-5", "mpich-5")
+REPEAT, QUICK_REPEAT = 3, 1
+_MOST_SECONDS_OF_AN_ARM = 300.0
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What is compared; `broadcast` is mutirao's setting, None runs without mutirao."""
+
+    key: str
+    title: str
+    broadcast: str | None = None
+    in_paper: str | None = None  # the paper's name for it
+
+
+MUTIRAO_ARMS = (
+    Arm("mpich-like", "MPICH-like", "binomial", "MPICH-like"),
+    Arm("magpie-like", "MagPIe-like", "two_level", "MagPIe-like"),
+    Arm("mst", "MST", "tree:kind=mst", "AGM"),
+    Arm("choice", "mutirao's choice", "auto"),
+)
+Planned = list[tuple[Arm, Contender]]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """How much of the study is run."""
+
+    study: str
+    arms: Sequence[Arm]  # of mutirao
+    roots: Sequence[int]
+    consecutive: Sequence[int]  # broadcasts, from ROOT
+
+
+WHOLE = Scope(NETWORK, MUTIRAO_ARMS, (0, 4, 8, 12, 16, 20), (1, 4, 8, 16))
+DEMO = Scope("demo", MUTIRAO_ARMS[-1:], (0, 8, 12), (1,))
+
+
+def run_demo(mpi: Mpi, quick: bool = False) -> dict:
+    return run_study([mpi.name], quick, DEMO)
+
+
+def run_study(mpi_names: Sequence[str] = MPIS, quick: bool = False, scope: Scope = WHOLE) -> dict:
+    """Everything measured and drawn, as plain data. Failure if no arm could be measured."""
+    network = load_preset(NETWORK)
+    arms, left_out = plan(mpi_names, scope.arms)
+    repeat = QUICK_REPEAT if quick else REPEAT
+    roots = list(scope.roots)
+    workloads = (Workload((LENGTH_BYTES,), (ROOT,), scope.consecutive, repeat),
+                 Workload((LENGTH_BYTES,), [root for root in roots if root != ROOT], (1,), repeat))
+    circumstances = Circumstances(scope.study, quick, mpi_names)
+    measured = _measure_all(network, arms, workloads, left_out)
+    if not measured:
+        raise Failure("\n".join(["no arm of the study could be measured:",
+                                 *(f"{row['title']}: {row['reason']}" for row in left_out)]))
+    described = [describe_arm(arm, measurement) for arm, measurement in measured]
+    return {
+        **circumstances.to_dict(),
+        "network": describe_network(network), "length_bytes": LENGTH_BYTES, "root": ROOT,
+        "consecutive": list(scope.consecutive), "roots": roots, "repeat": repeat,
+        "arms": described, "left_out": left_out, "shapes": shapes(network, described),
+        "paper": paper_000.to_dict(),
+    }
+
+
+def plan(mpi_names: Sequence[str],
+         mutirao_arms: Sequence[Arm] = MUTIRAO_ARMS) -> tuple[Planned, list[dict]]:
+    """The arms that can run, and those left out with the reason.
+
+    Natively every MPI library named runs; the first of them that is built carries mutirao's arms.
+    """
+    arms: Planned = []
+    left_out = []
+    carriers = []
+    for name in mpi_names:
+        known = next((row for row in KNOWN if row.name == name), None)
+        if known and name not in [mpi.name for mpi in found_mpis()]:
+            left_out.append({"title": f"{known.title} {known.major}, native",
+                             "reason": f"MPI {name} is not installed ({known.get})"})
+            continue
+        mpi = find_mpi(name)
+        arms.append((Arm(f"native-{name}", f"{known.title} {known.major}, native"),
+                     Contender("native", mpi)))
+        carriers += [mpi] if mpi.built else []
+    for arm in mutirao_arms:
+        if carriers:
+            arms.append((arm, Contender(arm.title, carriers[0], {"broadcast": arm.broadcast})))
+        else:
+            left_out.append({"title": arm.title,
+                             "reason": "mutirao is built for none of these MPIs: run make build"})
+    return arms, left_out
+
+
+def _measure_all(network: HostNetwork, arms: Planned, workloads: Sequence[Workload],
+                 left_out: list[dict]) -> list[tuple[Arm, Measurement]]:
+    if not arms:
+        return []
+    with working(f"bringing up {network.host_count} hosts"):
+        lab = Lab.up(network)
+    each_arm = sum(workload.points for workload in workloads)
+    measured = []
+    with lab, steps(len(arms) * each_arm) as progress:
+        for row in left_out:
+            progress.say(f"{row['title']} left out: {row['reason']}")
+        for done, (arm, contender) in enumerate(arms, start=1):
+            progress.begin(f"{arm.title} on {contender.mpi.title}")
+            measurement = _measure_arm(arm, contender, workloads, lab, progress, left_out)
+            if measurement:
+                measured.append((arm, measurement))
+            progress.advance(done * each_arm - progress.done)
+    return measured
+
+
+def _measure_arm(arm: Arm, contender: Contender, workloads: Sequence[Workload], lab: Lab,
+                 progress: Steps, left_out: list[dict]) -> Measurement | None:
+    try:
+        measurement = measure(contender, workloads, lab.network.host_count, lab,
+                              lambda _point: progress.advance(), _MOST_SECONDS_OF_AN_ARM)
+    except Failure as failure:
+        left_out.append({"title": arm.title, "reason": str(failure)})
+        progress.say(f"{arm.title} left out: {failure}")
+        return None
+    if measurement.overruns:
+        progress.say(f"the lab's router was too slow for {measurement.overruns} packets of this"
+                     " arm: measure again on a machine with less to do")
+    return measurement
+
+
+def describe_arm(arm: Arm, measurement: Measurement) -> dict:
+    described = measurement.to_dict()
+    described |= {"key": arm.key, "title": arm.title, "in_paper": arm.in_paper}
+    for point in described["points"]:
+        point["ran"] = measurement.chosen(point["length_bytes"], point["root"])
+    communicator = measurement.communicator
+    if communicator is None:
+        return described | {"start": None}
+    return described | {"start": {
+        **measurement.report["start"], "first_ruled_call": communicator.get("first_ruled_call"),
+        "first_ruled_ms": communicator.get("first_ruled_ms"), "tree": communicator["tree"],
+        "sites": communicator["sites"]}}
+
+
+def describe_network(network: HostNetwork) -> dict:
+    """As the paper's Table 1: between the sites, and who is in them."""
+    firsts = [network.hosts_of(site)[0] for site in network.site_names]
+    return {"name": network.name, "source": network.source, "tcp": "plain",
+            "spanning_tree": _links_between_sites(network),
+            "site_of": [network.site_names.index(site) for site in network.sites],
+            "sites": network.site_names,
+            "round_trip_ms": [[network.round_trip_us(a, b) / 1000 if a != b else 0.0
+                               for b in firsts] for a in firsts],
+            "bound_ms": {str(root): network.bound_from(root) / 1000 for root in firsts}}
+
+
+def _links_between_sites(network: HostNetwork) -> list[list[int]]:
+    """Of the minimum spanning tree, as pairs of site numbers."""
+    numbers = [network.site_names.index(site) for site in network.sites]
+    edges = core_tool.tree(network, "mst", ROOT)["edges"]
+    return [[numbers[edge["parent"]], numbers[edge["child"]]] for edge in edges
+            if numbers[edge["parent"]] != numbers[edge["child"]]]
+
+
+def shapes(network: HostNetwork, arms: Sequence[dict]) -> list[dict]:
+    """Who sends to whom, and when on the network as asked for, in each of mutirao's arms."""
+    drawn = []
+    for arm in arms:
+        ran = next((point["ran"] for point in arm["points"] if point["root"] == ROOT), None)
+        if ran not in (None, "native"):
+            schedule = _shown(network, ran)
+            drawn.append({"key": arm["key"], "title": arm["title"], "algorithm": ran,
+                          "predicted_ms": schedule["predicted_us"] / 1000,
+                          "messages": [[message["from"], message["to"],
+                                        message["arrive_us"] / 1000]
+                                       for message in schedule["messages"]]})
+    return drawn
+
+
+def pictures(result: dict) -> dict[str, str]:
+    """A drawing (SVG) of each shape, by its key."""
+    network = load_preset(NETWORK)
+    return {shape["key"]: picture(_shown(network, shape["algorithm"])) for shape in result["shapes"]}
+
+
+def _shown(network: HostNetwork, algorithm: str) -> dict:
+    with core_tool.network_file(network) as path:
+        return core_tool.ask_json("show", f"broadcast/{algorithm}", "--network", str(path),
+                                  "--root", str(ROOT), "--bytes", str(LENGTH_BYTES))

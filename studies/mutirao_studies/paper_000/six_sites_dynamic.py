@@ -1,0 +1,292 @@
+"""The dynamic part of paper 000 in the lab: figures 5, 6 and 7, in which links change on the way.
+
+Each job broadcasts one after the other and is stopped before chosen calls, as the paper's program
+was; while it stands, the lab changes its links. A call's time is from the root's entry until the last
+host has it. Where two figures ask for the same job it runs once.
+"""
+
+import statistics
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from mutirao.base.errors import Failure
+from mutirao.base.output import working
+from mutirao.base.progress import Steps, steps
+from mutirao.catalogue import core_tool
+from mutirao.explain.full import ghs_message_bound
+from mutirao.lab.lab import Lab
+from mutirao.lab.network import HostNetwork
+from mutirao.measure.circumstances import Circumstances
+from mutirao.measure.measure import Contender
+from mutirao.run.mpis import Mpi
+from mutirao_studies.paper_000 import paper_000
+from mutirao_studies.paper_000.changing_network import (
+    BEHIND_MS,
+    CHANGES,
+    INSIDE_MS,
+    LabChange,
+    after,
+    before,
+    make,
+    six_gateways,
+)
+from mutirao_studies.paper_000.steady import Pace, SteadyRun, run_steady
+
+STUDY = "six-sites-dynamic"
+ROOT = 12
+LENGTH_BYTES = 24
+REPEAT, QUICK_REPEAT = 3, 1
+_MOST_SECONDS_OF_A_JOB = 900.0
+# The paper's program stood still for 60 s for each link that changed (240 s for four); a twelfth.
+STANDS_PER_LINK_S = 5.0
+# Before which broadcast what changes; the paper does not say which links change in figure 7.
+_AT_ONCE = {1: tuple(CHANGES)}
+_IN_TURN = {4: ("4-6",), 8: ("12-16",), 12: ("12-20",), 16: ("0-2",)}
+# Broadcasts ahead of the counted ones: so that in each figure those at which every fourth one adapts
+# are the ones before which links change, as the paper's times of broadcasts say.
+AHEAD = {5: 4, 6: 4, 7: 1}
+SCHEDULES: Mapping[int, Mapping[int, tuple[str, ...]]] = {5: _AT_ONCE, 6: _AT_ONCE, 7: _IN_TURN}
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """What is compared; with a threshold where its algorithm has one."""
+
+    key: str
+    title: str
+    settings: Mapping[str, str]
+    in_paper: str | None = None
+    has_threshold: bool = False
+
+    def settings_at(self, threshold_percent: float) -> dict[str, str]:
+        if not self.has_threshold:
+            return dict(self.settings)
+        return {**self.settings, "change_threshold_percent": f"{threshold_percent:g}"}
+
+
+_MST = "tree:kind=mst"
+ARMS = (
+    Arm("magpie-like", "MagPIe-like", {"broadcast": "two_level", "adaptation": "off"},
+        "MagPIe-like"),
+    Arm("mst", "MST", {"broadcast": _MST, "adaptation": "off"}, "AGM"),
+    Arm("mst-each", "MST, adapting at each", {"broadcast": _MST, "adaptation": "every:1"},
+        "AGM-adap", True),
+    Arm("mst-fourth", "MST, at every fourth", {"broadcast": _MST, "adaptation": "every:4"},
+        "AGM-adapII", True),
+    Arm("default", "mutirao's default", {"broadcast": "auto", "adaptation": "auto"}),
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One arm's program; of jobs that are equal, one is run."""
+
+    arm: Arm
+    settings: tuple[tuple[str, str], ...]
+    broadcasts: int
+    ahead: int
+    schedule: tuple[tuple[int, tuple[str, ...]], ...]
+
+
+def job_of(arm: Arm, figure: paper_000.Figure) -> Job:
+    return Job(arm, tuple(arm.settings_at(figure.threshold_percent).items()), figure.broadcasts,
+               AHEAD[figure.number], tuple(SCHEDULES[figure.number].items()))
+
+
+def run_study(mpi: Mpi, quick: bool = False) -> dict:
+    """Everything measured, as plain data. Failure if no arm could be measured."""
+    figures = paper_000.FIGURES_5_TO_7
+    repeat = QUICK_REPEAT if quick else REPEAT
+    network = initial_network()
+    jobs = list(dict.fromkeys(job_of(arm, figure) for figure in figures for arm in ARMS))
+    circumstances = Circumstances(STUDY, quick, [mpi.name])
+    runs, left_out = _run_all(network, mpi, jobs, repeat)
+    if not runs:
+        raise Failure("\n".join(["no arm of the study could be measured:",
+                                 *(f"{row['title']}: {row['reason']}" for row in left_out)]))
+    return {
+        **circumstances.to_dict(),
+        "mpi_title": mpi.title, "network": describe_network(network),
+        "length_bytes": LENGTH_BYTES, "root": ROOT, "repeat": repeat, "left_out": left_out,
+        "figures": [describe_figure(figure, runs, network) for figure in figures],
+        "paper": paper_000.dynamic_to_dict(),
+    }
+
+
+def initial_network() -> HostNetwork:
+    return before(six_gateways(), CHANGES.values())
+
+
+def _run_all(network: HostNetwork, mpi: Mpi, jobs: Sequence[Job],
+             repeat: int) -> tuple[dict[Job, list[SteadyRun]], list[dict]]:
+    with working(f"bringing up {network.host_count} hosts"):
+        lab = Lab.up(network)
+    runs: dict[Job, list[SteadyRun]] = {}
+    left_out: list[dict] = []
+    with lab, steps(len(jobs) * repeat) as progress:
+        for done, job in enumerate(jobs, start=1):
+            settings = ", ".join(f"{name}={value}" for name, value in job.settings)
+            progress.begin(f"{job.arm.title}, {job.broadcasts} broadcasts ({settings})")
+            try:
+                runs[job] = [_run(lab, network, mpi, job, progress) for _ in range(repeat)]
+            except Failure as failure:
+                left_out.append({"title": f"{job.arm.title} ({settings})", "reason": str(failure)})
+                progress.say(f"{job.arm.title} left out: {failure}")
+            progress.advance(done * repeat - progress.done)
+    return runs, left_out
+
+
+def _run(lab: Lab, network: HostNetwork, mpi: Mpi, job: Job, progress: Steps) -> SteadyRun:
+    lab.set_latencies(network.latency_us)
+    stops = {call: _change(lab, names) for call, names in job.schedule}
+    run = run_steady(Contender(job.arm.title, mpi, dict(job.settings)),
+                     Pace(ROOT, job.broadcasts, LENGTH_BYTES, job.ahead, stops=stops), lab,
+                     bounds_ms(network, job), timeout_s=_MOST_SECONDS_OF_A_JOB)
+    progress.advance()
+    if run.measurement.overruns:
+        progress.say(f"the lab's router was too slow for {run.measurement.overruns} packets")
+    return run
+
+
+def _change(lab: Lab, names: Sequence[str]):
+    def change() -> None:
+        for name in names:
+            make(lab, CHANGES[name])
+        time.sleep(len(names) * STANDS_PER_LINK_S)
+
+    return change
+
+
+def bounds_ms(network: HostNetwork, job: Job) -> list[float]:
+    """Of each call, on the network as it is then."""
+    bounds = []
+    schedule = dict(job.schedule)
+    for call in range(1, job.broadcasts + 1):
+        network = after(network, [CHANGES[name] for name in schedule.get(call, ())])
+        bounds.append(network.bound_from(ROOT) / 1000)
+    return bounds
+
+
+def describe_figure(figure: paper_000.Figure, runs: Mapping[Job, Sequence[SteadyRun]],
+                    network: HostNetwork) -> dict:
+    jobs = [(arm, job_of(arm, figure)) for arm in ARMS]
+    return {"number": figure.number, "threshold_percent": figure.threshold_percent,
+            "broadcasts": figure.broadcasts, "ahead": AHEAD[figure.number],
+            "changes": [{"call": call, "link": name, **CHANGES[name].to_dict()}
+                        for call, names in SCHEDULES[figure.number].items() for name in names],
+            "bound_ms": bounds_ms(network, jobs[0][1]),
+            "trees": trees(network, SCHEDULES[figure.number]),
+            "arms": [describe_arm(arm, job, runs[job]) for arm, job in jobs if job in runs]}
+
+
+def trees(network: HostNetwork, schedule: Mapping[int, tuple[str, ...]]) -> list[dict]:
+    """The minimum spanning tree before the first change (call 0) and after each: who sends to whom, and
+    when it arrives. After a change also how long the tree before it would take from then on."""
+    found: list[dict] = []
+    for call, names in {0: (), **schedule}.items():
+        network = after(network, [CHANGES[name] for name in names])
+        edges = [(edge["parent"], edge["child"]) for edge in core_tool.tree(network, "mst", ROOT)["edges"]]
+        kept = [message[:2] for message in found[-1]["messages"]] if found else edges
+        found.append({"call": call, "links": list(names), "messages": messages(network, edges),
+                      "kept_ms": max(at_ms for *_, at_ms in messages(network, kept))})
+    return found
+
+
+def messages(network: HostNetwork, edges: Iterable[Sequence[int]]) -> list[list]:
+    """Along the edges (parent, child), which begin with the root's: [from, to, ms of arrival]."""
+    arrival_ms: dict[int, float] = {}
+    sent = []
+    for parent, child in edges:
+        arrival_ms[child] = arrival_ms.get(parent, 0.0) + network.latency_us[parent][child] / 1000
+        sent.append([parent, child, round(arrival_ms[child], 3)])
+    return sent
+
+
+def describe_arm(arm: Arm, job: Job, runs: Sequence[SteadyRun]) -> dict:
+    described = [describe_run(run, job.ahead) for run in runs]
+    columns = {name: [each["columns_s"][name] for each in described]
+               for name in paper_000.COLUMNS}
+    return {"key": arm.key, "title": arm.title, "in_paper": arm.in_paper,
+            "settings": dict(job.settings), "runs": described,
+            "columns_s": {name: None if None in values else statistics.median(values)
+                          for name, values in columns.items()}}
+
+
+def describe_run(run: SteadyRun, ahead: int) -> dict:
+    adapting_ms, broadcasts_ms = split(run, ahead)
+    columns_ms = dict(zip(paper_000.COLUMNS, (
+        run.building_ms, run.stopped_ms, broadcasts_ms, adapting_ms, run.whole_ms), strict=True))
+    return {"columns_s": {name: None if value is None else round(value / 1000, 4)
+                          for name, value in columns_ms.items()},
+            "completion_ms": list(run.completion_ms), "adaptation": run.adaptation,
+            "ghs": ghs_messages(run),
+            "ran": run.measurement.chosen(LENGTH_BYTES, ROOT), "last_tree": last_tree(run),
+            "overruns": run.measurement.overruns}
+
+
+def last_tree(run: SteadyRun) -> list[list] | None:
+    """Over which the last broadcasts went, with the times at which they arrive by the network as it is
+    then. Nothing where they went over none that the library remembers."""
+    rulings = run.measurement.rulings(LENGTH_BYTES, ROOT)
+    parents = (rulings[-1].get("tree") if rulings else None) or []
+    known, edges = {ROOT}, []
+    while below := [(parent, child) for child, parent in enumerate(parents)
+                    if parent in known and child not in known]:
+        edges += below
+        known.update(child for _, child in below)
+    return messages(after(initial_network(), CHANGES.values()), edges) or None
+
+
+def ghs_messages(run: SteadyRun) -> dict | None:
+    """Of building the first tree, where that was inside a call."""
+    messages = (run.adaptation or {}).get("ghs_messages")
+    if not messages:
+        return None
+    latency_us = run.measurement.communicator["latency_us"]
+    return {"messages": messages, "at_most": ghs_message_bound(latency_us)}
+
+
+def split(run: SteadyRun, ahead: int) -> tuple[float | None, float]:
+    """What the program waited for adapting, and for broadcasts, in ms. Adapting is None, and in the
+    broadcasts, where the library does not tell.
+
+    Adapting inside the calls comes before the message: until rank 0 is done with it a call adapts,
+    and from then on it broadcasts. Adapting beside the program costs it what it waits for agreements.
+    """
+    adaptation = run.adaptation
+    if adaptation is None or len(adaptation.get("check_ms", ())) < adaptation["checks"]:
+        return None, sum(run.completion_ms)
+    checks = checks_of(adaptation, ahead)
+    adapting_ms, broadcasts_ms = adaptation["waited_ms"], 0.0
+    for call, (begin, rank_0_begin, completion) in enumerate(
+            zip(run.begin_ms, run.rank_0_begin_ms, run.completion_ms, strict=True), start=1):
+        before_ms = rank_0_begin + checks[call] - begin if call in checks else 0.0
+        before_ms = min(max(before_ms, 0.0), completion)
+        adapting_ms += before_ms
+        broadcasts_ms += completion - before_ms
+    return adapting_ms, broadcasts_ms
+
+
+def checks_of(adaptation: dict, ahead: int) -> dict[int, float]:
+    """How long rank 0 measured and adapted inside a counted call, by that call's number. The library
+    counts its calls from 0, those that go ahead included."""
+    every = int(adaptation["mode"].partition(":")[2] or 0)
+    return {number * every - ahead + 1: check_ms
+            for number, check_ms in enumerate(adaptation.get("check_ms", ()))
+            if number * every >= ahead}
+
+
+def describe_network(network: HostNetwork) -> dict:
+    return {"name": network.name, "source": network.source, "tcp": "plain",
+            "inside_ms": INSIDE_MS, "behind_ms": BEHIND_MS, "sites": network.site_names,
+            "site_of": [network.site_names.index(site) for site in network.sites],
+            "changes": [describe_change(change) for change in CHANGES.values()]}
+
+
+def describe_change(change: LabChange) -> dict:
+    """Beside the paper's numbers."""
+    paper = next(each for each in (*paper_000.FAILURES, *paper_000.RECOVERIES)
+                 if (each.low, each.high) == (change.low, change.high))
+    return {"link": change.name, "before_ms": change.before_ms, "after_ms": change.after_ms,
+            "paper_before_ms": paper.before_ms, "paper_after_ms": paper.after_ms}

@@ -1,0 +1,278 @@
+"""What mutirao's start costs a program, and how soon its broadcasts are good.
+
+The program of bench/start.c runs natively and with mutirao, in pairs one right after the other:
+broadcasts one after the other, a few and some more, as users get it; and broadcasts at a steady pace
+from the first moment on, as a program that computes in between, with what is needed set up at once
+(start=soon), without and with standing agents that know the network.
+
+Jobs are timed whole, from their launch to their end. The launcher stands beside the first host, and all
+are behind the lab's delays from the beginning.
+"""
+
+import json
+import math
+import statistics
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
+
+from mutirao.agent.standing_agents import StandingAgents
+from mutirao.base.errors import Failure
+from mutirao.base.output import working
+from mutirao.base.progress import Steps, steps
+from mutirao.base.units import counted
+from mutirao.lab.lab import Lab
+from mutirao.lab.named_networks import load_preset
+from mutirao.lab.network import HostNetwork
+from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.measure.measure import Contender, Measurement, Point, check_handled, check_points
+from mutirao.pages.compact_table import Table
+from mutirao.run.mpis import Mpi
+from mutirao.run.processes import Finished, failure_of
+from mutirao_studies.account import with_settings
+
+STUDY = "start"
+PROGRAM = "start"
+NETWORK = "six-sites"
+ROOT = 12  # or the first host of a smaller network
+LENGTH_BYTES = 24
+EVERY_MS = 333
+PACED_CALLS = 150
+TRIALS, QUICK_TRIALS = 5, 1
+GOOD = 1.06  # times the bound
+IN_A_ROW = 10  # at the end, or it was never good
+NATIVE, OURS = "native", "mutirao"
+FIRST_BAR, WHOLE_BAR = 1.02, 1.02
+_MOST_SECONDS_OF_A_JOB = 300.0
+
+
+@dataclass(frozen=True)
+class Situation:
+    title: str
+    count: int
+    every_ms: int = 0  # 0: a broadcast begins when the one before is complete everywhere
+    start: str = "beside"  # as the setting; soon: what is needed is set up at once
+    warm: bool = False  # standing agents know the network
+    whole_bar: float | None = None  # of the whole job, in native ones
+
+    @property
+    def paced(self) -> bool:
+        return self.every_ms > 0
+
+
+SITUATIONS = (
+    Situation("3 broadcasts", 3, whole_bar=WHOLE_BAR),
+    Situation("30 broadcasts", 30, whole_bar=WHOLE_BAR),
+    Situation("no agents before", PACED_CALLS, EVERY_MS, "soon"),
+    Situation("standing agents", PACED_CALLS, EVERY_MS, "soon", warm=True),
+)
+
+
+def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None = None,
+              network: HostNetwork | None = None) -> dict:
+    trials = QUICK_TRIALS if quick else TRIALS
+    network = network or load_preset(NETWORK)
+    contenders = {NATIVE: Contender(NATIVE, mpi),
+                  OURS: Contender(OURS, mpi, dict(settings or {}))}
+    circumstances = Circumstances(STUDY, quick, [mpi.name])
+    with working(f"bringing up {network.host_count} hosts"):
+        lab = Lab.up(network)
+    measured = []
+    with lab, steps(len(SITUATIONS) * trials * len(contenders)) as progress:
+        for situation in SITUATIONS:
+            with StandingAgents(lab) if situation.warm else nullcontext() as agents:
+                pairs = [_pair(lab, contenders, situation, number, agents, progress)
+                         for number in range(trials)]
+            measured.append({**asdict(situation), "pairs": pairs})
+    root = root_of(network)
+    return {**circumstances.to_dict(), "mpi_title": mpi.title, "settings": dict(settings or {}),
+            "network": network.name, "root": root, "length_bytes": LENGTH_BYTES,
+            "bound_ms": network.bound_from(root) / 1000, "good": GOOD, "trials": trials,
+            "situations": measured}
+
+
+def root_of(network: HostNetwork) -> int:
+    return ROOT if ROOT < network.host_count else 0
+
+
+def _pair(lab: Lab, contenders: Mapping[str, Contender], situation: Situation, number: int,
+          agents: StandingAgents | None, progress: Steps) -> dict:
+    """Natively first in every other pair."""
+    both = {}
+    for name in contenders if number % 2 == 0 else reversed(contenders):
+        progress.begin(f"{situation.title}, pair {number + 1}, {name}")
+        if agents:
+            agents.wait_for_tree()
+        both[name] = run_job(contenders[name], situation, lab)
+        if both[name]["overruns"]:
+            progress.say(f"the lab's router was too slow for {both[name]['overruns']} packets")
+        progress.advance()
+    return both
+
+
+def run_job(contender: Contender, situation: Situation, lab: Lab) -> dict:
+    """One program's times. Failure if it fails, cannot be true, or was never mutirao's to handle."""
+    root = root_of(lab.network)
+    argv = [str(contender.mpi.program(PROGRAM)), "--bytes", str(LENGTH_BYTES), "--root", str(root),
+            "--count", str(situation.count), "--every-ms", str(situation.every_ms)]
+    if not contender.native:
+        contender = replace(contender, settings={"start": situation.start, **contender.settings})
+    before = lab.counters()
+    finished = contender.launch(argv, lab.network.host_count, lab=lab,
+                                timeout_s=_MOST_SECONDS_OF_A_JOB)
+    after = lab.counters()
+    times = read_times(finished, contender.title, situation.count)
+    bound_ms = lab.network.bound_from(root) / 1000
+    points = tuple(Point(LENGTH_BYTES, root, 1, times["completion_ms"][0], (value,), bound_ms)
+                   for value in times["completion_ms"])
+    packets, overruns = check_points(contender.title, points, lab.network.host_count, before, after)
+    measurement = Measurement(contender, points, finished.report, finished.seconds, packets,
+                              overruns)
+    check_handled(measurement)
+    return {**times, "seconds": round(finished.seconds, 3), "overruns": overruns,
+            "mutirao": None if contender.native else describe_start(measurement, root)}
+
+
+def read_times(finished: Finished, what: str, count: int) -> dict:
+    if finished.returncode != 0:
+        raise failure_of(finished, what)
+    lines = [line for line in finished.lines if line.startswith('{"bytes":')]
+    try:
+        [times] = map(json.loads, lines)
+        if len(times["completion_ms"]) == len(times["begin_ms"]) == count:
+            return times
+    except (ValueError, KeyError):
+        pass
+    raise Failure(f"{what} did not tell its times")
+
+
+def describe_start(measurement: Measurement, root: int) -> dict:
+    """What the library says itself."""
+    world = measurement.communicator
+    return {**measurement.report["start"], "first_ruled_call": world.get("first_ruled_call"),
+            "first_ruled_ms": world.get("first_ruled_ms"), "reason": world["reason"],
+            "ran": measurement.chosen(LENGTH_BYTES, root),
+            "native_calls": (measurement.calls_of(LENGTH_BYTES, root) or {}).get("native_calls"),
+            "waits": {key: world["adaptation"][key] for key in (
+                "early_waits", "early_waited_ms", "waits", "waited_ms")}}
+
+
+def settled_call(completion_ms: Sequence[float], limit_ms: float) -> int | None:
+    """So many calls were made before the first from which on all are good. None: too few are."""
+    late = [number for number, value in enumerate(completion_ms, start=1) if value > limit_ms]
+    calls = late[-1] if late else 0
+    return calls if len(completion_ms) - calls >= IN_A_ROW else None
+
+
+def settled(job: dict, limit_ms: float) -> dict:
+    """When a program's broadcasts became good; and the slowest on the way."""
+    call = settled_call(job["completion_ms"], limit_ms)
+    begins = job["begin_ms"]
+    return {"calls": call, "s": None if call is None else (begins[call] - begins[0]) / 1000,
+            "slowest_ms": max(job["completion_ms"][:call], default=None)}
+
+
+def summary(result: dict) -> list[dict]:
+    """Medians over the pairs, ratios within each pair."""
+    rows = []
+    for situation in result["situations"]:
+        pairs = situation["pairs"]
+        row = {"title": situation["title"],
+               **(_paced if situation["every_ms"] else _one_after_the_other)(result, pairs)}
+        rows.append(row | {key: value for key, value in situation.items() if key != "pairs"})
+    return rows
+
+
+def _one_after_the_other(_result: dict, pairs: Sequence[dict]) -> dict:
+    def both(value: Callable[[dict], float]) -> dict:
+        return {name: median(value(pair[name]) for pair in pairs) for name in (NATIVE, OURS)} | {
+            "ratio": median(value(pair[OURS]) / value(pair[NATIVE]) for pair in pairs),
+            "runs": {name: [value(pair[name]) for pair in pairs] for name in (NATIVE, OURS)}}
+
+    return {"first_ms": both(lambda job: job["completion_ms"][0]),
+            "init_ms": both(lambda job: job["init_ms"]),
+            "whole_ms": both(lambda job: 1000 * job["seconds"])}
+
+
+def _paced(result: dict, pairs: Sequence[dict]) -> dict:
+    limit_ms = result["good"] * result["bound_ms"]
+    ours = [settled(pair[OURS], limit_ms) for pair in pairs]
+    native_ms = [max(pair[NATIVE]["completion_ms"]) for pair in pairs]
+    slowest = [(each["slowest_ms"], native) for each, native in zip(ours, native_ms, strict=True)
+               if each["slowest_ms"] is not None]
+    starts = [pair[OURS]["mutirao"] for pair in pairs]
+    return {"settled_s": median(each["s"] for each in ours),
+            "settled_calls": median(each["calls"] for each in ours),
+            "slowest_ms": median(value for value, _ in slowest),
+            "native_slowest_ms": median(native_ms),
+            "slowest_ratio": median(value / native for value, native in slowest),
+            "first_ruled_call": median(start["first_ruled_call"] for start in starts),
+            "waited_ms": median(start["waits"]["early_waited_ms"] + start["waits"]["waited_ms"]
+                                for start in starts)}
+
+
+def median(values: Iterable[float | None]) -> float | None:
+    """What never came to be is later than everything; None also for nothing."""
+    known = [math.inf if value is None else value for value in values]
+    middle = statistics.median(known) if known else math.inf
+    return None if math.isinf(middle) else middle
+
+
+def tables(result: dict) -> list[Table]:
+    rows = summary(result)
+    singles = [row for row in rows if not row["every_ms"]]
+    return [_first_table(result, singles), _whole_table(singles),
+            _paced_table(result, [row for row in rows if row["every_ms"]])]
+
+
+def print_tables(result: dict) -> None:
+    print("\n\n".join(map(str, tables(result))))
+    for line in remarks(result):
+        print(textwrap.fill(line, 80))
+
+
+def remarks(result: dict) -> list[str]:
+    waited = [f"{row['title']}: rank 0 waited {row['waited_ms']:.1f} ms for others' decisions"
+              for row in summary(result) if row.get("waited_ms")]
+    return [*waited, *busy_remarks(result)]
+
+
+def _first_table(result: dict, rows: Sequence[dict]) -> Table:
+    return Table(
+        f"The first broadcast, {result['length_bytes']} bytes from host {result['root']} on"
+        f" {result['network']}; bound {result['bound_ms']:.1f} ms,\nmedians of"
+        f" {counted(result['trials'], 'pair')}, {with_settings(result)}",
+        ("ms", NATIVE, OURS, "x native", "limit"),
+        [(row["title"], *(f"{row['first_ms'][name]:.1f}" for name in (NATIVE, OURS)),
+          f"{row['first_ms']['ratio']:.3f}", FIRST_BAR) for row in rows])
+
+
+def _whole_table(rows: Sequence[dict]) -> Table:
+    def seconds(*values_ms: float) -> list[str]:
+        return [f"{value / 1000:.2f}" for value in values_ms]
+
+    return Table(
+        "The whole job, from its launch to its end; of it MPI_Init",
+        ("s", NATIVE, OURS, "x native", "limit", "Init", OURS, "x native"),
+        [(row["title"], *seconds(row["whole_ms"][NATIVE], row["whole_ms"][OURS]),
+          f"{row['whole_ms']['ratio']:.3f}", row["whole_bar"],
+          *seconds(row["init_ms"][NATIVE], row["init_ms"][OURS]), f"{row['init_ms']['ratio']:.3f}")
+         for row in rows])
+
+
+def _paced_table(result: dict, rows: Sequence[dict]) -> Table:
+    def shown(value: float | None, digits: int = 0) -> str:
+        return "never" if value is None else f"{value:.{digits}f}"
+
+    return Table(
+        f"A broadcast every {rows[0]['every_ms']} ms from the first moment on (start=soon): after so\n"
+        f"long and so many calls all are within {result['good']:g} x the bound; the slowest until\n"
+        "then, and natively, in ms; the call that the first ruling holds from",
+        ("", "s", "calls", "slowest", NATIVE, "x", "ruled"),
+        [(row["title"], shown(row["settled_s"], 2), shown(row["settled_calls"]), *(
+              "" if value is None else f"{value:.{digits}f}" for value, digits in (
+                  (row["slowest_ms"], 1), (row["native_slowest_ms"], 1),
+                  (row["slowest_ratio"], 2))),
+          shown(None if row["first_ruled_call"] is None else row["first_ruled_call"] + 1))
+         for row in rows])

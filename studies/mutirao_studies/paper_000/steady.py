@@ -1,0 +1,117 @@
+"""Runs the program of bench/steady.c in a lab: it goes on broadcasting while links change.
+
+Either the program stops before chosen calls until something has been done (`stops`), or it never
+stops and says when its first call is due, so that others can work against the same clock.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mutirao.base.errors import Failure
+from mutirao.lab.lab import Lab
+from mutirao.measure.measure import Contender, Measurement, Point, check_points, check_taken_part
+from mutirao.run.processes import failure_of
+
+PROGRAM = "steady"
+_BEGAN, _STOPPED, _TIMES = '{"began_ms":', '{"stopped":', '{"bytes":'
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What the program is asked for; `stops`: what is to be done before a call, counted from 1
+    after those that go `ahead` of the counted ones."""
+
+    root: int
+    count: int
+    length_bytes: int = 24
+    ahead: int = 1
+    every_ms: int = 0  # 0: a broadcast begins when the one before is complete everywhere
+    stops: Mapping[int, Callable[[], None]] = field(default_factory=dict)
+
+    def arguments(self, prefix: Path) -> list[str]:
+        words = ["--bytes", str(self.length_bytes), "--root", str(self.root), "--count",
+                 str(self.count), "--ahead", str(self.ahead), "--every-ms", str(self.every_ms)]
+        if self.stops:
+            words += ["--stop-before", ",".join(map(str, sorted(self.stops))), "--go", str(prefix)]
+        return words
+
+
+@dataclass(frozen=True)
+class SteadyRun:
+    """Times in ms; when something was is on the machine's monotonic clock."""
+
+    measurement: Measurement  # a point for each call
+    begin_ms: tuple[float, ...]
+    rank_0_begin_ms: tuple[float, ...]
+    stopped_ms: float
+    whole_ms: float
+
+    @property
+    def completion_ms(self) -> tuple[float, ...]:
+        return tuple(point.completion_ms[0] for point in self.measurement.points)
+
+    @property
+    def building_ms(self) -> float | None:
+        """Until there was a tree: in MPI_Init, and for who adapts inside the calls in the first of
+        them, which goes ahead of the counted ones."""
+        start = (self.measurement.report or {}).get("start")
+        if not start:
+            return None
+        adaptation = self.adaptation or {}
+        builds_inside = adaptation.get("mode", "").startswith("every:")
+        inside_ms = adaptation["check_ms"][:1] if builds_inside else []
+        return start["twin_ms"] + start["waited_ms"] + sum(inside_ms)
+
+    @property
+    def adaptation(self) -> dict | None:
+        """What mutirao says of adapting; nothing of a run that could not."""
+        return (self.measurement.communicator or {}).get("adaptation")
+
+
+def run_steady(contender: Contender, pace: Pace, lab: Lab, bounds_ms: Sequence[float],
+               on_begin: Callable[[float], None] | None = None,
+               timeout_s: float | None = None) -> SteadyRun:
+    """One job; Failure if it fails, or cannot be true by the bound of each of its calls."""
+    times: list[dict] = []
+    what = contender.title
+    with tempfile.TemporaryDirectory(prefix="mutirao-") as folder:
+        prefix = Path(folder) / "go"
+
+        def take(line: str) -> None:
+            if line.startswith(_STOPPED):
+                call = json.loads(line)["stopped"]
+                pace.stops[call]()
+                prefix.with_suffix(f".{call}").touch()
+            elif line.startswith(_BEGAN) and on_begin:
+                on_begin(json.loads(line)["began_ms"])
+            elif line.startswith(_TIMES):
+                times.append(_read(line))
+
+        before = lab.counters()
+        argv = [str(contender.mpi.program(PROGRAM)), *pace.arguments(prefix)]
+        finished = contender.launch(argv, lab.network.host_count, lab=lab, on_line=take,
+                                    timeout_s=timeout_s)
+        after = lab.counters()
+    if finished.returncode != 0:
+        raise failure_of(finished, what)
+    if len(times) != 1 or len(times[0]["completion_ms"]) != pace.count:
+        raise Failure(f"{what} did not tell its times")
+    [measured] = times
+    points = tuple(Point(pace.length_bytes, pace.root, 1, measured["first_ms"], (completion,), bound)
+                   for completion, bound in zip(measured["completion_ms"], bounds_ms, strict=True))
+    packets, overruns = check_points(what, points, lab.network.host_count, before, after)
+    measurement = Measurement(contender, points, finished.report, finished.seconds, packets,
+                              overruns)
+    check_taken_part(measurement)
+    return SteadyRun(measurement, tuple(measured["begin_ms"]), tuple(measured["rank_0_begin_ms"]),
+                     measured["stopped_ms"], measured["whole_ms"])
+
+
+def _read(line: str) -> dict:
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        raise Failure(f"unreadable measurement: {line} ({error})") from None

@@ -1,0 +1,156 @@
+"""The model of paper 001's cluster, as SMPI and as mutirao's core read it, and runs of the simulator on it."""
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from mutirao.base.errors import Failure
+from mutirao.base.paths import BUILD
+from mutirao.catalogue import core_tool
+from mutirao.run.processes import argv_ending_with_us, failure_of, new_mark, run_marked
+from mutirao_studies.paper_001.paper_001 import MODEL, Model
+
+COLLECTIVE = "allgather"
+PROGRAM = BUILD / "bin" / "allgather-simulated"
+_CHOICE = BUILD / "bin" / "allgather-choice"
+_HEAD = ("<?xml version='1.0'?>", '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
+         '<platform version="4.1">', '<zone id="cluster" routing="Full">')
+# Algorithms that keep blocks more than once while these are on their way, as seen with 62 ranks of 64 KiB.
+_TIMES_KEPT = {"bruck": 2, "locality_bruck": 2.2, "pat": 3}
+# No factors that are fitted to another network, no computing, no cost of looking for a message in vain; one
+# mailbox, since messages of different lengths may overtake each other between two.
+_OPTIONS = {"smpi/simulate-computation": "no", "smpi/grow-injected-times": "no", "smpi/test": "0",
+            "smpi/iprobe": "0", "smpi/wtime": "0", "smpi/lat-factor": "0:1", "smpi/bw-factor": "0:1",
+            "network/TCP-gamma": "0", "network/crosstraffic": "no", "smpi/async-small-thresh": "0",
+            "smpi/coll-selector": "ompi"}
+
+
+def network_lines(model: Model = MODEL) -> Iterator[str]:
+    """As mutirao-core reads them."""
+    cable = model.cable_bytes_per_us
+    yield f"hosts {model.hosts}"
+    yield f"eager_limit_bytes {model.eager_limit_bytes}"
+    for host in range(model.hosts):
+        yield f"host {host} {model.overhead_us} {model.overhead_us} {cable}"
+        yield from (f"link {host} {other} {model.latency_us} {cable}"
+                    for other in range(model.hosts) if other != host)
+    yield (f"memory {model.memory_latency_us} {model.overhead_us} {model.copy_bytes_per_us}"
+           f" {model.copy_bytes_per_us / 2} {model.memory_bytes_per_us}")
+
+
+def core_names(ranks: int, model: Model = MODEL) -> list[str]:
+    """Cyclically placed; what comes before the dash is the host."""
+    return [f"host{rank % model.hosts}-{rank // model.hosts}" for rank in range(ranks)]
+
+
+def platform_lines(ranks: int, model: Model = MODEL) -> Iterator[str]:
+    """Every core is a host of SimGrid's with a link to the memory of the host that it belongs to."""
+    cores = core_names(ranks, model)
+    yield from _HEAD
+    for core in cores:
+        yield f'<host id="{core}" speed="1Gf"/>'
+        yield _link(f"copy-{core}", model.copy_bytes_per_us, 0)
+    for host in range(model.hosts):
+        yield _link(f"memory-host{host}", model.memory_bytes_per_us, model.memory_latency_us)
+    yield _link("cable", model.cable_bytes_per_us, model.latency_us, "SPLITDUPLEX")
+    for number, core in enumerate(cores):
+        for other in cores[number + 1:]:
+            yield from _routes(core, other)
+    yield from ("</zone>", "</platform>")
+
+
+def _link(name: str, bytes_per_us: float, latency_us: float, sharing: str = "SHARED") -> str:
+    return (f'<link id="{name}" bandwidth="{bytes_per_us * 1e6:.0f}Bps" latency="{latency_us}us"'
+            f' sharing_policy="{sharing}"/>')
+
+
+def _routes(core: str, other: str) -> Iterator[str]:
+    host, other_host = (name.partition("-")[0] for name in (core, other))
+    if host == other_host:
+        links = "".join(f'<link_ctn id="{link}"/>'
+                        for link in (f"copy-{core}", f"memory-{host}", f"copy-{other}"))
+        yield f'<route src="{core}" dst="{other}">{links}</route>'
+        return
+    for source, target in ((core, other), (other, core)):
+        way = "UP" if source.startswith("host0-") else "DOWN"
+        yield (f'<route src="{source}" dst="{target}" symmetrical="NO">'
+               f'<link_ctn id="cable" direction="{way}"/></route>')
+
+
+def catalogue() -> list[str]:
+    """Each algorithm with each radix. Between two hosts all trees are the same."""
+    names = []
+    for row in core_tool.algorithms(COLLECTIVE):
+        if row["native"] or row["calls"]:
+            continue
+        values = [f"radix={radix}" for radix in row["radices"]] or [
+            f"kind={tree}" for tree in row["trees"][:1]]
+        names += [f"{row['name']}:{value}" for value in values] or [row["name"]]
+    return names
+
+
+def why_not() -> str | None:
+    """What is missing of the simulator; None: nothing."""
+    if shutil.which("smpirun") is None:
+        return "SimGrid is not installed: run scripts/setup.sh --studies (Debian: libsimgrid-dev), then make build"
+    return None if PROGRAM.is_file() else "the simulated program is not built: run make build"
+
+
+def version() -> str:
+    said = subprocess.run(["smpirun", "-version"], capture_output=True, text=True, check=False).stdout
+    return next((line.strip() for line in said.splitlines() if "SimGrid" in line), "SimGrid")
+
+
+def simulate(ranks: int, algorithm: str, candidate: str, sizes_bytes: Sequence[int],
+             mark: Mapping[str, str] | None = None, model: Model = MODEL) -> list[dict]:
+    """What the program says of each length: `candidate` of the catalogue, or native, which is `algorithm` of
+    SMPI's."""
+    overhead = f"0:{model.overhead_us * 1e-6}:0"
+    mark = dict(mark or new_mark())
+    with tempfile.TemporaryDirectory(prefix="mutirao-") as name:
+        folder = Path(name)
+        files = {"platform.xml": platform_lines(ranks, model), "hosts": core_names(ranks, model),
+                 "model.network": network_lines(model)}
+        for file, lines in files.items():
+            (folder / file).write_text("".join(f"{line}\n" for line in lines))
+        options = {**_OPTIONS, "smpi/allgather": algorithm,
+                   "smpi/send-is-detached-thresh": str(model.eager_limit_bytes),
+                   **dict.fromkeys(("smpi/os", "smpi/ois", "smpi/or"), overhead)}
+        command = ["smpirun", "-quiet", "-np", str(ranks), "-platform", str(folder / "platform.xml"),
+                   "-hostfile", str(folder / "hosts"), "--log=root.thresh:critical",
+                   *(f"--cfg={option}:{value}" for option, value in options.items()),
+                   str(PROGRAM), candidate, str(folder / "model.network"), *map(str, sizes_bytes)]
+        # Ctrl-C on a terminal is for us, who end it, wait for its end and remove its copies of the program.
+        start = functools.partial(subprocess.Popen, argv_ending_with_us(command), cwd=folder,
+                                  env={**os.environ, **mark, "TMPDIR": name}, start_new_session=True)
+        finished = run_marked(start, mark, capture=True)
+    if finished.returncode != 0:
+        raise failure_of(finished, f"{ranks} simulated ranks, {candidate} ({algorithm})")
+    return [json.loads(line) for line in finished.lines if line.startswith("{")]
+
+
+def choice(length_bytes: int, times_us: Mapping[str, Sequence[float]], model: Model = MODEL) -> dict:
+    """mutirao's, told what each rank's call took with native and with each algorithm of the catalogue."""
+    lines = [" ".join([name, *map(str, times)]) for name, times in times_us.items()]
+    with core_tool.lines_file(network_lines(model), ".network") as path:
+        answer = subprocess.run([_CHOICE, path, str(length_bytes)], input="\n".join(lines),
+                                capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        raise Failure(f"mutirao's choice: {answer.stderr.strip()}")
+    return json.loads(answer.stdout)
+
+
+def memory_bytes(ranks: int, length_bytes: int, name: str) -> int:
+    """About what a simulation of that algorithm takes: each rank keeps all blocks."""
+    times = _TIMES_KEPT.get(name.partition(":")[0], 1)
+    return int(times * ranks * ranks * length_bytes)
+
+
+def available_bytes() -> int:
+    memory = Path("/proc/meminfo").read_text(encoding="ascii")
+    return int(memory.partition("MemAvailable:")[2].split()[0]) * 1024

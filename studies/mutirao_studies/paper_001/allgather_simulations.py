@@ -1,0 +1,105 @@
+"""The simulated part of `mutirao study allgather`: each algorithm in a process of its own, some side by side, and
+mutirao's choice by what they took."""
+
+import functools
+import os
+from collections.abc import Sequence
+from concurrent.futures import as_completed
+from dataclasses import dataclass
+
+from mutirao.base.errors import Failure
+from mutirao.base.progress import Steps
+from mutirao.base.units import counted, size
+from mutirao.run.processes import Room, side_by_side
+from mutirao_studies.account import LeftOut
+from mutirao_studies.paper_001 import allgather_model
+from mutirao_studies.paper_001.paper_001 import ALGORITHMS, Algorithm, runs_with
+
+_NATIVE = "native"
+_RULE = "ompi"  # as SMPI calls Open MPI's
+# For the time that is said beforehand, as seen on two processors.
+_SECONDS_OF_A_RANK = 2e-4
+_SECONDS_OF_A_BYTE = 1e-9
+
+
+@dataclass(frozen=True)
+class _Simulation:
+    """One algorithm with each length."""
+
+    ranks: int
+    forced: Algorithm | None = None  # of Open MPI's
+    candidate: str = _NATIVE  # of the catalogue; native, if none is forced: by Open MPI's rule
+
+    def __str__(self) -> str:
+        what = self.forced.name if self.forced else (
+            "the rule" if self.candidate == _NATIVE else self.candidate)
+        return f"{self.ranks} simulated ranks, {what}"
+
+    def run(self, sizes_bytes: Sequence[int], mark: dict[str, str]) -> list[dict]:
+        return allgather_model.simulate(
+            self.ranks, self.forced.smpi if self.forced else _RULE, self.candidate, sizes_bytes, mark)
+
+    def memory_bytes(self, length_bytes: int) -> int:
+        name = self.forced.smpi if self.forced else self.candidate
+        return allgather_model.memory_bytes(self.ranks, length_bytes, name)
+
+
+class Simulations:
+    def __init__(self, ranks: Sequence[int], sizes_bytes: Sequence[int]):
+        self._ranks, self._sizes_bytes = ranks, sizes_bytes
+        candidates = [_NATIVE, *allgather_model.catalogue()]
+        self._all = [each for count in sorted(ranks, reverse=True) for each in (
+            *(_Simulation(count, forced) for forced in ALGORITHMS if runs_with(forced, count)),
+            *(_Simulation(count, candidate=candidate) for candidate in candidates))]
+        self._at_once = len(os.sched_getaffinity(0))
+
+    @property
+    def expected_s(self) -> list[float]:
+        """Of each simulation, as some run side by side."""
+        return [sum(one.ranks ** 2 * (_SECONDS_OF_A_RANK + length * _SECONDS_OF_A_BYTE)
+                    for length in self._sizes_bytes) / self._at_once for one in self._all]
+
+    def run(self, progress: Steps, left_out: LeftOut) -> list[dict]:
+        """A row for each number of ranks and length of which all is there that tables need."""
+        cells = {(ranks, length): {"ranks": ranks, "length_bytes": length, "forced_us": {},
+                                   "selector_us": None, "catalogue_us": {}, "chosen": None,
+                                   "reason": None}
+                 for ranks in self._ranks for length in self._sizes_bytes}
+        times_us: dict[tuple[int, int], dict[str, list[float]]] = {key: {} for key in cells}
+        works = [functools.partial(each.run, self._sizes_bytes) for each in self._all]
+        needed_bytes = [each.memory_bytes(max(self._sizes_bytes)) for each in self._all]
+        room = Room(self._at_once, allgather_model.available_bytes())
+        progress.say(f"at most {counted(self._at_once, 'simulation')} at a time")
+        with side_by_side(works, room, needed_bytes) as futures:
+            simulation_of = dict(zip(futures, self._all, strict=True))
+            for future in as_completed(futures):
+                progress.begin(str(simulation_of[future]))
+                progress.advance()
+            for future, simulation in simulation_of.items():
+                for row in left_out.tried(str(simulation), progress, future.result):
+                    key = simulation.ranks, row["bytes"]
+                    _take(row, simulation, cells[key], times_us[key])
+        for (ranks, length), cell in cells.items():
+            for row in left_out.tried(f"{ranks} simulated ranks, the choice for {size(length)}", progress,
+                                      functools.partial(_choices, length, times_us[ranks, length])):
+                cell |= row
+        return [cell for cell in cells.values() if cell["chosen"] and cell["forced_us"]]
+
+
+def _choices(length_bytes: int, times_us: dict[str, list[float]]) -> list[dict]:
+    """None where nothing was simulated."""
+    return [allgather_model.choice(length_bytes, times_us)] if times_us else []
+
+
+def _take(row: dict, simulation: _Simulation, cell: dict, times_us: dict[str, list[float]]) -> None:
+    if not row["right"]:
+        raise Failure(f"{simulation} brought wrong bytes with {size(row['bytes'])}")
+    slowest_us = max(row["rank_us"])
+    if simulation.forced:
+        cell["forced_us"][simulation.forced.name] = slowest_us
+        return
+    times_us[simulation.candidate] = row["rank_us"]
+    if simulation.candidate == _NATIVE:
+        cell["selector_us"] = slowest_us
+    else:
+        cell["catalogue_us"][simulation.candidate] = slowest_us

@@ -1,0 +1,283 @@
+"""Paper 002 measured anew: one Mandelbrot master and workers over each transport, its return time for
+each number of workers and length of messages, and what becomes of it when a worker is killed: on this
+machine, or across the hosts of a lab."""
+
+import base64
+import functools
+import hashlib
+import json
+import math
+import re
+import statistics
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mutirao.base.errors import Failure, UsageError, unknown
+from mutirao.base.output import working
+from mutirao.base.paths import BUILD
+from mutirao.base.progress import Steps, steps
+from mutirao.base.units import counted, spoken
+from mutirao.lab.lab import Lab, verify_run
+from mutirao.lab.network import HostNetwork, host_of_each
+from mutirao.measure.circumstances import Circumstances
+from mutirao.run.processes import failure_of
+from mutirao_studies.paper_002 import paper_002
+from mutirao_studies.paper_002.png import png, points_of_pgm
+from mutirao_studies.paper_002.transports import Runner, Task, Transport, known_transports, run_program, run_task
+
+STUDY = "interfaces"
+ITERATIONS = 1000
+REPEAT = 3
+_MOST_SECONDS_OF_A_RUN = 60.0
+_QUICK_WORKERS, _QUICK_SIDES = (4, 16), (10, 100)
+_OVERHEAD_OF, _QUICK_OVERHEAD_OF = ((1, 10), (4, 10), (4, 100)), ((1, 10),)  # workers, side
+# How MPI launchers say that a process was killed.
+_KILLED = re.compile(r"(?:PID|process|Killed).{0,80}?signal 9(?: \(Killed\)|\))?")
+_COLOURS = [tuple(round(127.5 * (1 - math.cos(math.tau * (step / 64 + shift))))
+                  for shift in (0.0, 0.08, 0.2)) for step in range(64)]
+
+
+@dataclass(frozen=True)
+class Plan:
+    workers: Sequence[int] = paper_002.WORKERS
+    sides: Sequence[int] = paper_002.SIDES
+    repeat: int = REPEAT
+    points: int = paper_002.POINTS
+    iterations: int = ITERATIONS
+
+    @property
+    def cells(self) -> list[tuple[int, int]]:
+        return [(workers, side) for side in self.sides for workers in self.workers]
+
+    def task(self, workers: int, side: int, fall_after: int | None = None) -> Task:
+        return Task(workers, side, self.points, self.iterations, fall_after)
+
+
+QUICK = Plan(_QUICK_WORKERS, _QUICK_SIDES, 1)
+
+
+@dataclass
+class Measured:
+    """Of one transport; runs by (workers, side)."""
+
+    transport: Transport
+    runner: Runner
+    runs: dict[tuple[int, int], list[dict]] = field(default_factory=dict)
+    killed: dict = field(default_factory=dict)
+    failed: bool = False
+
+
+class Images:
+    """That all runs make the same image, byte by byte."""
+
+    def __init__(self, folder: Path):
+        folder.chmod(0o777)  # LAM's master may be another user
+        self._path = folder / "image.pgm"
+        self.content = b""
+
+    def fresh(self) -> Path:
+        self._path.unlink(missing_ok=True)
+        return self._path
+
+    def check(self, what: str) -> None:
+        content = self._path.read_bytes()
+        self.content = self.content or content
+        if content != self.content:
+            raise Failure(f"{what}: its image differs from that of the first run")
+
+
+def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str] = (),
+              plan: Plan | None = None, network: HostNetwork | None = None) -> dict:
+    """Across a lab of that network; without one on this machine."""
+    plan = plan or (QUICK if quick else Plan())
+    if network and network.host_count < 2:
+        raise UsageError(f"network {network.name} has one host: {STUDY} has that without --lab")
+    wanted = chosen(known_transports(mpi_names), only)
+    circumstances = Circumstances(STUDY, quick, mpi_names)
+    with ExitStack() as stack:
+        images = Images(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mutirao-"))))
+        study = _Study(plan, images, stack.enter_context(_lab_of(network)) if network else None)
+        study.make_ready(wanted, stack)
+        study.measure()
+        overhead = _socket_overhead(_QUICK_OVERHEAD_OF if quick else _OVERHEAD_OF)
+    complete = [each for each in study.found if len(each.runs) == len(plan.cells)]
+    if not complete:
+        raise Failure(_left_out_line(study.left_out))
+    points = points_of_pgm(images.content)
+    return {**circumstances.to_dict(), "plan": vars(plan), "left_out": study.left_out,
+            "network": network and network.name, "hosts": network.host_count if network else 1,
+            "transports": [_to_dict(each) for each in complete],
+            "image": {"sha256": hashlib.sha256(points).hexdigest(),
+                      "png_base64": base64.b64encode(_coloured(plan.points, points)).decode()},
+            "socket_overhead": overhead,
+            "paper": {"citation": paper_002.CITATION, "table_2_s": paper_002.TABLE_2_S,
+                      "differences": [paper_002.ACROSS_A_LAB if network else paper_002.ON_THIS_MACHINE,
+                                      *paper_002.DIFFERENCES]}}
+
+
+def _lab_of(network: HostNetwork) -> Lab:
+    with working(f"bringing up {network.host_count} hosts"):
+        return Lab.up(network)
+
+
+def bound_s(network: HostNetwork, task: Task) -> float:
+    """Each worker's tasks take a way there and back each, and those of all go on at once."""
+    shortest = network.shortest_us
+    trips_us = [shortest[0][host] + shortest[host][0]
+                for host in host_of_each(task.workers + 1, network.host_count)[1:]]
+    if not all(trips_us):
+        return 0.0
+    tasks = (task.points // task.side) ** 2
+    return max(0, tasks - task.workers) / sum(1e6 / trip for trip in trips_us)
+
+
+def _left_out_line(rows: Sequence[dict]) -> str:
+    return "; ".join(f"{row['title']} left out: {row['reason']}" for row in rows)
+
+
+def chosen(known: Sequence[Transport], only: Sequence[str]) -> list[Transport]:
+    """Who is asked for by name must be there; UsageError else."""
+    names = {transport.name: transport for transport in known}
+    for name in only:
+        if name not in names:
+            raise unknown("interface", name, names)
+        if why := names[name].missing():
+            raise UsageError(f"{names[name].title}: {why}")
+    return [transport for transport in known if not only or transport.name in only]
+
+
+class _Study:
+    """A transport that fails is left out from there on, with the reason; the others go on. What it did
+    before counts, if that was every cell."""
+
+    def __init__(self, plan: Plan, images: Images, lab: Lab | None = None):
+        self._plan, self._images, self._lab = plan, images, lab
+        self.found: list[Measured] = []
+        self.left_out: list[dict] = []
+        self._expected_s: list[list[float]] = []  # of each transport each cell
+
+    def make_ready(self, wanted: Sequence[Transport], stack: ExitStack) -> None:
+        with steps(len(wanted)) as progress:
+            for transport in wanted:
+                progress.begin(f"trying {transport.title}")
+                try:
+                    self._try(transport, stack)
+                except Failure as failure:
+                    self._leave_out(transport, str(failure), progress)
+                progress.advance()
+        if not self.found:
+            raise Failure(_left_out_line(self.left_out))
+
+    def _try(self, transport: Transport, stack: ExitStack) -> None:
+        if why := transport.missing():
+            raise Failure(why)
+        measured = Measured(transport, stack.enter_context(transport.ready(self._lab)))
+        plan = self._plan
+        cell = (plan.workers[len(plan.workers) // 2], plan.sides[-1])  # takes neither most nor least
+        measured.runs[cell] = [self._run(measured, plan.task(*cell))]
+        tried_s = measured.runs[cell][0]["whole_s"]
+        self._expected_s.append([max(tried_s, self._bound_s(plan.task(*each))) for each in plan.cells])
+        self.found.append(measured)
+
+    def measure(self) -> None:
+        """Transports take turns, so that what else the machine does meets all of them."""
+        plan = self._plan
+        rounds = plan.repeat * len(plan.cells)
+        cells_s = [seconds for cell in zip(*self._expected_s, strict=True) for seconds in cell]
+        expected_s = [*cells_s * plan.repeat, *(each[0] for each in self._expected_s)]
+        with steps(len(expected_s), expected_s) as progress:
+            progress.say(f"{counted(rounds * len(self.found), 'run')} to come, in about"
+                         f" {spoken(sum(expected_s))}")
+            for number in range(1, plan.repeat + 1):
+                for cell in plan.cells:
+                    self._each(progress, "", functools.partial(self._run_cell, cell, number))
+            self._each(progress, ", a worker killed", self._kill_a_worker)
+
+    def _run_cell(self, cell: tuple[int, int], number: int, measured: Measured) -> None:
+        runs = measured.runs.setdefault(cell, [])
+        if len(runs) < number:  # the first one was tried already
+            runs.append(self._run(measured, self._plan.task(*cell)))
+
+    def _each(self, progress: Steps, how: str, run: Callable[[Measured], None]) -> None:
+        for measured in self.found:
+            if not measured.failed:
+                progress.begin(measured.transport.title + how)
+                try:
+                    run(measured)
+                except Failure as failure:
+                    measured.failed = True
+                    self._leave_out(measured.transport, str(failure), progress)
+            progress.advance()
+
+    def _leave_out(self, transport: Transport, reason: str, progress: Steps) -> None:
+        self.left_out.append({"name": transport.name, "title": transport.title, "reason": reason})
+        progress.say(f"{transport.title} left out: {reason}")
+
+    def _run(self, measured: Measured, task: Task) -> dict:
+        image = self._images.fresh()
+        packets = self._packets()
+        said = run_task(measured.transport, measured.runner, task, self._most_s(task), image)
+        self._images.check(measured.transport.title)
+        if self._lab:
+            verify_run(self._bound_s(task) * 1e6, said["return_s"] * 1e6, packets, self._packets())
+        return said
+
+    def _packets(self) -> int:
+        return self._lab.counters().total_packets if self._lab else 0
+
+    def _bound_s(self, task: Task) -> float:
+        return bound_s(self._lab.network, task) if self._lab else 0.0
+
+    def _most_s(self, task: Task) -> float:
+        return _MOST_SECONDS_OF_A_RUN + 5 * self._bound_s(task)
+
+    def _kill_a_worker(self, measured: Measured) -> None:
+        """The task that it had is given to another; an MPI job must end, and say why."""
+        plan = self._plan
+        tasks = (plan.points // plan.sides[0]) ** 2
+        task = plan.task(max(2, plan.workers[0]), plan.sides[0], fall_after=tasks // 4)
+        if not measured.transport.ends_with_a_worker:
+            measured.killed = {"goes_on": True, **self._run(measured, task)}
+            return
+        finished = measured.runner(task.arguments(None), task.workers, self._most_s(task))
+        said = _KILLED.search(" ".join([*finished.lines, *finished.errors.split()]))
+        measured.killed = {"goes_on": False, "exit_code": finished.returncode,
+                           "said": said[0] if said else "", "whole_s": round(finished.seconds, 4)}
+
+
+def _to_dict(measured: Measured) -> dict:
+    transport = measured.transport
+    return {"name": transport.name, "title": transport.title, "in_paper": transport.in_paper,
+            "killed": measured.killed, "cells": [
+                {"workers": workers, "side": side, **_cell(runs)}
+                for (workers, side), runs in measured.runs.items()]}
+
+
+def _cell(runs: Sequence[dict]) -> dict:
+    return {"return_s": [run["return_s"] for run in runs],
+            "launch_s": [round(run["whole_s"] - run["return_s"], 4) for run in runs],
+            "computed_s": [round(statistics.mean(run["computed_s"]), 6) for run in runs],
+            **{key: runs[0][key] for key in ("message_bytes", "messages", "bytes")}}
+
+
+def _socket_overhead(cells: Sequence[tuple[int, int]]) -> list[dict]:
+    """Of the study's own code over a bare loop of read() and write()."""
+    rows = []
+    for workers, side in cells:
+        finished = run_program([str(BUILD / "bin" / "mandelbrot-socket-overhead"), "--workers",
+                                str(workers), "--side", str(side)], {}, _MOST_SECONDS_OF_A_RUN)
+        if finished.returncode != 0:
+            raise failure_of(finished, "the measurement of the sockets' overhead")
+        said = json.loads(finished.lines[0])
+        pairs = zip(said["transport_us"], said["bare_us"], strict=True)
+        rows.append({**said, "ratio": statistics.median(ours / bare for ours, bare in pairs)})
+    return rows
+
+
+def _coloured(side: int, points: bytes) -> bytes:
+    """What does not escape is black; the rest goes round from blue by white to brown."""
+    palette = [(0, 0, 0)] + [_COLOURS[number % len(_COLOURS)] for number in range(255)]
+    return png(side, points, palette)

@@ -1,0 +1,175 @@
+"""What paper 002 states, statement by statement, beside what was measured: medians of return times."""
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from mutirao_studies.paper_002.paper_002 import MESSAGE_BYTES, TABLE_2_S, TABLE_2_SIDE, TABLE_2_WORKERS
+
+SLIGHTLY = 1.1  # what the paper's words for a small difference are taken for
+_FEW_WORKERS = (2, 4, 8)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    source: str
+    statement: str
+    holds: str  # yes, no, in 2 of 3, not measured
+    here: str
+
+
+class Times:
+    """Median return times in seconds, by the paper's names of interfaces."""
+
+    def __init__(self, result: dict):
+        self._cells = {}
+        self._computed = {}
+        for transport in papers_own(result):
+            for cell in transport["cells"]:
+                key = (transport["in_paper"], cell["workers"], cell["side"])
+                self._cells[key] = statistics.median(cell["return_s"])
+                self._computed[key] = statistics.median(cell["computed_s"])
+        names = {name for name, *_ in self._cells}
+        self.names = [name for name in TABLE_2_S if name in names]
+        self.cells = sorted({cell for _, *cell in self._cells for cell in [tuple(cell)]
+                             if all((name, *cell) in self._cells for name in self.names)})
+
+    def of(self, name: str, cell: tuple[int, int]) -> float | None:
+        return self._cells.get((name, *cell))
+
+    def computed(self, name: str, cell: tuple[int, int]) -> float | None:
+        return self._computed.get((name, *cell))
+
+    def fastest(self, cell: tuple[int, int]) -> str:
+        return min(self.names, key=lambda name: self._cells[name, *cell])
+
+    def slowest(self, cell: tuple[int, int]) -> str:
+        return max(self.names, key=lambda name: self._cells[name, *cell])
+
+
+def papers_own(result: dict) -> list[dict]:
+    """The paper's four; its MPI is LAM, or where that is missing the first other one."""
+    own = [transport for transport in result["transports"] if transport["in_paper"]]
+    if all(transport["in_paper"] != "MPI" for transport in own):
+        others = [transport for transport in result["transports"]
+                  if transport["name"] in result["mpis"]]
+        own += [{**transport, "in_paper": "MPI"} for transport in others[:1]]
+    return own
+
+
+def verdicts(result: dict) -> list[Verdict]:
+    times = Times(result)
+    return [Verdict(source, statement, *check(times)) for source, statement, check in _STATEMENTS]
+
+
+Check = Callable[[Times], tuple[str, str]]
+
+
+def _counted(cells: Sequence[tuple[int, int]], holds: Callable[[tuple[int, int]], bool],
+             shown: Callable[[tuple[int, int]], str]) -> tuple[str, str]:
+    if not cells:
+        return "not measured", ""
+    count = sum(map(holds, cells))
+    answer = "yes" if count == len(cells) else f"in {count} of {len(cells)}" if count else "no"
+    return answer, "; ".join(map(shown, cells))
+
+
+def _extreme(which: str, name: str, wanted: Callable[[int, int], bool]) -> Check:
+    """That this interface is the fastest or the slowest in those cells."""
+    def check(times: Times) -> tuple[str, str]:
+        if len(times.names) < 2 or name not in times.names:
+            return "not measured", ""
+        extreme = getattr(times, which)
+        return _counted([cell for cell in times.cells if wanted(*cell)],
+                        lambda cell: extreme(cell) == name,
+                        lambda cell: f"{_cell(cell)}: {extreme(cell)}")
+
+    return check
+
+
+def _cell(cell: tuple[int, int]) -> str:
+    workers, side = cell
+    return f"{workers} workers, {MESSAGE_BYTES[side]} B"
+
+
+def _pvm_beats_two(times: Times) -> tuple[str, str]:
+    cell = (4, 25)
+    names = ("PVM", "MPI", "libVIP")
+    values = [times.of(name, cell) for name in names]
+    if None in values:
+        return "not measured", ""
+    pvm, *others = values
+    return ("yes" if pvm < min(others) else "no"), _seconds(names, values)
+
+
+def _pvm_only_there(times: Times) -> tuple[str, str]:
+    if "PVM" not in times.names or not times.cells:
+        return "not measured", ""
+    best = [cell for cell in times.cells if times.fastest(cell) == "PVM"]
+    outside = [cell for cell in best if cell[1] == 10 or cell[0] not in _FEW_WORKERS]
+    shown = "; ".join(map(_cell, best)) or "nowhere"
+    return ("no" if outside or not best else "yes"), f"PVM is the fastest: {shown}"
+
+
+def _mpi_slightly_slower(times: Times) -> tuple[str, str]:
+    ratios = [times.of("MPI", cell) / times.of("Sockets", cell) for cell in times.cells
+              if times.of("MPI", cell) and times.of("Sockets", cell)]
+    if not ratios:
+        return "not measured", ""
+    median = statistics.median(ratios)
+    return ("yes" if 1 <= median <= SLIGHTLY else "no"), (
+        f"MPI takes {median:.2f} times as long (median; {min(ratios):.2f} to {max(ratios):.2f})")
+
+
+def _best_at_653(times: Times) -> tuple[str, str]:
+    """For each interface, over the lengths of messages with 16 workers."""
+    sides = tuple(MESSAGE_BYTES)
+    measured = [name for name in times.names
+                if all(times.of(name, (16, side)) for side in sides)]
+    if not measured:
+        return "not measured", ""
+    best = {name: min(sides, key=lambda side, its=name: times.of(its, (16, side)) or 0)
+            for name in measured}
+    count = sum(side == 25 for side in best.values())
+    answer = "yes" if count == len(best) else f"in {count} of {len(best)}" if count else "no"
+    return answer, "; ".join(f"{name}: {MESSAGE_BYTES[side]} B" for name, side in best.items())
+
+
+def _compute_alike(times: Times) -> tuple[str, str]:
+    cell = (TABLE_2_WORKERS, TABLE_2_SIDE)
+    values = {name: times.computed(name, cell) for name in times.names}
+    known = {name: value for name, value in values.items() if value}
+    if len(known) < 2:
+        return "not measured", ""
+    spread, paper = _spread(known.values()), _spread(TABLE_2_S.values())
+    return ("yes" if spread <= paper else "no"), (
+        f"the longest takes {spread:.0%} more than the shortest (paper: {paper:.0%})")
+
+
+def _spread(values: Iterable[float]) -> float:
+    values = list(values)
+    return max(values) / min(values) - 1
+
+
+def _seconds(names: Sequence[str], values: Sequence[float]) -> str:
+    return ", ".join(f"{name} {value:.3f} s" for name, value in zip(names, values, strict=True))
+
+
+_STATEMENTS: tuple[tuple[str, str, Check], ...] = (
+    ("Figure 3", "With 128 bytes sockets are the fastest.",
+     _extreme("fastest", "Sockets", lambda _, side: side == 10)),
+    ("Figure 3", "With 128 bytes PVM is the slowest.",
+     _extreme("slowest", "PVM", lambda _, side: side == 10)),
+    ("Figure 4", "With 653 bytes and four workers PVM is faster than MPI and libVIP.",
+     _pvm_beats_two),
+    ("Figures 5 and 6", "Above 653 bytes and with four workers PVM is the fastest of all.",
+     _extreme("fastest", "PVM", lambda workers, side: workers == 4 and side > 25)),
+    ("Section 4", "PVM is the fastest only above 128 bytes and with 2 to 8 workers.",
+     _pvm_only_there),
+    ("Section 4", "In most cases sockets are the fastest.",
+     _extreme("fastest", "Sockets", lambda *_: True)),
+    ("Section 4", f"MPI is only slightly slower than sockets (taken for: up to {SLIGHTLY} times).",
+     _mpi_slightly_slower),
+    ("Figure 7", "With 16 workers 653 bytes take the least time.", _best_at_653),
+    ("Table 2", "Workers compute about equally long on all interfaces.", _compute_alike),
+)

@@ -1,0 +1,238 @@
+"""Messages between two ranks in C, Java and Python: paper 003, asked of today's libraries.
+
+Each way to send a message (ping_pong_ways) runs its program of bench/ping_pong, on one host and across
+the lab over a cable of 100 Mbit/s as in the paper, of 1 Gbit/s, and one without limit; then some of them
+once more with one thing changed (ping_pong_causes), which says where the time goes.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from mutirao.base.errors import Failure, UsageError, unknown
+from mutirao.base.output import note, working
+from mutirao.base.progress import Steps, steps
+from mutirao.base.units import size, spoken
+from mutirao.lab.lab import Lab, verify_run
+from mutirao.lab.named_networks import load_preset
+from mutirao.measure.circumstances import Circumstances
+from mutirao.run.mpis import found_mpis
+from mutirao_studies.paper_003 import paper_003
+from mutirao_studies.paper_003.java import find_java
+from mutirao_studies.paper_003.ping_pong_causes import (
+    CABLE,
+    CAUSES,
+    COUNTED,
+    COUNTED_BYTES,
+    ONE_HOST,
+    UNLIMITED,
+    Cause,
+    count_of_trip,
+    measure_cause,
+    quick_causes,
+    tried,
+)
+from mutirao_studies.paper_003.ping_pong_times import combined
+from mutirao_studies.paper_003.ping_pong_ways import BY_KEY, WAYS, Change, Way, Work
+
+STUDY = "ping-pong"
+QUICK_TRIPS = 5
+# The ways take turns, so that what disturbs the machine for a while meets them alike.
+ROUNDS = 4
+_LEAST_TRIPS_IN_ROUNDS = 100
+QUICK_SIZES_BYTES = paper_003.SIZES_BYTES[::2]
+# For the time that is said beforehand, as seen on two processors.
+_SECONDS_OF_A_JOB = 1.3
+_SECONDS_OF_A_TRIP = 0.0004
+_MBIT_OF_THIS_MACHINE = 8000.0
+
+
+@dataclass(frozen=True)
+class Situation:
+    key: str
+    title: str
+    preset: str | None = None  # None: both ranks on this host
+    mbit: float = 0.0  # of the cable; 0: no limit
+
+    def seconds(self, work: Work) -> float:
+        """About as long as one job takes."""
+        wire_s = 2 * sum(work.sizes_bytes) * 8 / ((self.mbit or _MBIT_OF_THIS_MACHINE) * 1e6)
+        return _SECONDS_OF_A_JOB + (work.trips + 1) * (
+            wire_s + len(work.sizes_bytes) * _SECONDS_OF_A_TRIP)
+
+    def bound_us(self, length_bytes: int) -> float:
+        """These hosts lie side by side, so the cable alone bounds a message."""
+        return length_bytes * 8 / self.mbit if self.mbit else 0.0
+
+
+SITUATIONS = (
+    Situation(ONE_HOST, "one host"),
+    Situation(CABLE, "two hosts, 100 Mbit/s", "two-hosts-100mbit", 100.0),
+    Situation("1gbit", "two hosts, 1 Gbit/s", "two-hosts-1gbit", 1000.0),
+    Situation(UNLIMITED, "two hosts, no limit", "two-hosts"),
+)
+SITUATION_KEYS = tuple(each.key for each in SITUATIONS)  # as --only takes them
+_QUICK_SITUATIONS = (ONE_HOST, CABLE)
+
+
+@dataclass(frozen=True)
+class Plan:
+    ways: Sequence[Way]
+    situations: Sequence[Situation]
+    work: Work  # of a job
+    rounds: int
+    causes: Sequence[Cause]
+    counted: Sequence[tuple[str, int]]  # way and size, in the lab
+
+    @property
+    def expected_s(self) -> list[float]:
+        """Of each job, in their order."""
+        return [*(each.seconds(self.work) for each in self.situations
+                  for _ in range(self.rounds * len(self.ways))),
+                *(2 * _situation(cause.situation).seconds(cause.work) for cause in self.causes),
+                *[2 * _SECONDS_OF_A_JOB] * len(self.counted)]
+
+
+def _situation(key: str) -> Situation:
+    return next(each for each in SITUATIONS if each.key == key)
+
+
+def plan_for(quick: bool, trips: int | None, mpi_names: Sequence[str] | None,
+             only: Sequence[str] = ()) -> Plan:
+    for name in only:
+        if name not in SITUATION_KEYS:
+            raise unknown("situation", name, SITUATION_KEYS)
+    ways = [way for way in WAYS if mpi_names is None or BY_KEY[way.base].mpi in mpi_names]
+    if not ways:
+        raise UsageError(f"no program of {STUDY} uses {', '.join(mpi_names or ())} (known:"
+                         f" {', '.join(dict.fromkeys(way.mpi for way in WAYS if way.mpi))})")
+    keys = {way.key for way in ways}
+    situations = [_situation(key) for key in only or (_QUICK_SITUATIONS if quick else SITUATION_KEYS)]
+    asked = only or SITUATION_KEYS
+    causes = [cause for cause in CAUSES if cause.way in keys and cause.situation in asked]
+    counted = [(way, length) for way in COUNTED if way in keys and UNLIMITED in asked
+               for length in COUNTED_BYTES]
+    trips = trips or (QUICK_TRIPS if quick else paper_003.TRIPS)
+    rounds = ROUNDS if trips >= _LEAST_TRIPS_IN_ROUNDS else 1
+    if quick:
+        return Plan(ways, situations, Work(QUICK_SIZES_BYTES, trips // rounds), rounds,
+                    quick_causes(causes), [])
+    return Plan(ways, situations, Work(paper_003.SIZES_BYTES, trips // rounds), rounds, causes,
+                counted)
+
+
+def run_study(mpi_names: Sequence[str] | None = None, quick: bool = False,
+              trips: int | None = None, only: Sequence[str] = ()) -> dict:
+    plan = plan_for(quick, trips, mpi_names, only)
+    circumstances = Circumstances(STUDY, quick, list(mpi_names or ()))
+    expected_s = plan.expected_s
+    note(f"{len(expected_s)} jobs, {plan.work.trips} round trips of each size in each: about"
+         f" {spoken(sum(expected_s))}")
+    left_out: list[dict] = []
+    measured = []
+    with steps(len(expected_s), expected_s) as progress:
+        for situation in plan.situations:
+            each = tried(_measure, situation, plan, progress, left_out, left_out=left_out,
+                         title=situation.title)
+            measured += [each] if each else []
+        if not any(each["ways"] for each in measured):
+            raise Failure(f"nothing could be measured: {left_out[0]['reason']}")
+        running = {way["key"] for each in measured for way in each["ways"]}
+        causes, counts = _explain(plan, running, progress, left_out)
+    return {**circumstances.to_dict(), "only": list(only), "versions": versions(plan.ways),
+            "trips": plan.work.trips, "rounds": plan.rounds,
+            "sizes_bytes": list(plan.work.sizes_bytes), "situations": measured,
+            "causes": causes, "counts": counts, "left_out": _once(left_out)}
+
+
+@contextmanager
+def _place(situation: Situation) -> Iterator[Lab | None]:
+    if situation.preset is None:
+        yield None
+        return
+    with working("bringing up two hosts"):
+        lab = Lab.up(load_preset(situation.preset))
+    with lab:
+        yield lab
+
+
+def _measure(situation: Situation, plan: Plan, progress: Steps, left_out: list[dict]) -> dict:
+    jobs: dict[Way, list[dict]] = {way: [] for way in plan.ways}
+    with _place(situation) as lab:
+        for number in range(plan.rounds):
+            for way in list(jobs):
+                progress.begin(f"{situation.title}, round {number + 1}: {way.title}")
+                job = tried(_measure_way, way, situation, lab, plan.work, left_out=left_out,
+                            title=way.title)
+                if job:
+                    jobs[way].append(job)
+                else:
+                    progress.say(f"{way.title} skipped: {left_out[-1]['reason']}")
+                    progress.advance(plan.rounds - number - 1)
+                    del jobs[way]
+                progress.advance()
+    return {"key": situation.key, "title": situation.title, "preset": situation.preset,
+            "ways": [_described(way, each) for way, each in jobs.items()]}
+
+
+def _described(way: Way, jobs: Sequence[dict]) -> dict:
+    rounds = [job["times"] for job in jobs]
+    return {"key": way.key, "title": way.title, "language": way.language, "base": way.base,
+            "mpi": way.mpi, "overruns": sum(job["overruns"] for job in jobs),
+            "times": combined(rounds), "rounds": rounds}
+
+
+def _measure_way(way: Way, situation: Situation, lab: Lab | None, work: Work) -> dict:
+    before = lab.counters() if lab else None
+    times = way.run(work, lab, Change(), timeout_s=120 + 5 * situation.seconds(work))
+    overruns = 0
+    if lab:
+        after = lab.counters()
+        overruns = after.overruns - before.overruns
+        for each in times:
+            verify_run(situation.bound_us(each.length_bytes), each.median_us,
+                       before.packets[0][1], after.packets[0][1])
+    return {"overruns": overruns, "times": [each.to_dict() for each in times]}
+
+
+def _explain(plan: Plan, running: set[str], progress: Steps,
+             left_out: list[dict]) -> tuple[list[dict], list[dict]]:
+    """Nothing of a way that did not run before: its reason is told already."""
+    causes = []
+    for situation in SITUATIONS:
+        jobs = [(f"{cause.question}: {BY_KEY[cause.way].title}", (cause,)) for cause in plan.causes
+                if cause.situation == situation.key and cause.way in running]
+        causes += _explained(measure_cause, situation, jobs, progress, left_out)
+    counted = [(f"system calls: {BY_KEY[way].title}, {size(length)}", (way, length))
+               for way, length in plan.counted if way in running]
+    return causes, _explained(count_of_trip, _situation(UNLIMITED), counted, progress, left_out)
+
+
+def _explained(measure: Callable[..., dict], situation: Situation,
+               jobs: Sequence[tuple[str, tuple]], progress: Steps,
+               left_out: list[dict]) -> list[dict]:
+    """A job is its title and what it is measured with, the lab apart."""
+    def measure_all() -> list[dict]:
+        results = []
+        with _place(situation) as lab:
+            for title, arguments in jobs:
+                progress.begin(title)
+                results.append(tried(measure, *arguments, lab, left_out=left_out, title=title))
+                progress.advance()
+        return [result for result in results if result]
+
+    return jobs and tried(measure_all, left_out=left_out, title=situation.title) or []
+
+
+def versions(ways: Sequence[Way]) -> list[str]:
+    """Of the libraries found, and of Java."""
+    names = {way.mpi for way in ways}
+    titles = [mpi.title for mpi in found_mpis() if mpi.name in names]
+    with suppress(Failure):
+        titles.append(find_java().title)
+    return titles
+
+
+def _once(left_out: Sequence[dict]) -> list[dict]:
+    """A way that lacks something lacks it in every situation."""
+    return list({(row["title"], row["reason"]): row for row in left_out}.values())

@@ -1,0 +1,167 @@
+"""Why some ways of `study ping-pong` take longer: the same job once more with one thing changed, and
+what it asks of the system and of the network in each round trip."""
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from mutirao.base.errors import Failure, UsageError
+from mutirao.lab.lab import Lab
+from mutirao_studies.paper_003.ping_pong_times import Times
+from mutirao_studies.paper_003.ping_pong_ways import BY_KEY, Change, Work
+
+T = TypeVar("T")
+
+ONE_HOST, CABLE, UNLIMITED = "one-host", "100mbit", "unlimited"
+_TIMEOUT_S = 120.0
+
+
+@dataclass(frozen=True)
+class Cause:
+    question: str
+    base: str  # what the job does by itself, and instead
+    changed: str
+    situation: str
+    way: str
+    sizes_bytes: Sequence[int]
+    before: Change
+    change: Change
+    trips: int
+
+    @property
+    def work(self) -> Work:
+        return Work(self.sizes_bytes, self.trips)
+
+
+_TRIPS, _TRIPS_UNTIL_HOT = 200, 4000
+_QUICK_SHARE = 20
+_AS_IT_IS = Change()
+
+
+def _rows(question: str, base: str, changed: str, situation: str, sizes_bytes: Sequence[int],
+          changes: Iterable[tuple[str, Change]], trips: int = _TRIPS,
+          before: Change = _AS_IT_IS) -> list[Cause]:
+    return [Cause(question, base, changed, situation, way, sizes_bytes, before, change, trips)
+            for way, change in changes]
+
+
+_SMALL = (1, 1024)
+_HELD_BACK = (1, 256, 1024, 4096)
+_NAGLE = {"FI_TCP_NODELAY": "0"}
+_INTERPRETED = Change(java=("-Xint",))
+_ROOM_BYTES = 1 << 20
+
+CAUSES = (
+    *_rows("Nagle's algorithm", "TCP_NODELAY", "Nagle", CABLE, _HELD_BACK,
+           [("c-mpich-5", Change(_NAGLE)),
+            ("c-openmpi-5", Change({"OMPI_MCA_btl_tcp_use_nagle": "1"})),
+            ("c-intel", Change(_NAGLE))]),
+    *_rows("Delayed acknowledgements", "Nagle", "Nagle, acknowledged at once", CABLE, _HELD_BACK,
+           [("c-mpich-5", Change(_NAGLE, acknowledges_at_once=True))], before=Change(_NAGLE)),
+    *_rows("How ranks wait", "sleeping", "spinning", UNLIMITED, _SMALL,
+           [("c-mpich-5", Change(spins=True)), ("c-openmpi-5", Change(spins=True)),
+            ("arrays-express", Change(spins=True))]),
+    *_rows("What the binding copies", "array as long as the message", "array of 1 MiB", ONE_HOST,
+           _SMALL,
+           [("arrays-intel", Change(program=("--room", str(_ROOM_BYTES)))),
+            ("arrays-openmpi-4", Change(program=("--room", str(_ROOM_BYTES))))]),
+    *_rows("Translation", "compiled when hot", "interpreted only", ONE_HOST, _SMALL,
+           [("foreign-mpich-5", _INTERPRETED), ("arrays-openmpi-4", _INTERPRETED),
+            ("arrays-express", _INTERPRETED)], _TRIPS_UNTIL_HOT),
+)
+
+COUNTED = ("c-mpich-5", "c-openmpi-5", "c-intel", "direct-intel", "pickled-mpich-5",
+           "arrays-express")
+COUNTED_BYTES = (1, 1024, 65536)
+_CALLS = {
+    "send": ("write", "writev", "sendto", "sendmsg"),
+    "receive": ("read", "readv", "recvfrom", "recvmsg"),
+    "wait": ("poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait"),
+    "futex": ("futex",),
+}
+# Two jobs, one so much longer than the other that what happens once is the difference of none.
+_FEW_TRIPS, _MANY_TRIPS = 20, 120
+
+
+def quick_causes(causes: Sequence[Cause]) -> list[Cause]:
+    """One way for each question, and fewer round trips."""
+    first = {cause.question: cause for cause in reversed(causes)}
+    return [replace(cause, trips=cause.trips // _QUICK_SHARE) for cause in first.values()][::-1]
+
+
+def measure_cause(cause: Cause, lab: Lab | None) -> dict:
+    base, changed = (_times(cause, change, lab) for change in (cause.before, cause.change))
+    return {"question": cause.question, "base": cause.base, "changed": cause.changed,
+            "situation": cause.situation, "way": cause.way, "trips": cause.trips,
+            "rows": [{"base": before.to_dict(), "changed": after.to_dict()}
+                     for before, after in zip(base, changed, strict=True)]}
+
+
+def _times(cause: Cause, change: Change, lab: Lab | None) -> list[Times]:
+    if lab:
+        _set_acknowledging(lab, change.acknowledges_at_once)
+    return BY_KEY[cause.way].run(cause.work, lab, change, _TIMEOUT_S)
+
+
+def _set_acknowledging(lab: Lab, at_once: bool) -> None:
+    """On the one route of each host, whose other properties stay."""
+    script = ("route=$(ip route | sed 's/ quickack [01]//')"
+              f" && ip route change $route quickack {int(at_once)}")
+    for host in lab.hosts:
+        answer = lab.exec(host.name, ["sh", "-c", script], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+        said = answer.communicate()[0].strip()
+        if answer.returncode:
+            raise Failure(f"cannot set how {host.name} acknowledges: {said}")
+
+
+def count_of_trip(way: str, length_bytes: int, lab: Lab) -> dict:
+    """System calls of both ranks and packets both ways in one round trip."""
+    if shutil.which("strace") is None:
+        raise Failure("no strace (run scripts/setup.sh --studies)")
+    few, many = (_counted_job(way, Work((length_bytes,), trips), lab)
+                 for trips in (_FEW_TRIPS, _MANY_TRIPS))
+    return {"way": way, "length_bytes": length_bytes,
+            **{name: round((many[name] - few[name]) / (_MANY_TRIPS - _FEW_TRIPS), 2)
+               for name in many}}
+
+
+def _counted_job(way: str, work: Work, lab: Lab) -> dict[str, int]:
+    with tempfile.TemporaryDirectory(prefix="mutirao-") as folder:
+        watch = ("sh", "-c", f'exec strace -f -c -o "{folder}/$$" "$@"', "sh")
+        before = _packets(lab)
+        BY_KEY[way].run(work, lab, Change(watch=watch), _TIMEOUT_S)
+        packets = _packets(lab) - before
+        calls = calls_in(path.read_text() for path in Path(folder).iterdir())
+    return {**{name: sum(calls.get(call, 0) for call in group) for name, group in _CALLS.items()},
+            "packets": packets}
+
+
+def _packets(lab: Lab) -> int:
+    """Between the two hosts, not those of the launcher."""
+    packets = lab.counters().packets
+    return packets[0][1] + packets[1][0]
+
+
+def calls_in(summaries: Iterable[str]) -> dict[str, int]:
+    """Of strace's tables: share, seconds, usecs/call, calls, errors if any, name."""
+    calls: dict[str, int] = {}
+    for summary in summaries:
+        for words in map(str.split, summary.splitlines()):
+            if len(words) >= 5 and words[3].isdigit() and words[-1] != "total":
+                calls[words[-1]] = calls.get(words[-1], 0) + int(words[3])
+    return calls
+
+
+def tried(measure: Callable[..., T], *arguments: object, left_out: list[dict],
+          title: str) -> T | None:
+    """What cannot be measured here is left out with its reason, and the rest goes on."""
+    try:
+        return measure(*arguments)
+    except (Failure, UsageError) as reason:
+        left_out.append({"title": title, "reason": str(reason).splitlines()[0]})
+        return None

@@ -1,0 +1,109 @@
+"""What the programs of bench/ping_pong print, and what is made of it: half a round trip each way, the
+median with its interval, ratios of two of them."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+
+from mutirao.base.errors import Failure
+
+_MARK = "ping-pong"
+_NORMAL_95 = 1.96
+
+
+@dataclass(frozen=True)
+class Times:
+    """One way, in us, of messages of one size; the first round trip stands apart."""
+
+    length_bytes: int
+    count: int
+    first_us: float
+    median_us: float
+    low_us: float  # of the interval in which the median lies with 95%
+    high_us: float
+    fast_us: float  # of all: the 5th and 95th of a hundred
+    slow_us: float
+
+    def to_dict(self) -> dict:
+        return {name: round(value, 4) for name, value in asdict(self).items()}
+
+    @classmethod
+    def of(cls, length_bytes: int, round_trips_ns: Sequence[int]) -> "Times":
+        first, *others = (nanoseconds / 2000 for nanoseconds in round_trips_ns)
+        others.sort()
+        low, high = median_ranks(len(others))
+        return cls(length_bytes, len(others), first, median(others), others[low], others[high],
+                   others[round(0.05 * (len(others) - 1))],
+                   others[round(0.95 * (len(others) - 1))])
+
+
+def median_ranks(count: int) -> tuple[int, int]:
+    """Between which of so many sorted values the median of all lies with 95%: the number of values
+    below it is binomial. Of few values, the least and the greatest."""
+    low = max(0, math.floor((count - _NORMAL_95 * math.sqrt(count)) / 2))
+    return low, count - 1 - low
+
+
+def read_times(lines: Iterable[str], sizes: Sequence[int], trips: int) -> list[Times]:
+    """Failure where a size is missing, or a round trip."""
+    told = {}
+    for line in lines:
+        mark, _, values = line.partition(" ")
+        if mark == _MARK:
+            try:
+                length_bytes, *nanoseconds = map(int, values.split())
+            except ValueError:
+                raise Failure(f"cannot read '{line[:60]}'") from None
+            told[length_bytes] = nanoseconds
+    for length_bytes in sizes:
+        if len(told.get(length_bytes, ())) != trips:
+            raise Failure(f"{len(told.get(length_bytes, ()))} of {trips} round trips of"
+                          f" {length_bytes} bytes were told")
+    return [Times.of(length_bytes, told[length_bytes]) for length_bytes in sizes]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    value: float
+    low: float
+    high: float
+
+    def to_dict(self) -> dict:
+        return {name: round(value, 4) for name, value in asdict(self).items()}
+
+
+def ratio(of: dict, to: dict) -> Ratio:
+    """Of two medians; as far apart as their intervals allow."""
+    return Ratio(of["median_us"] / to["median_us"], of["low_us"] / to["high_us"],
+                 of["high_us"] / to["low_us"])
+
+
+Rounds = Sequence[Sequence[dict]]  # of each round the times by size
+
+
+def ratios(of: Rounds, to: Rounds) -> dict[int, Ratio]:
+    """By size. What disturbs a machine for minutes meets both jobs of a round, so each round has a ratio
+    of its own: told are the median of them, the least and the greatest."""
+    by_size = {}
+    for pairs in zip(*(zip(mine, theirs, strict=True)
+                       for mine, theirs in zip(of, to, strict=True)), strict=True):
+        each = [ratio(*pair) for pair in pairs]
+        values = [one.value for one in each]
+        by_size[pairs[0][0]["length_bytes"]] = each[0] if len(each) == 1 else Ratio(
+            median(values), min(values), max(values))
+    return by_size
+
+
+def combined(rounds: Rounds) -> list[dict]:
+    """By size the medians over the rounds, and between which values those of the rounds lie."""
+    if len(rounds) == 1:
+        return list(rounds[0])
+    rows = []
+    for times in zip(*rounds, strict=True):
+        row = {name: median(one[name] for one in times) for name in times[0]}
+        medians = [one["median_us"] for one in times]
+        rows.append({**row, "length_bytes": times[0]["length_bytes"],
+                     "count": sum(one["count"] for one in times),
+                     "low_us": min(medians), "high_us": max(medians)})
+    return rows

@@ -1,0 +1,268 @@
+"""`mutirao study six-sites-dynamic` without a lab: the network, the schedule, columns, tables, page."""
+
+import json
+import math
+from xml.etree import ElementTree
+
+import pytest
+
+from made_up import NoLab, mpi_named
+from made_up_steady import MadeUpSteadyJobs, steady_run
+from mutirao.base.errors import Failure
+from mutirao.catalogue import core_tool
+from mutirao.pages.html import write_files
+from mutirao_studies.paper_000 import paper_000, six_sites_dynamic
+from mutirao_studies.paper_000.changing_network import CHANGES, after, before, six_gateways, with_links
+from mutirao_studies.paper_000.dynamic_page import make_page, time_line
+from mutirao_studies.paper_000.dynamic_tables import comparisons, print_tables
+from mutirao_studies.paper_000.steady import PROGRAM
+from pages import checked
+from reference import kruskal
+
+PAPER = {f"{each.low}-{each.high}": each for each in (*paper_000.FAILURES, *paper_000.RECOVERIES)}
+
+
+class ChangingLab(NoLab):
+    def __init__(self):
+        self.done = []
+
+    def set_latencies(self, latency_us):
+        self.done.append(("all", latency_us[4][6]))
+
+    def set_pair(self, a, b, latency_ms):
+        self.done.append((a, b, latency_ms))
+
+
+@pytest.fixture
+def dynamic_with(monkeypatch, tmp_path):
+    def run(failing=(), quick=True):
+        run.lab = ChangingLab()
+        run.jobs = MadeUpSteadyJobs(failing)
+        monkeypatch.setattr(six_sites_dynamic.Lab, "up", lambda *_words, **_options: run.lab)
+        monkeypatch.setattr(six_sites_dynamic, "run_steady", run.jobs)
+        monkeypatch.setattr(six_sites_dynamic, "STANDS_PER_LINK_S", 0)
+        return six_sites_dynamic.run_study(mpi_named("openmpi-5", tmp_path), quick)
+
+    return run
+
+
+def states(scaled):
+    """The network at each moment of figure 7, with the lab's numbers or with the paper's own."""
+    network = six_gateways()
+    network = before(network, CHANGES.values()) if scaled else before(network, PAPER.values())
+    yield network
+    for name in ("4-6", "12-16", "12-20", "0-2"):
+        network = after(network, [(CHANGES if scaled else PAPER)[name]])
+        yield network
+
+
+def test_scaled_links_change_nothing_but_themselves():
+    """The same tree and the same shortest ways at every moment as with the paper's own numbers.
+    Catches 0-2 scaled below the ways round it, or 12-16 below other ways between its sites."""
+    for lab, paper in zip(states(True), states(False), strict=True):
+        assert kruskal(lab.latency_us) == kruskal(paper.latency_us)
+        assert lab.shortest_us == paper.shortest_us
+
+
+def test_thresholds_see_the_same_changes():
+    """Only 12-20 (28.6%) is between the thresholds of figures 5 and 6."""
+    for threshold in (10, 70):
+        counted = {name for name, each in CHANGES.items() if each.percent >= threshold}
+        assert counted == {name for name, each in PAPER.items() if each.percent >= threshold}
+        assert ("12-20" in counted) == (threshold == 10)
+
+
+def test_the_tree_is_the_papers_figure_3():
+    """Sites as stars; the sites' first hosts joined. The changed links are in it when good."""
+    tree = set(kruskal(six_gateways().latency_us))
+    gateways = range(0, 24, 4)
+    assert {(a, b) for a in gateways for b in range(a + 1, a + 4)} < tree
+    assert {(a, b) for a, b in tree if a // 4 != b // 4} == {
+        (0, 12), (12, 20), (12, 16), (4, 16), (4, 8)}
+    for name, good in (("4-6", "before"), ("12-20", "before"), ("12-16", "after")):
+        link = tuple(map(int, name.split("-")))
+        value = getattr(CHANGES[name], f"{good}_ms")
+        assert link in kruskal(with_links(six_gateways(), {link: value}).latency_us)
+
+
+def test_a_broadcast_uses_the_links_that_change():
+    """By the core's own tree from the root, as mutirao would make it."""
+    edges = core_tool.tree(six_gateways(), "mst", six_sites_dynamic.ROOT)["edges"]
+    assert {(4, 6), (12, 20)} <= {tuple(sorted((edge["parent"], edge["child"]))) for edge in edges}
+
+
+@pytest.mark.parametrize("figure", paper_000.FIGURES_5_TO_7, ids=lambda each: str(each.number))
+def test_the_papers_rows_are_whole(figure):
+    """Of the trees' rows the columns add up to the whole within what processes differ by. Catches a
+    digit typed wrong in the leading places."""
+    for name, (*parts, whole) in figure.rows_s.items():
+        assert (parts[3] > 0) == ("adap" in name)
+        if name != "MagPIe-like":
+            assert whole * 0.995 < sum(parts) < whole * 1.07
+    assert paper_000.FIGURES_5_TO_7[0].rows_s["AGM"] == paper_000.FIGURES_5_TO_7[1].rows_s["AGM"]
+
+
+def test_every_arm_of_every_figure(dynamic_with):
+    result = dynamic_with()
+    assert [figure["number"] for figure in result["figures"]] == [5, 6, 7]
+    for figure in result["figures"]:
+        assert [arm["key"] for arm in figure["arms"]] == [arm.key for arm in six_sites_dynamic.ARMS]
+        for arm in figure["arms"]:
+            assert arm["settings"].get("change_threshold_percent") == (
+                f"{figure['threshold_percent']:g}" if arm["key"].startswith("mst-") else None)
+    assert json.loads(json.dumps(result)) == result
+
+
+def test_equal_jobs_run_once(dynamic_with):
+    """Static arms and the default know no threshold: figures 5 and 6 share them."""
+    dynamic_with()
+    assert len(dynamic_with.jobs.asked) == 5 + 2 + 5
+    dynamic_with(quick=False)
+    assert len(dynamic_with.jobs.asked) == 3 * (5 + 2 + 5)
+
+
+def test_links_change_at_their_calls(dynamic_with):
+    """And each job begins with a fresh network. Catches calls counted from 0."""
+    dynamic_with(failing=[arm.title for arm in six_sites_dynamic.ARMS[1:]])
+    at_once = [("h04", "h06", 4999.5), ("h12", "h20", 22.5), ("h00", "h02", 50.0),
+               ("h12", "h16", 10.5)]
+    in_turn = [at_once[0], at_once[3], at_once[1], at_once[2]]
+    only = [each for each in dynamic_with.lab.done if each[0] != "all"]
+    assert only == [*at_once, *in_turn]
+    name, settings, pace, bounds = dynamic_with.jobs.asked[-5]
+    assert (name, pace.count, sorted(pace.stops)) == ("MagPIe-like", 20, [4, 8, 12, 16])
+    assert dynamic_with.lab.done.count(("all", 500.0)) == 12
+    # From host 12 the farthest is in S2: 701.2 / 2 at first, by way of S4 once 12-16 is good.
+    assert bounds[:7] == pytest.approx([(701.2 + 1) / 2] * 7)
+    assert bounds[7:] == pytest.approx([(21 + 371.7 + 1) / 2] * 13)
+
+
+def test_columns(dynamic_with):
+    """Adapting inside the broadcasts is not counted as broadcasting. Catches checks counted that were
+    ahead of the counted calls, or from rank 0's entry instead of the root's."""
+    result = dynamic_with()
+    figure = result["figures"][0]
+    columns = {arm["key"]: arm["columns_s"] for arm in figure["arms"]}
+    spent = 16 * 1.25 * figure["bound_ms"][0] / 1000
+    for key, adapting in (("mst-each", 16 * 0.2), ("mst-fourth", 4 * 0.2), ("default", 0.004)):
+        assert columns[key]["broadcasts"] == pytest.approx(spent, abs=1e-3)
+        assert columns[key]["adapting"] == pytest.approx(adapting)
+    assert columns["mst"]["broadcasts"] == pytest.approx(100 * spent, abs=1e-3)
+    assert {columns[key]["changing"] for key in columns} == {0.7125}
+    # In MPI_Init, and in the first check.
+    assert {key: each["building"] for key, each in columns.items()} == {
+        key: pytest.approx(6.799 + 0.5 * key.startswith("mst-")) for key in columns}
+    rows = dict((row[0], row[1:]) for row in comparisons(result, figure))
+    assert rows["MST, adapting at each: faster than MST"] == ("18.6 x", "100.0 x")
+    assert rows["MST, adapting at each: adapting in the program"][0] == "28.4%"
+
+
+def test_every_fourth_adapts_where_links_change(dynamic_with):
+    """The paper's every-fourth arm broadcasts as fast as the other, so it adapts at those calls."""
+    dynamic_with()
+    for number, schedule in six_sites_dynamic.SCHEDULES.items():
+        checks = six_sites_dynamic.checks_of({"mode": "every:4", "check_ms": [1.0] * 9},
+                                             six_sites_dynamic.AHEAD[number])
+        assert set(schedule) <= set(checks)
+
+
+def test_what_is_not_told_is_left_open(dynamic_with, monkeypatch, capsys):
+    """A library that says nothing of adapting."""
+    monkeypatch.setattr("made_up_steady.adaptation", lambda *_words: None)
+    result = dynamic_with()
+    assert result["figures"][0]["arms"][-1]["columns_s"]["adapting"] is None
+    print_tables(result)
+    checked(str(make_page(result)))
+    assert " - " in capsys.readouterr().out
+
+
+def test_tables_fit_a_terminal(dynamic_with, capsys):
+    print_tables(dynamic_with())
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    text = "\n".join(lines)
+    for value in ("170.79", "393.83", "741.69", "9999", "0.71", "took up changes at broadcast 2\n"):
+        assert value in text
+    assert text.count("first tree with 417 messages") == 3 * 2
+
+
+def test_an_arm_that_fails_is_left_out(dynamic_with, capsys):
+    result = dynamic_with(failing=("MST",))
+    assert all(len(figure["arms"]) == 4 for figure in result["figures"])
+    print_tables(result)
+    assert "left out: MST (broadcast=tree:kind=mst" in capsys.readouterr().out
+    with pytest.raises(Failure, match="no arm of the study"):
+        dynamic_with(failing=[arm.title for arm in six_sites_dynamic.ARMS])
+
+
+def test_page_is_whole_and_by_itself(dynamic_with, tmp_path):
+    result = dynamic_with(quick=False)
+    page = str(make_page(result))
+    checker = checked(page)
+    assert checker.loads == [] and not checker.tags & {"script", "link", "iframe", "object", "img"}
+    text = " ".join(checker.text)
+    for by_name in result["paper"]["figures_s"].values():
+        assert all(f"{value:.2f}" in text for row in by_name.values() for value in row.values())
+    for figure in result["figures"]:
+        for arm in figure["arms"]:
+            assert all(f"{value:g}" in text for run in arm["runs"]
+                       for value in run["completion_ms"])
+            assert all(math.isfinite(value) and f"{value:.2f}" in text
+                       for value in arm["columns_s"].values())
+    for value in ("120001", "2000.02", "30000", "1500"):
+        assert value in text
+    files = write_files(make_page(result), tmp_path)
+    assert json.loads(files[1].read_text()) == result and PROGRAM == "steady"
+
+
+def test_trees_before_and_after_each_change(dynamic_with):
+    """The tree on the network as it is then, and what the one before it would cost. Catches one that
+    knows nothing of the changes before."""
+    figures = dynamic_with()["figures"]
+    assert [[moment["call"] for moment in figure["trees"]] for figure in figures] == [
+        [0, 1], [0, 1], [0, 4, 8, 12, 16]]
+    before, *later = figures[2]["trees"]
+    assert before["kept_ms"] == pytest.approx(364.1 / 2 + 13.5 / 2 + 332.8 / 2 + 14.9 / 2 + 0.5, abs=1)
+    changed = [(4, 6), (12, 16), (12, 20), (0, 2)]
+    for moment, in_use in zip(later, ({(12, 20)}, {(12, 16), (12, 20)}, {(12, 16)}, {(12, 16)}), strict=True):
+        links = {tuple(sorted(message[:2])) for message in moment["messages"]}
+        assert len(links) == 23 and links.intersection(changed) == in_use
+    assert later[0]["kept_ms"] > 4999.5 and later[3]["kept_ms"] < 400
+
+
+def test_over_which_tree_the_last_broadcasts_went(contender):
+    """As the library remembers it, its messages from the root on."""
+    run = steady_run(contender("auto"), [0.0], [1.0])
+    of_class = run.measurement.communicator["classes"][0]
+    assert six_sites_dynamic.last_tree(run) is None
+    of_class["rulings"][-1]["tree"] = [12] * 11 + [0, -1] + [12] * 11
+    sent = six_sites_dynamic.last_tree(run)
+    assert len(sent) == 23 and sent[-1][:2] == [0, 11] and sent[-1][2] > sent[0][2] == 14.9 / 2
+
+
+def test_time_line(dynamic_with):
+    """A link is paler until its broadcast, and each arm has a dot where it took changes up."""
+    result = dynamic_with()
+    svg = ElementTree.fromstring(time_line(result["figures"][2]))
+    pale, full = list(svg.iter("rect"))[:2]
+    assert float(full.get("width")) / float(pale.get("width")) == pytest.approx(17 / 4, rel=0.03)
+    told = [circle.find("title").text for circle in svg.iter("circle")]
+    assert told == ["broadcast 2: a new spanning tree", "broadcast 5: a new spanning tree"] * 5
+    page = str(make_page(result))
+    assert "The spanning tree before and after is that of Figure 5." in page
+    assert "From broadcast 8 on, link 12-16 changed" in page
+
+
+def test_page_of_a_result_without_trees(dynamic_with):
+    """As the study left it when it did not record them."""
+    result = dynamic_with()
+    for figure in result["figures"]:
+        del figure["trees"]
+        for arm in figure["arms"]:
+            for run in arm["runs"]:
+                del run["last_tree"]
+    assert "before and after" not in " ".join(checked(str(make_page(result))).text)
+
+
+def test_page_of_few_arms(dynamic_with):
+    checked(str(make_page(dynamic_with(failing=("MST", "mutirao's default")))))

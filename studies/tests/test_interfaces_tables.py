@@ -1,0 +1,87 @@
+"""What the study of interfaces makes of its measurements: statements, tables, page and image."""
+
+import struct
+import zlib
+
+import pytest
+
+from made_up_interfaces import NAMES, interfaces_result
+from mutirao_studies.paper_002 import interfaces_page, interfaces_tables
+from mutirao_studies.paper_002.interfaces_statements import verdicts
+from mutirao_studies.paper_002.png import png, points_of_pgm
+
+
+def as_in_the_paper(name, workers, side):
+    """Sockets first and PVM last with short messages, PVM first with four workers and long ones."""
+    order = {"sockets": 1.0, "via": 1.06, "lam": 1.04, "openmpi-5": 0.1, "pvm": 1.2}[name]
+    if name == "pvm" and workers == 4 and side >= 25:
+        order = 1.02 if side == 25 else 0.9
+    return order * 16 / workers * {10: 1.05, 25: 1.0, 50: 1.1, 100: 1.2}[side]
+
+
+def test_the_papers_own_outcome_bears_out_its_statements():
+    """Catches checks that look at the wrong cells, or take Open MPI for the paper's MPI."""
+    found = {(verdict.source, verdict.statement[:12]): verdict.holds
+             for verdict in verdicts(interfaces_result(as_in_the_paper))}
+    wrong = {key: holds for key, holds in found.items() if holds != "yes"}
+    assert wrong == {("Section 4", "In most case"): "in 14 of 16", ("Table 2", "Workers comp"): "no"}
+
+
+def test_the_opposite_bears_out_none():
+    result = interfaces_result(lambda *cell: 4 - as_in_the_paper(*cell) * cell[1] / 16)
+    assert {verdict.holds for verdict in verdicts(result)} == {"no"}
+
+
+def test_what_was_not_measured_is_not_judged():
+    result = interfaces_result(as_in_the_paper, workers=(2,), sides=(10,), names=["sockets"])
+    assert {verdict.holds for verdict in verdicts(result)} <= {"not measured", "yes"}
+    assert sum(verdict.holds == "yes" for verdict in verdicts(result)) == 0
+
+
+def test_another_mpi_stands_in_for_lam():
+    without = {name: title for name, title in NAMES.items() if name != "lam"}
+    result = interfaces_result(as_in_the_paper, names=without)
+    slightly = next(verdict for verdict in verdicts(result) if "slightly" in verdict.statement)
+    assert "0.10 times" in slightly.here
+
+
+def test_tables_fit_the_terminal(capsys):
+    result = interfaces_result(as_in_the_paper)
+    result["transports"][-1]["killed"] = {}  # it failed before that
+    interfaces_tables.print_tables(result)
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= 80
+    for text in ("Figure 3", "Figure 6", "Table 2", "3.755", "gRPC left out", "1.020 times", "12808",
+                 "10028", "the job ended with 137", "another took its task", "not tried"):
+        assert text in said
+
+
+def test_page_and_image(tmp_path):
+    files = interfaces_page.write_page(interfaces_result(as_in_the_paper), tmp_path)
+    assert {path.name for path in files} == {f"interfaces.{end}" for end in ("html", "json", "png")}
+    page = (tmp_path / "interfaces.html").read_text()
+    for text in ("Figure 7", "one difference", "gRPC left out", "--only sockets,pvm", "ab" * 32):
+        assert text in page
+    assert "$" not in page.partition("<body>")[2]
+    assert (tmp_path / "interfaces.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_png_holds_the_points():
+    points = bytes(range(9))
+    image = png(3, points, [(n, n, n) for n in range(256)])
+    chunks, at = {}, 8
+    while at < len(image):
+        length, kind = struct.unpack(">I4s", image[at:at + 8])
+        content = image[at + 8:at + 8 + length]
+        assert struct.unpack(">I", image[at + 8 + length:at + 12 + length])[0] == zlib.crc32(
+            kind + content)
+        chunks[kind], at = content, at + 12 + length
+    rows = zlib.decompress(chunks[b"IDAT"])
+    assert b"".join(rows[4 * row + 1:4 * row + 4] for row in range(3)) == points
+    assert struct.unpack(">II", chunks[b"IHDR"][:8]) == (3, 3) and len(chunks[b"PLTE"]) == 768
+
+
+def test_points_of_pgm():
+    assert points_of_pgm(b"P5\n2 2\n255\na\nbc") == b"a\nbc"
+    with pytest.raises(ValueError):
+        points_of_pgm(b"P6\n2 2\n255\nabcd")

@@ -1,0 +1,207 @@
+"""Loops natively and with mutirao in turns, with jobs that are made up; what is drawn, and ratios of pairs."""
+
+import itertools
+import json
+
+import pytest
+
+from made_up import NoLab, mpi_named
+from mutirao.base.errors import UsageError
+from mutirao.lab.network import HostNetwork
+from mutirao.measure.intervals import ratio_of_pairs
+from mutirao.run.launch import CompletedRun
+from mutirao.run.mpis import found_mpis
+from mutirao_studies.bars import loops as bars_of_loops
+from mutirao_studies.commands import study
+from mutirao_studies.loops import loops, loops_drawn, loops_page
+from mutirao_studies.loops.loops import Plan
+from mutirao_studies.loops.loops_drawn import Loop
+from pages import assert_stands_alone
+
+SEEDS = ["01234567", "89abcdef"]
+
+
+def test_a_ratio_of_pairs_and_its_interval():
+    """Computed by hand: logarithms 0, ln 4; mean ln 2; standard error ln 2; t = 12.706."""
+    ratio = ratio_of_pairs([(3.0, 3.0), (8.0, 2.0)])
+    assert ratio.value == pytest.approx(2)
+    assert ratio.low == pytest.approx(2 ** (1 - 12.706)) and ratio.high == pytest.approx(2 ** (1 + 12.706))
+    assert ratio_of_pairs([(3.0, 2.0)]).to_dict() == {"low": None, "value": pytest.approx(1.5), "high": None}
+    narrow = ratio_of_pairs([(2.0, 1.0)] * 40)
+    assert narrow.low == pytest.approx(2) == narrow.high
+
+
+def test_what_is_drawn_stays_within_its_limits_and_is_the_same_again():
+    drawn = [loop for number in range(60) for loop in loops_drawn.drawn_loops(f"{number:08x}")]
+    again = loops_drawn.drawn_loops("00000000")
+    assert [(loop.items, loop.network.latency_us) for loop in again] == [
+        (loop.items, loop.network.latency_us) for loop in drawn[:12]]
+    assert {len(loop.network.site_names) for loop in drawn} == {2, 3, 4}
+    trips_ms = [loop.network.round_trip_us(a, b) / 1000 for loop in drawn
+                for a, b in itertools.combinations(range(loop.network.host_count), 2)
+                if loop.network.sites[a] != loop.network.sites[b]]
+    assert 3 <= min(trips_ms) < 5 and 60 < max(trips_ms) <= 80
+    words = [[item.split(":") for item in loop.items] for loop in drawn]
+    gaps = [int(value) for each in words for name, value in each if name == "compute"]
+    assert len(gaps) < len(drawn) and 0 <= min(gaps) and 150 < max(gaps) <= 200
+    calls = [(name, int(value)) for each in words for name, value in each if name != "compute"]
+    assert all(length % 8 == 0 for _, length in calls)
+    assert 8 <= min(length for _, length in calls) < 20
+    assert 3_000_000 < max(length for name, length in calls if name == "allreduce") <= 4_000_000
+    assert max(length for name, length in calls if name == "alltoall") <= 500_000
+    assert {len(each) - ("compute" in dict(each)) for each in words} == {1, 2, 3}
+
+
+def test_seeds_are_the_first_words_of_the_hash():
+    assert loops_drawn.seeds_of("0123456789abcdef0011223344") == ["01234567", "89abcdef", "00112233"]
+
+
+def test_loops_are_chosen_by_name_or_its_first_part():
+    def names(*only):
+        return [loop.name for loop in loops.chosen_loops(only, SEEDS)]
+
+    assert names("sgd") == ["sgd/A", "sgd/B"] and names("k-means/A") == ["k-means/A"]
+    assert names("89abcdef") == [f"89abcdef/{number}" for number in range(1, 13)]
+    assert len(names()) >= 4 + 24
+    with pytest.raises(UsageError, match="sgd/C"):
+        names("sgd/C")
+
+
+class Jobs:
+    """In the place of launch(): so many seconds by what is asked."""
+
+    def __init__(self, seconds_of):
+        self.seconds_of, self.asked = seconds_of, []
+
+    def __call__(self, _mpi, argv, _ranks, *, settings, native, **_options):
+        arm = ("native" if native else "known" if settings.get("start") == "wait" else "default")
+        steps = int(argv[1])
+        self.asked.append((arm, steps, dict(settings)))
+        seconds = self.seconds_of(arm, steps, len(self.asked))
+        line = json.dumps({"steps": steps, "seconds": seconds, "quarter_seconds": [seconds / 4] * 4},
+                          separators=(",", ":"))
+        return CompletedRun(0, [line], "", 1.0, command=[], report=None if native else {"communicators": []})
+
+
+class CountingLab(NoLab):
+    def __init__(self, network):
+        self.network, self.sent = network, 0
+
+    def counters(self):
+        self.sent += 1
+        return self
+
+    def packets_among(self, _hosts):
+        return self.sent
+
+
+@pytest.fixture
+def measured(monkeypatch, tmp_path):
+    def run(seconds_of, plan, only=("sgd/A",), mpis=("openmpi-5",)):
+        jobs = Jobs(seconds_of)
+        monkeypatch.setattr(loops, "launch", jobs)
+        monkeypatch.setattr(loops, "find_mpi", lambda name: mpi_named(name, tmp_path))
+        monkeypatch.setattr(loops.Mpi, "program", lambda _mpi, name: tmp_path / name)
+        monkeypatch.setattr(loops.Lab, "up", lambda network, **_options: CountingLab(network))
+        return loops.run_study(mpis, loops.chosen_loops(only, SEEDS), plan), jobs.asked
+
+    return run
+
+
+SECONDS = {"native": 10.0, "default": 6.0, "known": 5.0}
+
+
+def test_arms_take_turns_and_each_default_run_has_a_fresh_profile(measured):
+    result, asked = measured(lambda arm, *_: SECONDS[arm], Plan(2, 2, warm=True))
+    assert [arm for arm, _, _ in asked] == ["native", "default", "default", "known",
+                                            "known", "default", "default", "native"]
+    assert {steps for _, steps, _ in asked} == {40}
+    profiles = [settings.get("profile") for arm, _, settings in asked if arm == "default"]
+    assert profiles[0] == profiles[1] != profiles[2] == profiles[3]
+    [row] = result["loops"]
+    assert row["ratio"]["value"] == pytest.approx(0.6) and row["default_share"] == pytest.approx(0.8)
+    assert row["warm_share"] == pytest.approx(0.8) and not row["harm"]
+    assert result["summary"]["default_share"] == {"loops": 1, "median": pytest.approx(0.8),
+                                                  "least": pytest.approx(0.8)}
+
+
+def test_what_is_said_is_held_against_the_clock():
+    def pair(native_s, default_s, said):
+        return {"native": {"seconds": native_s}, "default": {"seconds": default_s, "said": said}}
+
+    pairs = [pair(10, 6, {"saved_s": 3.9, "error_s": 0.2}), pair(10, 6, {"saved_s": 3.0, "error_s": 0.3}),
+             pair(10, 12, {"saved_s": -1.9, "error_s": 0.2}), pair(10, 6, None)]
+    said = loops._said_against_the_clock([{"pairs": pairs[:2]}, {"pairs": pairs[2:]}])
+    assert said == {"jobs": 4, "known": 3, "right": 2, "widest": pytest.approx(0.1)}
+    met = [finding.met for finding in bars_of_loops.said_findings(said)]
+    assert met == [False, False]
+    assert all(finding.met for finding in bars_of_loops.said_findings(
+        {"jobs": 20, "known": 19, "right": 18, "widest": 0.04}))
+
+
+def test_pairs_go_on_until_it_is_clear(measured):
+    def noisy(arm, _steps, number):
+        return 10.0 * (1 + 0.4 * (arm == "default") * (number % 2)) * (1 if arm != "known" else 0.9)
+
+    result, _ = measured(noisy, Plan(2, 5))
+    assert len(result["loops"][0]["pairs"]) == 5
+    assert result["loops"][0]["default_share"] is None  # there is too little to win
+    slow, _ = measured(lambda arm, *_: {"native": 5.0, "default": 6.0, "known": 5.0}[arm], Plan(2, 5))
+    assert len(slow["loops"][0]["pairs"]) == 2 and slow["summary"]["harmed"] == ["sgd/A openmpi-5"]
+
+
+def test_drawn_loops_take_as_long_natively_as_is_asked(measured):
+    result, asked = measured(lambda arm, steps, _number: steps * 0.1, Plan(1, 1), ("01234567/3",))
+    assert asked[0][1] == 8 and [steps for _, steps, _ in asked[1:]] == [120] * 3
+    assert result["loops"][0]["title"].startswith(("2 sites", "3 sites", "4 sites"))
+
+
+def test_tables_and_page(measured, capsys):
+    result, _ = measured(lambda arm, *_: SECONDS[arm], Plan(2, 2, warm=True), ("sgd", "89abcdef"),
+                         ("openmpi-5", "mpich-5"))
+    loops.print_tables(result)
+    shown = capsys.readouterr().out
+    assert [line for line in shown.splitlines() if len(line) > 80] == []
+    assert "0.600" in shown and "geometric means of 28 loops: 0.600 x native" in shown
+    text = " ".join(assert_stands_alone(str(loops_page.make_page(result))).text)
+    assert "0.600 ×" in text and "89abcdef/12" in text
+
+
+@pytest.mark.parametrize("text, pairs", [("3", (3, 3)), ("4-12", (4, 12))])
+def test_numbers_of_pairs(text, pairs):
+    assert study._pairs(text) == pairs
+    for wrong in ("0", "4-", "12-4", "x", "40"):
+        with pytest.raises(study.ArgumentTypeError):
+            study._pairs(wrong)
+
+
+
+
+def test_in_a_lab(lab_possible):
+    """Each arm is really run: natively, by rulings that nobody waits for, and by such that are waited for."""
+    mpi = next((mpi for mpi in found_mpis() if mpi.built), None)
+    if mpi is None:
+        pytest.skip("no MPI library")
+    network = HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 1, name="two hosts")
+    loop = Loop("short", network, ["compute:5", "allreduce:8", "broadcast:24"], 20)
+    result = loops.run_study([mpi.name], [loop], Plan(1, 1, scale=1.5))
+    [row] = result["loops"]
+    [pair] = row["pairs"]
+    assert row["steps"] == 30
+    assert all(run["seconds"] > 30 * (0.005 + 0.010) for run in pair.values())
+    assert pair["native"]["ran"] == []
+    assert {"allreduce 8", "broadcast 24"} <= {ran.partition(" B: ")[0] for ran in pair["known"]["ran"]}
+
+
+def test_messages_that_arrive_together_do_not_make_a_job_of_hours(monkeypatch):
+    """A trip of 350 ms, within which 250 steps go on their way and arrive."""
+    probed = []
+
+    def made_up_run(_loop, _mpi, _lab, count, *_):
+        probed.append(count)
+        ends_s = [0.35 + count * quarter / 4 * 0.0014 for quarter in range(1, 5)] if count > 8 else [0.35] * 4
+        return {"quarter_seconds": [end - begin for begin, end in zip([0, *ends_s], ends_s, strict=False)]}
+
+    monkeypatch.setattr(loops, "_run", made_up_run)
+    assert loops.steps_for(None, None, None, 70) == pytest.approx(50_000, abs=1)
+    assert len(probed) == 2 and probed[0] == 8

@@ -1,0 +1,390 @@
+"""`mutirao study ping-pong`: what is read, what is made of it, what is skipped; then the programs."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from made_up import counters
+from mutirao.base.errors import Failure, UsageError
+from mutirao.base.paths import ROOT
+from mutirao.lab.lab import Lab
+from mutirao.pages.line_chart import Line, Point, line_chart
+from mutirao.run.launch import launch
+from mutirao.run.mpis import found_mpis
+from mutirao_studies.commands.study import STUDIES
+from mutirao_studies.paper_003 import java, ping_pong, ping_pong_ways
+from mutirao_studies.paper_003.ping_pong import SITUATIONS, plan_for
+from mutirao_studies.paper_003.ping_pong_causes import calls_in, quick_causes
+from mutirao_studies.paper_003.ping_pong_page import make_page
+from mutirao_studies.paper_003.ping_pong_tables import claim_lines, over, print_tables, ratios_to_c
+from mutirao_studies.paper_003.ping_pong_times import Times, combined, median_ranks, ratio, ratios, read_times
+from mutirao_studies.paper_003.ping_pong_ways import BY_KEY, WAYS, Change, Work
+from pages import checked
+
+SECONDS = 60
+
+
+def test_the_first_round_trip_stands_apart_and_all_are_halved():
+    lines = ["noise", "ping-pong 1 9000 4000 2000 6000", "ping-pong 8 1 2 3 4"]
+    one, eight = read_times(lines, [1, 8], 4)
+    assert (one.first_us, one.median_us, one.count) == (4.5, 2.0, 3)
+    assert (one.low_us, one.high_us) == (1.0, 3.0)
+    assert eight.length_bytes == 8 and eight.median_us == 0.0015
+
+
+@pytest.mark.parametrize("lines, said", [
+    ([], "0 of 3 round trips of 1 bytes"), (["ping-pong 1 5 6"], "2 of 3"),
+    (["ping-pong 1 5 x 6"], "cannot read"), (["ping-pong"], "cannot read")])
+def test_what_is_not_told_is_refused(lines, said):
+    with pytest.raises(Failure, match=said):
+        read_times(lines, [1], 3)
+
+
+def test_the_interval_holds_the_median_of_all_in_95_of_100():
+    """Against drawing itself: exponential values, whose median is log 2."""
+    draw = random.Random(1)
+    held = 0
+    for _ in range(1000):
+        values = sorted(draw.expovariate(1) for _ in range(99))
+        low, high = median_ranks(99)
+        held += values[low] <= 0.693147 <= values[high]
+    assert 930 <= held <= 985
+    assert median_ranks(3) == (0, 2) and median_ranks(1) == (0, 0)
+
+
+def row(length_bytes, us, by=1.0):
+    return Times(length_bytes, 9, 3 * us, us, us / by, us * by, us, us).to_dict()
+
+
+def test_ratios_are_as_far_apart_as_the_intervals_allow():
+    value = ratio(row(1, 6.0, 2), row(1, 3.0, 1.5))
+    assert (value.value, value.low, value.high) == (2.0, pytest.approx(3 / 4.5), 6.0)
+
+
+def test_each_round_has_a_ratio_of_its_own():
+    """Catches a machine that was busy while one of the two ran: here in the second of three rounds both
+    were ten times slower, and in the third one way only."""
+    way = [[row(1, 6.0)], [row(1, 66.0)], [row(1, 60.0)]]
+    base = [[row(1, 3.0)], [row(1, 30.0)], [row(1, 3.0)]]
+    value = ratios(way, base)[1]
+    assert (value.value, value.low, value.high) == (2.2, 2.0, 20.0)
+    [together] = combined(way)
+    assert [together[name] for name in ("median_us", "low_us", "high_us", "count")] == [60, 6, 66, 27]
+    assert isinstance(together["length_bytes"], int)
+    assert combined(way[:1]) == way[0] and ratios(way[:1], base[:1])[1].value == 2.0
+
+
+def test_the_ways_take_turns(monkeypatch):
+    """C first in each round; what fails once is not tried again."""
+    tried = []
+
+    def run(way, work, _lab, _change, timeout_s):
+        tried.append(way.key)
+        if way.key == "direct-intel" and len(tried) > 4:
+            raise Failure("it broke")
+        return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
+
+    monkeypatch.setattr(ping_pong_ways.Way, "run", run)
+    monkeypatch.setattr(ping_pong, "_QUICK_SITUATIONS", ("one-host",))
+    monkeypatch.setattr(ping_pong, "CAUSES", ())
+    result = ping_pong.run_study(["intel"], quick=True, trips=100)
+    once = ["c-intel", "foreign-intel", "arrays-intel", "direct-intel"]
+    assert tried == [*once, *once, *once[:3], *once[:3]]
+    assert (result["rounds"], result["trips"]) == (4, 25)
+    [situation] = result["situations"]
+    assert [way["key"] for way in situation["ways"]] == once[:3]
+    assert result["left_out"] == [{"title": "Java, Intel MPI, direct buffers", "reason": "it broke"}]
+
+
+SIZES = (1, 1024, 1 << 20)
+
+
+def made_up_way(key, factor):
+    way = BY_KEY[key]
+    times = [row(length, factor * us, 1.1)
+             for length, us in zip(SIZES, (10.0, 20.0, 900.0), strict=True)]
+    return {"key": key, "title": way.title, "language": way.language, "base": way.base,
+            "mpi": way.mpi, "overruns": 0, "times": times, "rounds": [times]}
+
+
+def made_up_result():
+    ways = [made_up_way("c-mpich-5", 1), made_up_way("c-intel", 1), made_up_way("arrays-intel", 2),
+            made_up_way("direct-intel", 0.5), made_up_way("arrays-express", 9),
+            made_up_way("arrays-openmpi-4", 1)]
+    causes = [{"question": cause.question, "base": cause.base, "changed": cause.changed,
+               "situation": cause.situation, "way": cause.way, "trips": 9,
+               "rows": [{"base": row(length, 30), "changed": row(length, 44000)}
+                        for length in cause.sizes_bytes]} for cause in ping_pong.CAUSES]
+    counts = [{"way": "arrays-express", "length_bytes": 65536, "send": 2.0, "receive": 4.0,
+               "wait": 12345.67, "futex": 8.0, "packets": 99.5}]
+    return {"study": "ping-pong", "mutirao": "0", "quick": False, "mpis": [], "only": [], "made": "now",
+            "seconds": 1, "machine": {"processors": 2, "system": "x", "load_before": 0.1},
+            "versions": ["MPICH 5.9.9", "Java 25"], "trips": 10, "rounds": 1, "sizes_bytes": list(SIZES),
+            "situations": [{"key": each.key, "title": each.title, "preset": each.preset,
+                            "ways": ways} for each in SITUATIONS],
+            "causes": causes, "counts": counts,
+            "left_out": [{"title": "C, Open MPI 4", "reason": "it is <not> there"}]}
+
+
+def test_each_way_is_set_beside_c_on_its_own_library():
+    result = made_up_result()
+    situation = result["situations"][0]
+    by_key = {way["key"]: way for way in situation["ways"]}
+    assert over(ratios_to_c(situation, by_key["direct-intel"]), 1, 8192).value == 0.5
+    assert over(ratios_to_c(situation, by_key["arrays-express"]), 1, 8192).value == 9
+    assert ratios_to_c(situation, by_key["arrays-openmpi-4"]) == {}  # its C did not run
+    small, large = (line for line in claim_lines(result) if line.startswith("one host"))
+    assert small == "one host: 0.50 to 9.00 in 3 ways of Java; within 25% of the paper's: 1"
+    assert large.endswith("within 5% of the paper's: 0")
+
+
+def test_tables_fit_a_terminal(capsys):
+    print_tables(made_up_result())
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "C, Open MPI 4 left out: it is <not> there" in lines
+    assert ["C,", "MPICH", "5", "10.0", "20.0", "900.0"] in map(str.split, lines)
+
+
+def test_the_page_is_whole_and_stands_alone():
+    page = checked(str(make_page(made_up_result())))
+    assert page.loads == []
+    text = " ".join(page.text)
+    for part in ("MPJ Express", "it is <not> there", "Delayed acknowledgements", "44000"):
+        assert part in text
+
+
+def test_lines_on_logarithmic_axes():
+    """Ten times longer is one step up, twice as many bytes one step to the right."""
+    svg = line_chart([Line("x", "l0", [Point(1, 1, 1, 1), Point(2, 10, 9, 11), Point(4, 100, 9, 200)])],
+                     100, 1)
+    curve = svg.partition('class="curve l0" d="M')[2].partition('"')[0]
+    (ax, ay), (bx, by), (cx, cy) = (map(float, pair.split(",")) for pair in curve.split("L"))
+    assert bx - ax == pytest.approx(cx - bx, abs=0.2) and ay - by == pytest.approx(by - cy, abs=0.2)
+    assert ax < bx and ay > by
+
+
+def test_system_calls_are_summed_over_ranks():
+    table = """% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+ 90.00    0.012345           7       120        60 read
+ 10.00    0.000012           1        20           writev
+100.00    0.012357           8       140        60 total
+"""
+    assert calls_in([table, table]) == {"read": 240, "writev": 40}
+
+
+def test_what_is_said_beforehand():
+    full, quick = plan_for(False, None, None), plan_for(True, None, None)
+    assert len(full.work.sizes_bytes) == 21 and full.work.sizes_bytes[-1] == 1 << 20
+    assert full.work.trips * full.rounds == 2000 and sum(full.expected_s) > 14 * 700
+    assert sum(quick.expected_s) < 90
+    assert {cause.question for cause in full.causes} == {
+        cause.question for cause in quick_causes(full.causes)}
+    assert {way.mpi for way in plan_for(False, None, ["intel"]).ways} == {"intel"}
+
+
+def test_situations_asked_for_are_measured_alone_with_their_causes():
+    plan = plan_for(False, None, None, ["100mbit"])
+    assert [situation.key for situation in plan.situations] == ["100mbit"] and not plan.counted
+    assert {cause.question for cause in plan.causes} == {"Nagle's algorithm", "Delayed acknowledgements"}
+    assert [each.key for each in plan_for(True, None, None, ["unlimited"]).situations] == ["unlimited"]
+    text = "".join(map(str, vars(make_page({**made_up_result(), "only": ["1gbit", "unlimited"]})).values()))
+    assert "--only 1gbit,unlimited --trips" in text
+
+
+def test_every_situation_is_a_preset_with_its_bandwidth():
+    for situation in SITUATIONS:
+        if situation.preset:
+            network = ping_pong.load_preset(situation.preset)
+            assert network.host_count == 2 and network.most_mbit(0, 1) == situation.mbit
+
+
+def test_what_is_missing_is_skipped_once_and_the_rest_goes_on(monkeypatch, capsys):
+    def run(way, work, _lab, _change, timeout_s):
+        if way.language != "C":
+            raise Failure("no Java run time (run scripts/setup.sh --studies)")
+        return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
+
+    monkeypatch.setattr(ping_pong_ways.Way, "run", run)
+    monkeypatch.setattr(ping_pong, "_QUICK_SITUATIONS", ("one-host",))
+    monkeypatch.setattr(ping_pong, "CAUSES", ())
+    result = ping_pong.run_study(["intel"], quick=True)
+    assert [way["key"] for way in result["situations"][0]["ways"]] == ["c-intel"]
+    assert len(result["left_out"]) == 3
+    assert ("Java, Intel MPI, arrays skipped: no Java run time (run scripts/setup.sh --studies)"
+            in capsys.readouterr().err)
+    assert json.loads(json.dumps(result)) == result
+    with pytest.raises(UsageError, match="mpich-4"):
+        plan_for(True, None, ["mpich-4"])
+
+
+def test_nothing_to_measure_is_a_failure(monkeypatch):
+    def run(*_arguments, timeout_s):
+        raise UsageError("MPI intel is not installed (run scripts/setup.sh --with-intel)")
+
+    monkeypatch.setattr(ping_pong_ways.Way, "run", run)
+    monkeypatch.setattr(ping_pong, "_QUICK_SITUATIONS", ("one-host",))
+    with pytest.raises(Failure, match="MPI intel is not installed"):
+        ping_pong.run_study(["intel"], quick=True)
+
+
+def test_a_host_that_allows_no_lab(monkeypatch):
+    """What needs none is measured all the same."""
+    def run(_way, work, _lab, _change, timeout_s):
+        return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
+
+    def up(_network):
+        raise Failure("cannot make network namespaces")
+
+    monkeypatch.setattr(ping_pong_ways.Way, "run", run)
+    monkeypatch.setattr(ping_pong.Lab, "up", up)
+    result = ping_pong.run_study(["intel"], quick=True)
+    assert [each["key"] for each in result["situations"]] == ["one-host"]
+    assert result["left_out"] == [{"title": "two hosts, 100 Mbit/s",
+                                   "reason": "cannot make network namespaces"}]
+
+
+def test_a_way_round_the_lab_is_refused(monkeypatch):
+    """Catches both ranks on one host of the lab."""
+    class SilentLab:
+        def counters(self):
+            return counters(2, 7)
+
+    monkeypatch.setattr(ping_pong_ways.Way, "run", lambda *_arguments, timeout_s: [
+        Times.of(1, [9000, 9000])])
+    with pytest.raises(Failure, match="no packet crossed the lab"):
+        ping_pong._measure_way(WAYS[0], SITUATIONS[-1], SilentLab(), Work((1,), 2))
+
+
+def test_a_host_without_java(monkeypatch, tmp_path):
+    monkeypatch.setattr(java, "ENVIRONMENTS", tmp_path)
+    with pytest.raises(Failure, match="setup.sh --studies") as failure:
+        BY_KEY["arrays-express"].run(Work((1,), 2), None, Change(), 9)
+    assert "\n" not in str(failure.value)
+
+
+def test_the_study_is_on_the_command_line():
+    assert STUDIES[ping_pong.STUDY].takes_trips
+
+
+@pytest.fixture(scope="module")
+def mpi():
+    for each in found_mpis():
+        if (each.build_folder / ping_pong_ways.PROGRAM).is_file():
+            return each
+    pytest.skip("no MPI library")
+
+
+def c_way(mpi):
+    return replace(BY_KEY["c-mpich-5"], mpi=mpi.name)
+
+
+@pytest.mark.parametrize("key", [way.key for way in WAYS])
+def test_each_way_on_this_host(mpi, key):
+    """Every language checks each byte itself."""
+    way = BY_KEY[key]
+    try:
+        times = way.run(Work((1, 3, 65536), 4), None, Change(), SECONDS)
+    except (Failure, UsageError) as reason:
+        if any(word in str(reason) for word in ("not installed", "setup", "make build")):
+            pytest.skip(str(reason).splitlines()[0])
+        raise
+    assert [each.length_bytes for each in times] == [1, 3, 65536]
+    assert all(each.median_us > 0 for each in times)
+
+
+@pytest.mark.parametrize("index", [0, 20])
+def test_a_wrong_byte_ends_the_c_program(mpi, tmp_path, index):
+    """A library between program and MPI changes one byte of what arrives."""
+    source, library = tmp_path / "wrong.c", tmp_path / "wrong.so"
+    source.write_text(f"""#include <mpi.h>
+int MPI_Recv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+             MPI_Status* status) {{
+    const int code = PMPI_Recv(data, count, type, from, tag, comm, status);
+    ((char*)data)[{index}] ^= 64;
+    return code;
+}}
+""")
+    subprocess.run([mpi.wrapper, "-shared", "-fPIC", "-o", library, source], check=True,
+                   env={**os.environ, **mpi.environment()})
+    argv = [str(mpi.program("ping_pong")), "--sizes", "4096", "--trips", "3"]
+
+    # Only on one rank, or the second error would undo the first.
+    one = ["sh", "-c", f'case "$PMI_RANK$OMPI_COMM_WORLD_RANK" in 0*) LD_PRELOAD={library};'
+           ' export LD_PRELOAD;; esac; exec "$@"', "sh"]
+    wrong = launch(mpi, [*one, *argv], 2, native=True, capture=True, timeout_s=SECONDS)
+    assert wrong.returncode and f"wrong bytes came back (4096 bytes, at {index})" in wrong.errors
+
+
+@pytest.mark.parametrize("words", [["--sizes", "0", "--trips", "3"], ["--sizes", "1,", "--trips", "3"],
+                                   ["--trips", "3"]])
+def test_wrong_arguments_of_the_c_program(mpi, words):
+    run = launch(mpi, [str(mpi.program("ping_pong")), *words], 2, native=True, capture=True,
+                 timeout_s=SECONDS)
+    assert run.returncode and "usage: ping_pong" in run.errors
+
+
+def test_across_two_hosts_the_cable_is_felt(mpi, lab_possible):
+    situation = next(each for each in SITUATIONS if each.key == "100mbit")
+    with Lab.up(ping_pong.load_preset(situation.preset)) as lab:
+        measured = ping_pong._measure_way(c_way(mpi), situation, lab, Work((1, 65536), 5))
+    assert measured["times"][1]["median_us"] >= 65536 * 8 / 100
+
+
+def running(token):
+    """Ids of the processes with the token among their arguments."""
+    ids = set()
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/cmdline", "rb") as line:
+                if token.encode() in line.read():
+                    ids.add(int(entry))
+        except OSError:
+            pass
+    return ids
+
+
+INTERRUPTED = """
+import signal
+from dataclasses import replace
+from mutirao_studies.paper_003.ping_pong import SITUATIONS, _place
+from mutirao_studies.paper_003.ping_pong_ways import BY_KEY, Change, Work
+signal.signal(signal.SIGINT, signal.default_int_handler)
+way = BY_KEY["{key}"]
+if way.mpi:
+    way = replace(way, mpi="{mpi}")
+situation = next(each for each in SITUATIONS if each.key == "{situation}")
+with _place(situation) as lab:
+    way.run(Work((1, 1 << 20), {token}), lab, Change(), 600)
+"""
+
+
+@pytest.mark.parametrize("key, situation", [
+    ("c-mpich-5", "one-host"), ("c-mpich-5", "100mbit"), ("arrays-express", "100mbit")])
+def test_ctrl_c_leaves_nothing(mpi, lab_possible, key, situation):
+    if key == "arrays-express":
+        try:
+            ping_pong_ways._express_ranks(Work((1,), 2), None, Change())
+        except Failure as reason:
+            pytest.skip(str(reason))
+    token = str(random.randrange(10**5, 9 * 10**5))
+    script = INTERRUPTED.format(key=key, mpi=mpi.name, situation=situation, token=token)
+    process = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.PIPE,
+                               text=True)
+    try:
+        end = time.monotonic() + SECONDS
+        while len(running(token) - {process.pid}) < 3:  # both ranks and what started them
+            assert process.poll() is None and time.monotonic() < end, "did not start"
+            time.sleep(0.05)
+    finally:
+        process.send_signal(signal.SIGINT)
+    assert "KeyboardInterrupt" in process.communicate(timeout=SECONDS)[1]
+    assert running(token) == set()

@@ -1,0 +1,298 @@
+"""The steady program as the studies run it, reactions as they are judged, and overheads; once in a
+small lab."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from made_up import NoLab, calls_of, counters, mpi_named, report, ruling
+from made_up_steady import adaptation, steady_run
+from mutirao.base.errors import Failure
+from mutirao.lab.lab import Lab
+from mutirao.lab.network import HostNetwork
+from mutirao.measure import measure
+from mutirao.measure.measure import Contender
+from mutirao.run.launch import CompletedRun
+from mutirao.run.mpis import found_mpis
+from mutirao_studies.paper_000 import overhead, overhead_page, reaction, reaction_page
+from mutirao_studies.paper_000.reaction import RECOVERS, WORSENS, reaction_s
+from mutirao_studies.paper_000.steady import Pace, run_steady
+from pages import assert_stands_alone
+
+TIMES = ('{"bytes":24,"root":1,"every_ms":0,"whole_ms":900.5,"stopped_ms":12.5,"first_ms":50.0,'
+         '"begin_ms":[100.0,200.0,300.0],"rank_0_begin_ms":[90.0,190.0,290.0],'
+         '"completion_ms":[11.0,12.0,10.0]}')
+
+
+class FourHosts:
+    network = HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)
+    packets = 0
+
+    def counters(self):
+        self.packets += 1
+        return counters(4, self.packets)
+
+
+def run_with(monkeypatch, contender, lines, pace, on_begin=None, bounds=(10.0, 10.0, 10.0)):
+    """run_steady() with a launcher that says these lines and notes which files say go by then."""
+    def fake_launch(_mpi, argv, _ranks, *, on_line, settings, **_options):
+        fake_launch.argv = argv
+        fake_launch.settings = settings
+        fake_launch.go = []
+        for line in lines:
+            on_line(line)
+            if "--go" in argv:
+                folder = Path(argv[argv.index("--go") + 1]).parent
+                fake_launch.go.append(sorted(path.name for path in folder.iterdir()))
+        given = report(4, [calls_of(1, 24, ruling("flat"))])
+        return CompletedRun(0, lines, "", 1.0, argv, None if contender.native else given)
+
+    monkeypatch.setattr(measure, "launch", fake_launch)
+    monkeypatch.setattr(type(contender.mpi), "program", lambda _self, name: name)
+    return run_steady(contender, pace, FourHosts(), bounds, on_begin), fake_launch
+
+
+def test_stops_until_all_is_done(monkeypatch, contender):
+    """Catches a program that goes on before its links have changed."""
+    done = []
+
+    def do(call):
+        folder = Path(measure.launch.argv[-1]).parent
+        done.append((call, sorted(path.name for path in folder.iterdir())))
+
+    pace = Pace(1, 3, stops={1: lambda: do(1), 3: lambda: do(3)})
+    run, launched = run_with(monkeypatch, contender("auto"),
+                             ['{"stopped":1}', "noise", '{"stopped":3}', TIMES], pace)
+    assert done == [(1, []), (3, ["go.1"])]
+    assert launched.go == [["go.1"], ["go.1"], ["go.1", "go.3"], ["go.1", "go.3"]]
+    assert launched.argv[:-1] == ["steady", "--bytes", "24", "--root", "1", "--count", "3",
+                                  "--ahead", "1", "--every-ms", "0", "--stop-before", "1,3", "--go"]
+    assert run.completion_ms == (11.0, 12.0, 10.0) and run.begin_ms == (100.0, 200.0, 300.0)
+    assert (run.stopped_ms, run.whole_ms) == (12.5, 900.5)
+    assert run.building_ms == 6799.0 and run.adaptation["mode"] == "auto"
+
+
+def test_a_native_run_builds_and_follows_nothing(monkeypatch, contender):
+    run, _ = run_with(monkeypatch, contender("native"), [TIMES], Pace(1, 3))
+    assert run.building_ms is None and run.adaptation is None
+
+
+def test_who_adapts_inside_the_calls_builds_in_the_first_of_them(contender):
+    """Catches the later checks counted as well."""
+    run = steady_run(contender("auto"), [0.0], [9.0], said=adaptation("every:4", (500.0, 200.0)))
+    assert run.building_ms == 6799.0 + 500.0
+
+
+def test_jobs_of_the_studies_wait_until_all_is_settled(monkeypatch, contender):
+    _, launched = run_with(monkeypatch, contender("auto"), [TIMES], Pace(1, 3))
+    assert launched.settings == {"broadcast": "auto", "start": "wait", "profile": "off"}
+
+
+def test_says_when_it_began(monkeypatch, contender):
+    began = []
+    run_with(monkeypatch, contender("auto"), ['{"began_ms":77.25}', TIMES], Pace(1, 3, every_ms=9),
+             began.append)
+    assert began == [77.25]
+
+
+@pytest.mark.parametrize("lines, pace, bounds, said", [
+    ([TIMES], Pace(1, 3), (10.0, 12.5, 10.0), "less than the physical bound"),
+    ([TIMES], Pace(1, 4), (1.0,) * 4, "did not tell"),
+    ([], Pace(1, 3), (1.0,) * 3, "did not tell"),
+    ([TIMES[:40]], Pace(1, 3), (1.0,) * 3, "unreadable")])
+def test_what_cannot_be_is_refused(monkeypatch, contender, lines, pace, bounds, said):
+    """The second case's bound holds for one call only. Catches one bound for all calls."""
+    with pytest.raises(Failure, match=said):
+        run_with(monkeypatch, contender("auto"), lines, pace, bounds=bounds)
+
+
+@pytest.mark.parametrize("good, changed, expected", [
+    ("..xxx" + "." * 10, 900, 1.6),  # calls of 1000, 1500 and 2000 are late
+    ("xx" + "." * 12, 900, 0.0),  # late before the change only
+    ("..x.x" + "." * 10, 900, 1.6),  # one good call is not enough
+    ("..x" + "." * 10 + "x..", 900, 0.6),  # a stray
+    ("..xxx" + "." * 9, 900, None)])
+def test_reaction(contender, good, changed, expected):
+    """Catches the first good call instead of the first of ten, and calls before the change."""
+    begins = [500.0 * number for number in range(len(good))]
+    run = steady_run(contender("auto"), begins, [900.0 if each == "x" else 100.0 for each in good])
+    calls = reaction.judged_calls(run, changed, 1e6, 110.0)
+    assert reaction_s(calls, changed) == expected
+
+
+def test_calls_that_meet_the_next_change_say_nothing(contender):
+    """The one of 2000 ms began before it, but a good call could still have been under way."""
+    run = steady_run(contender("auto"), [500.0 * number for number in range(6)], [900.0] * 6)
+    calls = reaction.judged_calls(run, 900.0, 2050.0, 110.0)
+    assert [begin for begin, _ in calls] == [1000.0, 1500.0]
+
+
+def test_changes_come_at_different_phases():
+    events = reaction.events_of(reaction.SCENARIOS[0], 5)
+    assert [event.kind for event in events] == [WORSENS, RECOVERS] * 5
+    phases = {round(event.at_s % 0.5, 3) for event in events}
+    assert len(phases) >= 8
+    for event in events:
+        assert event.change.after_ms == (3310 if event.kind == WORSENS else 331)
+    assert reaction.calls_for(5) * 0.5 >= events[-1].at_s + reaction.WINDOW_S / 2
+
+
+@pytest.mark.parametrize("scenario", reaction.SCENARIOS, ids=lambda each: each.title)
+def test_a_change_can_be_seen(scenario):
+    """Some host is reached over the link, and with the link worse that way is far beyond what counts
+    as good; with the private line the way that is then best is, once the link is good again. Catches
+    a link that the broadcast can do without."""
+    good = reaction.before(reaction.six_gateways(), [scenario.worsens])
+    worse = reaction.after(reaction.six_gateways(), [scenario.worsens])
+    root = reaction.ROOT
+    limit = reaction.GOOD * worse.bound_from(root)
+    onward = [good.shortest_us[16][host] for host in range(24)
+              if good.shortest_us[root][host] == good.latency_us[root][16] +
+              good.shortest_us[16][host]]
+    assert worse.latency_us[root][16] + max(onward) > limit
+    if scenario.title == "private line":
+        assert worse.bound_from(root) > reaction.GOOD * good.bound_from(root)
+
+
+class SwitchableLab(NoLab):
+    name = "made up"
+
+    def __init__(self):
+        self.sets = []
+        self.times_ms = []
+
+    def set_latencies(self, _matrix):
+        pass
+
+    def set_pair(self, a, b, latency_ms):
+        self.sets.append((a, b, latency_ms))
+        self.times_ms.append(time.monotonic() * 1000)
+
+
+@pytest.mark.parametrize("link, links, expected", [
+    (reaction.LabChange(12, 16, 1, 10), 1, 0.6), (reaction.LabChange(12, 20, 1, 10), 1, None),
+    (reaction.LabChange(12, 20, 1, 10), 9, 0.6)])
+def test_when_the_ranks_knew(contender, link, links, expected):
+    """Calls 0 and 1 were before the change. Catches counting the library's calls from 1."""
+    said = adaptation("auto", calls=(0, 1, 4, 5))
+    for each in said["taken_up"]:
+        each["links"] = links
+    run = steady_run(contender("auto"), [0.0, 500.0, 1000.0, 1500.0, 2000.0], [1.0] * 5, said=said)
+    assert reaction.known_s(run, link, 900.0, 5000.0) == expected
+
+
+def within(seconds, condition):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
+def test_reaction_study(monkeypatch, tmp_path, capsys):
+    """Of a library that needs 100 ms for worse links and never notices better ones."""
+    lab, jobs = SwitchableLab(), []
+    for name, value in (("SETTLE_S", 0.05), ("WINDOW_S", 0.9), ("EVERY_MS", 50)):
+        monkeypatch.setattr(reaction, name, value)
+    monkeypatch.setattr(reaction.Lab, "up", lambda *_words, **_options: lab)
+    monkeypatch.setattr(reaction.Lab, "attach", lambda _name: lab)
+
+    def job(contender, pace, _lab, bounds_ms, on_begin, timeout_s):
+        on_begin(time.monotonic() * 1000)
+        jobs.append(pace)
+        made = 2 * len(jobs) - 2  # changes before this job
+        changes = 2 if pace.every_ms else 4
+        assert within(20, lambda: len(lab.times_ms) == made + changes)
+        worse, better = lab.times_ms[made:made + 2]
+        begins = [worse - 90 + 50 * number for number in range(pace.count)]
+        late = pace.every_ms > 0  # and one after the other all are good
+        each = [bounds_ms[0] * (50 if late and (worse <= begin < worse + 100 or begin > better)
+                                else 1) for begin in begins]
+        call = next(i for i, begin in enumerate(begins, start=1) if begin > worse)
+        return steady_run(contender, begins, each, said=adaptation("auto", calls=(0, 1, call)))
+
+    monkeypatch.setattr(reaction, "run_steady", job)
+    monkeypatch.setattr(HostNetwork, "bound_from", lambda _network, _root: 1000.0)
+    result = reaction.run_study(mpi_named("openmpi-5", tmp_path), quick=True)
+    assert lab.sets == [("h12", "h16", 1655.0), ("h12", "h16", 165.5),
+                        ("h12", "h16", 300.0), ("h12", "h16", 30.0),
+                        *[("h12", "h16", 830.0), ("h12", "h16", 83.0)] * 2]
+    assert len(result["scenarios"][2]["trials"]) == 4
+    for scenario in result["scenarios"][:2]:
+        worse, better = scenario["trials"]
+        assert (worse["kind"], better["kind"]) == (WORSENS, RECOVERS)
+        assert worse["reaction_s"] == pytest.approx(0.11, abs=0.005)  # 10 ms past a call's begin
+        assert worse["late_calls"] == 2 and worse["worst_ms"] == 50
+        assert better["reaction_s"] is None and better["known_s"] is None
+        assert worse["known_s"] == pytest.approx(0.01, abs=0.005)
+    reaction.print_tables(result)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+    assert sum("never" in line for line in lines) >= 4
+    text = " ".join(assert_stands_alone(str(reaction_page.make_page(result))).text)
+    assert "private line, the link recovers; at most 8 s wanted" in text and "never" in text
+    assert f"{result['scenarios'][0]['trials'][0]['reaction_s']:.2f} s" in text
+
+
+def test_overhead_study(monkeypatch, tmp_path, capsys):
+    """The order within a pair alternates, and the median is of the pairs' ratios. Catches a ratio of
+    medians over all runs, which a slow hour of the machine would decide."""
+    asked = []
+
+    def job(contender, pace, _lab, bounds_ms, timeout_s):
+        mode = contender.settings["adaptation"]
+        assert contender.settings["agent"] == "in-band"
+        asked.append(mode)
+        slow = 100 if len(asked) > 4 else 1
+        return steady_run(contender, range(pace.count),
+                          [slow * (1.02 if mode == "auto" else 1.0)] * pace.count)
+
+    monkeypatch.setattr(overhead.Lab, "up", lambda *_words, **_options: NoLab())
+    monkeypatch.setattr(overhead, "run_steady", job)
+    result = overhead.run_study(mpi_named("openmpi-5", tmp_path), settings={"agent": "in-band"})
+    assert asked == ["auto", "off", "off", "auto"] * 2 + ["auto", "off"]
+    assert result["ratio"] == pytest.approx(1.02)
+    overhead.print_tables(result)
+    shown = capsys.readouterr().out
+    assert "median of the ratios: 1.0200 (limit: 1.01)" in shown and "agent=in-band" in shown
+    page = str(overhead_page.make_page(result))
+    assert 'class="tile bad"><b>1.0200 ×' in page and "--set agent=in-band" in page
+    assert_stands_alone(page)
+
+
+@pytest.fixture
+def small_lab(lab_possible):
+    network = HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)
+    mpi = next((mpi for mpi in found_mpis() if mpi.built), None)
+    if mpi is None:
+        pytest.skip("no MPI library")
+    with Lab.up(network) as lab:
+        yield lab, mpi
+
+
+def test_links_change_before_a_call_in_the_lab(small_lab):
+    """The third call is the first to meet the slow link; the program is native, so it stays on it."""
+    lab, mpi = small_lab
+
+    def change():
+        lab.set_pair("A", "B", latency_ms=40)
+
+    run = run_steady(Contender("native", mpi), Pace(0, 4, stops={3: change}), lab,
+                     [10.0, 10.0, 40.0, 40.0], timeout_s=120)
+    assert all(10 * 0.995 <= each for each in run.completion_ms[:2])
+    assert all(40 * 0.995 <= each for each in run.completion_ms[2:])
+    assert run.begin_ms == tuple(sorted(run.begin_ms)) and run.stopped_ms > 0
+
+
+def test_a_pace_is_kept_in_the_lab(small_lab):
+    """Messages take longer than the pause between calls, and the root goes on. Catches a program
+    that waits for its receivers."""
+    lab, mpi = small_lab
+    lab.set_pair("A", "B", latency_ms=300)
+    began = []
+    run = run_steady(Contender("native", mpi), Pace(0, 8, every_ms=50), lab, [300.0] * 8,
+                     began.append, timeout_s=120)
+    assert len(began) == 1 and began[0] <= run.begin_ms[0]
+    assert run.begin_ms[-1] < run.begin_ms[0] + run.completion_ms[0] * 7 / 2
+    assert all(late >= early + 50 - 0.01 for early, late in
+               zip([began[0] - 50, *(began[0] + 50 * i for i in range(7))], run.begin_ms))

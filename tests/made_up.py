@@ -1,0 +1,103 @@
+"""Measurements made up for the tests of what is made of them."""
+
+from mutirao.base.errors import Failure
+from mutirao.lab.lab import Counters
+from mutirao.lab.named_networks import load_preset
+from mutirao.measure.measure import Measurement, Point
+from mutirao.run.mpis import KNOWN, Mpi
+
+
+def mpi_named(name, tmp_path):
+    """An MPI library in name only."""
+    known = next(row for row in KNOWN if row.name == name)
+    return Mpi(known, f"{known.major}.9.9", tmp_path / "mpicc", tmp_path / "mpirun",
+               tmp_path / known.soname)
+
+
+def counters(hosts, packets, to_control=0, overruns=0):
+    """`packets` from each host to each other one; the last row and column are the control host."""
+    def between(a, b):
+        return 0 if a == b else to_control if hosts in (a, b) else packets
+
+    matrix = [[between(a, b) for b in range(hosts + 1)] for a in range(hosts + 1)]
+    nothing = [[0] * (hosts + 1) for _ in range(hosts + 1)]
+    return Counters(matrix, matrix, nothing, overruns, 0.0, 0.0)
+
+
+START = {"native_reason": "", "twin_ms": 2093.25, "waited_ms": 4705.75, "introduced_ms": 0.0}
+
+
+def report(hosts, classes=(), sites=None):
+    """As mutirao writes it."""
+    latency_us = [[0 if a == b else 1000 + a + b for b in range(hosts)] for a in range(hosts)]
+    return {"mutirao": "0", "mpi": "x", "start": dict(START), "forgotten_communicators": 0,
+            "communicators": [{
+                "name": "MPI_COMM_WORLD", "ranks": hosts, "hosts": hosts, "calls": 40,
+                "state": "mutirao", "reason": "network measured", "first_ruled_call": 0,
+                "first_ruled_ms": 411.5, "sites": sites or [0] * hosts,
+                "tree": [[a, a + 1] for a in range(hosts - 1)], "latency_us": latency_us,
+                "adaptation": said_of_adapting("auto"), "classes": list(classes)}]}
+
+
+def said_of_adapting(mode, **more):
+    return {"mode": mode, "epochs": 9, "horizon_calls": 4, "waits": 0, "waited_ms": 0.0,
+            "early_waits": 0, "early_waited_ms": 0.0, "checks": 0, "adapting_ms": 0.0,
+            "ghs_messages": 0, "check_ms": [], "taken_up": [], **more}
+
+
+def calls_of(root, length_bytes, *rulings, native_calls=0, first_call=0):
+    """Of one class, ruled as ruling() says; calls ruled to be native count as such."""
+    natively = sum(each["calls"] for each in rulings if each["chosen"] == "native")
+    return {"collective": "broadcast", "root": root, "length_bytes": length_bytes,
+            "first_call": first_call, "native_calls": native_calls + natively, "rulings": [
+                {**each, "calls": 0 if each["chosen"] == "native" else each["calls"]}
+                for each in rulings], "forgotten_rulings": 0, "forgotten_calls": 0}
+
+
+def ruling(chosen, considered=(), first_call=0, reason="because"):
+    return {"first_call": first_call, "calls": 4, "chosen": chosen, "reason": reason,
+            "probe_calls": 0, "settled": True,
+            "considered": [{"candidate": name, "predicted_us": us} for name, us in considered]}
+
+
+class MadeUpJobs:
+    """In the place of measure(): every time is a multiple of the bound, known by its digits."""
+
+    def __init__(self, failing=()):
+        self.failing = failing
+        self.number = 0
+
+    def __call__(self, contender, workloads, ranks, lab=None, on_point=None, timeout_s=None):
+        if contender.name in self.failing:
+            raise Failure(f"{contender.name} did not want to")
+        network = load_preset("six-sites")
+        points = []
+        for work in workloads:
+            for root in work.roots:
+                for consecutive in work.consecutive:
+                    self.number += 1
+                    base = network.bound_from(root) / 1000 * (1.25 + self.number / 1000)
+                    points.append(Point(24, root, consecutive, round(base * 9, 3), tuple(
+                        round(base + i * 0.137, 3) for i in range(work.repeat)),
+                        network.bound_from(root) / 1000))
+        classes = [calls_of(root, 16, ruling(_ran(contender))) for root in range(0, 24, 4)]
+        sites = [host // 4 for host in range(24)]
+        return Measurement(contender, tuple(points),
+                           None if contender.native else report(24, classes, sites), 31.5, 9876)
+
+
+def _ran(contender):
+    asked = (contender.settings or {}).get("broadcast")
+    return "tree:kind=shortest_path" if asked == "auto" else asked
+
+
+class NoLab:
+    """In the place of a lab."""
+
+    network = load_preset("six-sites")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_exception):
+        pass

@@ -1,0 +1,177 @@
+"""`mutirao bench`: what it is asked for, what it makes of measurements, and once for real."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from made_up import calls_of, report, ruling
+from mutirao.base.errors import UsageError
+from mutirao.base.paths import ROOT
+from mutirao.cli.commands.bench import NATIVE, Bench, _table, parse_only, parse_roots, parse_sizes
+from mutirao.lab.network import HostNetwork
+from mutirao.measure.measure import Contender, Measurement, Point, Workload
+from mutirao.pages.compact_table import BEST
+from mutirao.run.mpis import found_mpis
+
+
+def test_sizes():
+    assert parse_sizes("24,64KiB,1MiB,0,3b") == [24, 65536, 1048576, 0, 3]
+
+
+@pytest.mark.parametrize("text", ["", "x", "24,", "1.5KiB", "-1", "64KB", "2GiB"])
+def test_wrong_sizes(text):
+    with pytest.raises(UsageError, match="--bytes"):
+        parse_sizes(text)
+
+
+def test_roots():
+    network = HostNetwork.from_sites(["A", "B", "C"], [[0, 1, 1], [1, 0, 1], [1, 1, 0]], 2)
+    assert parse_roots("0,5", 6, network) == [0, 5]
+    assert parse_roots("all", 3, None) == [0, 1, 2]
+    assert parse_roots("sites", 6, network) == [0, 2, 4]
+    assert parse_roots("sites", 12, network) == [0, 4, 8]  # two ranks to a host
+    assert parse_roots("sites", 3, network) == [0, 2]  # no rank in C
+
+
+@pytest.mark.parametrize("text, said", [("site", "did you mean sites"), ("6", "0..5"),
+                                        ("-1", "a root is"), ("sites", "--lab")])
+def test_wrong_roots(text, said):
+    with pytest.raises(UsageError, match=said):
+        parse_roots(text, 6, None)
+
+
+def test_only():
+    """A comma separates algorithms, and the parameters of one."""
+    assert parse_only(["native,tree:kind=mst,segment_bytes=4096,flat", "flat"]) == [
+        "native", "tree:kind=mst,segment_bytes=4096", "flat"]
+
+
+def test_only_all_is_every_algorithm_once():
+    names = parse_only(["auto,all"])
+    assert names[0] == "auto" and NATIVE in names and len(set(names)) == len(names)
+    assert {"flat", "k_nomial:radix=8", "tree:kind=greedy", "two_level"} <= set(names)
+
+
+def test_only_all_is_of_one_collective():
+    """Catches algorithms of other collectives, which a job of this one cannot be told to run."""
+    names = parse_only(["all"], "barrier")
+    assert names[:2] == [NATIVE, "auto"] and "flat" not in names
+
+
+@pytest.mark.parametrize("word, near", [("flatt", "flat"), ("tree:kind=mts", "mst")])
+def test_only_unknown(word, near):
+    with pytest.raises(UsageError, match=near):
+        parse_only([word])
+
+
+CONSIDERED = [("flat", 90_000), ("chain", 300_000), ("native", 180_000), ("binomial", 210_000)]
+
+
+def bench_of(contender, medians_ms, choice="flat"):
+    """Of one length and root, by the names of contenders."""
+    measurements = []
+    for name, median_ms in medians_ms.items():
+        ran = choice if name == "auto" else name
+        given = report(4, [calls_of(0, 16, ruling(ran, CONSIDERED if name == "auto" else ()))])
+        measurements.append(Measurement(
+            contender(name), (Point(24, 0, 1, 9.0, (median_ms,), 80.0),),
+            None if name == "native" else given, 1.0))
+    return Bench(Workload((24,), (0,)), measurements)
+
+
+def test_ratios_and_errors_of_prediction(contender):
+    bench = bench_of(contender, {"native": 200.0, "auto": 100.0, "flat": 102.0, "chain": 250.0})
+    points = {each["name"]: each["points"][0] for each in bench.to_list()}
+    assert points["auto"] | {"ran": "flat", "to_native": 0.5, "to_bound": 1.25,
+                             "predicted_ms": 90.0, "error": pytest.approx(-0.1)} == points["auto"]
+    assert points["native"]["predicted_ms"] == 180.0
+    assert points["chain"]["error"] == pytest.approx(0.2)
+    [group] = bench.summary()
+    assert group["predicted_best"] == "flat" and group["among_two_fastest"]
+    assert group["median_error"] == pytest.approx(1 - 90 / 102)
+
+
+def test_a_wrong_choice_is_called_so(contender):
+    """Catches ranking by prediction instead of by measurement."""
+    medians_ms = {"native": 100.0, "auto": 150.0, "flat": 150.0, "chain": 120.0}
+    [group] = bench_of(contender, medians_ms).summary()
+    assert not group["among_two_fastest"]
+
+
+def test_the_choice_and_the_same_algorithm_are_one(contender):
+    """What an algorithm takes by itself counts, not how its second run went."""
+    medians_ms = {"native": 200.0, "auto": 170.0, "flat": 100.0, "chain": 150.0, "binomial": 160.0}
+    [group] = bench_of(contender, medians_ms).summary()
+    assert group["predicted_best"] == "flat" and group["among_two_fastest"]
+    assert len(group["errors"]) == 4
+
+
+def test_what_ran_natively_is_not_compared_with_native(contender, capsys):
+    bench = bench_of(contender, {"native": 200.0, "auto": 22.0}, choice="native")
+    bench.print()
+    auto = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("auto "))
+    assert "22" in auto and "0.11" not in auto
+    assert {each["name"]: each["points"][0]["to_native"] for each in bench.to_list()} == {
+        "native": 1.0, "auto": None}
+    assert "auto ran natively" in _table(bench.groups.popitem()[1], "")
+
+
+def test_green_is_what_was_the_fastest(contender, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    rows = bench_of(contender, {"native": 100.0, "auto": 143.0}).groups.popitem()[1]
+    green = [line for line in _table(rows, "").splitlines() if line.startswith(f"\x1b[{BEST}m")]
+    assert len(green) == 1 and "native" in green[0]
+
+
+def test_without_a_choice_nothing_is_ranked(contender):
+    assert bench_of(contender, {"native": 200.0, "flat": 100.0, "chain": 150.0}).summary() == []
+
+
+@pytest.mark.parametrize("name, consecutive, title", [
+    ("broadcast", 1, "24 B from rank 0"), ("reduce", 1, "24 B to rank 0"),
+    ("allgather", 1, "24 B a rank"), ("scan", 3, "3 scans of 24 B"), ("barrier", 1, "barrier")])
+def test_titles_name_what_is_measured(contender, capsys, name, consecutive, title):
+    way = Contender(NATIVE, contender(NATIVE).mpi, None, name)
+    length = 0 if name == "barrier" else 24
+    done = Measurement(way, (Point(length, 0, consecutive, 9.0, (100.0,), 80.0),), None, 1.0)
+    Bench(Workload((length,), (0,), (consecutive,)), [done]).print()
+    assert capsys.readouterr().out.splitlines()[0] == title
+
+
+@pytest.fixture
+def four_hosts(lab_possible, tmp_path):
+    """The path of a CSV file."""
+    path = tmp_path / "four.csv"
+    path.write_text("0,4,20,30\n4,0,22,26\n20,22,0,6\n30,26,6,0\n")
+    return path
+
+
+@pytest.mark.skipif(not any(mpi.built for mpi in found_mpis()), reason="no MPI library")
+def test_in_the_lab(four_hosts, tmp_path):
+    surroundings = {name: value for name, value in os.environ.items()
+                    if not name.startswith("MUTIRAO_")}
+    command = [ROOT / "mutirao", "bench", "broadcast", "--lab", four_hosts, "--roots", "0,2",
+               "--only", "native,auto,chain", "--repeat", "2", "--json"]
+    finished = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120,
+                              env=surroundings, check=False)
+    assert finished.returncode == 0, finished.stderr
+    result = json.loads(finished.stdout)
+    assert [each["name"] for each in result["measurements"]] == ["native", "auto", "chain"]
+    assert result["machine"]["load_before"] >= 0
+    for each in result["measurements"]:
+        assert [(point["root"], point["length_bytes"]) for point in each["points"]] == [
+            (0, 24), (2, 24)]
+        assert each["packets"] > 0
+        for point, bound_ms in zip(each["points"], (13.0, 11.0), strict=True):
+            assert point["bound_ms"] == bound_ms
+            assert len(point["completion_ms"]) == 2
+            assert min(point["completion_ms"]) >= bound_ms * 0.995
+    chain, auto = result["measurements"][2], result["measurements"][1]
+    # Along the chain 0, 1, 2, 3 the message travels 2 + 11 + 3 ms.
+    assert chain["points"][0]["median_ms"] >= 16 * 0.995
+    assert chain["points"][0]["ran"] == "chain"
+    assert auto["points"][0]["predicted_ms"] >= 13.0 * 0.9
+    assert "native on" in finished.stderr and "chain on" in finished.stderr

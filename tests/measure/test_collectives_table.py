@@ -1,0 +1,96 @@
+"""The command line's table of collectives against the library's, and predictions without a run."""
+
+import re
+import statistics
+
+import pytest
+
+from mutirao.base.errors import UsageError
+from mutirao.base.paths import ROOT
+from mutirao.catalogue import core_tool
+from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.catalogue.predicted import best_table, median_to_bound, predict_all, predict_every_collective
+from mutirao.lab.network import HostNetwork
+
+ROW = re.compile(r'\{Collective::\w+, "(\w+)", (true|false), (?:true|false), InBlocks::(\w+),\s+promises::')
+
+
+def test_the_table_is_the_librarys():
+    text = (ROOT / "src" / "core" / "collectives" / "collective.h").read_text()
+    rows = [(name, rooted == "true", in_blocks != "none")
+            for name, rooted, in_blocks in ROW.findall(text)]
+    assert rows == [(row.name, row.rooted, row.in_blocks) for row in COLLECTIVES.values()]
+
+
+def test_the_table_is_the_measuring_programs():
+    text = (ROOT / "bench" / "collectives.h").read_text()
+    rows = re.findall(r'\{"(\w+)", (\w+), (\w+), ([01]), [01], [01], run_', text)
+    assert [(name, rooted == "1", "block_per_rank" in parts) for name, *parts, rooted in rows] == [
+        (row.name, row.rooted, row.in_blocks) for row in COLLECTIVES.values()]
+
+
+@pytest.fixture
+def network():
+    """Where the way from host 0 to host 2 over host 1 is shorter than the direct one."""
+    return HostNetwork(["h0", "h1", "h2"], ["A", "A", "B"],
+                       [[0, 1000, 9000], [1000, 0, 1000], [9000, 1000, 0]])
+
+
+BROADCAST = COLLECTIVES["broadcast"]
+
+
+def test_predictions_are_fastest_first(network):
+    [done] = predict_all(BROADCAST, network, 3, [24], [0], [])
+    times = list(done.predicted_ms.values())
+    assert times == sorted(times) and "native" in done.predicted_ms and len(times) > 5
+    # Two ways of 1 ms, each with 10 us of either side's processor.
+    assert done.latency_bound_ms == 2.04
+    # 24 bytes out of or into a port of 1000 bytes/us.
+    assert done.bound_ms == pytest.approx(2.040024) and times[0] >= done.bound_ms
+    assert done.chosen == next(iter(done.predicted_ms))
+    assert done.to_native("flat") == done.predicted_ms["flat"] / done.predicted_ms["native"]
+
+
+def test_predictions_of_some_are_beside_native(network):
+    [done] = predict_all(BROADCAST, network, 3, [24], [0], ["chain", "auto", "flat"])
+    assert set(done.predicted_ms) == {"chain", "flat", "native"}
+    table = done.table().splitlines()
+    assert table[0] == "24 B from rank 0, predicted"
+    assert table[2].split() == ["lower", "bound", "2.040"]
+    assert table[3].split()[0] == "chain"
+    assert table[-1].startswith(f"best: {done.best}, {done.to_bound(done.best):.2f} x the lower")
+
+
+def test_the_best_of_every_collective_beside_its_bound(network):
+    predictions = predict_every_collective(network, 3, [24, 100_000], [0])
+    assert len(predictions) == 2 * len(COLLECTIVES) - 1  # barriers have no length
+    ratios = [each.predicted_ms[each.best] / each.bound_ms for each in predictions]
+    assert median_to_bound(predictions) == pytest.approx(statistics.median(ratios))
+    assert all(each.bound_ms >= each.latency_bound_ms > 0 for each in predictions)
+    lines = best_table(predictions, "made up").splitlines()
+    assert lines[0] == "made up, predicted" and len(lines) == 3 + len(predictions)
+    last = predictions[-1]
+    assert lines[-2].split()[-1] == f"{ratios[-1]:.2f}" and last.best in lines[-2]
+
+
+@pytest.mark.parametrize("name", COLLECTIVES)
+def test_every_collective_can_be_predicted(network, name):
+    collective = COLLECTIVES[name]
+    [done] = predict_all(collective, network, 3, [24 if collective.has_length else 0], [0], [])
+    assert done.predicted_ms["native"] >= done.bound_ms > 0
+    assert len(done.predicted_ms) == len({*done.predicted_ms}) > 1
+
+
+@pytest.mark.parametrize("ranks, fit", [(1, True), (2, True), (3, True), (4, False), (6, True)])
+def test_ranks_are_placed_as_jobs_place_them(network, ranks, fit):
+    if fit:
+        [done] = predict_all(BROADCAST, network, ranks, [24], [0], ["flat"])
+        assert done.latency_bound_ms == {1: 0.0, 2: 1.02}.get(ranks, 2.04)
+        return
+    with pytest.raises(UsageError, match="-n 4"):
+        predict_all(BROADCAST, network, ranks, [24], [0], ["flat"])
+
+
+def test_the_core_lists_every_collective():
+    assert list(dict.fromkeys(row["collective"] for row in core_tool.algorithms())) == list(
+        COLLECTIVES)

@@ -1,0 +1,295 @@
+"""What is made of a job's output, and what is refused."""
+
+import itertools
+
+import pytest
+
+from made_up import calls_of, counters, report, ruling
+from mutirao.base.errors import Failure
+from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.lab.network import HostNetwork
+from mutirao.measure import measure
+from mutirao.measure.measure import (
+    Contender,
+    Measurement,
+    Point,
+    Workload,
+    bound_us,
+    check_points,
+    check_taken_part,
+    read_point,
+)
+from mutirao.run.launch import CompletedRun
+
+LINE = ('{"bytes":24,"collective":"broadcast","root":1,"consecutive":4,"first_ms":90.5,'
+        '"entry_spread_ms":0.000,"completion_ms":[12.500,11.000,19.000,11.500]}')
+
+
+@pytest.fixture
+def network():
+    """Four hosts where some ways round are shorter than the direct one, and directions differ."""
+    matrix = [[0, 2000, 9000, 30000], [2500, 0, 3000, 22000], [9500, 2750, 0, 5000],
+              [40000, 21000, 5500, 0]]
+    return HostNetwork(["h0", "h1", "h2", "h3"], ["A", "A", "B", "B"], matrix)
+
+
+def test_median_and_spread():
+    point = read_point(LINE, None, 4)
+    assert point.key == (24, 1, 4)
+    assert point.median_ms == 12.0
+    assert point.spread_ms == 8.0
+    assert point.to_bound is None
+
+
+def test_ratio_to_the_bound(network):
+    point = read_point(LINE, network, 4)
+    assert point.bound_ms == 8.0  # from host 1: over host 2 to host 3
+    assert point.to_bound == 1.5
+
+
+def brute_force_bound(network, hosts, root):
+    """The shortest over every simple path, written without Floyd and Warshall."""
+    def shortest(a, b):
+        others = [host for host in range(network.host_count) if host not in (a, b)]
+        ways = [(a, *between, b) for count in range(len(others) + 1)
+                for between in itertools.permutations(others, count)]
+        return min(sum(network.latency_us[x][y] for x, y in itertools.pairwise(way))
+                   for way in ways)
+
+    return max(0 if host == root else shortest(root, host) for host in hosts)
+
+
+@pytest.mark.parametrize("ranks, hosts_of", [
+    (2, [0, 1]), (3, [0, 1, 2]), (4, [0, 1, 2, 3]), (6, [0, 0, 1, 1, 2, 3]),
+    (9, [0, 0, 0, 1, 1, 2, 2, 3, 3])])
+def test_bound_is_of_the_hosts_that_have_ranks(network, ranks, hosts_of):
+    """Catches a bound over all hosts of the lab, which would refuse honest runs of few ranks."""
+    for root, host in enumerate(hosts_of):
+        assert bound_us(network, ranks, root) == brute_force_bound(network, hosts_of, host)
+
+
+@pytest.mark.parametrize("collective, bound_ms", [
+    ("broadcast", 8.0), ("scatter", 8.0),  # from host 1: over host 2 to host 3
+    ("gather", 8.25), ("reduce", 8.25),  # to host 1: from host 3 over host 2
+    ("scan", 10.0), ("exscan", 10.0),  # onward only: from host 0 over hosts 1 and 2 to host 3
+    ("barrier", 10.75), ("allreduce", 10.75), ("alltoall", 10.75)])  # back again takes longest
+def test_each_collective_has_its_bound(network, collective, bound_ms):
+    """Catches a direction taken for the other."""
+    assert bound_us(network, 4, 1, collective) == bound_ms * 1000
+
+
+def test_nothing_is_to_be_done_for_empty_calls(network):
+    assert bound_us(network, 4, 1, "allreduce", 0) == 0.0
+    assert bound_us(network, 4, 0, "barrier", 0) == 10750.0
+
+
+def test_other_lines_are_not_measurements():
+    assert read_point("Warning: something about the network", None, 4) is None
+    with pytest.raises(Failure, match="unreadable"):
+        read_point('{"bytes":24,"root":', None, 4)
+    with pytest.raises(Failure, match="unreadable"):
+        read_point('{"bytes":24,"root":1}', None, 4)
+
+
+def point(completion_ms, bound_ms=10.0):
+    return Point(24, 0, 1, 99.0, tuple(completion_ms), bound_ms)
+
+
+def test_what_is_possible_passes():
+    passed = check_points("x", [point([10.0, 12.0]), point([11.0])], 4, counters(4, 5, overruns=1),
+                          counters(4, 7, overruns=4))
+    assert passed == (2 * 12, 3)
+
+
+def test_one_repetition_that_beats_the_bound_is_refused():
+    """Catches a look at the median only."""
+    with pytest.raises(Failure, match=r"auto, 24 bytes from rank 0: refused: 9.*bound"):
+        check_points("auto", [point([11.0]), point([12.0, 9.0, 12.0])], 4, counters(4, 5),
+                     counters(4, 7))
+
+
+def test_entries_apart_may_shorten_a_time():
+    """The last rank to enter need not be the one whose data travel farthest."""
+    apart = Point(24, 0, 1, 99.0, (9.0,), 10.0, entry_spread_ms=1.0)
+    check_points("x", [apart], 4, counters(4, 5), counters(4, 7))
+    with pytest.raises(Failure, match=r"scan, 24 bytes: refused: 9.*bound"):
+        check_points("scan", [point([9.0])], 4, counters(4, 5), counters(4, 7),
+                     COLLECTIVES["scan"])
+
+
+def test_the_launchers_packets_do_not_count():
+    """Catches a sum over the control host's row and column."""
+    with pytest.raises(Failure, match="no packet"):
+        check_points("x", [point([11.0])], 4, counters(4, 5, to_control=1),
+                     counters(4, 5, to_control=900))
+
+
+class FakeLab:
+    def __init__(self, network):
+        self.network = network
+        self.asked = 0
+
+    def counters(self):
+        self.asked += 1
+        return counters(self.network.host_count, self.asked)
+
+
+def run_with(monkeypatch, contender, network, lines, returncode=0):
+    """measure() with a launcher that only says these lines."""
+    def fake_launch(_mpi, argv, _ranks, *, on_line, **options):
+        fake_launch.argv = argv
+        for line in lines:
+            on_line(line)
+        fake_launch.settings = options["settings"]
+        return CompletedRun(returncode, lines, "it broke\n", 1.0, argv, report(4, [
+            calls_of(root, length, ruling("flat")) for root, length in ((1, 24), (0, 24), (0, 100))]))
+
+    monkeypatch.setattr(measure, "launch", fake_launch)
+    monkeypatch.setattr(type(contender.mpi), "program", lambda _self, name: name)
+    workloads = (Workload((24,), (1,), (4,), 4), Workload((24, 100), (0,), repeat=1))
+    done = measure.measure(contender, workloads[:1 if len(lines) < 3 else 2], 4, FakeLab(network))
+    return done, fake_launch
+
+
+def test_measures_several_workloads_in_one_job(monkeypatch, contender, network):
+    lines = [LINE, "noise", *(f'{{"bytes":{length},"collective":"broadcast","root":0,"consecutive":1,'
+                              '"first_ms":50,"entry_spread_ms":0,"completion_ms":[16]}'
+                              for length in (24, 100))]
+    done, launched = run_with(monkeypatch, contender("flat"), network, lines)
+    assert [each.key for each in done.points] == [(24, 1, 4), (24, 0, 1), (100, 0, 1)]
+    assert done.point(100, 0).completion_ms == (16,)
+    assert launched.argv == ["collective", "broadcast", "--bytes", "24", "--roots", "1",
+                             "--consecutive", "4", "--repeat", "4", "--then", "--bytes", "24,100",
+                             "--roots", "0", "--consecutive", "1", "--repeat", "1"]
+
+
+@pytest.mark.parametrize("settings, start", [({}, "wait"), ({"start": "beside"}, "beside")])
+def test_what_is_measured_is_settled_unless_asked_otherwise(monkeypatch, contender, network,
+                                                           settings, start):
+    done, launched = run_with(monkeypatch, contender("flat", **settings), network, [LINE])
+    assert launched.settings == {"broadcast": "flat", "start": start, "profile": "off"}
+    assert done.to_dict()["settings"] == launched.settings
+
+
+def test_a_native_job_has_no_settings(monkeypatch, contender, network):
+    _, launched = run_with(monkeypatch, contender("native"), network, [LINE])
+    assert launched.settings is None
+
+
+def test_a_job_that_beats_the_bound_is_refused(monkeypatch, contender, network):
+    with pytest.raises(Failure, match="less than the physical bound"):
+        run_with(monkeypatch, contender("flat"), network, [LINE.replace("11.000", "7.900")])
+
+
+def test_a_job_that_measured_too_little_fails(monkeypatch, contender, network):
+    with pytest.raises(Failure, match="0 of 1 points"):
+        run_with(monkeypatch, contender("flat"), network, ["nothing"])
+
+
+def test_a_failed_job_says_what_its_program_said(monkeypatch, contender, network):
+    with pytest.raises(Failure, match="flat on Open MPI 5.9.9 failed with exit code 3\nit broke"):
+        run_with(monkeypatch, contender("flat"), network, [LINE], returncode=3)
+
+
+@pytest.mark.parametrize("length, ran", [(16, "flat"), (24, "flat"), (31, "flat"), (32, "chain"),
+                                         (65536, None), (15, None)])
+def test_rulings_are_for_a_range_of_lengths(contender, length, ran):
+    given = [calls_of(3, 16, ruling("flat", [("flat", 1500), ("native", None)])),
+             calls_of(3, 32, ruling("chain")), calls_of(2, 65536, ruling("flat"))]
+    done = Measurement(contender("auto"), (), report(4, given), 1.0)
+    assert done.chosen(length, 3) == ran
+    assert done.predicted_ms(length, 3) == ({"flat": 1.5} if ran == "flat" else {})
+
+
+def test_the_last_ruling_counts(contender):
+    done = Measurement(contender("auto"), (), report(4, [calls_of(
+        3, 24, ruling("flat", [("flat", 1500)]), ruling("chain", [("chain", 900)], 7))]), 1.0)
+    assert done.chosen(24, 3) == "chain" and done.predicted_ms(24, 3) == {"chain": 0.9}
+
+
+def test_a_ruling_for_any_root(contender):
+    """The library counts native calls by their own root. Catches the calls taken for unruled ones."""
+    done = Measurement(contender("auto"), (point([11.0]),), report(4, [
+        calls_of(-1, 24, ruling("flat")), calls_of(2, 24, ruling("chain"))]), 1.0)
+    assert [done.chosen(24, root) for root in (0, 1, 2)] == ["flat", "flat", "chain"]
+    check_taken_part(done)
+
+
+def test_nothing_is_known_of_a_native_run(contender):
+    done = Measurement(contender("native"), (), None, 1.0)
+    assert done.communicator is None
+    assert done.chosen(24, 0) is None
+
+
+def test_native_times_do_not_pass_for_ours(contender):
+    """Catches a communicator that fell back to the MPI library, which no time tells."""
+    fallen_back = {"communicators": [{"state": "native", "reason": "some hosts cannot be reached"}]}
+    with pytest.raises(Failure, match="some hosts cannot be reached"):
+        check_taken_part(Measurement(contender("chain"), (), fallen_back, 1.0))
+    no_job = {"start": {"native_reason": "spawned processes"}, "communicators": []}
+    with pytest.raises(Failure, match="spawned processes"):
+        check_taken_part(Measurement(contender("chain"), (), no_job, 1.0))
+    with pytest.raises(Failure, match="no report"):
+        check_taken_part(Measurement(contender("chain"), (), None, 1.0))
+    check_taken_part(Measurement(contender("native"), (), None, 1.0))
+    check_taken_part(Measurement(contender("chain"), (), report(4, []), 1.0))
+
+
+NATIVE_AT_ONCE = calls_of(0, 16, ruling("native"))
+UNRULED = calls_of(0, 16, native_calls=6)
+RULED_LATE = calls_of(0, 16, ruling("chain", first_call=6), native_calls=6)
+NATIVE_LATE = calls_of(0, 16, ruling("native", first_call=6), native_calls=6)
+FELL_BACK = calls_of(0, 16, ruling("chain"), native_calls=6)
+CHANGED = calls_of(0, 16, ruling("native"), ruling("chain", first_call=6))
+OTHER_ROOT = calls_of(1, 16, ruling("chain"))
+
+
+@pytest.mark.parametrize("of_class, name, settings, said", [
+    (NATIVE_AT_ONCE, "auto", {}, None),
+    (CHANGED, "auto", {}, None),
+    (UNRULED, "auto", {}, "took 6 calls without a ruling"),
+    (RULED_LATE, "auto", {}, "took 6 calls without a ruling"),
+    (NATIVE_LATE, "auto", {}, "took 10 calls without a ruling"),
+    (FELL_BACK, "chain", {}, "took 6 calls without a ruling"),
+    (OTHER_ROOT, "chain", {}, "no such call"),
+    (NATIVE_AT_ONCE, "chain", {}, "native ran instead: because"),
+    (CHANGED, "chain:segment_bytes=512", {}, "native ran instead: because"),
+    (UNRULED, "auto", {"start": "beside"}, None),
+    (RULED_LATE, "auto", {"start": "beside"}, None),
+    (RULED_LATE, "chain", {"start": "beside"}, None),
+    (UNRULED, "chain", {"start": "beside"}, "took 6 calls without a ruling"),
+    (NATIVE_LATE, "chain", {"start": "beside"}, "native ran instead"),
+    (UNRULED, "auto", {"start": "beside", "adaptation": "every:4"}, "without a ruling"),
+])
+def test_what_ran_natively_without_a_ruling_is_refused(contender, of_class, name, settings, said):
+    """A call may be native by a ruling, and where nobody waits for one until there is one; a
+    prescribed algorithm must have run in the end."""
+    done = Measurement(contender(name, **settings), (point([11.0]),), report(4, [of_class]), 1.0)
+    if said is None:
+        check_taken_part(done)
+        return
+    with pytest.raises(Failure, match=f"24 bytes from rank 0: .*{said}"):
+        check_taken_part(done)
+
+
+def of_collective(contender, name, *classes, length_bytes=24):
+    way = Contender("ring", contender("ring").mpi, {name: "ring"}, name)
+    return Measurement(way, (Point(length_bytes, 0, 1, 99.0, (11.0,), 10.0),), report(4, classes), 1.0)
+
+
+def test_calls_of_another_collective_are_not_counted(contender):
+    ours = {**calls_of(0, 24, ruling("ring")), "collective": "allgather"}
+    check_taken_part(of_collective(contender, "allgather", ours))
+    with pytest.raises(Failure, match="24 bytes: mutirao saw no such call"):
+        check_taken_part(of_collective(contender, "allreduce", ours))
+
+
+def test_a_barrier_needs_a_ruling_without_a_message(contender):
+    with pytest.raises(Failure, match="no such call"):
+        check_taken_part(of_collective(contender, "barrier", length_bytes=0))
+
+
+def test_empty_messages_need_no_ruling(contender):
+    """mutirao leaves them out of its report."""
+    empty = Point(0, 0, 1, 99.0, (11.0,), 10.0)
+    check_taken_part(Measurement(contender("chain"), (empty,), report(4, []), 1.0))
