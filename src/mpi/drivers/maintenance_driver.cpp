@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/spanning_tree/maintenance.h"
-#include "core/spanning_tree/maintenance_wire.h"
+#include "core/spanning_tree/wire.h"
 
 namespace mutirao::mpi {
 namespace {

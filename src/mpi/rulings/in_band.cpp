@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "agent/options.h"
-#include "core/spanning_tree/rounds_wire.h"
+#include "core/spanning_tree/wire.h"
 #include "core/text/bytes.h"
 #include "core/text/invariant.h"
 #include "mpi/stopwatch.h"
