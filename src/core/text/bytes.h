@@ -26,14 +26,10 @@ class ByteWriter {
   public:
     static constexpr bool reads = false;
 
-    explicit ByteWriter(std::size_t expected_bytes = 0) { bytes_.reserve(expected_bytes); }
-
     void put(std::uint64_t number, std::size_t width_bytes) {
         for (std::size_t i = 0; i < width_bytes; ++i)
             bytes_.push_back(static_cast<std::byte>((number >> (8 * i)) & 0xff));
     }
-    void put_int(int number) { put(static_cast<std::uint32_t>(number), 4); }
-    void put_double(double value) { real(value); }
     void put_bytes(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
     std::vector<std::byte> take() && { return std::move(bytes_); }
 
@@ -97,15 +93,8 @@ class ByteReader {
         bytes_ = bytes_.subspan(width_bytes);
         return number;
     }
-    int take_int() { return static_cast<int>(take(4)); }
-    double take_double() {
-        double value = 0;
-        real(value);
-        return value;
-    }
     std::span<const std::byte> rest() const { return bytes_; }
     std::size_t left() const { return bytes_.size(); }
-    bool overrun() const { return !good_; }
     /// Everything was there and right, and nothing is left.
     bool ended_well() const { return good_ && bytes_.empty(); }
 

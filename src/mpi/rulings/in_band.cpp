@@ -127,12 +127,14 @@ void InBandSource::take(const Post::Received& letter, double arrived_us) {
     const auto kind = static_cast<Kind>(reader.take(1));
     if (kind == Kind::ping) {
         ByteWriter unnoticed;
-        unnoticed.put_double(arrived_us - looked_us_);
+        unnoticed.real(arrived_us - looked_us_);
         send(from, Kind::pong, std::move(unnoticed).take());
         return;
     }
     if (kind == Kind::pong) {
-        take_pong(from, arrived_us, reader.take_double());
+        double unnoticed_us = 0;
+        reader.real(unnoticed_us);
+        take_pong(from, arrived_us, unnoticed_us);
         return;
     }
     const auto message = rounds::decode(reader.rest());
@@ -170,7 +172,7 @@ void InBandSource::carry(const Rounds::Output& output) {
 }
 
 void InBandSource::send(int host, Kind kind, std::span<const std::byte> body) {
-    ByteWriter letter(1 + body.size());
+    ByteWriter letter;
     letter.put(static_cast<std::uint8_t>(kind), 1);
     letter.put_bytes(body);
     post_.send(world_.leader_of_host[static_cast<std::size_t>(host)],
