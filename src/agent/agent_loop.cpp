@@ -7,7 +7,7 @@
 
 #include "agent/clock.h"
 #include "agent/sensors/host_speed.h"
-#include "core/spanning_tree/rounds_wire.h"
+#include "core/spanning_tree/wire.h"
 
 namespace mutirao::agent {
 namespace {

@@ -1,4 +1,3 @@
-// Layout of each: low (2 bytes), high (2), stamp (8), the three values as IEEE 754 bits (8 each).
 #include "agent/facts.h"
 
 #include <cmath>
@@ -18,35 +17,30 @@ bool can_be(const Fact& fact, int host_count) {
            std::isfinite(fact.second) && std::isfinite(fact.third);
 }
 
+template <class Codec>
+void fields(Codec& codec, Coded<Codec, Fact>& fact, int host_count) {
+    codec.number(fact.low, 2);
+    codec.number(fact.high, 2);
+    codec.number(fact.stamp, 8);
+    codec.real(fact.first);
+    codec.real(fact.second);
+    codec.real(fact.third);
+    codec.require(can_be, fact, host_count);
+}
+
 }  // namespace
 
 std::vector<std::byte> encode(std::span<const Fact> facts) {
-    ByteWriter writer(fact_bytes * facts.size());
-    for (const Fact& each : facts) {
-        writer.put(static_cast<std::uint64_t>(each.low), 2);
-        writer.put(static_cast<std::uint64_t>(each.high), 2);
-        writer.put(each.stamp, 8);
-        writer.put_double(each.first);
-        writer.put_double(each.second);
-        writer.put_double(each.third);
-    }
+    ByteWriter writer;
+    for (const Fact& each : facts) fields(writer, each, 0);
     return std::move(writer).take();
 }
 
 std::optional<std::vector<Fact>> decode_facts(std::span<const std::byte> bytes, int host_count) {
-    if (bytes.size() % fact_bytes != 0) return std::nullopt;
     ByteReader reader(bytes);
-    std::vector<Fact> facts(bytes.size() / fact_bytes);
-    for (Fact& each : facts) {
-        each.low = static_cast<int>(reader.take(2));
-        each.high = static_cast<int>(reader.take(2));
-        each.stamp = reader.take(8);
-        each.first = reader.take_double();
-        each.second = reader.take_double();
-        each.third = reader.take_double();
-        if (!can_be(each, host_count)) return std::nullopt;
-    }
-    return facts;
+    std::vector<Fact> facts;
+    while (reader.left() > 0) fields(reader, facts.emplace_back(), host_count);
+    return reader.ended_well() ? std::optional(std::move(facts)) : std::nullopt;
 }
 
 std::uint64_t Facts::next_stamp(std::int64_t wall_ns) const {

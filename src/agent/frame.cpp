@@ -18,36 +18,28 @@ struct Cut {
     std::size_t frame_bytes() const { return payload_bytes + frame_overhead_bytes; }
 };
 
-void put_head(ByteWriter& writer, const Head& head, std::size_t payload_bytes) {
-    writer.put(magic, 1);
-    writer.put(version, 1);
-    writer.put(static_cast<std::uint64_t>(head.kind), 1);
-    writer.put(payload_bytes, 2);
-    writer.put(static_cast<std::uint64_t>(head.sender), 2);
-    writer.put(static_cast<std::uint64_t>(head.receiver), 2);
-    writer.put(head.session, 4);
-    writer.put(head.counter, 4);
+template <class Codec>
+void fields(Codec& codec, Coded<Codec, Cut>& cut) {
+    codec.constant(magic, 1);
+    codec.constant(version, 1);
+    codec.choice(cut.head.kind, Kind::farewell);
+    codec.number(cut.payload_bytes, 2);
+    codec.number(cut.head.sender, 2);
+    codec.number(cut.head.receiver, 2);
+    codec.number(cut.head.session, 4);
+    codec.number(cut.head.counter, 4);
 }
 
 /// What the head says, as far as it makes sense to this receiver. At least head_bytes.
 std::variant<Cut, Reject> read_head(std::span<const std::byte> bytes, int self, int host_count,
                                     std::size_t most_payload) {
-    ByteReader reader(bytes.first(head_bytes));
-    if (reader.take(1) != magic || reader.take(1) != version) return Reject::rejected_junk;
-    const std::uint64_t kind = reader.take(1);
-    if (kind >= kind_count) return Reject::rejected_junk;
-    Cut cut;
-    cut.head.kind = static_cast<Kind>(kind);
-    cut.payload_bytes = static_cast<std::size_t>(reader.take(2));
-    cut.head.sender = static_cast<int>(reader.take(2));
-    cut.head.receiver = static_cast<int>(reader.take(2));
-    cut.head.session = static_cast<std::uint32_t>(reader.take(4));
-    cut.head.counter = static_cast<std::uint32_t>(reader.take(4));
-    if (cut.payload_bytes > most_payload) return Reject::rejected_oversized;
-    if (cut.head.sender == self) return Reject::rejected_from_self;
-    if (cut.head.receiver != self) return Reject::rejected_wrong_receiver;
-    if (cut.head.sender >= host_count) return Reject::rejected_unknown_sender;
-    return cut;
+    const auto cut = from_bytes<Cut>(bytes.first(head_bytes));
+    if (!cut) return Reject::rejected_junk;
+    if (cut->payload_bytes > most_payload) return Reject::rejected_oversized;
+    if (cut->head.sender == self) return Reject::rejected_from_self;
+    if (cut->head.receiver != self) return Reject::rejected_wrong_receiver;
+    if (cut->head.sender >= host_count) return Reject::rejected_unknown_sender;
+    return *cut;
 }
 
 /// Whether who made these bytes holds the key. `frame`: exactly one.
@@ -64,9 +56,7 @@ void append_frame(std::vector<std::byte>& out, const Head& head,
         broken_invariant("bytes of a payload, most", static_cast<long long>(payload.size()),
                          static_cast<long long>(most_payload_bytes));
     const std::size_t begin = out.size();
-    ByteWriter writer;
-    put_head(writer, head, payload.size());
-    const std::vector<std::byte> head_part = std::move(writer).take();
+    const std::vector<std::byte> head_part = to_bytes(Cut{head, payload.size()});
     out.reserve(begin + payload.size() + frame_overhead_bytes);
     out.insert(out.end(), head_part.begin(), head_part.end());
     out.insert(out.end(), payload.begin(), payload.end());

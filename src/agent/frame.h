@@ -1,9 +1,6 @@
 // The frames in which agents talk, over TCP and UDP alike: a head of fixed size, a bounded payload,
 // and a keyed hash over both. No sockets here, so that a fuzzer can reach all of it.
 //
-// Layout, little endian: magic (1 byte), version (1), kind (1), length of the payload (2), sender (2),
-// receiver (2), session (4), counter (4), payload, keyed hash (16).
-//
 // Two agents greet each other under the job's key, each with a number never used before, and derive
 // from both numbers the key and the session of everything that follows. What was recorded on an
 // earlier connection is therefore worthless on this one; what is repeated on this one is known by its
@@ -36,7 +33,7 @@ enum class Kind : std::uint8_t {
     facts,  ///< of facts.h
     farewell  ///< the last: this agent's job is over, and says nothing of its links
 };
-inline constexpr std::size_t kind_count = 12;
+inline constexpr std::size_t kind_count = static_cast<std::size_t>(Kind::farewell) + 1;
 
 inline constexpr std::size_t head_bytes = 17;
 inline constexpr std::size_t frame_overhead_bytes = head_bytes + mac_bytes;

@@ -26,11 +26,18 @@ double phase_of(int number) {
     return turns - std::floor(turns);
 }
 
-std::vector<std::byte> echo_of(std::uint32_t number, std::int64_t held_ns) {
-    ByteWriter writer;
-    writer.put(number, 4);
-    writer.put(static_cast<std::uint64_t>(std::clamp<std::int64_t>(held_ns, 0, UINT32_MAX)), 4);
-    return std::move(writer).take();
+struct Echo {
+    std::uint32_t probe = 0;
+    std::int64_t held_ns = 0;
+};
+template <class Codec>
+void fields(Codec& codec, Coded<Codec, Echo>& echo) {
+    codec.number(echo.probe, 4);
+    codec.number(echo.held_ns, 4);
+}
+
+std::vector<std::byte> echo_of(std::uint32_t probe, std::int64_t held_ns) {
+    return to_bytes(Echo{probe, std::clamp<std::int64_t>(held_ns, 0, UINT32_MAX)});
 }
 
 }  // namespace
@@ -118,16 +125,15 @@ void Links::heard_probe(int peer, std::int64_t arrived_ns) {
 
 void Links::answered(int peer, ProbeId probe, std::span<const std::byte> echo,
                      std::int64_t arrived_ns) {
-    ByteReader reader(echo);
-    probe.number = static_cast<std::uint32_t>(reader.take(4));
-    const auto held_ns = static_cast<std::int64_t>(reader.take(4));
-    if (!reader.ended_well()) {
+    const auto told = from_bytes<Echo>(echo);
+    if (!told) {
         ++counters_[Count::rejected_malformed];
         return;
     }
+    probe.number = told->probe;
     LinkProber& prober = probers_[index(peer)];
     if (prober.would_be_slow(probe, arrived_ns)) look_for_theft(now_ns());
-    const auto round_trip_us = prober.answered(probe, held_ns, arrived_ns);
+    const auto round_trip_us = prober.answered(probe, told->held_ns, arrived_ns);
     if (!round_trip_us) return;
     ++counters_[Count::probes_answered];
     journal_.measured_latency(peer, *round_trip_us / 2);

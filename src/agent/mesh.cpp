@@ -28,19 +28,23 @@ std::int64_t backoff_ns(int attempts) {
     return std::min(first_backoff_ns << std::min(attempts, 10), longest_backoff_ns);
 }
 
-std::vector<std::byte> greeting(std::uint64_t job, std::uint64_t number) {
-    ByteWriter writer;
-    writer.put(job, 8);
-    writer.put(number, 8);
-    return std::move(writer).take();
+struct Hello {
+    std::uint64_t job = 0, number = 0;
+};
+template <class Codec>
+void fields(Codec& codec, Coded<Codec, Hello>& hello) {
+    codec.number(hello.job, 8);
+    codec.number(hello.number, 8);
 }
 
-std::vector<std::byte> greeting(std::uint64_t job, std::uint64_t number, std::uint64_t answered) {
-    ByteWriter writer;
-    writer.put(job, 8);
-    writer.put(number, 8);
-    writer.put(answered, 8);
-    return std::move(writer).take();
+struct Welcome {
+    Hello hello;
+    std::uint64_t answered = 0;
+};
+template <class Codec>
+void fields(Codec& codec, Coded<Codec, Welcome>& welcome) {
+    fields(codec, welcome.hello);
+    codec.number(welcome.answered, 8);
 }
 
 void set_up_channel(int socket, int unacknowledged_ms) {
@@ -237,7 +241,7 @@ void Mesh::on_connected(Connection& connection, std::int64_t now_ns) {
     connection.stage = Stage::awaiting_welcome;
     connection.own_number = *number;
     connection.use({options_.key, 0});
-    connection.send(options_.self, Kind::hello, greeting(options_.job, *number), counters_);
+    connection.send(options_.self, Kind::hello, to_bytes(Hello{options_.job, *number}), counters_);
     poll_for_writing(connection);
 }
 
@@ -283,11 +287,10 @@ void Mesh::handle(Connection& connection, const Frame& frame) {
 }
 
 void Mesh::on_hello(Connection& connection, const Frame& frame) {
-    ByteReader reader(frame.payload);
-    const std::uint64_t job = reader.take(8);
-    connection.peer_number = reader.take(8);
-    if (!reader.ended_well()) return reject(connection, Reject::rejected_malformed);
-    const bool expected = frame.head.kind == Kind::hello && job == options_.job &&
+    const auto hello = from_bytes<Hello>(frame.payload);
+    if (!hello) return reject(connection, Reject::rejected_malformed);
+    connection.peer_number = hello->number;
+    const bool expected = frame.head.kind == Kind::hello && hello->job == options_.job &&
                           frame.head.sender < options_.self;
     const auto number = random_number();
     if (!expected || !number) return reject(connection, Reject::rejected_unexpected);
@@ -295,20 +298,18 @@ void Mesh::on_hello(Connection& connection, const Frame& frame) {
     connection.own_number = *number;
     connection.use({options_.key, 0});
     connection.send(options_.self, Kind::welcome,
-                    greeting(options_.job, *number, connection.peer_number), counters_);
+                    to_bytes(Welcome{{options_.job, *number}, connection.peer_number}), counters_);
     connection.stage = Stage::awaiting_confirm;
     agree(connection);
 }
 
 void Mesh::on_welcome(Connection& connection, const Frame& frame) {
-    ByteReader reader(frame.payload);
-    const std::uint64_t job = reader.take(8);
-    connection.peer_number = reader.take(8);
-    const std::uint64_t answered = reader.take(8);
-    if (!reader.ended_well()) return reject(connection, Reject::rejected_malformed);
-    if (frame.head.kind != Kind::welcome || job != options_.job)
+    const auto welcome = from_bytes<Welcome>(frame.payload);
+    if (!welcome) return reject(connection, Reject::rejected_malformed);
+    connection.peer_number = welcome->hello.number;
+    if (frame.head.kind != Kind::welcome || welcome->hello.job != options_.job)
         return reject(connection, Reject::rejected_unexpected);
-    if (answered != connection.own_number) return reject(connection, Reject::rejected_replayed);
+    if (welcome->answered != connection.own_number) return reject(connection, Reject::rejected_replayed);
     agree(connection);
     connection.send(options_.self, Kind::confirm, {}, counters_);
     bring_up(connection, greeting_round_trip_us(connection));

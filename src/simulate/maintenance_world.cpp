@@ -36,10 +36,9 @@ std::vector<maintenance::Change> changes_between(const Graph& before, const Grap
 }  // namespace
 
 std::vector<std::byte> encode(const RoundMessage& message) {
-    const std::vector<std::byte> inner = encode(message.message);
-    ByteWriter writer(4 + inner.size());
+    ByteWriter writer;
     writer.put(message.round, 4);
-    writer.put_bytes(inner);
+    writer.put_bytes(encode(message.message));
     return std::move(writer).take();
 }
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/spanning_tree/maintenance.h"
-#include "core/spanning_tree/maintenance_wire.h"
+#include "core/spanning_tree/wire.h"
 #include "simulate/channels.h"
 #include "simulate/graphs.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/network/test_networks.h"
-#include "core/spanning_tree/rounds_wire.h"
+#include "core/spanning_tree/wire.h"
 #include "simulate/rounds_rules.h"
 #include "simulate/timed_run.h"
 

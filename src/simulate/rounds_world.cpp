@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/spanning_tree/kruskal.h"
-#include "core/spanning_tree/rounds_wire.h"
+#include "core/spanning_tree/wire.h"
 #include "simulate/random.h"
 
 namespace mutirao::simulate {

@@ -106,7 +106,7 @@ BandwidthSensor::Output BandwidthSensor::on_datagram(int peer, std::span<const s
 BandwidthSensor::Output BandwidthSensor::report() {
     const double rate = train_bytes_per_us(arrivals_, packet_bytes).value_or(0);
     ByteWriter writer;
-    writer.put_double(rate);
+    writer.real(rate);
     Output out{{partner_, Kind::bandwidth_result, std::move(writer).take()}};
     end(std::nullopt);
     return out;
@@ -115,7 +115,8 @@ BandwidthSensor::Output BandwidthSensor::report() {
 BandwidthSensor::Output BandwidthSensor::on_result(std::span<const std::byte> payload,
                                                    std::int64_t now_ns) {
     ByteReader reader(payload);
-    const double rate = reader.take_double();
+    double rate = 0;
+    reader.real(rate);
     if (!reader.ended_well() || !(rate > 0)) {
         end(std::nullopt);
         return {};

@@ -328,7 +328,8 @@ TEST(Epochs, WhoWaitedIsAnnouncedToEarlierForAWhile) {
     EXPECT_EQ(decider.horizon_calls(), 1U);
 }
 
-TEST(Announcement, SurvivesItsBytes) {
+/// Of five ranks on three hosts.
+Announcement with_everything() {
     Announcement made;
     made.number = 7;
     made.first_call = 12;
@@ -348,8 +349,29 @@ TEST(Announcement, SurvivesItsBytes) {
     made.rulings[1].clocking = {25, 8, 8, 4};
     made.rulings[1].probe = Arm{made.rulings[0].candidate, tree};
     made.route = {Route::Kind::hosts, {-1, 0, 0}};
+    return made;
+}
+
+TEST(Announcement, SurvivesItsBytes) {
+    const Announcement made = with_everything();
     EXPECT_EQ(decode_announcement(encode(made), 5, 3), made);
     EXPECT_FALSE(decode_announcement(encode(made), 5, 4));  // of another communicator
+}
+
+// Whatever bits are flipped on its way.
+TEST(Announcement, IsNoneOrOneThatSurvivesItsBytes) {
+    std::mt19937 random(7);
+    int accepted = 0;
+    for (int round = 0; round < 20'000; ++round) {
+        std::vector<std::byte> bytes = encode(with_everything());
+        for (std::uint32_t flips = random() % 4; flips > 0; --flips)
+            bytes[random() % bytes.size()] ^= static_cast<std::byte>(1U << random() % 8);
+        const auto decoded = decode_announcement(bytes, 5, 3);
+        if (!decoded) continue;
+        ++accepted;
+        EXPECT_EQ(decode_announcement(encode(*decoded), 5, 3), decoded);
+    }
+    EXPECT_GT(accepted, 5'000);
 }
 
 TEST(Announcement, KeepsPackedTreesAndRefusesWhatIsNone) {

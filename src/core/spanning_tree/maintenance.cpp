@@ -5,8 +5,8 @@
 #include <iterator>
 
 #include "core/spanning_tree/maintenance_recoveries.h"
-#include "core/spanning_tree/maintenance_wire.h"
 #include "core/spanning_tree/state_bytes.h"
+#include "core/spanning_tree/wire.h"
 #include "core/text/invariant.h"
 
 namespace mutirao::maintenance {

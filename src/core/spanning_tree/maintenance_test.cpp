@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "core/spanning_tree/maintenance_wire.h"
+#include "core/spanning_tree/wire.h"
 
 namespace mutirao::maintenance {
 namespace {

@@ -9,9 +9,8 @@
 #include <limits>
 #include <utility>
 
-#include "core/spanning_tree/maintenance_wire.h"
-#include "core/spanning_tree/rounds_wire.h"
 #include "core/spanning_tree/state_bytes.h"
+#include "core/spanning_tree/wire.h"
 #include "core/text/invariant.h"
 
 namespace mutirao {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/spanning_tree/rounds_wire.h"
+#include "core/spanning_tree/wire.h"
 
 namespace mutirao::rounds {
 namespace {

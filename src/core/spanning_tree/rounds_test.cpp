@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/spanning_tree/rounds_wire.h"
+#include "core/spanning_tree/wire.h"
 
 namespace mutirao {
 namespace {

@@ -1,14 +1,43 @@
-// Layout, all little endian: kind (1 byte), state (1), level (4), hosts (4), weight as IEEE 754
-// bits (8), its low end (4), its high end (4), whether it is a last resort (1), number of words of
-// the set of members (2), its words (8 each). Fields that a kind does not use hold their defaults.
 #include "core/spanning_tree/wire.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <utility>
 
+#include "core/spanning_tree/rounds_parts.h"
 #include "core/text/bytes.h"
+
+namespace mutirao {
+namespace {
+
+bool is_link(const Weight& weight) {
+    return std::isfinite(weight.value) && weight.low >= 0 && weight.low < weight.high;
+}
+
+constexpr auto ends_of = [](const auto& link) { return std::pair(link.low, link.high); };
+
+/// Each comes once, in the order of `key`.
+template <class List, class Key = std::identity>
+bool ascending(const List& list, Key key = {}) {
+    return std::ranges::adjacent_find(list, std::greater_equal{}, key) == list.end();
+}
+
+}  // namespace
+
+template <class Codec>
+void fields(Codec& codec, Coded<Codec, HostSet>& hosts) {
+    const auto words_of = [](const HostSet& set) {
+        return std::vector(set.words().begin(), set.words().end());
+    };
+    codec.as(hosts, words_of, HostSet::from_words, [&](auto& words) {
+        codec.list(words, 2, HostSet::most_hosts / HostSet::word_bits, [&](auto& word) { codec.number(word, 8); });
+    });
+}
+
+}  // namespace mutirao
 
 namespace mutirao::ghs {
 namespace {
@@ -16,11 +45,7 @@ namespace {
 /// A fragment of level L holds at least 2^L hosts, and hosts are numbered by int.
 constexpr int highest_level = 30;
 
-bool is_link(const Weight& weight) {
-    return std::isfinite(weight.value) && weight.low >= 0 && weight.low < weight.high;
-}
-
-/// What a kind may carry beside its defaults.
+/// What a kind may carry; the rest holds its defaults.
 struct Shape {
     int least_level, greatest_level;
     bool has_link, may_be_infinite, has_state;
@@ -39,15 +64,14 @@ constexpr std::array<Shape, 8> shapes = {{
     {0, 0, false, false, false, 2, false},             // finish
 }};
 
-bool fits(const Shape& shape, const Message& message) {
+bool fits(const Message& message) {
+    const Shape& shape = shapes[static_cast<std::size_t>(message.kind)];
     if (message.level < shape.least_level || message.level > shape.greatest_level) return false;
     const bool link_fits =
         shape.has_link ? is_link(message.fragment) ||
                              (shape.may_be_infinite && message.fragment == Weight::infinite())
                        : message.fragment == Weight{};
-    const bool state_fits =
-        shape.has_state ? message.state == State::find || message.state == State::found
-                        : message.state == State::sleeping;
+    const bool state_fits = shape.has_state != (message.state == State::sleeping);
     const bool hosts_fit =
         shape.least_hosts > 0 ? message.hosts >= shape.least_hosts : message.hosts == 0;
     const bool members_fit = shape.has_members != message.members.empty();
@@ -56,58 +80,163 @@ bool fits(const Shape& shape, const Message& message) {
 
 }  // namespace
 
-std::vector<std::byte> encode(const Message& message) {
-    const auto words = message.members.words();
-    ByteWriter writer(head_bytes + 8 * words.size());
-    writer.put(static_cast<std::uint64_t>(message.kind), 1);
-    writer.put(static_cast<std::uint64_t>(message.state), 1);
-    writer.put_int(message.level);
-    writer.put_int(message.hosts);
-    writer.put_double(message.fragment.value);
-    writer.put_int(message.fragment.low);
-    writer.put_int(message.fragment.high);
-    writer.put(message.fragment.last_resort ? 1 : 0, 1);
-    writer.put(words.size(), 2);
-    for (const std::uint64_t word : words) writer.put(word, 8);
-    return std::move(writer).take();
+template <class Codec>
+void fields(Codec& codec, Coded<Codec, Message>& message) {
+    codec.choice(message.kind, Kind::finish);
+    codec.choice(message.state, State::found);
+    codec.number(message.level, 4);
+    codec.number(message.hosts, 4);
+    codec.real(message.fragment.value);
+    codec.number(message.fragment.low, 4);
+    codec.number(message.fragment.high, 4);
+    codec.truth(message.fragment.last_resort);
+    fields(codec, message.members);
+    codec.require(fits, message);
 }
 
+std::vector<std::byte> encode(const Message& message) { return to_bytes(message); }
+std::optional<Message> decode(std::span<const std::byte> bytes) { return from_bytes<Message>(bytes); }
+
+}  // namespace mutirao::ghs
+
+namespace mutirao::maintenance {
 namespace {
 
-/// The rest of the bytes as a set of hosts; nothing if they are more, or fewer, than that.
-std::optional<HostSet> take_hosts(ByteReader& reader) {
-    const auto count = static_cast<std::size_t>(reader.take(2));
-    if (reader.left() != 8 * count) return std::nullopt;
-    std::vector<std::uint64_t> words;
-    words.reserve(count);
-    while (reader.left() > 0) words.push_back(reader.take(8));
-    return HostSet::from_words(std::move(words));
+/// What a kind may carry.
+struct Shape {
+    bool has_tag;
+    std::size_t least_links, most_links;
+};
+
+constexpr std::size_t most_links = HostSet::most_hosts - 1;
+
+constexpr std::array<Shape, 7> shapes = {{
+    {false, 0, 0},           // merge
+    {true, 0, 0},            // not_fail
+    {true, 1, most_links},   // not_fail_ack
+    {false, 1, most_links},  // gosleep_fail
+    {true, 0, 0},            // not_rec
+    {true, 0, most_links},   // not_rec_ack
+    {false, 1, most_links},  // gosleep_rec
+}};
+
+bool fits(const Message& message) {
+    const Shape& shape = shapes[static_cast<std::size_t>(message.kind)];
+    return shape.has_tag == (message.tag > 0) && message.links.size() >= shape.least_links &&
+           message.links.size() <= shape.most_links && ascending(message.links, ends_of);
 }
 
 }  // namespace
 
-std::optional<Message> decode(std::span<const std::byte> bytes) {
-    if (bytes.size() < head_bytes) return std::nullopt;
-    ByteReader reader(bytes);
-    const std::uint64_t kind = reader.take(1);
-    const std::uint64_t state = reader.take(1);
-    if (kind >= shapes.size() || state > static_cast<std::uint64_t>(State::found))
-        return std::nullopt;
-    Message message;
-    message.kind = static_cast<Kind>(kind);
-    message.state = static_cast<State>(state);
-    message.level = reader.take_int();
-    message.hosts = reader.take_int();
-    message.fragment.value = reader.take_double();
-    message.fragment.low = reader.take_int();
-    message.fragment.high = reader.take_int();
-    const std::uint64_t last_resort = reader.take(1);
-    message.fragment.last_resort = last_resort == 1;
-    std::optional<HostSet> members = take_hosts(reader);
-    if (!members || last_resort > 1) return std::nullopt;
-    message.members = std::move(*members);
-    if (!fits(shapes[kind], message)) return std::nullopt;
-    return message;
+template <class Codec>
+void fields(Codec& codec, Coded<Codec, Message>& message) {
+    codec.choice(message.kind, Kind::gosleep_rec);
+    codec.number(message.tag, 4);
+    codec.list(message.links, 2, most_links, [&](auto& link) {
+        codec.real(link.value);
+        codec.number(link.low, 4);
+        codec.number(link.high, 4);
+        codec.require(is_link(link) && link.high < HostSet::most_hosts);
+    });
+    if (message.kind == Kind::merge) fields(codec, message.merging);
+    codec.require(fits, message);
 }
 
-}  // namespace mutirao::ghs
+std::vector<std::byte> encode(const Message& message) { return to_bytes(message); }
+std::optional<Message> decode(std::span<const std::byte> bytes) { return from_bytes<Message>(bytes); }
+
+}  // namespace mutirao::maintenance
+
+namespace mutirao::rounds {
+namespace {
+
+constexpr int most_parts =
+    most_hosts * (most_hosts - 1) / 2 / static_cast<int>(links_per_message) + 1;
+
+bool names_a_round(const RoundId& id) { return id.number > 0 && id.root >= 0 && id.root < most_hosts; }
+
+bool can_be(const LinkState& state) {
+    if (!(state.latency_us >= 0)) return false;
+    if (state.sequence > 0) return state.usable();
+    return state.breaks == 0 || !state.usable();
+}
+
+bool usable(const LinkNews& link) { return link.state.usable(); }
+bool tells(const LinkNews& link) { return link.state != LinkState{}; }
+
+template <class Codec>
+void id_fields(Codec& codec, Coded<Codec, RoundId>& id, bool may_be_none) {
+    codec.number(id.number, 4);
+    codec.number(id.root, 4);
+    codec.number(id.incarnation, 8);
+    codec.require(names_a_round(id) || (may_be_none && id == RoundId{}));
+}
+
+template <class Codec>
+void part_fields(Codec& codec, Coded<Codec, Message>& message) {
+    codec.number(message.part, 2);
+    codec.number(message.parts, 2);
+    codec.require(message.part < message.parts && message.parts <= most_parts);
+}
+
+template <class Codec, class Host>
+void end_fields(Codec& codec, Host& low, Host& high) {
+    codec.number(low, 2);
+    codec.number(high, 2);
+    codec.require(low < high && high < most_hosts);
+}
+
+template <class Codec>
+void tree_fields(Codec& codec, Coded<Codec, EdgeList>& tree) {
+    codec.list(tree, 2, most_hosts - 1, [&](auto& edge) { end_fields(codec, edge.first, edge.second); });
+    codec.require(ascending(tree));
+}
+
+template <class Codec>
+void link_fields(Codec& codec, Coded<Codec, std::vector<LinkNews>>& links) {
+    codec.list(links, 2, links_per_message, [&](auto& link) {
+        end_fields(codec, link.low, link.high);
+        codec.number(link.state.breaks, 4);
+        codec.number(link.state.sequence, 4);
+        codec.real(link.state.latency_us);
+        codec.require(can_be(link.state));
+    });
+    codec.require(ascending(links, ends_of));
+}
+
+}  // namespace
+
+template <class Codec>
+void fields(Codec& codec, Coded<Codec, Message>& message) {
+    codec.choice(message.kind, Kind::step);
+    const bool may_be_none = message.kind == Kind::ask_version || message.kind == Kind::version;
+    if (message.kind > Kind::ask_start) id_fields(codec, message.id, may_be_none);
+    switch (message.kind) {
+        case Kind::news:
+            link_fields(codec, message.links);
+            codec.require(!message.links.empty() && std::ranges::all_of(message.links, tells));
+            break;
+        case Kind::ask_start:
+        case Kind::newest: break;
+        case Kind::round:
+            id_fields(codec, message.base, true);
+            codec.number(message.base_hash, 8);
+            part_fields(codec, message);
+            tree_fields(codec, message.tree);
+            link_fields(codec, message.links);
+            codec.require(message.part == 0 || message.tree.empty());
+            break;
+        case Kind::ask_version: codec.number(message.base_hash, 8); break;
+        case Kind::version:
+            part_fields(codec, message);
+            link_fields(codec, message.links);
+            codec.require(std::ranges::all_of(message.links, usable));
+            break;
+        case Kind::step: fields(codec, message.step); break;
+    }
+}
+
+std::vector<std::byte> encode(const Message& message) { return to_bytes(message); }
+std::optional<Message> decode(std::span<const std::byte> bytes) { return from_bytes<Message>(bytes); }
+
+}  // namespace mutirao::rounds

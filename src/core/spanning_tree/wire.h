@@ -1,6 +1,6 @@
-// The messages of the spanning tree as bytes, for drivers that carry them between hosts (of any
-// byte order). A head of fixed size and the set of hosts; one encoding per message, so whatever
-// else arrives is junk and is seen to be.
+// The messages of the spanning tree as bytes, for drivers that carry them between hosts (of any byte
+// order): one encoding per message, so whatever else arrives is junk and is seen to be. decode() gives
+// nothing unless its bytes are what encode() makes of a message that a host may send.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,29 @@
 #include <span>
 #include <vector>
 
-#include "core/spanning_tree/ghs.h"
+#include "core/spanning_tree/rounds_message.h"
 
 namespace mutirao::ghs {
 
-/// Of a message without hosts; each 64 host numbers add eight bytes.
-inline constexpr std::size_t head_bytes = 29;
-
 std::vector<std::byte> encode(const Message& message);
-
-/// Nothing unless `bytes` is what encode() makes of a message that a host may send.
 std::optional<Message> decode(std::span<const std::byte> bytes);
 
 }  // namespace mutirao::ghs
+
+namespace mutirao::maintenance {
+
+std::vector<std::byte> encode(const Message& message);
+std::optional<Message> decode(std::span<const std::byte> bytes);
+
+}  // namespace mutirao::maintenance
+
+namespace mutirao::rounds {
+
+/// Of the longest message that a host sends.
+inline constexpr std::size_t most_message_bytes = 60'000;
+
+std::vector<std::byte> encode(const Message& message);
+/// It may still name hosts that a smaller network does not have; Rounds leaves those out.
+std::optional<Message> decode(std::span<const std::byte> bytes);
+
+}  // namespace mutirao::rounds

@@ -100,10 +100,12 @@ void InBandSource::ping_who_is_due(double at_us) {
 void InBandSource::take(const LeaderRounds::Letter& letter, double arrived_us) {
     if (letter.kind == Kind::ping) {
         ByteWriter unnoticed;
-        unnoticed.put_double(arrived_us - looked_us_);
+        unnoticed.real(arrived_us - looked_us_);
         rounds_->send(letter.from, Kind::pong, std::move(unnoticed).take());
     } else {
-        take_pong(letter.from, arrived_us, ByteReader(letter.body).take_double());
+        double unnoticed_us = 0;
+        ByteReader(letter.body).real(unnoticed_us);
+        take_pong(letter.from, arrived_us, unnoticed_us);
     }
 }
 

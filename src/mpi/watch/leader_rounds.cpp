@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/spanning_tree/rounds_wire.h"
+#include "core/spanning_tree/wire.h"
 #include "core/text/bytes.h"
 #include "core/text/invariant.h"
 
@@ -41,7 +41,7 @@ void LeaderRounds::carry(const Rounds::Output& output) {
 }
 
 void LeaderRounds::send(int host, Kind kind, std::span<const std::byte> body) {
-    ByteWriter letter(1 + body.size());
+    ByteWriter letter;
     letter.put(static_cast<std::uint8_t>(kind), 1);
     letter.put_bytes(body);
     post_.send(leaders_.rank_of_host[static_cast<std::size_t>(host)],
