@@ -12,7 +12,7 @@
 #include "core/algorithms/test_requests.h"
 #include "core/collectives/promise.h"
 #include "core/schedule/checker.h"
-#include "core/schedule/describe.h"
+#include "core/schedule/printer.h"
 
 namespace mutirao {
 namespace {
