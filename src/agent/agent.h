@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "agent/contact.h"
 #include "agent/endpoint.h"
 #include "agent/key.h"
 #include "agent/options.h"

@@ -1,12 +1,17 @@
 #include "agent/agent_loop.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <stdexcept>
 
 #include "agent/clock.h"
 #include "agent/sensors/host_speed.h"
+#include "agent/sensors/text_file.h"
 #include "core/spanning_tree/wire.h"
 
 namespace mutirao::agent {
@@ -50,6 +55,29 @@ MeshOptions mesh_options(const Job& job) {
     return {job.self, job.contacts, job.key, job.id,
             greeting_patience * options.dead_after_ms * ns_per_ms,
             channel_patience * options.dead_after_ms};
+}
+
+std::string text_of(double latency_us) {
+    if (!std::isfinite(latency_us)) return "nothing gets through";
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2f ms", latency_us / 1000);
+    return text;
+}
+
+/// Of the calling thread, which is the agent.
+double processor_s() {
+    return static_cast<double>(read_clock_ns(CLOCK_THREAD_CPUTIME_ID)) / ns_per_s;
+}
+
+/// From /proc/self/statm: "size resident shared ..." in pages.
+std::uint64_t resident_bytes() {
+    const TextFile file("/proc/self/statm");
+    std::string_view text = file.text();
+    text.remove_prefix(std::min(text.find(' '), text.size()));
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    std::uint64_t pages = 0;
+    std::from_chars(text.data(), text.data() + text.size(), pages);
+    return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace
@@ -312,6 +340,140 @@ void AgentLoop::send_due_news(std::int64_t now) {
     if (rounds_.view().unknown_links > 0 && now < news_.next_ns()) return;
     for (int peer = 0; peer < host_count(); ++peer) send_news(peer);
     news_.rest();
+}
+
+void AgentLoop::measure_bandwidth(std::int64_t now) {
+    if (rounds_.version().hash != sites_of_version_) {
+        sites_of_version_ = rounds_.version().hash;
+        site_of_ = sites_of(rounds_.version().latency_us, host_count());
+        bandwidth_plan_.follow(rounds_.version(), now);
+    }
+    carry(bandwidth_.advance(now));
+    end_bandwidth(now);
+    take_seen_rates();
+    const auto peer = bandwidth_.busy() ? std::nullopt : bandwidth_plan_.due(now);
+    if (!peer) return;
+    if (mesh_.up(*peer)) {
+        bandwidth_plan_.asked(*peer, now);
+        carry(bandwidth_.ask(*peer, now));
+    } else {
+        bandwidth_plan_.failed(*peer, now);
+    }
+}
+
+void AgentLoop::end_bandwidth(std::int64_t now) {
+    const auto ended = bandwidth_.take_ended();
+    if (!ended) return;
+    if (ended->refused) return bandwidth_plan_.refused(ended->peer, now);
+    if (!ended->bytes_per_us) return bandwidth_plan_.failed(ended->peer, now);
+    bandwidth_plan_.measured(ended->peer, now);
+    journal_.measured("bandwidth_bytes_per_us", ended->peer, *ended->bytes_per_us);
+    publish_bandwidth(ended->peer, *ended->bytes_per_us);
+}
+
+// A train of packets may be held up by other traffic. Where no bandwidth is known none is assumed to be
+// scarce, and what was seen is no reason to: whoever sent it may have been slow.
+void AgentLoop::take_seen_rates() {
+    constexpr double worth_telling = 1.25;
+    const auto self = static_cast<std::size_t>(job_.self);
+    for (const auto& [peer, bytes_per_us] : seen_rates_.take()) {
+        const auto place = self * job_.contacts.size() + static_cast<std::size_t>(peer);
+        const double known = published_.bandwidth_bytes_per_us[place];
+        if (known > 0 && bytes_per_us > worth_telling * known) {
+            journal_.measured("seen_bytes_per_us", peer, bytes_per_us);
+            publish_bandwidth(peer, bytes_per_us);
+        }
+    }
+}
+
+void AgentLoop::publish_bandwidth(int peer, double bytes_per_us) {
+    const Fact fact{std::min(job_.self, peer), std::max(job_.self, peer),
+                    facts_.next_stamp(wall_ns()), bytes_per_us, 0};
+    learn({&fact, 1}, job_.self);
+}
+
+void AgentLoop::carry(const BandwidthSensor::Output& output) {
+    for (const BandwidthSensor::Outgoing& each : output) {
+        if (each.kind == Kind::bandwidth_data)
+            datagrams_.send(each.to, each.kind, each.payload);
+        else
+            mesh_.send(each.to, each.kind, each.payload);
+    }
+}
+
+void AgentLoop::learn(std::span<const Fact> facts, int from) {
+    const std::vector<Fact> fresh = facts_.learn(facts);
+    if (fresh.empty()) return;
+    for (int peer = 0; peer < host_count(); ++peer)
+        if (peer != from && mesh_.up(peer)) tell(peer, fresh);
+}
+
+void AgentLoop::tell(int peer, std::span<const Fact> facts) {
+    for (; !facts.empty(); facts = facts.subspan(std::min(facts.size(), facts_per_frame)))
+        mesh_.send(peer, Kind::facts, encode(facts.first(std::min(facts.size(), facts_per_frame))));
+}
+
+NetworkView AgentLoop::whole_view() const {
+    NetworkView view = rounds_.view();
+    view.changes += facts_.changes();
+    facts_.show(site_of_, view);
+    return view;
+}
+
+void AgentLoop::publish() {
+    if (rounds_.view().changes + facts_.changes() == published_.changes) return;
+    NetworkView view = whole_view();
+    segment_.publish(view, rounds_.version());
+    note_changes(view);
+    links_.use_tree(view, now_ns());
+    published_ = std::move(view);
+}
+
+void AgentLoop::note_changes(const NetworkView& view) {
+    const auto hosts = static_cast<std::size_t>(host_count());
+    for (std::size_t low = 0; low < hosts; ++low) {
+        for (std::size_t high = low + 1; high < hosts; ++high) {
+            const double before_us = published_.latency_us[low * hosts + high];
+            const double after_us = view.latency_us[low * hosts + high];
+            if (before_us == after_us) continue;
+            journal_.event("link " + std::to_string(low) + "-" + std::to_string(high) + ": " +
+                           text_of(before_us) + " -> " + text_of(after_us));
+        }
+    }
+    if (view.version == published_.version && view.version_hash == published_.version_hash) return;
+    ++counters_[Count::versions];
+    const bool same_tree = view.tree == published_.tree;
+    journal_.event("version " + std::to_string(view.version) +
+                   (same_tree ? ", the same tree" : ", a new tree"));
+}
+
+void AgentLoop::publish_status() {
+    Status status;
+    status.time_s = static_cast<double>(wall_ns()) / ns_per_s;
+    status.started_s = began_s_;
+    status.processor_s = processor_s();
+    status.resident_bytes = resident_bytes();
+    status.series_stopped = journal_.series_stopped();
+    for (int peer = 0; peer < host_count(); ++peer) status.links.push_back(status_of_link(peer));
+    status.events = journal_.events();
+    status.sensors = sensors_.status();
+    status.counters = counters_;
+    segment_.publish(status);
+}
+
+LinkStatus AgentLoop::status_of_link(int peer) const {
+    LinkStatus link;
+    if (peer == job_.self) return link;
+    link.channel_up = mesh_.up(peer);
+    link.announced_us = view_us(peer);
+    link.bandwidth_bytes_per_us = status_of(bandwidth_.forecast(peer));
+    link.connect_us = status_of(connect_banks_[static_cast<std::size_t>(peer)].forecast());
+    link.recent_us = journal_.recent_us(peer);
+    if (const LinkProber* prober = links_.prober(peer)) {
+        link.over_tcp = prober->over_channel();
+        link.latency_us = status_of(prober->detector().forecast());
+    }
+    return link;
 }
 
 }  // namespace mutirao::agent

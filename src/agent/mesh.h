@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "agent/connection.h"
-#include "agent/contact.h"
 #include "agent/counters.h"
+#include "agent/endpoint.h"
 #include "agent/frame.h"
 #include "agent/poller.h"
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "agent/view_reader.h"
+
 namespace mutirao::agent {
 
 inline constexpr int another_agent_runs = 3;
@@ -20,5 +22,8 @@ int run_agent(const Words& words, std::ostream& out);
 int show_status(const Words& words, std::ostream& out);
 int dump(const Words& words, std::ostream& out);
 int list(const Words& words, std::ostream& out);
+
+/// One line. A part that cannot be read is null.
+std::string dump_json(const std::string& name, const ViewReader& reader);
 
 }  // namespace mutirao::agent

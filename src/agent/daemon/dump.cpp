@@ -1,4 +1,4 @@
-#include "agent/daemon/dump.h"
+#include "agent/daemon/commands.h"
 
 #include <cstdio>
 

@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "agent/daemon/commands.h"
-#include "agent/daemon/dump.h"
 #include "agent/segment.h"
 #include "core/text/json.h"
 #include "tool/arguments.h"

@@ -14,10 +14,18 @@
 #include <vector>
 
 #include "agent/frame.h"
-#include "agent/sensors/packet_train.h"
 #include "core/forecast/bank.h"
 
 namespace mutirao::agent {
+
+struct PacketArrival {
+    int number = 0;  ///< in the order of sending
+    std::int64_t time_ns = 0;
+};
+
+/// Of a train whose packets take so many bytes each. Nothing if too few came in a row, or all at once.
+std::optional<double> train_bytes_per_us(std::span<const PacketArrival> arrivals,
+                                         double packet_bytes);
 
 class BandwidthSensor {
   public:

@@ -1,5 +1,5 @@
-// What an agent measures of its own host: one file for each sensor, and the one table of them in
-// host_sensors.cpp. Each reading goes into a bank of forecasters.
+// What an agent measures of its own host: processor, memory and disk, in one table. Each reading goes into a bank of
+// forecasters.
 #pragma once
 
 #include <cstdint>

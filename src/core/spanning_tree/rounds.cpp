@@ -1,16 +1,17 @@
-// What hosts know of links, and how they tell each other; rounds_running.cpp has the rounds.
 #include "core/spanning_tree/rounds.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <iterator>
 #include <limits>
 #include <utility>
 
 #include "core/spanning_tree/state_bytes.h"
 #include "core/spanning_tree/wire.h"
+#include "core/text/hash.h"
 #include "core/text/invariant.h"
 
 namespace mutirao {
@@ -18,6 +19,8 @@ namespace mutirao {
 using rounds::Kind;
 using rounds::LinkNews;
 using rounds::LinkState;
+using rounds::LinkTable;
+using rounds::RoundId;
 
 namespace {
 
@@ -57,7 +60,46 @@ EdgeList in_order(EdgeList tree) {
     return tree;
 }
 
+constexpr int nobody = -1;
+/// A neighbour sends a few dozen at most before a host has entered a round.
+constexpr std::size_t most_early_per_host = 256;
+
+std::uint64_t hash_of(const RoundId& id, const LinkTable& links, const EdgeList& tree) {
+    std::vector<std::byte> bytes;
+    const auto add = [&](std::uint64_t number) {
+        for (int shift = 0; shift < 64; shift += 8)
+            bytes.push_back(static_cast<std::byte>(number >> shift & 0xff));
+    };
+    const auto add_ends = [&](int low, int high) {
+        add(static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint64_t>(high));
+    };
+    add(id.number);
+    add(static_cast<std::uint64_t>(id.root));
+    add(id.incarnation);
+    links.for_each([&](int low, int high, const LinkState& state) {
+        if (!state.usable()) return;
+        add_ends(low, high);
+        add(state.breaks);
+        add(std::bit_cast<std::uint64_t>(state.latency_us));
+    });
+    add(tree.size());
+    for (const auto& [low, high] : tree) add_ends(low, high);
+    return fnv1a(bytes);
+}
+
+std::vector<ghs::Neighbour> usable_links(int self, const LinkTable& links) {
+    std::vector<ghs::Neighbour> list;
+    for (int other = 0; other < links.host_count(); ++other) {
+        if (other == self || !links.at(self, other).usable()) continue;
+        list.push_back({other, {links.at(self, other).latency_us, std::min(self, other),
+                                std::max(self, other)}});
+    }
+    return list;
+}
+
 }  // namespace
+
+// --- what hosts know of links, and how they tell each other ---------------------------------------------
 
 Rounds::Rounds(int self, int host_count, const std::vector<double>& latency_us, EdgeList tree,
                std::uint64_t incarnation)
@@ -283,6 +325,226 @@ std::string Rounds::fingerprint() const {
     }
     if (round_->node) add_bytes(round_->node->fingerprint());
     return bytes;
+}
+
+// --- when the leading host starts a round, how the others enter it, and how it ends ---------------------
+
+Rounds::Output Rounds::restart() {
+    Output out;
+    if ((round_ && leads()) || waits_for_links()) start_round(out);
+    settle(out);
+    return out;
+}
+
+void Rounds::settle(Output& out) {
+    complete_if_finished();
+    while (std::exchange(unsettled_, false) && leads() && should_start()) {
+        start_round(out);
+        complete_if_finished();
+    }
+}
+
+/// Asked of the host that leads.
+bool Rounds::should_start() const {
+    if (round_) {
+        const bool mine = round_->call.id.root == self_ && round_->call.id == newest_;
+        return !mine || broken_since_start();
+    }
+    if (waits_for_links()) return false;
+    if (complete_.id != newest_) return true;
+    const HostSet hosts = links_.component(self_);
+    bool differs = false;
+    links_.for_each([&](int low, int high, const LinkState& state) {
+        if (hosts.contains(low) || hosts.contains(high))
+            differs = differs || !complete_.links.at(low, high).same_for_a_tree(state);
+    });
+    return differs;
+}
+
+bool Rounds::waits_for_links() const {
+    const bool waits = !round_ && complete_.tree.empty() && view_.unknown_links > 0;
+    return waits && leads() && links_.component(self_).count() > 1;
+}
+
+/// Steps may have been lost with a link, even if it works again.
+bool Rounds::broken_since_start() const {
+    bool broken = false;
+    round_->links.for_each([&](int low, int high, const LinkState& state) {
+        const LinkState& now = links_.at(low, high);
+        broken = broken || (state.usable() && (!now.usable() || now.breaks != state.breaks));
+    });
+    return broken;
+}
+
+void Rounds::start_round(Output& out) {
+    const HostSet hosts = links_.component(self_);
+    Message call = rounds::message_of(Kind::round);
+    call.id = {newest_.number + 1, self_, incarnation_};
+    call.base = complete_.id;
+    call.base_hash = complete_.hash;
+    call.tree = complete_.tree;
+    links_.for_each([&](int low, int high, const LinkState& state) {
+        if (!hosts.contains(low) && !hosts.contains(high)) return;
+        if (!complete_.links.at(low, high).same_for_a_tree(state))
+            call.links.push_back({low, high, state.usable() ? state : LinkState{}});
+    });
+    accept(std::move(call), nobody, out);
+}
+
+/// A round is called as soon as its root knows the end of the one before, so the call may come
+/// ahead of that end. It tells the tree, and the latencies are known.
+void Rounds::take_end_from(const Message& call) {
+    if (!round_ || !round_->node || round_->call.id != call.base) return;
+    if (hash_of(call.base, round_->links, call.tree) == call.base_hash)
+        take_version(call.base, std::move(round_->links), call.tree);
+}
+
+void Rounds::accept(Message call, int from, Output& out) {
+    take_end_from(call);
+    newest_ = accepted_ = call.id;
+    unsettled_ = true;
+    for (Channel& each : channels_) {
+        each.cut = false;
+        each.outbox.clear();
+    }
+    round_.emplace();
+    round_->call = std::move(call);
+    round_->told_by = from;
+    const LinkTable nothing(view_.host_count);
+    if (round_->call.base_hash == complete_.hash) {
+        enter(complete_.links, out);
+    } else if (round_->call.base_hash == hash_of(round_->call.base, nothing, {})) {
+        enter(nothing, out);
+    } else {
+        Message question = rounds::message_of(Kind::ask_version);
+        question.id = round_->call.base;
+        question.base_hash = round_->call.base_hash;
+        pass_on(from, out);
+        send(from, std::move(question), out);
+    }
+}
+
+void Rounds::enter(const LinkTable& before, Output& out) {
+    const Message& call = round_->call;
+    maintenance::Round about{call.id.number, call.id.root, call.tree, {}, {}};
+    LinkTable links = before;
+    for (const LinkNews& each : call.links) {
+        if (each.high >= view_.host_count) continue;
+        about.changes.push_back({each.low, each.high, before.at(each.low, each.high).latency_us,
+                                 each.state.latency_us});
+        links.set(each.low, each.high, each.state);
+    }
+    about.hosts = links.component(call.id.root);
+    if (!about.hosts.contains(self_)) {
+        round_.reset();
+        return;
+    }
+    links.keep_only(about.hosts);
+    round_->node.emplace(self_, usable_links(self_, links), about);
+    round_->links = std::move(links);
+    pass_on(round_->told_by, out);
+    forward(round_->node->start(), out);
+    for (const Early& early : std::exchange(round_->early, {}))
+        take_step(early.from, early.step, out);
+}
+
+/// The round, to whom it concerns; to others within reach, that it exists.
+void Rounds::pass_on(int from, Output& out) {
+    const bool entered = round_ && round_->node && round_->call.id == newest_;
+    std::vector<Message> pieces;
+    if (entered) pieces = rounds::split(round_->call);
+    for (int other = 0; other < view_.host_count; ++other) {
+        if (other == self_ || other == from) continue;
+        if (entered && round_->links.at(self_, other).usable()) {
+            for (const Message& piece : pieces) send(other, piece, out);
+        } else if (links_.at(self_, other).usable()) {
+            tell_newest(other, out);
+        }
+    }
+}
+
+void Rounds::on_round(int from, const Message& message, Output& out) {
+    if (message.id < newest_) tell_newest(from, out);
+    if (message.id < newest_ || message.id <= accepted_) return;
+    if (message.id.root < 0 || message.id.root >= view_.host_count) return;
+    if (message.parts > 1 && message.id > newest_) {  // until all of it is here
+        newest_ = message.id;
+        unsettled_ = true;
+        pass_on(from, out);
+    }
+    if (auto whole = call_parts_.add(message)) accept(std::move(*whole), from, out);
+}
+
+void Rounds::on_ask_version(int from, const Message& message, Output& out) {
+    const LinkTable* links = nullptr;
+    if (message.base_hash == complete_.hash) {
+        links = &complete_.links;
+    } else if (round_ && round_->before && message.base_hash == round_->call.base_hash) {
+        links = &*round_->before;
+    } else {
+        return;
+    }
+    Message answer = rounds::message_of(Kind::version);
+    answer.id = message.id;
+    links->for_each([&](int low, int high, const LinkState& state) {
+        if (state.usable()) answer.links.push_back({low, high, state});
+    });
+    for (Message& piece : rounds::split(answer)) send(from, std::move(piece), out);
+}
+
+void Rounds::on_version(int from, const Message& message, Output& out) {
+    if (!round_ || round_->node || from != round_->told_by) return;
+    if (message.id != round_->call.base) return;
+    const auto whole = round_->version_parts.add(message);
+    if (!whole) return;
+    LinkTable before(view_.host_count);
+    for (const LinkNews& each : whole->links)
+        if (each.high < view_.host_count) before.set(each.low, each.high, each.state);
+    if (hash_of(whole->id, before, round_->call.tree) != round_->call.base_hash) return;
+    round_->before = std::move(before);
+    enter(*round_->before, out);
+}
+
+void Rounds::on_step(int from, const Message& message, Output& out) {
+    if (!round_ || message.id != round_->call.id) return;
+    Channel& source = channel(from);
+    // Not all of them would be there in the end, and what comes later makes no sense without.
+    if (round_->early.size() >= most_early_per_host * channels_.size()) source.cut = true;
+    if (!source.cut) take_step(from, message.step, out);
+}
+
+void Rounds::take_step(int from, const maintenance::Message& step, Output& out) {
+    if (!round_->node) {
+        round_->early.push_back({from, step});
+    } else if (!round_->node->finished() && round_->links.at(self_, from).usable()) {
+        forward(round_->node->on(from, step), out);
+    }
+}
+
+void Rounds::forward(const maintenance::Output& steps, Output& out) {
+    for (const maintenance::Outgoing& each : steps) {
+        Message message = rounds::message_of(Kind::step);
+        message.id = round_->call.id;
+        message.step = each.message;
+        send(each.to, std::move(message), out);
+    }
+}
+
+void Rounds::complete_if_finished() {
+    if (!round_ || !round_->node || !round_->node->finished()) return;
+    take_version(round_->call.id, std::move(round_->links), round_->node->tree());
+    round_.reset();
+}
+
+void Rounds::take_version(const RoundId& id, LinkTable links, EdgeList tree) {
+    const std::uint64_t hash = hash_of(id, links, tree);
+    version_ = {id.number, hash, links.host_count(), links.latencies_us(), tree};
+    view_.version = id.number;
+    view_.version_hash = hash;
+    view_.tree = tree;
+    ++view_.changes;
+    complete_ = {id, std::move(links), std::move(tree), hash};
+    unsettled_ = true;
 }
 
 }  // namespace mutirao

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/contact.h"
+#include "agent/endpoint.h"
 #include "agent/key.h"
 #include "core/network/placement.h"
 #include "core/settings/settings.h"
