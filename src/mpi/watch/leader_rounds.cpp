@@ -28,7 +28,10 @@ LeaderRounds::LeaderRounds(MPI_Comm comm, int tag, Leaders leaders)
     }
 }
 
-double LeaderRounds::believed_us(int host) const {
+std::optional<double> LeaderRounds::believed_us(int host) const {
+    if (rounds_.unknown(host)) {
+        return std::nullopt;
+    }
     return rounds_.view().latency_us[static_cast<std::size_t>(me()) * static_cast<std::size_t>(host_count()) +
                                      static_cast<std::size_t>(host)];
 }

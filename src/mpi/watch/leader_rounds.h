@@ -25,13 +25,7 @@ struct Leaders {
 
 class LeaderRounds {
   public:
-    enum class Kind : std::uint8_t {
-        ping,
-        pong,
-        rounds,    ///< a message of Rounds
-        measured,  ///< the sender knows all links of which it is the lower end
-        at_rest,   ///< and has the tree that is minimal for what all have measured
-    };
+    enum class Kind : std::uint8_t { ping, pong, rounds, mark };
     struct Letter {
         int from = -1;  ///< host
         Kind kind = Kind::ping;
@@ -44,8 +38,8 @@ class LeaderRounds {
     int me() const { return leaders_.my_host; }
     int host_count() const { return leaders_.count(); }
     const Rounds& rounds() const { return rounds_; }
-    /// Of the link to a higher host, one way.
-    double believed_us(int host) const;
+    /// Of the link to a higher host, one way; nothing: it was never announced.
+    std::optional<double> believed_us(int host) const;
     void announce(int host, double latency_us) { carry(rounds_.announce(host, latency_us)); }
 
     void send(int host, Kind kind, std::span<const std::byte> body = {});

@@ -22,14 +22,15 @@ constexpr double noticeable_us = 500;
 // link the noise of the hosts is most of what one shows, and more of them cost nothing while longer links are measured.
 constexpr int first_round_trips = 3, round_trips = 2, times_more_if_short = 4;
 constexpr double short_round_trip_us = 20'000;
+constexpr double infinite = std::numeric_limits<double>::infinity();
 
-bool changed(double before_us, double after_us, const std::optional<double>& threshold_percent) {
-    if (!std::isfinite(before_us)) {
-        return true;
+bool changed(const std::optional<double>& before_us, double after_us, const std::optional<double>& threshold_percent) {
+    if (!before_us || !std::isfinite(*before_us) || !std::isfinite(after_us)) {
+        return before_us != after_us;
     }
-    const double by_us = std::abs(after_us - before_us);
+    const double by_us = std::abs(after_us - *before_us);
     const double percent = threshold_percent.value_or(noticeable_percent);
-    return by_us > before_us * percent / 100 && (percent == 0 || by_us > noticeable_us);
+    return by_us > *before_us * percent / 100 && (percent == 0 || by_us > noticeable_us);
 }
 
 Leaders leaders_of(const Members& members) {
@@ -45,7 +46,7 @@ Leaders leaders_of(const Members& members) {
 }  // namespace
 
 SynchronousAdaptation::SynchronousAdaptation(MPI_Comm twin, int tag, const Members& members, const Settings& settings)
-    : threshold_percent_(settings.change_threshold_percent) {
+    : threshold_percent_(settings.change_threshold_percent), timeout_us_(1000.0 * settings.probe_timeout_ms) {
     if (members.placement->position_of(members.my_rank) == 0) {
         rounds_.emplace(twin, tag, leaders_of(members));
         links_.resize(static_cast<std::size_t>(rounds_->host_count()));
@@ -58,14 +59,16 @@ std::optional<Topology> SynchronousAdaptation::check() {
         return std::nullopt;
     }
     ++check_;
+    say(come);
     measure_links();
-    tell_all(Kind::measured);
-    wait_until([this] { return all_said(&Said::measured) && has_minimal_tree(); });
-    tell_all(Kind::at_rest);
-    wait_until([this] { return all_said(&Said::at_rest); });
+    say(measured);
+    wait_until([this] { return all_said(measured) && has_minimal_tree(); });
+    say(at_rest);
+    wait_until([this] { return all_said(at_rest); });
     if (check_ == 1) {
-        search_messages_ = std::accumulate(said_.begin(), said_.end(), static_cast<long>(rounds_->steps_sent()),
-                                           [](long sum, const Said& each) { return sum + static_cast<long>(each.steps); });
+        search_messages_ = std::accumulate(said_.begin(), said_.end(), 0L, [](long sum, const Said& each) {
+            return sum + static_cast<long>(each.steps);
+        });
     }
     std::vector<int> hosts(links_.size());
     std::iota(hosts.begin(), hosts.end(), 0);
@@ -84,69 +87,88 @@ void SynchronousAdaptation::wait_until(const Condition& condition) {
 }
 
 void SynchronousAdaptation::measure_links() {
-    for (int host = rounds_->me() + 1; host < rounds_->host_count(); ++host) {
-        link(host) = {check_ == 1 ? first_round_trips : round_trips, 0, std::numeric_limits<double>::infinity()};
+    const int first = rounds_->me() + 1, end = rounds_->host_count();
+    for (int host = first; host < end; ++host) {
+        const bool has_come = said(host).newest[come] >= check_;
+        link(host) = {check_ == 1 ? first_round_trips : round_trips, 0, infinite,
+                      has_come ? now_us() + timeout_us_ : infinite};
         ping(host);
     }
     wait_until([this] {
-        return std::all_of(links_.begin(), links_.end(), [](const Measuring& each) { return each.left == 0; });
+        const double at_us = now_us();
+        return std::all_of(links_.begin(), links_.end(),
+                           [at_us](const Measuring& each) { return each.left == 0 || each.until_us < at_us; });
     });
-    for (int host = rounds_->me() + 1; host < rounds_->host_count(); ++host) {
-        const double now_us = link(host).least_us / 2;
-        if (changed(rounds_->believed_us(host), now_us, threshold_percent_)) {
-            rounds_->announce(host, now_us);
+    for (int host = first; host < end; ++host) {
+        link(host).left = 0;
+        const double latency_us = link(host).least_us / 2;
+        if (changed(rounds_->believed_us(host), latency_us, threshold_percent_)) {
+            rounds_->announce(host, latency_us);
         }
     }
 }
 
 void SynchronousAdaptation::ping(int host) {
+    ByteWriter body;
+    body.number(check_, 4);
     link(host).sent_us = now_us();
-    rounds_->send(host, Kind::ping);
+    rounds_->send(host, Kind::ping, std::move(body).take());
 }
 
 void SynchronousAdaptation::take(const LeaderRounds::Letter& letter) {
-    Said& said = said_[static_cast<std::size_t>(letter.from)];
     ByteReader reader(letter.body);
     if (letter.kind == Kind::ping) {
-        rounds_->send(letter.from, Kind::pong);
+        rounds_->send(letter.from, Kind::pong, letter.body);
     } else if (letter.kind == Kind::pong) {
-        Measuring& it = link(letter.from);
-        const double took_us = now_us() - it.sent_us;
-        if (took_us < short_round_trip_us && !std::isfinite(it.least_us)) {
-            it.left *= times_more_if_short;
-        }
-        it.least_us = std::min(it.least_us, took_us);
-        if (--it.left > 0) {
-            ping(letter.from);
-        }
-    } else if (letter.kind == Kind::measured) {
-        said.measured = static_cast<std::uint32_t>(reader.take(4));
-    } else {
-        said.at_rest = static_cast<std::uint32_t>(reader.take(4));
-        said.steps = reader.take(8);
+        take_pong(letter.from, static_cast<std::uint32_t>(reader.take(4)));
+    } else if (const auto told = from_bytes<Told>(letter.body);
+               told && told->host >= 0 && told->host < rounds_->host_count()) {
+        spread(*told, letter.from);
     }
 }
 
-void SynchronousAdaptation::tell_all(Kind kind) {
-    ByteWriter body;
-    body.put(check_, 4);
-    body.put(rounds_->steps_sent(), 8);
-    const std::vector<std::byte> bytes = std::move(body).take();
+void SynchronousAdaptation::take_pong(int from, std::uint32_t check) {
+    Measuring& it = link(from);
+    if (check != check_ || it.left == 0) {
+        return;
+    }
+    const double took_us = now_us() - it.sent_us;
+    if (took_us < short_round_trip_us && !std::isfinite(it.least_us)) {
+        it.left *= times_more_if_short;
+    }
+    it.least_us = std::min(it.least_us, took_us);
+    if (--it.left > 0) {
+        ping(from);
+    }
+}
+
+void SynchronousAdaptation::say(Mark mark) {
+    spread({rounds_->me(), mark, check_, rounds_->steps_sent()}, rounds_->me());
+}
+
+/// The first time that it is heard.
+void SynchronousAdaptation::spread(const Told& told, int from) {
+    Said& about = said(told.host);
+    std::uint32_t& newest = about.newest[told.mark];
+    if (told.check <= newest) {
+        return;
+    }
+    newest = told.check;
+    about.steps = told.mark == at_rest ? told.steps : about.steps;
+    if (told.mark == come && told.check == check_) {
+        link(told.host).until_us = now_us() + timeout_us_;
+    }
+    const std::vector<std::byte> bytes = to_bytes(told);
     for (int host = 0; host < rounds_->host_count(); ++host) {
-        if (host != rounds_->me()) {
-            rounds_->send(host, kind, bytes);
+        if (host != rounds_->me() && host != from && host != told.host) {
+            rounds_->send(host, Kind::mark, bytes);
         }
     }
 }
 
 /// Who has gone on to the next check said so of this one before.
-bool SynchronousAdaptation::all_said(std::uint32_t Said::*what) const {
-    for (int host = 0; host < rounds_->host_count(); ++host) {
-        if (host != rounds_->me() && said_[static_cast<std::size_t>(host)].*what < check_) {
-            return false;
-        }
-    }
-    return true;
+bool SynchronousAdaptation::all_said(Mark mark) const {
+    return std::all_of(said_.begin(), said_.end(), [&](const Said& each) { return each.newest[mark] >= check_; });
 }
 
 bool SynchronousAdaptation::has_minimal_tree() const {
