@@ -377,7 +377,8 @@ def test_ctrl_c_leaves_nothing(mpi, lab_possible, key, situation):
             pytest.skip(str(reason))
     token = str(random.randrange(10**5, 9 * 10**5))
     script = INTERRUPTED.format(key=key, mpi=mpi.name, situation=situation, token=token)
-    process = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.PIPE,
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "studies")}
+    process = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, env=environment, stderr=subprocess.PIPE,
                                text=True)
     try:
         end = time.monotonic() + SECONDS

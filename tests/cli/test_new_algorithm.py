@@ -1,6 +1,7 @@
-"""`mutirao new-algorithm` on a copy of the sources: what it makes is what the catalogue expects."""
+"""`mutirao new-algorithm` on a copy of the sources, and the catalogue that it adds to."""
 
 import json
+import re
 import shutil
 import subprocess
 
@@ -33,8 +34,34 @@ def test_every_collective_with_algorithms_of_its_own_has_a_start():
     assert list(STARTS) == [name for name in COLLECTIVES if (ROOT / ALGORITHMS / name).is_dir()]
 
 
+def sources_and_names():
+    """Of each collective: the algorithms whose rows its folder has, and its part of the catalogue."""
+    catalogue = (ROOT / CATALOGUE).read_text()
+    for collective in STARTS:
+        rows = [name for path in sorted((ROOT / ALGORITHMS / collective).glob("*.cpp"))
+                for name in re.findall(r"^Algorithm (\w+)\(\) \{", path.read_text(), re.MULTILINE)]
+        declared, _, listed = catalogue.partition(f"\nnamespace {collective} {{\n")[2].partition(
+            f"\n}}  // namespace {collective}\n")[0].partition("\nstatic ")
+        yield collective, rows, declared, listed.partition("return {")[2]
+
+
+def test_the_catalogue_has_every_row_once():
+    for collective, rows, declared, listed in sources_and_names():
+        assert sorted(re.findall(r"(\w+)\(\)", declared)) == sorted(rows), collective
+        assert sorted(re.findall(r"(\w+)\(\)", listed)) == sorted(rows), collective
+
+
+def test_the_catalogue_says_which_file_an_algorithm_is_in():
+    for collective, _, declared, _ in sources_and_names():
+        for names, file in re.findall(r"^Algorithm (.*?);(?:  // (\w+)\.cpp)?$", declared, re.MULTILINE):
+            code = (ROOT / ALGORITHMS / collective / f"{file or names.removesuffix('()')}.cpp").read_text()
+            for name in names.split(", "):
+                assert f"\nAlgorithm {name} {{\n" in code, f"{collective}/{name}"
+                assert f'.name = "{name.removesuffix("()")}",' in code, f"{collective}/{name}"
+
+
 @pytest.mark.parametrize("collective", STARTS)
-def test_it_makes_a_file_a_declaration_and_a_row(typed, copy, collective):
+def test_it_makes_a_file_with_a_row_and_names_it_in_the_catalogue(typed, copy, collective):
     before = texts(copy)
     made = json.loads(typed("new-algorithm", collective, "newest_one", "--root", copy,
                               "--json").stdout)
@@ -42,33 +69,35 @@ def test_it_makes_a_file_a_declaration_and_a_row(typed, copy, collective):
     changed = {str(path) for path in after if before.get(path) != after[path]}
     assert changed == {made["file"], made["catalogue"]}
     assert made["file"] == str(ALGORITHMS / collective / "newest_one.cpp")
+    assert made["catalogue"] == str(CATALOGUE)
 
     code = (copy / made["file"]).read_text()
-    start = (copy / ALGORITHMS / collective / f"{STARTS[collective]}.cpp").read_text()
-    assert code.count("Schedule newest_one(const Request& request) {") == 1
-    assert code.partition("{\n")[2] == start.partition("{\n")[2].replace(
-        f"Schedule {STARTS[collective]}(", "Schedule newest_one(")
-
-    rows = (copy / made["catalogue"]).read_text()
-    declaration = "Schedule newest_one(const Request& request);\n"
-    assert rows.count(declaration) == 1
-    assert rows.rpartition(declaration)[2].startswith(f"\n}}  // namespace {collective}\n")
-    assert rows.count(f'{{.collective = {collective}, .name = "newest_one",') == 1
-    row = rows.partition('"newest_one"')[2].partition("},\n")[0]
-    assert f".build = {collective}::newest_one" in row
+    body = code.partition("static Schedule newest_one(const Request& request) {\n")[2].partition("\n}\n")[0]
+    start_file = next(text for path, text in before.items() if path.parent == ALGORITHMS / collective
+                      and f"\nAlgorithm {STARTS[collective]}() {{\n" in text)
+    assert body and f"Schedule {STARTS[collective]}(const Request& request) {{\n{body}\n}}\n" in start_file
+    row = code.partition("Algorithm newest_one() {\n")[2]
+    assert f'{{.collective = Collective::{collective},' in row
+    assert '.name = "newest_one",' in row
+    assert ".build = newest_one" in row
     assert (".keeps_order = true" in row) == (
         collective in ("reduce", "allreduce", "reduce_scatter_block", "scan", "exscan"))
+    assert (".level = Level::hosts" in row) == (collective == "broadcast")
+
+    names = after[CATALOGUE].partition(f"\nnamespace {collective} {{\n")[2].partition("\n}  // namespace")[0]
+    assert names.count("\nAlgorithm newest_one();\n\nstatic ") == 1
+    assert names.endswith(",\n            newest_one()};\n}\n")
+    compiles(copy / made["file"])
 
 
-def test_what_it_makes_compiles_and_can_be_made_again_under_another_name(typed, copy):
+def test_it_can_be_made_again_under_another_name_and_the_catalogue_compiles(typed, copy):
     for name in ("one", "one_more"):
         answer = typed("new-algorithm", "reduce", name, "--root", copy)
         assert answer.returncode == 0, answer.stderr
     assert f"show reduce/{name} --ranks 6" in answer.stdout
     assert f"bench reduce --only native,{name}" in answer.stdout
     assert f"--gtest_filter='*/reduce_{name}" in answer.stdout
-    compiles(copy / ALGORITHMS / "reduce" / "one_more.cpp",
-             copy / ALGORITHMS / "catalogue_reductions.cpp")
+    compiles(copy / CATALOGUE)
 
 
 @pytest.mark.parametrize("collective, name, named", [
@@ -92,5 +121,5 @@ def test_what_is_wrong_is_one_line_and_changes_nothing(typed, copy, collective, 
 def test_another_folder_has_no_catalogue(typed, tmp_path):
     answer = typed("new-algorithm", "gather", "mine", "--root", tmp_path)
     assert (answer.returncode, answer.stdout) == (2, "")
-    assert "has no catalogue" in answer.stderr
+    assert "it has no catalogue" in answer.stderr
     assert answer.stderr.count("\n") == 1
