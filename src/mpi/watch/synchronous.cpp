@@ -22,7 +22,7 @@ constexpr double noticeable_us = 500;
 // link the noise of the hosts is most of what one shows, and more of them cost nothing while longer links are measured.
 constexpr int first_round_trips = 3, round_trips = 2, times_more_if_short = 4;
 constexpr double short_round_trip_us = 20'000;
-constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double never_us = std::numeric_limits<double>::infinity();
 
 bool changed(const std::optional<double>& before_us, double after_us, const std::optional<double>& threshold_percent) {
     if (!before_us || !std::isfinite(*before_us) || !std::isfinite(after_us)) {
@@ -90,8 +90,8 @@ void SynchronousAdaptation::measure_links() {
     const int first = rounds_->me() + 1, end = rounds_->host_count();
     for (int host = first; host < end; ++host) {
         const bool has_come = said(host).newest[come] >= check_;
-        link(host) = {check_ == 1 ? first_round_trips : round_trips, 0, infinite,
-                      has_come ? now_us() + timeout_us_ : infinite};
+        link(host) = {check_ == 1 ? first_round_trips : round_trips, 0, never_us,
+                      has_come ? now_us() + timeout_us_ : never_us};
         ping(host);
     }
     wait_until([this] {
