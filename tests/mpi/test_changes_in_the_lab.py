@@ -58,7 +58,7 @@ def test_a_worse_link_leaves_the_tree_inside_calls(lab, wheel_named):
 def test_what_takes_longer_than_probes_wait_is_no_link_inside_calls(lab_possible, wheel):
     """Nor does the check wait for what hosts say of themselves over it."""
     with Lab.up(network_of(with_link(3000))) as lab:
-        finished = launch(wheel, [str(wheel.program("collective")), "broadcast", "--repeat", "3"], HOSTS, lab=lab,
+        finished = launch(wheel, [str(wheel.program("collective")), "broadcast", "--repeat", "9"], HOSTS, lab=lab,
                           capture=True, timeout_s=100, settings={
                               "adaptation": "every:4", "probe_timeout_ms": "1000", "broadcast": "tree:kind=mst"})
     assert finished.returncode == 0, finished.errors
