@@ -146,7 +146,8 @@ void SynchronousAdaptation::say(Mark mark) {
     spread({rounds_->me(), mark, check_, rounds_->steps_sent()}, rounds_->me());
 }
 
-/// The first time that it is heard.
+/// The first time that it is heard. A host tells all others of itself; these pass it on at doubling distances, for those
+/// whose link to that host carries nothing: a message reaches them though as many links fail as there are distances.
 void SynchronousAdaptation::spread(const Told& told, int from) {
     Said& about = said(told.host);
     std::uint32_t& newest = about.newest[told.mark];
@@ -159,8 +160,10 @@ void SynchronousAdaptation::spread(const Told& told, int from) {
         link(told.host).until_us = now_us() + timeout_us_;
     }
     const std::vector<std::byte> bytes = to_bytes(told);
-    for (int host = 0; host < rounds_->host_count(); ++host) {
-        if (host != rounds_->me() && host != from && host != told.host) {
+    const bool mine = told.host == rounds_->me();
+    for (int skip = 1; skip < rounds_->host_count(); skip = mine ? skip + 1 : 2 * skip) {
+        const int host = (rounds_->me() + skip) % rounds_->host_count();
+        if (host != from && host != told.host) {
             rounds_->send(host, Kind::mark, bytes);
         }
     }
