@@ -11,7 +11,7 @@
 namespace mutirao::simulate {
 namespace {
 
-// As src/mpi/rulings/topology.cpp has them.
+// As src/mpi/watch/topology.cpp has them.
 constexpr HostCosts assumed_costs{10.0, 10.0, 1000.0};
 constexpr Transport open_mpi_over_tcp{.eager_limit_bytes = 65536 - 128, .initial_window_bytes = 10 * 1448};
 
