@@ -336,9 +336,16 @@ Rounds::Output Rounds::restart() {
     return out;
 }
 
+Rounds::Output Rounds::release() {
+    Output out;
+    held_ = false;
+    settle(out);
+    return out;
+}
+
 void Rounds::settle(Output& out) {
     complete_if_finished();
-    while (std::exchange(unsettled_, false) && leads() && should_start()) {
+    while (!held_ && std::exchange(unsettled_, false) && leads() && should_start()) {
         start_round(out);
         complete_if_finished();
     }

@@ -107,6 +107,9 @@ class Rounds {
     Output joined(int other);
     Output lost(int other);
     Output on(int from, const Message& message);
+    /// While held, this host starts no round, so that one is enough for news that come together.
+    void hold() { held_ = true; }
+    Output release();
     /// If this host leads: another round takes the place of the one that is running, or starts in
     /// spite of links that it waits for.
     Output restart();
@@ -206,6 +209,7 @@ class Rounds {
     RoundId accepted_;               ///< the last one that this host entered or waits to enter
     rounds::Parts call_parts_;
     std::optional<Running> round_;
+    bool held_ = false;
     bool unsettled_ = false;         ///< something on which should_start() depends has changed
     NetworkView view_;
     Version version_;

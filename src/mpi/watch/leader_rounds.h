@@ -40,6 +40,9 @@ class LeaderRounds {
     const Rounds& rounds() const { return rounds_; }
     /// Of the link to a higher host, one way; nothing: it was never announced.
     std::optional<double> believed_us(int host) const;
+    /// Of what is announced meanwhile all hosts make one round, if all hold until they have it.
+    void hold() { rounds_.hold(); }
+    void release() { carry(rounds_.release()); }
     void announce(int host, double latency_us) { carry(rounds_.announce(host, latency_us)); }
 
     void send(int host, Kind kind, std::span<const std::byte> body = {});

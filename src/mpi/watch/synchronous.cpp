@@ -59,10 +59,13 @@ std::optional<Topology> SynchronousAdaptation::check() {
         return std::nullopt;
     }
     ++check_;
+    rounds_->hold();
     say(come);
     measure_links();
     say(measured);
-    wait_until([this] { return all_said(measured) && has_minimal_tree(); });
+    wait_until([this] { return all_said(measured); });
+    rounds_->release();
+    wait_until([this] { return has_minimal_tree(); });
     say(at_rest);
     wait_until([this] { return all_said(at_rest); });
     if (check_ == 1) {
