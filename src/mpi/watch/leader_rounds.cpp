@@ -20,7 +20,8 @@ std::vector<double> nothing_known(int host_count) {
 }  // namespace
 
 LeaderRounds::LeaderRounds(MPI_Comm comm, int tag, Leaders leaders)
-    : leaders_(std::move(leaders)), post_(comm, tag), rounds_(me(), host_count(), nothing_known(host_count()), {}, 1) {
+    : leaders_(std::move(leaders)), post_(comm, tag), rounds_(me(), host_count(), nothing_known(host_count()), {}, 1),
+      news_(host_count()) {
     for (int host = 0; host < host_count(); ++host) {
         if (host != me()) {
             carry(rounds_.joined(host));
@@ -39,11 +40,27 @@ std::optional<double> LeaderRounds::believed_us(int host) const {
 void LeaderRounds::carry(const Rounds::Output& output) {
     for (const rounds::Outgoing& each : output) {
         steps_sent_ += each.message.kind == rounds::Kind::step ? 1 : 0;
-        send(each.to, Kind::rounds, rounds::encode(each.message));
+        if (each.message.kind == rounds::Kind::news) {
+            news_.add(each.to, each.message, 0);
+        } else {
+            send(each.to, Kind::rounds, rounds::encode(each.message));
+        }
     }
 }
 
+void LeaderRounds::tell_news(int host) {
+    for (const rounds::Message& each : news_.take(host)) {
+        post(host, Kind::rounds, rounds::encode(each));
+    }
+}
+
+// News go ahead: who hears of a round must know what its root knew.
 void LeaderRounds::send(int host, Kind kind, std::span<const std::byte> body) {
+    tell_news(host);
+    post(host, kind, body);
+}
+
+void LeaderRounds::post(int host, Kind kind, std::span<const std::byte> body) {
     ByteWriter letter;
     letter.put(static_cast<std::uint8_t>(kind), 1);
     letter.put_bytes(body);
@@ -67,6 +84,9 @@ std::optional<LeaderRounds::Letter> LeaderRounds::receive() {
                              static_cast<long long>(received->bytes.size()));
         }
         carry(rounds_.on(from, *message));
+    }
+    for (int host = 0; host < host_count(); ++host) {
+        tell_news(host);
     }
     return std::nullopt;
 }

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "agent/news_batches.h"
 #include "core/spanning_tree/rounds.h"
 #include "mpi/base/post.h"
 
@@ -46,7 +47,8 @@ class LeaderRounds {
     void announce(int host, double latency_us) { carry(rounds_.announce(host, latency_us)); }
 
     void send(int host, Kind kind, std::span<const std::byte> body = {});
-    /// The oldest that has come, but for those of the rounds, which go on. Does not block.
+    /// The oldest that has come, but for those of the rounds, which go on. Nothing has come: then what there is to tell
+    /// is told. Does not block.
     std::optional<Letter> receive();
     /// Messages by which the hosts have searched for trees, sent from here.
     std::uint64_t steps_sent() const { return steps_sent_; }
@@ -54,9 +56,13 @@ class LeaderRounds {
   private:
     void carry(const Rounds::Output& output);
 
+    void tell_news(int host);
+    void post(int host, Kind kind, std::span<const std::byte> body);
+
     const Leaders leaders_;
     Post post_;
     Rounds rounds_;
+    agent::NewsBatches news_;  ///< until there is nothing more to be heard, or anything else is sent to that host
     std::uint64_t steps_sent_ = 0;
 };
 
