@@ -183,7 +183,6 @@ Estimate estimate_ruled(const Candidate& candidate, std::optional<Ruling> ruling
     return {completion_us, trial.messages()};
 }
 
-
 }  // namespace
 
 std::optional<double> predict_candidate(const Candidate& candidate, const CallShape& shape,
@@ -203,8 +202,9 @@ Estimate estimate(const Arm& arm, const CallShape& shape, const RankNetwork& net
 
 double slowest_native_ratio(const CallShape& shape, const RankNetwork& network) {
     const Algorithm* const slower = find_algorithm(shape.collective, row_of(shape.collective).native_may_be);
+    if (slower == nullptr) return 1;
     const std::optional<double> usual_us = estimate(native_candidate(shape.collective), shape, network).time_us;
-    if (slower == nullptr || !usual_us) return 1;
+    if (!usual_us) return 1;
     const std::optional<double> slower_us = estimate(Candidate{slower, {}}, shape, network).time_us;
     return std::max(slower_us.value_or(0) / *usual_us, 1.0);
 }

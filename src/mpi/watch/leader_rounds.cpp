@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "agent/clock.h"
 #include "core/spanning_tree/wire.h"
 #include "core/text/bytes.h"
 #include "core/text/invariant.h"
@@ -85,8 +86,11 @@ std::optional<LeaderRounds::Letter> LeaderRounds::receive() {
         }
         carry(rounds_.on(from, *message));
     }
-    for (int host = 0; host < host_count(); ++host) {
-        tell_news(host);
+    if (news_.next_ns() != agent::never_ns) {
+        for (int host = 0; host < host_count(); ++host) {
+            tell_news(host);
+        }
+        news_.rest();
     }
     return std::nullopt;
 }
