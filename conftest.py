@@ -1,6 +1,6 @@
 """What all tests need: a runtime folder of their own, so that their labs never meet a user's, and
 programs that can be interrupted. Of tests that differ by their `shape` only one is run, chosen by a
-seed; so of those that differ by which of the distribution's MPI libraries they run on, and of those marked
+seed; so of those that differ by which of Open MPI's, or of MPICH's, versions they run on, and of those marked
 `on_any_mpi` by which of all; and none marked `long`. With --everything all are."""
 
 import os
@@ -76,8 +76,8 @@ def _is_skipped(item):
 def _but_for_what_is_chosen(item):
     name = item.nodeid.replace(str(_params_of(item).get("shape", "")), "")
     known = _known_mpi(item)
-    if known and (item.get_closest_marker("on_any_mpi") or not known.environment):
-        name = name.replace(known.name, "")
+    if known:
+        name = name.replace(known.name, "" if item.get_closest_marker("on_any_mpi") else known.title)
     return name
 
 

@@ -1,0 +1,126 @@
+// Operations of one communicator side by side, over the MPI library itself: both ranks are this process, which
+// sends to itself.
+#include "mpi/executor/operation.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace mutirao::mpi {
+namespace {
+
+constexpr std::size_t values = 4;
+constexpr std::size_t length_bytes = values * sizeof(int);
+constexpr int nobody = 7;  ///< no rank of the twin
+using Values = std::array<int, values>;
+
+Schedule sends(std::size_t bytes = length_bytes) {
+    Schedule schedule;
+    schedule.send(1, {Buffer::input, 0, bytes});
+    return schedule;
+}
+
+/// By way of scratch memory.
+Schedule receives(std::size_t bytes = length_bytes) {
+    Schedule schedule;
+    const Region kept{Buffer::scratch, 0, bytes};
+    const StepId came = schedule.receive(1, kept);
+    schedule.copy(kept, {Buffer::output, 0, bytes}, {{came}});
+    return schedule;
+}
+
+Plan plan_of(const Schedule& schedule, std::vector<int> twin_rank_of = {0, 0}) {
+    Members members;
+    members.my_rank = 0;
+    members.twin_rank_of = std::move(twin_rank_of);
+    members.placement = std::make_shared<const Placement>(Placement::one_rank_per_host(2));
+    return Plan(schedule, Transport{}, members);
+}
+
+class Operations : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        MPI_Init(nullptr, nullptr);
+        MPI_Comm_dup(MPI_COMM_SELF, &surroundings_.twin);
+        MPI_Comm_set_errhandler(surroundings_.twin, MPI_ERRORS_RETURN);
+    }
+    static void TearDownTestSuite() {
+        MPI_Comm_free(&surroundings_.twin);
+        MPI_Finalize();
+    }
+
+    /// One rank's part of a call, begun.
+    struct Part {
+        Part(Plan made, int tag, const Values& input = {}) : plan(std::move(made)), in(input) {
+            Memory& memory = operation.memory(surroundings_.twin);
+            memory.read(plain_bytes(in.data(), length_bytes));
+            memory.write(plain_bytes(out.data(), length_bytes));
+            operation.begin(plan, tag, surroundings_);
+        }
+        void end() {
+            constexpr int enough = 100000;
+            for (int i = 0; i < enough && !ended; ++i) ended = operation.advance();
+        }
+
+        Plan plan;
+        Operation operation;
+        Values in;
+        Values out{};
+        bool ended = false;
+    };
+
+    static inline Operation::Surroundings surroundings_;
+};
+
+TEST_F(Operations, EndInAnyOrder) {
+    Part first(plan_of(receives()), 1);
+    Part second(plan_of(receives()), 2);
+    EXPECT_FALSE(first.operation.advance() || second.operation.advance());
+    Part to_second(plan_of(sends()), 2, {5, 6, 7, 8});
+    second.end();
+    to_second.end();
+    EXPECT_TRUE(second.ended && to_second.ended);
+    EXPECT_FALSE(first.operation.advance());
+    Part to_first(plan_of(sends()), 1, {1, 2, 3, 4});
+    first.end();
+    to_first.end();
+    EXPECT_EQ(first.out, (Values{1, 2, 3, 4}));
+    EXPECT_EQ(second.out, (Values{5, 6, 7, 8}));
+}
+
+TEST_F(Operations, TooLongAMessageIsOneCallsErrorOnly) {
+    Part first(plan_of(receives(length_bytes / 2)), 1);
+    Part second(plan_of(receives()), 2);
+    Part to_first(plan_of(sends()), 1, {1, 2, 3, 4});
+    Part to_second(plan_of(sends()), 2, {5, 6, 7, 8});
+    for (Part* const each : {&first, &to_first, &second, &to_second}) each->end();
+    EXPECT_TRUE(first.ended && second.ended);
+    EXPECT_EQ(first.operation.error(), MPI_ERR_TRUNCATE);
+    EXPECT_EQ(second.operation.error(), MPI_SUCCESS);
+    EXPECT_EQ(second.out, (Values{5, 6, 7, 8}));
+}
+
+TEST_F(Operations, WhatFailsWithdrawsItsOwnReceivesOnly) {
+    Part other(plan_of(receives()), 2);
+    Schedule both = receives();
+    both.send(0, {Buffer::input, 0, length_bytes});
+    Part failing(plan_of(both, {nobody, 0}), 1);
+    failing.end();
+    EXPECT_TRUE(failing.ended);
+    EXPECT_EQ(failing.operation.error(), MPI_ERR_RANK);
+    EXPECT_TRUE(failing.operation.take_sends().empty());
+
+    Part next(plan_of(receives()), 1);
+    Part to_next(plan_of(sends()), 1, {1, 2, 3, 4});
+    Part to_other(plan_of(sends()), 2, {5, 6, 7, 8});
+    for (Part* const each : {&next, &to_next, &other, &to_other}) each->end();
+    EXPECT_EQ(next.out, (Values{1, 2, 3, 4}));
+    EXPECT_EQ(other.out, (Values{5, 6, 7, 8}));
+    EXPECT_EQ(failing.out, Values{});
+}
+
+}  // namespace
+}  // namespace mutirao::mpi
