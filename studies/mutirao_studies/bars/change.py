@@ -36,7 +36,7 @@ def bars(_commit_hash: str) -> list[Bar]:
     for mpi in MPIS:
         made += [Bar(f"change-{mpi}", "ten changes of trunks under a synchronous program on six-sites", 7,
                      lambda mpi=mpi: _change(mpi)),
-                 Bar(f"reaction-{mpi}", "a link gets worse and recovers under programs of three kinds", 6,
+                 Bar(f"reaction-{mpi}", "a link gets worse and recovers under programs of three kinds", 9,
                      lambda mpi=mpi: _reaction(mpi)),
                  Bar(f"overhead-{mpi}", "following a network that does not change", 3,
                      lambda mpi=mpi: _overhead(mpi))]
