@@ -106,8 +106,9 @@ def test_the_module_adds_to_what_there_is(prefix):
         f"{prefix}/bin/mutirao", f"{prefix}/share/man:", "none"]
 
 
-def test_manual_and_completion_know_every_command(prefix, mutirao):
-    commands = re.findall(r"^    ([a-z-]+) ", mutirao("--help").stdout, re.MULTILINE)
+def test_manual_and_completion_know_every_command(prefix, surroundings):
+    told = completed(prefix / "bin" / "mutirao", "--help", env=surroundings).stdout
+    commands = re.findall(r"^    ([a-z-]+) ", told, re.MULTILINE)
     assert {"run", "explain", "doctor"} <= set(commands)
     for command in commands:
         assert (prefix / "share" / "man" / "man1" / f"mutirao-{command}.1").read_text().startswith(".TH ")

@@ -9,7 +9,7 @@ from mutirao.base.errors import UsageError
 from mutirao.base.progress import steps
 from mutirao.base.units import ms, ratio
 from mutirao.catalogue import core_tool
-from mutirao.catalogue.collectives import COLLECTIVES, Collective
+from mutirao.catalogue.collectives import Collective
 from mutirao.lab.network import HostNetwork, first_hosts, host_of_each
 from mutirao.pages.compact_table import BEST, BOUND, compact_table
 
@@ -94,12 +94,12 @@ def predict_all(collective: Collective, network: HostNetwork, ranks: int, length
             for length in lengths for root in roots]
 
 
-def predict_every_collective(network: HostNetwork, ranks: int, lengths: Sequence[int],
-                             roots: Sequence[int]) -> list[Prediction]:
+def predict_every_collective(collectives: Sequence[Collective], network: HostNetwork, ranks: int,
+                             lengths: Sequence[int], roots: Sequence[int]) -> list[Prediction]:
     """Lengths and roots count where a collective has them."""
     predictions = []
-    with steps(len(COLLECTIVES)) as progress:
-        for collective in COLLECTIVES.values():
+    with steps(len(collectives)) as progress:
+        for collective in collectives:
             progress.begin(collective.name)
             predictions += predict_all(collective, network, ranks,
                                        lengths if collective.has_length else [0],

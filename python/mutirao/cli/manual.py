@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mutirao import __version__
-from mutirao.cli.cli import make_parser
+from mutirao.cli.cli import GROUPS, make_parser
 
 Parsers = dict[tuple[str, ...], argparse.ArgumentParser]
 
@@ -19,8 +19,8 @@ def parsers(parser: argparse.ArgumentParser, words: tuple[str, ...] = ("mutirao"
     found = {words: parser}
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            for name, child in action.choices.items():
-                found |= parsers(child, (*words, name))
+            for row in action._choices_actions:
+                found |= parsers(action.choices[row.dest], (*words, row.dest))
     return found
 
 
@@ -42,7 +42,9 @@ def manual_page(words: tuple[str, ...], parser: argparse.ArgumentParser, summary
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             lines.append(".SH COMMANDS")
+            headings = {names[0]: heading for heading, names in GROUPS.items()} if len(words) == 1 else {}
             for row in action._choices_actions:
+                lines += [f".SS {headings[row.dest]}"] if row.dest in headings else []
                 lines += [".TP", f".BR {_escaped(f'{name}-{row.dest}')} (1)", _escaped(row.help or "")]
     if len(words) > 1:
         lines += [".SH SEE ALSO", ".BR mutirao (1)"]

@@ -31,7 +31,7 @@ def make_page(report: dict, file: Path | None) -> str:
     colours = colours_of(all_classes(report))
     its_sections = [_communicator(as_far_as_counted(each), colours) for each in report["communicators"]] or [
         section("Communicators", soft("None had a collective call that mutirao handles."))]
-    commands = "\n".join(with_file(f"mutirao {command}", file) for command in ("explain", "report"))
+    commands = "\n".join(with_file(f"mutirao {command}", file) for command in ("explain", "explain --page"))
     return str(Page("What mutirao did for this program", _verdict(total),
                     _lines([*head(report), *forgotten(report)]),
                     "".join([*its_sections, section("Predicted against measured", _scatter(report))]),

@@ -17,7 +17,6 @@ from mutirao.lab.network import HostNetwork, host_of_each
 from mutirao.measure.intervals import LEAST_SAMPLES
 from mutirao.run.mpis import Mpi, default_mpi, find_mpi
 
-ALL = "all"
 DEFAULT_BYTES = "24"
 REPEAT = 5
 # Probes last some calls, or up to a millisecond, and what they show is announced by epochs of some 50 ms.
@@ -38,19 +37,20 @@ def add_place(parser) -> None:
 def add_settings(parser, but: str) -> None:
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
                         dest="assignments",
-                        help=f"a setting (mutirao settings lists them); {but}")
+                        help=f"a setting (mutirao show settings lists them); {but}")
 
 
-def add_settling(parser, rounds: int, when: str = "") -> None:
+def add_settling(parser) -> None:
     """None in place of a default: not asked for."""
+    when = "with --choice and --guidelines"
     parser.add_argument("--rounds", type=int, metavar="K",
-                        help=f"{when}jobs of each, in turns; from {LEAST_SAMPLES} on intervals hold with"
-                        f" 95%%; default: {rounds}")
+                        help=f"{when}: jobs of each, in turns; from {LEAST_SAMPLES} on intervals hold with"
+                        f" 95%%; default: {LEAST_SAMPLES}")
     parser.add_argument("--settle-calls", type=int, metavar="K",
-                        help=f"{when}calls of each kind, at the least, before mutirao's choice counts as"
+                        help=f"{when}: calls of each kind, at the least, before mutirao's choice counts as"
                         f" settled; default: {_SETTLE_CALLS}")
     parser.add_argument("--settle-s", type=float, metavar="S",
-                        help=f"{when}the same in seconds; default: {_SETTLE_S:g}")
+                        help=f"{when}: the same in seconds; default: {_SETTLE_S:g}")
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Settling:
 
     calls: int
     ms: int
-    rounds: int | None
+    rounds: int
 
 
 def settling_of(arguments) -> Settling:
@@ -70,7 +70,8 @@ def settling_of(arguments) -> Settling:
                              f" not {value:g}")
     calls = _SETTLE_CALLS if arguments.settle_calls is None else arguments.settle_calls
     settle_s = _SETTLE_S if arguments.settle_s is None else arguments.settle_s
-    return Settling(calls, round(settle_s * 1000), arguments.rounds)
+    rounds = LEAST_SAMPLES if arguments.rounds is None else arguments.rounds
+    return Settling(calls, round(settle_s * 1000), rounds)
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,10 @@ class Place:
     ranks: int
     network: HostNetwork | None
     tcp: str
+
+    def to_dict(self) -> dict:
+        lab = {} if self.network is None else {"network": self.network.name, "tcp": self.tcp}
+        return {"ranks": self.ranks, **lab}
 
     @contextmanager
     def up(self) -> Iterator[Lab | None]:
@@ -131,8 +136,8 @@ def lengths_of(arguments, collective: Collective) -> list[int]:
 
 def roots_of(arguments, collective: Collective, ranks: int,
              network: HostNetwork | None) -> list[int]:
-    if collective.rooted or arguments.roots == "0":
-        return parse_roots(arguments.roots, ranks, network)
+    if collective.rooted or arguments.roots in (None, "0"):
+        return parse_roots(arguments.roots or "0", ranks, network)
     raise UsageError(f"--roots {arguments.roots}: {collective.name} has no root")
 
 

@@ -41,7 +41,7 @@ def add_arguments(parser) -> None:
                         " library's own, and srun in a Slurm allocation")
     parser.add_argument("--hostfile", type=Path, metavar="FILE", help="the hosts, as the launcher wants them")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
-                        dest="assignments", help="a setting (mutirao settings lists them)")
+                        dest="assignments", help="a setting (mutirao show settings lists them)")
     parser.add_argument("--report", type=Path, metavar="FILE",
                         help="keep what mutirao explain reads")
     parser.add_argument("--launcher-args", nargs=argparse.REMAINDER, metavar="ARG",

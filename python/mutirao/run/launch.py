@@ -48,7 +48,7 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
     """
     if not native and not mpi.built:
         raise Failure(f"mutirao is not built for {mpi.title} ({mpi.library}):"
-                      f" run mutirao build --mpicc {mpi.wrapper or 'PATH'}")
+                      f" run mutirao doctor --build {mpi.wrapper or 'PATH'}")
     with job_folder() as folder:
         report = Path((settings or {}).get("report") or f"{folder}/report.json")
         report.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 """The MPI libraries that mutirao knows, and which of them are on this machine.
 
 The one place that knows them: where their compiler wrappers, launchers and libraries lie. Beside those of the
-table there are those of every mpicc in PATH, and those that mutirao was built for by `mutirao build --mpicc`.
+table there are those of every mpicc in PATH, and those that mutirao was built for by `mutirao doctor --build`.
 Everything else asks by name.
 """
 

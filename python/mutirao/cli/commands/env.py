@@ -21,14 +21,14 @@ def register(subparsers, common) -> None:
         "env", parents=[common], help='prepare a job script: eval "$(mutirao env)", then srun or mpirun ./app')
     parser.add_argument("--mpi", metavar="NAME", help="that of the programs; default: the first found")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
-                        dest="assignments", help="a setting (mutirao settings lists them)")
+                        dest="assignments", help="a setting (mutirao show settings lists them)")
     parser.set_defaults(run=run)
 
 
 def run(arguments) -> int:
     mpi = find_mpi(arguments.mpi) if arguments.mpi else default_mpi()
     if not mpi.built:
-        raise Failure(f"no library for {mpi.title} ({mpi.library}): mutirao build --mpicc {mpi.wrapper}"
+        raise Failure(f"no library for {mpi.title} ({mpi.library}): mutirao doctor --build {mpi.wrapper}"
                       " builds one")
     if not preloadable(PRELOAD):
         raise Failure(f"{PRELOAD} cannot be preloaded: LD_PRELOAD allows no spaces and no colons in a"

@@ -58,7 +58,7 @@ def register(subparsers, common) -> None:
     parser.add_argument("--again", action="store_true",
                         help="do not go on from what was measured within the last day")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
-                        dest="assignments", help="a setting (mutirao settings lists them)")
+                        dest="assignments", help="a setting (mutirao show settings lists them)")
     parser.set_defaults(run=run)
 
 
