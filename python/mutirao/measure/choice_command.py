@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import print_json
+from mutirao.base.tables import text_table
 from mutirao.base.units import counted, duration, ratio
 from mutirao.catalogue.collectives import COLLECTIVES, Collective
 from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE
@@ -24,7 +25,6 @@ from mutirao.measure.words import (
     roots_of,
     settling_of,
 )
-from mutirao.pages.compact_table import compact_table
 from mutirao.run.mpis import Mpi
 from mutirao.run.user_settings import gather_settings
 
@@ -207,7 +207,7 @@ def _print(plans: Sequence[Plan], cells: Mapping[str, Sequence[Cell]],
     for mpi in dict.fromkeys(plan.mpi for plan in plans):
         mine = _cells_on(mpi, plans, cells)
         if mine:
-            print(compact_table(_COLUMNS, [row_of(cell) for cell in mine], mpi.title))
+            print(text_table(_COLUMNS, [row_of(cell) for cell in mine], mpi.title))
             print("\n".join(summary_lines(mine)) + "\n")
     for collective, arms in {plan.collective: plan.arms for plan in plans}.items():
         print(textwrap.fill(f"{collective}, {counted(len(arms), 'arm')} by force: {', '.join(arms)}",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import print_json
+from mutirao.base.tables import text_table
 from mutirao.base.units import counted, duration, ratio
 from mutirao.catalogue.collectives import Collective
 from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE
@@ -14,7 +15,6 @@ from mutirao.measure.guidelines import MARGIN, Check, Guideline, Times, check, g
 from mutirao.measure.intervals import LEAST_SAMPLES
 from mutirao.measure.measure import Contender, Workload
 from mutirao.measure.words import Place, Settling, check_counts, parse_sizes, place_of, settling_of
-from mutirao.pages.compact_table import compact_table
 from mutirao.run.user_settings import gather_settings
 
 _MUTIRAO = "mutirao"
@@ -140,4 +140,4 @@ def report(title: str, checks: Sequence[Check]) -> str:
             for each in violated]
     said = (f"{title}: {counted(len(checks), 'guideline')} checked, {len(violated)} violated by more"
             f" than {MARGIN:.0%}")
-    return compact_table(_COLUMNS, rows, said) if rows else said
+    return text_table(_COLUMNS, rows, said) if rows else said

@@ -34,10 +34,9 @@ def add_place(parser) -> None:
                         help="default: one per processor, or one per host of the lab")
 
 
-def add_settings(parser, but: str) -> None:
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
-                        dest="assignments",
-                        help=f"a setting (mutirao show settings lists them); {but}")
+def add_settings(parser, but: str = "") -> None:
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="assignments",
+                        help=f"a setting (mutirao show settings lists them){but}")
 
 
 def add_settling(parser) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 
 from mutirao.base.errors import Failure
-from mutirao.pages.compact_table import Table
+from mutirao.base.tables import Table
 
 _HERE = Path(__file__).parent
 

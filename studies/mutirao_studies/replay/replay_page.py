@@ -4,8 +4,8 @@ page that needs nothing beside itself."""
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from mutirao.base.tables import Table
 from mutirao.base.units import counted, size
-from mutirao.pages.compact_table import Table
 from mutirao.pages.html import Page, how_made, legend, listed, section, soft, titled_table
 from mutirao.pages.line_chart import NUMBERS, Line, Point, line_chart
 

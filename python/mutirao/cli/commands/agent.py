@@ -4,7 +4,8 @@ import time
 from pathlib import Path
 
 from mutirao.agent import agent
-from mutirao.base.output import print_json, print_table
+from mutirao.base.output import print_json
+from mutirao.base.tables import print_table
 from mutirao.base.units import duration
 
 # What is handed on to mutirao-agent run as it is.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import print_json
+from mutirao.base.tables import BEST, BOUND, text_table
 from mutirao.base.units import counted, ms, ratio
 from mutirao.catalogue.collectives import COLLECTIVES, Collective
 from mutirao.catalogue.predicted import (
@@ -40,7 +41,6 @@ from mutirao.measure.words import (
     rank_count,
     roots_of,
 )
-from mutirao.pages.compact_table import BEST, BOUND, compact_table
 from mutirao.run.mpis import Mpi
 from mutirao.run.user_settings import gather_settings
 
@@ -90,7 +90,7 @@ def register(subparsers, common) -> None:
     parser.add_argument("--pause-s", type=float, metavar="S",
                         help="before each measurement send nothing for so long, as TCP takes to forget"
                         " how much a connection carried; default: 0")
-    add_settings(parser, "start=wait unless it is set")
+    add_settings(parser, "; start=wait unless it is set")
     add_settling(parser)
     parser.set_defaults(run=run)
 
@@ -311,7 +311,7 @@ def _table(rows: Sequence[Row], title: str) -> str:
     padded = [(*row, *[""] * (len(_COLUMNS) - len(row))) for row in cells]
     ran = [f"{row.name} ran {'natively' if row.ran_natively else row.ran}" for row in rows
            if row.ran_natively or row.ran not in (None, row.name)]
-    return "\n".join([compact_table(_COLUMNS, padded, title, styles), *ran])
+    return "\n".join([text_table(_COLUMNS, padded, title, styles), *ran])
 
 
 def _ranked(rows: Sequence[Row]) -> dict[str, Row]:

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import note, print_json, print_lines, print_table
+from mutirao.base.output import note, print_json, print_lines
 from mutirao.base.paths import job_folder
 from mutirao.base.progress import Steps, steps
+from mutirao.base.tables import print_table
 from mutirao.base.units import counted
 from mutirao.explain.report_file import keep_for_explain, with_file
 from mutirao.measure.circumstances import Circumstances, busy_remarks

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from mutirao import __version__
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import print_json, print_table
+from mutirao.base.output import print_json
 from mutirao.base.paths import CORE_TOOL, ENVIRONMENTS, INSTALLED, LIBRARIES, PRELOAD, ROOT, preloadable
+from mutirao.base.tables import print_table
 from mutirao.base.units import counted
 from mutirao.catalogue import core_tool
 from mutirao.lab.lab import Lab

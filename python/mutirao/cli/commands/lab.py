@@ -5,7 +5,8 @@ import os
 import subprocess
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import print_json, print_table, working
+from mutirao.base.output import print_json, working
+from mutirao.base.tables import print_table
 from mutirao.lab.check import Rate, RoundTrip, check_rates, check_round_trips, median_error_us, median_rate_error
 from mutirao.lab.control import lab_names
 from mutirao.lab.lab import CONTROL_HOST, TCP_PROFILES, Lab

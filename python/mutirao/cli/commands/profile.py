@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import note, print_json, print_table
+from mutirao.base.output import note, print_json
+from mutirao.base.tables import print_table
 from mutirao.base.units import counted, duration, ratio
 from mutirao.base.user_files import parse_json, read_text, write_text
 from mutirao.catalogue.collectives import COLLECTIVES

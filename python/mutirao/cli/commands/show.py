@@ -7,7 +7,8 @@ from itertools import groupby
 from pathlib import Path
 
 from mutirao.base.errors import UsageError, unknown
-from mutirao.base.output import print_json, print_lines, print_table
+from mutirao.base.output import print_json, print_lines
+from mutirao.base.tables import print_table
 from mutirao.base.units import counted, duration, ratio, size_argument
 from mutirao.base.user_files import write_text
 from mutirao.catalogue import core_tool
