@@ -1,5 +1,5 @@
-"""The tables that commands print: words to the left, numbers to the right, and nothing ever cut. On a terminal that is too
-narrow the last column is wrapped, or columns come in groups, or each row is a paragraph.
+"""The tables that commands print: words to the left, numbers to the right, and nothing ever cut. On a terminal that is
+too narrow the last column is wrapped, or columns come in groups, or each row is a paragraph.
 
 On a terminal heads are faint, the title is bold and single rows stand out; elsewhere it is plain text.
 """

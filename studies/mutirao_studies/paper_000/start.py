@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 
-from mutirao.agent.standing_agents import StandingAgents
 from mutirao.base.errors import Failure
 from mutirao.base.output import working
 from mutirao.base.progress import Steps, steps
@@ -31,6 +30,7 @@ from mutirao.measure.measure import Contender, Measurement, Point, check_handled
 from mutirao.run.mpis import Mpi
 from mutirao.run.processes import Finished, failure_of
 from mutirao_studies.account import with_settings
+from mutirao_studies.paper_000.standing_agents import StandingAgents
 
 STUDY = "start"
 PROGRAM = "start"

@@ -7,7 +7,7 @@ from mutirao.base.tables import text_table
 from mutirao.base.units import ratio, size
 from mutirao.catalogue.predicted import OWN_CHOICE
 from mutirao.measure.circumstances import busy_remarks
-from mutirao.pages.html import left_out_lines
+from mutirao_studies.page_parts import left_out_lines
 from mutirao_studies.paper_001.allgather_cells import NEAR_BEST, Cell, bars, cells_of, verdicts
 from mutirao_studies.paper_001.paper_001 import ALGORITHMS, RULE, table_1_us
 

@@ -7,7 +7,7 @@ from statistics import median
 from mutirao.base.tables import text_table
 from mutirao.base.units import rate, size
 from mutirao.measure.circumstances import busy_remarks
-from mutirao.pages.html import left_out_lines
+from mutirao_studies.page_parts import left_out_lines
 from mutirao_studies.paper_003.paper_003 import CLAIMS, FIRST, Claim
 from mutirao_studies.paper_003.ping_pong_causes import ONE_HOST
 from mutirao_studies.paper_003.ping_pong_times import Ratio, ratios

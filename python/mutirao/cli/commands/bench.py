@@ -1,4 +1,4 @@
-"""`mutirao bench`: algorithms measured side by side, against physics, native and prediction; with options only predicted,
+"""`mutirao bench`: algorithms measured side by side, against physics, native and prediction; on request only predicted,
 or the choice between them judged, or the whole library."""
 
 import statistics

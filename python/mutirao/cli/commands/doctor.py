@@ -39,8 +39,8 @@ def register(subparsers, common) -> None:
     parser = subparsers.add_parser("doctor", parents=[common],
                                    help="say what is installed, what is missing, what to do")
     parser.add_argument("--build", nargs="?", action="append", metavar="MPI",
-                        help="build what is missing for every MPI in PATH and those known, in the source folder, and from"
-                        " now on also for that of this compiler wrapper or folder")
+                        help="build what is missing for every MPI in PATH and those known, in the source folder, and"
+                        " from now on also for that of this compiler wrapper or folder")
     parser.set_defaults(run=run)
 
 
@@ -68,7 +68,7 @@ def run(arguments) -> int:
 def _build_all(names: Sequence[str], as_json: bool) -> int:
     script = ROOT / "scripts" / "build.sh"
     if not script.is_file():
-        raise Failure("this mutirao is installed: build in its source folder, by mutirao doctor --build and make install")
+        raise Failure("this mutirao is installed: build in its source folder, by doctor --build and make install")
     wrappers = [word for name in names for word in ("--mpicc", str(find_mpi(_as_path(name)).wrapper))]
     return subprocess.run([script, *wrappers], stdout=sys.stderr if as_json else None, check=False).returncode
 

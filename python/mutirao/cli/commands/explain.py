@@ -1,5 +1,5 @@
-"""`mutirao explain`: the verdict on a run, what ran for which calls, and on request all that is known of them, or that as
-one HTML page with pictures."""
+"""`mutirao explain`: the verdict on a run, what ran for which calls, and on request all that is known of them, or that
+as one HTML page with pictures."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -109,7 +109,8 @@ def _state(communicator: dict) -> str:
 
 
 def _table(classes: Sequence[dict]) -> Iterator[str]:
-    rows = [(class_title(each), counted(each["native_calls"] + own_calls([each]), "call"), _ran(each)) for each in classes]
+    rows = [(class_title(each), counted(each["native_calls"] + own_calls([each]), "call"), _ran(each))
+            for each in classes]
     widths = [max((len(row[column]) for row in rows), default=0) for column in (0, 1)]
     for name, calls, ran in rows:
         yield f"  {name:<{widths[0]}}  {calls:>{widths[1]}}  {ran}"

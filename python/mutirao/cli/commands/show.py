@@ -1,5 +1,5 @@
-"""`mutirao show`: what there is to choose from, algorithms and settings; and of an algorithm who sends what when, as text,
-JSON or a picture."""
+"""`mutirao show`: what there is to choose from, algorithms and settings; and of an algorithm who sends what when, as
+text, JSON or a picture."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -29,8 +29,8 @@ def register(subparsers, common) -> None:
     parser = subparsers.add_parser("show", parents=[common],
                                    help="list algorithms and settings; show an algorithm's tree or schedule")
     parser.add_argument("what", nargs="?", default="algorithms", metavar="WHAT",
-                        help="algorithms: all, with their parameters; a collective: its algorithms; settings: all, their"
-                        " values and where these come from; an algorithm, for example broadcast/tree or"
+                        help="algorithms: all, with their parameters; a collective: its algorithms; settings: all,"
+                        " their values and where these come from; an algorithm, for example broadcast/tree or"
                         " broadcast/chain:segment_bytes=4096: who sends what when; default: %(default)s")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="assignments",
                         help="with settings: as it would be given to run")
