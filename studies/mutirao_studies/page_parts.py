@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from mutirao.base.errors import UsageError
 from mutirao.base.tables import Table
+from mutirao.base.user_files import why
 from mutirao.pages.html import Page, listed, section, soft, wide_table, written
 
 
@@ -38,3 +40,12 @@ def titled_table(shown: Table) -> str:
     """One of the terminal's."""
     title = soft(shown.title.replace("\n", " ")) if shown.title else ""
     return title + wide_table(shown.columns, shown.rows)
+
+
+def make_folder(path: Path) -> None:
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{path} is no folder")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be made: {why(error)}") from None

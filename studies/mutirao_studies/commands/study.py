@@ -9,7 +9,6 @@ from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import note, print_json
-from mutirao.base.user_files import why
 from mutirao.cli.studies import COMMANDS
 from mutirao.lab.named_networks import load_network
 from mutirao.lab.network import HostNetwork
@@ -18,7 +17,7 @@ from mutirao.run.mpis import KNOWN, Mpi, find_mpi, found_mpis
 from mutirao.run.user_settings import checked_settings
 from mutirao_studies import report
 from mutirao_studies.loops import loops, loops_page
-from mutirao_studies.page_parts import write_files
+from mutirao_studies.page_parts import make_folder, write_files
 from mutirao_studies.paper_000 import (
     agents,
     agents_page,
@@ -228,22 +227,13 @@ def run(arguments) -> int:
                   arguments.only.split(",") if arguments.only else (), only_mpis, arguments.trips,
                   _plan(arguments), arguments.seeds.split(",") if arguments.seeds else None)
     folder = arguments.report or arguments.output
-    _make_folder(folder)
+    make_folder(folder)
     if arguments.study == ALL:
         return _run_all(studies, asked, folder, arguments.json)
     result = _run_one(STUDIES[arguments.study], asked, folder, arguments.json)[0]
     if arguments.json:
         print_json(result)
     return 0
-
-
-def _make_folder(path: Path) -> None:
-    if path.exists() and not path.is_dir():
-        raise UsageError(f"{path} is no folder")
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be made: {why(error)}") from None
 
 
 def _plan(arguments) -> loops.Plan:
