@@ -178,20 +178,13 @@ def parse_only(words: Sequence[str], collective: str = BROADCAST) -> list[str]:
         if "=" in part and ":" not in part and names:
             names[-1] += f",{part}"
         else:
-            names += all_names(collective) if part == "all" else [part]
+            names += [NATIVE, OWN_CHOICE, *_all_names(collective)] if part == "all" else [part]
     for name in names:
         if name not in (NATIVE, OWN_CHOICE):
             core_tool.check_settings({collective: name})
     return list(dict.fromkeys(names))
 
 
-def all_names(collective: str) -> list[str]:
-    names = [NATIVE, OWN_CHOICE]
-    for row in core_tool.algorithms(collective):
-        trees = [f"kind={tree}" for tree in row["trees"]] if len(row["trees"]) > 1 else [""]
-        radices = [f"radix={radix}" for radix in row["radices"]] or [""]
-        for tree in trees:
-            for radix in radices:
-                parameters = ",".join(filter(None, (tree, radix)))
-                names.append(row["name"] + (f":{parameters}" if parameters else ""))
-    return names
+def _all_names(collective: str) -> list[str]:
+    return [core_tool.named(row["name"], *shape) for row in core_tool.algorithms(collective)
+            for shape in core_tool.shapes_of(row)]
