@@ -94,7 +94,6 @@ _ARGPARSE_SAYS = (
     (r"argument (.+): expected (?:one|at least one) argument", r"\1 is given without its value"),
     (r"argument (.+): ignored explicit argument (.*)", r"\1 takes no value, not \2"),
     (r"argument (.+): not allowed with argument (.+)", r"\1 and \2 exclude each other"),
-    (r"one of the arguments (\S+) (\S+) is required", r"\1 or \2 is missing"),
     (r"^argument (.+?): ", r"\1: "),
 )
 

@@ -7,6 +7,7 @@ from functools import partial
 from mutirao.base.units import counted, duration, rate
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.catalogue.tree_text import draw_tree
+from mutirao.explain.choices import NATIVE, measured, predicted_us
 from mutirao.explain.saved import AS_FAST, account_of, own_calls
 from mutirao.explain.trees import edges_of, host_and_site, host_name, trees_run
 
@@ -251,7 +252,7 @@ def _class(of_class: dict) -> Iterator[str]:
         yield f"    {counted(of_class['forgotten_rulings'], 'ruling')} after the first not remembered"
     for ruling, later in zip(rulings, [*rulings[1:], None]):
         line = f"    from call {ruling['first_call'] + 1} on: {ruling['chosen']}"
-        if ruling["chosen"] != "native":  # those calls are the MPI library's
+        if ruling["chosen"] != NATIVE:  # those calls are the MPI library's
             line += f", {counted(ruling['calls'], 'call')}"
         if ruling.get("probe_calls"):
             line += f", beside {counted(ruling['probe_calls'], 'call')} on probe"
@@ -259,13 +260,9 @@ def _class(of_class: dict) -> Iterator[str]:
         yield from _why(ruling)
         if later is None:
             yield from _unsettled(ruling)
-        if later is None or _names(ruling) != _names(later):
+        if later is None or predicted_us(ruling).keys() != predicted_us(later).keys():
             yield from _candidates(ruling)
     yield from _saved(of_class)
-
-
-def _names(ruling: dict) -> set[str]:
-    return {row["candidate"] for row in ruling.get("considered") or ()}
 
 
 def _why(ruling: dict) -> Iterator[str]:
@@ -282,17 +279,14 @@ def _candidates(ruling: dict) -> Iterator[str]:
     """Each with what it was predicted to take, and what its calls took where they were tried."""
     if ruling.get("bound_us"):
         yield f"      no algorithm can be predicted under {duration(ruling['bound_us'])}"
-    considered = ruling.get("considered") or []
-    measured = {row["candidate"]: row for row in ruling.get("measured") or ()}
-    native_us = next((row["predicted_us"] for row in considered
-                      if row["candidate"] == "native"), None)
-    width = max((len(row["candidate"]) for row in considered), default=0)
-    for row in considered:
-        predicted_us = row["predicted_us"]
-        line = f"      {row['candidate']:<{width}}  predicted {duration(predicted_us):>9}"
-        if native_us and predicted_us and row["candidate"] != "native":
-            line += f"  {predicted_us / native_us:.2f} x native"
-        yield line + _took(measured.get(row["candidate"]), measured.get("native"))
+    predicted, took = predicted_us(ruling), measured(ruling)
+    native_us = predicted.get(NATIVE)
+    width = max(map(len, predicted), default=0)
+    for name, us in predicted.items():
+        line = f"      {name:<{width}}  predicted {duration(us):>9}"
+        if native_us and us and name != NATIVE:
+            line += f"  {us / native_us:.2f} x native"
+        yield line + _took(took.get(name), took.get(NATIVE))
 
 
 def _took(row: dict | None, native: dict | None) -> str:

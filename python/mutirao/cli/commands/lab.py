@@ -11,7 +11,6 @@ from mutirao.lab.check import Rate, RoundTrip, check_rates, check_round_trips, m
 from mutirao.lab.control import lab_names
 from mutirao.lab.lab import CONTROL_HOST, TCP_PROFILES, Lab
 from mutirao.lab.named_networks import load_network, load_preset, preset_names, preset_title
-from mutirao.lab.network import read_csv
 from mutirao.lab.view import changes, counters_table, site_matrix_table, uplinks_line
 
 DEFAULT_NAME = "lab"
@@ -41,10 +40,8 @@ def register(subparsers, common) -> None:
 
 def _register_up(actions, common) -> None:
     parser = actions.add_parser("up", parents=[common], help="start a lab")
-    which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("network", nargs="?", metavar="NETWORK",
-                       help="a preset (mutirao lab presets), a .toml file like one, or a CSV file")
-    which.add_argument("--matrix", metavar="FILE", help="a CSV file of round trips in ms")
+    parser.add_argument("network", metavar="NETWORK",
+                        help="a preset (mutirao lab presets), a .toml file like one, or a CSV file of round trips")
     parser.add_argument("--hosts-per-site", type=int, metavar="K")
     parser.add_argument("--tcp", choices=TCP_PROFILES, default=TCP_PROFILES[0],
                         help="as a kernel has it, or tuned for long distances")
@@ -88,10 +85,7 @@ def _register_exec(actions, common) -> None:
 
 
 def up(arguments) -> int:
-    if arguments.matrix:
-        network = read_csv(arguments.matrix, arguments.hosts_per_site or 1)
-    else:
-        network = load_network(arguments.network, arguments.hosts_per_site)
+    network = load_network(arguments.network, arguments.hosts_per_site)
     with working(f"bringing up {network.host_count} hosts"):
         lab = Lab.up(network, tcp=arguments.tcp, name=arguments.name)
     if arguments.json:
