@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from mutirao.base.errors import UsageError, did_you_mean
-from mutirao.base.output import note, working
+from mutirao.base.output import note
 from mutirao.base.units import counted, parse_size, rank_number
 from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import BROADCAST, Collective
 from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE
-from mutirao.lab.lab import TCP_PROFILES, Lab
+from mutirao.lab.lab import TCP_PROFILES, Lab, bring_up
 from mutirao.lab.named_networks import emulated_hosts, load_network
 from mutirao.lab.network import HostNetwork, host_of_each
 from mutirao.measure.intervals import LEAST_SAMPLES
@@ -32,11 +32,6 @@ def add_place(parser) -> None:
     parser.add_argument("--mpi", metavar="NAME,...", help="default: the first that is built")
     parser.add_argument("-n", "--ranks", type=rank_number, metavar="N",
                         help="default: one per processor, or one per host of the lab")
-
-
-def add_settings(parser, but: str = "") -> None:
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="assignments",
-                        help=f"a setting (mutirao show settings lists them){but}")
 
 
 def add_settling(parser) -> None:
@@ -92,10 +87,8 @@ class Place:
         if self.network is None:
             yield None
             return
-        with working(f"bringing up {self.network.host_count} hosts"):
-            lab = Lab.up(self.network, tcp=self.tcp)
-        with lab as running:
-            yield running
+        with bring_up(self.network, self.tcp) as lab:
+            yield lab
 
 
 def place_of(arguments) -> Place:

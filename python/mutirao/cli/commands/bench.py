@@ -30,7 +30,6 @@ from mutirao.measure.words import (
     DEFAULT_BYTES,
     REPEAT,
     add_place,
-    add_settings,
     add_settling,
     check_counts,
     lengths_of,
@@ -42,7 +41,7 @@ from mutirao.measure.words import (
     roots_of,
 )
 from mutirao.run.mpis import Mpi
-from mutirao.run.user_settings import gather_settings
+from mutirao.run.user_settings import add_settings, gather_settings
 
 MOST_PAUSE_S = 1000
 # Closer than this two algorithms count as equally fast.

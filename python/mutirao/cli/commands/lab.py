@@ -9,7 +9,7 @@ from mutirao.base.output import print_json, working
 from mutirao.base.tables import print_table
 from mutirao.lab.check import Rate, RoundTrip, check_rates, check_round_trips, median_error_us, median_rate_error
 from mutirao.lab.control import lab_names
-from mutirao.lab.lab import CONTROL_HOST, TCP_PROFILES, Lab
+from mutirao.lab.lab import CONTROL_HOST, TCP_PROFILES, Lab, bring_up
 from mutirao.lab.named_networks import load_network, load_preset, preset_names, preset_title
 from mutirao.lab.view import changes, counters_table, site_matrix_table, uplinks_line
 
@@ -86,8 +86,7 @@ def _register_exec(actions, common) -> None:
 
 def up(arguments) -> int:
     network = load_network(arguments.network, arguments.hosts_per_site)
-    with working(f"bringing up {network.host_count} hosts"):
-        lab = Lab.up(network, tcp=arguments.tcp, name=arguments.name)
+    lab = bring_up(network, arguments.tcp, arguments.name)
     if arguments.json:
         print_json(_described(lab))
     else:

@@ -16,8 +16,8 @@ from mutirao.measure import profile
 from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.rules import read_rules
 from mutirao.measure.tuning import Cell, Survey, Tuning, Wanted, fastest, gain, survey
-from mutirao.measure.words import Place, add_place, add_settings, parse_roots, parse_sizes, place_of
-from mutirao.run.user_settings import gather_settings
+from mutirao.measure.words import Place, add_place, parse_roots, parse_sizes, place_of
+from mutirao.run.user_settings import add_settings, gather_settings
 
 _COLLECTIVES = "barrier,broadcast,reduce,allreduce,allgather,alltoall,reduce_scatter_block"
 _BYTES = "8,256,4KiB,64KiB,1MiB"
