@@ -15,17 +15,8 @@ except ImportError:  # before set-up; `mutirao doctor` must work even then
     Console = None
 
 
-def _fancy(stream) -> bool:
-    return Console is not None and stream.isatty()
-
-
 def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
-
-
-def _escaped(text: str) -> str:
-    """Square brackets are markup to rich."""
-    return text.replace("[", r"\[")
 
 
 def print_lines(lines: Iterable[str], hanging: str = "  ") -> None:
@@ -46,8 +37,8 @@ def note(line: str) -> None:
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Shows on a terminal that something takes its time."""
-    if not _fancy(sys.stderr):
+    if Console is None or not sys.stderr.isatty():
         yield
         return
-    with Console(stderr=True).status(_escaped(what)):
+    with Console(stderr=True).status(what.replace("[", r"\[")):  # square brackets are markup
         yield

@@ -34,7 +34,7 @@ def manual_page(words: tuple[str, ...], parser: argparse.ArgumentParser, summary
     formatter = parser._get_formatter()
     rows = [(formatter._format_action_invocation(action), formatter._expand_help(action))
             for action in parser._actions
-            if action.help and action.help != argparse.SUPPRESS and _is_option(action)]
+            if action.help and action.help != argparse.SUPPRESS and not isinstance(action, argparse._SubParsersAction)]
     if rows:
         lines.append(".SH OPTIONS")
         for invocation, text in rows:
@@ -49,10 +49,6 @@ def manual_page(words: tuple[str, ...], parser: argparse.ArgumentParser, summary
     if len(words) > 1:
         lines += [".SH SEE ALSO", ".BR mutirao (1)"]
     return "\n".join(lines) + "\n"
-
-
-def _is_option(action: argparse.Action) -> bool:
-    return not isinstance(action, argparse._SubParsersAction)
 
 
 def _escaped(text: str) -> str:

@@ -200,17 +200,14 @@ def _waited(adaptation: dict) -> str:
 
 def change_line(change: dict, communicator: dict) -> str:
     shown = change.get("shown") or []
-    parts = [f"{_link_name(link, communicator)} {_latency(link['before_us'])} ->"
+    parts = [f"{host_name(communicator, link['low'])} - {host_name(communicator, link['high'])}"
+             f" {_latency(link['before_us'])} ->"
              f" {_latency(link['after_us'])}" for link in shown]
     if change["links"] > len(shown):
         parts.append(counted(change["links"] - len(shown), "more link"))
     if change["new_tree"]:
         parts.append("a new spanning tree")
     return ", ".join(parts)
-
-
-def _link_name(link: dict, communicator: dict) -> str:
-    return " - ".join(host_name(communicator, link[end]) for end in ("low", "high"))
 
 
 def _latency(latency_us: float | None) -> str:

@@ -171,13 +171,10 @@ def parse_only(words: Sequence[str], collective: str = BROADCAST) -> list[str]:
         if "=" in part and ":" not in part and names:
             names[-1] += f",{part}"
         else:
-            names += [NATIVE, OWN_CHOICE, *_all_names(collective)] if part == "all" else [part]
+            names += [part] if part != "all" else [NATIVE, OWN_CHOICE, *(
+                core_tool.named(row["name"], *shape) for row in core_tool.algorithms(collective)
+                for shape in core_tool.shapes_of(row))]
     for name in names:
         if name not in (NATIVE, OWN_CHOICE):
             core_tool.check_settings({collective: name})
     return list(dict.fromkeys(names))
-
-
-def _all_names(collective: str) -> list[str]:
-    return [core_tool.named(row["name"], *shape) for row in core_tool.algorithms(collective)
-            for shape in core_tool.shapes_of(row)]
