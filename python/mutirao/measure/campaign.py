@@ -32,7 +32,8 @@ class Campaign:
         except Failure as failure:
             if needed:
                 raise
-            self.leave_out(contender, failure)
+            self.progress.say(f"left out: {failure}")
+            self.failures.append({**_names(contender), "reason": str(failure).removeprefix(f"{contender.title}: ")})
             return None
         finally:
             self.progress.advance(end - self.progress.done)
@@ -40,10 +41,6 @@ class Campaign:
             self.progress.say(f"the lab's router was too slow for {done.overruns} packets: measure again on a machine"
                               " with less to do")
         return done
-
-    def leave_out(self, contender: Contender, failure: Failure) -> None:
-        self.progress.say(f"left out: {failure}")
-        self.failures.append({**_names(contender), "reason": str(failure).removeprefix(f"{contender.title}: ")})
 
     def _measure(self, contender: Contender, workload: Workload, forced: bool) -> Measurement:
         done = measure(contender, (workload,), self.ranks, self.lab, lambda _point: self.progress.advance(),

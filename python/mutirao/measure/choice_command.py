@@ -125,7 +125,7 @@ def _plan(arguments, place: Place, settings: Mapping[str, str], collective: Coll
     settling = settling_of(arguments)
     forced = Workload(lengths, roots, (0 if real else 1,), arguments.repeat,
                       settle_ms=_WARM_UP_MS if real else 0, beside_native=real,
-                      late_us=arguments.late_us or 0, late_changes=arguments.late_changes)
+                      late_us=arguments.late_us or 0, late_changes=bool(arguments.late_changes))
     free = replace(forced, settle_calls=settling.calls, settle_ms=settling.ms)
     only = parse_only(arguments.only or [], collective.name)
     return Plan(mpi, collective.name, free, forced, settling.rounds, settings,
