@@ -19,6 +19,11 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
 
 
+def tell(as_json: bool, value: Any, text: str) -> None:
+    """The same for programs or for people."""
+    print(json.dumps(value, indent=2) if as_json else text)
+
+
 def print_lines(lines: Iterable[str], hanging: str = "  ") -> None:
     """On a terminal, lines that are too long are wrapped, below their own indentation."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf

@@ -123,10 +123,6 @@ def _prediction(collective: Collective, network: HostNetwork, per_host: int, len
                       {name: times_ms[name] for name in fastest_first})
 
 
-def print_predictions(predictions: Sequence[Prediction]) -> None:
-    print("\n\n".join(each.table() for each in predictions))
-
-
 def median_to_bound(predictions: Sequence[Prediction]) -> float | None:
     """Of the best candidates."""
     known = [each.to_bound(each.best) for each in predictions if each.best and each.bound_ms]

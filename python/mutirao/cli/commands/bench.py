@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import print_json
+from mutirao.base.output import print_json, tell
 from mutirao.base.tables import BEST, BOUND, text_table
 from mutirao.base.units import counted, ms, ratio
 from mutirao.catalogue.collectives import COLLECTIVES, Collective
@@ -17,7 +17,6 @@ from mutirao.catalogue.predicted import (
     bests_to_dict,
     predict_all,
     predict_every_collective,
-    print_predictions,
 )
 from mutirao.lab.named_networks import load_network
 from mutirao.measure.campaign import campaign_in
@@ -157,20 +156,15 @@ def _run_predicted(arguments, collectives: Sequence[Collective]) -> int:
         lengths = parse_sizes(DEFAULT_BYTES if arguments.bytes is None else arguments.bytes)
         bests = predict_every_collective(collectives, network, ranks, lengths,
                                          parse_roots(arguments.roots or "0", ranks, network))
-        if arguments.json:
-            print_json({**told, **bests_to_dict(bests)})
-        else:
-            print(best_table(bests, network.name))
+        tell(arguments.json, {**told, **bests_to_dict(bests)}, best_table(bests, network.name))
         return 0
     [collective] = collectives
     predictions = predict_all(collective, network, ranks, lengths_of(arguments, collective),
                               roots_of(arguments, collective, ranks, network),
                               parse_only(arguments.only or [], collective.name))
-    if arguments.json:
-        print_json({"collective": collective.name, **told,
-                    "predictions": [each.to_dict() for each in predictions]})
-    else:
-        print_predictions(predictions)
+    tell(arguments.json, {"collective": collective.name, **told,
+                          "predictions": [each.to_dict() for each in predictions]},
+         "\n\n".join(each.table() for each in predictions))
     return 0
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import print_json, print_lines
+from mutirao.base.output import print_json, print_lines, tell
 from mutirao.base.units import counted, ratio
 from mutirao.explain.choices import NATIVE, choice_of
 from mutirao.explain.full import as_far_as_counted, class_title, extent, in_full, title
@@ -51,11 +51,8 @@ def _draw(report: dict, arguments) -> int:
         page = written(arguments.output or _PAGE, make_page(report, arguments.file))
     except Failure as failure:  # the file is the caller's choice
         raise UsageError(str(failure)) from None
-    if arguments.json:
-        total = total_of(report)
-        print_json({"page": str(page), "saved_us": total.net_us, "verdict": total.line})
-    else:
-        print(f"page: {page}")
+    total = total_of(report)
+    tell(arguments.json, {"page": str(page), "saved_us": total.net_us, "verdict": total.line}, f"page: {page}")
     return 0
 
 

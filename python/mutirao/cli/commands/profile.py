@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import note, print_json
-from mutirao.base.tables import print_table
+from mutirao.base.output import note, print_json, tell
+from mutirao.base.tables import print_table, text_table
 from mutirao.base.units import counted, duration, ratio
 from mutirao.base.user_files import parse_json, read_text, write_text
 from mutirao.catalogue.collectives import COLLECTIVES
@@ -122,13 +122,11 @@ def _rows_of(profile: Profile, call: Call, every: bool) -> list[tuple]:
 def _diff(arguments) -> int:
     """Exit code 0, whatever differs: this is to be read."""
     differences = list(_differences(_read(arguments.a), _read(arguments.b)))
-    if arguments.json:
-        print_json(differences)
-        return 0
-    print_table(("call", "ranks", "candidate", "in A", "in B", "B / A"),
-                [(each["call"], each["ranks"], each["candidate"], duration(each["a_us"])
-                  if each["a_us"] else "", duration(each["b_us"]) if each["b_us"] else "",
-                  ratio(each["ratio"])) for each in differences])
+    tell(arguments.json, differences, text_table(
+        ("call", "ranks", "candidate", "in A", "in B", "B / A"),
+        [(each["call"], each["ranks"], each["candidate"],
+          *(duration(each[name]) if each[name] else "" for name in ("a_us", "b_us")), ratio(each["ratio"]))
+         for each in differences]))
     return 0
 
 
@@ -194,10 +192,8 @@ def _import(arguments) -> int:
     if not text.lstrip().startswith("["):
         rules, unknown = read_open_mpi(text, str(arguments.rules))
         columns = ("collective", "ranks_from", "bytes_from", "candidate")
-        if arguments.json:
-            print_json([dict(zip(columns, rule, strict=True)) for rule in rules])
-        else:
-            print_table([column.replace("_", " ") for column in columns], rules)
+        tell(arguments.json, [dict(zip(columns, rule, strict=True)) for rule in rules],
+             text_table([column.replace("_", " ") for column in columns], rules))
         for line in unknown:
             note(line)
         note("nothing is stored, since rules hold no times: mutirao tune --rules"

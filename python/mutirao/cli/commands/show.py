@@ -7,8 +7,8 @@ from itertools import groupby
 from pathlib import Path
 
 from mutirao.base.errors import UsageError, unknown
-from mutirao.base.output import print_json, print_lines
-from mutirao.base.tables import print_table
+from mutirao.base.output import print_json, print_lines, tell
+from mutirao.base.tables import text_table
 from mutirao.base.units import counted, duration, ratio, size_argument
 from mutirao.base.user_files import write_text
 from mutirao.catalogue import core_tool
@@ -72,12 +72,10 @@ def run(arguments) -> int:
 
 def _list_algorithms(collective: str | None, as_json: bool) -> int:
     rows = core_tool.algorithms(collective)
-    if as_json:
-        print_json(rows)
-        return 0
-    print_table(("algorithm", "parameters", "what it does", "restrictions", "source"),
-                [(f"{row['collective']}/{row['name']}", _parameters(row), row["summary"],
-                  "; ".join(row["restrictions"]), row["source"]) for row in rows])
+    tell(as_json, rows, text_table(
+        ("algorithm", "parameters", "what it does", "restrictions", "source"),
+        [(f"{row['collective']}/{row['name']}", _parameters(row), row["summary"], "; ".join(row["restrictions"]),
+          row["source"]) for row in rows]))
     return 0
 
 
