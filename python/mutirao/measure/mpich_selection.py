@@ -15,7 +15,7 @@ from pathlib import Path
 from mutirao.base.errors import Failure
 from mutirao.base.units import counted
 from mutirao.catalogue.collectives import COLLECTIVES
-from mutirao.measure.exports import MPICH_NAMES, Choice, Format, Table, merged, rule_bytes
+from mutirao.measure.rules import MPICH_NAMES, Choice, Format, Table, merged, rule_bytes
 from mutirao.run.mpis import found_mpis
 
 _COMMUTES, _BUILT_IN = ("is_commutative=yes", "is_commutative=no"), ("is_op_built_in=yes", "is_op_built_in=no")

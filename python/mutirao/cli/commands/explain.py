@@ -8,8 +8,7 @@ from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import print_json, print_lines, tell
 from mutirao.base.units import counted, ratio
 from mutirao.explain.choices import NATIVE, choice_of
-from mutirao.explain.full import as_far_as_counted, class_title, extent, in_full, title
-from mutirao.explain.head import forgotten, head
+from mutirao.explain.full import as_far_as_counted, class_title, extent, forgotten, head, in_full, title
 from mutirao.explain.page import make_page
 from mutirao.explain.report_file import add_arguments, read_report, with_file
 from mutirao.explain.saved import account_of, own_calls, total_of

@@ -12,13 +12,12 @@ from mutirao.base.tables import print_table, text_table
 from mutirao.base.units import counted, duration, ratio
 from mutirao.base.user_files import parse_json, read_text, write_text
 from mutirao.catalogue.collectives import COLLECTIVES
-from mutirao.measure import exports
+from mutirao.measure import rules
 from mutirao.measure.mpich_selection import FORMAT as MPICH_SELECTION
 from mutirao.measure.profile import NATIVE, Call, Fabric, Profile, Row, add, profile_file, read
-from mutirao.measure.rules import read_open_mpi
 from mutirao.run.user_settings import gather_settings
 
-_FORMATS = {**exports.FORMATS, "mpich-json": MPICH_SELECTION}
+_FORMATS = {**rules.FORMATS, "mpich-json": MPICH_SELECTION}
 # Times that differ by less are told from one another by no profile.
 _SAME = 1.1
 
@@ -81,7 +80,7 @@ def _show(arguments) -> int:
     path, profile = file_of(arguments.file), _read(arguments.file)
     calls = [call for call in profile.calls if arguments.collective in (None, call.collective)]
     if arguments.json:
-        print(exports.as_json(profile), end="")
+        print(rules.as_json(profile), end="")
         return 0
     groups: dict[tuple, list[Call]] = {}
     for call in calls:
@@ -149,11 +148,11 @@ def _differences(a: Profile, b: Profile) -> Iterator[dict]:
 def _export(arguments) -> int:
     profile = _read(arguments.file)
     if arguments.format == "json":
-        _write(exports.as_json(profile), arguments.output)
+        _write(rules.as_json(profile), arguments.output)
         return 0
     form = _FORMATS[arguments.format]
     used = _of_one_fabric(profile, arguments.fabric, form.library)
-    given = exports.tables(used, form.has, arguments.any_order or form.knows_operators)
+    given = rules.tables(used, form.has, arguments.any_order or form.knows_operators)
     text = form.write(given)
     lost = [line for table in given for line in table.lost]
     if arguments.json:
@@ -190,10 +189,10 @@ def _write(text: str, output: Path | None) -> None:
 def _import(arguments) -> int:
     text = read_text(arguments.rules)
     if not text.lstrip().startswith("["):
-        rules, unknown = read_open_mpi(text, str(arguments.rules))
+        found, unknown = rules.read_open_mpi(text, str(arguments.rules))
         columns = ("collective", "ranks_from", "bytes_from", "candidate")
-        tell(arguments.json, [dict(zip(columns, rule, strict=True)) for rule in rules],
-             text_table([column.replace("_", " ") for column in columns], rules))
+        tell(arguments.json, [dict(zip(columns, rule, strict=True)) for rule in found],
+             text_table([column.replace("_", " ") for column in columns], found))
         for line in unknown:
             note(line)
         note("nothing is stored, since rules hold no times: mutirao tune --rules"
