@@ -39,7 +39,7 @@ def test_sentences_without_room_are_told_row_by_row():
 def test_numbers_stand_to_the_right_and_words_to_the_left():
     rows = [["a", "9.5", "x"], ["long", "-", None], ["b", "10.25", "words"]]
     assert text_table(["", "ms", "what"], rows, "title") == (
-        "title\n         ms  what\na      9.5  x\nlong     -\nb    10.25  words")
+        "title\n         ms  what\na       9.5  x\nlong      -\nb     10.25  words")
 
 
 def test_long_lines_are_wrapped_between_words_on_a_terminal_alone(monkeypatch, capsys):

@@ -74,8 +74,8 @@ def bash_completion(found: Parsers) -> str:
         offered = []
         for action in parser._actions:
             offered += action.option_strings
-            if not action.option_strings and action.choices:
-                offered += map(str, action.choices)
+            if not action.option_strings:
+                offered += map(str, getattr(action, "completions", action.choices) or ())
         cases.append(f'        "{" ".join(words)}") words="{" ".join(offered)}" ;;')
     values = {option: action.choices for parser in found.values() for action in parser._actions
               for option in action.option_strings if action.choices}

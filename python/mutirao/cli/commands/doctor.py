@@ -37,7 +37,7 @@ BUILD_TOOLS = (("g++", "g++"), ("cmake", "cmake"), ("ninja", "ninja-build"))
 
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser("doctor", parents=[common],
-                                   help="say what is installed, what is missing, what to do")
+                                   help="say what is installed, what is missing, what to do; build it")
     parser.add_argument("--build", nargs="?", action="append", metavar="MPI",
                         help="build what is missing for every MPI in PATH and those known, in the source folder, and"
                         " from now on also for that of this compiler wrapper or folder")

@@ -20,7 +20,7 @@ _MOST_CLASSES, _MOST_COMMUNICATORS, _MOST_ALIKE = 8, 3, 2
 
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser(
-        "explain", parents=[common], help="say which algorithms the last run used, and why")
+        "explain", parents=[common], help="say which algorithms the last run used, and why; draw that")
     add_arguments(parser)
     parser.add_argument("--all", action="store_true", dest="everything",
                         help="all that is known: reasons, candidates, trees, changes")

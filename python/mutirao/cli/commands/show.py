@@ -28,10 +28,12 @@ _MOST_PEERS = 8  # of a rank, by their numbers
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser("show", parents=[common],
                                    help="list algorithms and settings; show an algorithm's tree or schedule")
-    parser.add_argument("what", nargs="?", default="algorithms", metavar="WHAT",
-                        help="algorithms: all, with their parameters; a collective: its algorithms; settings: all,"
-                        " their values and where these come from; an algorithm, for example broadcast/tree or"
-                        " broadcast/chain:segment_bytes=4096: who sends what when; default: %(default)s")
+    what = parser.add_argument(
+        "what", nargs="?", default="algorithms", metavar="WHAT",
+        help="algorithms: all, with their parameters; a collective: its algorithms; settings: all, their values and"
+        " where these come from; an algorithm, for example broadcast/tree or broadcast/chain:segment_bytes=4096: who"
+        " sends what when; default: %(default)s")
+    what.completions = (*_LISTS, *COLLECTIVES)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="assignments",
                         help="with settings: as it would be given to run")
     parser.add_argument("--ranks", type=int, metavar="N",
