@@ -114,6 +114,12 @@ class Mpi:
         """Is there a library of ours that fits?"""
         return self.about.fits
 
+    @property
+    def missing(self) -> str:
+        """What is said where none fits."""
+        build = f"mutirao doctor --build {self.wrapper or 'PATH'}"
+        return f"no library for {self.title} ({self.library}): {build} builds one"
+
     def program(self, name: str) -> Path:
         """A program of bench/ or tests/mpi for this MPI."""
         return bench_programs.program(self, name)

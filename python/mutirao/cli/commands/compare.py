@@ -66,8 +66,7 @@ def run(arguments) -> int:
         raise UsageError(f"--warm: the setting profile is {job.settings['profile']}, which all runs share; leave"
                          " one of them out")
     if not job.mpi.built:
-        raise Failure(f"mutirao is not built for {job.mpi.title} ({job.mpi.library}): run mutirao doctor --build"
-                      f" {job.mpi.wrapper or 'PATH'}")
+        raise Failure(job.mpi.missing)
     circumstances = Circumstances("compare", False, [job.mpi.name])
     with job.placed() as placed, job_folder() as folder:
         measured = Measured(placed, arguments, Path(folder))

@@ -27,8 +27,7 @@ def register(subparsers, common) -> None:
 def run(arguments) -> int:
     mpi = find_mpi(arguments.mpi) if arguments.mpi else default_mpi()
     if not mpi.built:
-        raise Failure(f"no library for {mpi.title} ({mpi.library}): mutirao doctor --build {mpi.wrapper}"
-                      " builds one")
+        raise Failure(mpi.missing)
     if not preloadable(PRELOAD):
         raise Failure(f"{PRELOAD} cannot be preloaded: LD_PRELOAD allows no spaces and no colons in a"
                       " path, so move mutirao")
