@@ -69,7 +69,7 @@ void* open_library() {
         reinterpret_cast<Bind>(dlsym(library, "mutirao_bind"))(next_function);
     } else if (mutirao::speaks_for_job()) {
         std::fprintf(stderr,
-                     "mutirao: no library for %s (%s), so it takes all calls; mutirao build --mpicc PATH"
+                     "mutirao: no library for %s (%s), so it takes all calls; mutirao doctor --build PATH"
                      " builds one with its compiler wrapper (%s)\n",
                      loaded_mpi().version.c_str(), loaded_mpi().path.c_str(), reason.c_str());
     }

@@ -9,10 +9,10 @@ from made_up_allgather import allgather_result, as_in_the_paper
 from mutirao.base.errors import Failure
 from mutirao.catalogue import core_tool
 from mutirao.cli.cli import main
-from mutirao.pages.html import write_files
 from mutirao_studies import report
 from mutirao_studies.commands import study as study_command
 from mutirao_studies.commands.study import ALL, STUDIES
+from mutirao_studies.page_parts import write_files
 from mutirao_studies.paper_001 import allgather, allgather_model, allgather_page, allgather_tables
 from mutirao_studies.paper_001.allgather_cells import bars, cells_of, verdicts
 from mutirao_studies.paper_001.paper_001 import ALGORITHMS, PICKED_BY_PAPER, RANKS, SIZES_BYTES, rule_picks, runs_with

@@ -10,7 +10,7 @@ from made_up import NoLab, mpi_named
 from made_up_steady import MadeUpSteadyJobs, steady_run
 from mutirao.base.errors import Failure
 from mutirao.catalogue import core_tool
-from mutirao.pages.html import write_files
+from mutirao_studies.page_parts import write_files
 from mutirao_studies.paper_000 import paper_000, six_sites_dynamic
 from mutirao_studies.paper_000.changing_network import CHANGES, after, before, six_gateways, with_links
 from mutirao_studies.paper_000.dynamic_page import make_page, time_line

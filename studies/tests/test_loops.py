@@ -22,10 +22,10 @@ SEEDS = ["01234567", "89abcdef"]
 
 
 def test_a_ratio_of_pairs_and_its_interval():
-    """Computed by hand: logarithms 0, ln 4; mean ln 2; standard error ln 2; t = 12.706."""
+    """Computed by hand: logarithms 0, ln 4; mean ln 2; standard error ln 2; t = 12.7062047."""
     ratio = ratio_of_pairs([(3.0, 3.0), (8.0, 2.0)])
     assert ratio.value == pytest.approx(2)
-    assert ratio.low == pytest.approx(2 ** (1 - 12.706)) and ratio.high == pytest.approx(2 ** (1 + 12.706))
+    assert ratio.low == pytest.approx(2 ** (1 - 12.7062047)) and ratio.high == pytest.approx(2 ** (1 + 12.7062047))
     assert ratio_of_pairs([(3.0, 2.0)]).to_dict() == {"low": None, "value": pytest.approx(1.5), "high": None}
     narrow = ratio_of_pairs([(2.0, 1.0)] * 40)
     assert narrow.low == pytest.approx(2) == narrow.high

@@ -15,10 +15,10 @@ from made_up import counters
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.paths import ROOT
 from mutirao.lab.lab import Lab
-from mutirao.pages.line_chart import Line, Point, line_chart
 from mutirao.run.launch import launch
 from mutirao.run.mpis import found_mpis
 from mutirao_studies.commands.study import STUDIES
+from mutirao_studies.line_chart import Line, Point, line_chart
 from mutirao_studies.paper_003 import java, ping_pong, ping_pong_ways
 from mutirao_studies.paper_003.ping_pong import SITUATIONS, plan_for
 from mutirao_studies.paper_003.ping_pong_causes import calls_in, quick_causes

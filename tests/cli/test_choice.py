@@ -15,7 +15,8 @@ from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.cli.cli import make_parser
 from mutirao.lab.named_networks import load_preset
-from mutirao.measure import choice_command
+from mutirao.measure import campaign, choice_command
+from mutirao.measure.campaign import Campaign
 from mutirao.measure.choice import (
     NATIVE,
     OWN_CHOICE,
@@ -29,7 +30,7 @@ from mutirao.measure.choice import (
     segments_for,
     summary,
 )
-from mutirao.measure.choice_command import Plan, Runs, row_of, summary_lines
+from mutirao.measure.choice_command import Plan, measured_cells, row_of, summary_lines
 from mutirao.measure.intervals import LEAST_SAMPLES, median_interval
 from mutirao.measure.measure import Contender, Measurement, Point, Workload
 from mutirao.measure.words import Place
@@ -149,12 +150,12 @@ def mpi(tmp_path):
 def cells_of(monkeypatch, mpi):
     """The cells of 8 and of 64 bytes as made up, and what was left out."""
     def measure(made_up, arms, rounds=6):
-        monkeypatch.setattr(choice_command, "measure", made_up)
-        monkeypatch.setattr(choice_command, "check_taken_part", lambda _measurement: None)
+        monkeypatch.setattr(campaign, "measure", made_up)
+        monkeypatch.setattr(campaign, "check_taken_part", lambda _measurement: None)
         work = Workload((8, 64), (0,), (0,), 3)
         plan = Plan(mpi, "allreduce", work, work, rounds, {}, arms)
-        failures = []
-        return Runs(plan, 2, None, Steps(plan.jobs), failures).cells(), failures
+        run = Campaign(2, None, Steps(plan.points))
+        return measured_cells(plan, run), run.failures
 
     return measure
 
@@ -321,8 +322,8 @@ def test_how_the_first_ruled_call_is_judged():
 
 def run_all(monkeypatch, capsys, mpi, made_up, *words):
     """The command about all collectives, with jobs that are made up."""
-    monkeypatch.setattr(choice_command, "measure", made_up)
-    monkeypatch.setattr(choice_command, "check_taken_part", lambda _measurement: None)
+    monkeypatch.setattr(campaign, "measure", made_up)
+    monkeypatch.setattr(campaign, "check_taken_part", lambda _measurement: None)
     monkeypatch.setattr(choice_command, "place_of", lambda _arguments: Place([mpi], 2, None, "plain"))
     monkeypatch.setattr(choice_command, "hosts_of", lambda _place, _settings: Hosts(2, 1))
     parsed = make_parser().parse_args(["bench", "all", "--choice", "--bytes", "8", "--rounds", "2",

@@ -19,12 +19,11 @@ from mutirao.measure.comparison import (
     CONFIDENCE,
     WORTH_FINDING,
     Comparison,
-    Ratio,
     pairs_needed,
-    student_t,
     verdict_line,
     warnings,
 )
+from mutirao.measure.intervals import Ratio, student_t
 from mutirao.run.mpis import found_mpis
 
 FOUND = found_mpis()

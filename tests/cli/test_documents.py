@@ -32,7 +32,7 @@ ELSEWHERE = {
     "make install PREFIX=/opt/mutirao": INSTALLS,
     "make wheel": WHEEL,
     "pip install dist/mutirao-*.whl": WHEEL,
-    "mutirao build --mpicc /path/to/mpicc": ("scripts/build.sh", "--mpicc"),
+    "mutirao doctor --build /path/to/mpicc": ("scripts/build.sh", "--mpicc"),
     "module use /opt/mutirao/share/modulefiles": ("packaging/modulefile.in", "prepend-path PATH"),
     "module load mutirao": ("packaging/modulefile.in", "prepend-path PATH"),
     "srun --mpi=pmix ./app": ("tests/lab/test_slurm.py", "--export=NONE"),
@@ -45,7 +45,7 @@ ELSEWHERE = {
     "mutirao explain --running": ("tests/mpi/test_explained.py", "running"),
     'gdb -p PID -batch -ex "thread apply all backtrace"': ("docs/when-something-is-wrong.md", "gdb"),
     "./mutirao top": ("tests/cli/test_top.py", "def test_"),
-    "./mutirao guidelines -n 8": ("tests/cli/test_guidelines.py", "def test_on_one_host"),
+    "./mutirao bench --guidelines -n 8": ("tests/cli/test_guidelines.py", "def test_on_one_host"),
     "mutirao compare -n 4 --set profile=auto ./app": (
         "tests/cli/test_compare.py", "def test_each_run_has_a_profile_of_its_own_unless_asked"),
     "./mutirao compare -n 4 ./app": ("tests/cli/test_compare.py", "def test_a_program_that_mutirao_handles"),

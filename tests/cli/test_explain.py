@@ -100,7 +100,7 @@ def test_in_short_a_line_for_each_kind_of_call_the_longest_first(typed, tmp_path
         "  broadcast of 24 B from rank 1   30 calls  native; 16 calls otherwise before; 128.8 ms ± 3.20 ms saved",
         "  broadcast of 4 KiB from rank 3    1 call  native", "  broadcast of 8 B from any rank   9 calls  chain"]
     assert "halves: 2 ranks on 1 host; native: one host" in lines
-    assert lines[-1] == f"reasons: mutirao explain --all {file}; with pictures: mutirao report {file}"
+    assert lines[-1] == f"reasons: mutirao explain --all {file}; with pictures: mutirao explain --page {file}"
 
 
 def test_in_short_what_is_chosen_stands_beside_native(typed, tmp_path):

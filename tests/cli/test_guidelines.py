@@ -1,4 +1,4 @@
-"""`mutirao guidelines`: the table, and what is found in times that are made up; once for real."""
+"""`mutirao bench --guidelines`: the table, and what is found in times that are made up; once for real."""
 
 import json
 import re
@@ -9,9 +9,10 @@ from mutirao.base.errors import Failure
 from mutirao.base.paths import ROOT
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.cli.cli import make_parser
-from mutirao.cli.commands import guidelines as command
-from mutirao.cli.commands.guidelines import report
+from mutirao.measure import campaign
+from mutirao.measure import guidelines_command as command
 from mutirao.measure.guidelines import GUIDELINES, MARGIN, Term, check, guidelines_for, lengths_of_each
+from mutirao.measure.guidelines_command import report
 from mutirao.measure.measure import Measurement, Point
 from mutirao.measure.words import Place
 from mutirao.run.mpis import KNOWN, Mpi, found_mpis
@@ -143,15 +144,15 @@ def run_with(monkeypatch, capsys, call_ms, *words):
     """The command with jobs that are made up; what it returns and prints, and its jobs."""
     jobs = []
 
-    def made_up(contender, workloads, _ranks, _lab=None, **_options):
+    def made_up(contender, workloads, *_where):
         jobs.append((contender.name, contender.collective, len(jobs)))
         [work] = workloads
         return Measurement(contender, tuple(
             Point(length, 0, 1, 9.0, (call_ms(contender.name, contender.collective, length),) * 3)
             for length in work.lengths_bytes), None, 1.0)
 
-    monkeypatch.setattr(command, "measure", made_up)
-    parsed = make_parser().parse_args(["guidelines", "exscan", "--bytes", "8,64", "--json", *words])
+    monkeypatch.setattr(campaign, "measure", made_up)
+    parsed = make_parser().parse_args(["bench", "exscan", "--guidelines", "--bytes", "8,64", "--json", *words])
     return parsed.run(parsed), json.loads(capsys.readouterr().out), jobs
 
 
@@ -180,7 +181,7 @@ def test_a_collective_that_fails_is_left_out(monkeypatch, capsys, one_mpi):
 
 @pytest.mark.skipif(not found_mpis(), reason="no MPI library")
 def test_on_one_host(mutirao):
-    done = mutirao("guidelines", "scan", "--with", "native", "-n", 2, "--bytes", "8,64", "--repeat",
+    done = mutirao("bench", "scan", "--guidelines", "--with", "native", "-n", 2, "--bytes", "8,64", "--repeat",
                    2, "--json")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)

@@ -106,16 +106,18 @@ def test_the_module_adds_to_what_there_is(prefix):
         f"{prefix}/bin/mutirao", f"{prefix}/share/man:", "none"]
 
 
-def test_manual_and_completion_know_every_command(prefix, mutirao):
-    commands = re.findall(r"^    ([a-z-]+) ", mutirao("--help").stdout, re.MULTILINE)
+def test_manual_and_completion_know_every_command(prefix, surroundings):
+    told = completed(prefix / "bin" / "mutirao", "--help", env=surroundings).stdout
+    commands = re.findall(r"^    ([a-z-]+) ", told, re.MULTILINE)
     assert {"run", "explain", "doctor"} <= set(commands)
     for command in commands:
         assert (prefix / "share" / "man" / "man1" / f"mutirao-{command}.1").read_text().startswith(".TH ")
     script = (f"source {prefix}/share/bash-completion/completions/mutirao; COMP_WORDS=(mutirao run --la);"
               " COMP_CWORD=2; _mutirao; echo ${COMPREPLY[@]}; COMP_WORDS=(mutirao \"\"); COMP_CWORD=1;"
-              " _mutirao; echo ${COMPREPLY[@]}")
-    option, first = completed("bash", "-c", script).stdout.splitlines()
-    assert option.split()[0] == "--lab" and set(commands) <= set(first.split())
+              " _mutirao; echo ${COMPREPLY[@]}; COMP_WORDS=(mutirao show bro); COMP_CWORD=2; _mutirao;"
+              " echo ${COMPREPLY[@]}")
+    option, first, shown = completed("bash", "-c", script).stdout.splitlines()
+    assert option.split()[0] == "--lab" and set(commands) <= set(first.split()) and shown == "broadcast"
 
 
 def test_uninstall_leaves_nothing(prefix, tmp_path):

@@ -13,7 +13,8 @@ import pytest
 
 from mutirao.base.paths import ROOT
 from mutirao.run.mpis import found_mpis
-from mutirao.run.processes import NotBegun, Room, new_mark, remove_orphaned_segments, run_marked, side_by_side
+from mutirao.run.processes import new_mark, remove_orphaned_segments, run_marked
+from mutirao_studies.paper_001.side_by_side import NotBegun, Room, side_by_side
 
 FOUND = found_mpis()
 SECONDS = 20

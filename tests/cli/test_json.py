@@ -11,18 +11,18 @@ def parsed(answer):
 
 
 def test_algorithms(mutirao):
-    rows = parsed(mutirao("algorithms", "--json"))
+    rows = parsed(mutirao("show", "--json"))
     names = {f"{row['collective']}/{row['name']}" for row in rows}
     assert {"broadcast/native", "broadcast/tree", "scan/native"} <= names
-    table = mutirao("algorithms").stdout
+    table = mutirao("show", "algorithms").stdout
     assert all(name in table for name in names)
-    of_one = parsed(mutirao("algorithms", "broadcast", "--json"))
+    of_one = parsed(mutirao("show", "broadcast", "--json"))
     assert of_one == [row for row in rows if row["collective"] == "broadcast"]
 
 
 def test_settings(typed):
-    rows = parsed(typed("settings", "--json"))
-    table = typed("settings").stdout
+    rows = parsed(typed("show", "settings", "--json"))
+    table = typed("show", "settings").stdout
     assert all(row["environment"] == "MUTIRAO_" + row["name"].upper() for row in rows)
     assert all(f"{row['name']} = " in table and row["help"] in table for row in rows)
 
@@ -30,12 +30,12 @@ def test_settings(typed):
 def test_settings_say_what_they_are_and_where_that_was_said(typed, tmp_path):
     (tmp_path / "mutirao.toml").write_text("verbose = 1\nagent_interval_ms = 300\n")
     given = {"MUTIRAO_VERBOSE": "2", "MUTIRAO_TRIALS": "off"}
-    rows = parsed(typed("settings", "--set", "agent_interval_ms=400", "--json", **given))
+    rows = parsed(typed("show", "settings", "--set", "agent_interval_ms=400", "--json", **given))
     now = {row["name"]: (row["value"], row["from"]) for row in rows}
     assert (now["agent_interval_ms"], now["verbose"], now["trials"], now["start"]) == (
         ("400", "command line"), ("1", "mutirao.toml"), ("off", "environment"), ("beside", "default"))
-    assert "trials = off  [environment; default auto; on/off/auto]" in typed("settings", **given).stdout
-    assert typed("settings", "--set", "trails=off").returncode == 2
+    assert "trials = off  [environment; default auto; on/off/auto]" in typed("show", "settings", **given).stdout
+    assert typed("show", "settings", "--set", "trails=off").returncode == 2
 
 
 def test_doctor(typed):

@@ -6,7 +6,8 @@ import signal
 import pytest
 
 from mutirao.base import progress
-from mutirao.base.output import fitted, print_lines
+from mutirao.base.output import print_lines
+from mutirao.base.tables import fitted, text_table
 from mutirao.base.units import spoken
 from mutirao.cli import cli
 
@@ -23,7 +24,7 @@ def test_a_matrix_is_cut_into_groups_of_columns(width):
     for columns, cells in tables:
         assert columns[0] == SITES[0] and [row[0] for row in cells] == SITES[1:]
         assert all(len(row) == len(columns) for row in cells)
-        assert sum(max(map(len, column)) + 3 for column in zip(columns, *cells)) <= width
+        assert sum(max(map(len, column)) + 2 for column in zip(columns, *cells)) - 2 <= width
 
 
 def test_where_there_is_room_a_table_stays_whole():
@@ -33,6 +34,12 @@ def test_where_there_is_room_a_table_stays_whole():
 
 def test_sentences_without_room_are_told_row_by_row():
     assert fitted(["a", "b", "c"], SENTENCES, 40) == []
+
+
+def test_numbers_stand_to_the_right_and_words_to_the_left():
+    rows = [["a", "9.5", "x"], ["long", "-", None], ["b", "10.25", "words"]]
+    assert text_table(["", "ms", "what"], rows, "title") == (
+        "title\n         ms  what\na       9.5  x\nlong      -\nb     10.25  words")
 
 
 def test_long_lines_are_wrapped_between_words_on_a_terminal_alone(monkeypatch, capsys):
@@ -49,11 +56,11 @@ def test_long_lines_are_wrapped_between_words_on_a_terminal_alone(monkeypatch, c
 
 
 def test_parameters_can_be_broken_between_them_alone(mutirao):
-    for line in mutirao("algorithms").stdout.splitlines():
+    for line in mutirao("show").stdout.splitlines():
         assert max(map(len, line.split())) <= 60, line
 
 
-COMMANDS = ["settings", "algorithms", "doctor", "lab presets", "study list", "replay three-sites",
+COMMANDS = ["show settings", "show algorithms", "doctor", "lab presets", "study list", "replay three-sites",
             "bench allreduce --predicted --lab six-sites", "bench all --predicted --lab ten-regions",
             "show broadcast/tree --network six-sites", "show allreduce/ring --ranks 5 --steps"]
 

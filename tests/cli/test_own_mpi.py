@@ -139,7 +139,7 @@ def test_where_none_fits_one_line_says_how_to_build_one(without_libraries):
     finished = launch(mpi, program, 2, native=True, capture=True, timeout_s=60)
     assert finished.returncode == 0 and '"bytes":24' in finished.lines[-1], finished.errors
     [line] = finished.errors.strip().splitlines()
-    assert "mutirao build --mpicc" in line and mpi.version in line
+    assert "mutirao doctor --build" in line and mpi.version in line
 
 
 def test_run_says_so_too(mutirao, without_libraries):
@@ -148,4 +148,4 @@ def test_run_says_so_too(mutirao, without_libraries):
                      MUTILAB_BUILD=str(without_libraries))
     assert answer.returncode == 0, answer.stderr
     [line] = answer.stderr.strip().splitlines()
-    assert "mutirao build --mpicc" in line and str(mpi.library) in line
+    assert "mutirao doctor --build" in line and str(mpi.library) in line

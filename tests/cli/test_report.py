@@ -1,4 +1,4 @@
-"""`mutirao report` on made-up reports: a page that says what the report says, and nothing else."""
+"""`mutirao explain --page` on made-up reports: a page that says what the report says, and nothing else."""
 
 import copy
 import json
@@ -72,12 +72,12 @@ def rectangles(svg):
 def test_writes_one_page_that_stands_alone(mutirao, tmp_path):
     file, page = tmp_path / "a report.json", tmp_path / "page.html"
     file.write_text(json.dumps(MEASURED))
-    answer = mutirao("report", file, "--output", page)
+    answer = mutirao("explain", "--page", file, "--output", page)
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, f"page: {page}\n", "")
     checker = assert_stands_alone(page.read_text())
     assert checker.tags >= {"svg", "table", "details"}
     assert len(checker.ids) == len(set(checker.ids))
-    values = json.loads(mutirao("report", file, "--json").stdout)
+    values = json.loads(mutirao("explain", "--page", file, "--json").stdout)
     assert values == {
         "page": "mutirao-report.html", "saved_us": 10000 - 1300 - 1750,
         "verdict": "1.04 ± 0.01 times faster in collectives, 6.95 ms saved on each rank (measured, net of what it"
@@ -88,13 +88,13 @@ def test_draws_the_last_run_and_explain_points_there(mutirao, tmp_path):
     state = tmp_path / "state" / "mutirao"
     state.mkdir(parents=True)
     (state / "last-run.json").write_text(json.dumps(REPORT))
-    assert mutirao("report").returncode == 0
+    assert mutirao("explain", "--page").returncode == 0
     assert "MPI_COMM_WORLD" in (tmp_path / "mutirao-report.html").read_text()
     assert mutirao("explain").stdout.splitlines()[-1] == (
-        "reasons: mutirao explain --all; with pictures: mutirao report")
+        "reasons: mutirao explain --all; with pictures: mutirao explain --page")
     (tmp_path / "a report.json").write_text(json.dumps(REPORT))
     assert mutirao("explain", "a report.json").stdout.splitlines()[-1] == (
-        "reasons: mutirao explain --all 'a report.json'; with pictures: mutirao report 'a report.json'")
+        "reasons: mutirao explain --all 'a report.json'; with pictures: mutirao explain --page 'a report.json'")
 
 
 @pytest.mark.parametrize("content, output, named", [
@@ -105,7 +105,7 @@ def test_what_cannot_be_read_or_written_is_said_in_one_line(mutirao, tmp_path, c
                                                             named):
     if content is not None:
         (tmp_path / "report.json").write_text(content)
-    answer = mutirao("report", "report.json", "--output", output)
+    answer = mutirao("explain", "--page", "report.json", "--output", output)
     assert (answer.returncode, answer.stdout, answer.stderr.count("\n")) == (2, "", 1)
     assert named in answer.stderr
 

@@ -1,6 +1,7 @@
 """Wrong input: one line that names it and what is near, and exit code 2."""
 
 import argparse
+import re
 
 import pytest
 
@@ -37,11 +38,13 @@ WRONG = [
     (["compare", "--show-output", "--json", "true"], ["--show-output", "--json"]),
     (["compare", "--native", "true"], ["'--native'", "run has"]),
     (["compare", "--hostfile", "x", "--lab", "six-sites", "true"], ["--hostfile", "--lab"]),
-    (["build", "--mpicc", "/no/such/mpicc"], ["/no/such/mpicc"]),
+    (["doctor", "--build", "/no/such/mpicc"], ["/no/such/mpicc"]),
+    (["doctor", "--build", "openmpi5"], ["'openmpi5'", "openmpi-5"]),
     (["env", "--mpi", "openmpi5"], ["'openmpi5'", "openmpi-5"]),
     (["env", "--set", "brodcast=flat"], ["brodcast", "broadcast"]),
     (["env", "--set", "report=/no/such/folder/r.json"], ["report", "/no/such/folder"]),
-    (["show"], ["COLLECTIVE/ALGORITHM", "missing"]),
+    (["show", "--ranks", "4"], ["--ranks", "COLLECTIVE/ALGORITHM"]),
+    (["show", "setings"], ["'setings'", "did you mean settings"]),
     (["run", "--lab", "six-site", "true"], ["'six-site'", "six-sites"]),
     (["run", "--lab", "six-sites", "--tcp", "tunde", "true"], ["'tunde'", "tuned"]),
     (["run", "--tcp", "tuned", "true"], ["--lab"]),
@@ -61,7 +64,7 @@ WRONG = [
     (["show", "broadcast/flat", "--format", "pdf"], ["'pdf'", "svg"]),
     (["show", "broadcast/flat", "--format", "svg", "--json"], ["--json", "svg"]),
     (["show", "scan/native", "--root", "1"], ["--root 1", "scan has no root"]),
-    (["algorithms", "brodcast"], ["'brodcast'", "broadcast"]),
+    (["show", "brodcast"], ["'brodcast'", "broadcast", "algorithms", "COLLECTIVE/ALGORITHM"]),
     (["bench", "alreduce"], ["'alreduce'", "allreduce"]),
     (["bench", "allreduce", "--roots", "1"], ["--roots 1", "allreduce has no root"]),
     (["bench", "barrier", "--bytes", "8"], ["--bytes 8", "no message"]),
@@ -76,11 +79,11 @@ WRONG = [
     (["bench", "barrier", "--choice", "--bytes", "8"], ["--bytes 8", "no message"]),
     (["bench", "scan", "--choice", "--rounds", "0"], ["--rounds", "1"]),
     (["bench", "scan", "--choice", "--predicted", "--lab", "six-sites"], ["--choice"]),
-    (["guidelines", "alreduce"], ["'alreduce'", "allreduce"]),
-    (["guidelines", "--with", "nativ"], ["'nativ'", "native"]),
-    (["guidelines", "--rounds", "5"], ["--rounds 5", "6"]),
-    (["guidelines", "--bytes", "0"], ["--bytes 0"]),
-    (["guidelines", "--tcp", "tuned"], ["--lab"]),
+    (["bench", "--guidelines", "alreduce"], ["'alreduce'", "allreduce"]),
+    (["bench", "--guidelines", "--with", "nativ"], ["'nativ'", "native"]),
+    (["bench", "--guidelines", "--rounds", "5"], ["--rounds 5", "6"]),
+    (["bench", "--guidelines", "--bytes", "0"], ["--bytes 0"]),
+    (["bench", "--guidelines", "--tcp", "tuned"], ["--lab"]),
     (["bench", "all"], ["--predicted"]),
     (["bench", "all", "--predicted", "--lab", "six-sites", "--only", "flat"], ["--only"]),
     (["bench", "scan", "--predicted", "--lab", "six-sites", "--tcp", "tuned"], ["--tcp"]),
@@ -131,24 +134,29 @@ WRONG = [
     (["run", "--launcher", "/etc/passwd", "true"], ["/etc/passwd", "no program"]),
     (["env", "--set", "agent_interval_ms=many"], ["agent_interval_ms", "20..60000"]),
     (["lab"], ["action is missing", "up, down"]),
-    (["lab", "up"], ["NETWORK or --matrix is missing"]),
-    (["lab", "up", "six-sites", "--matrix", "m.csv"], ["--matrix and NETWORK exclude each other"]),
+    (["lab", "up"], ["NETWORK is missing"]),
     (["lab", "up", "two-hosts", "--name", "a b"], ["'a b'"]),
     (["lab", "set", "S1", "S2", "--latency-ms", "inf"], ["--latency-ms", "'inf'"]),
     (["lab", "uplink", "S1"], ["MBIT is missing"]),
     (["lab", "exec"], ["HOST, program are missing"]),
     (["explain", "--runing"], ["--runing", "--running"]),
     (["explain", "/"], ["/ cannot be read", "directory"]),
-    (["report", "no-such-file"], ["no-such-file"]),
-    (["show", "broadcast"], ["broadcast/NAME"]),
+    (["explain", "--page", "no-such-file"], ["no-such-file"]),
+    (["explain", "-o", "page.html"], ["--output", "--page"]),
+    (["show", "broadcast", "--format", "svg"], ["--format", "COLLECTIVE/ALGORITHM"]),
     (["show", "broadcast/tree:kind=mts"], ["mts", "mst"]),
     (["show", "broadcast/tree:tree=mst"], ["'tree'", "kind"]),
     (["show", "broadcast/flat", "--bytes", "1KB"], ["'1KB'", "64KiB"]),
     (["show", "broadcast/flat", "--steps", "--json"], ["--steps", "json"]),
     (["show", "broadcast/flat", "-o", "/no/such/folder/f"], ["/no/such/folder/f", "written"]),
-    (["algorithms", "--jsn"], ["--jsn", "--json"]),
-    (["settings", "broadcast"], ["'broadcast'"]),
-    (["bench"], ["collective is missing", "allreduce"]),
+    (["show", "--jsn"], ["--jsn", "--json"]),
+    (["show", "settings", "broadcast"], ["'broadcast'"]),
+    (["show", "broadcast/tree", "--set", "start=wait"], ["--set", "show settings"]),
+    (["bench"], ["one collective", "allreduce"]),
+    (["bench", "scan", "barrier"], ["one collective", "--choice"]),
+    (["bench", "scan", "--with", "native"], ["--with", "--guidelines"]),
+    (["bench", "scan", "--guidelines", "--roots", "0"], ["--roots", "--guidelines"]),
+    (["bench", "scan", "--guidelines", "--choice"], ["--guidelines", "--choice", "exclude"]),
     (["bench", "scan", "--repeat", "99999999999"], ["--repeat", "1000000"]),
     (["bench", "scan", "--bytes", "1.5KiB"], ["'1.5KiB'", "64KiB"]),
     (["tune", "--factor", "nan"], ["--factor", "'nan'"]),
@@ -156,7 +164,7 @@ WRONG = [
     (["profile"], ["command is missing", "export"]),
     (["profile", "show", "no-such-file"], ["no-such-file"]),
     (["profile", "diff", "/", "/"], ["/"]),
-    (["guidelines", "zzz"], ["'zzz'", "barrier"]),
+    (["bench", "--guidelines", "zzz"], ["'zzz'", "barrier"]),
     (["agent"], ["action is missing", "start"]),
     (["agent", "start"], ["--hosts, --key are missing"]),
     (["agent", "start", "--hosts", "no-such-file", "--key", "k"], ["no-such-file", "No such file"]),
@@ -170,14 +178,14 @@ WRONG = [
     (["replay", "--generate", "/no/such/folder/f"], ["/no/such/folder/f"]),
     (["replay", "--generate", "trace.csv", "--seed", "x"], ["--seed", "'x'"]),
     (["doctor", "--fix"], ["--fix"]),
-    (["build", "--mpic", "x"], ["--mpic", "--mpicc"]),
+    (["doctor", "--buidl"], ["--buidl", "--build"]),
     (["new-algorithm", "alreduce", "mine"], ["'alreduce'", "allreduce"]),
     (["new-algorithm", "allreduce", "Mine"], ["'Mine'", "lower_case"]),
     (["new-algorithm", "allreduce", "mine", "--root", "/tmp"], ["--root /tmp", "no checkout"]),
 ]
 # Contents of files that are none of what a command reads, and the commands.
 ODD = {"deep.json": "[" * 100_000, "cut.json": '{"communicators": ', "other.json": '{"a": 1}', "empty.json": ""}
-READERS = [["explain"], ["report"], ["top", "--once", "--file"], ["profile", "import"], ["profile", "show"],
+READERS = [["explain"], ["explain", "--page"], ["top", "--once", "--file"], ["profile", "import"], ["profile", "show"],
            ["replay"], ["show", "broadcast/flat", "--network"], ["tune", "--rules"]]
 
 
@@ -191,7 +199,7 @@ def test_one_line_and_exit_code_2(typed, words, named):
 
 
 def test_every_command_has_a_row():
-    assert {name.replace("_", "-") for name in cli.COMMANDS} <= {words[0] for words, _ in WRONG}
+    assert set(cli.COMMANDS) <= {words[0] for words, _ in WRONG}
 
 
 @pytest.mark.parametrize("words", READERS, ids=" ".join)
@@ -231,8 +239,8 @@ def test_environment_is_checked_before_anything_starts(mutirao):
 def test_explain_without_a_report(typed, tmp_path):
     assert typed("explain").returncode == 1
     (tmp_path / "other.json").write_text("[]")
-    for command in ("explain", "report"):
-        answer = typed(command, tmp_path / "other.json")
+    for words in (["explain"], ["explain", "--page"]):
+        answer = typed(*words, tmp_path / "other.json")
         assert answer.returncode == 2
         assert "other.json" in answer.stderr and answer.stderr.count("\n") == 1
 
@@ -263,6 +271,29 @@ def test_help_and_version_by_any_name(mutirao):
         assert answer.returncode == 0 and "doctor" in answer.stdout and answer.stderr == ""
     assert mutirao("help", "run").stdout == mutirao("run", "--help").stdout != ""
     assert mutirao("version").stdout == mutirao("--version").stdout != ""
+
+
+def test_help_has_all_commands_under_headings(mutirao):
+    told = mutirao("--help").stdout.split("commands:", 1)[1]
+    groups = dict(re.findall(r"^  ([a-z ]+):\n((?: {4}.*\n)+)", told, re.MULTILINE))
+    assert list(groups) == list(cli.GROUPS)
+    for heading, names in cli.GROUPS.items():
+        assert tuple(re.findall(r"^ {4}(\S+)", groups[heading], re.MULTILINE)) == names
+
+
+@pytest.mark.parametrize("old, now", [
+    (["settings"], ["show", "settings"]), (["algorithms", "broadcast", "--json"], ["show", "broadcast", "--json"]),
+    (["report", "no-such-file"], ["explain", "--page", "no-such-file"]), (["help", "guidelines"], ["help", "bench"]),
+    (["build", "--mpicc", "/no/such/mpicc"], ["doctor", "--build", "/no/such/mpicc"]),
+    (["build", "--mpicc=/no/such/mpicc"], ["doctor", "--build", "/no/such/mpicc"]),
+    (["guidelines", "--rounds", "5"], ["bench", "--guidelines", "--rounds", "5"])], ids=" ".join)
+def test_an_old_name_does_what_it_did_and_says_its_new_one(mutirao, old, now):
+    before, after = mutirao(*old), mutirao(*now)
+    said, _, rest = before.stderr.partition("\n")
+    name = old[1] if old[0] == "help" else old[0]
+    assert said == (f"mutirao: mutirao {name} is now mutirao {cli.OLD_NAMES[name]}; the old name goes with the next"
+                    " release")
+    assert (before.returncode, before.stdout, rest) == (after.returncode, after.stdout, after.stderr)
 
 
 @pytest.mark.parametrize("words", [["study", "six-sites", "--quick"], ["study", "--help"], ["replay"]], ids=" ".join)

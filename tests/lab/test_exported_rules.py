@@ -7,7 +7,7 @@ import pytest
 
 from labs import network_of
 from mutirao.lab.lab import Lab
-from mutirao.measure.exports import FORMATS, tables
+from mutirao.measure.rules import FORMATS, tables
 from mutirao.measure.measure import Contender, Workload, measure
 from mutirao.measure.mpich_selection import FORMAT as MPICH_SELECTION
 from mutirao.measure.profile import Fabric, Profile, Row

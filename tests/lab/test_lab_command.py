@@ -122,11 +122,11 @@ def test_uplinks(mutirao, answer):
 def test_matrix_file(mutirao, answer, tmp_path):
     file = tmp_path / "three.csv"
     file.write_text("x,y,z\n0,1,2\n1,0,3\n2,3,0\n")
-    up = answer("up", "--matrix", file, "--hosts-per-site", 3, "--name", "three")
+    up = answer("up", file, "--hosts-per-site", 3, "--name", "three")
     assert [host["site"] for host in up["hosts"]] == ["x"] * 3 + ["y"] * 3 + ["z"] * 3
     assert mutirao("down", "three").stdout == "lab 'three' is down\n"
     file.write_text("x,y\n0,1\n-1,0\n")
-    ended = mutirao("up", "--matrix", file)
+    ended = mutirao("up", file)
     assert ended.returncode == 2
     assert ended.stderr == (f"mutirao: {file}, line 3, column 1:"
                             " a round trip cannot be negative (-1)\n")
@@ -138,7 +138,7 @@ def test_matrix_file(mutirao, answer, tmp_path):
     (["up", "six-sites", "--hosts-per-site", "0"], "at least 1"),
     (["up", "six-sites", "--name", "../x"], "cannot name a lab"),
     (["up", "no-such.csv"], "no-such.csv cannot be read: No such file"),
-    (["up"], "NETWORK or --matrix is missing"),
+    (["up"], "NETWORK is missing"),
     (["donw"], "did you mean down"),
     (["set", "A", "C", "--loss", "1"], "unknown host or site 'C'"),
     (["set", "A", "B"], "nothing to set"),

@@ -62,7 +62,7 @@ def test_predictions_of_some_are_beside_native(network):
 
 
 def test_the_best_of_every_collective_beside_its_bound(network):
-    predictions = predict_every_collective(network, 3, [24, 100_000], [0])
+    predictions = predict_every_collective(list(COLLECTIVES.values()), network, 3, [24, 100_000], [0])
     assert len(predictions) == 2 * len(COLLECTIVES) - 1  # barriers have no length
     ratios = [each.predicted_ms[each.best] / each.bound_ms for each in predictions]
     assert median_to_bound(predictions) == pytest.approx(statistics.median(ratios))

@@ -11,9 +11,10 @@ from mutirao.base.progress import Steps
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
 from mutirao.measure import profile, tuning
+from mutirao.measure.intervals import median_interval
 from mutirao.measure.measure import Contender, Measurement, Point
 from mutirao.measure.rules import ruled
-from mutirao.measure.tuning import Cell, Job, Survey, Tuning, Wanted, median_interval, plan, run_job
+from mutirao.measure.tuning import Cell, Job, Survey, Tuning, Wanted, plan, run_job
 from mutirao.run.mpis import found_mpis
 
 SHORT, LONG = Cell("allreduce", 8, 0), Cell("allreduce", 65536, 0)
@@ -90,8 +91,9 @@ def test_where_nothing_is_predicted_all_are_tried():
 @pytest.mark.parametrize("count", range(1, 15))
 def test_intervals_hold_the_median(count):
     """Against all ways in which samples may lie above and below the median."""
-    low, high = median_interval(range(count))
-    assert low == count - 1 - high
+    interval = median_interval(range(count), 0.98)
+    low = interval.low
+    assert low == count - 1 - interval.high
 
     def missed(low):
         below = [sum(way) for way in itertools.product((0, 1), repeat=count)]
@@ -162,7 +164,7 @@ def test_what_did_not_run_is_not_taken_for_it(monkeypatch):
 
     def measured(chosen):
         told = report(2, [calls_of(0, 24, ruling(chosen))])
-        contender = Contender("chain", found_mpis()[0], {}, "broadcast")
+        contender = Contender("chain", found_mpis()[0], {"broadcast": "chain"}, "broadcast")
         monkeypatch.setattr(tuning, "_measure",
                             lambda *_: Measurement(contender, points, told, 1.0))
         return list(run_job(wanted(), survey(predicted_ms={of_24: {}}), job))

@@ -25,7 +25,7 @@ ALONE = Shape(1, 1)  # where nothing is left to be ruled
 
 
 def runs(row, shape):
-    """Whether an algorithm can, by what `mutirao algorithms` says: "2, 4, 8, ... ranks only"."""
+    """Whether an algorithm can, by what `mutirao show algorithms` says: "2, 4, 8, ... ranks only"."""
     limits = [text for text in row["restrictions"] if text.endswith("ranks only")]
     return not row["native"] and all(str(shape.ranks) in re.findall(r"\d+", text) for text in limits)
 

@@ -3,10 +3,10 @@ nothing, and follows what they see from then on."""
 
 import pytest
 
-from mutirao.agent.standing_agents import StandingAgents
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
 from mutirao.run.launch import launch
+from mutirao_studies.paper_000.standing_agents import StandingAgents
 from noise import in_time
 
 SITES = [[0, 30, 80], [30, 0, 50], [80, 50, 0]]

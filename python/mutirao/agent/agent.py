@@ -13,6 +13,7 @@ from typing import Any
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.paths import BUILD, state_folder
+from mutirao.base.tools import built, refusal
 from mutirao.base.user_files import read_text, why
 
 PROGRAM = BUILD / "bin" / "mutirao-agent"
@@ -20,27 +21,14 @@ _SECONDS_TO_START = 30
 _SECONDS_TO_STOP = 10
 
 
-def ask(*words: str) -> subprocess.CompletedProcess:
-    if not PROGRAM.is_file():
-        raise Failure("the agent is not built: run make build")
-    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False)
-
-
 def status(name: str | None) -> dict[str, Any]:
     """The agent's dump; only "name" and "alive": false where none has left anything."""
-    answer = ask("status", *([name] if name else []), "--json")
+    answer = subprocess.run([built(PROGRAM), "status", *([name] if name else []), "--json"], capture_output=True,
+                            text=True, check=False)
     try:
         return json.loads(answer.stdout)
     except json.JSONDecodeError:
-        raise refusal(answer.stderr, answer.returncode) from None
-
-
-def refusal(errors: str, exit_code: int) -> Exception:
-    lines = errors.strip().splitlines()
-    line = lines[-1].removeprefix("mutirao-agent: ") if lines else ""
-    if exit_code == 2:
-        return UsageError(line)
-    return Failure(line or f"mutirao-agent ended with exit code {exit_code}")
+        raise refusal(PROGRAM, answer.stderr, answer.returncode) from None
 
 
 def make_key(path: Path) -> None:
@@ -97,7 +85,7 @@ def start(words: Sequence[str], name: str | None) -> dict[str, Any]:
     try:
         while time.monotonic() < end:
             if daemon.poll() is not None:
-                raise refusal(log.read_text(errors="replace"), daemon.returncode)
+                raise refusal(PROGRAM, log.read_text(errors="replace"), daemon.returncode)
             now = status(name)
             if now["alive"] and now["pid"] == daemon.pid:
                 return now

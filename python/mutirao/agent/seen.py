@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mutirao.agent.agent import PROGRAM
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.paths import BUILD
+from mutirao.base.tools import ask, built
 from mutirao.lab.control import lab_names
 from mutirao.lab.lab import Lab
 
@@ -123,7 +124,6 @@ def _forecast(values: Mapping[str, Any] | None) -> Forecast | None:
     return values and Forecast(values["value"], values["error"], values["forecaster"])
 
 
-_AGENT = BUILD / "bin" / "mutirao-agent"
 _SECONDS_TO_ANSWER = 10
 
 
@@ -135,21 +135,14 @@ class _Host:
     name: str = ""
 
     def ask(self, *words: str) -> Any:
-        if not _AGENT.is_file():
-            raise Failure("mutirao's agent is not built: run make build")
-        command = [str(_AGENT), *words, "--json"]
+        command = [str(built(PROGRAM)), *words, "--json"]
+        environment = dict(os.environ)
         if self.lab:
-            command = self.lab.command(self.name, command)
+            command, environment = self.lab.command(self.name, command), environment | self.lab.environment()
         try:
-            answer = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS_TO_ANSWER, check=False,
-                                    env={**os.environ, **(self.lab.environment() if self.lab else {})})
+            return json.loads(ask(PROGRAM, command, env=environment, timeout=_SECONDS_TO_ANSWER))
         except subprocess.TimeoutExpired:
             raise Failure("the agent's memory cannot be read") from None
-        if answer.returncode != 0:
-            line = answer.stderr.strip().removeprefix("mutirao-agent: ")
-            error = UsageError if answer.returncode == 2 else Failure
-            raise error(line or f"mutirao-agent ended with exit code {answer.returncode}")
-        return json.loads(answer.stdout)
 
     def agents(self) -> list[str]:
         return [each["name"] for each in self.ask("list") if each["alive"]]

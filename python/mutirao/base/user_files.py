@@ -39,15 +39,6 @@ def write_text(path: Path, text: str) -> None:
         raise UsageError(f"{path} cannot be written: {why(error)}") from None
 
 
-def make_folder(path: Path) -> None:
-    if path.exists() and not path.is_dir():
-        raise UsageError(f"{path} is no folder")
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be made: {why(error)}") from None
-
-
 def check_writable(what: str, path: Path) -> None:
     """Before something runs for hours."""
     if not path.parent.is_dir():

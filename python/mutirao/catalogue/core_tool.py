@@ -4,30 +4,22 @@ from the very code that the library runs.
 
 import json
 import math
-import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from mutirao.base.errors import Failure, UsageError
+from mutirao.base import tools
 from mutirao.base.output import note
 from mutirao.base.paths import CORE_TOOL
 from mutirao.lab.network import HostNetwork
 
 
 def ask(*words: str) -> str:
-    """The tool's output; its one-line errors become ours."""
-    if not CORE_TOOL.is_file():
-        raise Failure("mutirao is not built: run make build")
-    answer = subprocess.run([CORE_TOOL, *words], capture_output=True, text=True, check=False)
-    if answer.returncode == 0:
-        return answer.stdout
-    line = answer.stderr.strip().removeprefix("mutirao-core: ")
-    if answer.returncode == 2:
-        raise UsageError(line)
-    raise Failure(line or f"mutirao-core ended with exit code {answer.returncode}")
+    """The tool's output."""
+    return tools.ask(CORE_TOOL, [tools.built(CORE_TOOL), *words])
 
 
 def ask_json(*words: str) -> Any:
@@ -37,6 +29,18 @@ def ask_json(*words: str) -> Any:
 def algorithms(collective: str | None = None) -> list[dict]:
     """Of one collective, or of all."""
     return [row for row in ask_json("algorithms") if collective in (None, row["collective"])]
+
+
+def named(name: str, *parameters: str) -> str:
+    """A candidate as settings spell it."""
+    given = ",".join(filter(None, parameters))
+    return f"{name}:{given}" if given else name
+
+
+def shapes_of(row: dict) -> list[tuple[str, str]]:
+    """Of an algorithm: the parameters of its trees and radices, each with each."""
+    trees = [f"kind={tree}" for tree in row["trees"]] if len(row["trees"]) > 1 else [""]
+    return list(product(trees, [f"radix={radix}" for radix in row["radices"]] or [""]))
 
 
 def settings() -> list[dict]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from mutirao.base.errors import UsageError
 from mutirao.base.progress import steps
+from mutirao.base.tables import BEST, BOUND, text_table
 from mutirao.base.units import ms, ratio
 from mutirao.catalogue import core_tool
-from mutirao.catalogue.collectives import COLLECTIVES, Collective
+from mutirao.catalogue.collectives import Collective
 from mutirao.lab.network import HostNetwork, first_hosts, host_of_each
-from mutirao.pages.compact_table import BEST, BOUND, compact_table
 
 NATIVE, OWN_CHOICE = "native", "auto"
 # As the library assumes of hosts, which it does not measure.
@@ -65,7 +65,7 @@ class Prediction:
                           ratio(self.to_bound(name)),
                           "" if name == NATIVE else ratio(self.to_native(name))))
         title = (self.collective.call(self.length_bytes, self.root) or self.collective.name)
-        lines = [compact_table(_COLUMNS, cells, f"{title}, predicted", styles),
+        lines = [text_table(_COLUMNS, cells, f"{title}, predicted", styles),
                  f"chosen: {self.chosen}, {self.reason}"]
         if self.best and self.bound_ms:
             lines.append(f"best: {self.best}, {ratio(self.to_bound(self.best))} x the lower bound"
@@ -94,12 +94,12 @@ def predict_all(collective: Collective, network: HostNetwork, ranks: int, length
             for length in lengths for root in roots]
 
 
-def predict_every_collective(network: HostNetwork, ranks: int, lengths: Sequence[int],
-                             roots: Sequence[int]) -> list[Prediction]:
+def predict_every_collective(collectives: Sequence[Collective], network: HostNetwork, ranks: int,
+                             lengths: Sequence[int], roots: Sequence[int]) -> list[Prediction]:
     """Lengths and roots count where a collective has them."""
     predictions = []
-    with steps(len(COLLECTIVES)) as progress:
-        for collective in COLLECTIVES.values():
+    with steps(len(collectives)) as progress:
+        for collective in collectives:
             progress.begin(collective.name)
             predictions += predict_all(collective, network, ranks,
                                        lengths if collective.has_length else [0],
@@ -123,10 +123,6 @@ def _prediction(collective: Collective, network: HostNetwork, per_host: int, len
                       {name: times_ms[name] for name in fastest_first})
 
 
-def print_predictions(predictions: Sequence[Prediction]) -> None:
-    print("\n\n".join(each.table() for each in predictions))
-
-
 def median_to_bound(predictions: Sequence[Prediction]) -> float | None:
     """Of the best candidates."""
     known = [each.to_bound(each.best) for each in predictions if each.best and each.bound_ms]
@@ -146,5 +142,5 @@ def best_table(predictions: Sequence[Prediction], network_name: str) -> str:
               ms(each.bound_ms), ratio(each.to_bound(each.best)) if each.best else "")
              for each in predictions]
     median = ratio(median_to_bound(predictions)) or "unknown"
-    return (f"{compact_table(_BEST_COLUMNS, cells, f'{network_name}, predicted')}\n"
+    return (f"{text_table(_BEST_COLUMNS, cells, f'{network_name}, predicted')}\n"
             f"median: {median} x the lower bound")

@@ -12,31 +12,21 @@ from typing import NoReturn
 
 from mutirao import __version__
 from mutirao.base.errors import Failure, UsageError, did_you_mean, unknown
+from mutirao.base.output import note
 from mutirao.cli import studies
 
-# Modules of mutirao.cli.commands, or of studies, in the order of the help.
-COMMANDS = (
-    "run",
-    "compare",
-    "env",
-    "lab",
-    "explain",
-    "report",
-    "show",
-    "algorithms",
-    "new_algorithm",
-    "settings",
-    "bench",
-    "tune",
-    "profile",
-    "guidelines",
-    "study",
-    "agent",
-    "top",
-    "replay",
-    "doctor",
-    "build",
-)
+# Modules of mutirao.cli.commands, or of studies, in the order and under the headings of the help.
+GROUPS = {
+    "run": ("run", "compare", "env", "agent", "doctor"),
+    "understand": ("explain", "show", "top"),
+    "tune": ("bench", "tune", "profile"),
+    "lab": ("lab",),
+    "for developers": ("new-algorithm", *studies.COMMANDS),
+}
+COMMANDS = tuple(name for names in GROUPS.values() for name in names)
+# What the last release's other commands are called now: their names work until the next release.
+OLD_NAMES = {"report": "explain --page", "algorithms": "show", "settings": "show settings", "build": "doctor --build",
+             "guidelines": "bench --guidelines"}
 
 
 class Parser(argparse.ArgumentParser):
@@ -104,7 +94,6 @@ _ARGPARSE_SAYS = (
     (r"argument (.+): expected (?:one|at least one) argument", r"\1 is given without its value"),
     (r"argument (.+): ignored explicit argument (.*)", r"\1 takes no value, not \2"),
     (r"argument (.+): not allowed with argument (.+)", r"\1 and \2 exclude each other"),
-    (r"one of the arguments (\S+) (\S+) is required", r"\1 or \2 is missing"),
     (r"^argument (.+?): ", r"\1: "),
 )
 
@@ -120,9 +109,25 @@ def _all_below(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.
         yield from ((f"{name} {words}", below) for words, below in _all_below(child))
 
 
+class _InGroups(argparse.HelpFormatter):
+    """The commands under the headings of GROUPS."""
+
+    def _format_action(self, action):
+        if not isinstance(action, argparse._SubParsersAction):
+            return super()._format_action(action)
+        rows = {row.dest: row for row in action._choices_actions}
+        text = ""
+        for heading, names in GROUPS.items():
+            text += f"\n  {heading}:\n"
+            self._indent()
+            text += "".join([self._format_action(rows[name]) for name in names if name in rows])
+            self._dedent()
+        return text
+
+
 def make_parser() -> Parser:
-    parser = Parser(prog="mutirao", description="Makes the collectives of any MPI program fit the"
-                    " network it really runs on.")
+    parser = Parser(prog="mutirao", formatter_class=_InGroups, description="Makes the collectives of any MPI program"
+                    " fit the network it really runs on.")
     parser.add_argument("--version", action="version", version=f"mutirao {__version__}")
     add_commands(parser, COMMANDS)
     return parser
@@ -131,19 +136,28 @@ def make_parser() -> Parser:
 def add_commands(parser: Parser, names: Iterable[str]) -> None:
     common = Parser(add_help=False)
     common.add_argument("--json", action="store_true", help="print JSON")
-    subparsers = parser.add_subparsers(dest="command", metavar="command", required=True)
+    subparsers = parser.add_subparsers(title="commands", dest="command", metavar="command", required=True)
     for name in names:
         if name in studies.COMMANDS:
             studies.register(name, subparsers, common)
         else:
-            importlib.import_module(f"mutirao.cli.commands.{name}").register(subparsers, common)
+            importlib.import_module(f"mutirao.cli.commands.{name.replace('-', '_')}").register(subparsers, common)
 
 
 def _as_options(words: list[str]) -> list[str]:
     """Also `mutirao`, `mutirao version` and `mutirao help COMMAND`, as other tools have them."""
     if words[:1] in ([], ["help"]):
-        return [*words[1:], "--help"]
-    return ["--version"] if words == ["version"] else words
+        return [*_with_new_name(words[1:]), "--help"]
+    return ["--version"] if words == ["version"] else _with_new_name(words)
+
+
+def _with_new_name(words: list[str]) -> list[str]:
+    if not words or words[0] not in OLD_NAMES:
+        return words
+    now = OLD_NAMES[words[0]]
+    note(f"mutirao {words[0]} is now mutirao {now}; the old name goes with the next release")
+    rest = [re.sub("^--mpicc(?==|$)", "--build", word) for word in words[1:]] if words[0] == "build" else words[1:]
+    return [*now.split(), *rest]
 
 
 def _end_on(signal_number: int, _frame) -> NoReturn:

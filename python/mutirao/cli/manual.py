@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mutirao import __version__
-from mutirao.cli.cli import make_parser
+from mutirao.cli.cli import GROUPS, make_parser
 
 Parsers = dict[tuple[str, ...], argparse.ArgumentParser]
 
@@ -19,8 +19,8 @@ def parsers(parser: argparse.ArgumentParser, words: tuple[str, ...] = ("mutirao"
     found = {words: parser}
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            for name, child in action.choices.items():
-                found |= parsers(child, (*words, name))
+            for row in action._choices_actions:
+                found |= parsers(action.choices[row.dest], (*words, row.dest))
     return found
 
 
@@ -34,7 +34,7 @@ def manual_page(words: tuple[str, ...], parser: argparse.ArgumentParser, summary
     formatter = parser._get_formatter()
     rows = [(formatter._format_action_invocation(action), formatter._expand_help(action))
             for action in parser._actions
-            if action.help and action.help != argparse.SUPPRESS and _is_option(action)]
+            if action.help and action.help != argparse.SUPPRESS and not isinstance(action, argparse._SubParsersAction)]
     if rows:
         lines.append(".SH OPTIONS")
         for invocation, text in rows:
@@ -42,15 +42,13 @@ def manual_page(words: tuple[str, ...], parser: argparse.ArgumentParser, summary
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             lines.append(".SH COMMANDS")
+            headings = {names[0]: heading for heading, names in GROUPS.items()} if len(words) == 1 else {}
             for row in action._choices_actions:
+                lines += [f".SS {headings[row.dest]}"] if row.dest in headings else []
                 lines += [".TP", f".BR {_escaped(f'{name}-{row.dest}')} (1)", _escaped(row.help or "")]
     if len(words) > 1:
         lines += [".SH SEE ALSO", ".BR mutirao (1)"]
     return "\n".join(lines) + "\n"
-
-
-def _is_option(action: argparse.Action) -> bool:
-    return not isinstance(action, argparse._SubParsersAction)
 
 
 def _escaped(text: str) -> str:
@@ -76,8 +74,8 @@ def bash_completion(found: Parsers) -> str:
         offered = []
         for action in parser._actions:
             offered += action.option_strings
-            if not action.option_strings and action.choices:
-                offered += map(str, action.choices)
+            if not action.option_strings:
+                offered += map(str, getattr(action, "completions", action.choices) or ())
         cases.append(f'        "{" ".join(words)}") words="{" ".join(offered)}" ;;')
     values = {option: action.choices for parser in found.values() for action in parser._actions
               for option in action.option_strings if action.choices}

@@ -20,8 +20,8 @@ def register(name: str, subparsers, common) -> None:
     if _found():
         importlib.import_module(f"{_PACKAGE}.commands.{name}").register(subparsers, common)
         return
-    # No character begins an option: whatever is asked for has the same answer.
-    parser = subparsers.add_parser(name, help=COMMANDS[name], prefix_chars="\0", add_help=False)
+    # The help says nothing of it. No character begins an option: whatever is asked for has the same answer.
+    parser = subparsers.add_parser(name, prefix_chars="\0", add_help=False)
     parser.add_argument("words", nargs=REMAINDER, help=SUPPRESS)
     parser.set_defaults(run=_refuse)
 

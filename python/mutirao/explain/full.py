@@ -1,4 +1,5 @@
-"""All that is known of a run, communicator by communicator: the network, each ruling, each candidate."""
+"""All that is known of a run as text: its program, its end and what mutirao's start cost it; then, communicator by
+communicator, the network, each ruling, each candidate."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -7,11 +8,67 @@ from functools import partial
 from mutirao.base.units import counted, duration, rate
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.catalogue.tree_text import draw_tree
-from mutirao.explain.saved import AS_FAST, account_of, own_calls
+from mutirao.explain.choices import NATIVE, measured, predicted_us
+from mutirao.explain.saved import AS_FAST, account_of, own_calls, start_us, total_of
 from mutirao.explain.trees import edges_of, host_and_site, host_name, trees_run
 
 _MOST_CHANGES = 30
 _MOST_HOSTS = 8
+
+
+def forgotten(report: dict) -> Iterator[str]:
+    if count := report.get("forgotten_communicators"):
+        yield f"of {counted(count, 'more communicator')} only the sums are kept"
+
+
+def head(report: dict, with_verdict: bool = False) -> Iterator[str]:
+    """What ran, what came of it if asked, and what its start cost."""
+    if native := report.get("native_since"):
+        yield f"The last run was native, without mutirao: {_run(native)}"
+        if report.get("no_report"):
+            return
+        yield "The last one with mutirao:"
+    if report.get("no_report"):
+        yield _run(report)
+        yield "It ended before MPI_Finalize, so mutirao could write no report of it."
+        return
+    if with_verdict and (line := total_of(report).line):
+        yield f"mutirao: {line}"
+    yield f"mutirao {report.get('mutirao', '?')} over {_first_line(report.get('mpi', '?'))}"
+    if report.get("program"):
+        yield f"program: {_run(report)}"
+    if report.get("running"):
+        yield "The job is running: this is how it stands now."
+    yield from _start(report.get("start") or {})
+
+
+_START_PARTS = (("twin_ms", "to make private communicators"), ("agreed_ms", "in calls, for other ranks' votes"),
+                ("waited_ms", "in MPI_Init, to learn the network (start=wait)"),
+                ("finalize_ms", "in MPI_Finalize"))
+
+
+def _run(run: dict) -> str:
+    """The program, when it ended, and how if that was no success."""
+    when = run.get("written", "").replace("T", " ").replace("Z", " UTC")
+    failed = f", exit code {run['exit_code']}" if run.get("exit_code") else ""
+    return f"{run.get('program', '?')}; {when}{failed}"
+
+
+def _first_line(text: str) -> str:
+    """MPI libraries describe themselves in several lines or clauses."""
+    return " ".join(text.splitlines()[0].split(",")[0].split()) if text else "an unknown MPI"
+
+
+def _start(start: dict) -> Iterator[str]:
+    """What the start cost the program, or why the MPI library takes every call."""
+    if start.get("native_reason"):
+        yield f"All calls are left to the MPI library: {start['native_reason']}"
+    elif start:
+        parts = [f"{duration(start[name] * 1000)} {what}" for name, what in _START_PARTS if start.get(name)]
+        yield f"start: {duration(start_us(start))}" + (f": {', '.join(parts)}" if parts else "")
+        if start.get("introduced_ms"):
+            yield (f"  beside the program: all ranks known here"
+                   f" {duration(start['introduced_ms'] * 1000)} after MPI_Init")
 
 
 def in_full(report: dict) -> Iterator[str]:
@@ -199,17 +256,14 @@ def _waited(adaptation: dict) -> str:
 
 def change_line(change: dict, communicator: dict) -> str:
     shown = change.get("shown") or []
-    parts = [f"{_link_name(link, communicator)} {_latency(link['before_us'])} ->"
+    parts = [f"{host_name(communicator, link['low'])} - {host_name(communicator, link['high'])}"
+             f" {_latency(link['before_us'])} ->"
              f" {_latency(link['after_us'])}" for link in shown]
     if change["links"] > len(shown):
         parts.append(counted(change["links"] - len(shown), "more link"))
     if change["new_tree"]:
         parts.append("a new spanning tree")
     return ", ".join(parts)
-
-
-def _link_name(link: dict, communicator: dict) -> str:
-    return " - ".join(host_name(communicator, link[end]) for end in ("low", "high"))
 
 
 def _latency(latency_us: float | None) -> str:
@@ -251,7 +305,7 @@ def _class(of_class: dict) -> Iterator[str]:
         yield f"    {counted(of_class['forgotten_rulings'], 'ruling')} after the first not remembered"
     for ruling, later in zip(rulings, [*rulings[1:], None]):
         line = f"    from call {ruling['first_call'] + 1} on: {ruling['chosen']}"
-        if ruling["chosen"] != "native":  # those calls are the MPI library's
+        if ruling["chosen"] != NATIVE:  # those calls are the MPI library's
             line += f", {counted(ruling['calls'], 'call')}"
         if ruling.get("probe_calls"):
             line += f", beside {counted(ruling['probe_calls'], 'call')} on probe"
@@ -259,13 +313,9 @@ def _class(of_class: dict) -> Iterator[str]:
         yield from _why(ruling)
         if later is None:
             yield from _unsettled(ruling)
-        if later is None or _names(ruling) != _names(later):
+        if later is None or predicted_us(ruling).keys() != predicted_us(later).keys():
             yield from _candidates(ruling)
     yield from _saved(of_class)
-
-
-def _names(ruling: dict) -> set[str]:
-    return {row["candidate"] for row in ruling.get("considered") or ()}
 
 
 def _why(ruling: dict) -> Iterator[str]:
@@ -282,17 +332,14 @@ def _candidates(ruling: dict) -> Iterator[str]:
     """Each with what it was predicted to take, and what its calls took where they were tried."""
     if ruling.get("bound_us"):
         yield f"      no algorithm can be predicted under {duration(ruling['bound_us'])}"
-    considered = ruling.get("considered") or []
-    measured = {row["candidate"]: row for row in ruling.get("measured") or ()}
-    native_us = next((row["predicted_us"] for row in considered
-                      if row["candidate"] == "native"), None)
-    width = max((len(row["candidate"]) for row in considered), default=0)
-    for row in considered:
-        predicted_us = row["predicted_us"]
-        line = f"      {row['candidate']:<{width}}  predicted {duration(predicted_us):>9}"
-        if native_us and predicted_us and row["candidate"] != "native":
-            line += f"  {predicted_us / native_us:.2f} x native"
-        yield line + _took(measured.get(row["candidate"]), measured.get("native"))
+    predicted, took = predicted_us(ruling), measured(ruling)
+    native_us = predicted.get(NATIVE)
+    width = max(map(len, predicted), default=0)
+    for name, us in predicted.items():
+        line = f"      {name:<{width}}  predicted {duration(us):>9}"
+        if native_us and us and name != NATIVE:
+            line += f"  {us / native_us:.2f} x native"
+        yield line + _took(took.get(name), took.get(NATIVE))
 
 
 def _took(row: dict | None, native: dict | None) -> str:

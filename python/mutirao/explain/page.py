@@ -8,8 +8,7 @@ from pathlib import Path
 from mutirao.base.units import counted, duration
 from mutirao.catalogue.tree_text import draw_tree
 from mutirao.explain.choices import Choice, choice_of, choices_of, measured
-from mutirao.explain.full import about, as_far_as_counted, by_collective, class_title, extent, title
-from mutirao.explain.head import forgotten, head
+from mutirao.explain.full import about, as_far_as_counted, by_collective, class_title, extent, forgotten, head, title
 from mutirao.explain.report_file import with_file
 from mutirao.explain.rulings import colours_of, events, sparkline, timeline
 from mutirao.explain.saved import Account, Total, account_of, all_classes, total_of
@@ -31,7 +30,7 @@ def make_page(report: dict, file: Path | None) -> str:
     colours = colours_of(all_classes(report))
     its_sections = [_communicator(as_far_as_counted(each), colours) for each in report["communicators"]] or [
         section("Communicators", soft("None had a collective call that mutirao handles."))]
-    commands = "\n".join(with_file(f"mutirao {command}", file) for command in ("explain", "report"))
+    commands = "\n".join(with_file(f"mutirao {command}", file) for command in ("explain", "explain --page"))
     return str(Page("What mutirao did for this program", _verdict(total),
                     _lines([*head(report), *forgotten(report)]),
                     "".join([*its_sections, section("Predicted against measured", _scatter(report))]),

@@ -4,7 +4,7 @@ start, and of what calls waited for.
 The library says the same in the one line at the end (src/mpi/summary.cpp), in the same words.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import hypot
 
@@ -174,17 +174,13 @@ def total_of(report: dict) -> Total:
                  forgotten.get("probe_calls", 0) + probe_calls(ruled), account_of([forgotten, *ruled]),
                  start_us(start),
                  1000 * (forgotten.get("waited_ms", 0)
-                         + _waited_ms([each["adaptation"] for each in communicators])))
+                         + sum(each["adaptation"][name] for each in communicators
+                               for name in ("waited_ms", "early_waited_ms", "adapting_ms"))))
 
 
 def start_us(start: dict) -> float:
     """What the start took of the program's time on rank 0; of the JSON's `start`."""
     return 1000 * sum(start.get(f"{part}_ms", 0) for part in ("twin", "agreed", "waited", "finalize"))
-
-
-def _waited_ms(adaptations: Sequence[dict]) -> float:
-    return sum(each[name] for each in adaptations
-               for name in ("waited_ms", "early_waited_ms", "adapting_ms"))
 
 
 def _with_error(value: float, error: float) -> str:

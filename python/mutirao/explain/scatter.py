@@ -1,14 +1,13 @@
 """What calls were predicted to take against what they took, as SVG."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from mutirao.base.units import duration
 from mutirao.explain.choices import NATIVE, choices_of, measured, predicted_us
 from mutirao.explain.full import class_title
-from mutirao.pages.line_chart import axis_text, scale, time_label
 
 _SIZE, _LEFT, _RIGHT, _TOP, _BOTTOM = 460, 66, 14, 14, 52
 
@@ -82,3 +81,17 @@ def scatter(points: Sequence[Point], native_style: str, own_style: str) -> str:
 
 def _grid(x1: float, x2: float, y1: float, y2: float) -> str:
     return f'<line class="grid" x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" y2="{y2:.1f}"/>'
+
+
+def time_label(us: float) -> str:
+    """Of a round time."""
+    return duration(us).replace(".00", "").replace(".0", "")
+
+
+def scale(low: float, high: float, begin: float, end: float,
+          transform: Callable[[float], float]) -> Callable[[float], float]:
+    return lambda value: begin + (end - begin) * (transform(value) - low) / ((high - low) or 1)
+
+
+def axis_text(x: float, y: float, anchor: str, text: str) -> str:
+    return f'<text class="axis" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'

@@ -7,7 +7,6 @@ from html import escape
 
 from mutirao.base.units import counted, duration
 from mutirao.explain.trees import host_and_site, host_name
-from mutirao.pages.drawing import circle
 
 _MOST_IN_A_RING, _MOST_LINKED = 10, 24
 _LABELLED = 70  # so long is a link that has room for its latency
@@ -126,6 +125,12 @@ def _group(communicator: dict, group: Group, centre: Place, place: dict[int, Pla
         parts.append(f'<text class="country" x="{centre[0]:.0f}" y="{y:.0f}">'
                      f"{escape(group.title)}</text>")
     return parts
+
+
+def circle(site: int, x: float, y: float, radius: int, text: object, what: str) -> str:
+    return (f'<circle class="site s{site}" cx="{x:.0f}" cy="{y:.0f}" r="{radius}">'
+            f"<title>{escape(what)}</title></circle>"
+            f'<text class="in-site" x="{x:.0f}" y="{y + 4:.0f}">{text}</text>')
 
 
 def _between(edges: Sequence[tuple[int, int]], groups: Sequence[Group]) -> list[tuple[int, int]]:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from mutirao.base.errors import Failure, UsageError, did_you_mean, unknown
+from mutirao.base.output import working
 from mutirao.base.paths import BUILD
 from mutirao.lab.control import Connection, control_folder, control_path_of, lab_names, remove_stale
 from mutirao.lab.network import HostNetwork, Matrix
@@ -222,6 +223,12 @@ class Lab:
 
     def counters(self) -> Counters:
         return Counters(**json.loads(self._connection.ask("counters")))
+
+
+def bring_up(network: HostNetwork, tcp: str = TCP_PROFILES[0], name: str | None = None) -> Lab:
+    """And show meanwhile that it takes its time."""
+    with working(f"bringing up {network.host_count} hosts"):
+        return Lab.up(network, tcp, name)
 
 
 def verify_run(bound_us: float, measured_us: float, packets_before: int,

@@ -96,19 +96,12 @@ def _fits(row: dict, hosts: Hosts) -> bool:
 
 def _names(row: dict, hosts: Hosts, length_bytes: int) -> Iterator[str]:
     """Pipelines of the first radix and tree only."""
-    trees = [f"kind={tree}" for tree in row["trees"]] if len(row["trees"]) > 1 else [""]
-    radices = [f"radix={radix}" for radix in row["radices"]] or [""]
     inside = f"inside={row['name']}" if hosts.count == 1 and row["insides"] else ""
-    shapes = [(tree, radix) for tree in trees for radix in radices]
+    shapes = core_tool.shapes_of(row)
     for shape in shapes:
-        yield _named(row["name"], *shape, inside)
+        yield core_tool.named(row["name"], *shape, inside)
     for size in segments_for(row["segments_bytes"], length_bytes):
-        yield _named(row["name"], *shapes[0], f"segment_bytes={size}", inside)
-
-
-def _named(name: str, *parameters: str) -> str:
-    given = ",".join(filter(None, parameters))
-    return f"{name}:{given}" if given else name
+        yield core_tool.named(row["name"], *shapes[0], f"segment_bytes={size}", inside)
 
 
 def segments_for(sizes_bytes: Sequence[int], length_bytes: int) -> list[int]:

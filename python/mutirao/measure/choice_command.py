@@ -6,20 +6,18 @@ from dataclasses import dataclass, replace
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import print_json
-from mutirao.base.progress import Steps, steps
+from mutirao.base.tables import text_table
 from mutirao.base.units import counted, duration, ratio
 from mutirao.catalogue.collectives import COLLECTIVES, Collective
 from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE
-from mutirao.lab.lab import Lab
+from mutirao.measure.campaign import Campaign, campaign_in
 from mutirao.measure.choice import Cell, Hosts, arms_for, free_run, hosts_of, in_turns, native_beside, summary
 from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.intervals import WANTED_CONFIDENCE, Interval
-from mutirao.measure.measure import Contender, Measurement, Workload, check_taken_part, measure, tried_twice
+from mutirao.measure.measure import Contender, Measurement, Workload
 from mutirao.measure.words import (
-    ALL,
     REPEAT,
     Place,
-    add_settling,
     check_counts,
     lengths_of,
     parse_only,
@@ -27,66 +25,49 @@ from mutirao.measure.words import (
     roots_of,
     settling_of,
 )
-from mutirao.pages.compact_table import compact_table
 from mutirao.run.mpis import Mpi
 from mutirao.run.user_settings import gather_settings
 
-DEFAULT_ROUNDS = 6
 # On real hosts, where others may take a turn in any of them.
 CHOICE_REPEAT = 50
 # For a forced arm on real hosts, where the first calls are not like the others.
 _WARM_UP_MS = 50
 _MOST_SECONDS_OF_A_JOB = 1200.0
+_ALWAYS = (NATIVE, OWN_CHOICE)  # what all arms are held against, and what is judged
 _COLUMNS = ("", "native", "best", "choice", "first ruled", "x best", "95%", "x native", "95%",
             "best arm", "choice ran")
 
 
-def add_choice(parser) -> None:
-    parser.add_argument("--choice", action="store_true",
-                        help="judge mutirao's choice, cell by cell: every algorithm by force (or those"
-                        " of --only), the native one, and the free choice once it has settled, in turns")
+def add_choice(way, parser) -> None:
+    way.add_argument("--choice", action="store_const", dest="way", const="--choice",
+                     help="judge mutirao's choice, cell by cell: every algorithm by force (or those"
+                     " of --only), the native one, and the free choice once it has settled, in turns")
     parser.add_argument("--late-us", type=int, metavar="T",
                         help="with --choice: the last rank comes so many microseconds late to each call")
-    parser.add_argument("--late-changes", action="store_true",
+    parser.add_argument("--late-changes", action="store_true", default=None,
                         help="with --late-us: each rank in turn instead of the last one")
-    add_settling(parser, DEFAULT_ROUNDS, "with --choice: ")
 
 
-def refuse_without_choice(arguments) -> None:
-    if arguments.late_us is not None or arguments.late_changes:
-        raise UsageError("--late-us: only what --choice measures can have late ranks")
-    for name in ("rounds", "settle_calls", "settle_s"):
-        if getattr(arguments, name) is not None:
-            raise UsageError(f"--{name.replace('_', '-')} is about the free choice: it needs --choice")
-
-
-def run_choice(arguments) -> int:
+def run_choice(arguments, collectives: Sequence[Collective]) -> int:
     place = place_of(arguments)
     if arguments.repeat is None:
         arguments.repeat = REPEAT if place.network else CHOICE_REPEAT
-    check_counts(arguments, "repeat")
-    if arguments.consecutive != 1:
-        raise UsageError("--consecutive: with --choice that follows from how long calls take")
-    if arguments.pause_s:
-        raise UsageError("--pause-s is for single measurements: with --choice calls follow each other")
-    if arguments.collective == ALL and arguments.only:
-        raise UsageError("--only names algorithms of one collective, not of all")
+    check_counts(arguments, "repeat", *([] if arguments.late_us is None else ["late_us"]))
+    if arguments.only and len(collectives) > 1:
+        raise UsageError("--only names algorithms of one collective, not of several")
     if arguments.late_changes and not arguments.late_us:
         raise UsageError("--late-changes needs --late-us: by how much ranks are late")
-    if arguments.late_us is not None:
-        check_counts(arguments, "late_us")
     settings = gather_settings(arguments.assignments)
     for name in filter(settings.get, ("start", *COLLECTIVES)):
         raise UsageError(f"--choice forces every arm and lets mutirao choose: the setting {name} has"
                          " no say in it")
-    plans = [_plan(arguments, place, settings, collective, mpi) for mpi in place.mpis
-             for collective in _collectives(arguments)]
+    plans = [_plan(arguments, place, settings, collective, mpi, len(collectives) > 1) for mpi in place.mpis
+             for collective in collectives]
     if not arguments.only:
         hosts = hosts_of(place, settings)
         plans = [replace(plan, arms=_arms(plan, hosts)) for plan in plans]
     circumstances = Circumstances("choice", False, [mpi.name for mpi in place.mpis])
-    failures: list[dict] = []
-    cells = _measure_all(place, plans, failures)
+    cells, failures = _measure_all(place, plans)
     if not any(cells.values()):
         raise Failure("nothing could be measured")
     if arguments.json:
@@ -96,12 +77,6 @@ def run_choice(arguments) -> int:
         for line in busy_remarks(circumstances.to_dict()):
             print(line)
     return 1 if failures else 0
-
-
-def _collectives(arguments) -> list[Collective]:
-    if arguments.collective != ALL:
-        return [COLLECTIVES[arguments.collective]]
-    return list(COLLECTIVES.values())
 
 
 @dataclass(frozen=True)
@@ -130,9 +105,9 @@ class Plan:
         return replace(self.forced, lengths_bytes=self.arms.get(name, self.free.lengths_bytes))
 
     @property
-    def jobs(self) -> int:
+    def points(self) -> int:
         names = [*self.arms, OWN_CHOICE]
-        return sum(len(in_turns(names, number)) for number in range(self.rounds))
+        return sum(self.workload(name).points for number in range(self.rounds) for name in in_turns(names, number))
 
     @property
     def title(self) -> str:
@@ -140,21 +115,21 @@ class Plan:
 
 
 def _plan(arguments, place: Place, settings: Mapping[str, str], collective: Collective,
-          mpi: Mpi) -> Plan:
+          mpi: Mpi, one_of_several: bool) -> Plan:
+    """Of several, lengths and roots are for those that have any."""
     # In a lab calls last so long that they can be measured one by one.
     real = place.network is None
-    of_all = arguments.collective == ALL  # then lengths and roots are of those that have any
-    lengths = [0] if of_all and not collective.has_length else lengths_of(arguments, collective)
-    roots = ([0] if of_all and not collective.rooted
+    lengths = [0] if one_of_several and not collective.has_length else lengths_of(arguments, collective)
+    roots = ([0] if one_of_several and not collective.rooted
              else roots_of(arguments, collective, place.ranks, place.network))
     settling = settling_of(arguments)
     forced = Workload(lengths, roots, (0 if real else 1,), arguments.repeat,
                       settle_ms=_WARM_UP_MS if real else 0, beside_native=real,
-                      late_us=arguments.late_us or 0, late_changes=arguments.late_changes)
+                      late_us=arguments.late_us or 0, late_changes=bool(arguments.late_changes))
     free = replace(forced, settle_calls=settling.calls, settle_ms=settling.ms)
     only = parse_only(arguments.only or [], collective.name)
-    return Plan(mpi, collective.name, free, forced, settling.rounds or DEFAULT_ROUNDS, settings,
-                {name: lengths for name in only if name not in (NATIVE, OWN_CHOICE)})
+    return Plan(mpi, collective.name, free, forced, settling.rounds, settings,
+                {name: lengths for name in only if name not in _ALWAYS})
 
 
 def _arms(plan: Plan, hosts: Hosts) -> dict[str, list[int]]:
@@ -165,74 +140,36 @@ def _arms(plan: Plan, hosts: Hosts) -> dict[str, list[int]]:
     return arms
 
 
-def _measure_all(place: Place, plans: Sequence[Plan], failures: list[dict]) -> dict:
-    """The cells of each plan, by its title; of a plan whose free choice fails there are none."""
+def _measure_all(place: Place, plans: Sequence[Plan]) -> tuple[dict[str, list[Cell]], list[dict]]:
+    """The cells of each plan, by its title, of which a plan whose free choice fails has none; and what was left out."""
     cells = {}
-    with place.up() as lab, steps(sum(plan.jobs for plan in plans)) as progress:
+    with campaign_in(place, sum(plan.points for plan in plans), _MOST_SECONDS_OF_A_JOB) as campaign:
         for plan in plans:
-            run = Runs(plan, place.ranks, lab, progress, failures)
             try:
-                cells[plan.title] = run.cells()
+                cells[plan.title] = measured_cells(plan, campaign)
             except Failure as failure:
-                progress.say(f"{plan.title} is left out: {failure}")
-                failures.append({"collective": plan.collective, "mpi": plan.mpi.name, "name": None,
-                                 "reason": str(failure)})
+                campaign.progress.say(f"{plan.title} is left out: {failure}")
+                campaign.failures.append({"collective": plan.collective, "mpi": plan.mpi.name, "name": None,
+                                          "reason": str(failure)})
                 cells[plan.title] = []
-    return cells
+    return cells, campaign.failures
 
 
-@dataclass
-class Runs:
-    """The jobs of one plan."""
-
-    plan: Plan
-    ranks: int
-    lab: Lab | None
-    progress: Steps
-    failures: list[dict]
-
-    def cells(self) -> list[Cell]:
-        cells = {(length, root): Cell(self.plan.collective, length, root)
-                 for root in self.plan.free.roots for length in self.plan.free.lengths_bytes}
-        names = [*self.plan.arms, OWN_CHOICE]
-        for number in range(self.plan.rounds):
-            jobs = in_turns(names, number)
-            done = [self._measured(name, f"round {number + 1}") for name in jobs]
-            for position, measurement in enumerate(done):
-                if measurement is None:
-                    names.remove(jobs[position])
-                elif jobs[position] != NATIVE:
-                    _add(cells, number, measurement, done[native_beside(jobs, position)])
-        return list(cells.values())
-
-    def _measured(self, name: str, when: str) -> Measurement | None:
-        """None: this arm cannot run, and is left out from now on."""
-        plan = self.plan
-        self.progress.begin(f"{plan.title}, {when}: {name}")
-        try:
-            measurement = tried_twice(lambda: self._measure(name))
-        except Failure as failure:
-            if name in (NATIVE, OWN_CHOICE):
-                raise
-            self.progress.say(f"left out: {failure}")
-            self.failures.append({"collective": plan.collective, "mpi": plan.mpi.name, "name": name,
-                                  "reason": str(failure).removeprefix(
-                                      f"{plan.contender(name).title}: ")})
-            return None
-        finally:
-            self.progress.advance()
-        if measurement.overruns:
-            self.progress.say(f"the lab's router was too slow for {measurement.overruns} packets:"
-                              " measure again on a machine with less to do")
-        return measurement
-
-    def _measure(self, name: str) -> Measurement:
-        plan = self.plan
-        measurement = measure(plan.contender(name), (plan.workload(name),), self.ranks, self.lab,
-                              timeout_s=_MOST_SECONDS_OF_A_JOB)
-        if name not in (NATIVE, OWN_CHOICE):
-            check_taken_part(measurement)
-        return measurement
+def measured_cells(plan: Plan, campaign: Campaign) -> list[Cell]:
+    """Round by round; an arm that cannot run has no place in the rounds to come."""
+    cells = {(length, root): Cell(plan.collective, length, root)
+             for root in plan.free.roots for length in plan.free.lengths_bytes}
+    names = [*plan.arms, OWN_CHOICE]
+    for number in range(plan.rounds):
+        jobs = in_turns(names, number)
+        done = [campaign.measure(plan.contender(name), plan.workload(name), f"{plan.collective}, round {number + 1}",
+                                 forced=name not in _ALWAYS, needed=name in _ALWAYS) for name in jobs]
+        for position, measurement in enumerate(done):
+            if measurement is None:
+                names.remove(jobs[position])
+            elif jobs[position] != NATIVE:
+                _add(cells, number, measurement, done[native_beside(jobs, position)])
+    return list(cells.values())
 
 
 def _add(cells: Mapping[tuple[int, int], Cell], number: int, measurement: Measurement,
@@ -248,8 +185,7 @@ def _add(cells: Mapping[tuple[int, int], Cell], number: int, measurement: Measur
 
 def _to_dict(place: Place, plans: Sequence[Plan], cells: Mapping[str, Sequence[Cell]],
              failures: Sequence[dict]) -> dict:
-    described = {} if place.network is None else {"network": place.network.name, "tcp": place.tcp}
-    return {"ranks": place.ranks, **described, "rounds": plans[0].rounds,
+    return {**place.to_dict(), "rounds": plans[0].rounds,
             "repeat": plans[0].free.repeat, "settle_calls": plans[0].free.settle_calls,
             "settle_ms": plans[0].free.settle_ms,
             "late_us": plans[0].free.late_us, "late_changes": plans[0].free.late_changes,
@@ -271,7 +207,7 @@ def _print(plans: Sequence[Plan], cells: Mapping[str, Sequence[Cell]],
     for mpi in dict.fromkeys(plan.mpi for plan in plans):
         mine = _cells_on(mpi, plans, cells)
         if mine:
-            print(compact_table(_COLUMNS, [row_of(cell) for cell in mine], mpi.title))
+            print(text_table(_COLUMNS, [row_of(cell) for cell in mine], mpi.title))
             print("\n".join(summary_lines(mine)) + "\n")
     for collective, arms in {plan.collective: plan.arms for plan in plans}.items():
         print(textwrap.fill(f"{collective}, {counted(len(arms), 'arm')} by force: {', '.join(arms)}",

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mutirao.base.units import counted
+from mutirao.measure.intervals import Ratio, half_width, ratio_of_pairs
 
 CONFIDENCE = 0.97
 USUAL_PAIRS = 8
@@ -28,29 +29,6 @@ _FEWEST_TO_SEE_OUTLIERS = 5
 # Of a side's own spread, as the median deviation shows it, and at least so much of its median.
 _OUTLIER_DEVIATIONS, _OUTLIER_LEAST = 5 * 1.4826, 0.1
 _MOST_PAIRS_ADVISED = 1000
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """How many times as fast; low and high: where it lies with CONFIDENCE."""
-
-    low: float
-    value: float
-    high: float
-
-    @property
-    def inverse(self) -> "Ratio":
-        return Ratio(1 / self.high, 1 / self.value, 1 / self.low)
-
-    @property
-    def is_clear(self) -> bool:
-        return not self.low <= 1 <= self.high and abs(self.value - 1) >= LEAST_DIFFERENCE
-
-    def __str__(self) -> str:
-        """1.19 ± 0.03: no digit that the interval does not carry."""
-        half = (self.high - self.low) / 2
-        digits = min(max(math.ceil(-math.log10(half)), 1), 4) if half else 2
-        return f"{self.value:.{digits}f} ± {half:.{digits}f}"
 
 
 @dataclass(frozen=True)
@@ -69,25 +47,22 @@ class Comparison:
         return {NATIVELY: self.native_s, WITH_MUTIRAO: self.mutirao_s}
 
     @property
-    def log_ratios(self) -> list[float]:
-        return [math.log(native / ours) for native, ours in zip(self.native_s, self.mutirao_s, strict=True)]
-
-    @property
     def times_as_fast(self) -> float:
-        return math.exp(statistics.fmean(self.log_ratios))
+        return self._ratio.value
 
     def ratio(self) -> Ratio | None:
         """None: one pair has no interval."""
-        if self.pairs < 2:
-            return None
-        middle, half = math.log(self.times_as_fast), _half_width(self.spread, self.pairs)
-        # Beyond this nobody can tell one number from another.
-        return Ratio(*(math.exp(min(max(end, -99), 99)) for end in (middle - half, middle, middle + half)))
+        return self._ratio if self.pairs > 1 else None
+
+    @property
+    def _ratio(self) -> Ratio:
+        return ratio_of_pairs(list(zip(self.native_s, self.mutirao_s, strict=True)), CONFIDENCE)
 
     @property
     def spread(self) -> float:
         """Of the log ratios: their standard deviation."""
-        return statistics.stdev(self.log_ratios)
+        return statistics.stdev(math.log(native / ours) for native, ours in
+                                zip(self.native_s, self.mutirao_s, strict=True))
 
     @property
     def verdict(self) -> str:
@@ -95,7 +70,8 @@ class Comparison:
         ratio = self.ratio()
         if ratio is None:
             return "unknown"
-        return ("faster" if ratio.value > 1 else "slower") if ratio.is_clear else "as fast as"
+        clear = not ratio.low <= 1 <= ratio.high and abs(ratio.value - 1) >= LEAST_DIFFERENCE
+        return ("faster" if ratio.value > 1 else "slower") if clear else "as fast as"
 
 
 def verdict_line(comparison: Comparison) -> str:
@@ -130,7 +106,7 @@ def pairs_needed(spread: float, difference: float = WORTH_FINDING) -> int | None
 def _smallest_found(spread: float, pairs: int) -> float:
     """The relative difference that is found in FOUND_OF_100 of 100."""
     by_luck = statistics.NormalDist().inv_cdf(FOUND_OF_100 / 100) * spread / math.sqrt(pairs)
-    return math.expm1(min(_half_width(spread, pairs) + by_luck, 99))
+    return math.expm1(min(half_width(spread, pairs, CONFIDENCE) + by_luck, 99))
 
 
 def _hidden_by_noise(comparison: Comparison) -> Iterator[str]:
@@ -159,34 +135,3 @@ def _outliers(side: str, times_s: Sequence[float], warmed_up: bool) -> Iterator[
         yield (f"{counted(len(slow), 'run')} of {len(times_s)} {side} took up to"
                f" {max(times_s) / median:.1f} times as long as the others: something else was at work; run"
                " it again on a quiet machine")
-
-
-# --- Student's t --------------------------------------------------------------------------------------
-
-
-def _half_width(spread: float, pairs: int) -> float:
-    return student_t(1 - (1 - CONFIDENCE) / 2, pairs - 1) * spread / math.sqrt(pairs)
-
-
-def student_t(probability: float, freedom: int) -> float:
-    """The quantile, for probabilities above one half."""
-    low, high = 0.0, 1.0
-    while _within(high, freedom) < 2 * probability - 1:
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _within(middle, freedom) < 2 * probability - 1 else (low, middle)
-    return high
-
-
-def _within(t: float, freedom: int) -> float:
-    """The probability of lying between -t and t: Abramowitz and Stegun 1964, 26.7.3 and 26.7.4."""
-    angle = math.atan(t / math.sqrt(freedom))
-    sine, cosine = math.sin(angle), math.cos(angle)
-    odd = freedom % 2
-    term = cosine if odd else 1.0
-    total = term if freedom > 1 else 0.0
-    for power in range(2 + odd, freedom - 1, 2):
-        term *= (power - 1) / power * cosine * cosine
-        total += term
-    return 2 / math.pi * (angle + sine * total) if odd else sine * total

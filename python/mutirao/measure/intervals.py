@@ -27,13 +27,13 @@ class Interval:
         return asdict(self)
 
 
-def median_interval(samples: Sequence[float]) -> Interval:
-    """The narrowest between two order statistics that holds the median with at least 95%; all of the
+def median_interval(samples: Sequence[float], wanted: float = WANTED_CONFIDENCE) -> Interval:
+    """The narrowest between two order statistics that holds the median with at least that confidence; all of the
     samples where they are too few for that."""
     ordered = sorted(samples)
     left_out = 0
     while 2 * (left_out + 1) < len(ordered) and _confidence(
-            len(ordered), left_out + 1) >= WANTED_CONFIDENCE:
+            len(ordered), left_out + 1) >= wanted:
         left_out += 1
     return Interval(ordered[left_out], statistics.median(ordered), ordered[-1 - left_out],
                     _confidence(len(ordered), left_out))
@@ -45,15 +45,12 @@ def _confidence(samples: int, left_out: int) -> float:
     return max(0.0, 1 - 2 * outside)
 
 
-# Student's t for 95%, both sides, with 1, 2, ... degrees of freedom; more than that many count as the last.
-_STUDENT_T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
-              2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
-              2.045, 2.042)
+# --- ratios of runs in pairs --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """A geometric mean of ratios and its 95% interval; that of a single one is unknown."""
+    """A geometric mean of ratios and its interval; that of a single one is unknown."""
 
     low: float | None
     value: float
@@ -62,13 +59,52 @@ class Ratio:
     def to_dict(self) -> dict:
         return asdict(self)
 
+    @property
+    def inverse(self) -> "Ratio":
+        return Ratio(1 / self.high, 1 / self.value, 1 / self.low)
 
-def ratio_of_pairs(pairs: Sequence[tuple[float, float]]) -> Ratio:
+    def __str__(self) -> str:
+        """1.19 ± 0.03: no digit that the interval does not carry."""
+        half = (self.high - self.low) / 2
+        digits = min(max(math.ceil(-math.log10(half)), 1), 4) if half else 2
+        return f"{self.value:.{digits}f} ± {half:.{digits}f}"
+
+
+def ratio_of_pairs(pairs: Sequence[tuple[float, float]], confidence: float = WANTED_CONFIDENCE) -> Ratio:
     """Of the first over the second of each pair."""
     logs = [math.log(first / second) for first, second in pairs]
-    mean = statistics.fmean(logs)
+    middle = statistics.fmean(logs)
     if len(logs) < 2:
-        return Ratio(None, math.exp(mean), None)
-    freedom = min(len(logs) - 1, len(_STUDENT_T))
-    half = _STUDENT_T[freedom - 1] * statistics.stdev(logs) / math.sqrt(len(logs))
-    return Ratio(math.exp(mean - half), math.exp(mean), math.exp(mean + half))
+        return Ratio(None, math.exp(middle), None)
+    half = half_width(statistics.stdev(logs), len(logs), confidence)
+    # Beyond this nobody can tell one number from another.
+    return Ratio(*(math.exp(min(max(end, -99), 99)) for end in (middle - half, middle, middle + half)))
+
+
+def half_width(deviation: float, samples: int, confidence: float) -> float:
+    """Of the interval of a mean."""
+    return student_t(1 - (1 - confidence) / 2, samples - 1) * deviation / math.sqrt(samples)
+
+
+def student_t(probability: float, freedom: int) -> float:
+    """The quantile, for probabilities above one half."""
+    low, high = 0.0, 1.0
+    while _within(high, freedom) < 2 * probability - 1:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _within(middle, freedom) < 2 * probability - 1 else (low, middle)
+    return high
+
+
+def _within(t: float, freedom: int) -> float:
+    """The probability of lying between -t and t: Abramowitz and Stegun 1964, 26.7.3 and 26.7.4."""
+    angle = math.atan(t / math.sqrt(freedom))
+    sine, cosine = math.sin(angle), math.cos(angle)
+    odd = freedom % 2
+    term = cosine if odd else 1.0
+    total = term if freedom > 1 else 0.0
+    for power in range(2 + odd, freedom - 1, 2):
+        term *= (power - 1) / power * cosine * cosine
+        total += term
+    return 2 / math.pi * (angle + sine * total) if odd else sine * total

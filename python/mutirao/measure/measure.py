@@ -85,19 +85,15 @@ class Workload:
         return len(self.lengths_bytes) * len(self.roots) * len(self.consecutive)
 
     def arguments(self) -> list[str]:
-        def joined(values: Sequence[int]) -> str:
-            return ",".join(map(str, values))
-
-        return ["--bytes", joined(self.lengths_bytes), "--roots", joined(self.roots),
-                "--consecutive", joined(self.consecutive), "--repeat", str(self.repeat),
-                *(["--settle-calls", str(self.settle_calls)] if self.settle_calls else []),
-                *(["--settle-ms", str(self.settle_ms)] if self.settle_ms else []),
-                *(["--pause-ms", str(self.pause_ms)] if self.pause_ms else []),
-                *(["--cold", "1"] if self.cold else []),
-                *(["--beside-native", "1"] if self.beside_native else []),
-                *(["--late-us", str(self.late_us)] if self.late_us else []),
-                *(["--late-changes", "1"] if self.late_changes else []),
-                *(["--poll-us", str(self.poll_us)] if self.poll_us else [])]
+        """The program knows the fields by their names, and is told what is not zero."""
+        lists = {"--bytes": self.lengths_bytes, "--roots": self.roots, "--consecutive": self.consecutive}
+        words = [word for name, values in lists.items() for word in (name, ",".join(map(str, values)))]
+        words += ["--repeat", str(self.repeat)]
+        for name in ("settle_calls", "settle_ms", "pause_ms", "cold", "beside_native", "late_us", "late_changes",
+                     "poll_us"):
+            if value := getattr(self, name):
+                words += [f"--{name.replace('_', '-')}", str(int(value))]
+        return words
 
 
 @dataclass(frozen=True)

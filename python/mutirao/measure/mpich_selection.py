@@ -15,8 +15,7 @@ from pathlib import Path
 from mutirao.base.errors import Failure
 from mutirao.base.units import counted
 from mutirao.catalogue.collectives import COLLECTIVES
-from mutirao.measure.counterparts import Counterpart
-from mutirao.measure.exports import MPICH_NAMES, Choice, Format, Table, merged, rule_bytes
+from mutirao.measure.rules import MPICH_NAMES, Choice, Format, Table, merged, rule_bytes
 from mutirao.run.mpis import found_mpis
 
 _COMMUTES, _BUILT_IN = ("is_commutative=yes", "is_commutative=no"), ("is_op_built_in=yes", "is_op_built_in=no")
@@ -100,24 +99,16 @@ def _leaf(table: Table, choice: Choice, own: Tree) -> Tree:
     row = choice.row
     if row is None:
         return own
-    if row.mpich in _NOT_BY_FILE or (row.mpich in _POWERS_OF_TWO_ONLY and not _is_power(table.ranks)):
+    if row.mpich in _NOT_BY_FILE or (row.mpich in _POWERS_OF_TWO_ONLY and table.ranks.bit_count() > 1):
         table.lost.append(f"{table.collective}, {counted(table.ranks, 'rank')}: the file cannot choose"
                           f" {row.mpich} here; its own choice")
         return own
     leaf = {f"algorithm={row.mpich}": _PARAMETERS.get(row.mpich, {})}
-    for wanted, otherwise in _conditions_of(row):
+    for wanted, otherwise in (*_CONDITIONS.get(row.mpich, ()), *([] if row.keeps_order else [_COMMUTES])):
         # "any" must come last.
         leaf = ({otherwise: own, wanted: leaf} if wanted.endswith("=any")
                 else {wanted: leaf, otherwise: own})
     return leaf
-
-
-def _is_power(ranks: int) -> bool:
-    return ranks & (ranks - 1) == 0
-
-
-def _conditions_of(row: Counterpart) -> list[tuple[str, str]]:
-    return [*_CONDITIONS.get(row.mpich, ()), *([] if row.keeps_order else [_COMMUTES])]
 
 
 FORMAT = Format(selection, "mpich", "MPICH", knows_operators=True,

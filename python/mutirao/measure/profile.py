@@ -7,14 +7,14 @@ as the library does. The schema stands in src/profile/schema.sql.
 import re
 import sqlite3
 import statistics
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
 from math import exp, log
 from pathlib import Path
 
-from mutirao.base.errors import Failure, UsageError
+from mutirao.base import tools
+from mutirao.base.errors import Failure
 from mutirao.base.paths import BUILD, ROOT, state_folder
 from mutirao.catalogue.core_tool import network_file
 from mutirao.lab.network import HostNetwork
@@ -193,13 +193,4 @@ def _remember(path: Path, mpi: str, rows: Sequence[Row], fabric: list[str]) -> N
 
 
 def _ask(*words: str, lines: Iterable[str] = ()) -> str:
-    if not PROGRAM.is_file():
-        raise Failure("mutirao is not built with profiles: run make build (they need SQLite)")
-    answer = subprocess.run([PROGRAM, *words], input="".join(lines), capture_output=True, text=True,
-                            check=False)
-    line = answer.stderr.strip().removeprefix("mutirao-profile: ")
-    if answer.returncode == 2:
-        raise UsageError(line)
-    if answer.returncode != 0:
-        raise Failure(line or f"mutirao-profile ended with exit code {answer.returncode}")
-    return answer.stdout
+    return tools.ask(PROGRAM, [tools.built(PROGRAM, "SQLite"), *words], input="".join(lines))

@@ -1,16 +1,244 @@
-"""Reads rules of other MPI libraries."""
+"""Rules of other MPI libraries: written for those who cannot preload mutirao, by what a profile says, and read.
 
-from collections.abc import Iterator, Sequence
+A library's own rules stay wherever its own choice was measured to be as fast, nothing was measured, or the
+best has no counterpart there. Rules hold for the numbers of ranks that were measured, and for lengths from
+half of the shortest to twice the longest; between two lengths the border lies in the geometric middle.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from math import sqrt
 from pathlib import Path
 
 from mutirao.base.errors import UsageError
+from mutirao.base.units import counted, ratio, size
 from mutirao.base.user_files import read_text
-from mutirao.measure.counterparts import from_open_mpi
-from mutirao.measure.exports import OPEN_MPI_IDS, rule_bytes
+from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.measure.counterparts import Counterpart, counterpart, from_open_mpi, segment_bytes
+from mutirao.measure.profile import NATIVE, Call, Profile, mean_us
 
-_OWN_CHOICE = "native"
+# Open MPI's linear reduce of 64 KiB over 15 ms took 1.57 times its own choice, where the catalogue's took 0.94.
+_WARNING = ("# What was measured is mutirao's code: the library's own for the same algorithm may be slower."
+            " Compare.")
+# Less than this is no reason to leave a library's own rules.
+LEAST_GAIN = 0.03
+# Rules go by the length of one block here; elsewhere by all blocks together.
+_BY_BLOCK = ("allgatherv",)
+# Open MPI's numbers of collectives, as 5.0 was seen to obey them. Those of gather and scatter go by counts
+# that MPI does not look at on some ranks, so that ranks might choose differently.
+OPEN_MPI_IDS = {"allgather": 0, "allgatherv": 1, "allreduce": 2, "alltoall": 3, "barrier": 6,
+                "broadcast": 7, "reduce": 11, "reduce_scatter": 12, "reduce_scatter_block": 13}
+_INTEL_NAMES = {"broadcast": "BCAST"}
+MPICH_NAMES = {"broadcast": "bcast"}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What rules say of one length; without a counterpart the library's own choice."""
+
+    length_bytes: int
+    candidate: str = NATIVE
+    row: Counterpart | None = None
+
+
+def rule_bytes(collective: str, ranks: int, length_bytes: float) -> int:
+    """As the libraries count: all blocks together, where there is one for every rank."""
+    together = COLLECTIVES[collective].in_blocks and collective not in _BY_BLOCK
+    return round(length_bytes) * (ranks if together else 1)
+
+
+@dataclass
+class Table:
+    """Of one collective and number of ranks."""
+
+    collective: str
+    ranks: int
+    mpi: str  # as the profile knows the library
+    choices: list[Choice]
+    levels: bool = False  # several hosts of several ranks
+    lost: list[str] = field(default_factory=list)  # what is not in the rules, for people
+
+    def ranges(self) -> Iterator[tuple[int, int | None, Choice]]:
+        """From the first number of bytes to before the second; None: without end."""
+        if self.collective == "barrier":
+            yield 0, None, self.choices[0]
+            return
+        lengths = [each.length_bytes for each in self.choices]
+        between = [sqrt(a * b) for a, b in zip(lengths, lengths[1:], strict=False)]
+        borders = [rule_bytes(self.collective, self.ranks, length)
+                   for length in (lengths[0] / 2, *between, lengths[-1] * 2)]
+        yield 0, borders[0], Choice(0)
+        for choice, low, high in zip(self.choices, borders, borders[1:], strict=False):
+            yield low, high, choice
+        yield borders[-1], None, Choice(0)
+
+
+def tables(profile: Profile, has: str, any_order: bool) -> list[Table]:
+    """`has`: the attribute of Counterpart that a library's name for it stands in. `any_order`: the program
+    has no operators that do not commute."""
+    def group(call: Call) -> tuple[str, int]:
+        return call.collective, call.ranks
+
+    calls = [call for call in profile.calls if call.commutes and call.buffers == "warm"]
+    result = []
+    for (collective, ranks), grouped in groupby(sorted(calls, key=group), key=group):
+        members = list(grouped)
+        by_length: dict[int, list[Call]] = {}
+        for call in members:
+            by_length.setdefault(call.length_bytes, []).append(call)
+        levels = any(call.fabric.hosts > 1 and call.most_on_a_host > 1 for call in calls)
+        table = Table(collective, ranks, members[0].mpi, [], levels)
+        for length in sorted(by_length):
+            table.choices.append(_choice(profile, by_length[length], table, has, any_order))
+        result.append(table)
+    return result
+
+
+def _choice(profile: Profile, calls: Sequence[Call], table: Table, has: str, any_order: bool
+            ) -> Choice:
+    """Rules know no roots: over all that were measured."""
+    times = [profile.medians_us(call) for call in calls]
+    common = set.intersection(*map(set, times))
+    medians = sorted((mean_us(each[name] for each in times), name) for name in common)
+    length = calls[0].length_bytes
+    native_us = next((time for time, name in medians if name == NATIVE), None)
+    choice, lost = Choice(length), ""
+    for number, (time_us, name) in enumerate(medians):
+        if name == NATIVE or (native_us and time_us > native_us * (1 - LEAST_GAIN)):
+            break
+        row = counterpart(table.collective, name, calls[0].fabric.hosts, calls[0].most_on_a_host)
+        known = row is not None and getattr(row, has) is not None
+        if known and (row.keeps_order or any_order):
+            choice = Choice(length, name, row)
+            break
+        if number == 0:
+            why = "is wrong for operators that do not commute" if known else "has no counterpart"
+            gain = f" ({ratio(time_us / native_us)} x native)" if native_us else ""
+            size_ = f" of {size(length)}" if COLLECTIVES[table.collective].has_length else ""
+            lost = (f"{table.collective}{size_}, {counted(table.ranks, 'rank')}: {name}{gain} {why};"
+                    " ")
+    if lost:
+        table.lost.append(lost + (f"{choice.candidate} instead" if choice.row else "its own choice"))
+    return choice
+
+
+def merged(table: Table) -> list[tuple[int, int | None, Choice]]:
+    """Neighbouring ranges with the same choice as one."""
+    result: list[tuple[int, int | None, Choice]] = []
+    for low, high, choice in table.ranges():
+        if high is not None and high <= low:
+            continue
+        if result and replace(result[-1][2], length_bytes=0) == replace(choice, length_bytes=0):
+            result[-1] = (result[-1][0], high, choice)
+        else:
+            result.append((low, high, choice))
+    return result
+
+
+def open_mpi(given: Sequence[Table]) -> str:
+    """A file for coll_tuned_dynamic_rules_filename, as Open MPI 4 and 5 read it."""
+    of_collective: dict[str, list[Table]] = {}
+    for table in given:
+        if table.collective in OPEN_MPI_IDS:
+            of_collective.setdefault(table.collective, []).append(table)
+        else:
+            table.lost += [f"{table.collective}, {counted(table.ranks, 'rank')}: no rules for it"]
+    lines = ["# Rules of Open MPI made by mutirao profile export. To run with them:",
+             "#   mpirun --mca coll_tuned_use_dynamic_rules 1"
+             " --mca coll_tuned_dynamic_rules_filename FILE ...",
+             _WARNING, "# Algorithm 0 is Open MPI's own choice.",
+             *(["# Where hosts have several ranks, Open MPI 5 goes by these rules only with"
+                " --mca coll ^han."] if any(table.levels for table in given) else []),
+             f"{len(of_collective)}  # collectives"]
+    for collective, members in sorted(of_collective.items(),
+                                      key=lambda item: OPEN_MPI_IDS[item[0]]):
+        blocks = _open_mpi_sizes(members)
+        lines += [f"{OPEN_MPI_IDS[collective]}  # {collective}",
+                  f"{len(blocks)}  # numbers of ranks, each to the next"]
+        for ranks, rules in blocks:
+            lines += [f"{ranks}  # ranks", f"{len(rules)}  # lengths, each to the next", *rules]
+    return "\n".join(lines) + "\n"
+
+
+def _open_mpi_sizes(members: Sequence[Table]) -> list[tuple[int, list[str]]]:
+    """A rule holds up to the next number of ranks, and the first one below itself, too."""
+    own = ["0 0 0 0"]
+    blocks = {1: own} | {table.ranks + 1: own for table in members}
+    for table in members:
+        blocks[table.ranks] = [_open_mpi_rule(low, choice) for low, _high, choice in merged(table)]
+    return sorted(blocks.items())
+
+
+def _open_mpi_rule(low: int, choice: Choice) -> str:
+    if choice.row is None:
+        return f"{low} 0 0 0"
+    return (f"{low} {choice.row.open_mpi} 0 {segment_bytes(choice.candidate)}"
+            f"  # bytes, {choice.candidate}")
+
+
+def intel(given: Iterable[Table]) -> str:
+    """Assignments for a shell: I_MPI_ADJUST_COLLECTIVE="NUMBER:BYTES@RANKS;...\"."""
+    lines = ["# Rules of Intel MPI made by mutirao profile export: read them into a shell with `.`",
+             _WARNING, "# What is not named is Intel MPI's own choice."]
+    of_collective: dict[str, list[str]] = {}
+    for table in given:
+        for low, high, choice in merged(table):
+            if choice.row is not None:
+                most = (1 << 31) - 1 if high is None else high - 1
+                of_collective.setdefault(table.collective, []).append(
+                    f"{choice.row.intel}:{low}-{most}@{table.ranks}-{table.ranks}")
+    for collective, rules in sorted(of_collective.items()):
+        name = _INTEL_NAMES.get(collective, collective.upper())
+        lines.append(f'export I_MPI_ADJUST_{name}="{";".join(rules)}"')
+    return "\n".join(lines) + "\n"
+
+
+def mpich(given: Iterable[Table]) -> str:
+    """Assignments for a shell. MPICH's variables know neither lengths nor numbers of ranks, so one is set
+    where one algorithm serves all that was measured; its selection file knows them (mpich_selection.py)."""
+    lines = ["# Choices for MPICH made by mutirao profile export: read them into a shell with `.`",
+             _WARNING, "# What is not named is MPICH's own choice."]
+    of_collective: dict[str, list[Table]] = {}
+    for table in given:
+        of_collective.setdefault(table.collective, []).append(table)
+    for collective, members in sorted(of_collective.items()):
+        names = {each.row and each.row.mpich for table in members for each in table.choices}
+        if len(names) == 1 and (name := names.pop()):
+            variable = MPICH_NAMES.get(collective, collective).upper()
+            value = name.partition("_intra_")[2]
+            lines.append(f"export MPIR_CVAR_{variable}_INTRA_ALGORITHM={value}")
+        elif names - {None}:
+            several = " and ".join(sorted(each or "its own choice" for each in names))
+            members[0].lost.append(f"{collective}: MPICH's variables know one algorithm for all"
+                                   f" lengths and ranks, not {several}")
+    return "\n".join(lines) + "\n"
+
+
+def as_json(profile: Profile) -> str:
+    return json.dumps([{"fabric": vars(fabric), "mpi": mpi, **vars(row)}
+                       for fabric, mpi, row in profile.rows], indent=2) + "\n"
+
+
+@dataclass(frozen=True)
+class Format:
+    write: Callable[[Sequence[Table]], str]
+    has: str  # the attribute of Counterpart in which the library's name for an algorithm stands
+    library: str  # what its versions begin with
+    knows_operators: bool = False  # so that what is wrong for some of them is chosen for the others
+    use: str = ""  # how a program is run by it, where the rules cannot say so themselves
+
+
+FORMATS = {"openmpi": Format(open_mpi, "open_mpi", "Open MPI"),
+           "mpich": Format(mpich, "mpich", "MPICH"),
+           "intel": Format(intel, "intel", "Intel")}
+
+
+# --- reading ------------------------------------------------------------------------------------------
+
+
 _COLUMNS_OF_RULE = 4
-
 # Collective, from how many ranks, from how many bytes as Open MPI counts them, candidate.
 Rule = tuple[str, int, int, str]
 
@@ -21,7 +249,7 @@ def ruled(rules: Sequence[Rule], collective: str, ranks: int, length_bytes: int)
     largest = max((rule[1] for rule in sizes if rule[1] <= ranks), default=None)
     bytes_ = rule_bytes(collective, ranks, length_bytes)
     fitting = [rule for rule in sizes if rule[1] == largest and rule[2] <= bytes_]
-    return fitting[-1][3] if fitting and fitting[-1][3] != _OWN_CHOICE else None
+    return fitting[-1][3] if fitting and fitting[-1][3] != NATIVE else None
 
 
 def read_rules(path: Path) -> tuple[list[Rule], list[str]]:
@@ -42,7 +270,7 @@ def read_open_mpi(text: str, name: str) -> tuple[list[Rule], list[str]]:
                 for _ in range(next(numbers)):
                     bytes_, algorithm, _fan, segment = (next(numbers)
                                                         for _ in range(_COLUMNS_OF_RULE))
-                    candidate = (_OWN_CHOICE if algorithm == 0 else
+                    candidate = (NATIVE if algorithm == 0 else
                                  from_open_mpi(names.get(collective, ""), algorithm, segment))
                     if collective in names and candidate is not None:
                         rules.append((names[collective], ranks, bytes_, candidate))

@@ -21,7 +21,8 @@ from mutirao.catalogue.predicted import predict_all
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork, spread
 from mutirao.measure import profile
-from mutirao.measure.measure import Contender, Measurement, Point, Workload, measure
+from mutirao.measure.intervals import median_interval
+from mutirao.measure.measure import Contender, Measurement, Point, Workload, check_taken_part, measure
 from mutirao.measure.profile import NATIVE, Row
 from mutirao.measure.rules import Rule, ruled
 from mutirao.run.mpis import Mpi
@@ -31,8 +32,7 @@ _OWN_CHOICE = "auto"
 _CALLS, _CALLS_IF_LONG, _LONG_MS = 10, 3, 100.0
 # Around each call ranks say that they are ready and agree on a start.
 _TRIPS_AROUND = 3
-# The chance that an interval of order statistics misses the median on one side.
-_OUTSIDE = 0.01
+_CONFIDENCE = 0.98
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _all_candidates(collective: str) -> list[str]:
         if row["insides"]:
             names += [f"{row['name']}:inside={inside}" for inside in row["insides"]] * (not names)
         else:
-            names += [f"{row['name']}:radix={radix}" for radix in row["radices"]] or [row["name"]]
+            names += [core_tool.named(row["name"], *shape) for shape in core_tool.shapes_of(row)]
     return names
 
 
@@ -178,33 +178,17 @@ def run_job(wanted: Wanted, surveyed: Survey, job: Job) -> Iterator[Row]:
     """Failure where something else ran than the candidate."""
     found = _measure(wanted, job.collective, job.candidate, job.cells, job.buffers,
                      [surveyed.calls(cell) for cell in job.cells])
+    check_taken_part(found)
     for cell, point in zip(job.cells, found.points, strict=True):
-        ran = found.chosen(cell.length_bytes, cell.root)
-        asked = job.candidate.partition(":")[0]
-        if job.candidate != NATIVE and (ran or NATIVE).partition(":")[0] != asked:
-            raise Failure(f"{job.title}: {ran or NATIVE} ran instead")
         yield _row(wanted.ranks, surveyed.hosts, cell, job, point)
 
 
 def _row(ranks: int, hosts: int, cell: Cell, job: Job, point: Point) -> Row:
-    low_ms, high_ms = median_interval(point.completion_ms)
+    interval = median_interval(point.completion_ms, _CONFIDENCE)
     root = cell.root if COLLECTIVES[cell.collective].rooted else -1
     return Row(ranks, hosts, max(spread(ranks, hosts)), cell.collective, root, 1, cell.length_bytes,
-               job.buffers, "tuned", job.candidate, low_ms * 1000, point.median_ms * 1000,
-               high_ms * 1000, len(point.completion_ms), time.time())
-
-
-def median_interval(samples: Sequence[float]) -> tuple[float, float]:
-    """Between two order statistics, so that it holds the median with 98%; of few samples all."""
-    ordered = sorted(samples)
-    left_out, chance = 0, 0.0
-    while left_out < len(ordered) // 2:
-        chance += math.comb(len(ordered), left_out) / 2 ** len(ordered)
-        if chance > _OUTSIDE:
-            break
-        left_out += 1
-    outside = max(left_out - 1, 0)
-    return ordered[outside], ordered[len(ordered) - 1 - outside]
+               job.buffers, "tuned", job.candidate, interval.low * 1000, interval.median * 1000,
+               interval.high * 1000, len(point.completion_ms), time.time())
 
 
 def done_before(path: Path, wanted: Wanted, surveyed: Survey, since_s: float

@@ -6,18 +6,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from mutirao.base.errors import UsageError, did_you_mean
-from mutirao.base.output import note, working
+from mutirao.base.output import note
 from mutirao.base.units import counted, parse_size, rank_number
 from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import BROADCAST, Collective
 from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE
-from mutirao.lab.lab import TCP_PROFILES, Lab
+from mutirao.lab.lab import TCP_PROFILES, Lab, bring_up
 from mutirao.lab.named_networks import emulated_hosts, load_network
 from mutirao.lab.network import HostNetwork, host_of_each
 from mutirao.measure.intervals import LEAST_SAMPLES
 from mutirao.run.mpis import Mpi, default_mpi, find_mpi
 
-ALL = "all"
 DEFAULT_BYTES = "24"
 REPEAT = 5
 # Probes last some calls, or up to a millisecond, and what they show is announced by epochs of some 50 ms.
@@ -35,22 +34,17 @@ def add_place(parser) -> None:
                         help="default: one per processor, or one per host of the lab")
 
 
-def add_settings(parser, but: str) -> None:
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
-                        dest="assignments",
-                        help=f"a setting (mutirao settings lists them); {but}")
-
-
-def add_settling(parser, rounds: int, when: str = "") -> None:
+def add_settling(parser) -> None:
     """None in place of a default: not asked for."""
+    when = "with --choice and --guidelines"
     parser.add_argument("--rounds", type=int, metavar="K",
-                        help=f"{when}jobs of each, in turns; from {LEAST_SAMPLES} on intervals hold with"
-                        f" 95%%; default: {rounds}")
+                        help=f"{when}: jobs of each, in turns; from {LEAST_SAMPLES} on intervals hold with"
+                        f" 95%%; default: {LEAST_SAMPLES}")
     parser.add_argument("--settle-calls", type=int, metavar="K",
-                        help=f"{when}calls of each kind, at the least, before mutirao's choice counts as"
+                        help=f"{when}: calls of each kind, at the least, before mutirao's choice counts as"
                         f" settled; default: {_SETTLE_CALLS}")
     parser.add_argument("--settle-s", type=float, metavar="S",
-                        help=f"{when}the same in seconds; default: {_SETTLE_S:g}")
+                        help=f"{when}: the same in seconds; default: {_SETTLE_S:g}")
 
 
 @dataclass(frozen=True)
@@ -59,7 +53,7 @@ class Settling:
 
     calls: int
     ms: int
-    rounds: int | None
+    rounds: int
 
 
 def settling_of(arguments) -> Settling:
@@ -70,7 +64,8 @@ def settling_of(arguments) -> Settling:
                              f" not {value:g}")
     calls = _SETTLE_CALLS if arguments.settle_calls is None else arguments.settle_calls
     settle_s = _SETTLE_S if arguments.settle_s is None else arguments.settle_s
-    return Settling(calls, round(settle_s * 1000), arguments.rounds)
+    rounds = LEAST_SAMPLES if arguments.rounds is None else arguments.rounds
+    return Settling(calls, round(settle_s * 1000), rounds)
 
 
 @dataclass(frozen=True)
@@ -82,16 +77,18 @@ class Place:
     network: HostNetwork | None
     tcp: str
 
+    def to_dict(self) -> dict:
+        lab = {} if self.network is None else {"network": self.network.name, "tcp": self.tcp}
+        return {"ranks": self.ranks, **lab}
+
     @contextmanager
     def up(self) -> Iterator[Lab | None]:
         """The lab, for as long as it is needed; None: the hosts are real."""
         if self.network is None:
             yield None
             return
-        with working(f"bringing up {self.network.host_count} hosts"):
-            lab = Lab.up(self.network, tcp=self.tcp)
-        with lab as running:
-            yield running
+        with bring_up(self.network, self.tcp) as lab:
+            yield lab
 
 
 def place_of(arguments) -> Place:
@@ -131,8 +128,8 @@ def lengths_of(arguments, collective: Collective) -> list[int]:
 
 def roots_of(arguments, collective: Collective, ranks: int,
              network: HostNetwork | None) -> list[int]:
-    if collective.rooted or arguments.roots == "0":
-        return parse_roots(arguments.roots, ranks, network)
+    if collective.rooted or arguments.roots in (None, "0"):
+        return parse_roots(arguments.roots or "0", ranks, network)
     raise UsageError(f"--roots {arguments.roots}: {collective.name} has no root")
 
 
@@ -174,20 +171,10 @@ def parse_only(words: Sequence[str], collective: str = BROADCAST) -> list[str]:
         if "=" in part and ":" not in part and names:
             names[-1] += f",{part}"
         else:
-            names += all_names(collective) if part == "all" else [part]
+            names += [part] if part != "all" else [NATIVE, OWN_CHOICE, *(
+                core_tool.named(row["name"], *shape) for row in core_tool.algorithms(collective)
+                for shape in core_tool.shapes_of(row))]
     for name in names:
         if name not in (NATIVE, OWN_CHOICE):
             core_tool.check_settings({collective: name})
     return list(dict.fromkeys(names))
-
-
-def all_names(collective: str) -> list[str]:
-    names = [NATIVE, OWN_CHOICE]
-    for row in core_tool.algorithms(collective):
-        trees = [f"kind={tree}" for tree in row["trees"]] if len(row["trees"]) > 1 else [""]
-        radices = [f"radix={radix}" for radix in row["radices"]] or [""]
-        for tree in trees:
-            for radix in radices:
-                parameters = ",".join(filter(None, (tree, radix)))
-                names.append(row["name"] + (f":{parameters}" if parameters else ""))
-    return names

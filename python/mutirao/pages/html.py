@@ -8,7 +8,6 @@ from pathlib import Path
 from string import Template
 
 from mutirao.base.errors import Failure
-from mutirao.pages.compact_table import Table
 
 _HERE = Path(__file__).parent
 
@@ -30,18 +29,11 @@ class Page:
     def __str__(self) -> str:
         return "".join([
             page_begin(self.heading),
-            _filled(_HERE / "page_head.html", heading=escape(self.heading), lead=self.lead, made=self.made,
+            filled(_HERE / "page_head.html", heading=escape(self.heading), lead=self.lead, made=self.made,
                     warnings=warnings(self.remarks), tiles=_tiles(self.tiles)),
             self.sections,
-            _filled(_HERE / "page_end.html", commands=escape(self.commands), raw=self.raw,
+            filled(_HERE / "page_end.html", commands=escape(self.commands), raw=self.raw,
                     json=escape(json.dumps(self.values)))])
-
-
-def write_files(page: Page, folder: Path) -> list[Path]:
-    """The page of a study and its raw values, named after it."""
-    path = folder / f"{page.values['study']}.html"
-    return [written(path, str(page)),
-            written(path.with_suffix(".json"), json.dumps(page.values, indent=2) + "\n")]
 
 
 def written(path: Path, text: str) -> Path:
@@ -52,40 +44,18 @@ def written(path: Path, text: str) -> Path:
     return path
 
 
-def sections(template: Path, **values: object) -> str:
-    return _filled(template, **values)
-
-
 def page_begin(heading: str) -> str:
     style = (_HERE / "page.css").read_text(encoding="utf-8")
-    return _filled(_HERE / "page_begin.html", heading=escape(heading), style=style)
+    return filled(_HERE / "page_begin.html", heading=escape(heading), style=style)
 
 
-def _filled(template: Path, **values: object) -> str:
+def filled(template: Path, **values: object) -> str:
     return Template(template.read_text(encoding="utf-8")).substitute(values)
-
-
-def how_made(result: dict, *more: str) -> str:
-    """As HTML; `more`: what else there is to say of how it was measured."""
-    machine = result["machine"]
-    return escape("; ".join([
-        f"mutirao {result['mutirao']}, {result['made']}, {machine['processors']} processors,"
-        f" {machine['system']}", *filter(None, more), f"it took {result['seconds']} s"]))
-
-
-def left_out_lines(result: dict) -> list[str]:
-    return [f"{row['title']} left out: {row['reason']}" for row in result["left_out"]]
 
 
 def section(heading: str, *parts: str) -> str:
     """`parts` are HTML."""
     return "\n".join([f"<section>\n<h2>{escape(heading)}</h2>", *filter(None, parts), "</section>\n"])
-
-
-def beside_paper(citation: str, differences: Sequence[str], *more: str) -> str:
-    """The section that says what keeps a paper's numbers and ours apart; `more` is HTML."""
-    return section("What can be compared, and what cannot", f"<p>{escape(citation)}</p>",
-                   listed(differences), *more)
 
 
 def listed(lines: Sequence[str]) -> str:
@@ -135,12 +105,6 @@ def table(columns: Sequence, rows: Sequence[Sequence], styles: Mapping[int, str]
     body = "\n".join(f'<tr class="{styles.get(number, "")}">{"".join(map(cell, row))}</tr>'
                      for number, row in enumerate(rows))
     return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
-
-
-def titled_table(shown: Table) -> str:
-    """One of the terminal's."""
-    title = soft(shown.title.replace("\n", " ")) if shown.title else ""
-    return title + wide_table(shown.columns, shown.rows)
 
 
 def wide_table(columns: Sequence, rows: Sequence[Sequence], styles: Mapping[int, str] = {}) -> str:

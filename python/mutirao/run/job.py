@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from mutirao.base.errors import UsageError, did_you_mean
-from mutirao.base.output import note, working
+from mutirao.base.output import note
 from mutirao.base.paths import job_folder
 from mutirao.base.units import counted, rank_number
 from mutirao.explain.report_file import announced
 from mutirao.lab.control import lab_names
-from mutirao.lab.lab import TCP_PROFILES, Lab
+from mutirao.lab.lab import TCP_PROFILES, Lab, bring_up
 from mutirao.lab.named_networks import emulated_hosts, load_network
 from mutirao.lab.network import HostNetwork
 from mutirao.run.launch import CompletedRun, launch
 from mutirao.run.launchers import AS_ROOT, launching
 from mutirao.run.mpis import Mpi, find_mpi
 from mutirao.run.program_mpi import check_linked, mpi_of
-from mutirao.run.user_settings import check_files_named, gather_settings, with_whole_paths
+from mutirao.run.user_settings import add_settings, check_files_named, gather_settings, with_whole_paths
 
 
 def add_arguments(parser) -> None:
@@ -40,8 +40,7 @@ def add_arguments(parser) -> None:
                         help="what starts the ranks: mpirun, mpiexec, srun or a path; default: the MPI"
                         " library's own, and srun in a Slurm allocation")
     parser.add_argument("--hostfile", type=Path, metavar="FILE", help="the hosts, as the launcher wants them")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
-                        dest="assignments", help="a setting (mutirao settings lists them)")
+    add_settings(parser)
     parser.add_argument("--report", type=Path, metavar="FILE",
                         help="keep what mutirao explain reads")
     parser.add_argument("--launcher-args", nargs=argparse.REMAINDER, metavar="ARG",
@@ -70,9 +69,7 @@ class Job:
         elif self.network is None:
             yield self._in(Lab.attach(arguments.lab))
         else:
-            with working(f"bringing up {self.network.host_count} hosts"):
-                lab = Lab.up(self.network, tcp=arguments.tcp or TCP_PROFILES[0])
-            with lab:
+            with bring_up(self.network, arguments.tcp or TCP_PROFILES[0]) as lab:
                 yield self._in(lab)
 
     def _here(self) -> "Placed":

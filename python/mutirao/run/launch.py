@@ -47,8 +47,7 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
     instead of the library's own launcher on this host; they say how many.
     """
     if not native and not mpi.built:
-        raise Failure(f"mutirao is not built for {mpi.title} ({mpi.library}):"
-                      f" run mutirao build --mpicc {mpi.wrapper or 'PATH'}")
+        raise Failure(mpi.missing)
     with job_folder() as folder:
         report = Path((settings or {}).get("report") or f"{folder}/report.json")
         report.unlink(missing_ok=True)

@@ -1,6 +1,5 @@
 """How each MPI library's launcher is told what all of them can do, on this host and in the lab."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,81 +16,51 @@ class LabPlace:
 
 @dataclass(frozen=True)
 class LaunchStyle:
-    """How one launcher is told what all of them can do."""
+    """How one launcher is told what all of them can do. In the lab words and variables name what LabPlace holds."""
 
-    local: Callable[[int], list[str]]
-    lab: Callable[[int, LabPlace], list[str]]
+    local_words: str
+    lab_words: str
     hostfile_line: str  # of {host} and {slots}
-    lab_environment: Callable[[LabPlace], dict[str, str]]
+    lab_variables: str
     hostfile: str  # the option that names one
 
+    def local(self, ranks: int) -> list[str]:
+        return [*self.local_words.split(), "-n", str(ranks)]
 
-def _open_mpi_lab_modules(place: LabPlace) -> list[str]:
-    return ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
-            "--mca", "btl_tcp_if_include", place.interface,
-            "--mca", "mpi_yield_when_idle", "1"]
+    def lab(self, ranks: int, place: LabPlace) -> list[str]:
+        return [*_filled(self.lab_words, place), "-n", str(ranks)]
 
-
-def _open_mpi_5_lab(ranks: int, place: LabPlace) -> list[str]:
-    return ["--allow-run-as-root", "--prtemca", "plm_ssh_agent", place.agent,
-            "--prtemca", "prte_if_include", place.interface,
-            "--hostfile", str(place.hostfile), "--map-by", "slot", "--bind-to", "none",
-            *_open_mpi_lab_modules(place), "-n", str(ranks)]
+    def lab_environment(self, place: LabPlace) -> dict[str, str]:
+        return dict(each.split("=", 1) for each in _filled(self.lab_variables, place))
 
 
-def _open_mpi_4_lab(ranks: int, place: LabPlace) -> list[str]:
-    return ["--allow-run-as-root", "--mca", "plm_rsh_agent", place.agent,
-            "--mca", "oob_tcp_if_include", place.interface,
-            "--hostfile", str(place.hostfile), "--map-by", "slot", "--bind-to", "none",
-            *_open_mpi_lab_modules(place), "-n", str(ranks)]
+def _filled(words: str, place: LabPlace) -> list[str]:
+    return [word.format(**vars(place)) for word in words.split()]
 
 
-def _hydra_lab(ranks: int, place: LabPlace) -> list[str]:
-    return ["-launcher", "ssh", "-launcher-exec", place.agent, "-localhost", place.control,
-            "-f", str(place.hostfile), "-n", str(ranks)]
+def _open_mpi(agent_words: str) -> LaunchStyle:
+    return LaunchStyle(
+        "--allow-run-as-root --oversubscribe",
+        f"--allow-run-as-root {agent_words} --hostfile {{hostfile}} --map-by slot --bind-to none --mca pml ob1"
+        " --mca btl tcp,self --mca btl_tcp_if_include {interface} --mca mpi_yield_when_idle 1",
+        "{host} slots={slots}", "", "--hostfile")
 
 
-# Intel's `-f` passes over the numbers of ranks in the file, and fills the first host.
-def _intel_lab(ranks: int, place: LabPlace) -> list[str]:
-    return ["-launcher", "ssh", "-launcher-exec", place.agent, "-localhost", place.control,
-            "-machinefile", str(place.hostfile), "-n", str(ranks)]
+def _hydra(hostfile: str, variables: str) -> LaunchStyle:
+    return LaunchStyle(
+        "", f"-launcher ssh -launcher-exec {{agent}} -localhost {{control}} {hostfile} {{hostfile}}",
+        "{host}:{slots}", variables, "-f")
 
 
-def _open_mpi_local(ranks: int) -> list[str]:
-    return ["--allow-run-as-root", "--oversubscribe", "-n", str(ranks)]
-
-
-def _hydra_local(ranks: int) -> list[str]:
-    return ["-n", str(ranks)]
-
-
-def _libfabric_tcp(place: LabPlace) -> dict[str, str]:
-    return {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": place.interface}
-
-
+OPEN_MPI_5 = _open_mpi("--prtemca plm_ssh_agent {agent} --prtemca prte_if_include {interface}")
+OPEN_MPI_4 = _open_mpi("--mca plm_rsh_agent {agent} --mca oob_tcp_if_include {interface}")
+HYDRA_OFI = _hydra("-f", "MPIR_CVAR_CH4_NETMOD=ofi FI_PROVIDER=tcp FI_TCP_IFACE={interface}")
 # Distributions build MPICH on UCX or on libfabric. UCX, left alone, finds the shared memory of
 # the neighbours behind the lab's back.
-def _ucx_or_libfabric_tcp(place: LabPlace) -> dict[str, str]:
-    return {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": place.interface,
-            "FI_PROVIDER": "tcp", "FI_TCP_IFACE": place.interface}
-
-
-def _intel_tcp(place: LabPlace) -> dict[str, str]:
-    return {"I_MPI_FABRICS": "ofi", "I_MPI_OFI_PROVIDER": "tcp", "FI_PROVIDER": "tcp",
-            "FI_TCP_IFACE": place.interface}
-
-
-def _nothing(_place: LabPlace) -> dict[str, str]:
-    return {}
-
-
-OPEN_MPI_5 = LaunchStyle(_open_mpi_local, _open_mpi_5_lab, "{host} slots={slots}", _nothing,
-                         "--hostfile")
-OPEN_MPI_4 = LaunchStyle(_open_mpi_local, _open_mpi_4_lab, "{host} slots={slots}", _nothing,
-                         "--hostfile")
-HYDRA_OFI = LaunchStyle(_hydra_local, _hydra_lab, "{host}:{slots}", _libfabric_tcp, "-f")
-HYDRA_SYSTEM = LaunchStyle(_hydra_local, _hydra_lab, "{host}:{slots}", _ucx_or_libfabric_tcp, "-f")
-HYDRA_INTEL = LaunchStyle(_hydra_local, _intel_lab, "{host}:{slots}", _intel_tcp, "-f")
+HYDRA_SYSTEM = _hydra("-f", "UCX_TLS=tcp,self UCX_NET_DEVICES={interface} FI_PROVIDER=tcp FI_TCP_IFACE={interface}")
+# Intel's `-f` passes over the numbers of ranks in the file, and fills the first host.
+HYDRA_INTEL = _hydra("-machinefile", "I_MPI_FABRICS=ofi I_MPI_OFI_PROVIDER=tcp FI_PROVIDER=tcp"
+                     " FI_TCP_IFACE={interface}")
 
 
 def is_open_mpi(style: LaunchStyle) -> bool:

@@ -1,7 +1,7 @@
 """The MPI libraries that mutirao knows, and which of them are on this machine.
 
 The one place that knows them: where their compiler wrappers, launchers and libraries lie. Beside those of the
-table there are those of every mpicc in PATH, and those that mutirao was built for by `mutirao build --mpicc`.
+table there are those of every mpicc in PATH, and those that mutirao was built for by `mutirao doctor --build`.
 Everything else asks by name.
 """
 
@@ -113,6 +113,12 @@ class Mpi:
     def built(self) -> bool:
         """Is there a library of ours that fits?"""
         return self.about.fits
+
+    @property
+    def missing(self) -> str:
+        """What is said where none fits."""
+        build = f"mutirao doctor --build {self.wrapper or 'PATH'}"
+        return f"no library for {self.title} ({self.library}): {build} builds one"
 
     def program(self, name: str) -> Path:
         """A program of bench/ or tests/mpi for this MPI."""

@@ -15,11 +15,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from mutirao.base.errors import Failure
 
@@ -28,7 +26,6 @@ _SECONDS_TO_END = 3.0
 _SECONDS_UNTIL_GONE = 20.0  # killed, a process first gives its memory back, and some have gigabytes
 _LINES_OF_ERROR = 20
 
-Result = TypeVar("Result")
 Starter = Callable[..., subprocess.Popen]
 
 
@@ -67,7 +64,7 @@ def run_marked(start: Starter, mark: dict[str, str], capture: bool,
             seconds = time.monotonic() - begin
         finally:
             watchdog.cancel()
-            with _uninterrupted():
+            with uninterrupted():
                 _end(process, mark)
                 if process.returncode:
                     remove_orphaned_segments(began)
@@ -107,12 +104,12 @@ def _end(process: subprocess.Popen, mark: dict[str, str]) -> None:
             process.wait(_SECONDS_TO_END)
         except subprocess.TimeoutExpired:
             process.kill()
-    ending.update(_kill_marked(mark))
+    ending.update(kill_marked(mark))
     process.wait()
     _wait_until_gone(ending)
 
 
-def _kill_marked(mark: dict[str, str]) -> set[int]:
+def kill_marked(mark: dict[str, str]) -> set[int]:
     killed = set()
     # What is killed may have started something between our look and its end.
     while pids := _marked_processes(mark):
@@ -147,79 +144,8 @@ def ended_with(mark: dict[str, str]) -> Iterator[None]:
     try:
         yield
     finally:
-        with _uninterrupted():
-            _wait_until_gone(_kill_marked(mark))
-
-
-class NotBegun(Exception):
-    """Of a work for which there was no more time."""
-
-
-class Room:
-    """So much of something, of which at most `at_once` works that go on side by side each take a part. The
-    largest part that fits is next; what takes more than there is goes on alone."""
-
-    def __init__(self, at_once: int, whole: float = 0):
-        self._places, self._whole, self._free = at_once, whole, whole
-        self._waiting: list[float] = []
-        self._closed = False
-        self._changed = threading.Condition()
-
-    @contextmanager
-    def taken(self, part: float = 0):
-        part = min(part, self._whole)
-        with self._changed:
-            self._waiting.append(part)
-            self._changed.wait_for(lambda: self._closed or self._is_next(part))
-            self._waiting.remove(part)
-            if self._closed:
-                raise NotBegun
-            self._take(1, part)
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._take(-1, -part)
-
-    def close(self) -> None:
-        """Nothing begins any more."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
-
-    def _is_next(self, part: float) -> bool:
-        return self._places > 0 and part == max((each for each in self._waiting if each <= self._free),
-                                                default=None)
-
-    def _take(self, places: int, part: float) -> None:
-        self._places -= places
-        self._free -= part
-        self._changed.notify_all()
-
-
-@contextmanager
-def side_by_side(works: Sequence[Callable[[dict[str, str]], Result]], room: Room,
-                 parts: Sequence[float] | None = None) -> Iterator[list[Future[Result]]]:
-    """Runs the works as there is room for their parts, each with a mark of its own for the program that it
-    starts; none lasts longer than this."""
-    marks = [new_mark() for _ in works]
-
-    def run(work: Callable[[dict[str, str]], Result], mark: dict[str, str], part: float) -> Result:
-        with room.taken(part):
-            return work(mark)
-
-    with ThreadPoolExecutor(max(len(works), 1)) as pool:
-        futures = [pool.submit(run, *each) for each in zip(works, marks, parts or [0] * len(works), strict=True)]
-        try:
-            yield futures
-        finally:
-            with _uninterrupted():
-                room.close()
-                while running := [mark for mark, future in zip(marks, futures, strict=True)
-                                  if not future.done()]:
-                    for mark in running:
-                        _kill_marked(mark)
-                    time.sleep(0.01)
+        with uninterrupted():
+            _wait_until_gone(kill_marked(mark))
 
 
 def _marked_processes(mark: dict[str, str]) -> list[int]:
@@ -237,7 +163,7 @@ def _marked_processes(mark: dict[str, str]) -> list[int]:
 
 
 @contextmanager
-def _uninterrupted():
+def uninterrupted():
     """A second Ctrl-C must not stop the tidying up."""
     signals = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)

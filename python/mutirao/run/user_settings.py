@@ -55,6 +55,11 @@ def settings_given(assignments: Sequence[str], file: Path = Path(SETTINGS_FILE),
     return given
 
 
+def add_settings(parser, but: str = "") -> None:
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="assignments",
+                        help=f"a setting (mutirao show settings lists them){but}")
+
+
 def files_named(settings: Mapping[str, str]) -> dict[str, str]:
     """By the settings that name a file, where they do."""
     return {name: settings[name] for name in _FILES

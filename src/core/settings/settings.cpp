@@ -1,4 +1,4 @@
-// The table of settings. A new one is one row here; the parser and `mutirao settings`
+// The table of settings. A new one is one row here; the parser and `mutirao show settings`
 // follow. Every error depends on the text alone and the first one is found in a
 // fixed order, so that all ranks say the same and none goes on alone.
 #include "core/settings/settings.h"
@@ -86,7 +86,7 @@ std::vector<SettingRow> algorithm_rows() {
     for (const CollectiveRow& row : collectives) {
         rows.push_back({row.name, "algorithm", automatic, "",
                         "The algorithm for every call of this collective, as "
-                        "NAME[:KEY=VALUE,...] (see `mutirao algorithms`); auto: the one predicted "
+                        "NAME[:KEY=VALUE,...] (see `mutirao show algorithms`); auto: the one predicted "
                         "to be the fastest on the measured network.",
                         [collective = row.collective](Settings& settings, std::string_view text) {
                             return assign_algorithm(settings, collective, text);

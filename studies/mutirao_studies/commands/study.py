@@ -9,15 +9,15 @@ from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import note, print_json
-from mutirao.base.user_files import make_folder
 from mutirao.cli.studies import COMMANDS
 from mutirao.lab.named_networks import load_network
 from mutirao.lab.network import HostNetwork
-from mutirao.pages.html import Page, write_files
+from mutirao.pages.html import Page
 from mutirao.run.mpis import KNOWN, Mpi, find_mpi, found_mpis
 from mutirao.run.user_settings import checked_settings
 from mutirao_studies import report
 from mutirao_studies.loops import loops, loops_page
+from mutirao_studies.page_parts import make_folder, write_files
 from mutirao_studies.paper_000 import (
     agents,
     agents_page,

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import working
 from mutirao.base.progress import Steps, steps
+from mutirao.base.tables import Table
 from mutirao.base.units import counted
 from mutirao.explain.saved import total_of
 from mutirao.lab.lab import Lab, verify_run
 from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.intervals import Ratio, ratio_of_pairs
-from mutirao.pages.compact_table import Table
 from mutirao.run.launch import launch
 from mutirao.run.mpis import Mpi, find_mpi
 from mutirao.run.processes import failure_of

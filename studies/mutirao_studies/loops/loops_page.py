@@ -1,10 +1,11 @@
 """`study loops` as one HTML page that needs nothing beside itself."""
 
-from mutirao.pages.html import Page, how_made, judged, listed, section, titled_table
+from mutirao.pages.html import Page, judged, listed, section
 from mutirao.pages.html import table as html_table
 from mutirao_studies.account import command_of
 from mutirao_studies.chart import Bar, Group, bar_chart
 from mutirao_studies.loops.loops import BAR, DEFAULT, KNOWN, NATIVE, WARM, drawn_lines, remarks, table
+from mutirao_studies.page_parts import how_made, titled_table
 
 _STYLES = {NATIVE: "a0", DEFAULT: "a5", WARM: "a4", KNOWN: "a3"}
 

@@ -4,17 +4,17 @@ import statistics
 import textwrap
 import time
 
-from mutirao.agent.standing_agents import StandingAgents
 from mutirao.base.errors import Failure
 from mutirao.base.output import working
 from mutirao.base.progress import Steps, steps
+from mutirao.base.tables import Table
 from mutirao.lab.lab import Lab
 from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.measure import Contender
-from mutirao.pages.compact_table import Table
 from mutirao.run.mpis import Mpi
 from mutirao.run.processes import failure_of
 from mutirao_studies.paper_000.changing_network import six_gateways
+from mutirao_studies.paper_000.standing_agents import StandingAgents
 
 STUDY = "agents"
 SETTLE_S, WINDOW_S, QUICK_WINDOW_S = 15.0, 60.0, 10.0

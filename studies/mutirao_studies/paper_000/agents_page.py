@@ -3,9 +3,10 @@
 import statistics
 
 from mutirao.measure.circumstances import busy_remarks
-from mutirao.pages.html import Page, how_made, judged, legend, listed, section, table, titled_table
+from mutirao.pages.html import Page, judged, legend, listed, section, table
 from mutirao_studies.account import command_of
 from mutirao_studies.chart import Bar, Group, bar_chart
+from mutirao_studies.page_parts import how_made, titled_table
 from mutirao_studies.paper_000.agents import COSTS, costs_table, jobs_table
 
 _START = {"twin_ms": ("making the communicator", "a0"),

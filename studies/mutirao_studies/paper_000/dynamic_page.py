@@ -5,23 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from mutirao.pages.drawing import tree
-from mutirao.pages.html import (
-    Page,
-    beside_paper,
-    details,
-    how_made,
-    left_out_lines,
-    legend,
-    listed,
-    section,
-    sections,
-    soft,
-    table,
-    wide_table,
-)
-from mutirao.pages.line_chart import NUMBERS, Line, Point, axis_text, line_chart
+from mutirao.pages.html import Page, details, filled, legend, listed, section, soft, table, wide_table
 from mutirao_studies.chart import Bar, Group, dot_chart
+from mutirao_studies.line_chart import NUMBERS, Line, Point, axis_text, line_chart
+from mutirao_studies.page_parts import beside_paper, how_made, left_out_lines
+from mutirao_studies.paper_000.drawing import tree
 from mutirao_studies.paper_000.dynamic_tables import (
     COMPARED,
     HEADS,
@@ -44,7 +32,7 @@ def make_page(result: dict) -> Page:
             " far better. A fixed tree suffers to the end; a tree that follows the network does not, if"
             " following costs less than it saves.")
     made = how_made(result, f"{network['tcp']} TCP", f"medians of {result['repeat']}", result["mpi_title"])
-    its_sections = sections(
+    its_sections = filled(
         Path(__file__).with_name("dynamic_page.html"), changes=_changes(network), inside=f"{network['inside_ms']:g}",
         behind=f"{network['behind_ms']:g}",
         figures="".join(_figure(result, figure) for figure in result["figures"]),

@@ -2,8 +2,8 @@
 
 import textwrap
 
+from mutirao.base.tables import BEST, text_table
 from mutirao.measure.circumstances import busy_remarks
-from mutirao.pages.compact_table import BEST, compact_table
 from mutirao_studies.paper_000.paper_000 import COLUMNS
 
 HEADS = ("seconds", *COLUMNS)
@@ -19,7 +19,7 @@ def print_tables(result: dict) -> None:
         print(_figure(result, figure) + "\n")
         rows = comparisons(result, figure)
         if rows:
-            print(compact_table(COMPARED, rows, f"Figure {figure['number']}: what can be compared")
+            print(text_table(COMPARED, rows, f"Figure {figure['number']}: what can be compared")
                   + "\n")
         for line in [*tree_lines(figure), *taken_up_lines(figure)]:
             print(textwrap.fill(line, 80))
@@ -65,7 +65,7 @@ def _figure(result: dict, figure: dict) -> str:
     rows = figure_rows(result, figure)
     styles = {number: BEST for number, row in enumerate(rows) if row[0] == "mutirao's default"}
     title = "\n".join([figure_title(figure), *change_lines(figure)])
-    return compact_table(HEADS, rows, title, styles)
+    return text_table(HEADS, rows, title, styles)
 
 
 def comparisons(result: dict, figure: dict) -> list[tuple[str, str, str]]:

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 
 from mutirao.base.output import working
 from mutirao.base.progress import steps
+from mutirao.base.tables import Table
 from mutirao.lab.lab import Lab
 from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.measure import Contender
-from mutirao.pages.compact_table import Table
 from mutirao.run.mpis import Mpi
 from mutirao_studies.account import with_settings
 from mutirao_studies.paper_000.changing_network import six_gateways

@@ -2,9 +2,10 @@
 
 from mutirao.base.units import counted
 from mutirao.measure.circumstances import busy_remarks
-from mutirao.pages.html import Page, how_made, judged, section, table, titled_table
+from mutirao.pages.html import Page, judged, section, table
 from mutirao_studies.account import command_of, with_settings
 from mutirao_studies.chart import Bar, Group, bar_chart
+from mutirao_studies.page_parts import how_made, titled_table
 from mutirao_studies.paper_000.overhead import MODES, pairs_table
 
 _TITLES = {"auto": "adaptation on", "off": "adaptation off"}

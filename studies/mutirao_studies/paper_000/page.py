@@ -5,9 +5,10 @@ from html import escape
 from pathlib import Path
 
 from mutirao.base.units import counted, duration
-from mutirao.pages.drawing import tree, world_map
-from mutirao.pages.html import Page, how_made, left_out_lines, legend, listed, sections, table, write_files
+from mutirao.pages.html import Page, filled, legend, listed, table
 from mutirao_studies.chart import Bar, Group, bar_chart
+from mutirao_studies.page_parts import how_made, left_out_lines, write_files
+from mutirao_studies.paper_000.drawing import tree, world_map
 from mutirao_studies.paper_000.tables import (
     COMPARISON,
     START,
@@ -43,7 +44,7 @@ def write_demo(result: dict, folder: Path) -> list[Path]:
 
 def make_page(result: dict, pictures: Mapping[str, str]) -> Page:
     """`pictures` are the core's drawings of the shapes, by key."""
-    return _page(result, _one_broadcast(result) + sections(
+    return _page(result, _one_broadcast(result) + filled(
         Path(__file__).with_name("page.html"), root=result["root"], consecutive=_consecutive(result),
         citation=escape(result["paper"]["citation"]), **_beside_paper(result),
         differences=listed(result["paper"]["differences"]),
@@ -68,7 +69,7 @@ def _page(result: dict, its_sections: str) -> Page:
 
 def _one_broadcast(result: dict) -> str:
     """What the demo shows too: the network, and single broadcasts."""
-    return sections(
+    return filled(
         Path(__file__).with_name("demo_page.html"), root=result["root"], map=world_map(result["network"]),
         latencies=_latencies(result["network"]), one_shot=_one_shot(result),
         one_shot_table=_one_shot_table(result), choice=escape(choice_line(result)),

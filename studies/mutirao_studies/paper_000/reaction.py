@@ -27,12 +27,12 @@ from typing import Any
 from mutirao.base.errors import Failure
 from mutirao.base.output import working
 from mutirao.base.progress import steps
+from mutirao.base.tables import Table
 from mutirao.base.units import counted
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.measure import Contender
-from mutirao.pages.compact_table import Table
 from mutirao.run.mpis import Mpi
 from mutirao_studies.account import with_settings
 from mutirao_studies.paper_000.changing_network import LabChange, after, before, make, six_gateways

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from mutirao.measure.circumstances import busy_remarks
-from mutirao.pages.html import Page, how_made, judged, legend, section, soft, table, titled_table
-from mutirao.pages.line_chart import SECONDS, Line, Point, line_chart
+from mutirao.pages.html import Page, judged, legend, section, soft, table
 from mutirao_studies.account import command_of, with_settings
 from mutirao_studies.chart import Bar, Group, bar_chart
+from mutirao_studies.line_chart import SECONDS, Line, Point, line_chart
+from mutirao_studies.page_parts import how_made, titled_table
 from mutirao_studies.paper_000.reaction import (
     RECOVERS,
     WORSE,

@@ -17,20 +17,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 
-from mutirao.agent.standing_agents import StandingAgents
 from mutirao.base.errors import Failure
 from mutirao.base.output import working
 from mutirao.base.progress import Steps, steps
+from mutirao.base.tables import Table
 from mutirao.base.units import counted
 from mutirao.lab.lab import Lab
 from mutirao.lab.named_networks import load_preset
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.measure import Contender, Measurement, Point, check_handled, check_points
-from mutirao.pages.compact_table import Table
 from mutirao.run.mpis import Mpi
 from mutirao.run.processes import Finished, failure_of
 from mutirao_studies.account import with_settings
+from mutirao_studies.paper_000.standing_agents import StandingAgents
 
 STUDY = "start"
 PROGRAM = "start"

@@ -1,8 +1,9 @@
 """`study start` as one HTML page that needs nothing beside itself."""
 
-from mutirao.pages.html import Page, how_made, judged, section, table, titled_table
+from mutirao.pages.html import Page, judged, section, table
 from mutirao_studies.account import command_of, with_settings
 from mutirao_studies.chart import Bar, Group, bar_chart
+from mutirao_studies.page_parts import how_made, titled_table
 from mutirao_studies.paper_000.start import NATIVE, NETWORK, OURS, remarks, summary, tables
 
 _HEADINGS = ("The first broadcast", "The whole job", "Until broadcasts are good")

@@ -3,9 +3,9 @@
 import textwrap
 from collections.abc import Sequence
 
+from mutirao.base.tables import BEST, BOUND, text_table
 from mutirao.base.units import counted, duration
 from mutirao.measure.circumstances import busy_remarks
-from mutirao.pages.compact_table import BEST, BOUND, compact_table
 
 _STYLES = {"physical bound": BOUND, "mutirao's choice": BEST}
 COMPARISON = ("", "source", "broadcasts", "paper", "here")
@@ -93,7 +93,7 @@ def remarks(result: dict) -> list[str]:
 
 def _print(columns: Sequence[str], rows: Sequence[Sequence], title: str) -> None:
     styles = {number: _STYLES[row[0]] for number, row in enumerate(rows) if row[0] in _STYLES}
-    print(compact_table(columns, rows, title, styles) + "\n")
+    print(text_table(columns, rows, title, styles) + "\n")
 
 
 def _one_shot(result: dict) -> None:

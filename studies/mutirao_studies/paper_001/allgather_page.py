@@ -4,20 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mutirao.base.units import size
-from mutirao.pages.html import (
-    Page,
-    beside_paper,
-    how_made,
-    judged,
-    legend,
-    listed,
-    section,
-    sections,
-    soft,
-    table,
-    wide_table,
-)
-from mutirao.pages.line_chart import Line, Point, line_chart
+from mutirao.pages.html import Page, filled, judged, legend, listed, section, soft, table, wide_table
+from mutirao_studies.line_chart import Line, Point, line_chart
+from mutirao_studies.page_parts import beside_paper, how_made
 from mutirao_studies.paper_001.allgather_cells import Cell, bars, cells_of, verdicts
 from mutirao_studies.paper_001.allgather_tables import (
     CELL_HEADS,
@@ -47,7 +36,7 @@ def make_page(result: dict) -> Page:
     cells = cells_of(result)
     lead = ("Paper 001 timed Open MPI's algorithms for MPI_Allgather one by one, and saw which of them its"
             " fixed rule picks. The same here, with mutirao's catalogue and its choice beside them.")
-    its_sections = sections(
+    its_sections = filled(
         Path(__file__).with_name("allgather_page.html"),
         simulated="\n".join(_simulated(ranks, own) for ranks, own in by_ranks(cells).items()),
         verdicts=table(["statement", "the paper's table", "here, simulated"],

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from mutirao.base.errors import Failure
 from mutirao.base.progress import Steps
 from mutirao.base.units import counted, size
-from mutirao.run.processes import Room, side_by_side
 from mutirao_studies.account import LeftOut
 from mutirao_studies.paper_001 import allgather_model
 from mutirao_studies.paper_001.paper_001 import ALGORITHMS, Algorithm, runs_with
+from mutirao_studies.paper_001.side_by_side import Room, side_by_side
 
 _NATIVE = "native"
 _RULE = "ompi"  # as SMPI calls Open MPI's

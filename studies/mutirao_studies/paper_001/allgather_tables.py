@@ -3,11 +3,11 @@
 import textwrap
 from collections.abc import Mapping, Sequence
 
+from mutirao.base.tables import text_table
 from mutirao.base.units import ratio, size
 from mutirao.catalogue.predicted import OWN_CHOICE
 from mutirao.measure.circumstances import busy_remarks
-from mutirao.pages.compact_table import compact_table
-from mutirao.pages.html import left_out_lines
+from mutirao_studies.page_parts import left_out_lines
 from mutirao_studies.paper_001.allgather_cells import NEAR_BEST, Cell, bars, cells_of, verdicts
 from mutirao_studies.paper_001.paper_001 import ALGORITHMS, RULE, table_1_us
 
@@ -152,14 +152,14 @@ def print_tables(result: dict) -> None:
     if not cells:
         for ranks in dict.fromkeys(cell["ranks"] for cell in result["predicted"]):
             rows = predicted_rows(result, ranks)
-            print(compact_table(heads(list(rows[0][1])), [
+            print(text_table(heads(list(rows[0][1])), [
                 [name, *map(milliseconds, row.values())] for name, row in rows],
                 f"{ranks} processes, predicted") + "\n")
     if rows := prediction_rows(result):
-        print(compact_table(PREDICTION_HEADS, rows, "mutirao's predictor beside the simulator") + "\n")
+        print(text_table(PREDICTION_HEADS, rows, "mutirao's predictor beside the simulator") + "\n")
     for place in result["places"]:
         columns, rows = place_rows(place)
-        print(compact_table(columns, rows, place_title(place)) + "\n")
+        print(text_table(columns, rows, place_title(place)) + "\n")
     for verdict in verdicts(cells):
         _say(f"{verdict.statement} The paper's table: {verdict.paper}. Here: {verdict.here}.")
     for line in [*bar_lines(result), *remarks(result)]:
@@ -171,7 +171,7 @@ def _print(title: str, lengths: Sequence[int], rows: Sequence[tuple[str, Mapping
     found = extremes(rows)
     text = [[short(name), *(milliseconds(row[length]) + marks.get(found.get((name, length), ""), "")
                             for length in lengths)] for name, row in rows]
-    print(compact_table(heads(lengths), text, title) + "\n")
+    print(text_table(heads(lengths), text, title) + "\n")
 
 
 def _say(line: str) -> None:

@@ -5,19 +5,9 @@ from pathlib import Path
 
 from mutirao.base.errors import Failure
 from mutirao.base.units import counted
-from mutirao.pages.html import (
-    Page,
-    beside_paper,
-    how_made,
-    listed,
-    section,
-    sections,
-    soft,
-    table,
-    wide_table,
-    write_files,
-)
+from mutirao.pages.html import Page, filled, listed, section, soft, table, wide_table
 from mutirao_studies.chart import Bar, Group, bar_chart
+from mutirao_studies.page_parts import beside_paper, how_made, write_files
 from mutirao_studies.paper_002.interfaces_statements import verdicts
 from mutirao_studies.paper_002.interfaces_tables import (
     KILLED_COLUMNS,
@@ -60,7 +50,7 @@ def make_page(result: dict) -> Page:
     made = how_made(result, place(result), f"medians of {counted(plan['repeat'], 'run')}",
                     f"at most {plan['iterations']} iterations a point")
     rows = table_2_rows(result)
-    its_sections = sections(
+    its_sections = filled(
         Path(__file__).with_name("interfaces_page.html"), points=plan["points"],
         figures="\n".join(_figure(result, number, side) for number, side in figures(result)),
         figure_7=_figure_7(result), verdicts=_verdicts(result),

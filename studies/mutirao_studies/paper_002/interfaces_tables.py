@@ -4,8 +4,8 @@ import statistics
 import textwrap
 from collections.abc import Sequence
 
+from mutirao.base.tables import BEST, text_table
 from mutirao.measure.circumstances import busy_remarks
-from mutirao.pages.compact_table import BEST, compact_table
 from mutirao_studies.paper_002.interfaces_statements import verdicts
 from mutirao_studies.paper_002.paper_002 import FIGURES, TABLE_2_SIDE, TABLE_2_WORKERS
 
@@ -18,17 +18,17 @@ def print_tables(result: dict) -> None:
     for number, side in figures(result):
         columns, rows = figure_rows(result, side)
         best = min((row for row in rows), key=lambda row: sum(map(float, filter(None, row[1:]))))
-        print(compact_table(columns, rows, f"Figure {number}: return time in s, messages of"
+        print(text_table(columns, rows, f"Figure {number}: return time in s, messages of"
                             f" {message_bytes(result, side)} bytes", {rows.index(best): BEST}) + "\n")
     if rows := table_2_rows(result):
-        print(compact_table(TABLE_2_COLUMNS, rows, "Table 2: what a worker of"
+        print(text_table(TABLE_2_COLUMNS, rows, "Table 2: what a worker of"
                             f" {TABLE_2_WORKERS} computed, on an average; sides of"
                             f" {TABLE_2_SIDE}") + "\n")
     columns, rows = launch_rows(result)
-    print(compact_table(columns, rows, "Launching and ending, s, by workers") + "\n")
+    print(text_table(columns, rows, "Launching and ending, s, by workers") + "\n")
     columns, rows = traffic_rows(result)
-    print(compact_table(columns, rows, "What crosses a transport, the same on all") + "\n")
-    print(compact_table(KILLED_COLUMNS, killed_rows(result), "When a worker is killed") + "\n")
+    print(text_table(columns, rows, "What crosses a transport, the same on all") + "\n")
+    print(text_table(KILLED_COLUMNS, killed_rows(result), "When a worker is killed") + "\n")
     for verdict in verdicts(result):
         _print_wrapped(f"{verdict.source}: {verdict.statement} Here: {verdict.holds}."
                        + (f" {verdict.here}." if verdict.here else ""))

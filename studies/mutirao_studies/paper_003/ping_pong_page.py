@@ -5,20 +5,9 @@ from html import escape
 from pathlib import Path
 
 from mutirao.base.units import size
-from mutirao.pages.html import (
-    Page,
-    beside_paper,
-    how_made,
-    left_out_lines,
-    legend,
-    listed,
-    section,
-    sections,
-    soft,
-    table,
-    wide_table,
-)
-from mutirao.pages.line_chart import Line, Point, line_chart
+from mutirao.pages.html import Page, filled, legend, listed, section, soft, table, wide_table
+from mutirao_studies.line_chart import Line, Point, line_chart
+from mutirao_studies.page_parts import beside_paper, how_made, left_out_lines
 from mutirao_studies.paper_003.paper_003 import CITATION, CLAIMS, DIFFERENCES, SET_UP
 from mutirao_studies.paper_003.ping_pong_causes import CABLE
 from mutirao_studies.paper_003.ping_pong_tables import (
@@ -53,7 +42,7 @@ _CHARTS = (("MPICH 5", ("mpich-5",)), ("Open MPI 5", ("openmpi-5",)), ("Intel MP
 def make_page(result: dict) -> Page:
     lead = (f"Two ranks send a message to and fro, in C, Java and Python. Times are {how_many(result)},"
             f" halved; the band around a line is {_BANDS[result['rounds'] > 1]}.")
-    its_sections = sections(
+    its_sections = filled(
         Path(__file__).with_name("ping_pong_page.html"),
         situations="\n".join(_situation(result, each) for each in result["situations"]),
         claims=listed(claim_lines(result)), first=_first(result),

@@ -4,10 +4,10 @@ import textwrap
 from collections.abc import Sequence
 from statistics import median
 
+from mutirao.base.tables import text_table
 from mutirao.base.units import rate, size
 from mutirao.measure.circumstances import busy_remarks
-from mutirao.pages.compact_table import compact_table
-from mutirao.pages.html import left_out_lines
+from mutirao_studies.page_parts import left_out_lines
 from mutirao_studies.paper_003.paper_003 import CLAIMS, FIRST, Claim
 from mutirao_studies.paper_003.ping_pong_causes import ONE_HOST
 from mutirao_studies.paper_003.ping_pong_times import Ratio, ratios
@@ -157,18 +157,18 @@ def copy_lines(result: dict) -> list[str]:
 
 def print_tables(result: dict) -> None:
     for situation in result["situations"]:
-        print(compact_table(time_heads(result), time_rows(result, situation),
+        print(text_table(time_heads(result), time_rows(result, situation),
                             f"{situation['title']}: {how_many(result)}, halved") + "\n")
         if rows := ratio_rows(situation):
-            print(compact_table(RATIO_HEADS, rows, situation["title"]) + "\n")
+            print(text_table(RATIO_HEADS, rows, situation["title"]) + "\n")
     _print_lines(claim_lines(result))
     for situation in result["situations"][:1]:
-        print(compact_table(FIRST_HEADS, first_rows(situation), situation["title"]))
+        print(text_table(FIRST_HEADS, first_rows(situation), situation["title"]))
     _print_lines([first_remark()])
     for title, heads, rows in cause_tables(result):
-        print(compact_table(heads, rows, textwrap.fill(title, 80)) + "\n")
+        print(text_table(heads, rows, textwrap.fill(title, 80)) + "\n")
     if result["counts"]:
-        print(compact_table(COUNT_HEADS, count_rows(result),
+        print(text_table(COUNT_HEADS, count_rows(result),
                             "System calls of both ranks and packets, two hosts, no limit") + "\n")
     _print_lines(copy_lines(result))
     _print_lines([*left_out_lines(result), *remarks(result)])

@@ -4,7 +4,8 @@ import time
 from pathlib import Path
 
 from mutirao.agent import agent
-from mutirao.base.output import print_json, print_table
+from mutirao.base.output import print_json, tell
+from mutirao.base.tables import print_table
 from mutirao.base.units import duration
 
 # What is handed on to mutirao-agent run as it is.
@@ -58,19 +59,14 @@ def start(arguments) -> int:
         if value is not None:
             words += [option, str(Path(value).resolve()) if option == "--series" else value]
     found = agent.start(words, arguments.name)
-    if arguments.json:
-        print_json({"name": found["name"], "pid": found["pid"], "self": found["self"]})
-    else:
-        print(f"agent of host {found['self']} of {found['host_count']} runs, pid {found['pid']}")
+    tell(arguments.json, {"name": found["name"], "pid": found["pid"], "self": found["self"]},
+         f"agent of host {found['self']} of {found['host_count']} runs, pid {found['pid']}")
     return 0
 
 
 def stop(arguments) -> int:
     pid = agent.stop(arguments.name)
-    if arguments.json:
-        print_json({"stopped": pid})
-    else:
-        print(f"agent with pid {pid} has ended")
+    tell(arguments.json, {"stopped": pid}, f"agent with pid {pid} has ended")
     return 0
 
 
@@ -87,10 +83,7 @@ def status(arguments) -> int:
 
 def key(arguments) -> int:
     agent.make_key(arguments.file)
-    if arguments.json:
-        print_json({"file": str(arguments.file)})
-    else:
-        print(f"{arguments.file}: copy it to all hosts, with mode 600")
+    tell(arguments.json, {"file": str(arguments.file)}, f"{arguments.file}: copy it to all hosts, with mode 600")
     return 0
 
 

@@ -1,14 +1,15 @@
-"""`mutirao bench`: algorithms measured side by side, against physics, native and prediction."""
+"""`mutirao bench`: algorithms measured side by side, against physics, native and prediction; on request only predicted,
+or the choice between them judged, or the whole library."""
 
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import print_json
-from mutirao.base.progress import steps
+from mutirao.base.output import print_json, tell
+from mutirao.base.tables import BEST, BOUND, text_table
 from mutirao.base.units import counted, ms, ratio
-from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.catalogue.collectives import COLLECTIVES, Collective
 from mutirao.catalogue.predicted import (
     NATIVE,
     OWN_CHOICE,
@@ -16,20 +17,19 @@ from mutirao.catalogue.predicted import (
     bests_to_dict,
     predict_all,
     predict_every_collective,
-    print_predictions,
 )
 from mutirao.lab.named_networks import load_network
-from mutirao.lab.network import HostNetwork
-from mutirao.measure.choice_command import CHOICE_REPEAT, add_choice, refuse_without_choice, run_choice
+from mutirao.measure.campaign import campaign_in
+from mutirao.measure.choice_command import CHOICE_REPEAT, add_choice, run_choice
 from mutirao.measure.circumstances import Circumstances, busy_remarks
-from mutirao.measure.measure import Contender, Measurement, Point, Workload, measure
+from mutirao.measure.guidelines_command import DEFAULT_BYTES as GUIDELINES_BYTES
+from mutirao.measure.guidelines_command import add_guidelines, run_guidelines
+from mutirao.measure.measure import Contender, Measurement, Point, Workload
 from mutirao.measure.words import (
-    ALL,
     DEFAULT_BYTES,
     REPEAT,
-    Place,
     add_place,
-    add_settings,
+    add_settling,
     check_counts,
     lengths_of,
     parse_only,
@@ -39,115 +39,132 @@ from mutirao.measure.words import (
     rank_count,
     roots_of,
 )
-from mutirao.pages.compact_table import BEST, BOUND, compact_table
 from mutirao.run.mpis import Mpi
-from mutirao.run.user_settings import gather_settings
+from mutirao.run.user_settings import add_settings, gather_settings
 
 MOST_PAUSE_S = 1000
 # Closer than this two algorithms count as equally fast.
 EQUALLY_FAST = 1.01
+_ALL = "all"
+# The ways to measure that options go with which do not go with all; None: neither judged nor predicted.
+_GOES_WITH = {
+    "only": (None, "--predicted", "--choice"), "roots": (None, "--predicted", "--choice"),
+    "consecutive": (None,), "pause_s": (None,), "repeat": (None, "--choice", "--guidelines"),
+    "tcp": (None, "--choice", "--guidelines"), "mpi": (None, "--choice", "--guidelines"),
+    "assignments": (None, "--choice", "--guidelines"),
+    "late_us": ("--choice",), "late_changes": ("--choice",), "contenders": ("--guidelines",),
+    **dict.fromkeys(("rounds", "settle_calls", "settle_s"), ("--choice", "--guidelines"))}
+_OPTIONS = {"assignments": "--set", "contenders": "--with"}
 
 
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser("bench", parents=[common],
-                                   help="measure a collective's algorithms against each other and"
-                                   " the native one")
-    parser.add_argument("collective", choices=[*COLLECTIVES, ALL],
-                        help="all: with --predicted the best of each against its lower bound, or with"
-                        " --choice")
+                                   help="measure a collective's algorithms against each other and the"
+                                   " native one; judge mutirao's choice, or the library by itself")
+    parser.add_argument("collectives", nargs="*", choices=[*COLLECTIVES, _ALL], default=_ALL,
+                        metavar="COLLECTIVE",
+                        help=f"one, or with --predicted, --choice and --guidelines several; {_ALL} of them:"
+                        f" {', '.join(COLLECTIVES)}")
     parser.add_argument("--bytes", metavar="B,...",
                         help="of the message, or of one block where there is one for every rank;"
-                        " for example 24,64KiB,1MiB; default: 24")
-    parser.add_argument("--roots", default="0", metavar="R,...|sites|all",
+                        f" for example 24,64KiB,1MiB; default: {DEFAULT_BYTES}, with --guidelines {GUIDELINES_BYTES}")
+    parser.add_argument("--roots", metavar="R,...|sites|all",
                         help="ranks; sites: one of each; default: 0")
-    parser.add_argument("--predicted", action="store_true",
-                        help="run nothing; predict all algorithms on the network of --lab")
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--predicted", action="store_const", dest="way", const="--predicted",
+                     help="run nothing; predict all algorithms on the network of --lab; of several collectives the"
+                     " best of each against its lower bound")
+    add_choice(way, parser)
+    add_guidelines(way, parser)
     parser.add_argument("--only", action="append", metavar="NAME,...|all",
                         help="algorithms with their parameters, native, and auto, mutirao's own"
                         " choice, which is also what predicts; all: every algorithm, in one"
                         " piece; default: native,auto")
     add_place(parser)
     parser.add_argument("--repeat", type=int, metavar="K",
-                        help=f"default: {REPEAT}, with --choice on real hosts {CHOICE_REPEAT}")
-    parser.add_argument("--consecutive", type=int, default=1, metavar="K",
+                        help=f"default: {REPEAT}; on real hosts with --choice {CHOICE_REPEAT}, with --guidelines 20")
+    parser.add_argument("--consecutive", type=int, metavar="K",
                         help="time so many calls in a row; default: 1")
-    parser.add_argument("--pause-s", type=float, default=0.0, metavar="S",
+    parser.add_argument("--pause-s", type=float, metavar="S",
                         help="before each measurement send nothing for so long, as TCP takes to forget"
                         " how much a connection carried; default: 0")
-    add_settings(parser, "start=wait unless it is set")
-    add_choice(parser)
+    add_settings(parser, "; start=wait unless it is set")
+    add_settling(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments) -> int:
-    if arguments.predicted:
-        return _run_predicted(arguments)
-    if arguments.choice:
-        return run_choice(arguments)
-    if arguments.collective == ALL:
-        raise UsageError("all collectives at once can only be predicted (--predicted), or their"
-                         " choice be judged (--choice)")
-    refuse_without_choice(arguments)
-    collective = COLLECTIVES[arguments.collective]
+    _check_options(arguments)
+    named = COLLECTIVES if _ALL in arguments.collectives else dict.fromkeys(arguments.collectives)
+    collectives = [COLLECTIVES[name] for name in named]
+    if arguments.way:
+        ways = {"--predicted": _run_predicted, "--choice": run_choice, "--guidelines": run_guidelines}
+        return ways[arguments.way](arguments, collectives)
+    if len(collectives) > 1:
+        raise UsageError("bench measures one collective at a time: name it, or add --predicted, --choice or"
+                         f" --guidelines (known: {', '.join(COLLECTIVES)})")
+    return _run_side_by_side(arguments, *collectives)
+
+
+def _check_options(arguments) -> None:
+    for name, ways in _GOES_WITH.items():
+        if getattr(arguments, name) not in (None, []) and arguments.way not in ways:
+            option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
+            raise UsageError(f"{option} does not go with {arguments.way}" if arguments.way else
+                             f"{option} needs {' or '.join(ways)}")
+
+
+def _run_side_by_side(arguments, collective: Collective) -> int:
     place = place_of(arguments)
-    ranks = place.ranks
     arguments.repeat = REPEAT if arguments.repeat is None else arguments.repeat
+    arguments.consecutive = 1 if arguments.consecutive is None else arguments.consecutive
     check_counts(arguments, "repeat", "consecutive")
-    if not 0 <= arguments.pause_s <= MOST_PAUSE_S:
-        raise UsageError(f"--pause-s {arguments.pause_s:g}: it takes 0 to {MOST_PAUSE_S}")
+    pause_s = arguments.pause_s or 0.0
+    if not 0 <= pause_s <= MOST_PAUSE_S:
+        raise UsageError(f"--pause-s {pause_s:g}: it takes 0 to {MOST_PAUSE_S}")
     workload = Workload(lengths_of(arguments, collective),
-                        roots_of(arguments, collective, ranks, place.network),
-                        (arguments.consecutive,), arguments.repeat,
-                        pause_ms=round(arguments.pause_s * 1000))
+                        roots_of(arguments, collective, place.ranks, place.network),
+                        (arguments.consecutive,), arguments.repeat, pause_ms=round(pause_s * 1000))
     names = parse_only(arguments.only or [f"{NATIVE},{OWN_CHOICE}"], collective.name)
     contenders = _contenders(place.mpis, names, gather_settings(arguments.assignments),
                              collective.name)
     circumstances = Circumstances("bench", False, [mpi.name for mpi in place.mpis])
-    measurements, failures, described = _measure_all(place, contenders, workload)
+    with campaign_in(place, len(contenders) * workload.points) as campaign:
+        measurements = [done for each in contenders if (done := campaign.measure(each, workload))]
+    if not measurements:
+        raise Failure("nothing could be measured")
     bench = Bench(workload, measurements)
     if arguments.json:
-        print_json({**circumstances.to_dict(), "collective": arguments.collective, "ranks": ranks, **described,
+        print_json({**circumstances.to_dict(), "collective": collective.name, **place.to_dict(),
                     "repeat": workload.repeat, "pause_ms": workload.pause_ms, "measurements": bench.to_list(),
-                    "summary": bench.summary(), "failed": failures})
+                    "summary": bench.summary(), "failed": campaign.failures})
     else:
         bench.print()
         print("".join(f"{line}\n" for line in busy_remarks(circumstances.to_dict())), end="")
-    return 1 if failures else 0
+    return 1 if campaign.failures else 0
 
 
-def _run_predicted(arguments) -> int:
-    given = {"--tcp": arguments.tcp, "--mpi": arguments.mpi, "--set": arguments.assignments,
-             "--choice": arguments.choice, "--pause-s": arguments.pause_s}
-    for name in filter(given.get, given):
-        raise UsageError(f"--predicted runs nothing: {name} has no say in it")
+def _run_predicted(arguments, collectives: Sequence[Collective]) -> int:
     if not arguments.lab:
         raise UsageError("--predicted needs a network: --lab")
+    if arguments.only and len(collectives) > 1:
+        raise UsageError("--only names algorithms of one collective, not of several")
     network = load_network(arguments.lab)
     ranks = rank_count(arguments, network)
-    if arguments.collective == ALL:
-        return _run_all_predicted(arguments, network, ranks)
-    collective = COLLECTIVES[arguments.collective]
-    names = parse_only(arguments.only or [], collective.name)
+    told = {"ranks": ranks, "network": network.name}
+    if len(collectives) > 1:
+        lengths = parse_sizes(DEFAULT_BYTES if arguments.bytes is None else arguments.bytes)
+        bests = predict_every_collective(collectives, network, ranks, lengths,
+                                         parse_roots(arguments.roots or "0", ranks, network))
+        tell(arguments.json, {**told, **bests_to_dict(bests)}, best_table(bests, network.name))
+        return 0
+    [collective] = collectives
     predictions = predict_all(collective, network, ranks, lengths_of(arguments, collective),
-                              roots_of(arguments, collective, ranks, network), names)
-    if arguments.json:
-        print_json({"collective": collective.name, "ranks": ranks, "network": network.name,
-                    "predictions": [each.to_dict() for each in predictions]})
-    else:
-        print_predictions(predictions)
-    return 0
-
-
-def _run_all_predicted(arguments, network: HostNetwork, ranks: int) -> int:
-    if arguments.only:
-        raise UsageError("--only names algorithms of one collective, not of all")
-    lengths = parse_sizes(DEFAULT_BYTES if arguments.bytes is None else arguments.bytes)
-    roots = parse_roots(arguments.roots, ranks, network)
-    predictions = predict_every_collective(network, ranks, lengths, roots)
-    if arguments.json:
-        print_json({"ranks": ranks, "network": network.name, **bests_to_dict(predictions)})
-    else:
-        print(best_table(predictions, network.name))
+                              roots_of(arguments, collective, ranks, network),
+                              parse_only(arguments.only or [], collective.name))
+    tell(arguments.json, {"collective": collective.name, **told,
+                          "predictions": [each.to_dict() for each in predictions]},
+         "\n\n".join(each.table() for each in predictions))
     return 0
 
 
@@ -157,30 +174,6 @@ def _contenders(mpis: Sequence[Mpi], names: Sequence[str],
         raise UsageError(f"the algorithms are named by --only, not by the setting {collective}")
     return [Contender(name, mpi, None if name == NATIVE else {**settings, collective: name},
                       collective) for mpi in mpis for name in names]
-
-
-def _measure_all(place: Place, contenders: Sequence[Contender],
-                 workload: Workload) -> tuple[list[Measurement], list[dict], dict]:
-    """Each contender in a job of its own, all in one lab."""
-    measurements, failures = [], []
-    with place.up() as running, steps(len(contenders) * workload.points) as progress:
-        described = {"network": place.network.name, "tcp": running.tcp} if running else {}
-        for done, contender in enumerate(contenders, start=1):
-            progress.begin(contender.title)
-            try:
-                measurements.append(measure(contender, (workload,), place.ranks, running,
-                                            lambda _point: progress.advance()))
-            except Failure as failure:
-                progress.say(f"left out: {failure}")
-                failures.append({"name": contender.name, "mpi": contender.mpi.name,
-                                 "reason": str(failure)})
-            progress.advance(done * workload.points - progress.done)
-            if measurements and measurements[-1].overruns:
-                progress.say(f"the lab's router was too slow for {measurements[-1].overruns}"
-                             " packets: measure again on a machine with less to do")
-    if not measurements:
-        raise Failure("nothing could be measured")
-    return measurements, failures, described
 
 
 @dataclass(frozen=True)
@@ -311,7 +304,7 @@ def _table(rows: Sequence[Row], title: str) -> str:
     padded = [(*row, *[""] * (len(_COLUMNS) - len(row))) for row in cells]
     ran = [f"{row.name} ran {'natively' if row.ran_natively else row.ran}" for row in rows
            if row.ran_natively or row.ran not in (None, row.name)]
-    return "\n".join([compact_table(_COLUMNS, padded, title, styles), *ran])
+    return "\n".join([text_table(_COLUMNS, padded, title, styles), *ran])
 
 
 def _ranked(rows: Sequence[Row]) -> dict[str, Row]:

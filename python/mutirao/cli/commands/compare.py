@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import note, print_json, print_lines, print_table
+from mutirao.base.output import note, print_json, print_lines
 from mutirao.base.paths import job_folder
 from mutirao.base.progress import Steps, steps
+from mutirao.base.tables import print_table
 from mutirao.base.units import counted
 from mutirao.explain.report_file import keep_for_explain, with_file
 from mutirao.measure.circumstances import Circumstances, busy_remarks
@@ -65,8 +66,7 @@ def run(arguments) -> int:
         raise UsageError(f"--warm: the setting profile is {job.settings['profile']}, which all runs share; leave"
                          " one of them out")
     if not job.mpi.built:
-        raise Failure(f"mutirao is not built for {job.mpi.title} ({job.mpi.library}): run mutirao build --mpicc"
-                      f" {job.mpi.wrapper or 'PATH'}")
+        raise Failure(job.mpi.missing)
     circumstances = Circumstances("compare", False, [job.mpi.name])
     with job.placed() as placed, job_folder() as folder:
         measured = Measured(placed, arguments, Path(folder))

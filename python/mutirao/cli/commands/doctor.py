@@ -1,21 +1,25 @@
-"""`mutirao doctor`: what is installed, which MPIs, can the lab run, what to do about the rest."""
+"""`mutirao doctor`: what is installed, which MPIs, can the lab run, what to do about the rest; and building what is
+missing."""
 
 import os
 import shutil
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from mutirao import __version__
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import print_json, print_table
-from mutirao.base.paths import CORE_TOOL, ENVIRONMENTS, INSTALLED, LIBRARIES, PRELOAD, preloadable
+from mutirao.base.output import print_json
+from mutirao.base.paths import CORE_TOOL, ENVIRONMENTS, INSTALLED, LIBRARIES, PRELOAD, ROOT, preloadable
+from mutirao.base.tables import print_table
 from mutirao.base.units import counted
 from mutirao.catalogue import core_tool
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
 from mutirao.measure import profile
-from mutirao.run.mpis import KNOWN, KnownMpi, found_mpis
+from mutirao.run.mpis import KNOWN, KnownMpi, find_mpi, found_mpis
 
 
 @dataclass
@@ -33,11 +37,16 @@ BUILD_TOOLS = (("g++", "g++"), ("cmake", "cmake"), ("ninja", "ninja-build"))
 
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser("doctor", parents=[common],
-                                   help="say what is installed, what is missing, what to do")
+                                   help="say what is installed, what is missing, what to do; build it")
+    parser.add_argument("--build", nargs="?", action="append", metavar="MPI",
+                        help="build what is missing for every MPI in PATH and those known, in the source folder, and"
+                        " from now on also for that of this compiler wrapper or folder")
     parser.set_defaults(run=run)
 
 
 def run(arguments) -> int:
+    if arguments.build:
+        return _build_all([name for name in arguments.build if name], arguments.json)
     findings = [*_python(), *_build(), *_mpis(), _profile(), _lab()]
     usable = (all(finding.state == "ok" for finding in findings if finding.needed)
               and any(mpi.built for mpi in found_mpis()))
@@ -54,6 +63,19 @@ def run(arguments) -> int:
     print()
     print("mutirao can be used here." if usable else "mutirao cannot be used yet: see what to do.")
     return 0 if usable else 1
+
+
+def _build_all(names: Sequence[str], as_json: bool) -> int:
+    script = ROOT / "scripts" / "build.sh"
+    if not script.is_file():
+        raise Failure("this mutirao is installed: build in its source folder, by doctor --build and make install")
+    wrappers = [word for name in names for word in ("--mpicc", str(find_mpi(_as_path(name)).wrapper))]
+    return subprocess.run([script, *wrappers], stdout=sys.stderr if as_json else None, check=False).returncode
+
+
+def _as_path(name: str) -> str:
+    """What lies in this folder is no name of an MPI library."""
+    return f"./{name}" if "/" not in name and Path(name).exists() else name
 
 
 def _python() -> Iterator[Finding]:
@@ -98,7 +120,7 @@ def _mpis() -> Iterator[Finding]:
             yield Finding(mpi.name, "ok", detail, needed=False)
         else:
             yield Finding(mpi.name, "not built", detail,
-                          f"mutirao build --mpicc {mpi.wrapper}" if CORE_TOOL.is_file() else
+                          f"mutirao doctor --build {mpi.wrapper}" if CORE_TOOL.is_file() else
                           "run make build", needed=False)
     if INSTALLED:
         return

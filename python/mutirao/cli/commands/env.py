@@ -11,7 +11,7 @@ from mutirao.run.launch import PREFIX
 from mutirao.run.launch_styles import is_open_mpi
 from mutirao.run.launchers import in_slurm
 from mutirao.run.mpis import Mpi, default_mpi, find_mpi
-from mutirao.run.user_settings import check_files_named, gather_settings, with_whole_paths
+from mutirao.run.user_settings import add_settings, check_files_named, gather_settings, with_whole_paths
 
 _OPEN_MPI_LIST = "OMPI_MCA_mca_base_env_list"
 
@@ -20,16 +20,14 @@ def register(subparsers, common) -> None:
     parser = subparsers.add_parser(
         "env", parents=[common], help='prepare a job script: eval "$(mutirao env)", then srun or mpirun ./app')
     parser.add_argument("--mpi", metavar="NAME", help="that of the programs; default: the first found")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
-                        dest="assignments", help="a setting (mutirao settings lists them)")
+    add_settings(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments) -> int:
     mpi = find_mpi(arguments.mpi) if arguments.mpi else default_mpi()
     if not mpi.built:
-        raise Failure(f"no library for {mpi.title} ({mpi.library}): mutirao build --mpicc {mpi.wrapper}"
-                      " builds one")
+        raise Failure(mpi.missing)
     if not preloadable(PRELOAD):
         raise Failure(f"{PRELOAD} cannot be preloaded: LD_PRELOAD allows no spaces and no colons in a"
                       " path, so move mutirao")

@@ -1,36 +1,57 @@
-"""`mutirao explain`: the verdict on a run, what ran for which calls, and on request all that is known of them."""
+"""`mutirao explain`: the verdict on a run, what ran for which calls, and on request all that is known of them, or that
+as one HTML page with pictures."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from mutirao.base.output import print_json, print_lines
+from mutirao.base.errors import Failure, UsageError
+from mutirao.base.output import print_json, print_lines, tell
 from mutirao.base.units import counted, ratio
 from mutirao.explain.choices import NATIVE, choice_of
-from mutirao.explain.full import as_far_as_counted, class_title, extent, in_full, title
-from mutirao.explain.head import forgotten, head
+from mutirao.explain.full import as_far_as_counted, class_title, extent, forgotten, head, in_full, title
+from mutirao.explain.page import make_page
 from mutirao.explain.report_file import add_arguments, read_report, with_file
-from mutirao.explain.saved import account_of, own_calls
+from mutirao.explain.saved import account_of, own_calls, total_of
+from mutirao.pages.html import written
 
+_PAGE = Path("mutirao-report.html")
 _MOST_CLASSES, _MOST_COMMUNICATORS, _MOST_ALIKE = 8, 3, 2
 
 
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser(
-        "explain", parents=[common], help="say which algorithms the last run used, and why")
+        "explain", parents=[common], help="say which algorithms the last run used, and why; draw that")
     add_arguments(parser)
     parser.add_argument("--all", action="store_true", dest="everything",
                         help="all that is known: reasons, candidates, trees, changes")
+    parser.add_argument("--page", action="store_true", help="all that as one HTML page with pictures")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE.html", help=f"where to; default: {_PAGE}")
     parser.set_defaults(run=run)
 
 
 def run(arguments) -> int:
+    if arguments.output and not arguments.page:
+        raise UsageError("--output is for the page: it needs --page")
     report = read_report(arguments.file, arguments.running)
+    if arguments.page:
+        return _draw(report, arguments)
     if arguments.json:
         print_json(report)
         return 0
     print_lines(explain(report, arguments.everything))
     if report["communicators"]:
         more = [] if arguments.everything else [f"reasons: {with_file('mutirao explain --all', arguments.file)}"]
-        print_lines(["", "; ".join([*more, f"with pictures: {with_file('mutirao report', arguments.file)}"])])
+        print_lines(["", "; ".join([*more, f"with pictures: {with_file('mutirao explain --page', arguments.file)}"])])
+    return 0
+
+
+def _draw(report: dict, arguments) -> int:
+    try:
+        page = written(arguments.output or _PAGE, make_page(report, arguments.file))
+    except Failure as failure:  # the file is the caller's choice
+        raise UsageError(str(failure)) from None
+    total = total_of(report)
+    tell(arguments.json, {"page": str(page), "saved_us": total.net_us, "verdict": total.line}, f"page: {page}")
     return 0
 
 
@@ -84,7 +105,8 @@ def _state(communicator: dict) -> str:
 
 
 def _table(classes: Sequence[dict]) -> Iterator[str]:
-    rows = [(class_title(each), counted(each["native_calls"] + own_calls([each]), "call"), _ran(each)) for each in classes]
+    rows = [(class_title(each), counted(each["native_calls"] + own_calls([each]), "call"), _ran(each))
+            for each in classes]
     widths = [max((len(row[column]) for row in rows), default=0) for column in (0, 1)]
     for name, calls, ran in rows:
         yield f"  {name:<{widths[0]}}  {calls:>{widths[1]}}  {ran}"

@@ -5,12 +5,12 @@ import os
 import subprocess
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import print_json, print_table, working
+from mutirao.base.output import print_json, tell, working
+from mutirao.base.tables import print_table, text_table
 from mutirao.lab.check import Rate, RoundTrip, check_rates, check_round_trips, median_error_us, median_rate_error
 from mutirao.lab.control import lab_names
-from mutirao.lab.lab import CONTROL_HOST, TCP_PROFILES, Lab
+from mutirao.lab.lab import CONTROL_HOST, TCP_PROFILES, Lab, bring_up
 from mutirao.lab.named_networks import load_network, load_preset, preset_names, preset_title
-from mutirao.lab.network import read_csv
 from mutirao.lab.view import changes, counters_table, site_matrix_table, uplinks_line
 
 DEFAULT_NAME = "lab"
@@ -40,10 +40,8 @@ def register(subparsers, common) -> None:
 
 def _register_up(actions, common) -> None:
     parser = actions.add_parser("up", parents=[common], help="start a lab")
-    which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("network", nargs="?", metavar="NETWORK",
-                       help="a preset (mutirao lab presets), a .toml file like one, or a CSV file")
-    which.add_argument("--matrix", metavar="FILE", help="a CSV file of round trips in ms")
+    parser.add_argument("network", metavar="NETWORK",
+                        help="a preset (mutirao lab presets), a .toml file like one, or a CSV file of round trips")
     parser.add_argument("--hosts-per-site", type=int, metavar="K")
     parser.add_argument("--tcp", choices=TCP_PROFILES, default=TCP_PROFILES[0],
                         help="as a kernel has it, or tuned for long distances")
@@ -87,16 +85,9 @@ def _register_exec(actions, common) -> None:
 
 
 def up(arguments) -> int:
-    if arguments.matrix:
-        network = read_csv(arguments.matrix, arguments.hosts_per_site or 1)
-    else:
-        network = load_network(arguments.network, arguments.hosts_per_site)
-    with working(f"bringing up {network.host_count} hosts"):
-        lab = Lab.up(network, tcp=arguments.tcp, name=arguments.name)
-    if arguments.json:
-        print_json(_described(lab))
-    else:
-        print(_one_line(lab))
+    network = load_network(arguments.network, arguments.hosts_per_site)
+    lab = bring_up(network, arguments.tcp, arguments.name)
+    tell(arguments.json, _described(lab), _one_line(lab))
     return 0
 
 
@@ -126,10 +117,7 @@ def _described(lab: Lab) -> dict:
 def down(arguments) -> int:
     lab = Lab.attach(arguments.name)
     lab.down()
-    if arguments.json:
-        print_json({"name": lab.name, "up": lab_names()})
-    else:
-        print(f"lab '{lab.name}' is down")
+    tell(arguments.json, {"name": lab.name, "up": lab_names()}, f"lab '{lab.name}' is down")
     return 0
 
 
@@ -203,20 +191,15 @@ def change(arguments) -> int:
     lab = Lab.attach(arguments.name)
     links = lab.set_pair(arguments.a, arguments.b, latency_ms, arguments.bandwidth_mbit,
                          arguments.loss, arguments.jitter_ms, arguments.one_way_only)
-    if arguments.json:
-        print_json({"links": links})
-    else:
-        print(f"changed {links} links of lab '{lab.name}'")
+    tell(arguments.json, {"links": links}, f"changed {links} links of lab '{lab.name}'")
     return 0
 
 
 def change_uplink(arguments) -> int:
     lab = Lab.attach(arguments.name)
     lab.set_uplink(arguments.site, arguments.mbit)
-    if arguments.json:
-        print_json({"site": arguments.site, "uplink_mbit": arguments.mbit})
-    else:
-        print(f"changed the uplink of {arguments.site} in lab '{lab.name}'")
+    tell(arguments.json, {"site": arguments.site, "uplink_mbit": arguments.mbit},
+         f"changed the uplink of {arguments.site} in lab '{lab.name}'")
     return 0
 
 
@@ -248,10 +231,7 @@ def presets(arguments) -> int:
                      "title": preset_title(name), "source": network.source,
                      "uplink_mbit": network.uplinks,
                      "diameter_ms": network.diameter / 1000})
-    if arguments.json:
-        print_json(rows)
-        return 0
-    print_table(("preset", "hosts", "sites", "longest way, ms", "what it is"),
-                [(row["name"], row["hosts"], len(row["sites"]), f"{row['diameter_ms']:.1f}",
-                  row["title"]) for row in rows])
+    tell(arguments.json, rows, text_table(
+        ("preset", "hosts", "sites", "longest way, ms", "what it is"),
+        [(row["name"], row["hosts"], len(row["sites"]), f"{row['diameter_ms']:.1f}", row["title"]) for row in rows]))
     return 0

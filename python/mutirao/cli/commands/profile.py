@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import note, print_json, print_table
+from mutirao.base.output import note, print_json, tell
+from mutirao.base.tables import print_table, text_table
 from mutirao.base.units import counted, duration, ratio
 from mutirao.base.user_files import parse_json, read_text, write_text
 from mutirao.catalogue.collectives import COLLECTIVES
-from mutirao.measure import exports
+from mutirao.measure import rules
 from mutirao.measure.mpich_selection import FORMAT as MPICH_SELECTION
 from mutirao.measure.profile import NATIVE, Call, Fabric, Profile, Row, add, profile_file, read
-from mutirao.measure.rules import read_open_mpi
 from mutirao.run.user_settings import gather_settings
 
-_FORMATS = {**exports.FORMATS, "mpich-json": MPICH_SELECTION}
+_FORMATS = {**rules.FORMATS, "mpich-json": MPICH_SELECTION}
 # Times that differ by less are told from one another by no profile.
 _SAME = 1.1
 
@@ -80,7 +80,7 @@ def _show(arguments) -> int:
     path, profile = file_of(arguments.file), _read(arguments.file)
     calls = [call for call in profile.calls if arguments.collective in (None, call.collective)]
     if arguments.json:
-        print(exports.as_json(profile), end="")
+        print(rules.as_json(profile), end="")
         return 0
     groups: dict[tuple, list[Call]] = {}
     for call in calls:
@@ -121,13 +121,11 @@ def _rows_of(profile: Profile, call: Call, every: bool) -> list[tuple]:
 def _diff(arguments) -> int:
     """Exit code 0, whatever differs: this is to be read."""
     differences = list(_differences(_read(arguments.a), _read(arguments.b)))
-    if arguments.json:
-        print_json(differences)
-        return 0
-    print_table(("call", "ranks", "candidate", "in A", "in B", "B / A"),
-                [(each["call"], each["ranks"], each["candidate"], duration(each["a_us"])
-                  if each["a_us"] else "", duration(each["b_us"]) if each["b_us"] else "",
-                  ratio(each["ratio"])) for each in differences])
+    tell(arguments.json, differences, text_table(
+        ("call", "ranks", "candidate", "in A", "in B", "B / A"),
+        [(each["call"], each["ranks"], each["candidate"],
+          *(duration(each[name]) if each[name] else "" for name in ("a_us", "b_us")), ratio(each["ratio"]))
+         for each in differences]))
     return 0
 
 
@@ -150,11 +148,11 @@ def _differences(a: Profile, b: Profile) -> Iterator[dict]:
 def _export(arguments) -> int:
     profile = _read(arguments.file)
     if arguments.format == "json":
-        _write(exports.as_json(profile), arguments.output)
+        _write(rules.as_json(profile), arguments.output)
         return 0
     form = _FORMATS[arguments.format]
     used = _of_one_fabric(profile, arguments.fabric, form.library)
-    given = exports.tables(used, form.has, arguments.any_order or form.knows_operators)
+    given = rules.tables(used, form.has, arguments.any_order or form.knows_operators)
     text = form.write(given)
     lost = [line for table in given for line in table.lost]
     if arguments.json:
@@ -191,12 +189,10 @@ def _write(text: str, output: Path | None) -> None:
 def _import(arguments) -> int:
     text = read_text(arguments.rules)
     if not text.lstrip().startswith("["):
-        rules, unknown = read_open_mpi(text, str(arguments.rules))
+        found, unknown = rules.read_open_mpi(text, str(arguments.rules))
         columns = ("collective", "ranks_from", "bytes_from", "candidate")
-        if arguments.json:
-            print_json([dict(zip(columns, rule, strict=True)) for rule in rules])
-        else:
-            print_table([column.replace("_", " ") for column in columns], rules)
+        tell(arguments.json, [dict(zip(columns, rule, strict=True)) for rule in found],
+             text_table([column.replace("_", " ") for column in columns], found))
         for line in unknown:
             note(line)
         note("nothing is stored, since rules hold no times: mutirao tune --rules"

@@ -41,5 +41,5 @@ def _nothing_fits(mpi: Mpi) -> bool:
     if mpi.built or not CORE_TOOL.is_file():
         return False
     note(f"no library for {mpi.title} ({mpi.library}), so it takes all calls;"
-         f" mutirao build --mpicc {mpi.wrapper or 'PATH'} builds one")
+         f" mutirao doctor --build {mpi.wrapper or 'PATH'} builds one")
     return True

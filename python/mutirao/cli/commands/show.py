@@ -1,47 +1,129 @@
-"""`mutirao show`: who sends what when, as text, JSON or a picture."""
+"""`mutirao show`: what there is to choose from, algorithms and settings; and of an algorithm who sends what when, as
+text, JSON or a picture."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
-from mutirao.base.errors import UsageError
+from mutirao.base.errors import UsageError, unknown
+from mutirao.base.output import print_json, print_lines, tell
+from mutirao.base.tables import text_table
 from mutirao.base.units import counted, duration, ratio, size_argument
 from mutirao.base.user_files import write_text
 from mutirao.catalogue import core_tool
+from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.catalogue.schedule_picture import picture
 from mutirao.catalogue.tree_text import draw_tree
 from mutirao.lab.named_networks import load_network
 from mutirao.lab.network import first_hosts
+from mutirao.run.user_settings import settings_given
 
 FORMATS = ("text", "json", "svg")
+_LISTS = ("algorithms", "settings")
+_OF_SCHEDULES = ("ranks", "ranks_per_host", "network", "root", "bytes", "steps", "format", "output")
 _MOST_PEERS = 8  # of a rank, by their numbers
 
 
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser("show", parents=[common],
-                                   help="show an algorithm's tree or schedule on a network")
-    parser.add_argument("algorithm", metavar="COLLECTIVE/ALGORITHM",
-                        help="for example broadcast/tree or broadcast/chain:segment_bytes=4096;"
-                        " mutirao algorithms lists all")
+                                   help="list algorithms and settings; show an algorithm's tree or schedule")
+    what = parser.add_argument(
+        "what", nargs="?", default="algorithms", metavar="WHAT",
+        help="algorithms: all, with their parameters; a collective: its algorithms; settings: all, their values and"
+        " where these come from; an algorithm, for example broadcast/tree or broadcast/chain:segment_bytes=4096: who"
+        " sends what when; default: %(default)s")
+    what.completions = (*_LISTS, *COLLECTIVES)
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="assignments",
+                        help="with settings: as it would be given to run")
     parser.add_argument("--ranks", type=int, metavar="N",
                         help="default: as many as fit all hosts of the network, or 8")
-    parser.add_argument("--ranks-per-host", type=int, default=1, metavar="K",
+    parser.add_argument("--ranks-per-host", type=int, metavar="K",
                         help="consecutive ranks that share a host; default: 1")
     parser.add_argument("--network", metavar="NAME",
                         help="a preset (mutirao lab presets), a .toml file like one, or a CSV file of round trips;"
                         " default: all links alike")
-    parser.add_argument("--root", type=int, default=0, metavar="R",
+    parser.add_argument("--root", type=int, metavar="R",
                         help="of a collective that has one; default: 0")
     parser.add_argument("--bytes", type=size_argument, metavar="B",
                         help="of the message, or of one block where there is one for every rank, for example"
                         " 64KiB; default: 24")
-    parser.add_argument("--steps", action="store_true", help="what every rank does, step by step")
+    parser.add_argument("--steps", action="store_true", default=None, help="what every rank does, step by step")
     parser.add_argument("--format", choices=FORMATS, help="default: text")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE")
     parser.set_defaults(run=run)
 
 
 def run(arguments) -> int:
+    if arguments.assignments and arguments.what != "settings":
+        raise UsageError("--set changes only what show settings says")
+    if "/" in arguments.what:
+        return _show_schedule(arguments)
+    for name in _OF_SCHEDULES:
+        if getattr(arguments, name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')} is about one algorithm: name it as COLLECTIVE/ALGORITHM")
+    if arguments.what == "settings":
+        return _list_settings(arguments)
+    if arguments.what not in ("algorithms", *COLLECTIVES):
+        raise unknown("collective", arguments.what, (*COLLECTIVES, *_LISTS), "; or COLLECTIVE/ALGORITHM")
+    return _list_algorithms(None if arguments.what == "algorithms" else arguments.what, arguments.json)
+
+
+# --- lists --------------------------------------------------------------------------------------------
+
+
+def _list_algorithms(collective: str | None, as_json: bool) -> int:
+    rows = core_tool.algorithms(collective)
+    tell(as_json, rows, text_table(
+        ("algorithm", "parameters", "what it does", "restrictions", "source"),
+        [(f"{row['collective']}/{row['name']}", _parameters(row), row["summary"], "; ".join(row["restrictions"]),
+          row["source"]) for row in rows]))
+    return 0
+
+
+def _parameters(row: dict) -> str:
+    """With spaces, so that narrow terminals break lines between them."""
+    parts = []
+    if len(row["trees"]) > 1:
+        parts.append("kind=" + "|".join(row["trees"]))
+    if row["radices"]:
+        parts.append("radix=" + "|".join(map(str, row["radices"])))
+    if row["segmented"]:
+        parts.append("segment_bytes=N")
+    if row["insides"]:
+        parts.append("inside=" + "|".join(row["insides"]))
+    return ", ".join(parts)
+
+
+def _list_settings(arguments) -> int:
+    given = settings_given(arguments.assignments)
+    rows = [{**row, "value": given[row["name"]].value, "from": given[row["name"]].place}
+            if row["name"] in given else {**row, "value": row["default"], "from": "default"}
+            for row in core_tool.settings()]
+    if arguments.json:
+        print_json(rows)
+    else:
+        print_lines(_lines_of_settings(rows), hanging="")
+    return 0
+
+
+def _lines_of_settings(rows: Sequence[dict]) -> Iterator[str]:
+    """Those that do the same for another collective share their words."""
+    for what, alike in groupby(rows, key=lambda row: row["help"]):
+        for row in alike:
+            more = [row["from"], *([] if row["from"] == "default" else [f"default {row['default'] or 'empty'}"]),
+                    row["range"] or row["type"]]
+            yield f"{row['name']} = {row['value'] or '(empty)'}  [{'; '.join(more)}]"
+        yield f"    {what}"
+    yield ""
+    yield ("Given by --set NAME=VALUE, in mutirao.toml, or in the environment as MUTIRAO_ and the name in capitals;"
+           " the first of these wins.")
+
+
+# --- one algorithm ------------------------------------------------------------------------------------
+
+
+def _show_schedule(arguments) -> int:
     if arguments.json and arguments.format not in (None, "json"):
         raise UsageError(f"--json and --format {arguments.format} contradict each other")
     form = "json" if arguments.json else arguments.format or "text"
@@ -60,15 +142,14 @@ def run(arguments) -> int:
 
 
 def _asked(arguments, form: str) -> str:
-    words = ["show", arguments.algorithm, "--root", str(arguments.root),
-             "--format", form, "--ranks-per-host", str(arguments.ranks_per_host)]
-    if arguments.bytes is not None:
-        words += ["--bytes", str(arguments.bytes)]
-    if arguments.ranks is not None:
-        words += ["--ranks", str(arguments.ranks)]
+    words = ["show", arguments.what, "--format", form]
+    for name in ("root", "ranks_per_host", "bytes", "ranks"):
+        if getattr(arguments, name) is not None:
+            words += [f"--{name.replace('_', '-')}", str(getattr(arguments, name))]
     if arguments.network is None:
         return core_tool.ask(*words)
-    network = first_hosts(load_network(arguments.network), arguments.ranks, arguments.ranks_per_host)
+    network = first_hosts(load_network(arguments.network), arguments.ranks,
+                          1 if arguments.ranks_per_host is None else arguments.ranks_per_host)
     with core_tool.network_file(network) as path:
         return core_tool.ask(*words, "--network", str(path))
 

@@ -1,28 +1,23 @@
 """`mutirao tune`: measures the catalogue beside the MPI library's own, for the jobs to come."""
 
-import os
 import random
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError, unknown
-from mutirao.base.output import note, print_json, print_table, working
+from mutirao.base.output import note, print_json
 from mutirao.base.progress import steps
-from mutirao.base.units import counted, duration, rank_number, ratio
+from mutirao.base.tables import print_table
+from mutirao.base.units import counted, duration, ratio
 from mutirao.base.user_files import check_writable
 from mutirao.catalogue.collectives import COLLECTIVES
-from mutirao.lab.lab import TCP_PROFILES, Lab
-from mutirao.lab.named_networks import load_network
-from mutirao.lab.network import HostNetwork
 from mutirao.measure import profile
 from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.rules import read_rules
 from mutirao.measure.tuning import Cell, Survey, Tuning, Wanted, fastest, gain, survey
-from mutirao.measure.words import parse_roots, parse_sizes
-from mutirao.run.mpis import default_mpi, find_mpi
-from mutirao.run.user_settings import gather_settings
+from mutirao.measure.words import Place, add_place, parse_roots, parse_sizes, place_of
+from mutirao.run.user_settings import add_settings, gather_settings
 
 _COLLECTIVES = "barrier,broadcast,reduce,allreduce,allgather,alltoall,reduce_scatter_block"
 _BYTES = "8,256,4KiB,64KiB,1MiB"
@@ -41,12 +36,7 @@ def register(subparsers, common) -> None:
     parser.add_argument("--roots", default="0", metavar="R,...|sites|all", help="default: 0")
     parser.add_argument("--buffers", choices=("warm", "cold", "both"), default="warm",
                         help="whether buffers are in the processor's cache; default: warm")
-    parser.add_argument("--mpi", metavar="NAME", help="default: the first that is built")
-    parser.add_argument("-n", "--ranks", type=rank_number, metavar="N",
-                        help="default: one per processor, or one per host of the lab")
-    parser.add_argument("--lab", metavar="NETWORK",
-                        help="on emulated hosts: a preset (mutirao lab presets) or a CSV file")
-    parser.add_argument("--tcp", choices=TCP_PROFILES, help="the lab's TCP")
+    add_place(parser)
     parser.add_argument("--budget", type=float, default=300, metavar="SECONDS",
                         help="begin no job that would end later; default: 300")
     parser.add_argument("--jobs", type=int, default=_JOBS, metavar="K",
@@ -57,8 +47,7 @@ def register(subparsers, common) -> None:
                         " Open MPI choose (coll_tuned_dynamic_rules_filename)")
     parser.add_argument("--again", action="store_true",
                         help="do not go on from what was measured within the last day")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
-                        dest="assignments", help="a setting (mutirao settings lists them)")
+    add_settings(parser)
     parser.set_defaults(run=run)
 
 
@@ -69,17 +58,18 @@ def run(arguments) -> int:
     if path is None:
         raise UsageError("the setting profile is off: there is nowhere to keep what is measured")
     check_writable("profile", path)
-    network = load_network(arguments.lab) if arguments.lab else None
-    _check(arguments, network, settings)
+    _check(arguments, settings)
     rules = read_rules(arguments.rules)[0] if arguments.rules else ()
-    mpi = find_mpi(arguments.mpi) if arguments.mpi else default_mpi()
-    ranks = arguments.ranks or (network.host_count if network else os.cpu_count() or 1)
-    cells = _cells(arguments, ranks, network)
+    place = place_of(arguments)
+    if len(place.mpis) > 1:
+        raise UsageError(f"--mpi {arguments.mpi}: tune one after the other")
+    [mpi] = place.mpis
+    cells = _cells(arguments, place)
     buffers = ("warm", "cold") if arguments.buffers == "both" else (arguments.buffers,)
     for line in busy_remarks(Circumstances("tune", False, [mpi.name]).to_dict()):
         note(line)
-    with _lab(arguments, network, mpi) as lab:
-        wanted = Wanted(mpi, ranks, lab, settings, cells, buffers, arguments.jobs, arguments.factor,
+    with place.up() as lab:
+        wanted = Wanted(mpi, place.ranks, lab, settings, cells, buffers, arguments.jobs, arguments.factor,
                         rules)
         with steps(1 + len(cells)) as progress:
             surveyed = survey(wanted, progress)
@@ -92,14 +82,10 @@ def run(arguments) -> int:
     return _tell(arguments, tuning, wanted, surveyed)
 
 
-def _check(arguments, network: HostNetwork | None, settings: dict[str, str]) -> None:
-    if arguments.tcp and network is None:
-        raise UsageError("--tcp is about the lab: it needs --lab")
+def _check(arguments, settings: dict[str, str]) -> None:
     for name, least in (("jobs", 1), ("factor", 1), ("budget", 0)):
         if getattr(arguments, name) < least:
             raise UsageError(f"--{name} must be at least {least}, not {getattr(arguments, name)}")
-    if arguments.ranks is not None and arguments.ranks < 1:
-        raise UsageError(f"-n {arguments.ranks}: at least one rank is needed")
     for name in arguments.collective.split(","):
         if name not in COLLECTIVES:
             raise unknown("collective", name, COLLECTIVES)
@@ -107,20 +93,13 @@ def _check(arguments, network: HostNetwork | None, settings: dict[str, str]) -> 
             raise UsageError(f"the setting {name} forces an algorithm: there is nothing to tune")
 
 
-def _cells(arguments, ranks: int, network: HostNetwork | None) -> list[Cell]:
+def _cells(arguments, place: Place) -> list[Cell]:
     lengths = parse_sizes(arguments.bytes)
-    roots = parse_roots(arguments.roots, ranks, network)
+    roots = parse_roots(arguments.roots, place.ranks, place.network)
     rows = [COLLECTIVES[name] for name in dict.fromkeys(arguments.collective.split(","))]
     return [Cell(row.name, length, root) for row in rows
             for length in (lengths if row.has_length else [0])
             for root in (roots if row.rooted else [0])]
-
-
-def _lab(arguments, network: HostNetwork | None, mpi) -> Lab | nullcontext:
-    if network is None:
-        return nullcontext()
-    with working(f"bringing up {network.host_count} hosts"):
-        return Lab.up(network, tcp=arguments.tcp or TCP_PROFILES[0])
 
 
 def _tell(arguments, tuning: Tuning, wanted: Wanted, surveyed: Survey) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mutirao.agent.agent import PROGRAM
 from mutirao.base.errors import Failure
+from mutirao.base.tools import built
 from mutirao.lab.lab import Lab
 
 _SECONDS_TO_END = 10
@@ -18,8 +19,7 @@ class StandingAgents:
     """They run until end(), or the end of the lab."""
 
     def __init__(self, lab: Lab):
-        if not PROGRAM.is_file():
-            raise Failure("the agent is not built: run make build")
+        built(PROGRAM)
         self._lab, self._hosts = lab, lab.network.hosts
         self._folder = tempfile.TemporaryDirectory(prefix="mutirao-")
         hosts, key = Path(self._folder.name) / "hosts", Path(self._folder.name) / "key"

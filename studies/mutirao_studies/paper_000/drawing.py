@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 
+from mutirao.explain.site_map import circle
+
 # Outlines drawn by hand, as (longitude, latitude): to recognise, not to navigate.
 _LAND = (
     # North and Central America
@@ -72,12 +74,6 @@ def world_map(network: dict) -> str:
         parts.append(circle(number, x, y, 13, site,
                              f"{site}, {country}: hosts {hosts[0]} to {hosts[-1]}"))
     return "\n".join([*parts, *labels, "</svg>"])
-
-
-def circle(site: int, x: float, y: float, radius: int, text: object, what: str) -> str:
-    return (f'<circle class="site s{site}" cx="{x:.0f}" cy="{y:.0f}" r="{radius}">'
-            f"<title>{escape(what)}</title></circle>"
-            f'<text class="in-site" x="{x:.0f}" y="{y + 4:.0f}">{text}</text>')
 
 
 def _project(longitude: float, latitude: float) -> tuple[float, float]:

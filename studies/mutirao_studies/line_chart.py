@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from mutirao.base.units import duration, size
+from mutirao.explain.scatter import axis_text, scale, time_label
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 24, 26
 _ALMOST = 1.0001  # powers of ten are not exact
@@ -96,20 +97,6 @@ def _times_between(least_us: float, most_us: float) -> Sequence[float]:
     low = max(us for us in every if us <= least_us * _ALMOST)
     high = min((us for us in every if us * _ALMOST >= most_us and us > low), default=10 * low)
     return [us for us in every if low <= us <= high] if high in every else [low, high]
-
-
-def time_label(us: float) -> str:
-    """Of a round time."""
-    return duration(us).replace(".00", "").replace(".0", "")
-
-
-def scale(low: float, high: float, begin: float, end: float,
-          transform: Callable[[float], float]) -> Callable[[float], float]:
-    return lambda value: begin + (end - begin) * (transform(value) - low) / ((high - low) or 1)
-
-
-def axis_text(x: float, y: float, anchor: str, text: str) -> str:
-    return f'<text class="axis" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
