@@ -55,6 +55,24 @@ SettingRow integer_row(Number Settings::* member, std::string_view name,
     return {name, "integer", default_value, range, help, assign};
 }
 
+/// One of a few words.
+template <typename Value>
+SettingRow word_row(Value Settings::* member, std::string_view name, std::string_view default_value,
+                    std::vector<std::pair<std::string_view, Value>> words, std::string_view help) {
+    auto assign = [member, words = std::move(words)](Settings& settings, std::string_view text) -> std::string {
+        std::string others;
+        for (const auto& [word, value] : words) {
+            if (word == text) {
+                settings.*member = value;
+                return {};
+            }
+            others += (others.empty() ? "" : word == words.back().first ? " or " : ", ") + std::string(word);
+        }
+        return quoted(text) + " is not " + others;
+    };
+    return {name, "word", default_value, "", help, assign};
+}
+
 std::string assign_switch(bool& target, std::string_view text) {
     static const std::map<std::string_view, bool> words = {
         {"on", true},  {"1", true},  {"true", true},   {"yes", true},
@@ -145,40 +163,13 @@ SettingRow profile_row() {
                 if (text.empty()) return quoted(text) + " is not auto, off or a file";
                 settings.profile = text;
                 return {};
-            }};
+            },
+            true};
 }
 
-std::string assign_agent(Settings& settings, std::string_view text) {
-    static const std::map<std::string_view, AgentPlace> words = {
-        {automatic, AgentPlace::automatic},
-        {"thread", AgentPlace::thread},
-        {"daemon", AgentPlace::daemon},
-        {"in-band", AgentPlace::in_band},
-        {"off", AgentPlace::none}};
-    const auto word = words.find(text);
-    if (word == words.end()) return quoted(text) + " is not auto, thread, daemon, in-band or off";
-    settings.agent = word->second;
-    return {};
-}
-
-std::string assign_start(Settings& settings, std::string_view text) {
-    static const std::map<std::string_view, Start> words = {
-        {"beside", Start::beside}, {"soon", Start::soon}, {"wait", Start::wait}};
-    const auto word = words.find(text);
-    if (word == words.end()) return quoted(text) + " is not beside, soon or wait";
-    settings.start = word->second;
-    return {};
-}
-
-std::string assign_reproducibility(Settings& settings, std::string_view text) {
-    static const std::map<std::string_view, Reproducibility> words = {
-        {"fast", Reproducibility::fast},
-        {"stable", Reproducibility::stable},
-        {"bitwise", Reproducibility::bitwise}};
-    const auto word = words.find(text);
-    if (word == words.end()) return quoted(text) + " is not fast, stable or bitwise";
-    settings.reproducibility = word->second;
-    return {};
+SettingRow of_one_rank(SettingRow row) {
+    row.may_differ = true;
+    return row;
 }
 
 SettingRow file_row(std::string Settings::* member, std::string_view name, std::string_view help) {
@@ -192,31 +183,36 @@ std::vector<SettingRow> choosing_rows() {
     return {
         {"enabled", "on/off", "on", "",
          "Off: every call goes to the MPI library untouched, and nothing is measured.",
-         [](Settings& s, std::string_view text) { return assign_switch(s.enabled, text); }},
-        {"start", "word", "beside", "",
-         "beside: nothing is set up before it pays; calls run natively until there is a ruling for them. "
-         "soon: the same, but set up within the first few calls (for programs that run long). "
-         "wait: MPI_Init waits until the network is known, and the first call of each kind for its "
-         "ruling (for studies, benchmarks and tests of what is settled).",
-         assign_start},
-        file_row(&Settings::report, "report",
-                 "File that rank 0 writes at the end: what ran, what was predicted and why (JSON). "
-                 "Empty: none."),
+         [](Settings& s, std::string_view text) { return assign_switch(s.enabled, text); },
+         true},  // a rank that is switched off says so
+        word_row<Start>(
+            &Settings::start, "start", "beside",
+            {{"beside", Start::beside}, {"soon", Start::soon}, {"wait", Start::wait}},
+            "beside: nothing is set up before it pays; calls run natively until there is a ruling for them. "
+            "soon: the same, but set up within the first few calls (for programs that run long). "
+            "wait: MPI_Init waits until the network is known, and the first call of each kind for its "
+            "ruling (for studies, benchmarks and tests of what is settled)."),
+        of_one_rank(file_row(&Settings::report, "report",
+                             "File that rank 0 writes at the end: what ran, what was predicted and why (JSON). "
+                             "Empty: none.")),
         {"explain", "on/off", "off", "",
          "On: rank 0 says at the end, on standard error, what ran for which calls and why; in short what "
          "`mutirao explain` makes of the report.",
-         [](Settings& s, std::string_view text) { return assign_switch(s.explain, text); }},
+         [](Settings& s, std::string_view text) { return assign_switch(s.explain, text); },
+         true},
         {"summary", "on/off", "off", "",
          "On: rank 0 says at the end, in one line on standard error, how much faster or slower collectives "
          "were than the MPI library's own, as far as that was measured, net of what mutirao cost, and how "
          "many calls ran by its algorithms, or why none did. `mutirao run` switches it on, but not with "
          "--json.",
-         [](Settings& s, std::string_view text) { return assign_switch(s.summary, text); }},
-        integer_row(&Settings::verbose, "verbose", "0", "0..3",
-                    "What is said on standard error while the program runs. 1: versions, libraries and "
-                    "hosts, by rank 0. 2: also each choice as it takes effect, and why. 3: also, by "
-                    "every rank, who watches the network, from when on it is known, and communicators "
-                    "that are taken on."),
+         [](Settings& s, std::string_view text) { return assign_switch(s.summary, text); },
+         true},
+        of_one_rank(integer_row(
+            &Settings::verbose, "verbose", "0", "0..3",
+            "What is said on standard error while the program runs. 1: versions, libraries and "
+            "hosts, by rank 0. 2: also each choice as it takes effect, and why. 3: also, by "
+            "every rank, who watches the network, from when on it is known, and communicators "
+            "that are taken on.")),
         {"trials", "on/off/auto", automatic, "",
          "On: what the MPI library's own take is measured first; what is predicted to be faster is tried "
          "with a few calls at a time, at a bounded cost, and only what was measured to be faster stays. "
@@ -224,13 +220,16 @@ std::vector<SettingRow> choosing_rows() {
          "processors, where times tell more of the scheduler, the MPI library takes all calls. Not with "
          "start=wait.",
          assign_trials},
-        {"reproducibility", "word", "stable", "",
-         "How much the rounding of reductions may depend on what is chosen. fast: any algorithm at any "
-         "time. stable: several are tried until a choice is made, which explain shows; then it stays, but "
-         "where the network changes. bitwise: operands are combined in the order of the ranks, one after "
-         "the other, from the first call on, so that the same ranks get the same bits in every run and on "
-         "every network; MPI_Init and the first call on each communicator wait for the other ranks.",
-         assign_reproducibility},
+        word_row<Reproducibility>(
+            &Settings::reproducibility, "reproducibility", "stable",
+            {{"fast", Reproducibility::fast},
+             {"stable", Reproducibility::stable},
+             {"bitwise", Reproducibility::bitwise}},
+            "How much the rounding of reductions may depend on what is chosen. fast: any algorithm at any "
+            "time. stable: several are tried until a choice is made, which explain shows; then it stays, but "
+            "where the network changes. bitwise: operands are combined in the order of the ranks, one after "
+            "the other, from the first call on, so that the same ranks get the same bits in every run and on "
+            "every network; MPI_Init and the first call on each communicator wait for the other ranks."),
     };
 }
 
@@ -246,11 +245,16 @@ std::vector<SettingRow> measuring_rows() {
          "A link counts as changed when its latency differs by more than this from what was last "
          "told of it. auto: when it leaves the band of its forecast error.",
          assign_threshold},
-        {"agent", "word", automatic, "",
-         "Who measures the links while the program runs: a thread in one rank of each host, the "
-         "hosts' daemons (mutirao agent), auto (daemons where every host has one), in-band (the "
-         "ranks themselves, by MPI messages while they are inside calls), or off (nobody).",
-         assign_agent},
+        word_row<AgentPlace>(
+            &Settings::agent, "agent", automatic,
+            {{automatic, AgentPlace::automatic},
+             {"thread", AgentPlace::thread},
+             {"daemon", AgentPlace::daemon},
+             {"in-band", AgentPlace::in_band},
+             {"off", AgentPlace::none}},
+            "Who measures the links while the program runs: a thread in one rank of each host, the "
+            "hosts' daemons (mutirao agent), auto (daemons where every host has one), in-band (the "
+            "ranks themselves, by MPI messages while they are inside calls), or off (nobody)."),
         integer_row(&Settings::agent_interval_ms, "agent_interval_ms", "250", "20..60000",
                     "Time between two probes of a link in use; other links are probed ten times "
                     "more rarely."),
@@ -333,6 +337,13 @@ std::span<const SettingRow> setting_rows() {
         return all;
     }();
     return rows;
+}
+
+bool may_differ_between_ranks(std::string_view entry) {
+    const std::string_view name = entry.substr(0, entry.find('='));
+    return std::ranges::any_of(setting_rows(), [&](const SettingRow& row) {
+        return row.may_differ && environment_name(row.name) == name;
+    });
 }
 
 ParsedSettings parse_environment(std::span<const std::string> environment) {

@@ -128,12 +128,16 @@ struct SettingRow {
     std::string_view help;
     /// Puts `text` into the settings; one line of error, or empty.
     std::function<std::string(Settings&, std::string_view text)> assign;
+    bool may_differ = false;  ///< between ranks: it concerns only the one that says something, or decides
 };
 
 std::span<const SettingRow> setting_rows();
 
 /// "MUTIRAO_RANKS_PER_HOST" for "ranks_per_host".
 std::string environment_name(std::string_view name);
+
+/// Whether ranks need not agree on what this entry of the environment, NAME=VALUE, sets.
+bool may_differ_between_ranks(std::string_view entry);
 
 struct ParsedSettings {
     Settings settings;

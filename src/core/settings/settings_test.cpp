@@ -185,6 +185,15 @@ TEST(Environment, ErrorsNameTheVariable) {
     EXPECT_TRUE(one_line(environment_error({"MUTIRAO_ENABLED=" + std::string(5000, 'x')})));
 }
 
+TEST(Environment, WhatIsSaidAndWhereConcernsOneRankOnly) {
+    std::vector<std::string> may;
+    for (const SettingRow& row : setting_rows()) {
+        if (may_differ_between_ranks(environment_name(row.name) + "=on")) may.emplace_back(row.name);
+    }
+    EXPECT_EQ(may, (std::vector<std::string>{"enabled", "report", "explain", "summary", "verbose", "profile"}));
+    EXPECT_FALSE(may_differ_between_ranks("MUTIRAO_REPORTER=x"));
+}
+
 // Catches a parser that stops at the first fault in environ's order, which differs between hosts.
 TEST(Environment, EveryRankSaysTheSame) {
     std::vector<std::string> environment = {"MUTIRAO_ZZZ=1", "MUTIRAO_AAA=1",

@@ -20,8 +20,7 @@ namespace mutirao::mpi {
 namespace {
 
 // What sites and their module files set for any package, and what the launcher says; no settings. The command line
-// passes over them, too
-// (python/mutirao/run/user_settings.py).
+// passes over them, too (python/mutirao/run/user_settings.py).
 bool is_of_a_site(std::string_view entry) {
     return std::ranges::any_of(
         std::to_array<std::string_view>({"MUTIRAO_HOME=", "MUTIRAO_ROOT=", "MUTIRAO_DIR=", "MUTIRAO_VERSION=", "MUTIRAO_LAUNCH="}),
@@ -39,21 +38,11 @@ std::vector<std::string> own_environment() {
     return entries;
 }
 
-// Equal settings in another spelling hash differently, which only costs the speed-up. What is said and
-// where concerns the rank that says it, which profile is used deciders, and whether a rank is switched off
-// is told apart.
-bool may_differ(std::string_view entry) {
-    return std::ranges::any_of(
-        std::to_array<std::string_view>({"MUTIRAO_REPORT=", "MUTIRAO_EXPLAIN=", "MUTIRAO_SUMMARY=",
-                                         "MUTIRAO_VERBOSE=", "MUTIRAO_PROFILE=",
-                                         "MUTIRAO_ENABLED="}),
-        [&](std::string_view name) { return entry.starts_with(name); });
-}
-
+// Equal settings in another spelling hash differently, which only costs the speed-up.
 std::uint64_t hash_of(const std::vector<std::string>& entries) {
     std::string text;
     for (const std::string& entry : entries) {
-        if (!may_differ(entry)) {
+        if (!may_differ_between_ranks(entry)) {
             text += entry + '\n';
         }
     }
