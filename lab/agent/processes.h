@@ -1,7 +1,17 @@
-// Ends everything that this process started, also what has left its session or its parent.
+// How processes get into a host of the lab, and how they end.
 #pragma once
 
+#include <string>
+
+#include "common/system.h"
+
 namespace mutirao::lab {
+
+/// Joins the host's namespaces, keeping the working folder, and sets MUTILAB_HOST. The connection
+/// that is returned closes when the lab ends. Throws SetupError.
+UniqueFd enter_host(const std::string& host);
+
+// Ends everything that this process started, also what has left its session or its parent.
 
 /// To those children that are this process's own now, e.g. a shell's command once the shell ended.
 void signal_children(int signal);
