@@ -12,7 +12,6 @@
 
 #include "master.h"
 #include "transport.h"
-#include "worker.h"
 
 namespace mandelbrot {
 namespace {

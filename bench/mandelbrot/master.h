@@ -1,4 +1,4 @@
-// The master: hands out the tasks, and those of workers that are gone again to others.
+// The master hands out the tasks, and those of workers that are gone again to others.
 #pragma once
 
 #include <cstdint>
@@ -54,5 +54,8 @@ class Master {
     std::int64_t told_to_fall_ns_ = 0;
     Outcome outcome_;
 };
+
+/// A worker: asks, gets, returns, until it is told to stop.
+void work(WorkerSide& side, int task_side);
 
 }  // namespace mandelbrot

@@ -20,9 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/descendants.h"
-#include "agent/enter_host.h"
-#include "common/setup_error.h"
+#include "agent/processes.h"
+#include "common/system.h"
 
 namespace mutirao::lab {
 namespace {

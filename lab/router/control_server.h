@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "common/unique_fd.h"
+#include "common/system.h"
 #include "router/commands.h"
 
 namespace mutirao::lab {

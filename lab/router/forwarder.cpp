@@ -12,7 +12,7 @@
 #include <array>
 #include <cstring>
 
-#include "common/setup_error.h"
+#include "common/system.h"
 
 namespace mutirao::lab {
 

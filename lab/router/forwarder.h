@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/unique_fd.h"
+#include "common/system.h"
 #include "router/host_namespaces.h"
 #include "router/link_table.h"
 

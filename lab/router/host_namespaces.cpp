@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/setup_error.h"
+#include "common/system.h"
 
 namespace mutirao::lab {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/unique_fd.h"
+#include "common/system.h"
 #include "router/netlink.h"
 
 namespace mutirao::lab {

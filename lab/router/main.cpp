@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "common/setup_error.h"
+#include "common/system.h"
 #include "router/commands.h"
 #include "router/control_server.h"
 #include "router/forwarder.h"

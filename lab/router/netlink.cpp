@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-#include "common/setup_error.h"
+#include "common/system.h"
 
 namespace mutirao::lab {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/unique_fd.h"
+#include "common/system.h"
 
 namespace mutirao::lab {
 

@@ -3,7 +3,7 @@
 // Runs as a thread inside one rank of each host, or as a daemon that outlives jobs. No MPI here.
 //
 // What a rank does: Endpoint::open, exchange contact() by MPI, Thread(endpoint, job); the other ranks
-// of the host attach a ViewReader to the segment's name (agent/view_reader.h).
+// of the host attach a ViewReader to the segment's name (agent/segment.h).
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,27 @@
 
 #include "agent/endpoint.h"
 #include "agent/key.h"
-#include "agent/options.h"
-#include "agent/view_reader.h"
+#include "agent/segment.h"
+#include "core/forecast/change_detector.h"
 #include "core/network/tree.h"
 
 namespace mutirao::agent {
+
+// How an agent goes about its work. Equal on all agents of a job.
+
+/// Links outside the tree are probed so many times more rarely.
+constexpr int rarer_outside_tree = 10;
+
+struct Options {
+    int tree_period_ms = 250;     ///< between probes of a link that the tree uses
+    int other_period_ms = rarer_outside_tree * tree_period_ms;  ///< of others, on up to 24 hosts
+    int dead_after_ms = 5000;     ///< a link that was silent for so long carries nothing
+    int sensor_period_ms = 10'000;   ///< between readings of processor, memory and disk
+    int bandwidth_period_ms = 600'000;  ///< between measurements of one pair of sites; 0: never
+    int round_limit_ms = 10'000;  ///< a round of the tree that takes longer is started anew
+    ChangeRule rule;
+    std::string series_file;      ///< SQLite; empty: none is kept
+};
 
 /// What the agents work on: equal on all of them but for `self`.
 struct Job {

@@ -9,9 +9,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "agent/clock.h"
-#include "agent/sensors/host_speed.h"
-#include "agent/sensors/text_file.h"
+#include "agent/sensors/host_sensors.h"
+#include "agent/system.h"
 #include "core/spanning_tree/wire.h"
 
 namespace mutirao::agent {

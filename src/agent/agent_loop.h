@@ -3,26 +3,49 @@
 // channels that carry both (Mesh), and what others get to see (Segment, Journal).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "agent/agent.h"
-#include "agent/bandwidth_plan.h"
 #include "agent/datagrams.h"
 #include "agent/facts.h"
 #include "agent/journal.h"
 #include "agent/links.h"
 #include "agent/mesh.h"
 #include "agent/news_batches.h"
-#include "agent/poller.h"
-#include "agent/seen_rates.h"
 #include "agent/segment.h"
 #include "agent/sensors/bandwidth.h"
 #include "agent/sensors/host_sensors.h"
+#include "agent/system.h"
 #include "core/spanning_tree/rounds.h"
 
 namespace mutirao::agent {
+
+// What a job has seen of bandwidth: how fast long messages came from other hosts. Links carry no less.
+
+/// May be used by several threads.
+class SeenRates {
+  public:
+    void add(int host, double bytes_per_us) {
+        const std::lock_guard hold(mutex_);
+        double& fastest = fastest_[host];
+        fastest = std::max(fastest, bytes_per_us);
+    }
+    /// The fastest from each host since the last time.
+    std::map<int, double> take() {
+        const std::lock_guard hold(mutex_);
+        return std::exchange(fastest_, {});
+    }
+
+  private:
+    std::mutex mutex_;
+    std::map<int, double> fastest_;
+};
 
 class AgentLoop final : private MeshListener {
   public:

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "agent/counters.h"
-#include "agent/file.h"
 #include "agent/frame.h"
+#include "agent/system.h"
 
 namespace mutirao::agent {
 

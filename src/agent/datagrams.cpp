@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "agent/clock.h"
+#include "agent/system.h"
 
 namespace mutirao::agent {
 namespace {

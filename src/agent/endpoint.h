@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "agent/file.h"
+#include "agent/system.h"
 
 namespace mutirao::agent {
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "agent/bandwidth_plan.h"
-#include "agent/clock.h"
-#include "agent/sensors/host_speed.h"
+#include "agent/sensors/bandwidth.h"
+#include "agent/sensors/host_sensors.h"
+#include "agent/system.h"
 #include "core/network/test_networks.h"
 
 namespace mutirao::agent {

@@ -1,17 +1,66 @@
-// What people may want to look at later: the newest measurements and events, in memory for the shared
-// view and, when asked for, in the series file.
+// What an agent measured and met, for people.
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "agent/series.h"
 #include "agent/status.h"
+
+struct sqlite3;
 
 namespace mutirao::agent {
 
+/// The history of what an agent measured, in an SQLite file, for people. The agent works on whatever
+/// becomes of it: the first error ends the series, not the agent.
+///
+/// Tables: measurement(time_s, sensor, host, other, value), `other` -1 for what concerns one host only;
+/// event(time_s, host, text). Times in seconds since 1970, units in the sensor's name.
+class SeriesFile {
+  public:
+    /// `path` empty: no series is kept.
+    SeriesFile(std::string path, int host);
+    ~SeriesFile();
+    SeriesFile(const SeriesFile&) = delete;
+    SeriesFile& operator=(const SeriesFile&) = delete;
+
+    void measured(double time_s, std::string_view sensor, int other, double value);
+    void event(double time_s, std::string_view text);
+    /// Writes what has come together, in one transaction. Waits for a lock a few milliseconds only.
+    void flush();
+
+    bool kept() const { return database_ != nullptr; }
+    /// Why the series ended; empty while it is kept, and if none was asked for.
+    const std::string& stopped() const { return stopped_; }
+
+  private:
+    struct Row {
+        double time_s;
+        std::string_view sensor;  ///< of static storage; empty: an event
+        int other;
+        double value;
+        std::string text;
+    };
+    struct CloseDatabase {
+        void operator()(sqlite3* database) const;
+    };
+
+    void stop(std::string_view reason);
+    bool execute(const char* statement);
+    bool write_rows();
+
+    int host_;
+    std::unique_ptr<sqlite3, CloseDatabase> database_;
+    bool set_up_ = false;
+    int busy_flushes_ = 0;  ///< in a row, at which another held the file
+    std::vector<Row> rows_;
+    std::string stopped_;
+};
+
+/// What people may want to look at later: the newest measurements and events, in memory for the shared
+/// view and, when asked for, in the series file.
 class Journal {
   public:
     static constexpr std::size_t most_events = 64;

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "agent/file.h"
+#include "agent/system.h"
 
 namespace mutirao::agent {
 namespace {

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "agent/sensors/host_sensors.h"
-#include "agent/tree_shares.h"
 #include "core/text/bytes.h"
 
 namespace mutirao::agent {

@@ -7,7 +7,7 @@
 #include <array>
 #include <cerrno>
 
-#include "agent/clock.h"
+#include "agent/system.h"
 #include "core/text/bytes.h"
 
 namespace mutirao::agent {

@@ -18,7 +18,7 @@
 #include "agent/counters.h"
 #include "agent/endpoint.h"
 #include "agent/frame.h"
-#include "agent/poller.h"
+#include "agent/system.h"
 
 namespace mutirao::agent {
 

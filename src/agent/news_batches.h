@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "agent/clock.h"
-#include "core/spanning_tree/rounds_parts.h"
+#include "agent/system.h"
+#include "core/spanning_tree/rounds_message.h"
 
 namespace mutirao::agent {
 

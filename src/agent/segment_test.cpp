@@ -12,7 +12,7 @@
 #include <limits>
 #include <thread>
 
-#include "agent/mapping.h"
+#include "agent/shared_layout.h"
 
 namespace mutirao::agent {
 namespace {

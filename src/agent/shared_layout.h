@@ -10,9 +10,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
+
+#include "agent/segment.h"
+#include "agent/system.h"
+#include "core/spanning_tree/rounds.h"
 
 namespace mutirao::agent {
 
@@ -100,5 +105,43 @@ class Section {
     std::atomic<std::uint64_t>* words_;
     std::uint64_t capacity_words_;
 };
+
+/// What an agent knows of the whole network, as bytes for the shared memory.
+struct Published {
+    NetworkView view;
+    Version version;
+
+    bool operator==(const Published&) const = default;
+};
+
+std::vector<std::byte> encode(const NetworkView& view, const Version& version);
+/// Nothing unless encode() made it of views of so many hosts.
+std::optional<Published> decode_published(std::span<const std::byte> bytes, int host_count);
+/// More than encode() ever makes.
+std::size_t most_published_bytes(int host_count);
+
+// A piece of shared memory in this process, for the reading and the writing end alike.
+
+struct ViewReader::Mapping {
+    File file;  ///< of its own for a reader of another process; none for the agent's own process
+    std::byte* memory = nullptr;
+    std::size_t size_bytes = 0;
+
+    Mapping() = default;
+    Mapping(const Mapping&) = delete;
+    Mapping& operator=(const Mapping&) = delete;
+    ~Mapping();
+
+    SegmentHead& head() const { return *reinterpret_cast<SegmentHead*>(memory); }
+    Section network() const { return {memory, head().network}; }
+    Section status() const { return {memory, head().status}; }
+};
+
+/// "/dev/shm/NAME"
+std::string segment_path(const std::string& name);
+/// "mutirao-<uid>-"
+std::string segment_prefix();
+/// Somebody else holds the lock that an agent takes on its segment.
+bool is_locked(int file);
 
 }  // namespace mutirao::agent

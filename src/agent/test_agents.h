@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "agent/agent.h"
-#include "core/spanning_tree/kruskal.h"
+#include "core/network/tree.h"
 
 namespace mutirao::agent::test {
 

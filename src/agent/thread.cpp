@@ -11,8 +11,8 @@
 
 #include "agent/agent.h"
 #include "agent/agent_loop.h"
-#include "agent/all_signals_blocked.h"
 #include "agent/segment.h"
+#include "agent/system.h"
 
 namespace mutirao::agent {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "mpi/base/launch.h"
+#include "mpi/base/environment.h"
 
 namespace mutirao::preload {
 namespace {

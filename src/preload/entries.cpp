@@ -15,8 +15,8 @@
 #include <cstring>
 #include <string>
 
+#include "mpi/base/environment.h"
 #include "mpi/interpose/functions.h"
-#include "mpi/base/launch.h"
 #include "preload/abi.h"
 #include "preload/narrowed.h"
 

@@ -7,7 +7,6 @@
 #include "core/text/json.h"
 #include "profile/profile_file.h"
 #include "profile/profile_store.h"
-#include "profile/this_host.h"
 #include "tool/arguments.h"
 #include "tool/network_file.h"
 
@@ -16,7 +15,7 @@ namespace {
 
 using tool::Failure;
 using tool::UsageError;
-using Words = std::vector<std::string>;
+using tool::Words;
 
 /// Nobody waits for this but a person.
 constexpr std::chrono::seconds patience{10};
@@ -78,21 +77,13 @@ void find_fabric(const Words& words, std::ostream& out) {
 }  // namespace
 
 int run(const Words& words, std::istream& in, std::ostream& out, std::ostream& err) {
-    try {
-        if (words.empty()) throw UsageError("no command; valid are host, find, remember");
-        tool::require_one_of("command", words.front(), {"host", "find", "remember"});
-        const Words rest(words.begin() + 1, words.end());
-        if (words.front() == "host") describe_host(out);
-        if (words.front() == "find") find_fabric(rest, out);
-        if (words.front() == "remember") remember_rows(rest, in, out);
-        return 0;
-    } catch (const UsageError& error) {
-        err << "mutirao-profile: " << error.what() << "\n";
-        return 2;
-    } catch (const Failure& error) {
-        err << "mutirao-profile: " << error.what() << "\n";
-        return 1;
-    }
+    const std::vector<tool::Command> commands = {
+        {"host", "", [](const Words&, std::ostream& to) { describe_host(to); }},
+        {"find", "FILE [FABRIC]", find_fabric},
+        {"remember", "FILE MPI [FABRIC]",
+         [&in](const Words& rest, std::ostream& to) { remember_rows(rest, in, to); }},
+    };
+    return tool::run_program("mutirao-profile", commands, words, out, err);
 }
 
 }  // namespace mutirao::profile

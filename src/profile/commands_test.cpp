@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "profile/profile_store.h"
-#include "profile/this_host.h"
 
 namespace mutirao::profile {
 namespace {

@@ -12,8 +12,6 @@
 #include <system_error>
 #include <utility>
 
-#include "profile/schema.h"
-
 namespace mutirao::profile {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,11 @@
 #include "profile/sqlite.h"
 
 namespace mutirao::profile {
+
+/// What schema.sql says.
+extern const char* const schema;
+extern const std::int64_t schema_version;
+extern const std::int64_t application_id;
 
 /// How an operation ended.
 enum class Outcome : unsigned char {

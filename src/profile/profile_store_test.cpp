@@ -12,8 +12,7 @@
 #include <fstream>
 #include <thread>
 
-#include "profile/schema.h"
-#include "profile/this_host.h"
+#include "profile/profile_file.h"
 
 namespace mutirao::profile {
 namespace {

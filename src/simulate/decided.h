@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/selection/clocked_calls.h"
 #include "core/selection/decider.h"
-#include "simulate/chooser.h"
+#include "core/selection/samples.h"
+#include "simulate/program.h"
 #include "simulate/scenarios.h"
 
 namespace mutirao::simulate {

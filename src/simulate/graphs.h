@@ -6,7 +6,6 @@
 
 #include "core/network/tree.h"
 #include "core/spanning_tree/ghs.h"
-#include "core/spanning_tree/kruskal.h"
 
 namespace mutirao::simulate {
 

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <map>
 
 #include "core/selection/selection.h"
-#include "simulate/loops.h"
+#include "simulate/decided.h"
+#include "simulate/scenarios.h"
 
 namespace mutirao::simulate {
 namespace {
@@ -67,6 +70,79 @@ TEST(Program, TakesByWhatIsPredictedWhatWasMeasured) {
     expect_within(0.1, 6.1, known_s(k_means(60), a));
     expect_within(0.1, 5.35, known_s(fft(60), a));
     expect_within(0.2, 7.8, known_s(sgd(40), network_of(round_trips_of_b())));
+}
+
+TEST(Scenarios, FollowFromTheirSeed) {
+    for (const std::uint64_t seed : {1, 2, 3}) EXPECT_EQ(scenario_of(seed).text(), scenario_of(seed).text());
+    EXPECT_NE(scenario_of(1).text(), scenario_of(2).text());
+}
+
+TEST(Scenarios, LoseNothingNatively) {
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+        NativeChooser native;
+        EXPECT_EQ(judge(scenario_of(seed), native).lost_us(), 0) << scenario_of(seed).text();
+    }
+}
+
+// Who knows everything is hardly ever slower than native: what calls take depends on when they are made.
+TEST(Scenarios, AreWonByWhoKnowsThem) {
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        const ProgramScenario scenario = scenario_of(seed);
+        NativeChooser native;
+        const Judgement judgement = judge(scenario, native);
+        EXPECT_LE(judgement.known.elapsed_us, 1.02 * judgement.natively.elapsed_us) << scenario.text();
+    }
+}
+
+TEST(Scenarios, ChangeWhenTheyAreToldTo) {
+    ProgramScenario scenario;
+    for (std::uint64_t seed = 1; scenario.change != Change::recovers; ++seed) scenario = scenario_of(seed);
+    const ProgramScenario moved = changed_in(scenario, 17);
+    EXPECT_EQ(moved.states->at(1).since_call, 17u);
+    EXPECT_EQ(moved.program.news[1].call, 17u);
+    const std::uint64_t between_changes = scenario.states->at(2).since_call - scenario.states->at(1).since_call;
+    EXPECT_EQ(moved.states->at(2).since_call, 17 + between_changes);
+    EXPECT_EQ(moved.states->at(1).network, scenario.states->at(1).network);
+}
+
+// The promise, over programs of all kinds: what the decider may lose a program, and what it wins.
+
+constexpr double opening_us = 100'000;
+
+/// For each class and state of the network one probe of two calls by whatever is slowest, and the calls after it that
+/// are the probe's as well.
+double misjudged_us(const ProgramScenario& scenario) {
+    double sum_us = 0;
+    for (const SyntheticState& state : *scenario.states) {
+        for (const SyntheticClass& each : state.classes) {
+            double slowest_us = 0;
+            for (const SyntheticArm& arm : each.arms) slowest_us = std::max(slowest_us, arm.taken.cold_us);
+            constexpr double probe_us = 200;
+            sum_us += std::max(2 * slowest_us, probe_us * slowest_us / each.arms.front().taken.warm_us);
+        }
+    }
+    return sum_us;
+}
+
+TEST(DecidedPrograms, LoseNoMoreThanIsPromised) {
+    constexpr std::uint64_t scenarios = 500;
+    constexpr std::size_t learnt_after = 200;
+    std::vector<double> shares;
+    for (std::uint64_t seed = 1; seed <= scenarios; ++seed) {
+        const ProgramScenario scenario = scenario_of(seed);
+        DecidedChooser chooser(scenario, opening_us);
+        const Judgement judgement = judge(scenario, chooser);
+        const double promised_us =
+            Ledger::income_share * judgement.chosen.in_calls_us + opening_us + misjudged_us(scenario);
+        EXPECT_LE(judgement.lost_us(), promised_us) << scenario.text();
+        const std::size_t from = learnt_after * scenario.program.steps.size();
+        if (const auto share = judgement.share_won(from)) shares.push_back(*share);
+    }
+    ASSERT_GT(shares.size(), 100u);
+    std::sort(shares.begin(), shares.end());
+    std::printf("share of what was to be won after %zu calls: median %.3f, lowest quarter %.3f, lowest tenth %.3f\n",
+                learnt_after, shares[shares.size() / 2], shares[shares.size() / 4], shares[shares.size() / 10]);
+    EXPECT_GE(shares[shares.size() / 2], 0.9);
 }
 
 }  // namespace

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <string_view>
 #include <utility>
+#include <vector>
 
-#include "core/spanning_tree/kruskal.h"
+#include "core/network/tree.h"
 #include "core/spanning_tree/wire.h"
 #include "simulate/random.h"
 
@@ -216,6 +219,231 @@ Digest RoundsWorld::digest() const {
         }
     }
     return digester.value();
+}
+
+// Scripts for the walks, and words for what happens in a world of rounds.
+
+namespace {
+
+class ScriptMaker {
+  public:
+    ScriptMaker(int most_hosts, std::uint64_t seed) : random_(seed) {
+        const auto choices = static_cast<std::size_t>(most_hosts) - 2;
+        script_.hosts = 3 + static_cast<int>(random_.below(choices));
+        few_values_ = random_.below(3) == 0;
+        script_.known = random_.below(3) > 0;
+    }
+
+    RoundsScript make() {
+        constexpr std::array<double, 4> densities = {1.0, 0.7, 0.5, 0.3};
+        const double density = densities[random_.below(densities.size())];
+        const auto hosts = static_cast<std::size_t>(script_.hosts);
+        script_.latency_us.assign(hosts * hosts, 0);
+        for (std::size_t low = 0; low < hosts; ++low) {
+            for (std::size_t high = low + 1; high < hosts; ++high) {
+                const double value = random_.unit() < density ? latency_us() : never;
+                script_.latency_us[low * hosts + high] = value;
+                script_.latency_us[high * hosts + low] = value;
+            }
+        }
+        const std::size_t events = random_.below(13);
+        while (script_.events.size() < events) script_.events.push_back(event());
+        return std::move(script_);
+    }
+
+  private:
+    double latency_us() {
+        return few_values_ ? static_cast<double>(random_.below(4)) : 1000 * random_.unit();
+    }
+
+    RoundsEvent event() {
+        using Kind = RoundsEvent::Kind;
+        constexpr std::array<Kind, 12> kinds = {
+            Kind::latency, Kind::latency, Kind::latency, Kind::link, Kind::link,  Kind::link,
+            Kind::reset,   Kind::reset,   Kind::host,    Kind::host, Kind::alarm, Kind::restart,
+        };
+        // Often the same again: what is gone comes back.
+        if (!script_.events.empty() && random_.below(3) == 0) return script_.events.back();
+        const auto hosts = static_cast<std::size_t>(script_.hosts);
+        const auto a = random_.below(hosts);
+        const auto b = (a + 1 + random_.below(hosts - 1)) % hosts;
+        return {kinds[random_.below(kinds.size())], static_cast<int>(a), static_cast<int>(b),
+                random_.below(6) == 0 ? never : latency_us()};
+    }
+
+    Random random_;
+    bool few_values_ = false;
+    RoundsScript script_;
+};
+
+std::string number(double value) {
+    if (std::isinf(value)) return "never";
+    std::string text = std::to_string(value);
+    return text.substr(0, text.find('.') + 2);
+}
+
+std::string name(const rounds::RoundId& id) {
+    return std::to_string(id.number) + " of " + std::to_string(id.root);
+}
+
+std::string arrow(int from, int to) { return std::to_string(from) + " -> " + std::to_string(to); }
+
+}  // namespace
+
+RoundsScript random_rounds_script(int most_hosts, std::uint64_t seed) {
+    return ScriptMaker(most_hosts, seed).make();
+}
+
+std::string describe(const rounds::Message& message) {
+    constexpr std::array<std::string_view, 7> kinds = {
+        "news", "ask_start", "newest", "round", "ask_version", "version", "step"};
+    std::string text(kinds[static_cast<std::size_t>(message.kind)]);
+    if (message.id != rounds::RoundId{}) text += " " + name(message.id);
+    if (message.kind == rounds::Kind::round)
+        text += " from " + name(message.base);
+    for (const rounds::LinkNews& link : message.links)
+        text += " " + std::to_string(link.low) + "-" + std::to_string(link.high) + "=" +
+                number(link.state.latency_us) + "(" + std::to_string(link.state.breaks) + "." +
+                std::to_string(link.state.sequence) + ")";
+    return text;
+}
+
+std::string RoundsWorld::describe(int host) const {
+    const Rounds& state = machine(host);
+    std::string text = std::to_string(host) + ": ";
+    if (!alive(host)) return text + "dead";
+    text += "version " + name(state.version_id()) + ", newest " + name(state.newest());
+    if (state.leads()) text += ", leads";
+    if (state.running()) text += ", in a round";
+    text += ", usable:";
+    const auto& latency_us = state.view().latency_us;
+    for (int other = 0; other < host_count(); ++other) {
+        if (other == host || std::isinf(latency_us[index(host) * hosts_.size() + index(other)]))
+            continue;
+        text += " " + std::to_string(other);
+    }
+    return text;
+}
+
+std::string RoundsWorld::describe(const Choice& choice) const {
+    constexpr std::array<std::string_view, 6> events = {"latency", "link",  "reset",
+                                                        "host",    "alarm", "restart"};
+    if (choice.kind == Choice::Kind::event) {
+        const RoundsEvent& event = script_.events[next_event_];
+        return "event " + std::string(events[static_cast<std::size_t>(event.kind)]) + " " +
+               std::to_string(event.a) + " " + std::to_string(event.b) + " " +
+               number(event.latency_us);
+    }
+    if (choice.kind == Choice::Kind::measure)
+        return std::to_string(choice.to) + " measures the link to " + std::to_string(choice.from);
+    const Item& item = end(choice.to, choice.from).arriving.front();
+    if (item.kind == Item::Kind::message)
+        return arrow(choice.from, choice.to) + " " + simulate::describe(item.message);
+    return arrow(choice.from, choice.to) +
+           (item.kind == Item::Kind::joined ? " joined" : " lost");
+}
+
+namespace {
+
+/// A matrix of latencies, restricted to the hosts that its usable links join to one of them.
+struct Reached {
+    std::vector<bool> hosts;
+    std::vector<double> latency_us;
+};
+
+void restrict_to(const std::vector<bool>& hosts, std::vector<double>& latency_us) {
+    for (std::size_t i = 0; i < latency_us.size(); ++i) {
+        const std::size_t a = i / hosts.size();
+        const std::size_t b = i % hosts.size();
+        if (a != b && !(hosts[a] && hosts[b])) latency_us[i] = never;
+    }
+}
+
+Reached reached_from(int host, std::vector<double> latency_us) {
+    const auto count = static_cast<std::size_t>(std::lround(std::sqrt(latency_us.size())));
+    Reached reached{std::vector<bool>(count, false), std::move(latency_us)};
+    reached.hosts[static_cast<std::size_t>(host)] = true;
+    for (std::size_t round = 0; round < count; ++round) {
+        for (std::size_t i = 0; i < reached.latency_us.size(); ++i) {
+            if (std::isfinite(reached.latency_us[i]) && reached.hosts[i / count])
+                reached.hosts[i % count] = true;
+        }
+    }
+    restrict_to(reached.hosts, reached.latency_us);
+    return reached;
+}
+
+std::vector<double> truth(const RoundsWorld& world) {
+    std::vector<double> latency_us;
+    for (int a = 0; a < world.host_count(); ++a)
+        for (int b = 0; b < world.host_count(); ++b)
+            latency_us.push_back(a == b ? 0 : world.true_latency_us(a, b));
+    return latency_us;
+}
+
+std::string of_host(int host, const std::string& what) {
+    return "host " + std::to_string(host) + " " + what;
+}
+
+bool waits(const RoundsWorld& world) {
+    for (int host = 0; host < world.host_count(); ++host)
+        if (world.alive(host) && world.machine(host).waits_for_links()) return true;
+    return false;
+}
+
+/// Of a host by itself.
+std::string host_objection(const RoundsWorld& world, int host, const Reached& reached) {
+    const Rounds& machine = world.machine(host);
+    if (machine.running()) return of_host(host, "is in a round that does not end");
+    // What hosts start with may hold several networks.
+    std::vector<double> latency_us = machine.version().latency_us;
+    restrict_to(reached.hosts, latency_us);
+    if (latency_us != reached.latency_us)
+        return of_host(host, "has a version for other latencies than it knows");
+    const EdgeList& tree = machine.version().tree;
+    if (tree != spanning_forest(world.host_count(), machine.version().latency_us))
+        return of_host(host, "has another tree than Kruskal");
+    if (machine.view().tree != machine.version().tree)
+        return of_host(host, "shows another tree than it has");
+    if (world.to_be_measured()) return {};
+    if (machine.view().unknown_links != 0) return of_host(host, "waits for links for ever");
+    if (reached.latency_us != reached_from(host, truth(world)).latency_us)
+        return of_host(host, "does not know what its links are like");
+    return {};
+}
+
+}  // namespace
+
+RoundsRules::Counts RoundsRules::count(int, const rounds::Outgoing& outgoing) const {
+    Counts counts{};
+    counts[static_cast<std::size_t>(outgoing.message.kind)] = 1;
+    return counts;
+}
+
+std::string RoundsRules::objection(const RoundsWorld& world, const RoundsWorld::Choice&) const {
+    return world.violation();
+}
+
+std::string RoundsRules::objection_at_rest(const RoundsWorld& world) const {
+    if (!world.violation().empty()) return world.violation();
+    // Until then a round may wait for a host that is gone.
+    if (world.to_be_given_up()) return {};
+    // And a host that has no tree for links that are still to be measured.
+    if (world.to_be_measured() && waits(world)) return {};
+    for (int host = 0; host < world.host_count(); ++host) {
+        if (!world.alive(host)) continue;
+        const Version& version = world.machine(host).version();
+        const Reached reached = reached_from(host, world.machine(host).view().latency_us);
+        if (std::string reason = host_objection(world, host, reached); !reason.empty())
+            return reason;
+        for (int other = 0; other < world.host_count(); ++other) {
+            if (!reached.hosts[static_cast<std::size_t>(other)]) continue;
+            if (!world.alive(other)) return of_host(host, "does not know that a host is gone");
+            if (world.machine(other).version() != version)
+                return of_host(host, "has another version than host " + std::to_string(other));
+        }
+    }
+    return {};
 }
 
 }  // namespace mutirao::simulate

@@ -4,6 +4,7 @@
 // own time; a host that was told of a new channel late finds messages waiting.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -153,5 +154,20 @@ std::string describe(const rounds::Message& message);
 
 /// Kruskal's tree over the usable links of a matrix, row by row.
 EdgeList spanning_forest(int hosts, const std::vector<double>& latency_us);
+
+/// What must hold in a world of rounds, whatever happens to links and hosts; Kruskal's algorithm
+/// says which tree it must be.
+class RoundsRules {
+  public:
+    /// Messages by kind.
+    using Counts = std::array<std::int64_t, 7>;
+
+    Counts count(int from, const rounds::Outgoing& outgoing) const;
+    std::string objection(const RoundsWorld& world, const RoundsWorld::Choice& choice) const;
+    /// Nothing is under way: hosts that reach each other know the same, have the same version with
+    /// the tree of what they know, and are in no round. Once nothing is left to be measured, what
+    /// they know is true.
+    std::string objection_at_rest(const RoundsWorld& world) const;
+};
 
 }  // namespace mutirao::simulate

@@ -37,8 +37,8 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "simulate/abort_note.h"
 #include "simulate/explorer.h"
+#include "simulate/failures.h"
 #include "simulate/random.h"
 #include "simulate/transcript.h"
 

@@ -1,8 +1,10 @@
 #include "simulate/transcript.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 
 namespace mutirao::simulate {
 namespace {
@@ -94,6 +96,121 @@ std::string transcript(GhsWorld world, const std::vector<GhsWorld::Choice>& choi
         const ghs::Node before = world.machine(choice.to);
         world.apply(choice);
         lines += changes(choice.to, before, world.machine(choice.to), world.neighbours(choice.to));
+    }
+    return lines;
+}
+
+namespace {
+
+using maintenance::Kind;
+
+std::string number(double value) {
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%g", value);
+    return text.data();
+}
+
+std::string text(const std::vector<Weight>& links) {
+    std::string list;
+    for (const Weight& link : links)
+        list += " " + std::to_string(link.low) + "-" + std::to_string(link.high) + "=" +
+                number(link.value);
+    return list.empty() ? " no links" : list;
+}
+
+std::string text(const EdgeList& links) {
+    std::string list;
+    for (const auto& [low, high] : links)
+        list += " " + std::to_string(low) + "-" + std::to_string(high);
+    return list.empty() ? " no links" : list;
+}
+
+const char* name(maintenance::State state) {
+    constexpr std::array names = {"sleeping", "reiden", "find", "found", "recover"};
+    return names[static_cast<std::size_t>(state)];
+}
+
+std::string describe(const maintenance::Round& round) {
+    std::string line = "round " + std::to_string(round.number) + " opens, root " +
+                       std::to_string(round.root) + ", tree" + text(round.tree) + "\n";
+    for (const maintenance::Change& change : round.changes)
+        line += "  " + std::to_string(change.low) + "-" + std::to_string(change.high) + " from " +
+                number(change.before) + " to " + number(change.after) + "\n";
+    return line;
+}
+
+/// What a step changed in the host that it happened to.
+std::string changes(int host, const RoundHost& before, const RoundHost& after) {
+    const std::string self = std::to_string(host) + ": ";
+    if (!after.node()) return {};
+    const maintenance::Node& now = *after.node();
+    const bool entered = before.round() != after.round();
+    const auto old_state = entered ? maintenance::State::sleeping : before.node()->state();
+    const std::vector<int> old_branches = entered ? std::vector<int>{} : before.node()->branches();
+    std::string lines;
+    if (old_state != now.state())
+        lines += self + name(old_state) + " -> " + name(now.state()) + "\n";
+    if (old_branches != now.branches()) {
+        lines += self + "branches to";
+        for (const int other : now.branches()) lines += " " + std::to_string(other);
+        lines += "\n";
+    }
+    if (now.finished() && (entered || !before.node()->finished()))
+        lines += self + "finished, tree" + text(now.tree()) + "\n";
+    return lines;
+}
+
+}  // namespace
+
+std::string describe(const maintenance::Message& message) {
+    const std::string tag = "tag " + std::to_string(message.tag);
+    switch (message.kind) {
+        case Kind::merge: return describe(message.merging);
+        case Kind::not_fail: return "not_fail(" + tag + ")";
+        case Kind::not_fail_ack: return "not_fail_ack(" + tag + "," + text(message.links) + ")";
+        case Kind::gosleep_fail: return "gosleep_fail(" + text(message.links).substr(1) + ")";
+        case Kind::not_rec: return "not_rec(" + tag + ")";
+        case Kind::not_rec_ack: return "not_rec_ack(" + tag + "," + text(message.links) + ")";
+        case Kind::gosleep_rec: return "gosleep_rec(" + text(message.links).substr(1) + ")";
+    }
+    return "unknown";
+}
+
+std::string describe(const MaintenanceWorld& world, const MaintenanceWorld::Choice& choice) {
+    using Choice = MaintenanceWorld::Choice;
+    const std::string from = std::to_string(choice.from);
+    const std::string to = std::to_string(choice.to);
+    switch (choice.kind) {
+        case Choice::Kind::open: return "the next round opens";
+        case Choice::Kind::enter: return to + " enters the round";
+        case Choice::Kind::change:
+            return "link " + from + "-" + to + " changes to " + number(choice.value);
+        case Choice::Kind::deliver: break;
+    }
+    const RoundMessage& next = world.next(choice.from, choice.to);
+    const bool other_round = next.round != world.host(choice.to).round();
+    return from + " -> " + to + " " +
+           (other_round ? "of round " + std::to_string(next.round) + ": " : "") +
+           describe(next.message);
+}
+
+std::string transcript(MaintenanceWorld world, const std::vector<MaintenanceWorld::Choice>& choices,
+                       bool last_only_announced) {
+    using Choice = MaintenanceWorld::Choice;
+    std::string lines;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        const Choice& choice = choices[i];
+        if (choice.kind != Choice::Kind::open) lines += describe(world, choice) + "\n";
+        if (last_only_announced && i + 1 == choices.size()) break;
+        if (choice.kind == Choice::Kind::open || choice.kind == Choice::Kind::change) {
+            world.apply(choice);
+            if (choice.kind == Choice::Kind::open)
+                lines += describe(world.opened(world.newest_round()).round);
+            continue;
+        }
+        const RoundHost before = world.host(choice.to);
+        world.apply(choice);
+        lines += changes(choice.to, before, world.host(choice.to));
     }
     return lines;
 }

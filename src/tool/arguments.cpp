@@ -6,9 +6,30 @@
 #include "core/settings/settings.h"
 
 namespace mutirao::tool {
+namespace {
 
-Arguments::Arguments(const std::vector<std::string>& words,
-                     const std::vector<std::string>& option_names) {
+int run_command(std::string_view program, const std::vector<Command>& commands, const Words& words, std::ostream& out) {
+    Words names;
+    for (const Command& command : commands) names.push_back(command.name);
+    if (words.empty()) throw UsageError("no command" + which_are_valid("", names));
+    if (words.front() == "--help") {
+        for (const Command& command : commands)
+            out << program << " " << command.name << (command.usage.empty() ? "" : " ") << command.usage << "\n";
+        return 0;
+    }
+    require_one_of("command", words.front(), names);
+    const auto command = std::ranges::find(commands, words.front(), &Command::name);
+    return command->run({words.begin() + 1, words.end()}, out);
+}
+
+int refuse(std::string_view program, std::ostream& err, std::string_view line, int exit_code) {
+    err << program << ": " << line << "\n";
+    return exit_code;
+}
+
+}  // namespace
+
+Arguments::Arguments(const Words& words, const std::vector<std::string>& option_names) {
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string& word = words[i];
         if (!word.starts_with("--")) {
@@ -56,6 +77,20 @@ void require_one_of(std::string_view what, std::string_view wanted,
     if (std::find(names.begin(), names.end(), wanted) != names.end()) return;
     throw UsageError("unknown " + std::string(what) + " \"" + std::string(wanted) + "\"" +
                      which_are_valid(wanted, names));
+}
+
+int run_program(std::string_view program, const std::vector<Command>& commands, const Words& words, std::ostream& out,
+                std::ostream& err) {
+    int exit_code = 0;
+    try {
+        exit_code = run_command(program, commands, words, out);
+    } catch (const UsageError& error) {
+        return refuse(program, err, error.what(), 2);
+    } catch (const std::exception& error) {
+        return refuse(program, err, error.what(), 1);
+    }
+    out.flush();
+    return out ? exit_code : refuse(program, err, "the output cannot be written", 1);
 }
 
 }  // namespace mutirao::tool

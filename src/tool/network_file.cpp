@@ -8,9 +8,9 @@
 #include <set>
 #include <sstream>
 
-#include "core/network/uplinks.h"
+#include "core/network/topology.h"
+#include "core/network/tree.h"
 #include "core/settings/settings.h"
-#include "core/spanning_tree/kruskal.h"
 
 namespace mutirao::tool {
 namespace {

@@ -12,12 +12,11 @@
 #include "core/selection/bounds.h"
 #include "core/selection/estimate.h"
 #include "core/selection/selection.h"
-#include "core/text/counted.h"
 #include "core/text/json.h"
-#include "core/text/milliseconds.h"
+#include "core/text/units.h"
 #include "tool/arguments.h"
-#include "tool/commands.h"
 #include "tool/network_file.h"
+#include "tool/tool.h"
 
 namespace mutirao::tool {
 namespace {

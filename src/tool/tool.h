@@ -3,13 +3,20 @@
 // is one line on stderr, with exit code 2 for wrong input and 1 for what cannot be done.
 #pragma once
 
-#include <ostream>
-#include <string>
-#include <vector>
+#include "tool/arguments.h"
 
 namespace mutirao::tool {
 
 /// `arguments`: without the program's own name. Returns the exit code.
-int run(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
+int run(const Words& arguments, std::ostream& out, std::ostream& err);
+
+// The tool's commands.
+
+void list_algorithms(const Words& words, std::ostream& out);
+void list_settings(const Words& words, std::ostream& out);
+void check_settings(const Words& words, std::ostream& out);
+void show_schedule(const Words& words, std::ostream& out);
+void predict_candidates(const Words& words, std::ostream& out);
+void show_tree(const Words& words, std::ostream& out);
 
 }  // namespace mutirao::tool

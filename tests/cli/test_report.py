@@ -186,7 +186,7 @@ def test_calls_are_counted_by_the_ruling_that_ran_them():
                   waited={"waited_ms": 1, "early_waited_ms": 2, "adapting_ms": 1})),
     ("2.9 ± 0.1 times faster in collectives, 190.0 ms saved on each rank (measured, net of what it cost)",
      with_account(took_us=100e3, saved_us=190e3, error_us=14e3)),
-    # As in src/mpi/summary_test.cpp.
+    # As in src/mpi/account/report_test.cpp.
     ("1.50 ± 0.03 times faster in collectives, 100.0 ms saved on each rank (measured, net of what it cost)",
      with_account(took_us=200e3, saved_us=150e3, error_us=5e3, probes_us=40e3, start_ms=3.25,
                   waited={"early_waited_ms": 6.75})),

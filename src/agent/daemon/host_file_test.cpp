@@ -1,4 +1,4 @@
-#include "agent/daemon/host_file.h"
+#include "agent/daemon/commands.h"
 
 #include <gtest/gtest.h>
 

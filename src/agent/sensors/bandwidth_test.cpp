@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-#include "agent/clock.h"
+#include "agent/system.h"
 
 namespace mutirao::agent {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "core/algorithms/shape.h"
 #include "core/algorithms/test_requests.h"
-#include "core/collectives/promise.h"
+#include "core/collectives/collective.h"
 #include "core/schedule/checker.h"
 #include "core/schedule/printer.h"
 
@@ -51,7 +51,7 @@ class EveryAlgorithm : public testing::TestWithParam<Candidate> {
     static void prove(const Candidate& candidate, const CallShape& shape, int size,
                       const Tree& tree) {
         const auto schedules = test::build_all(candidate, shape, size, tree);
-        Promise promised = promise(shape, size);
+        Promise promised = row_of(shape.collective).promise(shape, size);
         promised.from_first = candidate.algorithm->from_first;
         const CheckResult result = check(schedules, promised);
         ASSERT_TRUE(result) << test::label(candidate, shape, size) << ": " << result.reason;
@@ -129,7 +129,7 @@ TEST_P(EveryAlgorithm, CutsBlocksThatOnlyTheirRanksKnowIntoStepsThatMpiCanCount)
         shape.lengths.push_back(i % 2 == 0 ? 2 * longest_step_bytes + 5 : i);
     }
     const auto schedules = test::build_all(GetParam(), shape, size, {});
-    const CheckResult result = check(schedules, promise(shape, size));
+    const CheckResult result = check(schedules, row_of(shape.collective).promise(shape, size));
     EXPECT_TRUE(result) << result.reason;
     for (const Schedule& schedule : schedules) {
         for (const Step& step : schedule.steps()) {
@@ -312,7 +312,7 @@ TEST(Catalogue, CirculantBroadcastsAndReducesAmongManyRanks) {
         for (const int size : {100, 255, 257, 640, 1023}) {
             const CallShape shape{.collective = each, .root = size / 3, .length_bytes = 3000};
             const auto schedules = test::build_all(*parsed.candidate, shape, size, {});
-            const CheckResult result = check(schedules, promise(shape, size));
+            const CheckResult result = check(schedules, row_of(shape.collective).promise(shape, size));
             EXPECT_TRUE(result) << size << " ranks: " << result.reason;
             if (each == Collective::reduce) continue;
             EXPECT_EQ(received_amounts(schedules, shape), "") << size << " ranks";

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "core/schedule/races.h"
+#include "core/schedule/byte_users.h"
 
 namespace mutirao {
 namespace {

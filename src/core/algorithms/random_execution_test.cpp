@@ -10,7 +10,8 @@
 #include <numeric>
 
 #include "core/algorithms/test_requests.h"
-#include "core/collectives/promise.h"
+#include "core/collectives/collective.h"
+#include "core/schedule/checker.h"
 
 namespace mutirao {
 namespace {
@@ -185,7 +186,7 @@ class RandomExecution {
 class RandomCall {
   public:
     RandomCall(const CallShape& shape, int size, unsigned seed)
-        : shape_(shape), promise_(promise(shape, size)), seed_(seed) {
+        : shape_(shape), promise_(row_of(shape.collective).promise(shape, size)), seed_(seed) {
         std::mt19937 random(seed);
         for (int rank = 0; rank < size; ++rank) {
             data_.emplace_back(std::max(

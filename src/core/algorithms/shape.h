@@ -78,4 +78,7 @@ inline Region nth_block(Buffer buffer, int index, std::size_t block_bytes) {
     return {buffer, static_cast<std::size_t>(index) * block_bytes, block_bytes};
 }
 
+/// A message without bytes: what counts is only what comes after it.
+inline constexpr Region signal{Buffer::scratch, 0, 0};
+
 }  // namespace mutirao

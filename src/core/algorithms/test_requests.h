@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/algorithms/algorithm.h"
-#include "core/collectives/call_shape.h"
+#include "core/collectives/collective.h"
 #include "core/network/test_networks.h"
 
 namespace mutirao::test {

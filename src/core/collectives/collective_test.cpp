@@ -1,8 +1,7 @@
 #include "core/collectives/collective.h"
+#include "core/schedule/checker.h"
 
 #include <gtest/gtest.h>
-
-#include "core/collectives/promise.h"
 
 namespace mutirao {
 namespace {
@@ -18,7 +17,7 @@ TEST(Collective, IsFoundByItsNameOnly) {
 }
 
 TEST(Promise, OfABroadcastBringsTheRootsBytesToAll) {
-    const Promise promised = promise({.root = 2, .length_bytes = 7}, 4);
+    const Promise promised = promises::broadcast({.root = 2, .length_bytes = 7}, 4);
     const Region whole{Buffer::output, 0, 7};
     for (std::size_t rank = 0; rank < 4; ++rank) {
         EXPECT_EQ(promised.before[rank].size(), rank == 2 ? 1u : 0u);

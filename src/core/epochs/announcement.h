@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/network/network.h"
 #include "core/selection/ruling.h"
 
 namespace mutirao {
@@ -69,5 +70,13 @@ using Report = std::variant<LeadReport, TimeReport>;
 /// decode_report() knows its own.
 std::vector<std::byte> encode(const Report& report, std::uint64_t owner);
 std::optional<Report> decode_report(std::span<const std::byte> bytes, int rank_count, std::uint64_t owner);
+
+/// While nobody knows who is where.
+Route route_without_network(int rank_count);
+
+/// The quickest way from the host `here` to every other, but straight to it where that takes at most a
+/// tenth of a second longer: whoever hands an announcement on must be inside a call to do so. Straight
+/// to all where some cannot be reached at all.
+Route quickest_route(const Network& network, int here);
 
 }  // namespace mutirao

@@ -110,7 +110,7 @@ class Network {
 
     Transport transport;
 
-    /// What the hosts of a site share to and from all others, in each direction; see uplinks.h.
+    /// What the hosts of a site share to and from all others, in each direction; see topology.h.
     struct Uplinks {
         std::vector<int> of_host;         ///< number of its uplink; empty: there are none
         std::vector<double> bytes_per_us;  ///< infinite: no limit

@@ -12,7 +12,6 @@
 #include <limits>
 
 #include "core/network/tree.h"
-#include "core/network/tree_order.h"
 
 namespace mutirao {
 namespace {

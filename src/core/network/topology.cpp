@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/network/tree.h"
+
 namespace mutirao {
 
 std::optional<Tree> make_tree(const Topology& topology, TreeKind kind, int root,
@@ -31,6 +33,123 @@ std::optional<double> latency_bound_us(const Network& network, int root) {
     if (!shortest) return std::nullopt;
     const std::vector<double> times_us = arrivals_us(*shortest, network, 0);
     return *std::max_element(times_us.begin(), times_us.end());
+}
+
+// Which hosts are near each other: single-linkage clustering, found along a minimum spanning tree
+// (Gower and Ross 1969, doi:10.2307/2346439), cut where latencies jump the most.
+
+namespace {
+
+/// Below this, differences in latency are the clock's, not the network's.
+constexpr double least_distance_us = 1.0;
+
+/// Hosts further apart than this are not on one local network, however far the others are.
+constexpr double local_us = 2000.0;
+
+struct Merge {
+    double distance_us;
+    int a;
+    int b;
+};
+
+double distance_us(const Network& network, int a, int b) {
+    const double farther = std::max(network.link(a, b).latency_us, network.link(b, a).latency_us);
+    return std::max(farther, least_distance_us);
+}
+
+/// Prim's minimum spanning forest, shortest first: the merges of single linkage. Hosts that no
+/// usable link connects are never merged.
+std::vector<Merge> merges_of(const Network& network) {
+    const int host_count = network.host_count();
+    std::vector<Merge> nearest;  // per host outside the tree: its best link to the inside
+    for (int host = 1; host < host_count; ++host) {
+        nearest.push_back({distance_us(network, 0, host), 0, host});
+    }
+    std::vector<Merge> merges;
+    while (!nearest.empty()) {
+        const auto next = std::min_element(
+            nearest.begin(), nearest.end(),
+            [](const Merge& x, const Merge& y) { return x.distance_us < y.distance_us; });
+        const Merge merge = *next;
+        nearest.erase(next);
+        if (std::isfinite(merge.distance_us)) merges.push_back(merge);
+        for (Merge& each : nearest) {
+            const double through_us = distance_us(network, merge.b, each.b);
+            if (through_us < each.distance_us) each = {through_us, merge.b, each.b};
+        }
+    }
+    std::stable_sort(merges.begin(), merges.end(), [](const Merge& x, const Merge& y) {
+        return x.distance_us < y.distance_us;
+    });
+    return merges;
+}
+
+/// How many of the merges are inside sites.
+std::size_t widest_gap(const std::vector<Merge>& merges, double least_ratio) {
+    std::size_t inside = merges.size();
+    double widest = 0;
+    for (std::size_t i = 0; i + 1 < merges.size(); ++i) {
+        const double ratio = merges[i + 1].distance_us / merges[i].distance_us;
+        if (ratio >= least_ratio && ratio > widest && merges[i].distance_us <= local_us) {
+            widest = ratio;
+            inside = i + 1;
+        }
+    }
+    return inside;
+}
+
+int site_root(std::vector<int>& above, int host) {
+    while (above[static_cast<std::size_t>(host)] != host) {
+        const int grand = above[static_cast<std::size_t>(above[static_cast<std::size_t>(host)])];
+        above[static_cast<std::size_t>(host)] = grand;
+        host = grand;
+    }
+    return host;
+}
+
+}  // namespace
+
+std::vector<int> discover_sites(const Network& network, double least_ratio) {
+    const int host_count = network.host_count();
+    if (host_count == 0) return {};
+    const std::vector<Merge> merges = merges_of(network);
+    const std::size_t inside = widest_gap(merges, least_ratio);
+
+    std::vector<int> above(static_cast<std::size_t>(host_count));
+    for (int host = 0; host < host_count; ++host) above[static_cast<std::size_t>(host)] = host;
+    for (std::size_t i = 0; i < inside; ++i) {
+        above[static_cast<std::size_t>(site_root(above, merges[i].a))] =
+            site_root(above, merges[i].b);
+    }
+
+    std::vector<int> label_of_root(static_cast<std::size_t>(host_count), -1);
+    std::vector<int> site_of;
+    int sites = 0;
+    for (int host = 0; host < host_count; ++host) {
+        int& label = label_of_root[static_cast<std::size_t>(site_root(above, host))];
+        if (label < 0) label = sites++;
+        site_of.push_back(label);
+    }
+    return site_of;
+}
+
+Network::Uplinks uplinks_of(const Network& network, const std::vector<int>& site_of) {
+    Network::Uplinks uplinks;
+    if (site_of.empty()) return uplinks;
+    const int sites = *std::max_element(site_of.begin(), site_of.end()) + 1;
+    uplinks.bytes_per_us.assign(static_cast<std::size_t>(sites), 0);
+    for (int from = 0; from < network.host_count(); ++from) {
+        const int site = site_of[static_cast<std::size_t>(from)];
+        double& fastest = uplinks.bytes_per_us[static_cast<std::size_t>(site)];
+        for (int to = 0; to < network.host_count(); ++to) {
+            if (site_of[static_cast<std::size_t>(to)] == site) continue;
+            fastest = std::max(fastest, network.link(from, to).bandwidth_bytes_per_us);
+        }
+    }
+    const auto limited = [](double each) { return std::isfinite(each) && each > 0; };
+    if (std::none_of(uplinks.bytes_per_us.begin(), uplinks.bytes_per_us.end(), limited)) return {};
+    uplinks.of_host = site_of;
+    return uplinks;
 }
 
 }  // namespace mutirao

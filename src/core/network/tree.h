@@ -3,7 +3,10 @@
 // message from a given root, so there are several kinds and the predictor decides.
 #pragma once
 
+#include <compare>
+#include <functional>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -106,5 +109,63 @@ Tree two_level_tree(const std::vector<int>& site_of, int root);
 /// least `least_ratio`; otherwise one site.
 /// Returns a label per host, numbered from 0 in order of first appearance.
 std::vector<int> discover_sites(const Network& network, double least_ratio = 4.0);
+
+// In what order a parent serves its children, once for all kinds of trees.
+
+/// Bytes over a bandwidth; an empty message takes no time, whatever the bandwidth.
+double transmission_us(std::size_t length_bytes, double bandwidth_bytes_per_us);
+
+/// From `parent` for every host (-1: the root); children in ascending order.
+Tree tree_from_parents(std::vector<int> parent, int root);
+
+/// What passing the message on costs.
+struct ServingCosts {
+    /// From the start of a send until the child has the message.
+    std::function<double(int parent, int child)> delivery_us;
+    /// From the start of a host's send until it can start the next.
+    std::function<double(int parent)> busy_us;
+};
+
+/// Every parent serves first the child below which the longest path lies, ties by host number.
+/// Since a host is busy equally long for each child, no other order completes earlier (Jackson's
+/// rule for one machine with delivery times, 1955). Returns the completion time at the root.
+double serve_longest_first(Tree& tree, const ServingCosts& costs);
+
+// Kruskal's sequential minimum spanning tree: the oracle for the distributed ones, and what tools
+// use where the whole matrix is at hand.
+
+/// A link's weight, made distinct by the numbers of its ends.
+struct Weight {
+    double value = 0;
+    int low = -1;              ///< smaller end
+    int high = -1;             ///< larger end
+    bool last_resort = false;  ///< after all links that are not
+
+    bool operator==(const Weight&) const = default;
+    std::partial_ordering operator<=>(const Weight& other) const {
+        if (last_resort != other.last_resort) return last_resort <=> other.last_resort;
+        if (const auto order = value <=> other.value; order != 0) return order;
+        if (const auto order = low <=> other.low; order != 0) return order;
+        return high <=> other.high;
+    }
+    /// After everything.
+    static Weight infinite() {
+        constexpr int last = std::numeric_limits<int>::max();
+        return {std::numeric_limits<double>::infinity(), last, last, true};
+    }
+};
+
+/// The weight that both ends of a link use: the larger of its two latencies.
+Weight link_weight(const Network& network, int a, int b);
+
+struct WeightedEdge {
+    int low;
+    int high;
+    Weight weight;
+};
+
+/// Edges (low, high) of the minimum spanning forest, sorted.
+EdgeList kruskal(int host_count, std::vector<WeightedEdge> edges);
+EdgeList minimum_spanning_tree(const Network& network);
 
 }  // namespace mutirao

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -58,5 +59,10 @@ class ByteUsers {
     std::vector<int> readers_;  ///< per cell: its first entry in reader_pool_
     std::vector<Reader> reader_pool_;
 };
+
+/// The first two steps that overlap on bytes, at least one writing, and that no path of
+/// dependencies orders; empty if there are none. What messages happen to order does not count: an
+/// MPI library may read or write the memory of a send or receive from its start to its end.
+std::string find_race(const Schedule& schedule, int rank);
 
 }  // namespace mutirao

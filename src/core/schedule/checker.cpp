@@ -5,17 +5,71 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
-#include "core/schedule/causality.h"
+#include "core/schedule/byte_users.h"
 #include "core/schedule/printer.h"
-#include "core/schedule/races.h"
 #include "core/schedule/step_graph.h"
 #include "core/schedule/symbolic_memory.h"
 #include "core/text/invariant.h"
 
 namespace mutirao {
 namespace {
+
+struct Unaware {
+    int rank;       ///< may be done ...
+    int has_begun;  ///< ... before this one has begun
+};
+
+/// What of the other ranks' beginnings lies before the end of each rank's part, for collectives that
+/// synchronise: by dependencies and messages only, since a send may be complete before it is received.
+class Causality {
+  public:
+    Causality(const std::vector<Schedule>& schedules, const StepGraph& graph)
+        : schedules_(schedules), graph_(graph), ranks_(schedules.size()) {
+        known_.assign(graph.node_count(), {});
+    }
+
+    /// The ranks whose beginning comes before the step's end. Recursion is as deep as the longest chain.
+    const std::vector<bool>& before(StepIndex index) {
+        std::vector<bool>& known = known_[index];
+        if (!known.empty()) return known;
+        const StepGraph::Node& node = graph_.nodes[index];
+        std::vector<bool> found(ranks_, false);
+        found[static_cast<std::size_t>(node.rank)] = true;
+        const StepIndex first = graph_.first[static_cast<std::size_t>(node.rank)];
+        for (const StepId id : schedules_[static_cast<std::size_t>(node.rank)].dependencies(*node.step))
+            add(found, before(first + static_cast<StepIndex>(id)));
+        if (node.step->kind == StepKind::receive) add(found, before(node.partner));
+        return known_[index] = std::move(found);
+    }
+
+    /// The first such pair; nothing if there is none. Only for schedules that end.
+    std::optional<Unaware> first_unaware() {
+        for (std::size_t rank = 0; rank < ranks_; ++rank) {
+            std::vector<bool> found(ranks_, false);
+            found[rank] = true;
+            for (StepIndex step = graph_.first[rank]; step < graph_.first[rank + 1]; ++step)
+                add(found, before(step));
+            const auto missing = std::find(found.begin(), found.end(), false);
+            if (missing != found.end())
+                return Unaware{static_cast<int>(rank), static_cast<int>(missing - found.begin())};
+        }
+        return std::nullopt;
+    }
+
+  private:
+    static void add(std::vector<bool>& into, const std::vector<bool>& more) {
+        for (std::size_t rank = 0; rank < into.size(); ++rank)
+            if (more[rank]) into[rank] = true;
+    }
+
+    const std::vector<Schedule>& schedules_;
+    const StepGraph& graph_;
+    std::size_t ranks_;
+    std::vector<std::vector<bool>> known_;  ///< by step; empty: not asked yet
+};
 
 constexpr std::size_t buffer_count = 3;
 constexpr std::size_t longest_explanation = 12;
@@ -360,7 +414,7 @@ class Check {
 
     std::string check_synchronization() {
         if (!promise_.synchronizes) return {};
-        const auto unaware = first_unaware(schedules_, graph_);
+        const auto unaware = Causality(schedules_, graph_).first_unaware();
         if (!unaware) return {};
         return "not synchronised: rank " + std::to_string(unaware->rank) +
                " may be done before rank " + std::to_string(unaware->has_begun) + " has begun";

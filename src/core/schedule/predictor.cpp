@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "core/schedule/connections.h"
-#include "core/schedule/detached.h"
 #include "core/schedule/step_graph.h"
 #include "core/text/invariant.h"
 

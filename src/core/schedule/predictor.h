@@ -19,7 +19,7 @@
 // two messages of the same call the window closes again.
 // A send is complete when its last byte has entered the link, whether the receive was started or
 // not; beyond buffered_limit_bytes only when its last byte has arrived and the acknowledgement is
-// back, unless the rank need not wait for it (detached.h). Beyond eager_limit_bytes the data do not
+// back, unless the rank need not wait for it (connections.h). Beyond eager_limit_bytes the data do not
 // move at once (rendezvous): a request travels latency_us, waits until the receive has been
 // started, and the consent travels back latency_us.
 //

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/collectives/call_shape.h"
+#include "core/collectives/collective.h"
 #include "core/network/rank_network.h"
 
 namespace mutirao {

@@ -7,7 +7,7 @@
 
 #include "core/algorithms/test_requests.h"
 #include "core/network/test_networks.h"
-#include "core/network/uplinks.h"
+#include "core/network/topology.h"
 #include "core/selection/estimate.h"
 #include "core/selection/test_candidates.h"
 

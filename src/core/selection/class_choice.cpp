@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/text/milliseconds.h"
+#include "core/text/units.h"
 
 namespace mutirao {
 namespace {

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "core/selection/account.h"
-#include "core/selection/clocked_calls.h"
 #include "core/selection/outlook.h"
 #include "core/selection/ruling.h"
 #include "core/selection/samples.h"

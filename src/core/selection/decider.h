@@ -36,7 +36,6 @@ class Ledger {
     void earn(double spent_in_calls_us);
     bool can_pay(double cost_us) const { return cost_us <= 0 || cost_us <= balance_us_; }
     void charge(double cost_us) { balance_us_ -= cost_us; }
-    double balance_us() const { return balance_us_; }
 
   private:
     double balance_us_;

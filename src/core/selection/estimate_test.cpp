@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
+#include "core/selection/outlook.h"
 #include "core/selection/test_candidates.h"
 
 namespace mutirao {
@@ -54,6 +58,84 @@ TEST(Estimate, OfWhatIsInSegmentsAgreesWithTheFullPrediction) {
                 << row.name << "/" << to_string(candidate);
         }
     }
+}
+
+// What is made of the MPI library's own collectives: what it is predicted to take, and where it is tried.
+
+constexpr int ranks = 8;
+
+std::shared_ptr<const RankNetwork> ranks_on(int hosts) {
+    Network network(hosts);
+    for (int a = 0; a < hosts; ++a) {
+        for (int b = 0; b < a; ++b) network.set_both(a, b, {.latency_us = 10'000});
+    }
+    std::vector<int> host_of;
+    for (int rank = 0; rank < ranks; ++rank) host_of.push_back(rank * hosts / ranks);
+    return std::make_shared<const RankNetwork>(
+        RankNetwork{test::topology_of(network), Placement(std::move(host_of))});
+}
+
+double native_us(Collective collective, std::size_t length_bytes, const RankNetwork& network) {
+    const CallShape shape{.collective = collective, .length_bytes = length_bytes};
+    return *predict_candidate(native_candidate(collective), shape, network);
+}
+
+double composed_us(Collective collective, std::string_view name, std::size_t length_bytes,
+                   const RankNetwork& network) {
+    const CallShape shape{.collective = collective, .length_bytes = length_bytes};
+    return *predict_candidate({find_algorithm(collective, name), {}}, shape, network);
+}
+
+// Blocks of 1000 bytes are a message of 8000 together, and the other way round. Fault: the length handed on as it is.
+TEST(NativeCompositions, TakeAsLongAsTheirCallsOneAfterTheOther) {
+    using enum Collective;
+    const auto one_on_each = ranks_on(ranks);
+    const RankNetwork& network = *one_on_each;
+    EXPECT_EQ(composed_us(scatter, "native_broadcast", 1000, network), native_us(broadcast, 8000, network));
+    EXPECT_EQ(composed_us(gather, "native_allgather", 1000, network), native_us(allgather, 1000, network));
+    EXPECT_EQ(composed_us(reduce_scatter_block, "native_reduce_scatter", 1000, network),
+              native_us(reduce, 8000, network) + native_us(scatter, 1000, network));
+    EXPECT_EQ(composed_us(allreduce, "native_reduce_broadcast", 1000, network),
+              native_us(reduce, 1000, network) + native_us(broadcast, 1000, network));
+    EXPECT_EQ(composed_us(broadcast, "native_scatter_allgather", 8001, network),
+              native_us(scatter, 1001, network) + native_us(allgather, 1001, network));
+}
+
+std::set<std::string_view> composed_among(const std::vector<Evaluated>& considered) {
+    std::set<std::string_view> names;
+    for (const Evaluated& each : considered) {
+        if (!each.candidate.algorithm->calls.empty()) names.insert(each.candidate.algorithm->name);
+    }
+    return names;
+}
+
+// Fault: considered everywhere.
+TEST(NativeCompositions, AreConsideredOnOneHostOnly) {
+    const CallShape shape{.collective = Collective::reduce_scatter_block, .length_bytes = 64, .unit_bytes = 8};
+    const auto both = std::set<std::string_view>{"native_allreduce", "native_reduce_scatter"};
+    EXPECT_EQ(composed_among(decide(shape, ranks_on(1), {}).considered), both);
+    for (const int hosts : {2, 4, 8}) {
+        EXPECT_EQ(composed_among(decide(shape, ranks_on(hosts), {}).considered).size(), 0u) << hosts;
+    }
+}
+
+// Faults: left out as alike what is predicted to take as long as one of them, or one of them for that, or for want
+// of room.
+TEST(NativeCompositions, AreTriedBesideAllThatIsTried) {
+    const CallShape shape{.collective = Collective::reduce_scatter_block, .length_bytes = 64, .unit_bytes = 8};
+    const auto network = ranks_on(1);
+    const auto candidate = [](std::string_view name) {
+        return Candidate{find_algorithm(Collective::reduce_scatter_block, name), {}};
+    };
+    const Decision decision{candidate("native"), "",
+                            {{candidate("direct"), 10}, {candidate("native"), 10}, {candidate("native_reduce_scatter"), 11},
+                             {candidate("pairwise"), 11}, {candidate("ring"), 12}, {candidate("circulant"), 13},
+                             {candidate("pat"), 14}, {candidate("native_allreduce"), 14}}};
+    std::set<std::string_view> tried;
+    for (const Prospect& each : outlook_for(shape, decision, network, {}, {}).arms)
+        tried.insert(each.arm.candidate.algorithm->name);
+    EXPECT_EQ(tried, (std::set<std::string_view>{"native", "direct", "pairwise", "ring", "circulant", "native_allreduce",
+                                                 "native_reduce_scatter"}));
 }
 
 }  // namespace

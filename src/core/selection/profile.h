@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/collectives/call_shape.h"
+#include "core/collectives/collective.h"
 #include "core/network/rank_network.h"
 #include "core/selection/ruling.h"
 #include "core/selection/samples.h"
@@ -112,5 +112,17 @@ std::vector<Remembered> remembered(const std::vector<ProfileRow>& rows, const Ca
 /// drifted, their intervals overlap although the job that measured them could tell them apart. Nothing
 /// where that leaves it open, or where native is not known: calls have to tell.
 const Remembered* preferred(const std::vector<Remembered>& known, double margin = 0.03);
+
+/// Whether a private communicator pays: it takes as long as some messages between the farthest hosts, before a call
+/// can gain anything (docs/architecture.md, The start). So long as nobody knows how long the program will go on, it is
+/// taken to be half way; who ran before under the same name is taken to run as long again.
+struct Investment {
+    double cost_us = 0;  ///< of making it
+    double ran_us = 0;   ///< since MPI_Init
+    double gain_us = 0;  ///< predicted: what the calls so far would have taken less
+    std::optional<ProgramRun> before{};
+};
+
+bool pays(const Investment& investment);
 
 }  // namespace mutirao

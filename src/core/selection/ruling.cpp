@@ -4,7 +4,7 @@
 #include <bit>
 #include <limits>
 
-#include "core/algorithms/composition.h"
+#include "core/algorithms/over_placement.h"
 
 namespace mutirao {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/algorithms/algorithm.h"
-#include "core/collectives/call_shape.h"
+#include "core/collectives/collective.h"
 #include "core/network/placement.h"
 #include "core/network/topology.h"
 

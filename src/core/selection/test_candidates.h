@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/network/topology.h"
-#include "core/selection/candidates.h"
-#include "core/spanning_tree/kruskal.h"
+#include "core/network/tree.h"
+#include "core/selection/selection.h"
 
 namespace mutirao::test {
 

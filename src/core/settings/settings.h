@@ -70,7 +70,7 @@ struct Settings {
     std::string report;                  ///< file that rank 0 writes at the end; empty: none
     bool explain = false;                ///< rank 0 says at the end what ran, on stderr
     bool summary = false;                ///< the same in one line
-    int verbose = 0;                     ///< what is said meanwhile: see mpi/verbose.h
+    int verbose = 0;                     ///< what is said meanwhile: see mpi/base/runtime.h
     int ranks_per_host = 0;              ///< 0: found out
     int probe_timeout_ms = 5000;
     std::size_t eager_limit_bytes = 0;   ///< 0: the known default of the MPI library

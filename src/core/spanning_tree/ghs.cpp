@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <iterator>
 
-#include "core/spanning_tree/state_bytes.h"
+#include "core/spanning_tree/values.h"
 #include "core/text/invariant.h"
 
 namespace mutirao {

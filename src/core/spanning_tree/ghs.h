@@ -29,8 +29,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/spanning_tree/host_set.h"
-#include "core/spanning_tree/weight.h"
+#include "core/spanning_tree/values.h"
 
 namespace mutirao {
 

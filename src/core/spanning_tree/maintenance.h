@@ -31,7 +31,7 @@
 
 #include "core/network/tree.h"
 #include "core/spanning_tree/ghs.h"
-#include "core/spanning_tree/host_set.h"
+#include "core/spanning_tree/values.h"
 
 namespace mutirao::maintenance {
 
@@ -159,5 +159,14 @@ class Node {
     std::vector<Weight> links_;  ///< the tree's, known from gosleep_fail, recoveries treated
     EdgeList tree_;
 };
+
+// What recovered links do to a tree that was minimal without them.
+
+/// Each recovered link in turn closes a cycle with the tree, and the worst link of the cycle goes.
+/// The result is a minimum spanning tree of all these links. Both trees are sorted by ends.
+std::vector<Weight> with_recoveries(std::vector<Weight> tree, const std::vector<Weight>& recovered);
+
+/// Sorted by ends.
+void sort_by_ends(std::vector<Weight>& links);
 
 }  // namespace mutirao::maintenance

@@ -9,9 +9,9 @@
 #include <limits>
 #include <utility>
 
-#include "core/spanning_tree/state_bytes.h"
+#include "core/spanning_tree/values.h"
 #include "core/spanning_tree/wire.h"
-#include "core/text/hash.h"
+#include "core/text/bytes.h"
 #include "core/text/invariant.h"
 
 namespace mutirao {

@@ -2,7 +2,7 @@
 // to what has changed (maintenance.h): a pure state machine. Hosts that reach each other hold the
 // same version of the tree in the end, however links and hosts come and go.
 //
-// News flood over all channels, and the newest of a link counts (rounds_links.h). On each channel
+// News flood over all channels, and the newest of a link counts (rounds_message.h). On each channel
 // everything that the sender knew goes ahead of what it sends next, so whoever hears of a round
 // knows at least what its root knew.
 //
@@ -43,11 +43,9 @@
 #include <vector>
 
 #include "core/network/tree.h"
-#include "core/spanning_tree/host_set.h"
 #include "core/spanning_tree/maintenance.h"
-#include "core/spanning_tree/rounds_links.h"
 #include "core/spanning_tree/rounds_message.h"
-#include "core/spanning_tree/rounds_parts.h"
+#include "core/spanning_tree/values.h"
 
 namespace mutirao {
 

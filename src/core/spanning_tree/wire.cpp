@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-#include "core/spanning_tree/rounds_parts.h"
+#include "core/spanning_tree/rounds_message.h"
 #include "core/text/bytes.h"
 
 namespace mutirao {

@@ -1,19 +1,21 @@
 #include "mpi/account/report.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string>
 
-#include <unistd.h>
-
-#include "mpi/base/launch.h"
-#include "mpi/job/job.h"
+#include "core/text/units.h"
+#include "mpi/base/environment.h"
 #include "mpi/base/runtime.h"
-#include "mpi/account/summary.h"
-#include "mpi/base/verbose.h"
+#include "mpi/job/job.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -66,8 +68,7 @@ void write_report(const Job* job) {
 void answer_request() {
     const std::string& report = runtime().settings.report;
     const Job* const job = Job::current();
-    if (report.empty() || job == nullptr || job->my_rank() != 0 ||
-        access(wanted_file(report).c_str(), F_OK) != 0) {
+    if (report.empty() || job == nullptr || job->my_rank() != 0 || access(wanted_file(report).c_str(), F_OK) != 0) {
         return;
     }
     // Under its name only once it is whole; the asker takes a request that is gone for answered.
@@ -89,6 +90,138 @@ void note_native_call() {
     if (initialised == 0 && tells_anything(settings_of_environment()) && speaks_for_job()) {
         std::atexit(tell_without_job);
     }
+}
+
+namespace {
+
+// A screen of it; the report has the rest.
+constexpr std::size_t most_explained = 8, most_kinds_explained = 20;
+
+/// Two digits of the error, and as many decimals of the value.
+std::string with_error(double value, double error) {
+    char text[64];
+    const int decimals = error >= 0.1 ? 1 : 2;
+    std::snprintf(text, sizeof text, "%.*f ± %.*f", decimals, value, decimals, error);
+    return text;
+}
+
+/// Against the MPI library's own, net of what mutirao cost.
+std::string verdict(const Sums& sums, double cost_us) {
+    const Account& account = sums.account;
+    constexpr double most_unknown_share = 0.1;
+    const std::uint64_t ruled = sums.own_calls - sums.probe_calls;
+    if (!sums.compared || account.took_us <= 0) {
+        return "whether it saved time is not known: nothing was compared with the MPI library's own";
+    }
+    if (static_cast<double>(account.unknown_calls) > most_unknown_share * static_cast<double>(ruled)) {
+        return "whether it saved time is not known: of " + std::to_string(account.unknown_calls) +
+               " calls nothing says what the MPI library's own would have taken";
+    }
+    const double net_us = account.saved_us - account.probes_us - cost_us;
+    const double error = account.error_us / account.took_us;
+    const double ratio = 1 + net_us / account.took_us;
+    constexpr double least_error = 0.005;
+    if (std::abs(ratio - 1) <= std::max(error, least_error)) {
+        return "as fast as the MPI library's own";
+    }
+    const std::string measured = " (measured, net of what it cost)";
+    return ratio > 1 ? with_error(ratio, std::max(error, least_error)) + " times faster in collectives, " +
+                           short_duration(net_us) + " saved on each rank" + measured
+                     : short_duration(-net_us) + " slower on each rank" + measured;
+}
+
+std::string what_ran(const Sums& sums, double cost_us) {
+    const std::string why = !sums.enabled           ? "switched off by the setting enabled"
+                            : sums.why_native.empty() ? "their messages were empty"
+                                                      : sums.why_native;
+    const std::string of_all = " of " + counted(sums.calls, "collective call");
+    if (sums.own_calls > sums.probe_calls) {
+        return verdict(sums, cost_us) + "; " + std::to_string(sums.own_calls) + of_all + " ran by its algorithms" +
+               (sums.probe_calls > 0 ? ", " + std::to_string(sums.probe_calls) + " of them on probe" : "");
+    }
+    if (sums.own_calls > 0) {
+        return std::to_string(sums.calls - sums.own_calls) + of_all + " ran natively, by the MPI library: " + why +
+               "; " + std::to_string(sums.own_calls) + " tried out algorithms of mutirao's" +
+               (sums.account.probes_us > 0 ? ", which took " + short_duration(sums.account.probes_us) + " longer" : "");
+    }
+    if (sums.calls > 0) {
+        return (sums.calls == 1 ? "the 1 collective call" : "all " + counted(sums.calls, "collective call")) +
+               " ran natively, by the MPI library: " + why;
+    }
+    return sums.why_native.empty()
+               ? "the program made no collective call that mutirao handles"
+               : "all collective calls ran natively, by the MPI library: " + why;
+}
+
+/// What ran a kind of calls, and what for.
+std::string line_of(const ClassRecord& of_class) {
+    std::string line = "    " + name_of(of_class.shapes, of_class.length_bytes) + ": " +
+                       std::to_string(of_class.native_calls) + " by the MPI library, " +
+                       std::to_string(own_calls(of_class)) + " by mutirao";
+    if (const RulingRecord* const choice = last_choice(of_class)) {
+        line += "; " + choice->chosen + (choice->reason.empty() ? "" : " (" + choice->reason + ")");
+    }
+    return line + "\n";
+}
+
+}  // namespace
+
+std::string summary(const Sums& sums, double start_ms) {
+    std::string line = "mutirao: " + what_ran(sums, 1000 * (start_ms + sums.waited_ms)) + "; its start took " + short_duration(1000 * start_ms);
+    if (sums.waited_ms > 0) {
+        line += ", and calls waited " + short_duration(1000 * sums.waited_ms) + " for it";
+    }
+    if (sums.forgotten_communicators > 0) {
+        line += "; of " + counted(sums.forgotten_communicators, "communicator") + " only the sums are kept";
+    }
+    return line + "\n";
+}
+
+std::string summary(const Job* job) {
+    if (job == nullptr) {
+        return "mutirao: the MPI library took all calls: " + Job::why_native() + "\n";
+    }
+    Records& all = records();
+    const std::lock_guard lock(all.mutex);
+    Sums sums = all.forgotten;
+    sums.enabled = runtime().settings.enabled;
+    for (const auto& record : all.kept) {
+        const std::lock_guard record_lock(record->mutex);
+        sums.add(*record);
+    }
+    const StartCost& cost = job->start_cost();
+    return summary(sums, cost.sum_ms());
+}
+
+std::string explanation(const Record& record) {
+    std::string text = "  " + title_of(record) + (record.hosts > 0 ? " on " + counted(static_cast<std::size_t>(record.hosts), "host") : "");
+    if (record.native) {
+        return text + ", left to the MPI library: " + record.reason + "\n";
+    }
+    text += ", " + counted(record.calls, "call") + "; " + why_not_ruled(record) + "\n";
+    std::size_t shown = 0;
+    for (const auto& [shapes, of_class] : record.classes) {
+        if (++shown > most_kinds_explained) {
+            return text + "    " + counted(record.classes.size() - most_kinds_explained, "more kind") + " of calls\n";
+        }
+        text += line_of(of_class);
+    }
+    return text;
+}
+
+std::string explanation(const Job* job) {
+    std::string text = summary(job);
+    Records& all = records();
+    const std::lock_guard lock(all.mutex);
+    std::size_t shown = 0;
+    for (const auto& record : all.kept) {
+        if (++shown > most_explained) {
+            return text + "  " + counted(all.kept.size() - most_explained, "more communicator") + "\n";
+        }
+        const std::lock_guard record_lock(record->mutex);
+        text += explanation(*record);
+    }
+    return text;
 }
 
 }  // namespace mutirao::mpi

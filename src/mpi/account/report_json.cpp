@@ -11,8 +11,8 @@
 #include <optional>
 
 #include "core/text/json.h"
-#include "mpi/account/records.h"
-#include "mpi/base/mpi_environment.h"
+#include "mpi/account/record.h"
+#include "mpi/base/environment.h"
 #include "mpi/job/job.h"
 
 namespace mutirao::mpi {

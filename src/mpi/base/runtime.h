@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "core/settings/settings.h"
 #include "profile/profile_store.h"
@@ -24,5 +25,24 @@ const Settings& settings_of_environment();
 /// Ends the process with exit code 2 and one line if the environment holds a wrong setting. Needs
 /// no MPI, so that it can speak before any communication.
 void check_settings();
+
+// What the setting `verbose` says while the program runs: whole lines, "[host:rank] mutirao: ...", on stderr,
+// and no more of them than a log should have.
+//
+//   1  rank 0: versions, libraries, ranks and hosts
+//   2  rank 0: each choice as it takes effect
+//   3  every rank: who watches the network, from when on it is known, communicators that are taken on
+
+/// Whether lines of that level are said by this rank. Not before MPI_Init has returned.
+bool is_verbose(int level);
+
+/// Says it, if is_verbose(level).
+void say(int level, const std::string& what);
+
+/// At level 1: the first lines of a job.
+void say_what_is_loaded();
+
+/// In one write(2), so that lines of several ranks do not mix; what is too long for that is cut.
+void write_line(int file, std::string line);
 
 }  // namespace mutirao::mpi

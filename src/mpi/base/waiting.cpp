@@ -6,13 +6,13 @@
 #include <system_error>
 #include <utility>
 
-#include "agent/all_signals_blocked.h"
+#include "agent/system.h"
 
 namespace mutirao::mpi {
 
 LongWaitNotice::LongWaitNotice(std::string line) {
     try {
-        const AllSignalsBlocked blocked;
+        const agent::AllSignalsBlocked blocked;
         thread_ = std::thread([this, line = std::move(line)] {
             std::unique_lock lock(mutex_);
             if (!over_.wait_for(lock, std::chrono::seconds(patience_s), [this] { return done_; })) {
@@ -59,7 +59,7 @@ bool ends_within(std::chrono::milliseconds patience, std::function<void()> work)
         ending->over.notify_all();
     };
     try {
-        const AllSignalsBlocked blocked;
+        const agent::AllSignalsBlocked blocked;
         std::thread(whole).detach();
     } catch (const std::system_error&) {
         whole();  // no threads to be had

@@ -90,4 +90,13 @@ std::string missing_preload_line(int rank);
 /// not, it goes on until the process ends.
 bool ends_within(std::chrono::milliseconds patience, std::function<void()> work);
 
+/// What goes on beside a program's calls in the program's own threads: whenever one of them is inside a
+/// call, and while it waits there.
+class Background {
+  public:
+    virtual ~Background() = default;
+    /// Must not block, and may be called by several threads at once.
+    virtual void progress() = 0;
+};
+
 }  // namespace mutirao::mpi

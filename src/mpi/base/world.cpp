@@ -9,8 +9,8 @@
 #include <span>
 #include <type_traits>
 
-#include "core/text/counted.h"
-#include "core/text/hash.h"
+#include "core/text/bytes.h"
+#include "core/text/units.h"
 
 namespace mutirao::mpi {
 namespace {

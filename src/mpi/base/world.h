@@ -15,7 +15,7 @@
 #include "agent/key.h"
 #include "core/network/placement.h"
 #include "core/settings/settings.h"
-#include "mpi/base/socket_limits.h"
+#include "mpi/base/environment.h"
 
 namespace mutirao::mpi {
 

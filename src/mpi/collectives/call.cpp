@@ -1,6 +1,6 @@
-#include "mpi/collectives/call.h"
+#include "mpi/collectives/collectives.h"
 
-#include "mpi/executor/device_memory.h"
+#include "mpi/executor/memory.h"
 
 namespace mutirao::mpi {
 namespace {

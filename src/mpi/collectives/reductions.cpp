@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "mpi/collectives/collectives.h"
-#include "mpi/executor/reduction.h"
+#include "mpi/executor/memory.h"
 
 namespace mutirao::mpi {
 namespace {

@@ -7,20 +7,17 @@
 #include <mutex>
 #include <utility>
 
-#include "core/text/milliseconds.h"
+#include "core/text/units.h"
 #include "mpi/account/record.h"
-#include "mpi/account/records.h"
 #include "mpi/account/report.h"
-#include "mpi/base/mpi_environment.h"
+#include "mpi/base/environment.h"
 #include "mpi/base/runtime.h"
 #include "mpi/base/slots.h"
-#include "mpi/base/verbose.h"
 #include "mpi/base/waiting.h"
 #include "mpi/base/world.h"
-#include "mpi/decide/deciding_thread.h"
-#include "mpi/decide/roles.h"
-#include "mpi/job/modex.h"
-#include "mpi/watch/topology.h"
+#include "mpi/decide/docket.h"
+#include "mpi/job/job.h"
+#include "mpi/watch/lookout.h"
 
 namespace mutirao::mpi {
 namespace {

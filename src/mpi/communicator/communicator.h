@@ -1,6 +1,6 @@
 // What mutirao holds of one of the program's communicators, from its first call to its end:
 //
-//   counting   its calls run natively, are counted and their first ones clocked. At points that all know (points.h) its
+//   counting   its calls run natively, are counted and their first ones clocked. At points that all know (vote.h) its
 //              ranks vote (vote.h): first they introduce themselves to each other, and their hosts are measured from
 //              then on; once that pays they make a twin, or take one that serves others already
 //   ruled      calls run as the decider's announcements say, and natively where they say nothing
@@ -19,14 +19,12 @@
 #include <optional>
 #include <string>
 
+#include "core/epochs/announcement.h"
 #include "core/epochs/epochs.h"
-#include "core/epochs/route.h"
 #include "mpi/account/record.h"
-#include "mpi/base/background.h"
 #include "mpi/base/slots.h"
+#include "mpi/base/waiting.h"
 #include "mpi/base/world.h"
-#include "mpi/communicator/connections.h"
-#include "mpi/communicator/points.h"
 #include "mpi/communicator/repeated_calls.h"
 #include "mpi/communicator/ruling_table.h"
 #include "mpi/communicator/vote.h"
@@ -113,9 +111,7 @@ class Communicator final : private Background {
         Route last_route{};  ///< the decider's, once the communicator is freed
     };
 
-    void end_deciding();
-
-    // Of freed communicators (draining.cpp).
+    // Of freed communicators.
     static std::list<std::unique_ptr<Ruled>>& draining();
     static void drain(std::unique_ptr<Ruled> ruled, bool decides);
     static void drain_all();
@@ -166,7 +162,7 @@ class Communicator final : private Background {
     Phase phase_;
     int my_rank_ = 0;
     std::uint64_t calls_ = 0;  ///< entered so far
-    /// Calls when ruled, otherwise units of them (points.h), until there is more to do than to look up.
+    /// Calls when ruled, otherwise units of them (vote.h), until there is more to do than to look up.
     std::int64_t left_ = 0;
     std::shared_ptr<Record> record_;
     /// Known once it is ruled, but for this rank.

@@ -8,7 +8,7 @@
 #include <new>
 #include <random>
 
-#include "core/spanning_tree/kruskal.h"
+#include "core/network/tree.h"
 #include "mpi/base/world.h"
 #include "mpi/communicator/ruling_table.h"
 #include "mpi/decide/docket.h"

@@ -29,7 +29,7 @@ struct CallWords {
 
 class RepeatedCalls {
   public:
-    /// Where such a call is counted, and as how many units (points.h); null: nowhere.
+    /// Where such a call is counted, and as how many units (vote.h); null: nowhere.
     struct Counted {
         std::uint64_t* native_calls = nullptr;
         std::int64_t units = 1;

@@ -6,7 +6,7 @@
 
 #include "core/text/invariant.h"
 #include "mpi/account/record.h"
-#include "mpi/base/verbose.h"
+#include "mpi/base/runtime.h"
 
 namespace mutirao::mpi {
 namespace {

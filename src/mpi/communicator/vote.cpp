@@ -2,9 +2,9 @@
 
 #include <span>
 
-#include "core/text/hash.h"
-#include "mpi/base/world.h"
+#include "core/text/bytes.h"
 #include "mpi/base/runtime.h"
+#include "mpi/base/world.h"
 
 namespace mutirao::mpi {
 namespace {

@@ -1,8 +1,9 @@
 // What the decider of one communicator has to decide, beside the program: for which classes of shapes
 // the communicator was called, what the network is now, what was decided and is still to be announced.
-// No MPI here: a thread of its own works it off (deciding_thread.h), or the decider in slices.
+// No MPI here: a thread of its own works it off (DecidingThread), or the decider in slices.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -14,17 +15,30 @@
 
 #include "core/epochs/announcement.h"
 #include "core/selection/decider.h"
-#include "core/selection/investment.h"
 #include "core/selection/profile.h"
 #include "core/selection/ruling.h"
 #include "core/selection/selection.h"
 #include "core/settings/settings.h"
 #include "mpi/account/record.h"
-#include "mpi/base/socket_limits.h"
+#include "mpi/base/environment.h"
+#include "mpi/base/world.h"
 #include "mpi/watch/lookout.h"
 #include "profile/profile_store.h"
 
 namespace mutirao::mpi {
+
+// What the ranks of a communicator are there for: who decides, who tells what calls took.
+
+/// Why the MPI library takes all calls among ranks whose hosts are known; empty: it need not.
+std::string nothing_to_choose(const Members& members, const World& world);
+
+/// Where only the leaders of hosts see the network, one of them.
+int choose_decider(const Members& members, const World& world);
+
+/// Where ranks are many some speak for all, the decider among them, and the calls' root: often it alone knows what a
+/// row of calls takes.
+bool reports_times(int rank, int root, int decider, int ranks);
+int reporters_among(int ranks, int root, int decider);
 
 class Docket {
   public:
@@ -131,6 +145,19 @@ class Docket {
     std::optional<ProgramRun> before_;   ///< of the profile
     std::optional<double> handling_since_us_;
     std::uint64_t call_ = 0;  ///< the newest that is known here
+};
+
+/// The one thread of a process that works off the dockets of its deciders, beside the program, and tells
+/// whoever asks how the job stands. It makes no MPI call and takes no signals. Where the system refuses a
+/// thread, or none is wanted, the deciders work their dockets off themselves, in slices inside calls.
+class DecidingThread {
+  public:
+    /// Works on it from now on, as long as anyone else holds it. False if there is no thread.
+    static bool take_on(const std::shared_ptr<Docket>& docket);
+    /// Something is wanted: looks at once instead of soon.
+    static void wake();
+    /// At the beginning of MPI_Finalize. Where it reads a file for longer, it is left to itself.
+    static void end(std::chrono::milliseconds patience);
 };
 
 }  // namespace mutirao::mpi

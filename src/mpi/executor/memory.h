@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "core/collectives/call_shape.h"
+#include "core/collectives/collective.h"
 #include "mpi/executor/datatype.h"
 
 namespace mutirao::mpi {
@@ -142,5 +142,22 @@ class TypedMemory {
     std::unique_ptr<std::byte[]> memory_;
     std::byte* first_ = nullptr;
 };
+
+// Memory of graphics cards, which no processor may read or write. An MPI library that takes such buffers packs from
+// them and unpacks into them, and so they are treated like datatypes with holes: what runs works on packed copies.
+
+/// As the driver that the program has loaded says of CUDA or ROCm. Always false where the MPI library takes no such
+/// buffers anyway.
+bool is_on_device(const void* buffer);
+
+// Reductions with the program's own operators.
+
+/// What may be done with `op` on elements of `type` (MPI 4.0, section 6.9.2). Nothing where that is
+/// for the MPI library to say: errors, and what the standard does not promise.
+std::optional<OperatorKind> operator_kind(MPI_Op op, MPI_Datatype type);
+
+/// target = source op target, of packed elements. Returns an MPI error code.
+int reduce_packed(const Reduction& reduction, const std::byte* source, std::byte* target,
+                  std::size_t length_bytes);
 
 }  // namespace mutirao::mpi

@@ -1,4 +1,4 @@
-#include "mpi/executor/native_compositions.h"
+#include "mpi/executor/plan.h"
 
 #include <array>
 #include <cstring>

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
-#include "mpi/executor/reduction.h"
 #include "mpi/base/waiting.h"
+#include "mpi/executor/memory.h"
 
 namespace mutirao::mpi {
 namespace {

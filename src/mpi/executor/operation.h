@@ -16,11 +16,10 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/base/waiting.h"
 #include "mpi/executor/arrival_rate.h"
-#include "mpi/base/background.h"
 #include "mpi/executor/left_behind.h"
 #include "mpi/executor/memory.h"
-#include "mpi/base/waiting.h"
 #include "mpi/executor/plan.h"
 
 namespace mutirao::mpi {

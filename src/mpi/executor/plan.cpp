@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "core/schedule/detached.h"
+#include "core/schedule/connections.h"
 #include "mpi/executor/arrival_rate.h"
 
 namespace mutirao::mpi {

@@ -2,14 +2,18 @@
 // bound in, and shared by all operations by it (operation.h).
 #pragma once
 
+#include <mpi.h>
+
 #include <cstdint>
 #include <map>
 #include <span>
 #include <vector>
 
+#include "core/algorithms/algorithm.h"
 #include "core/network/network.h"
 #include "core/schedule/schedule.h"
 #include "mpi/base/world.h"
+#include "mpi/executor/memory.h"
 
 namespace mutirao::mpi {
 
@@ -92,5 +96,21 @@ class Plan {
     std::size_t left_behind_count_ = 0;
     std::size_t copy_bytes_ = 0;
 };
+
+// Collectives made of the MPI library's others, on the program's own communicator: the rows of
+// src/core/algorithms/catalogue_native.cpp.
+
+struct CallOnComm {
+    const Binding& binding;
+    MPI_Comm comm;
+    int rank;
+    int size;
+    MPI_Comm quiet;  ///< of this process alone; it returns errors
+};
+
+using NativeComposition = Outcome (*)(const CallOnComm& call);
+
+/// Null for what is none.
+NativeComposition native_composition(const Algorithm& algorithm);
 
 }  // namespace mutirao::mpi

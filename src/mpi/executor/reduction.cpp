@@ -1,4 +1,3 @@
-#include "mpi/executor/reduction.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -91,17 +90,16 @@ std::optional<OperatorKind> examine(MPI_Op op, MPI_Datatype type) {
     const auto found = std::find_if(table.begin(), table.end(),
                                     [&](const OperatorGroups& each) { return each.op == op; });
     if (found != table.end()) {
-        const unsigned group = group_of(type);
-        if ((group & found->groups) == 0) {
+        if ((group_of(type) & found->groups) == 0) {
             return std::nullopt;
         }
-        return OperatorKind{true, true, (group & (floating | complex)) != 0};
+        return OperatorKind{true, true};
     }
     int commutes = 0;
     if (PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS) {
         return std::nullopt;
     }
-    return OperatorKind{false, commutes != 0, true};
+    return OperatorKind{false, commutes != 0};
 }
 
 /// Elements of a type that has holes, where an operator can work on them.

@@ -6,12 +6,11 @@
 #include <numeric>
 #include <utility>
 
-#include "agent/bandwidth_plan.h"
-#include "mpi/base/waiting.h"
-#include "mpi/base/errors.h"
-#include "mpi/base/mpi_environment.h"
+#include "agent/sensors/bandwidth.h"
+#include "mpi/base/environment.h"
+#include "mpi/base/native.h"
 #include "mpi/base/runtime.h"
-#include "mpi/base/verbose.h"
+#include "mpi/base/waiting.h"
 
 namespace mutirao::mpi {
 namespace {

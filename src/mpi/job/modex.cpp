@@ -1,4 +1,4 @@
-#include "mpi/job/modex.h"
+#include "mpi/job/job.h"
 
 #include <mpi.h>
 

@@ -8,12 +8,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/text/hash.h"
+#include "core/text/bytes.h"
+#include "mpi/base/runtime.h"
 #include "mpi/base/world.h"
 #include "mpi/watch/host_agent.h"
-#include "mpi/watch/one_host.h"
-#include "mpi/base/runtime.h"
-#include "mpi/base/verbose.h"
 
 namespace mutirao::mpi {
 namespace {

@@ -6,12 +6,12 @@
 #include <span>
 #include <utility>
 
-#include "core/text/hash.h"
-#include "mpi/base/waiting.h"
-#include "mpi/base/errors.h"
-#include "mpi/base/mpi_environment.h"
-#include "mpi/watch/in_band.h"
+#include "core/text/bytes.h"
+#include "mpi/base/environment.h"
+#include "mpi/base/native.h"
 #include "mpi/base/runtime.h"
+#include "mpi/base/waiting.h"
+#include "mpi/watch/in_band.h"
 
 namespace mutirao::mpi {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "agent/options.h"
+#include "agent/agent.h"
 #include "core/text/bytes.h"
 #include "mpi/base/waiting.h"
 

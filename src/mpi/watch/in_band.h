@@ -2,7 +2,7 @@
 // and without making it wait: for where agents cannot run, as in a simulator or behind a firewall.
 // The lower host of each link measures it. What a host finds spreads, and the tree is adapted, by the
 // same rounds as between agents (core/spanning_tree/rounds.h). How well a link is known depends on
-// how much of their time its ends spend inside calls (core/forecast/bracket_detector.h); a link that
+// how much of their time its ends spend inside calls (BracketDetector); a link that
 // carries nothing any more cannot be told from a program that is busy.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/forecast/bracket_detector.h"
+#include "core/forecast/change_detector.h"
 #include "core/settings/settings.h"
 #include "mpi/base/world.h"
 #include "mpi/watch/leader_rounds.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "agent/clock.h"
+#include "agent/system.h"
 #include "core/spanning_tree/wire.h"
 #include "core/text/bytes.h"
 #include "core/text/invariant.h"

@@ -1,10 +1,167 @@
 #include "mpi/watch/lookout.h"
 
+#include <mpi.h>
+
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
-#include "mpi/watch/topology.h"
+#include "core/network/topology.h"
+#include "core/network/tree.h"
+#include "mpi/base/environment.h"
 
 namespace mutirao::mpi {
+namespace {
+
+// Nobody measures the links of a host without an agent, but its ranks may be there all the same: it
+// is thought to be farther away than it was, so that nothing goes through it.
+constexpr double without_agent_us = 1e6;
+
+// The view's numbers of hosts, in both directions alike.
+class Latencies {
+  public:
+    explicit Latencies(const NetworkView& view) : view_(view) {
+        for (int host = 0; host < view.host_count; ++host) {
+            silent_.push_back(is_silent(host));
+        }
+    }
+
+    bool silent(int host) const { return silent_[static_cast<std::size_t>(host)]; }
+    double between(int a, int b) const {
+        const double latency_us = view_.latency_us[index(a, b)];
+        return std::isfinite(latency_us) || (!silent(a) && !silent(b))
+                   ? latency_us
+                   : view_.last_known_us[index(a, b)] + without_agent_us;
+    }
+
+    /// With what agents have measured of its bandwidth, if they have.
+    Link link(int a, int b) const {
+        Link link{.latency_us = between(a, b)};
+        if (!view_.bandwidth_bytes_per_us.empty() && view_.bandwidth_bytes_per_us[index(a, b)] > 0) {
+            link.bandwidth_bytes_per_us = view_.bandwidth_bytes_per_us[index(a, b)];
+        }
+        return link;
+    }
+
+  private:
+    std::size_t index(int a, int b) const {
+        return static_cast<std::size_t>(a) * static_cast<std::size_t>(view_.host_count) +
+               static_cast<std::size_t>(b);
+    }
+    bool is_silent(int host) const {
+        for (int other = 0; other < view_.host_count; ++other) {
+            if (other != host && std::isfinite(view_.latency_us[index(host, other)])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    const NetworkView& view_;
+    std::vector<bool> silent_;
+};
+
+// The agents' tree, where it spans the communicator's hosts and only those; otherwise one from the
+// same weights.
+EdgeList spanning_tree(const NetworkView& view, const std::vector<int>& hosts,
+                       const Network& network) {
+    std::vector<int> place(static_cast<std::size_t>(view.host_count), -1);
+    for (std::size_t host = 0; host < hosts.size(); ++host) {
+        place[static_cast<std::size_t>(hosts[host])] = static_cast<int>(host);
+    }
+    EdgeList edges;
+    for (const auto& [a, b] : view.tree) {
+        const int low = std::min(place[static_cast<std::size_t>(a)], place[static_cast<std::size_t>(b)]);
+        const int high = std::max(place[static_cast<std::size_t>(a)], place[static_cast<std::size_t>(b)]);
+        if (low >= 0) {
+            edges.emplace_back(low, high);
+        }
+    }
+    std::sort(edges.begin(), edges.end());
+    if (edges.size() + 1 != hosts.size()) {
+        edges = minimum_spanning_tree(network);
+    }
+    return edges.size() + 1 == hosts.size() ? edges : EdgeList{};
+}
+
+// Not measured: what a message and a byte cost a host is taken from the order of magnitude that a
+// kernel's TCP has, so that one sender for all is not thought to be free.
+constexpr HostCosts assumed_costs{10.0, 10.0, 1000.0};
+
+}  // namespace
+
+// What the MPI libraries do over TCP by default, less their headers. Open MPI's ob1 asks the
+// receiver beyond btl_tcp_eager_limit (64 KiB) and buffers what is shorter. MPICH over libfabric's
+// tcp provider never asks, but completes what is longer than an injected message only when the
+// receiver has acknowledged it; Intel MPI with a libfabric of its own does not wait for that.
+Transport transport_of(const Settings& settings, const SocketLimits& sockets) {
+    Transport transport;
+    if (std::isfinite(sockets.initial_window_bytes)) {
+        transport.initial_window_bytes = static_cast<std::size_t>(sockets.initial_window_bytes);
+    }
+#if defined(OPEN_MPI)
+    transport.eager_limit_bytes = 65536 - 128;
+#else
+    if (carrier() != Carrier::other) transport.buffered_limit_bytes = 128;
+    transport.detached_bytes = may_leave_sends_behind() ? static_cast<std::size_t>(sockets.buffer_bytes) : 0;
+#endif
+    if (settings.eager_limit_bytes != 0) {
+        transport.eager_limit_bytes = settings.eager_limit_bytes;
+    }
+    return transport;
+}
+
+std::optional<Topology> topology_of(const NetworkView& view, const std::vector<int>& hosts,
+                                    int here) {
+    const Latencies latencies(view);
+    if (hosts.size() > 1 && latencies.silent(here)) {
+        return std::nullopt;
+    }
+    Topology topology;
+    const int count = static_cast<int>(hosts.size());
+    topology.network = Network(count);
+    for (int from = 0; from < count; ++from) {
+        for (int to = 0; to < count; ++to) {
+            if (from != to) {
+                topology.network.set_link(from, to,
+                                          latencies.link(hosts[static_cast<std::size_t>(from)],
+                                                         hosts[static_cast<std::size_t>(to)]));
+            }
+        }
+    }
+    topology.spanning_tree = spanning_tree(view, hosts, topology.network);
+    return topology;
+}
+
+bool all_known(const Topology& topology) {
+    const std::vector<double> latency_us = topology.network.latency_us();
+    return std::all_of(latency_us.begin(), latency_us.end(),
+                       [](double each) { return std::isfinite(each); });
+}
+
+MemoryCosts memory_costs_of(const NetworkView& view, int host) {
+    MemoryCosts costs;
+    const auto at = static_cast<std::size_t>(host);
+    if (at < view.host_speeds.size() && view.host_speeds[at].copy_bytes_per_us > 0) {
+        costs.copy_bytes_per_us = view.host_speeds[at].copy_bytes_per_us;
+        costs.reduce_bytes_per_us = view.host_speeds[at].reduce_bytes_per_us;
+        costs.measured = true;
+    }
+    if (at < view.host_speeds.size() && view.host_speeds[at].message_us > 0) {
+        costs.message_latency_us = view.host_speeds[at].message_us;
+        costs.message_measured = true;
+    }
+    return costs;
+}
+
+void complete_network(Topology& topology, const Settings& settings, const SocketLimits& sockets) {
+    for (int host = 0; host < topology.network.host_count(); ++host) {
+        topology.network.set_host(host, assumed_costs);
+    }
+    topology.network.transport = transport_of(settings, sockets);
+    topology.site_of = discover_sites(topology.network);
+    topology.network.uplinks = uplinks_of(topology.network, topology.site_of);
+}
 
 std::optional<Sighting> Lookout::newer_than(std::uint64_t seen, const std::vector<int>& hosts) {
     const std::lock_guard lock(mutex_);

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/spanning_tree/rounds.h"
-#include "mpi/base/background.h"
+#include "mpi/base/waiting.h"
 
 namespace mutirao::mpi {
 

@@ -7,7 +7,7 @@
 
 #include "core/text/bytes.h"
 #include "mpi/base/waiting.h"
-#include "mpi/watch/topology.h"
+#include "mpi/watch/lookout.h"
 
 namespace mutirao::mpi {
 namespace {

@@ -2,12 +2,15 @@
 
 import csv
 import io
+import json
 import shlex
+import subprocess
 from itertools import product
 from pathlib import Path
 
-from mutirao.base.errors import UsageError
+from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import print_json, working
+from mutirao.base.paths import BUILD
 from mutirao.base.units import size_argument
 from mutirao.base.user_files import check_writable, write_text
 from mutirao.catalogue import core_tool
@@ -113,10 +116,22 @@ def _command(arguments) -> str:
 
 def _replay(trace: Trace, rules: list[tuple[str, str]], arguments) -> list[dict]:
     with core_tool.lines_file(trace.tool_lines(), ".trace") as path:
-        return [core_tool.ask_json(
+        return [_ask_json(
             "replay", str(path), "--threshold", threshold, "--tolerance", tolerance,
             "--root", str(arguments.root), "--bytes", str(arguments.bytes),
             "--measurements", str(arguments.measurements)) for threshold, tolerance in rules]
+
+
+def _ask_json(*words: str) -> dict:
+    """What mutirao-studies says; its one-line errors become ours."""
+    program = BUILD / "bin" / "mutirao-studies"
+    if not program.is_file():
+        raise Failure("mutirao is not built: run make build")
+    answer = subprocess.run([program, *words], capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        line = answer.stderr.strip().removeprefix(f"{program.name}: ")
+        raise UsageError(line) if answer.returncode == 2 else Failure(line)
+    return json.loads(answer.stdout)
 
 
 def _write_csv(file: Path, runs: list[dict]) -> None:

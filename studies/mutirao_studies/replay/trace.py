@@ -46,7 +46,7 @@ class Trace:
     slices: list[list[float]]
 
     def tool_lines(self) -> Iterator[str]:
-        """As `mutirao-core replay` reads it."""
+        """As `mutirao-studies replay` reads it."""
         yield f"hosts {len(self.hosts)}"
         for latencies_us in self.slices:
             yield "slice " + " ".join("-" if math.isnan(us) else f"{us:.10g}"

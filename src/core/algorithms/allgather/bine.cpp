@@ -5,7 +5,6 @@
 // Cost, p ranks, blocks of n bytes: log2 p steps and messages a rank; a port sends and receives (p - 1) n bytes; p
 // n bytes copied, and scratch for as many.
 #include "core/algorithms/bine_butterfly.h"
-#include "core/algorithms/block_steps.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/algorithms/block_steps.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {

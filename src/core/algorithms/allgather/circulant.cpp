@@ -6,7 +6,6 @@
 // (p - 1) n bytes; nothing but the own block is copied.
 #include <vector>
 
-#include "core/algorithms/block_steps.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {

@@ -4,8 +4,7 @@
 
 #include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
-#include "core/algorithms/far_first_trees.h"
-#include "core/algorithms/packing.h"
+#include "core/algorithms/trees.h"
 
 namespace mutirao::allgather {
 

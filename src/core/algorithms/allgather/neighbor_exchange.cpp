@@ -5,7 +5,6 @@
 // receives (p - 1) n bytes. Half of the ring's steps.
 #include <vector>
 
-#include "core/algorithms/block_steps.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {

@@ -3,7 +3,6 @@
 // many steps.
 #include <vector>
 
-#include "core/algorithms/block_steps.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {

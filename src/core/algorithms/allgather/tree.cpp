@@ -4,10 +4,8 @@
 // Cost, p ranks, blocks of n bytes: p (p - 1) messages in all, p of them over each edge in its two directions
 // together; depth the tree's diameter, wherever it hangs from. A rank with d neighbours sends (d - 1) (p - 1) + 1
 // messages.
-#include "core/algorithms/block_steps.h"
 #include "core/algorithms/equal_blocks.h"
-#include "core/algorithms/over_tree.h"
-#include "core/algorithms/tree_walk.h"
+#include "core/algorithms/trees.h"
 
 namespace mutirao::allgather {
 

@@ -7,7 +7,6 @@
 // each host, over m ranks, and about as many go between the ranks inside. By recursive multiplying with radix k,
 // where H is a power of k: log_k H + 2 messages in a row, and (k - 1) n log_k H bytes. Scratch for twice the
 // message.
-#include "core/algorithms/lanes.h"
 #include "core/algorithms/over_placement.h"
 #include "core/algorithms/reduction.h"
 

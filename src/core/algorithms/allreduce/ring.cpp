@@ -3,7 +3,6 @@
 // Cost, p ranks, n bytes: 2 (p - 1) steps of n / p bytes between neighbours; 2 n (p - 1) / p bytes through each
 // port, which is the least possible. For long messages: a block should be worth a message. Empty blocks are not
 // sent.
-#include "core/algorithms/ring.h"
 #include "core/algorithms/reduction.h"
 
 namespace mutirao::allreduce {

@@ -2,8 +2,8 @@
 //
 // Cost, p ranks: 2 (p - 1) messages per segment, twice the depth of the tree, which may hang from any rank; every
 // link carries the message once in each direction.
-#include "core/algorithms/over_tree.h"
 #include "core/algorithms/reduction.h"
+#include "core/algorithms/trees.h"
 
 namespace mutirao::allreduce {
 

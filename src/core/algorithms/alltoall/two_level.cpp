@@ -8,9 +8,9 @@
 // other hosts are copied where ranks of a host are not numbered one after another, and once more to be sorted for
 // the receivers. Scratch for 2 p / m times m^2 blocks, over a host's m ranks. With one rank a host it is linear.
 // Blocks must be equal.
+#include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/over_placement.h"
-#include "core/algorithms/packing.h"
 
 namespace mutirao::alltoall {
 

@@ -3,7 +3,7 @@
 //
 // Cost, p ranks: depth 1, p - 1 messages a rank.
 #include "core/algorithms/algorithm.h"
-#include "core/algorithms/signal.h"
+#include "core/algorithms/shape.h"
 
 namespace mutirao::barrier {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/algorithms/over_placement.h"
-#include "core/algorithms/signal.h"
+#include "core/algorithms/shape.h"
 
 namespace mutirao::barrier {
 

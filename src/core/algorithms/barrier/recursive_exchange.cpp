@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/algorithms/algorithm.h"
-#include "core/algorithms/signal.h"
+#include "core/algorithms/shape.h"
 
 namespace mutirao::barrier {
 

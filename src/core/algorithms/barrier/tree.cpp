@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/algorithms/over_tree.h"
-#include "core/algorithms/signal.h"
-#include "core/algorithms/tree_walk.h"
+#include "core/algorithms/shape.h"
+#include "core/algorithms/trees.h"
 
 namespace mutirao::barrier {
 

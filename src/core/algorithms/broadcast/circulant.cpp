@@ -1,8 +1,8 @@
-// In every round a rank passes one segment on and receives another; circulant_pipeline.h says which.
+// In every round a rank passes one segment on and receives another; CirculantRound says which.
 //
 // Cost, p ranks, n bytes in s segments: s - 1 + ceil(log2 p) rounds of n / s bytes, which is the least possible; a
 // rank receives n bytes, and sends one segment a round at most.
-#include "core/algorithms/circulant_pipeline.h"
+#include "core/algorithms/circulant.h"
 #include "core/algorithms/dataflow.h"
 #include "core/algorithms/shape.h"
 

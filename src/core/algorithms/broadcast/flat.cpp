@@ -2,7 +2,7 @@
 //
 // Cost, p ranks, n bytes: depth 1; p - 1 messages and (p - 1) n bytes leave the root. Best where latencies are
 // long and uneven, and the message small. Never segmented, since nobody could use a segment before the whole.
-#include "core/algorithms/over_tree.h"
+#include "core/algorithms/trees.h"
 
 namespace mutirao::broadcast {
 

@@ -6,9 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/algorithms/lanes.h"
 #include "core/algorithms/over_placement.h"
-#include "core/algorithms/over_tree.h"
+#include "core/algorithms/trees.h"
 
 namespace mutirao::broadcast {
 

@@ -4,7 +4,7 @@
 // Cost, p ranks, n bytes: depth ceil(log2(p + 1)), then one exchange; about 2 (p - 1) messages per segment of a
 // half; a rank sends at most 1.5 n bytes instead of the 2 n of one binary tree. With an even number of ranks one
 // rank has no partner, and the root sends it the other half.
-#include "core/algorithms/over_tree.h"
+#include "core/algorithms/trees.h"
 
 namespace mutirao::broadcast {
 

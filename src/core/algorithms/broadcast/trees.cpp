@@ -1,8 +1,7 @@
 // Broadcasts that pass the message from parent to children: each is a choice of places in a tree, and nothing else.
 #include <vector>
 
-#include "core/algorithms/locality_tree.h"
-#include "core/algorithms/over_tree.h"
+#include "core/algorithms/trees.h"
 
 namespace mutirao::broadcast {
 
@@ -132,7 +131,7 @@ Algorithm packed_trees() {
             .level = Level::hosts, .least_bytes = 32768};
 }
 
-// Starting many sends is shared out (locality_tree.h says how); what pays for short messages where that costs much
+// Starting many sends is shared out (locality_place says how); what pays for short messages where that costs much
 // beside a link's latency. Among all ranks, since it is nothing between one rank of each host.
 //
 // Cost, H hosts of at least m ranks, radix k, n bytes: depth ceil(log_(km+1) H) over the network, of up to k

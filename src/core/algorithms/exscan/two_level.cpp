@@ -2,7 +2,7 @@
 //
 // Cost: as there, but that a rank combines up to 2 ceil(log2 m) + 1 times n bytes, and the last of a host 2
 // ceil(log2 H) times more.
-#include "core/algorithms/two_level_scan.h"
+#include "core/algorithms/over_placement.h"
 
 namespace mutirao::exscan {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/algorithms/equal_blocks.h"
-#include "core/algorithms/signal.h"
+#include "core/algorithms/shape.h"
 
 namespace mutirao::gather {
 namespace {

@@ -5,8 +5,7 @@
 // the ranks below it, each once. Scratch for the blocks of the ranks below. The tree must hang from the root, and
 // blocks be equal: ranks on the way know no others' lengths.
 #include "core/algorithms/equal_blocks.h"
-#include "core/algorithms/over_tree.h"
-#include "core/algorithms/tree_walk.h"
+#include "core/algorithms/trees.h"
 
 namespace mutirao::gather {
 

@@ -1,11 +1,10 @@
 // Traeff's broadcast read from its end: what a rank received comes to be sent, once everything has come that it
-// had passed on. circulant_pipeline.h says which segment that is.
+// had passed on. CirculantRound says which segment that is.
 //
 // Cost, p ranks, n bytes in s segments: s - 1 + ceil(log2 p) rounds of n / s bytes, which is the least possible; a
 // rank sends n bytes, and receives and combines one segment a round at most. Scratch for up to four times the
 // message. The operator must commute: a segment comes up a tree of its own, whose ranks are in no order.
 #include "core/algorithms/circulant.h"
-#include "core/algorithms/circulant_pipeline.h"
 #include "core/algorithms/reduction.h"
 
 namespace mutirao::reduce {

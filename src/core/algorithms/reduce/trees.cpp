@@ -1,7 +1,6 @@
 // Reductions up a tree: each is a choice of places in it, and nothing else.
-#include "core/algorithms/locality_tree.h"
-#include "core/algorithms/over_tree.h"
 #include "core/algorithms/reduction.h"
+#include "core/algorithms/trees.h"
 
 namespace mutirao::reduce {
 

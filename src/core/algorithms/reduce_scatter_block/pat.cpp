@@ -6,9 +6,9 @@
 // port, which is the least possible, about half of them to and from a neighbour. Scratch for up to 2 p blocks.
 #include <algorithm>
 
+#include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
-#include "core/algorithms/far_first_trees.h"
-#include "core/algorithms/packing.h"
+#include "core/algorithms/trees.h"
 
 namespace mutirao::reduce_scatter_block {
 

@@ -2,10 +2,9 @@
 //
 // Cost, p ranks, blocks of n bytes: p - 1 steps of n bytes between neighbours; (p - 1) n bytes through each port,
 // which is the least possible.
-#include "core/algorithms/ring.h"
+#include "core/algorithms/reduction.h"
 
 #include "core/algorithms/equal_blocks.h"
-#include "core/algorithms/reduction.h"
 
 namespace mutirao::reduce_scatter_block {
 

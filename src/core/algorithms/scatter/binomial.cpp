@@ -5,7 +5,7 @@
 // Cost, p ranks, blocks of n bytes: depth ceil(log2 p), p messages at most; a block is sent up to ceil(log2 p)
 // times, so it is for short blocks. Scratch for up to p / 2 blocks. Blocks must be equal: ranks on the way know no
 // others' lengths.
-#include "core/algorithms/binomial_blocks.h"
+#include "core/algorithms/trees.h"
 
 #include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"

@@ -4,7 +4,7 @@
 // Cost, p ranks, blocks of n bytes: as linear, and one trip more. It pays where ranks come late and blocks are
 // short enough to be sent unasked, which no prediction knows.
 #include "core/algorithms/equal_blocks.h"
-#include "core/algorithms/signal.h"
+#include "core/algorithms/shape.h"
 
 namespace mutirao::scatter {
 

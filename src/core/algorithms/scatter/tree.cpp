@@ -7,8 +7,7 @@
 #include <algorithm>
 
 #include "core/algorithms/equal_blocks.h"
-#include "core/algorithms/over_tree.h"
-#include "core/algorithms/tree_walk.h"
+#include "core/algorithms/trees.h"
 
 namespace mutirao::scatter {
 

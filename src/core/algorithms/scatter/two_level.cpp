@@ -5,8 +5,8 @@
 // of which a rank of the root's host sends (H - 1) / m; inside the root's host as many from the root. A block is
 // moved up to three times, so it is for short blocks. Scratch for m blocks in each host, in the root's for
 // (H - 1) / m times as many. Blocks must be equal: ranks on the way know no others' lengths.
-#include "core/algorithms/packing.h"
-#include "core/algorithms/through_hosts.h"
+#include "core/algorithms/dataflow.h"
+#include "core/algorithms/over_placement.h"
 
 namespace mutirao::scatter {
 

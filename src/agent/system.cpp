@@ -1,0 +1,95 @@
+#include "agent/system.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace mutirao::agent {
+namespace {
+
+/// One bit for each open file. Files of larger numbers are left to children.
+constexpr std::size_t most_files = 65'536;
+constexpr std::size_t word_bits = 64;
+std::array<std::atomic<std::uint64_t>, most_files / word_bits> open_files;
+/// How many forks lie between this process and the one that loaded the library.
+std::atomic<unsigned> forks{0};
+
+void note(int file, bool open) {
+    const auto number = static_cast<std::size_t>(file);
+    if (number >= most_files) return;
+    const std::uint64_t bit = std::uint64_t{1} << (number % word_bits);
+    std::atomic<std::uint64_t>& word = open_files[number / word_bits];
+    if (open)
+        word.fetch_or(bit);
+    else
+        word.fetch_and(~bit);
+}
+
+/// Runs in the child, where nothing may be called that takes a lock.
+void close_all() {
+    forks.fetch_add(1);
+    for (std::size_t i = 0; i < open_files.size(); ++i) {
+        for (std::uint64_t word = open_files[i].exchange(0); word != 0; word &= word - 1)
+            close(static_cast<int>(i * word_bits) + std::countr_zero(word));
+    }
+}
+
+}  // namespace
+
+File::File(int number) : number_(number), process_(forks.load()) {
+    static const int registered = pthread_atfork(nullptr, nullptr, close_all);
+    if (number_ >= 0 && registered == 0) note(number_, true);
+}
+
+File::~File() {
+    if (number_ < 0 || process_ != forks.load()) return;
+    note(number_, false);
+    ::close(number_);
+}
+
+namespace {
+
+std::uint32_t events_for(bool readable, bool writable) {
+    return (readable ? std::uint32_t{EPOLLIN} : 0U) | (writable ? std::uint32_t{EPOLLOUT} : 0U);
+}
+
+epoll_event event_of(std::uint64_t name, std::uint32_t events) {
+    epoll_event event{};
+    event.events = events;
+    event.data.u64 = name;
+    return event;
+}
+
+}  // namespace
+
+std::uint64_t Poller::add(int socket, bool writable) {
+    epoll_event event = event_of(++last_name_, events_for(true, writable));
+    return epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, socket, &event) == 0 ? last_name_ : 0;
+}
+
+void Poller::change(int socket, std::uint64_t name, bool readable, bool writable) {
+    epoll_event event = event_of(name, events_for(readable, writable));
+    epoll_ctl(epoll_.number(), EPOLL_CTL_MOD, socket, &event);
+}
+
+void Poller::remove(int socket) { epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, socket, nullptr); }
+
+std::span<const Ready> Poller::wait(int timeout_ms) {
+    const int count = epoll_wait(epoll_.number(), events_.data(),
+                                 static_cast<int>(events_.size()), timeout_ms);
+    for (int i = 0; i < count; ++i) {
+        const epoll_event& event = events_[static_cast<std::size_t>(i)];
+        const std::uint32_t failed = event.events & (EPOLLERR | EPOLLHUP);
+        ready_[static_cast<std::size_t>(i)] = {event.data.u64,
+                                               (event.events & EPOLLIN) != 0 || failed != 0,
+                                               (event.events & EPOLLOUT) != 0 || failed != 0};
+    }
+    return {ready_.data(), static_cast<std::size_t>(std::max(count, 0))};
+}
+
+}  // namespace mutirao::agent

@@ -1,0 +1,233 @@
+#include "core/algorithms/over_placement.h"
+
+#include <vector>
+
+#include "core/algorithms/dataflow.h"
+#include "core/algorithms/reduction.h"
+#include "core/algorithms/shape.h"
+#include "core/text/invariant.h"
+
+namespace mutirao {
+namespace {
+
+/// Segments go on inside the host as they arrive.
+Parameters inside_parameters(const Candidate& candidate, const Algorithm& inside) {
+    Parameters parameters{.segment_bytes = candidate.parameters.segment_bytes};
+    if (!inside.radices.empty()) parameters.radix = inside.radices.front();
+    return parameters;
+}
+
+Schedule between_hosts(const Candidate& candidate, const CallShape& shape,
+                       const Placement& placement, const Tree* tree, int host) {
+    return candidate.algorithm->build({.rank = host,
+                                       .size = placement.host_count(),
+                                       .root = placement.host_of(shape.root),
+                                       .length_bytes = shape.length_bytes,
+                                       .parameters = candidate.parameters,
+                                       .tree = tree});
+}
+
+Schedule inside_host(const Candidate& candidate, const CallShape& shape,
+                     const Placement& placement, int rank, int leader) {
+    const Algorithm* inside = find_algorithm(shape.collective, candidate.parameters.inside);
+    if (!inside) broken_invariant("an algorithm inside hosts that is not there (found, rank)", 0,
+                                  rank);
+    const auto beside = placement.ranks_of(placement.host_of(rank));
+    return inside->build({.rank = placement.position_of(rank),
+                          .size = static_cast<int>(beside.size()),
+                          .root = placement.position_of(leader),
+                          .length_bytes = shape.length_bytes,
+                          .parameters = inside_parameters(candidate, *inside)});
+}
+
+Schedule over_ranks(const Candidate& candidate, const CallShape& shape, const Placement& placement,
+                    const Tree* tree, int rank) {
+    Tree over_all;
+    if (tree != nullptr && !placement.ranks_are_hosts()) {
+        const int root = row_of(shape.collective).rooted ? shape.root
+                                                         : placement.ranks_of(tree->root).front();
+        over_all = tree_over_ranks(*tree, placement, root);
+        tree = &over_all;
+    }
+    return candidate.algorithm->build({.rank = rank,
+                                       .size = placement.rank_count(),
+                                       .root = shape.root,
+                                       .length_bytes = shape.length_bytes,
+                                       .lengths = shape.lengths,
+                                       .unit_bytes = shape.unit_bytes,
+                                       .commutes = shape.op.commutes,
+                                       .parameters = candidate.parameters,
+                                       .tree = tree,
+                                       .placement = &placement});
+}
+
+Schedule over_hosts(const Candidate& candidate, const CallShape& shape, const Placement& placement,
+                    const Tree* tree, int rank) {
+    const int host = placement.host_of(rank);
+    const int leader = placement.leader(host, shape.root);
+    Schedule schedule;
+    if (rank == leader) {
+        schedule.append(between_hosts(candidate, shape, placement, tree, host),
+                        [&](int other) { return placement.leader(other, shape.root); });
+    }
+    const auto beside = placement.ranks_of(host);
+    if (beside.size() > 1) {
+        schedule.append(inside_host(candidate, shape, placement, rank, leader), beside);
+    }
+    return schedule;
+}
+
+}  // namespace
+
+Tree tree_over_ranks(const Tree& hosts, const Placement& placement, int root) {
+    const auto ranks = static_cast<std::size_t>(placement.rank_count());
+    Tree tree;
+    tree.root = root;
+    tree.parent.assign(ranks, -1);
+    std::vector<std::vector<int>> children(ranks);
+    const auto hang = [&](int child, int parent) {
+        tree.parent[static_cast<std::size_t>(child)] = parent;
+        children[static_cast<std::size_t>(parent)].push_back(child);
+    };
+    for (int host = 0; host < placement.host_count(); ++host) {
+        const int leader = placement.leader(host, root);
+        for (const int child : hosts.children[static_cast<std::size_t>(host)]) {
+            hang(placement.leader(child, root), leader);
+        }
+        const auto beside = placement.ranks_of(host);
+        const int size = static_cast<int>(beside.size());
+        const int first = placement.position_of(leader);
+        for (int position = 1; position < size; ++position) {
+            const int parent = k_nomial_place(position, size, 2).parent;
+            hang(beside[static_cast<std::size_t>(real_rank(position, first, size))],
+                 beside[static_cast<std::size_t>(real_rank(parent, first, size))]);
+        }
+    }
+    tree.children = children;
+    return tree;
+}
+
+Schedule compose(const Candidate& candidate, const CallShape& shape, const Placement& placement,
+                 const Tree* tree, int rank) {
+    return candidate.algorithm->level == Level::hosts
+               ? over_hosts(candidate, shape, placement, tree, rank)
+               : over_ranks(candidate, shape, placement, tree, rank);
+}
+
+namespace scan {
+Schedule recursive_doubling(const Request& request);
+}
+namespace exscan {
+Schedule recursive_doubling(const Request& request);
+}
+namespace broadcast {
+Schedule binomial(const Request& request);
+}
+
+namespace {
+
+class TwoLevelScan {
+  public:
+    TwoLevelScan(const Request& request, OwnOperand own)
+        : request_(request),
+          own_(own),
+          runs_(runs_on_hosts(given_placement(request))),
+          run_(runs_.host_of(request.rank)),
+          position_(runs_.position_of(request.rank)),
+          result_{Buffer::output, 0, request.length_bytes} {}
+
+    Schedule run() && {
+        scan_inside();
+        const bool has_prefix_inside = own_ == OwnOperand::included || position_ > 0;
+        const bool speaks = position_ + 1 == size();
+        const Region sum = speaks ? sum_of_run() : Region{};
+        const Region before = has_prefix_inside ? room() : result_;
+        if (speaks) exscan_between(sum, before);
+        if (run_ == 0) return std::move(schedule_);
+        spread(before);
+        if (has_prefix_inside) do_locally(&Dataflow::reduce_before, before, result_);
+        return std::move(schedule_);
+    }
+
+  private:
+    int size() const { return static_cast<int>(runs_.ranks_of(run_).size()); }
+    int in_run(int position) const {
+        return runs_.ranks_of(run_)[static_cast<std::size_t>(position)];
+    }
+    int speaker(int run) const { return runs_.ranks_of(run).back(); }
+    /// Scratch memory that nothing has used yet.
+    Region room() const {
+        return {Buffer::scratch, aligned(schedule_.scratch_bytes()), request_.length_bytes};
+    }
+    void do_locally(StepId (Dataflow::*step)(Region, Region), Region from, Region into) {
+        Dataflow flow;
+        (flow.*step)({Buffer::input, 0, from.length_bytes}, {Buffer::output, 0, into.length_bytes});
+        schedule_.append(std::move(flow).take(), [](int rank) { return rank; },
+                         {.input = from, .output = into});
+    }
+    /// Of the same operands, among others.
+    Request among(int rank, int size) const {
+        return {.rank = rank,
+                .size = size,
+                .length_bytes = request_.length_bytes,
+                .unit_bytes = request_.unit_bytes,
+                .commutes = request_.commutes};
+    }
+
+    void scan_inside() {
+        const Request inside = among(position_, size());
+        schedule_.append(own_ == OwnOperand::included ? scan::recursive_doubling(inside)
+                                                      : exscan::recursive_doubling(inside),
+                         runs_.ranks_of(run_));
+    }
+
+    /// Where the run's last rank has it. Nobody asks for that of the last run.
+    Region sum_of_run() {
+        const Region operand{Buffer::input, 0, request_.length_bytes};
+        if (own_ == OwnOperand::included) return result_;
+        if (position_ == 0) return operand;
+        if (run_ + 1 == runs_.host_count()) return result_;
+        const Region sum = room();
+        do_locally(&Dataflow::copy, operand, sum);
+        do_locally(&Dataflow::reduce_before, result_, sum);
+        return sum;
+    }
+
+    void exscan_between(Region sum, Region before) {
+        schedule_.append(exscan::recursive_doubling(among(run_, runs_.host_count())),
+                         [&](int run) { return speaker(run); }, {.input = sum, .output = before});
+    }
+
+    void spread(Region before) {
+        Request inside = among(position_, size());
+        inside.root = size() - 1;
+        schedule_.append(broadcast::binomial(inside),
+                         [&](int position) { return in_run(position); }, {.output = before});
+    }
+
+    const Request& request_;
+    OwnOperand own_;
+    Placement runs_;
+    int run_;
+    int position_;
+    Region result_;
+    Schedule schedule_;
+};
+
+}  // namespace
+
+Placement runs_on_hosts(const Placement& placement) {
+    std::vector<int> run_of_rank;
+    int run = 0;
+    for (int rank = 0; rank < placement.rank_count(); ++rank) {
+        if (rank > 0 && placement.host_of(rank) != placement.host_of(rank - 1)) ++run;
+        run_of_rank.push_back(run);
+    }
+    return Placement(std::move(run_of_rank));
+}
+
+Schedule two_level_scan(const Request& request, OwnOperand own) {
+    return TwoLevelScan(request, own).run();
+}
+
+}  // namespace mutirao

@@ -1,0 +1,119 @@
+// The one pipelined broadcast over a tree, whatever the tree: every algorithm that passes the
+// message from parent to children is a choice of places in a tree and nothing else.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/algorithms/algorithm.h"
+#include "core/algorithms/shape.h"
+#include "core/network/tree.h"
+#include "core/schedule/schedule.h"
+
+namespace mutirao {
+
+/// Receives each segment from the parent and sends it on to every child before the next one.
+/// Returns the receive of each segment; nothing at the root of the tree.
+std::vector<StepId> pass_down(Schedule& schedule, const TreePlace& place,
+                              std::span<const Region> segments);
+
+/// A share of the message down each of several trees, in places under real ranks; the shares'
+/// segments take turns. A root of the trees must have the message.
+Schedule pass_down_shares(std::span<const TreePlace> places, const Request& request);
+
+/// A place under real ranks, with the request's length and segments.
+Schedule over_place(const Request& request, const TreePlace& place);
+
+/// A place over virtual ranks, with the request's root, length and segments.
+Schedule over_virtual_tree(const Request& request, const TreePlace& place);
+
+/// Request::tree, which must be there and hang from Request::root.
+Schedule over_given_tree(const Request& request);
+
+/// Request::tree, which must be there and over the same ranks.
+const Tree& given_tree(const Request& request);
+
+TreePlace place_in(const Tree& tree, int rank);
+
+/// This rank's place in it.
+TreePlace place_in_given_tree(const Request& request);
+
+/// The same where the tree must hang from Request::root too.
+TreePlace place_below_root(const Request& request);
+
+/// Where the trees are from that are made from the measured network: the minimum spanning tree that the hosts
+/// maintain (Thome and Drummond, "Biblioteca de Comunicacao Coletiva para Ambientes Distribuidos Dinamicos"), the
+/// shortest paths from the root, and the greedy earliest completion.
+inline constexpr std::string_view tree_sources =
+    "Thome and Drummond; Gallager, Humblet and Spira 1983, doi:10.1145/357195.357200; Bhat, "
+    "Raghavendra and Prasanna 2003, doi:10.1016/S0743-7315(03)00008-X";
+
+inline std::vector<TreeKind> measured_trees() {
+    return {TreeKind::minimum_spanning, TreeKind::shortest_path, TreeKind::greedy};
+}
+
+// The ranks of a tree in the order in which what they have can come to one of them.
+
+/// Whom a rank has an edge with: its parent, if it has one, then its children.
+std::vector<int> neighbours_in(const Tree& tree, int rank);
+
+struct TreeVisit {
+    int rank;
+    int branch;    ///< the neighbour of where the walk began, by which this rank is reached; or -1
+    int previous;  ///< the neighbour on the way back; -1 where the walk began
+    int distance;  ///< in edges
+
+    bool operator==(const TreeVisit&) const = default;
+};
+
+/// All ranks in order of their distance from `from`, itself the first, but none beyond its
+/// neighbour `barred` (-1: all). On both ends of an edge this gives the ranks behind it in the same
+/// order: the walk from `from` has those of its branch b in the order of the walk from b that is
+/// barred from `from`. So messages of one rank's data each match without a word about whose.
+std::vector<TreeVisit> nearest_first(const Tree& tree, int from, int barred = -1);
+
+// A tree over ranks in which all ranks of a host serve other hosts.
+
+/// Hosts counted from the root's have the message round by round; in a round each rank of a host that has it
+/// serves Parameters::radix other hosts, so that with m ranks a host it reaches radix times m. One rank
+/// of a host is reached from outside, and passes it on inside by a binomial tree before it serves others. The
+/// smallest host says how many ranks of each take part. Rounds as in allgather/locality_bruck
+/// (Bienz, Gautam and Kharel 2022, arXiv:2206.03564). Under real ranks; takes time for the rank's own place.
+TreePlace locality_place(const Request& request);
+
+/// The binomial tree over ranks counted from the root, as gathers and scatters use it: the blocks of
+/// a subtree, whose ranks are consecutive, go over its edge in one piece. Between the root and a
+/// child the piece that goes over the last rank goes as two messages, so that all blocks lie at
+/// their places in the root's buffer, from any root.
+struct BinomialBlocks {
+    /// `whole`: where the root has all blocks.
+    BinomialBlocks(const Request& request, Buffer whole);
+
+    struct Edge {
+        int peer = -1;
+        std::vector<Region> messages;
+    };
+    Edge parent;  ///< the root has none, and no messages with it
+    std::vector<Edge> children;  ///< the largest subtree first
+    Region own;  ///< the rank's block beside those of its subtree
+};
+
+// A binomial tree from every rank at once, whose first hops are the longest: while there are few
+// blocks they go far, and the many of the last steps go to near ranks. Allgathers send blocks down
+// these trees, reduce-scatters send partial results up.
+
+/// Hops of one step that can share a message: in the tree of the rank that is so far behind this
+/// one, each from this rank to the one that is `distance` ahead.
+struct TreeHops {
+    int distance;
+    std::vector<int> from;
+
+    bool operator==(const TreeHops&) const = default;
+};
+
+/// In the order of the steps away from the roots, up to `most` hops together. A rank is a node of
+/// the tree of the rank d behind it with the hops of all steps shorter than the lowest bit of d.
+std::vector<TreeHops> far_first_hops(int size, int most);
+
+}  // namespace mutirao

@@ -1,0 +1,103 @@
+#include "core/algorithms/trees.h"
+
+#include <gtest/gtest.h>
+
+namespace mutirao {
+namespace {
+
+struct Expected {
+    StepKind kind;
+    int peer;
+    std::size_t offset_bytes;
+    std::size_t length_bytes;
+    std::vector<StepId> after;
+};
+
+void expect_steps(const Schedule& schedule, const std::vector<Expected>& expected) {
+    ASSERT_EQ(schedule.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        const Step& step = schedule.steps()[i];
+        const Region& region = step.kind == StepKind::send ? step.source : step.target;
+        EXPECT_EQ(step.kind, expected[i].kind) << "step " << i;
+        EXPECT_EQ(step.peer, expected[i].peer) << "step " << i;
+        EXPECT_EQ(region, (Region{Buffer::output, expected[i].offset_bytes,
+                                  expected[i].length_bytes}))
+            << "step " << i;
+        const auto after = schedule.dependencies(step);
+        EXPECT_EQ(std::vector<StepId>(after.begin(), after.end()), expected[i].after)
+            << "step " << i;
+    }
+}
+
+// Catches a segment that goes to one child before the one before it went to all, and a send that
+// waits for more than its own segment: both leave the data right and the pipeline slow.
+TEST(OverTree, ASegmentGoesToAllChildrenBeforeTheNextAndWaitsOnlyForItself) {
+    constexpr StepKind send = StepKind::send, receive = StepKind::receive;
+    Schedule inner;
+    const auto segments = segments_of({Buffer::output, 0, 10}, 4);
+    const auto arrivals = pass_down(inner, {7, {3, 1}}, segments);
+    EXPECT_EQ(arrivals, (std::vector<StepId>{0, 3, 6}));
+    expect_steps(inner, {{receive, 7, 0, 4, {}}, {send, 3, 0, 4, {0}}, {send, 1, 0, 4, {0}},
+                         {receive, 7, 4, 4, {}}, {send, 3, 4, 4, {3}}, {send, 1, 4, 4, {3}},
+                         {receive, 7, 8, 2, {}}, {send, 3, 8, 2, {6}}, {send, 1, 8, 2, {6}}});
+
+    Schedule root;
+    EXPECT_TRUE(pass_down(root, {-1, {2}}, segments).empty());
+    expect_steps(root, {{send, 2, 0, 4, {}}, {send, 2, 4, 4, {}}, {send, 2, 8, 2, {}}});
+}
+
+TEST(OverTree, BinomialFromRootTwelveServesTheHighestChildFirst) {
+    const Request request{.rank = 12, .size = 24, .root = 12, .length_bytes = 24};
+    const Schedule schedule = find_algorithm(Collective::broadcast, "binomial")->build(request);
+    std::vector<int> peers;
+    for (const Step& step : schedule.steps()) peers.push_back(step.peer);
+    EXPECT_EQ(peers, (std::vector<int>{4, 20, 16, 14, 13}));
+}
+
+TEST(OverTreeDeathTest, ATreeThatDoesNotFitIsABrokenInvariant) {
+    const Algorithm& tree = *find_algorithm(Collective::broadcast, "tree");
+    EXPECT_DEATH(tree.build({.size = 3}), "without a tree");
+    const Tree given{0, {-1, 0}, std::vector<std::vector<int>>{{1}, {}}};
+    EXPECT_DEATH(tree.build({.size = 3, .tree = &given}), "its ranks");
+    EXPECT_DEATH(tree.build({.size = 2, .root = 1, .tree = &given}), "its root");
+}
+
+using Walk = std::vector<TreeVisit>;
+
+/// 2 is above 0 and 4; 0 above 1 and 3.
+Tree some_tree() {
+    return {.root = 2, .parent = {2, 0, -1, 0, 2}, .children = {{1, 3}, {}, {4, 0}, {}, {}}};
+}
+
+TEST(TreeWalk, ReachesTheNearestRanksFirstFromAnyRank) {
+    EXPECT_EQ(neighbours_in(some_tree(), 0), (std::vector{2, 1, 3}));
+    EXPECT_EQ(nearest_first(some_tree(), 2),
+              (Walk{{2, -1, -1, 0}, {4, 4, 2, 1}, {0, 0, 2, 1}, {1, 0, 0, 2}, {3, 0, 0, 2}}));
+    EXPECT_EQ(nearest_first(some_tree(), 1),
+              (Walk{{1, -1, -1, 0}, {0, 0, 1, 1}, {2, 0, 0, 2}, {3, 0, 0, 2}, {4, 0, 2, 3}}));
+}
+
+TEST(TreeWalk, LeavesOutWhatLiesBeyondABarredNeighbour) {
+    EXPECT_EQ(nearest_first(some_tree(), 0, 2), (Walk{{0, -1, -1, 0}, {1, 1, 0, 1}, {3, 3, 0, 1}}));
+}
+
+// What lets both ends of an edge match their messages.
+TEST(TreeWalk, HasABranchInTheOrderOfTheWalkThatBeginsThere) {
+    const Tree tree = some_tree();
+    for (int from = 0; from < tree.size(); ++from) {
+        for (const int branch : neighbours_in(tree, from)) {
+            std::vector<int> here;
+            for (const TreeVisit& visit : nearest_first(tree, from)) {
+                if (visit.branch == branch) here.push_back(visit.rank);
+            }
+            std::vector<int> there;
+            for (const TreeVisit& visit : nearest_first(tree, branch, from)) {
+                there.push_back(visit.rank);
+            }
+            EXPECT_EQ(here, there) << from << " by " << branch;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace mutirao

@@ -1,0 +1,130 @@
+#include "core/spanning_tree/rounds_message.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/spanning_tree/wire.h"
+
+namespace mutirao::rounds {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+TEST(LinkTable, HoldsOneStateForEachPair) {
+    LinkTable table(5);
+    int next = 0;
+    table.for_each([&](int low, int high, const LinkState& state) {
+        EXPECT_LT(low, high);
+        EXPECT_EQ(state, LinkState{});
+        ++next;
+    });
+    EXPECT_EQ(next, 10);
+    for (int low = 0; low < 5; ++low)
+        for (int high = low + 1; high < 5; ++high)
+            table.set(high, low, {0, 1, static_cast<double>(10 * low + high)});
+    table.for_each([&](int low, int high, const LinkState& state) {
+        EXPECT_EQ(state.latency_us, 10 * low + high);
+        EXPECT_EQ(table.at(low, high), state);
+        EXPECT_EQ(table.at(high, low), state);
+    });
+    EXPECT_EQ(table.latencies_us()[2 * 5 + 4], 24);
+    EXPECT_EQ(table.latencies_us()[4 * 5 + 2], 24);
+    EXPECT_EQ(table.latencies_us()[4 * 5 + 4], 0);
+}
+
+TEST(LinkTable, FollowsUsableLinks) {
+    LinkTable table(6);
+    table.set(0, 3, {0, 1, 1});
+    table.set(3, 5, {2, 1, 1});
+    table.set(1, 4, {0, 0, 1});
+    table.set(2, 3, {1, 0, never});
+    EXPECT_EQ(table.component(5), (HostSet{0, 3, 5}));
+    EXPECT_EQ(table.component(2), (HostSet{2}));
+    table.keep_only({3, 5, 1});
+    EXPECT_EQ(table.component(5), (HostSet{3, 5}));
+    EXPECT_EQ(table.component(1), (HostSet{1}));
+}
+
+TEST(LinkState, GrowsByBreaksThenByAnnouncements) {
+    const LinkState nothing{}, start{0, 0, 5}, measured{0, 3, 9};
+    const LinkState broken{1, 0, never}, back{1, 1, 2};
+    EXPECT_LT(nothing, start);
+    EXPECT_LT(start, measured);
+    EXPECT_LT(measured, broken);
+    EXPECT_LT(broken, back);
+}
+
+// Whoever was down in between may have lost messages; how often it was measured is of no interest.
+TEST(LinkState, SaysWhetherATreeHasToBeRevised) {
+    const LinkState five{1, 2, 5}, again{1, 4, 5}, came_back{2, 1, 5}, six{1, 3, 6};
+    EXPECT_TRUE(five.same_for_a_tree(again));
+    EXPECT_FALSE(five.same_for_a_tree(came_back));
+    EXPECT_FALSE(five.same_for_a_tree(six));
+    EXPECT_TRUE((LinkState{3, 0, never}.same_for_a_tree({4, 0, never})));
+}
+
+Message call_of(std::uint32_t number, int hosts) {
+    Message call = message_of(Kind::round);
+    call.id = {number, 0, 1};
+    call.base_hash = 7;
+    for (int low = 0; low < hosts; ++low)
+        for (int high = low + 1; high < hosts; ++high) call.links.push_back({low, high, {0, 1, 5}});
+    for (int host = 1; host < hosts; ++host) call.tree.emplace_back(0, host);
+    return call;
+}
+
+TEST(RoundsParts, FitTheFrameForAThousandHosts) {
+    const Message call = call_of(3, 1000);
+    const auto pieces = split(call);
+    EXPECT_EQ(pieces.size(), 200U);
+    Parts parts;
+    std::optional<Message> whole;
+    for (const Message& piece : pieces) {
+        EXPECT_FALSE(whole);
+        const auto bytes = encode(piece);
+        EXPECT_LE(bytes.size(), most_message_bytes);
+        const auto decoded = decode(bytes);
+        ASSERT_TRUE(decoded);
+        whole = parts.add(*decoded);
+    }
+    ASSERT_TRUE(whole);
+    EXPECT_TRUE(*whole == call);
+}
+
+TEST(RoundsParts, ComeInAnyOrderAndMoreThanOnce) {
+    const Message call = call_of(3, 120);
+    auto pieces = split(call);
+    ASSERT_EQ(pieces.size(), 3U);
+    std::ranges::reverse(pieces);
+    Parts parts;
+    EXPECT_FALSE(parts.add(pieces[0]));
+    EXPECT_FALSE(parts.add(pieces[0]));
+    EXPECT_FALSE(parts.add(pieces[1]));
+    const auto whole = parts.add(pieces[2]);
+    ASSERT_TRUE(whole);
+    EXPECT_TRUE(*whole == call);
+}
+
+TEST(RoundsParts, OfALaterRoundDisplaceWhatIsThere) {
+    const auto earlier = split(call_of(3, 120));
+    const auto later = split(call_of(4, 120));
+    Parts parts;
+    parts.add(earlier[0]);
+    parts.add(later[0]);
+    EXPECT_FALSE(parts.add(earlier[1]));
+    EXPECT_FALSE(parts.add(earlier[2]));
+    EXPECT_FALSE(parts.add(later[1]));
+    EXPECT_TRUE(parts.add(later[2]));
+}
+
+TEST(RoundsParts, ShortMessagesAreOnePiece) {
+    const Message call = call_of(3, 24);
+    ASSERT_EQ(split(call).size(), 1U);
+    EXPECT_EQ(split(call)[0], call);
+    EXPECT_EQ(split(message_of(Kind::version)).size(), 1U);
+}
+
+}  // namespace
+}  // namespace mutirao::rounds

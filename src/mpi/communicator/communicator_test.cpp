@@ -1,0 +1,158 @@
+#include "mpi/communicator/communicator.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "mpi/base/world.h"
+#include "mpi/communicator/repeated_calls.h"
+#include "mpi/communicator/ruling_table.h"
+#include "mpi/communicator/vote.h"
+
+namespace mutirao::mpi {
+namespace {
+
+/// The numbers of the calls in which points lie.
+std::vector<int> points_in(const std::vector<CallShape>& calls, std::int64_t left = Points::usual_first_units,
+                           bool seldom = true) {
+    Points points(left, seldom);
+    std::vector<int> found;
+    for (std::size_t call = 0; call < calls.size(); ++call) {
+        if (points.lies_in(calls[call], left)) {
+            found.push_back(static_cast<int>(call));
+            left = points.next(left);
+        }
+        left -= Points::units_of(calls[call]);
+    }
+    return found;
+}
+
+CallShape call_of(Collective collective, std::size_t length_bytes) {
+    return {.collective = collective, .length_bytes = length_bytes};
+}
+
+TEST(Points, LieEverFartherApart) {
+    const std::vector<CallShape> calls(130, call_of(Collective::allreduce, 8));
+    EXPECT_EQ(points_in(calls), (std::vector<int>{32, 40, 50, 62, 77, 96, 120}));
+}
+
+TEST(Points, ComeSoonerWhereCallsAreLong) {
+    const std::vector<CallShape> calls(40, call_of(Collective::allreduce, 1 << 20));
+    EXPECT_EQ(points_in(calls), (std::vector<int>{2, 3, 4, 5, 7, 9, 12, 15, 19, 24, 30, 38}));
+}
+
+// Wherever ranks may return before others have come they would wait for a vote alone.
+TEST(Points, LieWhereRanksWaitForEachOtherAnyway) {
+    std::vector<CallShape> calls(60, call_of(Collective::broadcast, 8));
+    calls[45] = call_of(Collective::barrier, 0);
+    calls[56] = call_of(Collective::allreduce, 0);
+    calls[57] = call_of(Collective::alltoall, 8);
+    EXPECT_EQ(points_in(calls), (std::vector<int>{45, 57}));
+}
+
+TEST(Points, LieSeldomWhereSomeRunAheadOfWhoCannotTellThem) {
+    const std::vector<CallShape> gathers(20'000, call_of(Collective::gather, 8));
+    EXPECT_EQ(points_in(gathers), (std::vector<int>{544, 2856, 14'994}));
+}
+
+TEST(Points, LieThereAsElsewhereWhereTheUserSaysThatItPays) {
+    const std::vector<CallShape> calls(30, call_of(Collective::reduce, 8));
+    EXPECT_EQ(points_in(calls, 1, false), points_in(std::vector(30, call_of(Collective::broadcast, 8)), 1));
+}
+
+TEST(Points, LieAnywhereInAProgramThatMakesNoSuchCalls) {
+    const std::vector<CallShape> calls(200, call_of(Collective::broadcast, 8));
+    EXPECT_EQ(points_in(calls), (std::vector<int>{48, 66, 90, 123, 168}));
+}
+
+const int some_function = 0, another_function = 0;
+
+CallWords call_of(std::uintptr_t count, std::uint64_t freed_types = 0) {
+    return {&some_function, {count, 7, 3, 1}, freed_types};
+}
+
+TEST(RepeatedCalls, KnowsACallByAllThatTheProgramPassed) {
+    RepeatedCalls repeated;
+    std::uint64_t native_calls = 0;
+    EXPECT_EQ(repeated.find(call_of(8)), nullptr);
+    repeated.remember(call_of(8), {&native_calls, 3});
+    ASSERT_NE(repeated.find(call_of(8)), nullptr);
+    EXPECT_EQ(repeated.find(call_of(8))->native_calls, &native_calls);
+    EXPECT_EQ(repeated.find(call_of(8))->units, 3);
+
+    CallWords other = call_of(8);
+    other.function = &another_function;
+    EXPECT_EQ(repeated.find(other), nullptr);
+    for (std::size_t word = 0; word < CallWords::most_words; ++word) {
+        other = call_of(8);
+        other.words[word] ^= std::uintptr_t{1} << 40;
+        EXPECT_EQ(repeated.find(other), nullptr) << word;
+    }
+    EXPECT_EQ(repeated.find(call_of(8, 1)), nullptr) << "a handle may be another type's by now";
+}
+
+TEST(RepeatedCalls, ForgetsAllWhereRulingsChange) {
+    RepeatedCalls repeated;
+    std::uint64_t native_calls = 0;
+    for (std::uintptr_t count = 1; count <= 8; ++count) repeated.remember(call_of(count), {&native_calls});
+    repeated.forget();
+    for (std::uintptr_t count = 1; count <= 8; ++count) {
+        EXPECT_EQ(repeated.find(call_of(count)), nullptr);
+    }
+}
+
+// Where two share a place the later one has it, and the earlier one is not taken for it.
+TEST(RepeatedCalls, EachIsCountedAsItself) {
+    RepeatedCalls repeated;
+    std::array<std::uint64_t, 100> native_calls{};
+    for (std::size_t i = 0; i < native_calls.size(); ++i) {
+        repeated.remember(call_of(i), {&native_calls[i]});
+        EXPECT_EQ(repeated.find(call_of(i))->native_calls, &native_calls[i]);
+        for (std::size_t earlier = 0; earlier < i; ++earlier) {
+            const RepeatedCalls::Known* const found = repeated.find(call_of(earlier));
+            EXPECT_TRUE(found == nullptr || found->native_calls == &native_calls[earlier]);
+        }
+    }
+}
+
+constexpr int ranks = 8;
+
+Members one_rank_on_each_host() {
+    std::vector<Introduction> all(ranks);
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+        all[rank].host_identity = rank;
+        all[rank].enabled = 1;
+    }
+    Members members;
+    for (int rank = 0; rank < ranks; ++rank) members.twin_rank_of.push_back(rank);
+    members.place(world_of(all, 0));
+    return members;
+}
+
+Candidate candidate(std::string_view text) { return *parse_candidate(Collective::allreduce, text).candidate; }
+
+// Ranks whose plans are of other lengths do not make room at the same moment: one that lost count of its calls by
+// that ran another algorithm than the others. Seen to fail so, and as a job that hung.
+TEST(RulingTable, CountsCallsOfAProbeWhosePlanDrivesOutTheIncumbents) {
+    const Members members = one_rank_on_each_host();
+    Record record;
+    RulingTable table(members, record, true);
+    const CallShape shape{.collective = Collective::allreduce, .length_bytes = 4'000'000, .unit_bytes = 8};
+    Ruling ruling{class_of(shape), candidate("ring:segment_bytes=8192"), std::nullopt, 1, {1, 1, 2, 1}, std::nullopt};
+    ruling.probe.emplace().candidate = candidate("reduce_broadcast:radix=2,segment_bytes=8192");
+    table.take(ruling, 0, {}, {});
+    for (int call = 0; call < 4; ++call) {
+        const RulingTable::Way& way = table.find(shape, static_cast<std::uint64_t>(call));
+        ASSERT_TRUE(way.is_clocked()) << call;
+        const RulingTable::ClockedCall clocked = table.begin_clocked(way);
+        ASSERT_NE(clocked.course, nullptr) << call;
+        clocked.course->add(call, call + 0.5);
+    }
+    EXPECT_FALSE(table.find(shape, 4).is_clocked());
+    const RulingRecord& told = record.classes.at(class_of(shape)).rulings.front();
+    EXPECT_EQ(told.calls, 2u);
+    EXPECT_EQ(told.probe_calls, 2u);
+}
+
+}  // namespace
+}  // namespace mutirao::mpi
