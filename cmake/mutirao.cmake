@@ -37,8 +37,10 @@ endfunction()
 # once. So names in anonymous namespaces must differ within a folder.
 function(mutirao_compile_by_folder target)
     get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX "\\.cpp$")  # others are objects
     foreach(source IN LISTS sources)
-        get_filename_component(folder ${source} DIRECTORY)
+        get_filename_component(folder ${source} ABSOLUTE)
+        get_filename_component(folder ${folder} DIRECTORY)
         file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
         string(MAKE_C_IDENTIFIER ${folder} group)
         set_source_files_properties(${source} TARGET_DIRECTORY ${target}

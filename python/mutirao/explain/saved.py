@@ -1,7 +1,7 @@
 """What mutirao saved a program, or cost it, as its report tells: only what was measured, net of probes, of the
 start, and of what calls waited for.
 
-The library says the same in the one line at the end (src/mpi/summary.cpp), in the same words.
+The library says the same in the one line at the end (src/mpi/account/report.cpp), in the same words.
 """
 
 from collections.abc import Iterable, Iterator

@@ -17,7 +17,7 @@ from mutirao.catalogue import core_tool
 from mutirao.run.launch import PREFIX
 
 # What sites and their module files set for any package; no settings. The library passes over them, too
-# (src/mpi/runtime.cpp).
+# (src/mpi/base/runtime.cpp).
 OF_A_SITE = ("HOME", "ROOT", "DIR", "VERSION", "LAUNCH")
 _FILES = ("report", "series", "profile")
 _NO_FILES = (("profile", "auto"), ("profile", "off"))

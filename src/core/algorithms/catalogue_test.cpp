@@ -209,7 +209,7 @@ TEST(Catalogue, ListsNativeFirstAndEveryNameOnceForEachCollective) {
 }
 
 /// Messages in a row before the last byte is everywhere.
-int depth_of(const std::vector<Schedule>& schedules) {
+int messages_deep(const std::vector<Schedule>& schedules) {
     // Repeated until nothing changes: slow, but it needs no order of the steps.
     std::vector<std::vector<int>> depth(schedules.size());
     for (std::size_t r = 0; r < schedules.size(); ++r) depth[r].assign(schedules[r].size(), 0);
@@ -245,33 +245,27 @@ int depth_of(const std::vector<Schedule>& schedules) {
     return deepest;
 }
 
-int ceiling_log(int size, int base) {
-    int log = 0;
-    for (long long reached = 1; reached < size; reached *= base) ++log;
-    return log;
-}
-
-int depth_of(std::string_view text, int size) {
+int messages_deep(std::string_view text, int size) {
     const Candidate candidate = parse_candidate(Collective::broadcast, text).candidate.value();
-    return depth_of(
+    return messages_deep(
         test::build_all(candidate, {.root = size / 2, .length_bytes = 1000}, size, {}));
 }
 
 // What the algorithms' files claim. Catches a chain hidden in a tree, and a false dependency.
 TEST(Catalogue, DepthsAreAsTheAlgorithmsClaim) {
     for (int size = 2; size <= 40; ++size) {
-        const int log2 = ceiling_log(size, 2);
-        EXPECT_EQ(depth_of("flat", size), 1);
-        EXPECT_LE(depth_of("binomial", size), log2);
-        EXPECT_LE(depth_of("k_nomial:radix=4", size), ceiling_log(size, 4));
-        EXPECT_LE(depth_of("bine", size), log2);
-        EXPECT_LE(depth_of("circulant", size), log2);
-        EXPECT_LE(depth_of("circulant:segment_bytes=256", size), log2 + 4 - 1);
-        EXPECT_EQ(depth_of("chain", size), size - 1);
-        EXPECT_LE(depth_of("split_binary", size), ceiling_log(size + 1, 2));
-        EXPECT_LE(depth_of("scatter_ring_allgather", size), log2 + size - 1);
+        const int log2 = test::ceiling_log(size, 2);
+        EXPECT_EQ(messages_deep("flat", size), 1);
+        EXPECT_LE(messages_deep("binomial", size), log2);
+        EXPECT_LE(messages_deep("k_nomial:radix=4", size), test::ceiling_log(size, 4));
+        EXPECT_LE(messages_deep("bine", size), log2);
+        EXPECT_LE(messages_deep("circulant", size), log2);
+        EXPECT_LE(messages_deep("circulant:segment_bytes=256", size), log2 + 4 - 1);
+        EXPECT_EQ(messages_deep("chain", size), size - 1);
+        EXPECT_LE(messages_deep("split_binary", size), test::ceiling_log(size + 1, 2));
+        EXPECT_LE(messages_deep("scatter_ring_allgather", size), log2 + size - 1);
         const bool power_of_two = (size & (size - 1)) == 0;
-        const int doubling = depth_of("scatter_recursive_doubling_allgather", size);
+        const int doubling = messages_deep("scatter_recursive_doubling_allgather", size);
         EXPECT_LE(doubling, power_of_two ? 2 * log2 : 3 * log2) << size;
     }
 }

@@ -237,14 +237,15 @@ TEST(HostsClaims, NoLinkBetweenGroupsCarriesMoreThanAStripe) {
 
 // What gather and scatter gain by empty messages. The proofs of the catalogue would do without them.
 
-constexpr int size = 9;
-constexpr int root = 4;
+constexpr int gathering_ranks = 9;
+constexpr int gathering_root = 4;
 constexpr std::size_t block_bytes = 3000;
 
 std::vector<Schedule> schedules_of(Collective collective, std::string_view text) {
     const Candidate candidate = parse_candidate(collective, text).candidate.value();
     return test::build_all(
-        candidate, {.collective = collective, .root = root, .length_bytes = block_bytes}, size, {});
+        candidate, {.collective = collective, .root = gathering_root, .length_bytes = block_bytes},
+        gathering_ranks, {});
 }
 
 /// The most blocks that are on their way to the root at once: one that nobody asked for is from the start.
@@ -256,8 +257,8 @@ int most_on_their_way(const std::vector<Schedule>& schedules, const Network& net
     std::map<int, Way> ways;
     for (const TimedMessage& message :
          predict(schedules, network, {.record_messages = true}).messages) {
-        if (message.to == root) ways[message.from].end_us = message.arrive_us;
-        if (message.from == root) ways[message.to].begin_us = message.start_us;
+        if (message.to == gathering_root) ways[message.from].end_us = message.arrive_us;
+        if (message.from == gathering_root) ways[message.to].begin_us = message.start_us;
     }
     int most = 0;
     for (const auto& [rank, way] : ways) {
@@ -273,8 +274,8 @@ int most_on_their_way(const std::vector<Schedule>& schedules, const Network& net
 // for first segments.
 TEST(Synchronised, NoMoreThanTwoBlocksAreOnTheirWayToTheRootOfAGather) {
     for (unsigned seed = 0; seed < 10; ++seed) {
-        const Network network = test::random_network(seed, size);
-        for (const auto& [text, most] : {std::pair{"linear", size - 1}, {"synchronised", 1},
+        const Network network = test::random_network(seed, gathering_ranks);
+        for (const auto& [text, most] : {std::pair{"linear", gathering_ranks - 1}, {"synchronised", 1},
                                          {"synchronised:segment_bytes=256", 2}}) {
             EXPECT_EQ(most_on_their_way(schedules_of(Collective::gather, text), network), most)
                 << text << ", seed " << seed;
@@ -284,7 +285,7 @@ TEST(Synchronised, NoMoreThanTwoBlocksAreOnTheirWayToTheRootOfAGather) {
 
 // Seen to fail with a block that does not wait.
 TEST(Synchronised, NoBlockLeavesTheRootOfAScatterBeforeItsRankIsReady) {
-    const Schedule schedule = schedules_of(Collective::scatter, "synchronised")[root];
+    const Schedule schedule = schedules_of(Collective::scatter, "synchronised")[gathering_root];
     int blocks = 0;
     for (const Step& step : schedule.steps()) {
         if (step.kind != StepKind::send) continue;
@@ -294,7 +295,7 @@ TEST(Synchronised, NoBlockLeavesTheRootOfAScatterBeforeItsRankIsReady) {
         EXPECT_EQ(schedule.steps()[id].kind, StepKind::receive);
         EXPECT_EQ(schedule.steps()[id].peer, step.peer);
     }
-    EXPECT_EQ(blocks, size - 1);
+    EXPECT_EQ(blocks, gathering_ranks - 1);
 }
 
 }  // namespace

@@ -103,12 +103,6 @@ int depth_of(Collective collective, std::string_view text, int size, bool commut
     return depth_of(schedules_of(collective, text, size, 1000, commutes));
 }
 
-int ceiling_log(int size, int base) {
-    int log = 0;
-    for (long long reached = 1; reached < size; reached *= base) ++log;
-    return log;
-}
-
 /// The most bytes that any rank sends or receives.
 std::size_t port_load(const std::vector<Schedule>& schedules) {
     std::size_t most = 0;
@@ -139,11 +133,11 @@ std::size_t most_sends(const std::vector<Schedule>& schedules) {
 TEST(ReductionClaims, DepthsOfReduceAndScans) {
     using enum Collective;
     for (int size = 2; size <= 40; ++size) {
-        const int log2 = ceiling_log(size, 2);
+        const int log2 = test::ceiling_log(size, 2);
         EXPECT_EQ(depth_of(reduce, "flat", size), 1);
         EXPECT_LE(depth_of(reduce, "k_nomial:radix=2", size), log2);
         EXPECT_LE(depth_of(reduce, "k_nomial:radix=2", size, false), log2 + 1);
-        EXPECT_LE(depth_of(reduce, "k_nomial:radix=8", size), ceiling_log(size, 8));
+        EXPECT_LE(depth_of(reduce, "k_nomial:radix=8", size), test::ceiling_log(size, 8));
         EXPECT_EQ(depth_of(reduce, "chain", size), size - 1);
         EXPECT_LE(depth_of(reduce, "in_order_binary", size), 1 + log2);
         EXPECT_LE(depth_of(reduce, "circulant", size), log2);
@@ -156,8 +150,8 @@ TEST(ReductionClaims, DepthsOfReduceAndScans) {
             EXPECT_LE(depth_of(each, "recursive_doubling", size), log2);
             EXPECT_EQ(depth_of(each, "direct", size), 1);
             EXPECT_LE(depth_of(each, "two_level", size),
-                      2 * ceiling_log(runs.most_ranks_on_a_host(), 2) +
-                          ceiling_log(runs.host_count(), 2));
+                      2 * test::ceiling_log(runs.most_ranks_on_a_host(), 2) +
+                          test::ceiling_log(runs.host_count(), 2));
         }
     }
 }
@@ -166,7 +160,7 @@ TEST(ReductionClaims, DepthsOfReduceAndScans) {
 TEST(ReductionClaims, DepthsOfAllreduceAndReduceScatter) {
     using enum Collective;
     for (int size = 2; size <= 40; ++size) {
-        const int log2 = ceiling_log(size, 2);
+        const int log2 = test::ceiling_log(size, 2);
         const int floor_log2 = is_power_of_two(size) ? log2 : log2 - 1;
         const int folding = is_power_of_two(size) ? 0 : 2;
         EXPECT_LE(depth_of(allreduce, "recursive_doubling", size), floor_log2 + folding);
@@ -177,7 +171,7 @@ TEST(ReductionClaims, DepthsOfAllreduceAndReduceScatter) {
         EXPECT_EQ(depth_of(allreduce, "direct_shares", size), 2);
         EXPECT_LE(depth_of(allreduce, "reduce_broadcast:radix=2", size), 2 * log2);
         const int hosts = test::some_placement(size).host_count();
-        EXPECT_LE(depth_of(allreduce, "multi_lane", size), 2 * ceiling_log(hosts, 2) + 2);
+        EXPECT_LE(depth_of(allreduce, "multi_lane", size), 2 * test::ceiling_log(hosts, 2) + 2);
         if (is_power_of_two(size)) {
             EXPECT_EQ(depth_of(allreduce, "swing", size), 2 * log2);
             EXPECT_EQ(depth_of(allreduce, "bine", size), log2);
@@ -220,7 +214,7 @@ TEST(ReductionClaims, AllreduceTakesATreeThatHangsFromAnyRank) {
 // One message a round, or two where the blocks go round the end of the operand.
 TEST(ReductionClaims, CirculantTakesFewMessages) {
     for (int size = 2; size <= 40; ++size) {
-        const auto most = static_cast<std::size_t>(2 * ceiling_log(size, 2));
+        const auto most = static_cast<std::size_t>(2 * test::ceiling_log(size, 2));
         EXPECT_LE(most_sends(schedules_of(Collective::reduce_scatter_block, "circulant", size, 8,
                                           true)),
                   most)
@@ -233,7 +227,7 @@ TEST(ReductionClaims, CirculantReducesWithASegmentARound) {
     constexpr std::size_t segment = 256;
     constexpr std::size_t segments = 4;
     for (int size = 2; size <= 40; ++size) {
-        const auto log2 = static_cast<std::size_t>(ceiling_log(size, 2));
+        const auto log2 = static_cast<std::size_t>(test::ceiling_log(size, 2));
         const auto schedules = schedules_of(Collective::reduce, "circulant:segment_bytes=256", size,
                                             segments * segment, true);
         EXPECT_EQ(most_sends(schedules), segments) << size;

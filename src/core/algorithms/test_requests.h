@@ -60,6 +60,13 @@ inline Tree random_tree(TreeKind kind, int size, int root) {
     return {};
 }
 
+/// The least whole number to whose power `base` is at least `size`.
+inline int ceiling_log(int size, int base) {
+    int log = 0;
+    for (long long reached = 1; reached < size; reached *= base) ++log;
+    return log;
+}
+
 /// Ranks on hosts: in turns, one host after another, or anywhere, by how many they are.
 inline Placement some_placement(int size) {
     std::mt19937 random(static_cast<unsigned>(size));

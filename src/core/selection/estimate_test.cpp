@@ -62,7 +62,7 @@ TEST(Estimate, OfWhatIsInSegmentsAgreesWithTheFullPrediction) {
 
 // What is made of the MPI library's own collectives: what it is predicted to take, and where it is tried.
 
-constexpr int ranks = 8;
+constexpr int rank_count = 8;
 
 std::shared_ptr<const RankNetwork> ranks_on(int hosts) {
     Network network(hosts);
@@ -70,7 +70,7 @@ std::shared_ptr<const RankNetwork> ranks_on(int hosts) {
         for (int b = 0; b < a; ++b) network.set_both(a, b, {.latency_us = 10'000});
     }
     std::vector<int> host_of;
-    for (int rank = 0; rank < ranks; ++rank) host_of.push_back(rank * hosts / ranks);
+    for (int rank = 0; rank < rank_count; ++rank) host_of.push_back(rank * hosts / rank_count);
     return std::make_shared<const RankNetwork>(
         RankNetwork{test::topology_of(network), Placement(std::move(host_of))});
 }
@@ -89,7 +89,7 @@ double composed_us(Collective collective, std::string_view name, std::size_t len
 // Blocks of 1000 bytes are a message of 8000 together, and the other way round. Fault: the length handed on as it is.
 TEST(NativeCompositions, TakeAsLongAsTheirCallsOneAfterTheOther) {
     using enum Collective;
-    const auto one_on_each = ranks_on(ranks);
+    const auto one_on_each = ranks_on(rank_count);
     const RankNetwork& network = *one_on_each;
     EXPECT_EQ(composed_us(scatter, "native_broadcast", 1000, network), native_us(broadcast, 8000, network));
     EXPECT_EQ(composed_us(gather, "native_allgather", 1000, network), native_us(allgather, 1000, network));

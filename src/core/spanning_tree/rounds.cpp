@@ -21,10 +21,9 @@ using rounds::LinkNews;
 using rounds::LinkState;
 using rounds::LinkTable;
 using rounds::RoundId;
+using rounds::unusable_us;
 
 namespace {
-
-constexpr double unusable = std::numeric_limits<double>::infinity();
 
 bool announced(const LinkState& state) { return state.breaks > 0 || state.sequence > 0; }
 bool there_from_the_start(const LinkState& state) { return !announced(state) && state.usable(); }
@@ -39,14 +38,14 @@ rounds::LinkTable table_of(int host_count, const std::vector<double>& latency_us
     const auto hosts = static_cast<std::size_t>(host_count);
     bool something = false;
     for (std::size_t i = 0; i < latency_us.size(); ++i)
-        something = something || (i / hosts != i % hosts && latency_us[i] < unusable);
+        something = something || (i / hosts != i % hosts && latency_us[i] < unusable_us);
     if (latency_us.size() != hosts * hosts)
         broken_invariant("latencies for hosts", std::ssize(latency_us), host_count);
     for (std::size_t low = 0; low < hosts; ++low) {
         for (std::size_t high = low + 1; high < hosts; ++high) {
             const double larger = std::max(latency_us[low * hosts + high],
                                            latency_us[high * hosts + low]);
-            const std::uint32_t breaks = something && larger == unusable ? 1 : 0;
+            const std::uint32_t breaks = something && larger == unusable_us ? 1 : 0;
             table.set(static_cast<int>(low), static_cast<int>(high), {breaks, 0, larger + 0.0});
         }
     }
@@ -172,7 +171,7 @@ bool Rounds::leads() const {
 
 void Rounds::break_channel(int other, Output& out) {
     channel(other) = {false, true, {}};
-    claim(other, unusable, out);
+    claim(other, unusable_us, out);
 }
 
 void Rounds::claim(int other, double latency_us, Output& out) {
@@ -184,7 +183,7 @@ void Rounds::claim(int other, double latency_us, Output& out) {
         state.latency_us = latency_us + 0.0;
     } else {
         if (!state.usable() && state != LinkState{}) return;
-        state = {state.breaks + 1, 0, unusable};
+        state = {state.breaks + 1, 0, unusable_us};
     }
     learn({news_of(self_, other, state)}, self_, out);
 }

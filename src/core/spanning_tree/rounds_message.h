@@ -23,12 +23,14 @@ namespace mutirao::rounds {
 
 inline constexpr int most_hosts = 1024;
 
+inline constexpr double unusable_us = std::numeric_limits<double>::infinity();  ///< latency of such a link
+
 struct LinkState {
     std::uint32_t breaks = 0;    ///< how often it has become unusable
     std::uint32_t sequence = 0;  ///< announcements since then; 0 after a break: still unusable
-    double latency_us = std::numeric_limits<double>::infinity();  ///< infinite: unusable
+    double latency_us = unusable_us;
 
-    bool usable() const { return latency_us < std::numeric_limits<double>::infinity(); }
+    bool usable() const { return latency_us < unusable_us; }
     bool operator==(const LinkState&) const = default;
     /// Newer is larger. Of one stamp there is only one value, but for hosts that start with nothing
     /// among others that started with a network: any value is more than none.

@@ -10,7 +10,6 @@
 namespace mutirao::rounds {
 namespace {
 
-constexpr double never = std::numeric_limits<double>::infinity();
 
 TEST(LinkTable, HoldsOneStateForEachPair) {
     LinkTable table(5);
@@ -39,7 +38,7 @@ TEST(LinkTable, FollowsUsableLinks) {
     table.set(0, 3, {0, 1, 1});
     table.set(3, 5, {2, 1, 1});
     table.set(1, 4, {0, 0, 1});
-    table.set(2, 3, {1, 0, never});
+    table.set(2, 3, {1, 0, unusable_us});
     EXPECT_EQ(table.component(5), (HostSet{0, 3, 5}));
     EXPECT_EQ(table.component(2), (HostSet{2}));
     table.keep_only({3, 5, 1});
@@ -49,7 +48,7 @@ TEST(LinkTable, FollowsUsableLinks) {
 
 TEST(LinkState, GrowsByBreaksThenByAnnouncements) {
     const LinkState nothing{}, start{0, 0, 5}, measured{0, 3, 9};
-    const LinkState broken{1, 0, never}, back{1, 1, 2};
+    const LinkState broken{1, 0, unusable_us}, back{1, 1, 2};
     EXPECT_LT(nothing, start);
     EXPECT_LT(start, measured);
     EXPECT_LT(measured, broken);
@@ -62,7 +61,7 @@ TEST(LinkState, SaysWhetherATreeHasToBeRevised) {
     EXPECT_TRUE(five.same_for_a_tree(again));
     EXPECT_FALSE(five.same_for_a_tree(came_back));
     EXPECT_FALSE(five.same_for_a_tree(six));
-    EXPECT_TRUE((LinkState{3, 0, never}.same_for_a_tree({4, 0, never})));
+    EXPECT_TRUE((LinkState{3, 0, unusable_us}.same_for_a_tree({4, 0, unusable_us})));
 }
 
 Message call_of(std::uint32_t number, int hosts) {

@@ -17,12 +17,11 @@ namespace {
 
 using rounds::Kind;
 using rounds::Message;
-
-constexpr double never = std::numeric_limits<double>::infinity();
+using rounds::unusable_us;
 
 Rounds knowing_nothing(int self, int hosts, std::uint64_t incarnation = 1) {
     const auto count = static_cast<std::size_t>(hosts);
-    return Rounds(self, hosts, std::vector<double>(count * count, never), {}, incarnation);
+    return Rounds(self, hosts, std::vector<double>(count * count, unusable_us), {}, incarnation);
 }
 
 /// 0-1 takes 1, 1-2 takes 2, 0-2 takes 3.
@@ -115,7 +114,7 @@ TEST(Rounds, WithoutATreeARoundWaitsUntilNoLinkIsUnknown) {
     hosts.deliver_all();
     EXPECT_EQ(hosts.at(0).version().number, 0U);
     EXPECT_EQ(hosts.at(2).view().unknown_links, 1);
-    hosts.send(1, hosts.at(1).announce(2, never));
+    hosts.send(1, hosts.at(1).announce(2, unusable_us));
     hosts.deliver_all();
     for (const Rounds& host : hosts.machines) {
         EXPECT_EQ(host.view().unknown_links, 0);
@@ -145,7 +144,7 @@ TEST(Rounds, TheWatchdogStartsARoundThatWaitsForLinks) {
 
 // Whoever comes later is told so.
 TEST(Rounds, WhereSomethingIsKnownNoLinkIsUnknown) {
-    Hosts hosts{{Rounds(0, 3, {0, 5, never, 5, 0, never, never, never, 0}, {{0, 1}}, 1),
+    Hosts hosts{{Rounds(0, 3, {0, 5, unusable_us, 5, 0, unusable_us, unusable_us, unusable_us, 0}, {{0, 1}}, 1),
                  knowing_nothing(1, 3, 2)},
                 {}};
     EXPECT_EQ(hosts.at(0).view().unknown_links, 0);
@@ -172,7 +171,7 @@ TEST(Rounds, NewsArePassedOnOnceAndByWhoeverDidNotKnow) {
     EXPECT_TRUE(to(2, first).empty());
     EXPECT_EQ(latency_us(host, 2, 0), 7);
     EXPECT_TRUE(host.on(0, news(0, 2, 0, 1, 7)).empty());
-    EXPECT_TRUE(host.on(0, news(0, 2, 0, 0, never)).empty());
+    EXPECT_TRUE(host.on(0, news(0, 2, 0, 0, unusable_us)).empty());
 }
 
 // A break that the other end noticed is not hidden by however many measurements of the owner.
@@ -180,10 +179,10 @@ TEST(Rounds, ABreakIsNewerThanLatencies) {
     Rounds host = of_triangle(2);
     host.joined(1);
     host.on(1, news(0, 1, 0, 9, 5));
-    host.on(1, news(0, 1, 1, 0, never));
-    EXPECT_EQ(latency_us(host, 0, 1), never);
+    host.on(1, news(0, 1, 1, 0, unusable_us));
+    EXPECT_EQ(latency_us(host, 0, 1), unusable_us);
     host.on(1, news(0, 1, 0, 10, 5));
-    EXPECT_EQ(latency_us(host, 0, 1), never);
+    EXPECT_EQ(latency_us(host, 0, 1), unusable_us);
     host.on(1, news(0, 1, 1, 1, 6));
     EXPECT_EQ(latency_us(host, 0, 1), 6);
 }
@@ -192,8 +191,8 @@ TEST(Rounds, OnlyTheLowerHostAnnouncesLatencies) {
     Rounds higher = of_triangle(1);
     higher.joined(0);
     EXPECT_TRUE(higher.announce(0, 5).empty());
-    EXPECT_EQ(higher.announce(0, never).size(), 1U);
-    EXPECT_EQ(latency_us(higher, 0, 1), never);
+    EXPECT_EQ(higher.announce(0, unusable_us).size(), 1U);
+    EXPECT_EQ(latency_us(higher, 0, 1), unusable_us);
     Rounds lower = of_triangle(0);
     lower.announce(1, 5);
     EXPECT_EQ(latency_us(lower, 0, 1), 5);
@@ -202,13 +201,13 @@ TEST(Rounds, OnlyTheLowerHostAnnouncesLatencies) {
 TEST(Rounds, ALinkCarriesNothingBeforeItsChannelWorks) {
     Rounds host = knowing_nothing(0, 2);
     host.announce(1, 5);
-    EXPECT_EQ(latency_us(host, 0, 1), never);
+    EXPECT_EQ(latency_us(host, 0, 1), unusable_us);
     host.joined(1);
     host.announce(1, 5);
     EXPECT_EQ(latency_us(host, 0, 1), 5);
     host.lost(1);
     host.announce(1, 5);
-    EXPECT_EQ(latency_us(host, 0, 1), never);
+    EXPECT_EQ(latency_us(host, 0, 1), unusable_us);
     EXPECT_EQ(host.view().last_known_us, (std::vector<double>{0, 5, 5, 0}));
 }
 
@@ -313,7 +312,7 @@ TEST(Rounds, WhoJoinsHearsOfTheNewestRound) {
 TEST(Rounds, ANewChannelInPlaceOfAnOldOneIsABreak) {
     Hosts hosts = joined_triangle();
     EXPECT_GT(count(hosts.at(1).joined(0), Kind::news), 0);
-    EXPECT_EQ(latency_us(hosts.at(1), 0, 1), never);
+    EXPECT_EQ(latency_us(hosts.at(1), 0, 1), unusable_us);
 }
 
 // What waits for a channel is of the newest round only.

@@ -4,13 +4,13 @@ import csv
 import io
 import json
 import shlex
-import subprocess
 from itertools import product
 from pathlib import Path
 
-from mutirao.base.errors import Failure, UsageError
+from mutirao.base.errors import UsageError
 from mutirao.base.output import print_json, working
 from mutirao.base.paths import BUILD
+from mutirao.base.tools import ask, built
 from mutirao.base.units import size_argument
 from mutirao.base.user_files import check_writable, write_text
 from mutirao.catalogue import core_tool
@@ -124,14 +124,8 @@ def _replay(trace: Trace, rules: list[tuple[str, str]], arguments) -> list[dict]
 
 def _ask_json(*words: str) -> dict:
     """What mutirao-studies says; its one-line errors become ours."""
-    program = BUILD / "bin" / "mutirao-studies"
-    if not program.is_file():
-        raise Failure("mutirao is not built: run make build")
-    answer = subprocess.run([program, *words], capture_output=True, text=True, check=False)
-    if answer.returncode != 0:
-        line = answer.stderr.strip().removeprefix(f"{program.name}: ")
-        raise UsageError(line) if answer.returncode == 2 else Failure(line)
-    return json.loads(answer.stdout)
+    program = built(BUILD / "bin" / "mutirao-studies")
+    return json.loads(ask(program, [program, *words]))
 
 
 def _write_csv(file: Path, runs: list[dict]) -> None:
