@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <initializer_list>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -24,11 +25,11 @@ Schedule sends(std::size_t bytes = length_bytes) {
 }
 
 /// By way of scratch memory.
-Schedule receives(std::size_t bytes = length_bytes) {
+Schedule receives() {
     Schedule schedule;
-    const Region kept{Buffer::scratch, 0, bytes};
+    const Region kept{Buffer::scratch, 0, length_bytes};
     const StepId came = schedule.receive(1, kept);
-    schedule.copy(kept, {Buffer::output, 0, bytes}, {{came}});
+    schedule.copy(kept, {Buffer::output, 0, length_bytes}, {{came}});
     return schedule;
 }
 
@@ -60,17 +61,26 @@ class Operations : public testing::Test {
             memory.write(plain_bytes(out.data(), length_bytes));
             operation.begin(plan, tag, surroundings_);
         }
-        void end() {
-            constexpr int enough = 100000;
-            for (int i = 0; i < enough && !ended; ++i) ended = operation.advance();
-        }
-
         Plan plan;
         Operation operation;
         Values in;
         Values out{};
         bool ended = false;
     };
+
+    /// In turns.
+    static bool end(std::initializer_list<Part*> parts) {
+        constexpr int enough = 100000;
+        bool ended = false;
+        for (int i = 0; i < enough && !ended; ++i) {
+            ended = true;
+            for (Part* const each : parts) {
+                each->ended = each->ended || each->operation.advance();
+                ended = ended && each->ended;
+            }
+        }
+        return ended;
+    }
 
     static inline Operation::Surroundings surroundings_;
 };
@@ -80,24 +90,21 @@ TEST_F(Operations, EndInAnyOrder) {
     Part second(plan_of(receives()), 2);
     EXPECT_FALSE(first.operation.advance() || second.operation.advance());
     Part to_second(plan_of(sends()), 2, {5, 6, 7, 8});
-    second.end();
-    to_second.end();
-    EXPECT_TRUE(second.ended && to_second.ended);
+    EXPECT_TRUE(end({&second, &to_second}));
     EXPECT_FALSE(first.operation.advance());
     Part to_first(plan_of(sends()), 1, {1, 2, 3, 4});
-    first.end();
-    to_first.end();
+    EXPECT_TRUE(end({&first, &to_first}));
     EXPECT_EQ(first.out, (Values{1, 2, 3, 4}));
     EXPECT_EQ(second.out, (Values{5, 6, 7, 8}));
 }
 
-TEST_F(Operations, TooLongAMessageIsOneCallsErrorOnly) {
-    Part first(plan_of(receives(length_bytes / 2)), 1);
+// Too short a one: Open MPI says nothing of what a process sends to itself and is too long.
+TEST_F(Operations, AWrongLengthIsOneCallsErrorOnly) {
+    Part first(plan_of(receives()), 1);
     Part second(plan_of(receives()), 2);
-    Part to_first(plan_of(sends()), 1, {1, 2, 3, 4});
+    Part to_first(plan_of(sends(length_bytes / 2)), 1, {1, 2, 3, 4});
     Part to_second(plan_of(sends()), 2, {5, 6, 7, 8});
-    for (Part* const each : {&first, &to_first, &second, &to_second}) each->end();
-    EXPECT_TRUE(first.ended && second.ended);
+    EXPECT_TRUE(end({&first, &to_first, &second, &to_second}));
     EXPECT_EQ(first.operation.error(), MPI_ERR_TRUNCATE);
     EXPECT_EQ(second.operation.error(), MPI_SUCCESS);
     EXPECT_EQ(second.out, (Values{5, 6, 7, 8}));
@@ -108,15 +115,14 @@ TEST_F(Operations, WhatFailsWithdrawsItsOwnReceivesOnly) {
     Schedule both = receives();
     both.send(0, {Buffer::input, 0, length_bytes});
     Part failing(plan_of(both, {nobody, 0}), 1);
-    failing.end();
-    EXPECT_TRUE(failing.ended);
+    EXPECT_TRUE(end({&failing}));
     EXPECT_EQ(failing.operation.error(), MPI_ERR_RANK);
     EXPECT_TRUE(failing.operation.take_sends().empty());
 
     Part next(plan_of(receives()), 1);
     Part to_next(plan_of(sends()), 1, {1, 2, 3, 4});
     Part to_other(plan_of(sends()), 2, {5, 6, 7, 8});
-    for (Part* const each : {&next, &to_next, &other, &to_other}) each->end();
+    EXPECT_TRUE(end({&next, &to_next, &other, &to_other}));
     EXPECT_EQ(next.out, (Values{1, 2, 3, 4}));
     EXPECT_EQ(other.out, (Values{5, 6, 7, 8}));
     EXPECT_EQ(failing.out, Values{});
