@@ -8,7 +8,7 @@ help:
 	@echo "make demo       an MPI program on 24 emulated hosts in six sites; sets up and builds just that"
 	@echo "make test       set up, build, and run every test"
 	@echo "make test-all   all that again in every shape, and with sanitizers: some hours"
-	@echo "make sanitize   only the unit tests, with sanitizers for addresses and for threads"
+	@echo "make sanitize   unit tests and some MPI programs, with sanitizers for addresses and for threads"
 	@echo "make core-test  only the core's unit tests: needs no MPI"
 	@echo "make bars       measure what is to be kept to: for an hour; ALL=1 all, in six; ONLY=NAME; LIST=1"
 	@echo "make lines      how large the project is"

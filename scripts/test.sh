@@ -3,7 +3,7 @@
 # then what needs MPI, the lab and the command line. Says how long each part took.
 #   scripts/test.sh [ARGUMENTS FOR PYTEST]
 #   scripts/test.sh --core        only the core's unit tests: needs no MPI and no Python environment
-#   scripts/test.sh --sanitize    only unit tests, under the sanitizers for addresses and for threads
+#   scripts/test.sh --sanitize    only unit tests and some MPI programs, under the sanitizers for addresses and for threads
 #   scripts/test.sh --all         everything, in all shapes and with the sanitizers: some hours
 set -euo pipefail
 
@@ -48,6 +48,7 @@ sanitized() {
     for preset in address thread; do
         timed "build ($preset)" build_sanitized "$preset"
         timed "unit tests ($preset)" unit_tests "$preset" -R '_test/'
+        timed "MPI programs ($preset)" scripts/sanitized_programs.sh "$preset"
     done
 }
 

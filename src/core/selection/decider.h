@@ -14,6 +14,7 @@
 //   what was clocked before counts no more.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -26,7 +27,8 @@
 
 namespace mutirao {
 
-/// What probes may cost a program, in time on each rank. Shared by communicators of the same ranks.
+/// What probes may cost a program, in time on each rank. Shared by communicators of the same ranks, on which threads
+/// may call at a time.
 class Ledger {
   public:
     static constexpr double income_share = 0.01;
@@ -38,7 +40,7 @@ class Ledger {
     void charge(double cost_us) { balance_us_ -= cost_us; }
 
   private:
-    double balance_us_;
+    std::atomic<double> balance_us_;
 };
 
 /// How a class runs from now on, and why, as it was decided.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -144,7 +145,7 @@ class Docket {
     std::optional<double> farthest_us_;
     std::optional<ProgramRun> before_;   ///< of the profile
     std::optional<double> handling_since_us_;
-    std::uint64_t call_ = 0;  ///< the newest that is known here
+    std::atomic<std::uint64_t> call_ = 0;  ///< the newest that is known here
 };
 
 /// The one thread of a process that works off the dockets of its deciders, beside the program, and tells
