@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Whole MPI programs under a sanitizer: MPICH, four ranks as four hosts, so that agents, the deciding thread, rulings
 # and probes are all at work. What the MPI library does wrong by itself is passed over by name; nothing of ours is.
-#   scripts/sanitized_programs.sh address|thread
+#   scripts/sanitized_programs.sh address|thread [--build]      with --build they are only built
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
@@ -22,8 +22,9 @@ mpi=$(.env/cli/bin/python -m mutirao.run.mpis | tr ';' '\n' | grep '^mpich-5=') 
 wrapper=${mpi#*=}
 mpi_folder=$(dirname "$(dirname "$wrapper")")
 programs=(mixed threads_make_communicators unusual_collectives)
-cmake --preset "$preset" --log-level=NOTICE -DMUTIRAO_TESTS=OFF -DMUTIRAO_MPIS="$mpi" >/dev/null
+cmake --preset "$preset" --log-level=NOTICE -DMUTIRAO_TESTS=ON -DMUTIRAO_MPIS="$mpi" >/dev/null
 cmake --build --preset "$preset" --target mutirao mutirao-mpi-library mutirao-mpich "${programs[@]/%/-mpich-5}"
+if [[ ${2-} == --build ]]; then exit; fi
 
 options="exitcode=66"
 case "$preset" in

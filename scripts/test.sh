@@ -35,11 +35,8 @@ build_core() {
     cmake --build --preset core --target core_test simulate_test
 }
 
-# One MPI is enough for tests that call none.
 build_sanitized() {
-    local mpis
-    mpis=$(.env/cli/bin/python -m mutirao.run.mpis)
-    cmake --preset "$1" --log-level=NOTICE -DMUTIRAO_TESTS=ON -DMUTIRAO_MPIS="${mpis%%;*}" >/dev/null
+    scripts/sanitized_programs.sh "$1" --build
     cmake --build --preset "$1" --target unit_tests
 }
 

@@ -273,23 +273,12 @@ Promise strict_allreduce(int size, std::size_t length) {
 /// Recursive doubling that puts the lower ranks' data first; but not rank `wrong`, in its last
 /// round.
 std::vector<Schedule> ordered_doubling(int size, std::size_t length, int wrong = -1) {
-    std::vector<Schedule> ranks(static_cast<std::size_t>(size));
-    for (int rank = 0; rank < size; ++rank) {
-        Schedule& own = ranks[static_cast<std::size_t>(rank)];
-        StepId latest = own.copy(input(0, length), output(0, length));
-        std::size_t round = 0;
-        for (int bit = 1; bit < size; bit <<= 1, ++round) {
-            const Region incoming = scratch(round * length, length);
-            const StepId sent = own.send(rank ^ bit, output(0, length), std::array{latest});
-            const StepId received = own.receive(rank ^ bit, incoming);
-            const std::array after{sent, received, latest};
-            bool before = (rank & bit) != 0;
-            if (rank == wrong && 2 * bit >= size) before = !before;
-            latest = before ? own.reduce_before(incoming, output(0, length), after)
-                            : own.reduce(incoming, output(0, length), after);
-        }
-    }
-    return ranks;
+    return doubling(size, length, [&](Schedule& own, int rank, int bit, const Region& incoming, const auto& after) {
+        bool before = (rank & bit) != 0;
+        if (rank == wrong && 2 * bit >= size) before = !before;
+        return before ? own.reduce_before(incoming, output(0, length), after)
+                      : own.reduce(incoming, output(0, length), after);
+    });
 }
 
 TEST(CheckerReductions, AcceptWhatKeepsTheOrderOfRanks) {

@@ -68,8 +68,10 @@ inline std::vector<Schedule> binomial_broadcast(int size, std::size_t length) {
     return ranks;
 }
 
-/// `size` a power of two: copies its input to the output, then exchanges and adds per round.
-inline std::vector<Schedule> doubling_allreduce(int size, std::size_t length) {
+/// `size` a power of two: copies its input to the output, then exchanges per round with the rank that differs in one
+/// bit, and combines what came by `combine(own, rank, bit, incoming, after)`.
+template <class Combine>
+std::vector<Schedule> doubling(int size, std::size_t length, Combine combine) {
     std::vector<Schedule> ranks(static_cast<std::size_t>(size));
     for (int rank = 0; rank < size; ++rank) {
         Schedule& own = ranks[static_cast<std::size_t>(rank)];
@@ -79,10 +81,16 @@ inline std::vector<Schedule> doubling_allreduce(int size, std::size_t length) {
             const Region incoming = scratch(round * length, length);
             const StepId sent = own.send(rank ^ bit, output(0, length), std::array{latest});
             const StepId received = own.receive(rank ^ bit, incoming);
-            latest = own.reduce(incoming, output(0, length), std::array{sent, received, latest});
+            latest = combine(own, rank, bit, incoming, std::array{sent, received, latest});
         }
     }
     return ranks;
+}
+
+inline std::vector<Schedule> doubling_allreduce(int size, std::size_t length) {
+    return doubling(size, length, [&](Schedule& own, int, int, const Region& incoming, const auto& after) {
+        return own.reduce(incoming, output(0, length), after);
+    });
 }
 
 /// Every block travels once round the ring, through one reused scratch block per parity.
