@@ -273,12 +273,13 @@ Promise strict_allreduce(int size, std::size_t length) {
 /// Recursive doubling that puts the lower ranks' data first; but not rank `wrong`, in its last
 /// round.
 std::vector<Schedule> ordered_doubling(int size, std::size_t length, int wrong = -1) {
-    return doubling(size, length, [&](Schedule& own, int rank, int bit, const Region& incoming, const auto& after) {
+    const auto combine = [&](Schedule& own, int rank, int bit, const Region& incoming, const auto& after) {
         bool before = (rank & bit) != 0;
         if (rank == wrong && 2 * bit >= size) before = !before;
         return before ? own.reduce_before(incoming, output(0, length), after)
                       : own.reduce(incoming, output(0, length), after);
-    });
+    };
+    return testing::doubling(size, length, combine);
 }
 
 TEST(CheckerReductions, AcceptWhatKeepsTheOrderOfRanks) {
