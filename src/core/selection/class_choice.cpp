@@ -22,6 +22,7 @@ constexpr double changed_ratio = 1.2;
 /// What is predicted to be gained as before, but for this share, is taken to be saved as before.
 constexpr double usual_change = 0.25;
 
+constexpr double connecting_pays_from = 2;
 constexpr int most_probes = 3;
 constexpr double first_probe_us = 200;
 constexpr std::uint32_t most_probe_samples = 8;
@@ -187,7 +188,7 @@ double ClassChoice::miss_of(const Rival& rival, double time_us) const {
 
 void ClassChoice::take(Outlook outlook) {
     std::vector<Rival> fresh;
-    for (Prospect& each : outlook.arms) fresh.push_back({std::move(each.arm), each.cold_us, each.warm_us, each.slowest_ratio});
+    for (Prospect& each : outlook.arms) fresh.push_back({std::move(each.arm), each.cold_us, each.warm_us, each.slowest_ratio, each.connecting_us});
     error_ = outlook.error;
     bound_us_ = outlook.bound_us;
     if (rivals_.empty()) {
@@ -246,7 +247,7 @@ void ClassChoice::carry_over(const std::vector<Rival>& before, const Rival& ran)
     // Another may have become the incumbent while this outlook was thought of: it is compared as it was predicted.
     const auto is_ran = [&ran](const Rival& each) { return each.arm == ran.arm; };
     if (std::none_of(rivals_.begin(), rivals_.end(), is_ran)) {
-        rivals_.push_back({ran.arm, ran.cold_us, ran.warm_us, ran.slowest_ratio});
+        rivals_.push_back({ran.arm, ran.cold_us, ran.warm_us, ran.slowest_ratio, 0});
     }
     bool runs_as_before = false;
     for (int i = 0; i < arm_count(); ++i) {
@@ -561,8 +562,10 @@ void ClassChoice::confirm() {
     const Rival& before = rival(challenged_);
     const std::vector<double> its = before.times.times_us;
     const bool whole = times_.size() + 1 >= confirming_samples;
-    const bool slower = clearly_longer(times_.times_us, its) ||
-                        (whole && !paced_ && times_.time_us() > median_of(its) * (1 - tie_margin));
+    const bool longer = clearly_longer(times_.times_us, its);
+    const bool no_faster = whole && times_.time_us() > median_of(its) * (1 - tie_margin);
+    if (no_faster && !longer && wins_by_prediction_alone()) paced_ = true;
+    const bool slower = longer || (no_faster && !paced_);
     const bool drags = clearly_longer(times_.laps_us, before.times.laps_us);
     const int back = challenged_;
     if (slower || drags || whole) challenged_ = -1;
@@ -572,6 +575,13 @@ void ClassChoice::confirm() {
                    slower ? "the other took " + duration(now_us) + " when it ran alone, this " + duration(median_of(its))
                           : "with the other what is around the calls took longer");
     challenged_ = -1;
+}
+
+// A root with a pace of its own: calls that follow a first one which had to connect catch up and look short, and from
+// then on all take as long as before. Messages come sooner all the same.
+bool ClassChoice::wins_by_prediction_alone() const {
+    return clocked_.one_way() && calls_are_alone() &&
+           predicted_us(rival(incumbent_)) < predicted_us(rival(challenged_)) * (1 - least_promise);
 }
 
 // --- what is left to be tried ------------------------------------------------------------------------
@@ -586,7 +596,7 @@ bool ClassChoice::is_due_for_control() const {
 }
 
 bool ClassChoice::ready_for_probe() const {
-    return arm_count() > 1 && times_.size() >= least_controls && can_be_clocked_again();
+    return arm_count() > 1 && times_.size() >= least_controls && !times_.shifts() && can_be_clocked_again();
 }
 
 bool ClassChoice::can_be_clocked_again() const {
@@ -599,7 +609,14 @@ bool ClassChoice::worth_a_probe(int number) const {
     if (times_.size() > 0 && is_flood(times_.time_us())) return false;
     const Rival& it = rival(number);
     return !it.closed && it.probes < most_probes && !near_the_bound() && promises_to_win(it) &&
-           least_us(number) < incumbent_us() * (1 - tie_margin);
+           least_us(number) < incumbent_us() * (1 - tie_margin) && pays_to_connect(number);
+}
+
+// As a program that has made so many calls is taken to make as many again: they win twice what connecting takes.
+bool ClassChoice::pays_to_connect(int number) const {
+    const Rival& it = rival(number);
+    const double gain_us = (incumbent_us() - expected_us(number)) * static_cast<double>(calls_);
+    return it.connecting_us == 0 || it.times.size() > 0 || gain_us > connecting_pays_from * it.connecting_us;
 }
 
 // In either regime: an arm may win with its connections warm and lose with them cold, and what warming them costs is

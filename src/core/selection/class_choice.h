@@ -99,7 +99,7 @@ class ClassChoice {
   private:
     struct Rival {
         Arm arm;
-        double cold_us, warm_us, slowest_ratio;  ///< as Prospect's
+        double cold_us, warm_us, slowest_ratio, connecting_us;  ///< as Prospect's
         SampleSeries times{};                ///< in probes, or while it was the incumbent
         Ratio to_incumbent{};                ///< measured
         Ratio settling{};                    ///< the same once its connections are warm, as its last probe went
@@ -144,6 +144,7 @@ class ClassChoice {
     double low_quantile_us() const;
     bool near_the_bound() const;
     bool promises_to_win(const Rival& rival) const;
+    bool pays_to_connect(int number) const;
     bool is_due_for_control() const;
     Clocking probe_of(int number) const;
 
@@ -172,6 +173,7 @@ class ClassChoice {
     double loss_us(double control_us) const;
     void make_incumbent(int number, const Ratio& to_before, std::string reason);
     void confirm();
+    bool wins_by_prediction_alone() const;
     std::string why_settled() const;
 
     ShapeClass shapes_;

@@ -481,8 +481,37 @@ TEST_P(DeciderAtAPaceTest, MessagesThatArriveSoonerDecide) {
     EXPECT_NEAR(decider.account().saved_us, 0, decider.account().error_us + 1);
 }
 
+// The first call over a tree connects, so those behind it catch up with the root and look short. Seen to fail where a
+// new incumbent had to be faster when it runs alone.
+TEST_P(DeciderAtAPaceTest, CallsThatCatchUpAreNoReasonToGoBack) {
+    const double pace_us = GetParam();
+    int over_tree = 0;
+    program.add(broadcasts, [&](const Arm& run, std::uint64_t number) {
+        const double late_us[] = {pace_us, 0.7 * pace_us, 0.4 * pace_us, 0};
+        const double noise_us = 100.0 * static_cast<double>(number % 3);
+        if (run.candidate.native() || over_tree >= 4) return pace_us + noise_us;
+        const double before_us = over_tree == 0 ? 0 : late_us[over_tree - 1];
+        return pace_us + late_us[over_tree++] - before_us + noise_us;
+    });
+    decider.on_outlook(broadcasts, tree_at_the_bound());
+    calls(broadcasts, 200);
+    EXPECT_EQ(program.ran().back(), "tree:kind=mst");
+}
+
 // The root goes on before its message has arrived everywhere, or it does not.
 INSTANTIATE_TEST_SUITE_P(Paces, DeciderAtAPaceTest, ::testing::Values(500'000, 210'000));
+
+// The first calls took less, as nobody waited in them for what the program does now. Seen to fail where those were
+// controls.
+TEST_F(DeciderTest, WhatNativeTookInAnotherTimeIsNoControl) {
+    program.add(broadcasts, [](const Arm& run, std::uint64_t number) {
+        return run.candidate.native() ? (number < 12 ? 526'000.0 : 836'000.0) : 710'000.0;
+    });
+    calls(broadcasts, 16);
+    decider.on_outlook(broadcasts, tree_at_the_bound());
+    calls(broadcasts, 40);
+    EXPECT_EQ(program.ran().back(), "tree:kind=mst");
+}
 
 // A stream of broadcasts that nothing makes faster: that calls take less than the bound is no reason to change.
 TEST_F(DeciderTest, WhereCallsOverlapOneThatBringsNothingIsProbedOnce) {
@@ -502,6 +531,23 @@ TEST_F(DeciderTest, InAFloodOfBroadcastsNothingIsTriedNorExpectedToBeWon) {
     const std::vector<Decider::NativeTime> flood = {{broadcasts, 500, 1300}}, one_by_one = {{broadcasts, 500, 475'000}};
     EXPECT_EQ(decider.expected_gain_us(flood), 0);
     EXPECT_GT(decider.expected_gain_us(one_by_one), 500 * 200'000);
+}
+
+// Seen to fail where the first call of a probe was taken to last as long as the others.
+TEST_F(DeciderTest, ManyConnectionsAreMadeOnceTheyPay) {
+    constexpr double connecting_us = 2e6;
+    bool connected = false;
+    program.add(allreduces, [&](const Arm& run, std::uint64_t) {
+        if (run.candidate.native()) return 500'000.0;
+        return 300'000.0 + (std::exchange(connected, true) ? 0 : connecting_us);
+    });
+    Outlook made = outlook({{"native", 500'000}, {"ring", 300'000}});
+    made.arms[1].connecting_us = connecting_us;
+    decider.on_outlook(allreduces, made);
+    calls(allreduces, 20);
+    EXPECT_EQ(ran("ring"), 0);
+    calls(allreduces, 30);
+    EXPECT_EQ(program.ran().back(), "ring");
 }
 
 // Half of what the allreduce gains the broadcast behind it waits longer, whatever runs that.

@@ -1,7 +1,9 @@
 #include "core/selection/outlook.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "core/selection/estimate.h"
@@ -32,6 +34,34 @@ std::optional<double> predicted_us(const Decision& decision, const Candidate& ca
     return std::nullopt;
 }
 
+/// Where a send holds its caller until the connection stands, a rank makes one after the other. A few are made by any
+/// program's calls.
+constexpr std::size_t few_connections = 8;
+constexpr double round_trips_of_a_connection = 1.5;
+
+double connecting_us(const Arm& arm, const CallShape& shape, const RankNetwork& network) {
+    const Transport& transport = network.between_hosts().transport;
+    if (transport.buffered_limit_bytes == Transport::unlimited || !arm.candidate.algorithm->has_schedule()) return 0;
+    const Ruling ruling{class_of(shape), arm.candidate, arm.tree};
+    double longest_us = 0;
+    for (int rank = 0; rank < network.rank_count(); ++rank) {
+        const auto schedule = build_schedule(ruling, shape, network.placement(), rank);
+        std::set<int> peers;
+        for (const Step& step : schedule->steps()) {
+            if (step.kind == StepKind::send) peers.insert(step.peer);
+        }
+        std::vector<double> round_trips_us;
+        const int here = network.placement().host_of(rank);
+        for (const int peer : peers)
+            round_trips_us.push_back(2 * network.between_hosts().link(here, network.placement().host_of(peer)).latency_us);
+        std::sort(round_trips_us.begin(), round_trips_us.end(), std::greater<>());
+        double sum_us = 0;
+        for (std::size_t i = few_connections; i < round_trips_us.size(); ++i) sum_us += round_trips_us[i];
+        longest_us = std::max(longest_us, round_trips_of_a_connection * sum_us);
+    }
+    return longest_us;
+}
+
 class Gathering {
   public:
     Gathering(const CallShape& shape, const Decision& cold, const Decision& warm, const RankNetwork& network,
@@ -47,14 +77,15 @@ class Gathering {
     void add(Arm arm) {
         const auto cold_us = time_us(arm, cold_, network_);
         const auto warm_us = time_us(arm, warm_, warm_network_);
-        if (cold_us && warm_us && *cold_us > 0 && *warm_us > 0)
-            arms_.push_back({std::move(arm), *cold_us, *warm_us});
+        if (!cold_us || !warm_us || *cold_us <= 0 || *warm_us <= 0) return;
+        const double first_us = connecting_us(arm, shape_, network_);
+        arms_.push_back({.arm = std::move(arm), .cold_us = *cold_us, .warm_us = *warm_us, .connecting_us = first_us});
     }
     /// Also over links that carry nothing any more: what runs is to be compared with, however long it takes.
     void add_in_any_case(Arm arm) {
         const std::size_t before = arms_.size();
         add(arm);
-        if (arms_.size() == before) arms_.push_back({std::move(arm), endless_us, endless_us});
+        if (arms_.size() == before) arms_.push_back({.arm = std::move(arm), .cold_us = endless_us, .warm_us = endless_us});
     }
     /// Of an algorithm only the parameters that are best in both regimes: probes tell algorithms apart sooner than
     /// segments; and one of those that take exactly as long, which among few ranks exchange the same messages.

@@ -17,6 +17,7 @@ struct Prospect {
     double cold_us = 0;  ///< over connections that were idle
     double warm_us = 0;  ///< over such as have just been used
     double slowest_ratio = 1;  ///< of native: by so many times longer if it runs what it is not taken to run
+    double connecting_us = 0;  ///< the first call takes so much longer, as its ranks must be connected
 };
 
 struct Outlook {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 namespace mutirao {
@@ -34,6 +35,10 @@ double median_of_sorted(const std::vector<double>& sorted) {
 constexpr std::size_t few_samples = 4, some_samples = 8;
 constexpr double scatter_of_few = 0.05, scatter_of_some = 0.02, scatter_of_many = 0.01;
 constexpr std::size_t least_to_compare = 3;
+/// So many of a series in a row that differ by so much from those before may be the first ones of another time, or
+/// are known to be.
+constexpr std::size_t first_of_a_shift = 2, whole_shift = 8, least_before_a_shift = 4;
+constexpr double shift_ratio = 1.25;
 
 double variance_of_ratio(double scatter, std::size_t samples, std::size_t others) {
     return scatter * scatter * (1 / static_cast<double>(samples) + 1 / static_cast<double>(others));
@@ -70,7 +75,22 @@ double scatter_of(const std::vector<double>& samples) {
 void SampleSeries::add(const Sample& sample) {
     push(times_us, sample.time_us);
     if (sample.lap_us > 0) push(laps_us, sample.lap_us);
+    if (newest_differ(whole_shift)) *this = {{times_us.end() - whole_shift, times_us.end()}, {}};
 }
+
+// From nearly all before them, all in one direction.
+bool SampleSeries::newest_differ(std::size_t count) const {
+    if (times_us.size() < least_before_a_shift + count) return false;
+    const std::size_t most_newest = std::min<std::size_t>(whole_shift, times_us.size() - least_before_a_shift);
+    std::vector<double> before(times_us.begin(), times_us.end() - static_cast<std::ptrdiff_t>(most_newest));
+    std::sort(before.begin(), before.end());
+    const double low_us = before[1] / shift_ratio, high_us = before[before.size() - 2] * shift_ratio;
+    const auto newest = std::span(times_us).last(count);
+    return std::ranges::all_of(newest, [&](double time_us) { return time_us > high_us; }) ||
+           std::ranges::all_of(newest, [&](double time_us) { return time_us < low_us; });
+}
+
+bool SampleSeries::shifts() const { return newest_differ(first_of_a_shift); }
 
 double SampleSeries::time_us() const { return median_of(times_us); }
 

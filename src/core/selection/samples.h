@@ -36,7 +36,8 @@ double scatter_of(const std::vector<double>& samples);
 inline constexpr double clear_deviations = 2.6;
 inline constexpr double deviations_of_95_percent = 1.96;
 
-/// The latest samples of one way to run a class.
+/// The latest samples of one way to run a class. Where they shift, as when what the program does around its calls
+/// changes, those of before are no controls of what runs now: they are forgotten once the shift is whole.
 struct SampleSeries {
     static constexpr std::size_t most = 32;
 
@@ -45,6 +46,11 @@ struct SampleSeries {
     void add(const Sample& sample);
     std::size_t size() const { return times_us.size(); }
     double time_us() const;
+    /// The newest differ from those before them.
+    bool shifts() const;
+
+  private:
+    bool newest_differ(std::size_t count) const;
 };
 
 /// A ratio of two times, as far as it is known.
