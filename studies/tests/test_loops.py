@@ -1,5 +1,6 @@
 """Loops natively and with mutirao in turns, with jobs that are made up; what is drawn, and ratios of pairs."""
 
+import argparse
 import itertools
 import json
 
@@ -148,6 +149,13 @@ def test_pairs_go_on_until_it_is_clear(measured):
     assert result["loops"][0]["default_share"] is None  # there is too little to win
     slow, _ = measured(lambda arm, *_: {"native": 5.0, "default": 6.0, "known": 5.0}[arm], Plan(2, 5))
     assert len(slow["loops"][0]["pairs"]) == 2 and slow["summary"]["harmed"] == ["sgd/A openmpi-5"]
+
+
+# Its table and its page are of all three; seen to fail when a plan's fields were given by their place.
+def test_the_command_asks_for_a_network_that_is_known_too():
+    asked = argparse.Namespace(quick=False, pairs=None, steps_scale=None, warm=False)
+    assert study._plan(asked).arms == ("native", "default", "known")
+    assert study._plan(argparse.Namespace(**{**vars(asked), "warm": True})).arms[-1] == "warm"
 
 
 def test_drawn_loops_take_as_long_natively_as_is_asked(measured):

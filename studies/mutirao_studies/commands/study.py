@@ -239,7 +239,7 @@ def run(arguments) -> int:
 def _plan(arguments) -> loops.Plan:
     default = loops.QUICK_PAIRS if arguments.quick else loops.PAIRS
     least, most = arguments.pairs or (default, default)
-    return loops.Plan(least, most, arguments.steps_scale or 1.0, arguments.warm)
+    return loops.Plan(least, most, scale=arguments.steps_scale or 1.0, warm=arguments.warm)
 
 
 def _check_options(arguments, studies: Iterable[Study]) -> None:

@@ -88,9 +88,7 @@ def catalogue() -> list[str]:
     for row in core_tool.algorithms(COLLECTIVE):
         if row["native"] or row["calls"]:
             continue
-        values = [f"radix={radix}" for radix in row["radices"]] or [
-            f"kind={tree}" for tree in row["trees"][:1]]
-        names += [f"{row['name']}:{value}" for value in values] or [row["name"]]
+        names += row["candidates"][:1] if row["trees"] else row["candidates"]
     return names
 
 
