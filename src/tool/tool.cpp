@@ -73,6 +73,12 @@ void write_algorithm(JsonWriter& json, const Algorithm& algorithm) {
     }
     json.end_array().key("radices").begin_array();
     for (int radix : algorithm.radices) json.value(radix);
+    json.end_array().key("spreads").begin_array();
+    for (int spread : algorithm.spreads) json.value(spread);
+    json.end_array().key("candidates").begin_array();
+    for (const Candidate& each : candidates_in_one_piece(algorithm.collective)) {
+        if (each.algorithm == &algorithm) json.value(to_string(each));
+    }
     json.end_array();
     json.key("trees").begin_array();
     for (const std::string& tree : tree_names(algorithm)) json.value(tree);

@@ -28,6 +28,7 @@ CASES = [
     ("locality_tree:radix=2", 2, 5),
     ("striped:radix=2", 1, 5),
     ("packed_trees", 1, 5),
+    ("groups:spread=4", 2, 6),
     ("native_scatter_allgather", 2, 5),
     ("auto", 1, 4),
     ("native", 1, 4),

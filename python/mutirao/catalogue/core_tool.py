@@ -7,7 +7,6 @@ import math
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +30,10 @@ def algorithms(collective: str | None = None) -> list[dict]:
     return [row for row in ask_json("algorithms") if collective in (None, row["collective"])]
 
 
-def named(name: str, *parameters: str) -> str:
-    """A candidate as settings spell it."""
+def with_parameters(candidate: str, *parameters: str) -> str:
+    """A candidate as settings spell it, with more parameters; empty ones are none."""
     given = ",".join(filter(None, parameters))
-    return f"{name}:{given}" if given else name
-
-
-def shapes_of(row: dict) -> list[tuple[str, str]]:
-    """Of an algorithm: the parameters of its trees and radices, each with each."""
-    trees = [f"kind={tree}" for tree in row["trees"]] if len(row["trees"]) > 1 else [""]
-    return list(product(trees, [f"radix={radix}" for radix in row["radices"]] or [""]))
+    return f"{candidate}{',' if ':' in candidate else ':'}{given}" if given else candidate
 
 
 def settings() -> list[dict]:

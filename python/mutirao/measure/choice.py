@@ -97,11 +97,10 @@ def _fits(row: dict, hosts: Hosts) -> bool:
 def _names(row: dict, hosts: Hosts, length_bytes: int) -> Iterator[str]:
     """Pipelines of the first radix and tree only."""
     inside = f"inside={row['name']}" if hosts.count == 1 and row["insides"] else ""
-    shapes = core_tool.shapes_of(row)
-    for shape in shapes:
-        yield core_tool.named(row["name"], *shape, inside)
+    for candidate in row["candidates"]:
+        yield core_tool.with_parameters(candidate, inside)
     for size in segments_for(row["segments_bytes"], length_bytes):
-        yield core_tool.named(row["name"], *shapes[0], f"segment_bytes={size}", inside)
+        yield core_tool.with_parameters(row["candidates"][0], f"segment_bytes={size}", inside)
 
 
 def segments_for(sizes_bytes: Sequence[int], length_bytes: int) -> list[int]:

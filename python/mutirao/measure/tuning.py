@@ -159,7 +159,7 @@ def _all_candidates(collective: str) -> list[str]:
         if row["insides"]:
             names += [f"{row['name']}:inside={inside}" for inside in row["insides"]] * (not names)
         else:
-            names += [core_tool.named(row["name"], *shape) for shape in core_tool.shapes_of(row)]
+            names += row["candidates"]
     return names
 
 

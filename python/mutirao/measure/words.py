@@ -172,8 +172,7 @@ def parse_only(words: Sequence[str], collective: str = BROADCAST) -> list[str]:
             names[-1] += f",{part}"
         else:
             names += [part] if part != "all" else [NATIVE, OWN_CHOICE, *(
-                core_tool.named(row["name"], *shape) for row in core_tool.algorithms(collective)
-                for shape in core_tool.shapes_of(row))]
+                candidate for row in core_tool.algorithms(collective) for candidate in row["candidates"])]
     for name in names:
         if name not in (NATIVE, OWN_CHOICE):
             core_tool.check_settings({collective: name})

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int least_radix = 2;
 constexpr int most_radix = 64;
+constexpr int most_spread = 1024;
 constexpr std::size_t least_segment_bytes = 256;
 constexpr std::size_t most_segment_bytes = std::size_t{1} << 30;
 
@@ -69,6 +70,22 @@ std::string assign_radix(const Algorithm& algorithm, Parameters& parameters,
     return {};
 }
 
+std::string assign_spread(const Algorithm& algorithm, Parameters& parameters, std::string_view text) {
+    const auto spread = number_from<int>(text);
+    if (!spread || *spread < 1 || *spread > most_spread)
+        return wrong_value(algorithm, "spread", text, "1.." + std::to_string(most_spread));
+    parameters.spread = *spread;
+    return {};
+}
+
+std::string assign_outer(const Algorithm& algorithm, Parameters& parameters, std::string_view text) {
+    const auto outer = number_from<int>(text);
+    if (!outer || *outer < 0 || *outer > algorithm.most_outer)
+        return wrong_value(algorithm, "outer", text, "0.." + std::to_string(algorithm.most_outer));
+    parameters.outer = *outer;
+    return {};
+}
+
 std::string assign_segment(const Algorithm& algorithm, Parameters& parameters,
                            std::string_view text) {
     const auto bytes = number_from<std::size_t>(text);
@@ -96,11 +113,17 @@ std::string assign_inside(const Algorithm& algorithm, Parameters& parameters,
     return wrong_value(algorithm, "inside", text, one_of(names)) + did_you_mean(text, names);
 }
 
-constexpr std::array<ParameterRow, 4> parameter_rows{{
+constexpr std::array<ParameterRow, 6> parameter_rows{{
     {"kind", [](const Algorithm& algorithm) { return algorithm.trees.size() > 1; }, assign_tree,
      [](const Parameters& parameters) { return std::string(to_string(parameters.tree)); }},
     {"radix", [](const Algorithm& algorithm) { return !algorithm.radices.empty(); }, assign_radix,
      [](const Parameters& parameters) { return std::to_string(parameters.radix); }},
+    {"spread", [](const Algorithm& algorithm) { return !algorithm.spreads.empty(); }, assign_spread,
+     [](const Parameters& parameters) { return std::to_string(parameters.spread); }},
+    {"outer", [](const Algorithm& algorithm) { return algorithm.most_outer > 0; }, assign_outer,
+     [](const Parameters& parameters) {
+         return parameters.outer == 0 ? std::string() : std::to_string(parameters.outer);
+     }},
     {"segment_bytes", [](const Algorithm& algorithm) { return algorithm.segmented; },
      assign_segment,
      [](const Parameters& parameters) {
@@ -118,6 +141,7 @@ constexpr std::array<ParameterRow, 4> parameter_rows{{
 Candidate with_defaults(const Algorithm& algorithm) {
     Candidate candidate{&algorithm, {}};
     if (!algorithm.radices.empty()) candidate.parameters.radix = algorithm.radices.front();
+    if (!algorithm.spreads.empty()) candidate.parameters.spread = algorithm.spreads.front();
     if (!algorithm.trees.empty()) candidate.parameters.tree = algorithm.trees.front();
     return candidate;
 }

@@ -32,11 +32,12 @@ Algorithm split_binary();
 Algorithm circulant();
 Algorithm scatter_recursive_doubling_allgather(), scatter_ring_allgather();  // scatter_allgather.cpp
 Algorithm striped(), multi_lane();  // multi_lane.cpp
+Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
     return {flat(), binomial(), k_nomial(), chain(), bine(), split_binary(), circulant(),
             scatter_recursive_doubling_allgather(), scatter_ring_allgather(), two_level(), striped(), tree(),
-            packed_trees(), locality_tree(), multi_lane()};
+            packed_trees(), locality_tree(), multi_lane(), groups()};
 }
 
 }  // namespace broadcast
@@ -48,9 +49,10 @@ Algorithm synchronised();
 Algorithm binomial();
 Algorithm two_level();
 Algorithm tree();
+Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
-    return {linear(), synchronised(), binomial(), two_level(), tree()};
+    return {linear(), synchronised(), binomial(), two_level(), tree(), groups()};
 }
 
 }  // namespace gather
@@ -62,9 +64,10 @@ Algorithm synchronised();
 Algorithm binomial();
 Algorithm two_level();
 Algorithm tree();
+Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
-    return {linear(), synchronised(), binomial(), two_level(), tree()};
+    return {linear(), synchronised(), binomial(), two_level(), tree(), groups()};
 }
 
 }  // namespace scatter
@@ -82,10 +85,11 @@ Algorithm circulant();
 Algorithm locality_bruck();
 Algorithm gather_broadcast();
 Algorithm tree();
+Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
     return {linear(), two_proc(), ring(), recursive_doubling(), bruck(), neighbor_exchange(), bine(), sparbit(),
-            pat(), circulant(), locality_bruck(), gather_broadcast(), tree()};
+            pat(), circulant(), locality_bruck(), gather_broadcast(), tree(), groups()};
 }
 
 }  // namespace allgather
@@ -106,13 +110,14 @@ static std::vector<Algorithm> rows() {
 namespace reduce {
 
 Algorithm flat();
-Algorithm k_nomial(), bine(), locality_tree(), chain(), in_order_binary(), tree();  // trees.cpp
+Algorithm k_nomial(), bine(), locality_tree(), chain(), in_order_binary(), tree(), packed_trees();  // trees.cpp
 Algorithm circulant();
 Algorithm rabenseifner();
+Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
     return {flat(), k_nomial(), bine(), locality_tree(), chain(), in_order_binary(), circulant(), rabenseifner(),
-            tree()};
+            tree(), packed_trees(), groups()};
 }
 
 }  // namespace reduce
@@ -128,14 +133,15 @@ Algorithm bine();
 Algorithm direct();
 Algorithm direct_shares();
 Algorithm reduce_broadcast();
-Algorithm tree();
+Algorithm tree(), packed_trees();  // tree.cpp
 Algorithm multi_lane(), multi_lane_multiplying();  // multi_lane.cpp
 Algorithm locality_exchange();
+Algorithm groups(), groups_twice();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
     return {recursive_doubling(), recursive_multiplying(), rabenseifner(), ring(), circulant(), swing(), bine(),
-            direct(), direct_shares(), reduce_broadcast(), tree(), multi_lane(), multi_lane_multiplying(),
-            locality_exchange()};
+            direct(), direct_shares(), reduce_broadcast(), tree(), packed_trees(), multi_lane(),
+            multi_lane_multiplying(), locality_exchange(), groups(), groups_twice()};
 }
 
 }  // namespace allreduce
@@ -149,9 +155,10 @@ Algorithm ring();
 Algorithm circulant();
 Algorithm pat();
 Algorithm reduce_scatter();
+Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
-    return {direct(), pairwise(), recursive_halving(), ring(), circulant(), pat(), reduce_scatter()};
+    return {direct(), pairwise(), recursive_halving(), ring(), circulant(), pat(), reduce_scatter(), groups()};
 }
 
 }  // namespace reduce_scatter_block

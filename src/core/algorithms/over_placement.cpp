@@ -104,6 +104,11 @@ Tree tree_over_ranks(const Tree& hosts, const Placement& placement, int root) {
         }
     }
     tree.children = children;
+    for (const Tree& share : hosts.shares) tree.shares.push_back(tree_over_ranks(share, placement, root));
+    if (!hosts.site_of.empty()) {
+        for (std::size_t rank = 0; rank < ranks; ++rank)
+            tree.site_of.push_back(hosts.site_of[static_cast<std::size_t>(placement.host_of(static_cast<int>(rank)))]);
+    }
     return tree;
 }
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
+
+#include "core/algorithms/trees.h"
 
 namespace mutirao {
 
@@ -93,15 +96,23 @@ Partial whole_message(Dataflow& flow, const Request& request, bool has_result) {
             {has_result ? Buffer::output : Buffer::scratch, 0, length}};
 }
 
-std::vector<Partial> parts_of(const Request& request, const Partial& whole) {
-    const Region all{Buffer::input, 0, request.length_bytes};
+namespace {
+
+/// Of these bytes of the whole.
+std::vector<Partial> parts_of(const Request& request, const Partial& whole, Region bytes) {
     std::vector<Partial> parts;
     for (const Region& segment :
-         segments_of(all, request.parameters.segment_bytes, request.unit_bytes)) {
+         segments_of(bytes, request.parameters.segment_bytes, request.unit_bytes)) {
         parts.push_back(whole);
         parts.back().narrow(segment);
     }
     return parts;
+}
+
+}  // namespace
+
+std::vector<Partial> parts_of(const Request& request, const Partial& whole) {
+    return parts_of(request, whole, {Buffer::input, 0, request.length_bytes});
 }
 
 // --- trees -------------------------------------------------------------------------------------
@@ -110,15 +121,35 @@ UpwardPlace mirrored(const TreePlace& place) {
     return {.parent = place.parent, .after = {place.children.rbegin(), place.children.rend()}};
 }
 
-std::vector<Partial> pass_up(const Request& request, const UpwardPlace& place,
-                             const Partial& whole) {
-    std::vector<Partial> parts = parts_of(request, whole);
+namespace {
+
+std::vector<Partial> pass_parts_up(std::vector<Partial> parts, const UpwardPlace& place) {
     for (Partial& part : parts) {
         part.combine(place.before, place.after);
         if (place.parent >= 0) part.send(place.parent);
         if (place.parent < 0) part.settle();
     }
     return parts;
+}
+
+}  // namespace
+
+std::vector<Partial> pass_up(const Request& request, const UpwardPlace& place,
+                             const Partial& whole) {
+    return pass_parts_up(parts_of(request, whole), place);
+}
+
+std::vector<ShareOnItsWay> pass_up_shares(const Request& request, const Partial& whole) {
+    const Tree& tree = given_tree(request);
+    const std::span<const Tree> trees = tree.shares.empty() ? std::span(&tree, 1) : std::span(tree.shares);
+    const Blocks shares(request.length_bytes, static_cast<int>(trees.size()), request.unit_bytes);
+    std::vector<ShareOnItsWay> result(trees.size());
+    for (std::size_t i = trees.size(); i-- > 0;) {
+        const TreePlace place = place_in(trees[i], request.rank);
+        std::vector<Partial> parts = parts_of(request, whole, shares.block(static_cast<int>(i)));
+        result[i] = {place, pass_parts_up(std::move(parts), mirrored(place))};
+    }
+    return result;
 }
 
 Schedule reduce_over_virtual_tree(const Request& request,

@@ -99,6 +99,14 @@ UpwardPlace mirrored(const TreePlace& place);
 std::vector<Partial> pass_up(const Request& request, const UpwardPlace& place,
                              const Partial& whole);
 
+/// A share of the message up each of Request::tree's packed trees, or all of it up the tree where these are none. The
+/// last tree first: that is a broadcast over them in time's reverse. By the trees' numbers.
+struct ShareOnItsWay {
+    TreePlace place;
+    std::vector<Partial> parts;  ///< as of pass_up
+};
+std::vector<ShareOnItsWay> pass_up_shares(const Request& request, const Partial& whole);
+
 /// Reduces up a tree over virtual ranks, whose children and their subtrees follow their parent in
 /// ranks. Ranks are counted from the root, or from rank 0 if operands must stay in order; rank 0
 /// then hands the result to the root.

@@ -20,9 +20,14 @@ inline std::vector<Candidate> candidates_in_one_piece() {
         if (radices.empty()) radices.push_back(Parameters{}.radix);
         std::vector<TreeKind> trees = row.trees;
         if (trees.empty()) trees.push_back(TreeKind::none);
+        std::vector<int> spreads = row.spreads;
+        if (spreads.empty()) spreads.push_back(Parameters{}.spread);
         for (const int radix : radices) {
-            for (const TreeKind tree : trees) {
-                candidates.push_back({&row, {.segment_bytes = 0, .radix = radix, .tree = tree}});
+            for (const int spread : spreads) {
+                for (int outer = 0; outer <= row.most_outer; ++outer) {
+                    for (const TreeKind tree : trees)
+                        candidates.push_back({&row, {.radix = radix, .spread = spread, .outer = outer, .tree = tree}});
+                }
             }
         }
     }
@@ -49,11 +54,12 @@ inline Tree random_tree(TreeKind kind, int size, int root) {
             }
             return two_level_tree(site_of, root);
         }
-        case TreeKind::packed: {
+        case TreeKind::packed:
+        case TreeKind::packed_both_ways: {
             constexpr int shares = 3;
             Network network = random_network(seed, size);
             network.transport.initial_window_bytes = 1000;
-            return packed_trees(network, root, shares * 520).value();
+            return packed_trees(network, root, shares * 520, kind == TreeKind::packed_both_ways).value();
         }
         case TreeKind::none: break;
     }

@@ -49,6 +49,11 @@ inline constexpr std::string_view tree_sources =
     "Thome and Drummond; Gallager, Humblet and Spira 1983, doi:10.1145/357195.357200; Bhat, "
     "Raghavendra and Prasanna 2003, doi:10.1016/S0743-7315(03)00008-X";
 
+inline constexpr std::string_view packed_tree_sources =
+    "Castro et al. 2003, doi:10.1145/945445.945474; Alpert et al. 1995, doi:10.1109/43.406717";
+/// Of a shorter message there are no shares worth a tree.
+inline constexpr std::size_t least_bytes_of_packed_trees = 32768;
+
 inline std::vector<TreeKind> measured_trees() {
     return {TreeKind::minimum_spanning, TreeKind::shortest_path, TreeKind::greedy};
 }

@@ -83,6 +83,8 @@ void tree_fields(Codec& codec, Coded<Codec, std::optional<Tree>>& tree, int host
         codec.require(order.empty() || order.size() == hosts);
     });
     if (!tree) return;
+    codec.list(tree->site_of, 2, hosts, [&](auto& site) { codec.number(site, 2); });
+    codec.require(tree->site_of.empty() || tree->site_of.size() == hosts);
     const auto parents_of = [](const Tree& share) {
         return std::vector<std::int16_t>(share.parent.begin(), share.parent.end());
     };
@@ -102,6 +104,8 @@ void arm_fields(Codec& codec, Coded<Codec, Candidate>& candidate, Coded<Codec, s
     const auto parsed = [&](const std::string& text) { return parse_candidate(collective, text).candidate; };
     codec.as(candidate, text_of, parsed, [&](auto& text) { codec.text(text, longest_text_bytes); });
     tree_fields(codec, tree, hosts);
+    const bool by_sites = candidate.parameters.tree == TreeKind::two_level;
+    codec.require(!tree || tree->site_of.empty() != by_sites);
 }
 
 template <class Codec>

@@ -396,6 +396,23 @@ TEST(Announcement, KeepsPackedTreesAndRefusesWhatIsNone) {
     EXPECT_FALSE(decode_announcement(encode(made), 6, 6));
 }
 
+// What goes by sites would not know where to.
+TEST(Announcement, KeepsTheSitesOfATwoLevelTreeAndOfNoOther) {
+    Announcement made;
+    made.next_first_call = 1;
+    Ruling& ruling = made.rulings.emplace_back(ruling_of(4));
+    ruling.candidate = *parse_candidate(Collective::broadcast, "groups:spread=4").candidate;
+    ruling.tree = two_level_tree({0, 1, 1, 0, 2, 2}, 4);
+    EXPECT_EQ(decode_announcement(encode(made), 6, 6), made);
+    ruling.tree->site_of.pop_back();
+    EXPECT_FALSE(decode_announcement(encode(made), 6, 6));
+    ruling.tree->site_of.clear();
+    EXPECT_FALSE(decode_announcement(encode(made), 6, 6));
+    ruling.tree = two_level_tree({0, 1, 1, 0, 2, 2}, 4);
+    ruling.candidate = *parse_candidate(Collective::broadcast, "tree:kind=mst").candidate;
+    EXPECT_FALSE(decode_announcement(encode(made), 6, 6));
+}
+
 TEST(Report, SurvivesItsBytes) {
     const ShapeClass shapes{Collective::broadcast, 3, 5};
     const TimeReport clocked{shapes, 70'000, 30, {{350'600.5, 0}, {1e-3, 474'000}}};

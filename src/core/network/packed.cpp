@@ -40,9 +40,11 @@ std::size_t share_count(const Network& network, std::size_t length_bytes) {
 /// What the trees so far have taken of the network.
 class Use {
   public:
-    Use(const Network& network, std::size_t share_bytes)
+    /// `both_ways`: what goes over a link one way goes over it the other way as well.
+    Use(const Network& network, std::size_t share_bytes, bool both_ways)
         : network_(network),
           share_bytes_(share_bytes),
+          both_ways_(both_ways),
           outgoing_free_us_(static_cast<std::size_t>(network.host_count())),
           incoming_free_us_(outgoing_free_us_.size()),
           uplink_out_free_us_(network.uplinks.bytes_per_us.size()),
@@ -58,6 +60,11 @@ class Use {
         if (stream.bytes == 0) stream.begun_us = taken.begin_us;
         stream.bytes += share_bytes_;
         stream.free_us = taken.left_us;
+        if (both_ways_) {
+            Stream& back = streams_[index(to, from)];
+            if (back.bytes == 0) back.begun_us = taken.begin_us;
+            back.bytes += share_bytes_;
+        }
         outgoing_free_us_[at(from)] =
             taken.begin_us + transmission_us(share_bytes_, network_.host(from).port_bytes_per_us);
         incoming_free_us_[at(to)] = taken.arrive_us;
@@ -118,6 +125,7 @@ class Use {
 
     const Network& network_;
     const std::size_t share_bytes_;
+    const bool both_ways_;
     std::vector<double> outgoing_free_us_, incoming_free_us_;      ///< by host
     std::vector<double> uplink_out_free_us_, uplink_in_free_us_;  ///< by uplink
     std::vector<Stream> streams_;                                 ///< by pair of hosts
@@ -126,8 +134,8 @@ class Use {
 /// Grows one tree at a time.
 class Packing {
   public:
-    Packing(const Network& network, std::size_t share_bytes, double weight_of_the_past)
-        : network_(network), weight_(weight_of_the_past), use_(network, share_bytes) {}
+    Packing(const Network& network, std::size_t share_bytes, double weight_of_the_past, bool both_ways)
+        : network_(network), weight_(weight_of_the_past), use_(network, share_bytes, both_ways) {}
 
     /// Nothing if a host cannot be reached. Within a tree links are as the trees before have left them: a host
     /// sends one share to several others in less time than any of them is away.
@@ -193,7 +201,7 @@ class Packing {
 
 }  // namespace
 
-std::optional<Tree> packed_trees(const Network& network, int root, std::size_t length_bytes) {
+std::optional<Tree> packed_trees(const Network& network, int root, std::size_t length_bytes, bool both_ways) {
     if (network.host_count() > most_packed_hosts) return std::nullopt;
     const std::size_t count = share_count(network, length_bytes);
     if (count <= 1) return shortest_path_tree(network, root, length_bytes);  // it has all links for itself
@@ -201,7 +209,7 @@ std::optional<Tree> packed_trees(const Network& network, int root, std::size_t l
     std::vector<Tree> best;
     double best_us = never;
     for (const double weight : weights_of_the_past) {
-        Packing packing(network, share_bytes, weight);
+        Packing packing(network, share_bytes, weight, both_ways);
         std::vector<Tree> trees;
         for (std::size_t share = 0; share < count; ++share) {
             auto tree = packing.next_tree(root);

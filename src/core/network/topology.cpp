@@ -1,10 +1,35 @@
 #include "core/network/topology.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
 
 #include "core/network/tree.h"
 
 namespace mutirao {
+namespace {
+
+/// The labels of sites, but that the one that is clearly farther from the others than any other has the last one.
+std::vector<int> farthest_last(const Topology& topology) {
+    constexpr double clear_ratio = 1.25;
+    std::vector<int> site_of = topology.site_of;
+    std::map<int, int> host_in;  // one of each site stands for it
+    for (std::size_t host = 0; host < site_of.size(); ++host) host_in.try_emplace(site_of[host], static_cast<int>(host));
+    std::vector<std::pair<double, int>> by_distance_us;
+    for (const auto& [site, host] : host_in) {
+        double sum_us = 0;
+        for (const auto& [other, its_host] : host_in) sum_us += topology.network.link(host, its_host).latency_us;
+        by_distance_us.emplace_back(sum_us, site);
+    }
+    std::ranges::sort(by_distance_us, std::greater<>());
+    if (by_distance_us.size() < 3 || by_distance_us[0].first < clear_ratio * by_distance_us[1].first) return site_of;
+    const int farthest = by_distance_us[0].second, last = host_in.rbegin()->first;
+    for (int& site : site_of) site = site == farthest ? last : site == last ? farthest : site;
+    return site_of;
+}
+
+}  // namespace
 
 std::optional<Tree> make_tree(const Topology& topology, TreeKind kind, int root,
                               std::size_t length_bytes) {
@@ -21,11 +46,13 @@ std::optional<Tree> make_tree(const Topology& topology, TreeKind kind, int root,
             return greedy_tree(network, root, length_bytes);
         case TreeKind::packed:
             return packed_trees(network, root, length_bytes);
+        case TreeKind::packed_both_ways:
+            return packed_trees(network, root, length_bytes, true);
         case TreeKind::two_level:
             break;
     }
     if (static_cast<int>(topology.site_of.size()) != network.host_count()) return std::nullopt;
-    return two_level_tree(topology.site_of, root);
+    return two_level_tree(farthest_last(topology), root);
 }
 
 std::optional<double> latency_bound_us(const Network& network, int root) {

@@ -18,13 +18,14 @@ struct NamedKind {
     TreeKind kind;
     std::string_view name;
 };
-constexpr std::array<NamedKind, 6> named_kinds{{
+constexpr std::array<NamedKind, 7> named_kinds{{
     {TreeKind::none, "none"},
     {TreeKind::minimum_spanning, "mst"},
     {TreeKind::shortest_path, "shortest_path"},
     {TreeKind::greedy, "greedy"},
     {TreeKind::two_level, "two_level"},
     {TreeKind::packed, "packed"},
+    {TreeKind::packed_both_ways, "packed_both_ways"},
 }};
 
 /// Parents before children.
@@ -362,6 +363,7 @@ Tree two_level_tree(const std::vector<int>& site_of, int root) {
     const auto position = std::find(home.begin(), home.end(), root) - home.begin();
     add_site(tree, children, home, static_cast<int>(position));
     tree.children = children;
+    tree.site_of = site_of;
     return tree;
 }
 

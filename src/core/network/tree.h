@@ -23,10 +23,11 @@ enum class TreeKind : unsigned char {
     shortest_path,
     greedy,
     two_level,
-    packed
+    packed,
+    packed_both_ways
 };
 
-/// "none", "mst", "shortest_path", "greedy", "two_level", "packed".
+/// "none", "mst", "shortest_path", "greedy", "two_level", "packed", "packed_both_ways".
 std::string_view to_string(TreeKind kind);
 std::optional<TreeKind> tree_kind_from(std::string_view name);
 
@@ -64,6 +65,9 @@ struct Tree {
     /// Of packed trees: one for each equal share of the message, brothers by their numbers; the first is
     /// also this one. Empty: all of the message goes over this one.
     std::vector<Tree> shares{};
+    /// Of a two-level tree: a label per host, for what goes by sites and not along edges; the site that is farthest from
+    /// all others, if one is, has the last. Else empty.
+    std::vector<int> site_of{};
 
     int size() const { return static_cast<int>(parent.size()); }
     bool operator==(const Tree&) const = default;
@@ -92,8 +96,8 @@ std::optional<Tree> greedy_tree(const Network& network, int root, std::size_t le
 /// A tree for each share of a long message, packed so that together they use what all links can carry at
 /// once: bandwidths, ports, uplinks, and what TCP lets through in the first round trips.
 /// A message of a single share goes over shortest paths. Nothing if a host cannot be reached, or beyond
-/// most_packed_hosts.
-std::optional<Tree> packed_trees(const Network& network, int root, std::size_t length_bytes);
+/// most_packed_hosts. `both_ways`: the message goes up the trees first.
+std::optional<Tree> packed_trees(const Network& network, int root, std::size_t length_bytes, bool both_ways = false);
 
 /// Of more hosts there would be too few trees for what every rank may hold of them: hosts times trees.
 inline constexpr int most_packed_hosts = 64;

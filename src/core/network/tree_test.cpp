@@ -53,7 +53,7 @@ void expect_longest_first(const Tree& tree, const Network& network, std::size_t 
 TEST(TreeKind, NamesGoBothWays) {
     for (const TreeKind kind : {TreeKind::none, TreeKind::minimum_spanning,
                                 TreeKind::shortest_path, TreeKind::greedy, TreeKind::two_level,
-                                TreeKind::packed}) {
+                                TreeKind::packed, TreeKind::packed_both_ways}) {
         EXPECT_EQ(tree_kind_from(to_string(kind)), kind);
     }
     EXPECT_EQ(to_string(TreeKind::minimum_spanning), "mst");

@@ -158,7 +158,8 @@ Estimate estimate_ruled(const Candidate& candidate, std::optional<Ruling> ruling
                                             least_sampled_segments, sampled_segments);
     const std::size_t sample_bytes = shares * segments * candidate.parameters.segment_bytes;
     // Shares of packed trees go different ways, so that some say nothing of the others.
-    const bool has_no_pace = candidate.parameters.tree == TreeKind::packed;
+    const TreeKind kind = candidate.parameters.tree;
+    const bool has_no_pace = kind == TreeKind::packed || kind == TreeKind::packed_both_ways;
     if (sample_bytes == 0 || has_no_pace || shape.length_bytes <= 2 * sample_bytes) {
         return in_full(candidate, std::move(ruling), shape, network, most_messages_predicted);
     }

@@ -50,8 +50,12 @@ std::vector<Candidate> candidates_in_one_piece(Collective collective) {
     for (const Algorithm& algorithm : catalogue()) {
         if (algorithm.collective != collective) continue;
         for (int radix : or_default(algorithm.radices, Parameters{}.radix)) {
-            for (TreeKind tree : or_default(algorithm.trees, TreeKind::none)) {
-                result.push_back({&algorithm, {.segment_bytes = 0, .radix = radix, .tree = tree}});
+            for (int spread : or_default(algorithm.spreads, Parameters{}.spread)) {
+                for (int outer = 0; outer <= algorithm.most_outer; ++outer) {
+                    for (TreeKind tree : or_default(algorithm.trees, TreeKind::none)) {
+                        result.push_back({&algorithm, {.radix = radix, .spread = spread, .outer = outer, .tree = tree}});
+                    }
+                }
             }
         }
     }

@@ -20,10 +20,10 @@
 
 namespace mutirao {
 
-// What is worth trying: each row of the catalogue with each of its radices, trees and segment
+// What is worth trying: each row of the catalogue with each of its radices, spreads, trees and segment
 // sizes. Segments apart from the rest, since predicting with a fine segment is what costs.
 
-/// Each algorithm with each radix and tree, in one piece; native first.
+/// Each algorithm with each radix, spread and tree, in one piece; native first.
 std::vector<Candidate> candidates_in_one_piece(Collective collective);
 
 /// Of a segmented algorithm some of these, the coarsest first.

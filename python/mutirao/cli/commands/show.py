@@ -88,6 +88,8 @@ def _parameters(row: dict) -> str:
         parts.append("kind=" + "|".join(row["trees"]))
     if row["radices"]:
         parts.append("radix=" + "|".join(map(str, row["radices"])))
+    if row["spreads"]:
+        parts.append("spread=" + "|".join(map(str, row["spreads"])))
     if row["segmented"]:
         parts.append("segment_bytes=N")
     if row["insides"]:

@@ -126,9 +126,9 @@ Algorithm packed_trees() {
     return {.collective = Collective::broadcast,
             .name = "packed_trees",
             .summary = "a share down each of many trees that leave each other room on the links",
-            .source = "Castro et al. 2003, doi:10.1145/945445.945474; Alpert et al. 1995, doi:10.1109/43.406717",
+            .source = packed_tree_sources,
             .build = packed_trees, .segmented = true, .segments_of_blocks = true, .trees = {TreeKind::packed},
-            .level = Level::hosts, .least_bytes = 32768};
+            .level = Level::hosts, .least_bytes = least_bytes_of_packed_trees};
 }
 
 // Starting many sends is shared out (locality_place says how); what pays for short messages where that costs much

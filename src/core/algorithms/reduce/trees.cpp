@@ -138,4 +138,22 @@ Algorithm tree() {
             .build = tree, .segmented = true, .trees = measured_trees()};
 }
 
+// broadcast/packed_trees in time's reverse.
+//
+// Cost, p ranks, k trees, n bytes: k (p - 1) messages of n / k bytes. The operator must commute.
+static Schedule packed_trees(const Request& request) {
+    Dataflow flow;
+    pass_up_shares(request, whole_message(flow, request, request.rank == request.root));
+    return std::move(flow).take();
+}
+
+Algorithm packed_trees() {
+    return {.collective = Collective::reduce,
+            .name = "packed_trees",
+            .summary = "a share up each of many trees that leave each other room on the links",
+            .source = packed_tree_sources,
+            .build = packed_trees, .segmented = true, .segments_of_blocks = true, .trees = {TreeKind::packed},
+            .least_bytes = least_bytes_of_packed_trees};
+}
+
 }  // namespace mutirao::reduce

@@ -1,0 +1,516 @@
+// Collectives whose ranks form groups that are far from each other, as sites are: inside, between, inside.
+//
+// A message crosses from group to group once, and all pairs of ranks of two groups carry a part of it: where few
+// connections would each wait for their windows to open, many send all that they have in their first ones. What is
+// whole on one side, a block with its owner, lies cut on the other, a part with each of up to `spread` ranks. So one
+// rule says for every collective which bytes go between two ranks, from their numbers alone:
+//
+// - inside the group that data come from: reductions combine each piece at the rank that sends it on, broadcasts
+//   and scatters bring it there;
+// - between groups: each piece goes from the rank that has it to the one that puts its block together, or combines it;
+// - inside the group that data go to: whoever wants a piece gets it.
+//
+// Inside a group a piece goes by one rank of each host, another one for each block, so that it enters a host once.
+// RankGroups are the sites of Request::tree, or the hosts if all are one site.
+//
+// Cost, g groups of m ranks, message of n bytes in all, spread at least m: depth 1 between groups and up to 4 inside;
+// (g - 1) m messages between groups for each rank; an allreduce sends and receives (g - 1) n / m bytes a rank
+// between groups, an allgather (g - 1) times its block and (g - 1) n / (g m) bytes. Scratch: up to 3 n for a
+// reduction. Operands are combined group by group, equally on all ranks, but not in the ranks' order.
+//
+// After Traeff and Hunold 2019, arXiv:1910.13373 (all ranks of a host are lanes), and Bienz, Gautam and Kharel 2022,
+// arXiv:2206.03564 (they share what crosses); there each rank has one counterpart.
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/algorithms/dataflow.h"
+#include "core/algorithms/equal_blocks.h"
+#include "core/algorithms/over_placement.h"
+#include "core/algorithms/reduction.h"
+#include "core/algorithms/shape.h"
+#include "core/algorithms/trees.h"
+
+namespace mutirao {
+namespace {
+
+/// Longer messages between groups would ask for consent first, which takes a trip more, or wait for each other; but
+/// no piece becomes more messages than the second says.
+constexpr std::size_t longest_message_bytes = 32 * 1024, most_messages_of_a_piece = 64;
+
+/// Who has data before or after.
+enum class Held { everywhere, in_blocks, at_root };
+
+struct Movement {
+    Held from;
+    Held to;
+    bool combines;
+};
+
+/// The groups of a call, and of the own one which ranks share a host.
+class RankGroups {
+  public:
+    explicit RankGroups(const Request& request) {
+        const Placement& placement = given_placement(request);
+        const std::vector<int>& site_of = given_tree(request).site_of;
+        const bool one_site = std::ranges::all_of(site_of, [&](int site) { return site == site_of.front(); });
+        std::map<int, int> number_of;
+        for (int rank = 0; rank < request.size; ++rank) {
+            const int label = one_site ? placement.host_of(rank) : site_of[static_cast<std::size_t>(rank)];
+            const int group = number_of.try_emplace(label, static_cast<int>(ranks_.size())).first->second;
+            if (group == count()) ranks_.emplace_back();
+            group_of_.push_back(group);
+            position_.push_back(static_cast<int>(ranks_[static_cast<std::size_t>(group)].size()));
+            ranks_[static_cast<std::size_t>(group)].push_back(rank);
+        }
+        std::map<int, std::vector<int>> beside;
+        for (const int rank : ranks_of(group_of(request.rank))) beside[placement.host_of(rank)].push_back(rank);
+        for (auto& [host, ranks] : beside) hosts_here_.push_back(std::move(ranks));
+    }
+
+    int count() const { return static_cast<int>(ranks_.size()); }
+    int group_of(int rank) const { return group_of_[static_cast<std::size_t>(rank)]; }
+    int position_of(int rank) const { return position_[static_cast<std::size_t>(rank)]; }
+    const std::vector<int>& ranks_of(int group) const { return ranks_[static_cast<std::size_t>(group)]; }
+    int size_of(int group) const { return static_cast<int>(ranks_of(group).size()); }
+    int member(int group, int index) const {
+        return ranks_of(group)[static_cast<std::size_t>(index % size_of(group))];
+    }
+    int largest() const {
+        return static_cast<int>(std::ranges::max(ranks_, {}, &std::vector<int>::size).size());
+    }
+    /// Of the own group, host by host.
+    const std::vector<std::vector<int>>& hosts_here() const { return hosts_here_; }
+
+  private:
+    std::vector<std::vector<int>> ranks_;
+    std::vector<int> group_of_, position_;
+    std::vector<std::vector<int>> hosts_here_;
+};
+
+/// One rank's part of a collective over groups. Regions named `bytes` are of all blocks, one behind another.
+class OverGroups {
+  public:
+    /// `in_output`: the message as a whole lies in the output, as far as a rank has it or gets it.
+    OverGroups(Dataflow& flow, const Request& request, Movement movement, const Blocks& blocks, int block_count,
+               bool in_output, std::size_t scratch_bytes)
+        : flow_(flow), request_(request), movement_(movement), groups_(request), blocks_(blocks),
+          block_count_(block_count), in_output_(in_output), scratch_end_bytes_(scratch_bytes),
+          here_(groups_.group_of(request.rank)) {}
+
+    void run() {
+        if (movement_.to == Held::in_blocks) run_to_blocks();
+        else run_from_whole();
+    }
+
+    std::size_t scratch_bytes() const { return scratch_end_bytes_; }
+
+  private:
+    /// Of a combination: what is here already, or comes from others, each with its part of the bytes.
+    struct Arrival {
+        int peer;
+        Region bytes;
+    };
+    struct Operand {
+        Region here{};
+        std::vector<Arrival> arrivals{};
+    };
+
+    bool is_here(int rank) const { return rank == request_.rank; }
+    Region block(int index) const { return blocks_.block(index); }
+    int cut_of(int group) const { return std::min(request_.parameters.spread, groups_.size_of(group)); }
+    Region part(int index, int group, int number) const {
+        const Region whole = block(index);
+        const Blocks parts(whole.length_bytes, cut_of(group), request_.unit_bytes);
+        return part_in(whole.buffer, parts.block(number), whole.offset_bytes);
+    }
+    /// Who deals with a part of a block in a group that has it cut.
+    int holder_of_part(int index, int group, int number) const {
+        return groups_.member(group, index * cut_of(group) + number);
+    }
+    /// Who has a block whole.
+    int holder(int index, int group) const {
+        if (movement_.from == Held::in_blocks || movement_.to == Held::in_blocks) return index;
+        return groups_.member(group, static_cast<int>(static_cast<long long>(index) * groups_.size_of(group) /
+                                                      block_count_));
+    }
+    bool comes_from(int index, int group) const {
+        switch (movement_.from) {
+            case Held::everywhere: return true;
+            case Held::in_blocks: return group == groups_.group_of(index);
+            case Held::at_root: return group == groups_.group_of(request_.root);
+        }
+        return false;
+    }
+    bool goes_to(int index, int group) const {
+        switch (movement_.to) {
+            case Held::everywhere: return true;
+            case Held::in_blocks: return group == groups_.group_of(index);
+            case Held::at_root: return group == groups_.group_of(request_.root);
+        }
+        return false;
+    }
+
+    // --- memory ----------------------------------------------------------------------------------
+
+    Region room(std::size_t bytes) {
+        const Region region{Buffer::scratch, scratch_end_bytes_, bytes};
+        scratch_end_bytes_ = aligned(region.end_bytes());
+        return region;
+    }
+    Region source(Region bytes) const {
+        if (in_output_ && movement_.from != Held::everywhere) return part_in(Buffer::output, bytes);
+        return part_in(Buffer::input, movement_.from == Held::in_blocks ? counted_from_own(bytes) : bytes);
+    }
+    bool wants(int rank) const { return movement_.to != Held::at_root || rank == request_.root; }
+    /// Where a result of these bytes belongs: in the output, if it is this rank's.
+    Region home(Region bytes) {
+        if (!wants(request_.rank)) return room(bytes.length_bytes);
+        if (movement_.to != Held::in_blocks) return part_in(Buffer::output, bytes);
+        if (!is_own(bytes)) return room(bytes.length_bytes);
+        return part_in(Buffer::output, in_output_ ? bytes : counted_from_own(bytes));
+    }
+    bool is_own(Region bytes) const {
+        const Region own = block(request_.rank);
+        return bytes.offset_bytes >= own.offset_bytes && bytes.end_bytes() <= own.end_bytes();
+    }
+    Region counted_from_own(Region bytes) const {
+        return {bytes.buffer, bytes.offset_bytes - block(request_.rank).offset_bytes, bytes.length_bytes};
+    }
+    static Region within(Region place, Region bytes, Region whole) {
+        return part_in(place.buffer, {place.buffer, bytes.offset_bytes - whole.offset_bytes, bytes.length_bytes},
+                       place.offset_bytes);
+    }
+
+    // --- messages --------------------------------------------------------------------------------
+
+    std::vector<Region> messages(int peer, Region region) const {
+        const bool crosses = groups_.group_of(peer) != here_;
+        const std::size_t most = crosses ? std::max(longest_message_bytes,
+                                                    region.length_bytes / most_messages_of_a_piece)
+                                         : longest_step_bytes;
+        return segments_of(region, most, request_.unit_bytes);
+    }
+    void send(int peer, Region region) {
+        for (const Region& each : messages(peer, region)) flow_.send(peer, each);
+    }
+    void receive(int peer, Region region) {
+        for (const Region& each : messages(peer, region)) flow_.receive(peer, each);
+    }
+
+    /// Puts an operand there, or combines it with what is there.
+    void receive_all(const Operand& operand, Region bytes, Region place) {
+        for (const Arrival& each : operand.arrivals) receive(each.peer, within(place, each.bytes, bytes));
+    }
+    /// operands[0] op operands[1] op ..., associated from the left. A single one that is here stays where it is.
+    Region combine(const std::vector<Operand>& operands, Region bytes, bool at_home) {
+        const bool begins_here = operands.front().arrivals.empty();
+        if (begins_here && operands.size() == 1) return operands.front().here;
+        const Region result = at_home ? home(bytes) : room(bytes.length_bytes);
+        receive_all(operands[begins_here ? 1 : 0], bytes, result);
+        if (begins_here) flow_.reduce_before(operands.front().here, result);
+        for (std::size_t i = begins_here ? 2 : 1; i < operands.size(); ++i) {
+            Region next = operands[i].here;
+            if (!operands[i].arrivals.empty()) receive_all(operands[i], bytes, next = room(bytes.length_bytes));
+            flow_.reduce(next, result);
+        }
+        return result;
+    }
+
+    // --- inside a group --------------------------------------------------------------------------
+
+    /// Brings these bytes to the rank of this group that sends them on; where they lie there.
+    Region collect(int index, Region bytes, int holder) {
+        if (movement_.combines) return collect_combined(index, bytes, holder);
+        if (movement_.from == Held::in_blocks || holder == request_.root)
+            return is_here(holder) ? source(bytes) : Region{};
+        if (is_here(request_.root)) send(holder, source(bytes));
+        if (!is_here(holder)) return {};
+        const Region place = home(bytes);
+        receive(request_.root, place);
+        return place;
+    }
+
+    /// One rank of a host, or the holder in its own.
+    static int speaker(const std::vector<int>& ranks, int index, int holder) {
+        const bool has_holder = std::ranges::find(ranks, holder) != ranks.end();
+        return has_holder ? holder : ranks[static_cast<std::size_t>(index) % ranks.size()];
+    }
+
+    Region collect_combined(int index, Region bytes, int holder) {
+        Region mine = source(bytes);
+        std::vector<Operand> of_hosts;
+        bool speaks = false;
+        for (const std::vector<int>& ranks : groups_.hosts_here()) {
+            const int speaking = speaker(ranks, index, holder);
+            of_hosts.push_back({.arrivals = {{speaking, bytes}}});
+            if (std::ranges::find(ranks, request_.rank) == ranks.end()) continue;
+            speaks = is_here(speaking);
+            if (!speaks) send(speaking, mine);
+            std::vector<Operand> of_ranks;
+            for (const int rank : ranks)
+                of_ranks.push_back(is_here(rank) ? Operand{.here = mine} : Operand{.arrivals = {{rank, bytes}}});
+            if (speaks) of_hosts.back() = {.here = combine(of_ranks, bytes, false)};
+        }
+        if (speaks && !is_here(holder)) send(holder, mine_of(of_hosts));
+        return is_here(holder) ? combine(of_hosts, bytes, false) : Region{};
+    }
+    static Region mine_of(const std::vector<Operand>& operands) {
+        return std::ranges::find_if(operands, [](const Operand& each) { return each.arrivals.empty(); })->here;
+    }
+
+    /// From the rank of this group that has the result to those that want it.
+    void spread(int index, Region bytes, int holder, Region result) {
+        if (is_here(holder) && wants(holder) && result != home(bytes)) flow_.copy(result, home(bytes));
+        if (movement_.to == Held::at_root) {
+            if (holder == request_.root) return;
+            if (is_here(holder)) send(request_.root, result);
+            if (is_here(request_.root)) receive(holder, home(bytes));
+            return;
+        }
+        const bool root_has_it = movement_.from == Held::at_root;
+        for (std::vector<int> ranks : groups_.hosts_here()) {
+            if (root_has_it && holder != request_.root) std::erase(ranks, request_.root);
+            if (ranks.empty()) continue;
+            const int speaking = speaker(ranks, index, holder);
+            if (is_here(holder) && speaking != holder) send(speaking, result);
+            if (is_here(speaking) && speaking != holder) receive(holder, home(bytes));
+            for (const int rank : ranks) {
+                if (rank == speaking) continue;
+                if (is_here(speaking)) send(rank, is_here(holder) ? result : home(bytes));
+                if (is_here(rank)) receive(speaking, home(bytes));
+            }
+        }
+    }
+
+    // --- between groups --------------------------------------------------------------------------
+
+    void run_from_whole() {
+        for (int index = 0; index < block_count_; ++index) {
+            if (comes_from(index, here_)) here_at_[{index, 0}] = collect(index, block(index), holder(index, here_));
+        }
+        for (int index = 0; index < block_count_; ++index) cross_in_parts(index);
+        for (int index = 0; index < block_count_; ++index) {
+            if (!goes_to(index, here_)) continue;
+            if (stays(index, here_)) {
+                spread(index, block(index), holder(index, here_), here_at_[{index, 0}]);
+                continue;
+            }
+            for (int number = 0; number < cut_of(here_); ++number)
+                spread(index, part(index, here_, number), holder_of_part(index, here_, number),
+                       results_[{index, number}]);
+        }
+    }
+    /// Within its own group a block of which nothing comes from others goes on whole.
+    bool stays(int index, int group) const { return !movement_.combines && comes_from(index, group); }
+
+    void cross_in_parts(int index) {
+        for (int to = 0; to < groups_.count(); ++to) {
+            if (!goes_to(index, to) || stays(index, to)) continue;
+            for (int number = 0; number < cut_of(to); ++number) {
+                const int receiver = holder_of_part(index, to, number);
+                const Region bytes = part(index, to, number);
+                std::vector<Operand> operands;
+                for (int from = 0; from < groups_.count(); ++from) {
+                    if (!comes_from(index, from)) continue;
+                    const int sender = holder(index, from);
+                    if (is_here(sender)) {
+                        const Region mine = within(here_at_[{index, 0}], bytes, block(index));
+                        is_here(receiver) ? operands.push_back({.here = mine}) : send(receiver, mine);
+                    } else {
+                        operands.push_back({.arrivals = {{sender, bytes}}});
+                    }
+                }
+                if (is_here(receiver)) results_[{index, number}] = combine(operands, bytes, true);
+            }
+        }
+    }
+
+    void run_to_blocks() {
+        for (int index = 0; index < block_count_; ++index) {
+            if (!comes_from(index, here_)) continue;
+            if (groups_.group_of(index) == here_) {
+                here_at_[{index, 0}] = collect(index, block(index), index);
+                continue;
+            }
+            for (int number = 0; number < cut_of(here_); ++number)
+                here_at_[{index, number}] =
+                    collect(index, part(index, here_, number), holder_of_part(index, here_, number));
+        }
+        for (int index = 0; index < block_count_; ++index) {
+            if (groups_.group_of(index) == here_ || !comes_from(index, here_)) continue;
+            for (int number = 0; number < cut_of(here_); ++number) {
+                if (is_here(holder_of_part(index, here_, number))) send(index, here_at_[{index, number}]);
+            }
+        }
+        take_own_block();
+    }
+
+    void take_own_block() {
+        const int own = request_.rank;
+        std::vector<Operand> operands;
+        for (int from = 0; from < groups_.count(); ++from) {
+            if (!comes_from(own, from)) continue;
+            operands.emplace_back();
+            if (from == here_) {
+                operands.back().here = here_at_[{own, 0}];
+                continue;
+            }
+            for (int number = 0; number < cut_of(from); ++number)
+                operands.back().arrivals.push_back({holder_of_part(own, from, number), part(own, from, number)});
+        }
+        const Region result = combine(operands, block(own), true);
+        if (const Region place = home(block(own)); result != place) flow_.copy(result, place);
+    }
+
+    Dataflow& flow_;
+    const Request& request_;
+    const Movement movement_;
+    const RankGroups groups_;
+    const Blocks blocks_;
+    const int block_count_;
+    const bool in_output_;
+    std::size_t scratch_end_bytes_;
+    const int here_;
+    std::map<std::pair<int, int>, Region> here_at_, results_;  ///< by block and part
+};
+
+constexpr Movement spread_out{Held::at_root, Held::everywhere, false};
+constexpr Movement scattered{Held::at_root, Held::in_blocks, false};
+constexpr Movement gathered{Held::in_blocks, Held::at_root, false};
+constexpr Movement gathered_by_all{Held::in_blocks, Held::everywhere, false};
+constexpr Movement reduced{Held::everywhere, Held::at_root, true};
+constexpr Movement reduced_by_all{Held::everywhere, Held::everywhere, true};
+constexpr Movement reduced_in_blocks{Held::everywhere, Held::in_blocks, true};
+
+/// A block for every rank of the largest group.
+Schedule once(const Request& request, Movement movement) {
+    const int count = RankGroups(request).largest();
+    Dataflow flow;
+    OverGroups(flow, request, movement, Blocks(request.length_bytes, count, request.unit_bytes), count,
+               movement.from == Held::at_root, 0)
+        .run();
+    return std::move(flow).take();
+}
+
+/// The blocks that the collective has.
+Schedule once_in_blocks(const Request& request, Movement movement) {
+    Dataflow flow;
+    OverGroups(flow, request, movement, blocks_of(request), request.size, false, 0).run();
+    return std::move(flow).take();
+}
+
+/// Of equal length for the ranks of all groups but the farthest ones, whose connections then carry their part once
+/// each way.
+Blocks owned_blocks(const Request& request) {
+    const std::vector<int>& site_of = given_tree(request).site_of;
+    const int sites = *std::ranges::max_element(site_of) + 1;
+    const int owning = std::max(sites - request.parameters.outer, 1);
+    const auto owners = std::ranges::count_if(site_of, [&](int site) { return site < owning; });
+    const Blocks shares(request.length_bytes, static_cast<int>(owners), request.unit_bytes);
+    std::vector<std::size_t> lengths;
+    int next = 0;
+    for (const int site : site_of)
+        lengths.push_back(site < owning ? shares.block(next++).length_bytes : 0);
+    return Blocks(lengths);
+}
+
+/// To a block for every rank, and from there: two crossings of smaller parts.
+Schedule twice(const Request& request, Movement first, Movement second) {
+    const Blocks blocks = owned_blocks(request);
+    Dataflow flow;
+    OverGroups to_blocks(flow, request, first, blocks, request.size, true, 0);
+    to_blocks.run();
+    OverGroups(flow, request, second, blocks, request.size, true, to_blocks.scratch_bytes()).run();
+    return std::move(flow).take();
+}
+
+/// Shorter messages are at the bound by other ways, and a part of them is not worth its message.
+constexpr std::size_t least_message_bytes = 8192, least_block_bytes = 2048;
+
+Algorithm row(Collective collective, std::string_view name, std::string_view summary, Schedule (*build)(const Request&),
+              InBlocks blocks = InBlocks::equal) {
+    return {.collective = collective,
+            .name = name,
+            .summary = summary,
+            .source = "after Traeff and Hunold 2019, arXiv:1910.13373; Bienz et al. 2022, arXiv:2206.03564",
+            .build = build, .spreads = {4, 1, 16}, .trees = {TreeKind::two_level},
+            .least_bytes = row_of(collective).in_blocks == InBlocks::none ? least_message_bytes : least_block_bytes,
+            .blocks = blocks};
+}
+
+}  // namespace
+
+namespace broadcast {
+
+Algorithm groups() {
+    return row(Collective::broadcast, "groups", "every pair of ranks of two sites carries a part, put together inside",
+               [](const Request& request) { return once(request, spread_out); });
+}
+
+}  // namespace broadcast
+
+namespace gather {
+
+Algorithm groups() {
+    return row(Collective::gather, "groups", "blocks go in parts to all ranks of the root's site, and from these to it",
+               [](const Request& request) { return once_in_blocks(request, gathered); });
+}
+
+}  // namespace gather
+
+namespace scatter {
+
+Algorithm groups() {
+    return row(Collective::scatter, "groups", "all ranks of the root's site send parts of each block",
+               [](const Request& request) { return once_in_blocks(request, scattered); });
+}
+
+}  // namespace scatter
+
+namespace allgather {
+
+Algorithm groups() {
+    return row(Collective::allgather, "groups", "blocks go in parts to all ranks of each site, put together inside",
+               [](const Request& request) { return once_in_blocks(request, gathered_by_all); }, InBlocks::uneven);
+}
+
+}  // namespace allgather
+
+namespace reduce {
+
+Algorithm groups() {
+    return row(Collective::reduce, "groups", "combined inside each site, by all its ranks sent to the root's site",
+               [](const Request& request) { return once(request, reduced); });
+}
+
+}  // namespace reduce
+
+namespace allreduce {
+
+Algorithm groups() {
+    return row(Collective::allreduce, "groups", "combined inside each site, exchanged by all pairs of ranks at once",
+               [](const Request& request) { return once(request, reduced_by_all); });
+}
+
+Algorithm groups_twice() {
+    Algorithm algorithm =
+        row(Collective::allreduce, "groups_twice", "a block is combined by each rank, then gathered by all sites",
+            [](const Request& request) { return twice(request, reduced_in_blocks, gathered_by_all); });
+    algorithm.most_outer = 1;
+    return algorithm;
+}
+
+}  // namespace allreduce
+
+namespace reduce_scatter_block {
+
+Algorithm groups() {
+    return row(Collective::reduce_scatter_block, "groups", "a part of each block is combined by each rank of a site",
+               [](const Request& request) { return once_in_blocks(request, reduced_in_blocks); }, InBlocks::uneven);
+}
+
+}  // namespace reduce_scatter_block
+
+}  // namespace mutirao
