@@ -11,7 +11,7 @@
 // - inside the group that data go to: whoever wants a piece gets it.
 //
 // Inside a group a piece goes by one rank of each host, another one for each block, so that it enters a host once.
-// RankGroups are the sites of Request::tree, or the hosts if all are one site.
+// Groups are the sites of Request::tree, or the hosts if all are one site.
 //
 // Cost, g groups of m ranks, message of n bytes in all, spread at least m: depth 1 between groups and up to 4 inside;
 // (g - 1) m messages between groups for each rank; an allreduce sends and receives (g - 1) n / m bytes a rank
@@ -135,22 +135,17 @@ class OverGroups {
         return groups_.member(group, static_cast<int>(static_cast<long long>(index) * groups_.size_of(group) /
                                                       block_count_));
     }
-    bool comes_from(int index, int group) const {
-        switch (movement_.from) {
+    /// Whether data that are held so are in that group.
+    bool is_in(Held held, int index, int group) const {
+        switch (held) {
             case Held::everywhere: return true;
             case Held::in_blocks: return group == groups_.group_of(index);
             case Held::at_root: return group == groups_.group_of(request_.root);
         }
         return false;
     }
-    bool goes_to(int index, int group) const {
-        switch (movement_.to) {
-            case Held::everywhere: return true;
-            case Held::in_blocks: return group == groups_.group_of(index);
-            case Held::at_root: return group == groups_.group_of(request_.root);
-        }
-        return false;
-    }
+    bool comes_from(int index, int group) const { return is_in(movement_.from, index, group); }
+    bool goes_to(int index, int group) const { return is_in(movement_.to, index, group); }
 
     // --- memory ----------------------------------------------------------------------------------
 
