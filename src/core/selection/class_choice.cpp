@@ -402,11 +402,20 @@ void ClassChoice::take_incumbent_samples() {
         const bool first = taken_ == (clocking.probe > 0 ? clocked_.probe_end() : 0);
         if (of_probe || first) continue;
         if (std::exchange(times_are_old_, false)) clock_anew();
-        times_.add(clocked_.sample(taken_));
+        if (times_.add(clocked_.sample(taken_))) reopen();
         saving_.add(clocked_.mean_us(taken_));
         sampled_at_ = calls_;
     }
     learn_from_times();
+}
+
+// What was measured against other times of the incumbent says nothing; each arm keeps the probes that it has had.
+void ClassChoice::reopen() {
+    told_settled_ = false;
+    for (Rival& each : rivals_) {
+        each.to_incumbent = each.settling = {};
+        each.closed = false;
+    }
 }
 
 // --- a probe's end -----------------------------------------------------------------------------------

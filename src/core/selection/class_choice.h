@@ -162,6 +162,7 @@ class ClassChoice {
 
     void begin(std::uint32_t id, const Clocking& clocking, int rival_on_probe);
     void take_incumbent_samples();
+    void reopen();
     std::optional<Verdict> verdict() const;
     double sooner_us() const;
     bool judge_probe();

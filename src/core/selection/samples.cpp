@@ -37,7 +37,7 @@ constexpr double scatter_of_few = 0.05, scatter_of_some = 0.02, scatter_of_many 
 constexpr std::size_t least_to_compare = 3;
 /// So many of a series in a row that differ by so much from those before may be the first ones of another time, or
 /// are known to be.
-constexpr std::size_t first_of_a_shift = 2, whole_shift = 8, least_before_a_shift = 4;
+constexpr std::size_t first_of_a_shift = 2, whole_shift = 5, least_before_a_shift = 4;
 constexpr double shift_ratio = 1.25;
 
 double variance_of_ratio(double scatter, std::size_t samples, std::size_t others) {
@@ -72,10 +72,12 @@ double scatter_of(const std::vector<double>& samples) {
     return normal_deviation_ratio * median_of(std::move(distances));
 }
 
-void SampleSeries::add(const Sample& sample) {
+bool SampleSeries::add(const Sample& sample) {
     push(times_us, sample.time_us);
     if (sample.lap_us > 0) push(laps_us, sample.lap_us);
-    if (newest_differ(whole_shift)) *this = {{times_us.end() - whole_shift, times_us.end()}, {}};
+    const bool shifted = newest_differ(whole_shift);
+    if (shifted) *this = {{times_us.end() - whole_shift, times_us.end()}, {}};
+    return shifted;
 }
 
 // From nearly all before them, all in one direction.

@@ -43,7 +43,8 @@ struct SampleSeries {
 
     std::vector<double> times_us, laps_us;
 
-    void add(const Sample& sample);
+    /// True: by this one a shift is whole.
+    bool add(const Sample& sample);
     std::size_t size() const { return times_us.size(); }
     double time_us() const;
     /// The newest differ from those before them.
