@@ -513,6 +513,17 @@ TEST_F(DeciderTest, WhatNativeTookInAnotherTimeIsNoControl) {
     EXPECT_EQ(program.ran().back(), "tree:kind=mst");
 }
 
+// The probe comes before the first calls of the new time are known. Seen to fail where its arm stayed closed.
+TEST_F(DeciderTest, WhatLostAgainstTimesOfBeforeIsTriedAgain) {
+    program.add(broadcasts, [](const Arm& run, std::uint64_t number) {
+        return run.candidate.native() ? (number < 9 ? 560'000.0 : 830'000.0) : 710'000.0;
+    });
+    calls(broadcasts, 10);
+    decider.on_outlook(broadcasts, tree_at_the_bound());
+    calls(broadcasts, 150);
+    EXPECT_EQ(program.ran().back(), "tree:kind=mst");
+}
+
 // A stream of broadcasts that nothing makes faster: that calls take less than the bound is no reason to change.
 TEST_F(DeciderTest, WhereCallsOverlapOneThatBringsNothingIsProbedOnce) {
     program.add(broadcasts, takes({{"native", 210'000}, {"tree:kind=mst", 260'000}}));
