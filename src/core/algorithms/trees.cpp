@@ -72,12 +72,8 @@ TreePlace place_in(const Tree& tree, int of_rank) {
     return {tree.parent[rank], {children.begin(), children.end()}};
 }
 
-TreePlace place_in_given_tree(const Request& request) {
-    return place_in(given_tree(request), request.rank);
-}
-
 TreePlace place_below_root(const Request& request) {
-    TreePlace place = place_in_given_tree(request);
+    TreePlace place = place_in(given_tree(request), request.rank);
     if (request.tree->root != request.root) {
         broken_invariant("tree does not fit (its root, root)", request.tree->root, request.root);
     }

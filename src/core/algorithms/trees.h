@@ -36,10 +36,7 @@ const Tree& given_tree(const Request& request);
 
 TreePlace place_in(const Tree& tree, int rank);
 
-/// This rank's place in it.
-TreePlace place_in_given_tree(const Request& request);
-
-/// The same where the tree must hang from Request::root too.
+/// This rank's place in Request::tree, which must hang from Request::root.
 TreePlace place_below_root(const Request& request);
 
 /// Where the trees are from that are made from the measured network: the minimum spanning tree that the hosts

@@ -501,28 +501,26 @@ TEST_P(DeciderAtAPaceTest, CallsThatCatchUpAreNoReasonToGoBack) {
 // The root goes on before its message has arrived everywhere, or it does not.
 INSTANTIATE_TEST_SUITE_P(Paces, DeciderAtAPaceTest, ::testing::Values(500'000, 210'000));
 
-// The first calls took less, as nobody waited in them for what the program does now. Seen to fail where those were
-// controls.
-TEST_F(DeciderTest, WhatNativeTookInAnotherTimeIsNoControl) {
-    program.add(broadcasts, [](const Arm& run, std::uint64_t number) {
-        return run.candidate.native() ? (number < 12 ? 526'000.0 : 836'000.0) : 710'000.0;
-    });
-    calls(broadcasts, 16);
-    decider.on_outlook(broadcasts, tree_at_the_bound());
-    calls(broadcasts, 40);
-    EXPECT_EQ(program.ran().back(), "tree:kind=mst");
-}
+// The first calls took less, as nobody waited in them for what the program does now: they are no controls. The outlook
+// comes when some calls of the new time are known, or none, so that a probe loses and is made again.
+struct FirstTimes {
+    std::uint64_t calls;
+    int before_outlook;
+};
+class DeciderAfterOtherTimesTest : public DeciderTest, public ::testing::WithParamInterface<FirstTimes> {};
 
-// The probe comes before the first calls of the new time are known. Seen to fail where its arm stayed closed.
-TEST_F(DeciderTest, WhatLostAgainstTimesOfBeforeIsTriedAgain) {
+TEST_P(DeciderAfterOtherTimesTest, WhatNativeTookThenIsHeldAgainstNothing) {
     program.add(broadcasts, [](const Arm& run, std::uint64_t number) {
-        return run.candidate.native() ? (number < 9 ? 560'000.0 : 830'000.0) : 710'000.0;
+        return run.candidate.native() ? (number < GetParam().calls ? 560'000.0 : 830'000.0) : 710'000.0;
     });
-    calls(broadcasts, 10);
+    calls(broadcasts, GetParam().before_outlook);
     decider.on_outlook(broadcasts, tree_at_the_bound());
     calls(broadcasts, 150);
     EXPECT_EQ(program.ran().back(), "tree:kind=mst");
 }
+
+INSTANTIATE_TEST_SUITE_P(Times, DeciderAfterOtherTimesTest,
+                         ::testing::Values(FirstTimes{13, 16}, FirstTimes{9, 10}));
 
 // A stream of broadcasts that nothing makes faster: that calls take less than the bound is no reason to change.
 TEST_F(DeciderTest, WhereCallsOverlapOneThatBringsNothingIsProbedOnce) {

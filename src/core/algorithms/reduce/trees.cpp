@@ -126,8 +126,10 @@ Algorithm in_order_binary() {
 //
 // Cost, p ranks: p - 1 messages per segment, depth and load as the tree has them. It must hang from the root, and
 // the operator commute: ranks below a child may be any.
-static Schedule tree(const Request& request) {
-    return up(request, mirrored(place_in_given_tree(request)));
+static Schedule over_trees(const Request& request) {
+    Dataflow flow;
+    pass_up_shares(request, whole_message(flow, request, request.rank == request.root));
+    return std::move(flow).take();
 }
 
 Algorithm tree() {
@@ -135,24 +137,18 @@ Algorithm tree() {
             .name = "tree",
             .summary = "up a tree made from the measured network",
             .source = tree_sources,
-            .build = tree, .segmented = true, .trees = measured_trees()};
+            .build = over_trees, .segmented = true, .trees = measured_trees()};
 }
 
 // broadcast/packed_trees in time's reverse.
 //
 // Cost, p ranks, k trees, n bytes: k (p - 1) messages of n / k bytes. The operator must commute.
-static Schedule packed_trees(const Request& request) {
-    Dataflow flow;
-    pass_up_shares(request, whole_message(flow, request, request.rank == request.root));
-    return std::move(flow).take();
-}
-
 Algorithm packed_trees() {
     return {.collective = Collective::reduce,
             .name = "packed_trees",
             .summary = "a share up each of many trees that leave each other room on the links",
             .source = packed_tree_sources,
-            .build = packed_trees, .segmented = true, .segments_of_blocks = true, .trees = {TreeKind::packed},
+            .build = over_trees, .segmented = true, .segments_of_blocks = true, .trees = {TreeKind::packed},
             .least_bytes = least_bytes_of_packed_trees};
 }
 
