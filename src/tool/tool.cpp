@@ -75,7 +75,8 @@ void write_algorithm(JsonWriter& json, const Algorithm& algorithm) {
     for (int radix : algorithm.radices) json.value(radix);
     json.end_array().key("spreads").begin_array();
     for (int spread : algorithm.spreads) json.value(spread);
-    json.end_array().key("candidates").begin_array();
+    json.end_array().member("most_outer", algorithm.most_outer);
+    json.key("candidates").begin_array();
     for (const Candidate& each : candidates_in_one_piece(algorithm.collective)) {
         if (each.algorithm == &algorithm) json.value(to_string(each));
     }

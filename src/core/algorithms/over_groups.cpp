@@ -305,21 +305,24 @@ class OverGroups {
             if (!goes_to(index, to) || stays(index, to)) continue;
             for (int number = 0; number < cut_of(to); ++number) {
                 const int receiver = holder_of_part(index, to, number);
-                const Region bytes = part(index, to, number);
-                std::vector<Operand> operands;
-                for (int from = 0; from < groups_.count(); ++from) {
-                    if (!comes_from(index, from)) continue;
-                    const int sender = holder(index, from);
-                    if (is_here(sender)) {
-                        const Region mine = within(here_at_[{index, 0}], bytes, block(index));
-                        is_here(receiver) ? operands.push_back({.here = mine}) : send(receiver, mine);
-                    } else {
-                        operands.push_back({.arrivals = {{sender, bytes}}});
-                    }
+                if (is_here(receiver)) {
+                    const Region bytes = part(index, to, number);
+                    results_[{index, number}] = combine(operands_of(index, bytes), bytes, true);
+                } else if (comes_from(index, here_) && is_here(holder(index, here_))) {
+                    send(receiver, within(here_at_[{index, 0}], part(index, to, number), block(index)));
                 }
-                if (is_here(receiver)) results_[{index, number}] = combine(operands, bytes, true);
             }
         }
+    }
+    std::vector<Operand> operands_of(int index, Region bytes) {
+        std::vector<Operand> operands;
+        for (int from = 0; from < groups_.count(); ++from) {
+            if (!comes_from(index, from)) continue;
+            const int sender = holder(index, from);
+            if (is_here(sender)) operands.push_back({.here = within(here_at_[{index, 0}], bytes, block(index))});
+            else operands.push_back({.arrivals = {{sender, bytes}}});
+        }
+        return operands;
     }
 
     void run_to_blocks() {

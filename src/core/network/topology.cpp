@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "core/network/tree.h"
@@ -111,18 +113,47 @@ std::vector<Merge> merges_of(const Network& network) {
     return merges;
 }
 
+/// Sites are farther from each other, compared with what lies inside them.
+constexpr double least_gap = 4.0;
+
+/// Latencies that cross a limit by less change nothing.
+constexpr double doubt = 1.25;
+
+/// Beyond the first so many merges; 1 where all are inside sites.
+double gap_beyond(const std::vector<Merge>& merges, std::size_t inside) {
+    return inside == 0 || inside >= merges.size() ? 1 : merges[inside].distance_us / merges[inside - 1].distance_us;
+}
+
+bool separates(const std::vector<Merge>& merges, std::size_t inside, double margin) {
+    return gap_beyond(merges, inside) * margin >= least_gap && merges[inside - 1].distance_us <= local_us * margin;
+}
+
 /// How many of the merges are inside sites.
-std::size_t widest_gap(const std::vector<Merge>& merges, double least_ratio) {
-    std::size_t inside = merges.size();
-    double widest = 0;
-    for (std::size_t i = 0; i + 1 < merges.size(); ++i) {
-        const double ratio = merges[i + 1].distance_us / merges[i].distance_us;
-        if (ratio >= least_ratio && ratio > widest && merges[i].distance_us <= local_us) {
-            widest = ratio;
-            inside = i + 1;
-        }
+std::size_t widest_gap(const std::vector<Merge>& merges) {
+    std::size_t widest = merges.size();
+    for (std::size_t inside = 1; inside < merges.size(); ++inside) {
+        if (separates(merges, inside, 1) && gap_beyond(merges, inside) > gap_beyond(merges, widest)) widest = inside;
     }
-    return inside;
+    return widest;
+}
+
+/// The same of sites that are known; nothing if the shortest merges do not make them.
+std::optional<std::size_t> merges_inside(const std::vector<Merge>& merges, const std::vector<int>& site_of) {
+    const auto site = [&](int host) { return site_of[static_cast<std::size_t>(host)]; };
+    const auto crosses = [&](const Merge& each) { return site(each.a) != site(each.b); };
+    const auto first_between = std::ranges::find_if(merges, crosses);
+    const auto inside = static_cast<std::size_t>(first_between - merges.begin());
+    const std::size_t site_count = std::set(site_of.begin(), site_of.end()).size();
+    const bool whole = site_of.size() - inside == site_count && std::all_of(first_between, merges.end(), crosses);
+    return whole ? std::optional(inside) : std::nullopt;
+}
+
+bool may_stay(const std::vector<Merge>& merges, std::size_t inside) {
+    const std::size_t widest = widest_gap(merges);
+    if (widest == inside) return true;
+    if (inside == merges.size()) return !separates(merges, widest, 1 / doubt);
+    return separates(merges, inside, doubt) &&
+           gap_beyond(merges, widest) <= doubt * gap_beyond(merges, inside);
 }
 
 int site_root(std::vector<int>& above, int host) {
@@ -136,11 +167,14 @@ int site_root(std::vector<int>& above, int host) {
 
 }  // namespace
 
-std::vector<int> discover_sites(const Network& network, double least_ratio) {
+std::vector<int> discover_sites(const Network& network, const std::vector<int>& before) {
     const int host_count = network.host_count();
     if (host_count == 0) return {};
     const std::vector<Merge> merges = merges_of(network);
-    const std::size_t inside = widest_gap(merges, least_ratio);
+    const bool of_these = before.size() == static_cast<std::size_t>(host_count);
+    const auto known = of_these ? merges_inside(merges, before) : std::nullopt;
+    if (known && may_stay(merges, *known)) return before;
+    const std::size_t inside = widest_gap(merges);
 
     std::vector<int> above(static_cast<std::size_t>(host_count));
     for (int host = 0; host < host_count; ++host) above[static_cast<std::size_t>(host)] = host;

@@ -122,6 +122,42 @@ TEST(DiscoverSites, KeepsHostsApartThatNothingConnects) {
     EXPECT_EQ(discover_sites(network), expected);
 }
 
+/// Two pairs of hosts, so far apart and so far inside.
+Network two_pairs(double inside_us, double between_us) {
+    Network network(4);
+    for (int a = 0; a < 4; ++a) {
+        for (int b = 0; b < a; ++b) network.set_both(a, b, {.latency_us = a / 2 == b / 2 ? inside_us : between_us});
+    }
+    return network;
+}
+
+TEST(DiscoverSites, KeepsWhatIsKnownUntilLatenciesSpeakAgainstItByAQuarter) {
+    const std::vector<int> apart = {0, 0, 1, 1}, together = {0, 0, 0, 0};
+    for (const double ratio : {3.3, 3.9, 4.1, 4.9}) {  // alone these say either
+        const Network network = two_pairs(500, ratio * 500);
+        EXPECT_EQ(discover_sites(network, apart), apart) << ratio;
+        EXPECT_EQ(discover_sites(network, together), together) << ratio;
+        EXPECT_EQ(discover_sites(network), ratio < 4 ? together : apart) << ratio;
+    }
+    EXPECT_EQ(discover_sites(two_pairs(500, 3.1 * 500), apart), together);
+    EXPECT_EQ(discover_sites(two_pairs(500, 5.1 * 500), together), apart);
+    EXPECT_EQ(discover_sites(two_pairs(2400, 50'000), apart), apart) << "hardly farther than one local network";
+    EXPECT_EQ(discover_sites(two_pairs(2600, 50'000), apart), together);
+}
+
+// Catches sites that are kept although a host has moved to another one, or although others are far clearer.
+TEST(DiscoverSites, KeepsNothingThatTheNetworkNoLongerIs) {
+    Network moved = two_pairs(500, 5000);
+    for (const int other : {0, 1}) moved.set_both(2, other, {.latency_us = 500});
+    moved.set_both(2, 3, {.latency_us = 5000});
+    EXPECT_EQ(discover_sites(moved, {0, 0, 1, 1}), (std::vector<int>{0, 0, 0, 1}));
+    Network split = two_pairs(500, 2500);
+    split.set_both(0, 1, {.latency_us = 20});
+    split.set_both(2, 3, {.latency_us = 20});
+    EXPECT_EQ(discover_sites(split, {0, 0, 0, 0}), (std::vector<int>{0, 0, 1, 1}));
+    EXPECT_EQ(discover_sites(split, {0, 0, 1}), (std::vector<int>{0, 0, 1, 1})) << "of other hosts";
+}
+
 constexpr double without_limit = std::numeric_limits<double>::infinity();
 
 /// Two hosts in each of three sites; what lies between sites is as fast as the slower of their uplinks.

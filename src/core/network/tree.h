@@ -112,7 +112,8 @@ Tree two_level_tree(const std::vector<int>& site_of, int root);
 /// successive merge latencies that begins within a local network's latencies, if that gap is at
 /// least `least_ratio`; otherwise one site.
 /// Returns a label per host, numbered from 0 in order of first appearance.
-std::vector<int> discover_sites(const Network& network, double least_ratio = 4.0);
+/// `before`: what was found for these hosts earlier stays unless latencies speak against it by a quarter.
+std::vector<int> discover_sites(const Network& network, const std::vector<int>& before = {});
 
 // In what order a parent serves its children, once for all kinds of trees.
 

@@ -502,15 +502,18 @@ TEST_P(DeciderAtAPaceTest, CallsThatCatchUpAreNoReasonToGoBack) {
 INSTANTIATE_TEST_SUITE_P(Paces, DeciderAtAPaceTest, ::testing::Values(500'000, 210'000));
 
 // The first calls took less, as nobody waited in them for what the program does now: they are no controls. The outlook
-// comes when some calls of the new time are known, or none, so that a probe loses and is made again.
+// comes when some calls of the new time are known, one of which was disturbed, or none, so that a probe loses and is
+// made again.
 struct FirstTimes {
     std::uint64_t calls;
     int before_outlook;
+    std::uint64_t disturbed_call = 0;
 };
 class DeciderAfterOtherTimesTest : public DeciderTest, public ::testing::WithParamInterface<FirstTimes> {};
 
 TEST_P(DeciderAfterOtherTimesTest, WhatNativeTookThenIsHeldAgainstNothing) {
     program.add(broadcasts, [](const Arm& run, std::uint64_t number) {
+        if (number == GetParam().disturbed_call) return 661'000.0;
         return run.candidate.native() ? (number < GetParam().calls ? 560'000.0 : 830'000.0) : 710'000.0;
     });
     calls(broadcasts, GetParam().before_outlook);
@@ -520,7 +523,7 @@ TEST_P(DeciderAfterOtherTimesTest, WhatNativeTookThenIsHeldAgainstNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Times, DeciderAfterOtherTimesTest,
-                         ::testing::Values(FirstTimes{13, 16}, FirstTimes{9, 10}));
+                         ::testing::Values(FirstTimes{13, 16}, FirstTimes{9, 10}, FirstTimes{9, 16, 11}));
 
 // A stream of broadcasts that nothing makes faster: that calls take less than the bound is no reason to change.
 TEST_F(DeciderTest, WhereCallsOverlapOneThatBringsNothingIsProbedOnce) {

@@ -84,9 +84,8 @@ std::optional<double> completion(const std::optional<Prediction>& prediction) {
     return prediction->completion_us;
 }
 
-std::optional<Ruling> ruled(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
-                            std::optional<int> known_tree_root = {}) {
-    return ruling_for(candidate, shape, network.topology(), network.placement(), known_tree_root);
+std::optional<Ruling> ruled(const Candidate& candidate, const CallShape& shape, const RankNetwork& network) {
+    return ruling_for(candidate, shape, network.topology(), network.placement());
 }
 
 Estimate as_it_is(std::optional<Ruling> ruling, const CallShape& shape, const RankNetwork& network,
@@ -193,8 +192,12 @@ std::optional<double> predict_candidate(const Candidate& candidate, const CallSh
 }
 
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
-                  std::optional<int> known_tree_root) {
-    return estimate_ruled(candidate, ruled(candidate, shape, network, known_tree_root), shape, network);
+                  TreesOfCall& trees) {
+    return estimate_ruled(candidate, ruling_for(candidate, shape, network.placement(), trees), shape, network);
+}
+
+Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network) {
+    return estimate_ruled(candidate, ruled(candidate, shape, network), shape, network);
 }
 
 Estimate estimate(const Arm& arm, const CallShape& shape, const RankNetwork& network) {

@@ -23,9 +23,10 @@ struct Estimate {
 /// As predict_candidate, but of a long pipeline only the beginning is walked. From then on every
 /// rank receives at a steady pace, each at its own, so its last segment's time is extrapolated and
 /// the last rank counts. A rank whose pace is set far upstream may not show it yet: a slight
-/// error, to the candidate's favour. `known_tree_root`: as ruling_for takes it.
+/// error, to the candidate's favour.
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
-                  std::optional<int> known_tree_root = {});
+                  TreesOfCall& trees);
+Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network);
 
 /// The same of an arm with the tree that it has.
 Estimate estimate(const Arm& arm, const CallShape& shape, const RankNetwork& network);

@@ -38,17 +38,30 @@ int tree_root(const CallShape& shape, const Topology& topology, const Placement&
     return best;
 }
 
+TreesOfCall::TreesOfCall(const CallShape& shape, const Topology& topology, const Placement& placement)
+    : topology_(topology), root_host_(tree_root(shape, topology, placement)), length_bytes_(shape.length_bytes) {}
+
+const std::optional<Tree>& TreesOfCall::of(TreeKind kind) {
+    const auto [place, is_new] = made_.try_emplace(kind);
+    if (is_new) place->second = make_tree(topology_, kind, root_host_, length_bytes_);
+    return place->second;
+}
+
 std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& shape,
-                                 const Topology& topology, const Placement& placement,
-                                 std::optional<int> known_tree_root) {
+                                 const Placement& placement, TreesOfCall& trees) {
     const int participants = candidate.algorithm->level == Level::hosts ? placement.host_count()
                                                                         : placement.rank_count();
     if (!allows(*candidate.algorithm, shape.op.commutes, participants)) return std::nullopt;
     Ruling ruling{class_of(shape), candidate, std::nullopt};
     if (!candidate.algorithm->needs_tree()) return ruling;
-    const int root = known_tree_root ? *known_tree_root : tree_root(shape, topology, placement);
-    ruling.tree = make_tree(topology, candidate.parameters.tree, root, shape.length_bytes);
+    ruling.tree = trees.of(candidate.parameters.tree);
     return ruling.tree ? std::optional(std::move(ruling)) : std::nullopt;
+}
+
+std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& shape,
+                                 const Topology& topology, const Placement& placement) {
+    TreesOfCall trees(shape, topology, placement);
+    return ruling_for(candidate, shape, placement, trees);
 }
 
 std::optional<Schedule> build_schedule(const Ruling& ruling, const CallShape& shape,

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -106,11 +107,28 @@ struct TimeReport {
 /// others are reached soonest, of a limited number that are looked at.
 int tree_root(const CallShape& shape, const Topology& topology, const Placement& placement);
 
+/// The trees that candidates for one call may take, each made when it is first asked for. Outlived by the topology.
+class TreesOfCall {
+  public:
+    TreesOfCall(const CallShape& shape, const Topology& topology, const Placement& placement);
+
+    /// Nothing where it cannot be had.
+    const std::optional<Tree>& of(TreeKind kind);
+
+  private:
+    const Topology& topology_;
+    const int root_host_;
+    const std::size_t length_bytes_;
+    std::map<TreeKind, std::optional<Tree>> made_;
+};
+
 /// A candidate as it would be ruled; nothing where its tree cannot be had, or where it is not for so many
-/// ranks or such an operator. `known_tree_root`: of those calls, if that has been found out already.
+/// ranks or such an operator.
 std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& shape,
-                                 const Topology& topology, const Placement& placement,
-                                 std::optional<int> known_tree_root = {});
+                                 const Placement& placement, TreesOfCall& trees);
+/// The same where that is asked once.
+std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& shape,
+                                 const Topology& topology, const Placement& placement);
 
 /// One rank's schedule, in time for its own steps whatever the number of ranks and hosts; nothing
 /// for what the MPI library runs.

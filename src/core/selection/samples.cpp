@@ -35,9 +35,9 @@ double median_of_sorted(const std::vector<double>& sorted) {
 constexpr std::size_t few_samples = 4, some_samples = 8;
 constexpr double scatter_of_few = 0.05, scatter_of_some = 0.02, scatter_of_many = 0.01;
 constexpr std::size_t least_to_compare = 3;
-/// So many of a series in a row that differ by so much from those before may be the first ones of another time, or
-/// are known to be.
-constexpr std::size_t first_of_a_shift = 2, whole_shift = 5, least_before_a_shift = 4;
+/// The newest ones of a series, all but one of which differ by so much from those before, may be the first ones of
+/// another time, or are known to be.
+constexpr std::size_t first_of_a_shift = 3, whole_shift = 5, least_before_a_shift = 4;
 constexpr double shift_ratio = 1.25;
 
 double variance_of_ratio(double scatter, std::size_t samples, std::size_t others) {
@@ -88,8 +88,9 @@ bool SampleSeries::newest_differ(std::size_t count) const {
     std::sort(before.begin(), before.end());
     const double low_us = before[1] / shift_ratio, high_us = before[before.size() - 2] * shift_ratio;
     const auto newest = std::span(times_us).last(count);
-    return std::ranges::all_of(newest, [&](double time_us) { return time_us > high_us; }) ||
-           std::ranges::all_of(newest, [&](double time_us) { return time_us < low_us; });
+    const auto longer = std::ranges::count_if(newest, [&](double time_us) { return time_us > high_us; });
+    const auto shorter = std::ranges::count_if(newest, [&](double time_us) { return time_us < low_us; });
+    return static_cast<std::size_t>(std::max(longer, shorter)) + 1 >= count;
 }
 
 bool SampleSeries::shifts() const { return newest_differ(first_of_a_shift); }

@@ -51,7 +51,7 @@ struct SampleSeries {
     bool shifts() const;
 
   private:
-    bool newest_differ(std::size_t count) const;
+    bool newest_differ(std::size_t count) const;  ///< but one of them may not
 };
 
 /// A ratio of two times, as far as it is known.

@@ -234,7 +234,7 @@ class Deciding {
     const std::shared_ptr<const RankNetwork> network_;
     const std::optional<Decision> present_;
     CallShape host_shape_;    ///< the call among one participant per host
-    const int tree_root_host_;  ///< found once: for a call without a root that takes many walks
+    TreesOfCall trees_;       ///< over the hosts, so for both calls
     const RankNetwork hosts_;
     const bool composed_;     ///< candidates run between the hosts, and others inside
     std::vector<Evaluated> evaluated_;
@@ -246,7 +246,7 @@ class Deciding {
 
 Deciding::Deciding(const CallShape& shape, std::shared_ptr<const RankNetwork> network, std::optional<Decision> present)
     : shape_(known_to_all(shape)), network_(std::move(network)), present_(std::move(present)), host_shape_(shape_),
-      tree_root_host_(tree_root(shape, network_->topology(), network_->placement())), hosts_(network_->of_hosts()),
+      trees_(shape_, network_->topology(), network_->placement()), hosts_(network_->of_hosts()),
       composed_(network_->host_count() > 1 && consists_of_levels(shape.collective)) {
     host_shape_.root = network_->placement().host_of(shape.root);
 }
@@ -262,7 +262,7 @@ Decision Deciding::decide() {
         decision_.chosen = native_candidate(shape_.collective);
         decision_.reason = std::move(why);
     }
-    decision_.tree = make_tree(topology, decision_.chosen.parameters.tree, tree_root_host_, shape_.length_bytes);
+    decision_.tree = trees_.of(decision_.chosen.parameters.tree);
     // Blocks of lengths that nobody knows may take less than those of the nominal length can.
     const bool has_bound = row_of(shape_.collective).in_blocks != InBlocks::own;
     const auto bounds = has_bound ? measured_lower_bounds(shape_, *network_) : std::nullopt;
@@ -368,7 +368,7 @@ Estimate Deciding::counted(const Estimate& estimate) {
 
 void Deciding::predict_between_hosts(const Candidate& candidate) {
     ++predictions_;
-    const Estimate between = counted(estimate(candidate, host_shape_, hosts_, tree_root_host_));
+    const Estimate between = counted(estimate(candidate, host_shape_, hosts_, trees_));
     const bool in_full = !has_several_ranks_on_a_host();
     const auto inside = in_full ? std::optional(0.0) : inside_us(candidate);
     if (!between.time_us || !inside) return;
@@ -377,7 +377,7 @@ void Deciding::predict_between_hosts(const Candidate& candidate) {
 
 void Deciding::predict_in_full(const Candidate& candidate) {
     ++predictions_;
-    const Estimate full = counted(estimate(candidate, shape_, *network_, tree_root_host_));
+    const Estimate full = counted(estimate(candidate, shape_, *network_, trees_));
     std::erase_if(evaluated_, [&](const Evaluated& each) { return each.candidate == candidate; });
     if (full.time_us) evaluated_.push_back({candidate, *full.time_us, true});
 }

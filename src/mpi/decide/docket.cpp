@@ -527,7 +527,8 @@ Ruling Docket::decide_now(const CallShape& shape, std::uint64_t call) {
 std::vector<Ruling> Docket::use(Topology topology, std::uint64_t call) {
     const std::lock_guard work_lock(work_mutex_);
     call_ = call;
-    complete_network(topology, subject_.settings, subject_.sockets);
+    complete_network(topology, subject_.settings, subject_.sockets,
+                     network_ ? network_->topology().site_of : std::vector<int>{});
     take_network(std::make_shared<const Topology>(std::move(topology)), {});
     std::vector<Ruling> rulings;
     for (auto& [shapes, each] : cases_) {

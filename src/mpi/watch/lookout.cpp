@@ -154,12 +154,13 @@ MemoryCosts memory_costs_of(const NetworkView& view, int host) {
     return costs;
 }
 
-void complete_network(Topology& topology, const Settings& settings, const SocketLimits& sockets) {
+void complete_network(Topology& topology, const Settings& settings, const SocketLimits& sockets,
+                      const std::vector<int>& sites_before) {
     for (int host = 0; host < topology.network.host_count(); ++host) {
         topology.network.set_host(host, assumed_costs);
     }
     topology.network.transport = transport_of(settings, sockets);
-    topology.site_of = discover_sites(topology.network);
+    topology.site_of = discover_sites(topology.network, sites_before);
     topology.network.uplinks = uplinks_of(topology.network, topology.site_of);
 }
 
@@ -182,13 +183,15 @@ std::optional<Sighting> Lookout::newer_than(std::uint64_t seen, const std::vecto
 
 Sighting Lookout::look(const NetworkView& view, const std::vector<int>& hosts) {
     Sighting sighting{view.changes, nullptr, false, memory_costs_of(view, here_)};
+    std::vector<int> site_of = latest_[hosts].site_of;
     if (std::optional<Topology> topology = topology_of(view, hosts, here_)) {
-        complete_network(*topology, settings_, sockets_);
+        complete_network(*topology, settings_, sockets_, site_of);
+        site_of = topology->site_of;
         // What was never measured may yet be; what its agents have given up will not be.
         sighting.all_known = view.unknown_links == 0 || all_known(*topology);
         sighting.topology = std::make_shared<const Topology>(std::move(*topology));
     }
-    latest_[hosts] = {sighting.changes, sighting.topology, sighting.all_known, sighting.memory};
+    latest_[hosts] = {sighting.changes, sighting.topology, sighting.all_known, sighting.memory, std::move(site_of)};
     return sighting;
 }
 

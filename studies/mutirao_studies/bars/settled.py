@@ -1,5 +1,5 @@
-"""Short calls between sites once they have settled, against the physical bound; the library has 40 calls of each for
-that, as it comes."""
+"""Calls between sites once they have settled, against the physical bound; the library has 40 calls of each for that,
+as it comes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,6 +37,11 @@ SMALL = (Call("barrier", 0, 1.05), Call("allreduce", 8, 1.05), Call("allreduce",
 # From rank 0, which decides for all, of a program whose ranks look for messages between calls.
 DECIDERS = (Call("broadcast", 24, 1.03), Call("allreduce", 4096, 1.10))
 _POLLING = {"pause_ms": 500, "poll_us": 500, "repeat": 12}
+# Windows have closed in the pause. 43,690 B is a block of 1 MiB over 24 ranks.
+LONG = (Call("allgather", 43_690, 1.10), Call("gather", 43_690, 1.15, (12,)), Call("scatter", 43_690, 1.15, (12,)),
+        Call("reduce_scatter_block", 43_690, 1.15), Call("allreduce", 1 << 20, 2.3),
+        Call("broadcast", 1 << 20, 1.5, (12,)), Call("reduce", 1 << 20, 1.5, (12,)))
+_PAUSED = {"pause_ms": 1500, "poll_us": 500, "repeat": 5}
 
 
 def bars(_commit_hash: str) -> list[Bar]:
@@ -45,6 +50,8 @@ def bars(_commit_hash: str) -> list[Bar]:
         made.append(Bar(f"broadcast-{mpi}", "24 B from every site of six-sites", 6, lambda mpi=mpi: _broadcast(mpi)))
         made += [Bar(f"small-{network}-{mpi}", f"short collectives on {network}", 10,
                      lambda mpi=mpi, network=network: _calls(SMALL, network, mpi)) for network in NETWORKS]
+        made.append(Bar(f"long-{mpi}", "long collectives on six-sites, after pauses", 20,
+                        lambda mpi=mpi: _calls(LONG, "six-sites", mpi, _PAUSED)))
         made.append(Bar(f"decider-{mpi}", "calls from the rank that decides, with ranks that poll", 3,
                         lambda mpi=mpi: _calls(DECIDERS, "six-sites", mpi, _POLLING)))
     return made

@@ -90,6 +90,8 @@ def _parameters(row: dict) -> str:
         parts.append("radix=" + "|".join(map(str, row["radices"])))
     if row["spreads"]:
         parts.append("spread=" + "|".join(map(str, row["spreads"])))
+    if row["most_outer"]:
+        parts.append("outer=" + "|".join(map(str, range(row["most_outer"] + 1))))
     if row["segmented"]:
         parts.append("segment_bytes=N")
     if row["insides"]:
