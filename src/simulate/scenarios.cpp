@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/network/sites.h"
 #include "core/network/topology.h"
 #include "core/network/tree.h"
 #include "core/text/invariant.h"

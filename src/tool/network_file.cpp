@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/network/sites.h"
 #include "core/network/topology.h"
 #include "core/network/tree.h"
 #include "core/settings/settings.h"
@@ -263,6 +264,7 @@ Topology topology_of(NetworkFile file) {
         topology.spanning_tree = edges;
     }
     if (topology.site_of.empty()) topology.site_of = discover_sites(topology.network);
+    topology.region_of = discover_regions(topology.network, topology.site_of);
     topology.network.uplinks = uplinks_of(topology.network, topology.site_of);
     return topology;
 }

@@ -365,7 +365,7 @@ void show_tree(const Words& words, std::ostream& out) {
     const std::string& name = arguments.positional().front();
     Words kinds;
     for (TreeKind kind : {TreeKind::minimum_spanning, TreeKind::shortest_path, TreeKind::greedy,
-                          TreeKind::two_level, TreeKind::packed, TreeKind::packed_both_ways}) {
+                          TreeKind::two_level, TreeKind::regions, TreeKind::packed, TreeKind::packed_both_ways}) {
         kinds.emplace_back(to_string(kind));
     }
     require_one_of("tree", name, kinds);

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/network/sites.h"
 #include "core/network/tree.h"
 #include "core/text/invariant.h"
 #include "core/text/json.h"

@@ -7,6 +7,7 @@
 
 #include "agent/system.h"
 #include "core/network/network.h"
+#include "core/network/sites.h"
 #include "core/text/bytes.h"
 
 namespace mutirao::agent {

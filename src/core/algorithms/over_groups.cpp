@@ -433,7 +433,7 @@ Algorithm row(Collective collective, std::string_view name, std::string_view sum
             .name = name,
             .summary = summary,
             .source = "after Traeff and Hunold 2019, arXiv:1910.13373; Bienz et al. 2022, arXiv:2206.03564",
-            .build = build, .spreads = {4, 1, 16}, .trees = {TreeKind::two_level},
+            .build = build, .spreads = {4, 1, 16}, .trees = {TreeKind::two_level, TreeKind::regions},
             .least_bytes = row_of(collective).in_blocks == InBlocks::none ? least_message_bytes : least_block_bytes,
             .blocks = blocks};
 }

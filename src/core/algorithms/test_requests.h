@@ -46,7 +46,8 @@ inline Tree random_tree(TreeKind kind, int size, int root) {
         case TreeKind::shortest_path:
             return shortest_path_tree(random_network(seed, size), root, 1000).value();
         case TreeKind::greedy: return greedy_tree(random_network(seed, size), root, 1000).value();
-        case TreeKind::two_level: {
+        case TreeKind::two_level:
+        case TreeKind::regions: {
             std::vector<int> site_of;
             const auto sites = 1 + random() % static_cast<unsigned>(size);
             for (int host = 0; host < size; ++host) {

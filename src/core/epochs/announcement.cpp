@@ -104,7 +104,8 @@ void arm_fields(Codec& codec, Coded<Codec, Candidate>& candidate, Coded<Codec, s
     const auto parsed = [&](const std::string& text) { return parse_candidate(collective, text).candidate; };
     codec.as(candidate, text_of, parsed, [&](auto& text) { codec.text(text, longest_text_bytes); });
     tree_fields(codec, tree, hosts);
-    const bool by_sites = candidate.parameters.tree == TreeKind::two_level;
+    const TreeKind kind = candidate.parameters.tree;
+    const bool by_sites = kind == TreeKind::two_level || kind == TreeKind::regions;
     codec.require(!tree || tree->site_of.empty() != by_sites);
 }
 

@@ -50,6 +50,12 @@ inline Network six_sites() {
     return network;
 }
 
+inline std::vector<int> labels_of_six_sites() {
+    std::vector<int> labels;
+    for (int host = 0; host < 24; ++host) labels.push_back(host / 4);
+    return labels;
+}
+
 inline EdgeList random_spanning_edges(std::mt19937& random, int host_count) {
     std::vector<int> hosts(static_cast<std::size_t>(host_count));
     for (int host = 0; host < host_count; ++host) hosts[static_cast<std::size_t>(host)] = host;

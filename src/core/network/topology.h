@@ -15,6 +15,7 @@ struct Topology {
     Network network;
     EdgeList spanning_tree;    ///< as the distributed algorithm left it; empty: there is none
     std::vector<int> site_of;  ///< label per host
+    std::vector<int> region_of{};  ///< likewise, of sites near each other; see sites.h
 
     bool complete() const { return !spanning_tree.empty() || network.host_count() <= 1; }
 };

@@ -18,12 +18,13 @@ struct NamedKind {
     TreeKind kind;
     std::string_view name;
 };
-constexpr std::array<NamedKind, 7> named_kinds{{
+constexpr std::array<NamedKind, 8> named_kinds{{
     {TreeKind::none, "none"},
     {TreeKind::minimum_spanning, "mst"},
     {TreeKind::shortest_path, "shortest_path"},
     {TreeKind::greedy, "greedy"},
     {TreeKind::two_level, "two_level"},
+    {TreeKind::regions, "regions"},
     {TreeKind::packed, "packed"},
     {TreeKind::packed_both_ways, "packed_both_ways"},
 }};

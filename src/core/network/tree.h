@@ -23,11 +23,12 @@ enum class TreeKind : unsigned char {
     shortest_path,
     greedy,
     two_level,
+    regions,
     packed,
     packed_both_ways
 };
 
-/// "none", "mst", "shortest_path", "greedy", "two_level", "packed", "packed_both_ways".
+/// "none", "mst", "shortest_path", "greedy", "two_level", "regions", "packed", "packed_both_ways".
 std::string_view to_string(TreeKind kind);
 std::optional<TreeKind> tree_kind_from(std::string_view name);
 
@@ -65,8 +66,8 @@ struct Tree {
     /// Of packed trees: one for each equal share of the message, brothers by their numbers; the first is
     /// also this one. Empty: all of the message goes over this one.
     std::vector<Tree> shares{};
-    /// Of a two-level tree: a label per host, for what goes by sites and not along edges; the site that is farthest from
-    /// all others, if one is, has the last. Else empty.
+    /// Of a two-level tree: a label per host, for what goes by sites, or by regions, and not along edges; what is farthest
+    /// from all others, if something is, has the last. Else empty.
     std::vector<int> site_of{};
 
     int size() const { return static_cast<int>(parent.size()); }
@@ -107,13 +108,6 @@ inline constexpr std::size_t most_packed_places = 2048;
 /// coordinator of every other site, and inside each site a binomial tree goes on.
 /// site_of[h] is any label; the coordinator of a site is its lowest host (the root in its own).
 Tree two_level_tree(const std::vector<int>& site_of, int root);
-
-/// Groups hosts into sites: single linkage over latencies, cut at the widest gap between
-/// successive merge latencies that begins within a local network's latencies, if that gap is at
-/// least `least_ratio`; otherwise one site.
-/// Returns a label per host, numbered from 0 in order of first appearance.
-/// `before`: what was found for these hosts earlier stays unless latencies speak against it by a quarter.
-std::vector<int> discover_sites(const Network& network, const std::vector<int>& before = {});
 
 // In what order a parent serves its children, once for all kinds of trees.
 

@@ -305,6 +305,19 @@ class Finder {
         return longest_us;
     }
 
+    /// From the cut, or to it; and once what a message costs those inside, whichever of them has the last one.
+    double beyond_cut_us(const std::vector<int>& inside, int outside, Way way) const {
+        double beyond_us = infinite, least_cost_us = infinite;
+        for (const int end : inside) {
+            const HostCosts& costs = network_.host(end);
+            const double cost_us = way == Way::out ? costs.send_overhead_us : costs.receive_overhead_us;
+            const double whole_us = way == Way::out ? distances_.us(end, outside) : distances_.us(outside, end);
+            beyond_us = std::min(beyond_us, whole_us - cost_us);
+            least_cost_us = std::min(least_cost_us, cost_us);
+        }
+        return std::max(beyond_us + least_cost_us, 0.0);
+    }
+
     /// Those without a known distance are joined, which spares sorting them in large networks.
     std::vector<Outsiders> farthest_first(const std::vector<int>& inside, Way way) const {
         std::vector<Outsiders> result;
@@ -315,10 +328,7 @@ class Finder {
                 ++next_inside;
                 continue;
             }
-            double distance_us = infinite;
-            for (const int end : inside)
-                distance_us = std::min(distance_us, way == Way::out ? distances_.us(end, host)
-                                                                    : distances_.us(host, end));
+            const double distance_us = beyond_cut_us(inside, host, way);
             if (distance_us > 0)
                 result.push_back({distance_us, group(host)});
             else

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "core/network/sites.h"
+
 namespace mutirao {
 namespace {
 

@@ -71,7 +71,7 @@ constexpr double tie_ratio = 1.02;
 /// The same for collectives of which native is less well known than of broadcasts.
 constexpr double clear_ratio = 1.1;
 
-/// A decision first times every shape with one segment size, then the best ones with all sizes.
+/// A decision first times every shape with one segment size and spread, then the best ones with all of them.
 constexpr std::size_t refined_shapes = 3;
 
 /// A pipeline shows what it is worth from about so many segments.
@@ -215,12 +215,13 @@ class Deciding {
         return candidate.native() || candidate.algorithm->level == Level::hosts;
     }
     bool is_for_as_many_hosts(const Algorithm& algorithm) const;
+    bool is_twice(const Candidate& shape) const;
     std::vector<Candidate> first_choices_of(Candidate shape) const;
     bool is_known(const Candidate& candidate) const;
     Estimate counted(const Estimate& estimate);
 
     void predict_shapes();
-    void predict_segments();
+    void predict_refinements();
     void predict_ranks();
     void predict_insides();
     void predict(const Candidate& candidate);
@@ -253,7 +254,7 @@ Deciding::Deciding(const CallShape& shape, std::shared_ptr<const RankNetwork> ne
 
 Decision Deciding::decide() {
     predict_shapes();
-    predict_segments();
+    predict_refinements();
     if (composed_ && has_several_ranks_on_a_host()) predict_ranks();
     if (composed_ && network_->placement().most_ranks_on_a_host() > 2) predict_insides();
     const Topology& topology = network_->topology();
@@ -274,6 +275,18 @@ Decision Deciding::decide() {
     return std::move(decision_);
 }
 
+/// Spreads beside the first one are tried of the best shapes alone.
+bool is_refinement(const Candidate& shape) {
+    const std::vector<int>& spreads = shape.algorithm->spreads;
+    return !spreads.empty() && shape.parameters.spread != spreads.front();
+}
+
+/// Where each site is a region, groups of both kinds are the same.
+bool Deciding::is_twice(const Candidate& shape) const {
+    const Topology& topology = network_->topology();
+    return shape.parameters.tree == TreeKind::regions && topology.region_of == topology.site_of;
+}
+
 /// The MPI library's other collectives know as little of links as the one that they would stand for.
 bool Deciding::is_for_as_many_hosts(const Algorithm& algorithm) const {
     if (network_->host_count() > 1) return algorithm.calls.empty();
@@ -282,7 +295,7 @@ bool Deciding::is_for_as_many_hosts(const Algorithm& algorithm) const {
 
 std::vector<Candidate> Deciding::first_choices_of(Candidate shape) const {
     std::vector<Candidate> result;
-    if (shape_.length_bytes < shape.algorithm->least_bytes) return result;
+    if (shape_.length_bytes < shape.algorithm->least_bytes || is_twice(shape)) return result;
     for (const std::size_t segment_bytes : first_choices(*shape.algorithm, shape_.length_bytes,
                                                          hosts_.between_hosts().transport.eager_limit_bytes)) {
         shape.parameters.segment_bytes = segment_bytes;
@@ -301,6 +314,7 @@ void Deciding::predict_shapes() {
     const std::vector<Candidate> shapes = candidates_in_one_piece(shape_.collective);
     for (const Candidate& shape : shapes) {
         if (!is_for_as_many_hosts(*shape.algorithm) || (composed_ && !goes_between_hosts(shape))) continue;
+        if (is_refinement(shape)) continue;
         for (const Candidate& each : first_choices_of(shape)) predict(each);
     }
     if (network_->host_count() > 1) return;
@@ -311,20 +325,23 @@ void Deciding::predict_shapes() {
     }
 }
 
-/// Every segment size for the best shapes.
-void Deciding::predict_segments() {
+/// Every segment size and spread for the best shapes.
+void Deciding::predict_refinements() {
     std::vector<Candidate> best;
     for (const Evaluated& each : fastest_first()) {
         Candidate shape = each.candidate;
         shape.parameters.segment_bytes = 0;
-        if (!shape.algorithm->segmented) continue;
+        if (!shape.algorithm->segmented && shape.algorithm->spreads.empty()) continue;
         if (std::find(best.begin(), best.end(), shape) == best.end()) best.push_back(shape);
         if (best.size() == refined_shapes) break;
     }
     for (Candidate shape : best) {
-        for (const std::size_t segment_bytes : segment_choices(*shape.algorithm, shape_.length_bytes)) {
-            shape.parameters.segment_bytes = segment_bytes;
-            predict(shape);
+        for (const int spread : or_default(shape.algorithm->spreads, shape.parameters.spread)) {
+            shape.parameters.spread = spread;
+            for (const std::size_t segment_bytes : segment_choices(*shape.algorithm, shape_.length_bytes)) {
+                shape.parameters.segment_bytes = segment_bytes;
+                predict(shape);
+            }
         }
     }
 }

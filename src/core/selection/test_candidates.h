@@ -2,6 +2,7 @@
 // only a part. Only tests include this.
 #pragma once
 
+#include "core/network/sites.h"
 #include "core/network/topology.h"
 #include "core/network/tree.h"
 #include "core/selection/selection.h"
@@ -9,7 +10,8 @@
 namespace mutirao::test {
 
 inline Topology topology_of(const Network& network) {
-    return {network, minimum_spanning_tree(network), discover_sites(network)};
+    const std::vector<int> site_of = discover_sites(network);
+    return {network, minimum_spanning_tree(network), site_of, discover_regions(network, site_of)};
 }
 
 /// Each algorithm with each of its parameters worth trying; native first.

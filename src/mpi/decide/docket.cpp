@@ -528,7 +528,7 @@ std::vector<Ruling> Docket::use(Topology topology, std::uint64_t call) {
     const std::lock_guard work_lock(work_mutex_);
     call_ = call;
     complete_network(topology, subject_.settings, subject_.sockets,
-                     network_ ? network_->topology().site_of : std::vector<int>{});
+                     network_ ? &network_->topology() : nullptr);
     take_network(std::make_shared<const Topology>(std::move(topology)), {});
     std::vector<Ruling> rulings;
     for (auto& [shapes, each] : cases_) {

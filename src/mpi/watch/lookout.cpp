@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/network/sites.h"
 #include "core/network/topology.h"
 #include "core/network/tree.h"
 #include "mpi/base/environment.h"
@@ -155,12 +156,14 @@ MemoryCosts memory_costs_of(const NetworkView& view, int host) {
 }
 
 void complete_network(Topology& topology, const Settings& settings, const SocketLimits& sockets,
-                      const std::vector<int>& sites_before) {
+                      const Topology* before) {
     for (int host = 0; host < topology.network.host_count(); ++host) {
         topology.network.set_host(host, assumed_costs);
     }
     topology.network.transport = transport_of(settings, sockets);
-    topology.site_of = discover_sites(topology.network, sites_before);
+    topology.site_of = discover_sites(topology.network, before ? before->site_of : std::vector<int>{});
+    topology.region_of =
+        discover_regions(topology.network, topology.site_of, before ? before->region_of : std::vector<int>{});
     topology.network.uplinks = uplinks_of(topology.network, topology.site_of);
 }
 
@@ -183,15 +186,14 @@ std::optional<Sighting> Lookout::newer_than(std::uint64_t seen, const std::vecto
 
 Sighting Lookout::look(const NetworkView& view, const std::vector<int>& hosts) {
     Sighting sighting{view.changes, nullptr, false, memory_costs_of(view, here_)};
-    std::vector<int> site_of = latest_[hosts].site_of;
+    const std::shared_ptr<const Topology> before = latest_[hosts].topology.lock();
     if (std::optional<Topology> topology = topology_of(view, hosts, here_)) {
-        complete_network(*topology, settings_, sockets_, site_of);
-        site_of = topology->site_of;
+        complete_network(*topology, settings_, sockets_, before.get());
         // What was never measured may yet be; what its agents have given up will not be.
         sighting.all_known = view.unknown_links == 0 || all_known(*topology);
         sighting.topology = std::make_shared<const Topology>(std::move(*topology));
     }
-    latest_[hosts] = {sighting.changes, sighting.topology, sighting.all_known, sighting.memory, std::move(site_of)};
+    latest_[hosts] = {sighting.changes, sighting.topology, sighting.all_known, sighting.memory};
     return sighting;
 }
 

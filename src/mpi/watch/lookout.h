@@ -35,9 +35,9 @@ MemoryCosts memory_costs_of(const NetworkView& view, int host);
 Transport transport_of(const Settings& settings, const SocketLimits& sockets);
 
 /// What the MPI library and the settings make of a network of latencies, so that it can be
-/// predicted on: transport, host costs, sites. `sites_before`: of these hosts, if they were looked at before.
+/// predicted on: transport, host costs, sites and regions. `before`: what was known of these hosts, if anything was.
 void complete_network(Topology& topology, const Settings& settings, const SocketLimits& sockets,
-                      const std::vector<int>& sites_before);
+                      const Topology* before);
 
 struct Sighting {
     std::uint64_t changes = 0;  ///< of the source, NetworkView::changes
@@ -66,7 +66,6 @@ class Lookout {
         std::weak_ptr<const Topology> topology;
         bool all_known = false;
         MemoryCosts memory;
-        std::vector<int> site_of{};
     };
 
     Sighting look(const NetworkView& view, const std::vector<int>& hosts);

@@ -1,0 +1,154 @@
+// Single-linkage clustering, found along a minimum spanning tree (Gower and Ross 1969, doi:10.2307/2346439), cut where
+// latencies jump the most.
+#include "core/network/sites.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <set>
+
+namespace mutirao {
+namespace {
+
+/// Below this, differences in latency are the clock's, not the network's.
+constexpr double least_distance_us = 1.0;
+
+/// Latencies that cross a limit by less change nothing.
+constexpr double doubt = 1.25;
+
+/// Where groups may end: what lies between them is longer by so much than what lies inside, which is no longer than
+/// that.
+struct Limits {
+    double least_gap;
+    double longest_inside_us;
+};
+/// Hosts further apart than two milliseconds are not on one local network, however far the others are.
+constexpr Limits of_sites{4.0, 2000.0};
+constexpr Limits of_regions{2.0, std::numeric_limits<double>::infinity()};
+
+struct Merge {
+    double distance_us;
+    int a;
+    int b;
+};
+
+double distance_us(const Network& network, int a, int b) {
+    const double farther = std::max(network.link(a, b).latency_us, network.link(b, a).latency_us);
+    return std::max(farther, least_distance_us);
+}
+
+/// Prim's minimum spanning forest, shortest first: the merges of single linkage. Hosts that no
+/// usable link connects are never merged.
+std::vector<Merge> merges_of(const Network& network) {
+    const int host_count = network.host_count();
+    std::vector<Merge> nearest;  // per host outside the tree: its best link to the inside
+    for (int host = 1; host < host_count; ++host) {
+        nearest.push_back({distance_us(network, 0, host), 0, host});
+    }
+    std::vector<Merge> merges;
+    while (!nearest.empty()) {
+        const auto next = std::min_element(
+            nearest.begin(), nearest.end(),
+            [](const Merge& x, const Merge& y) { return x.distance_us < y.distance_us; });
+        const Merge merge = *next;
+        nearest.erase(next);
+        if (std::isfinite(merge.distance_us)) merges.push_back(merge);
+        for (Merge& each : nearest) {
+            const double through_us = distance_us(network, merge.b, each.b);
+            if (through_us < each.distance_us) each = {through_us, merge.b, each.b};
+        }
+    }
+    std::stable_sort(merges.begin(), merges.end(), [](const Merge& x, const Merge& y) {
+        return x.distance_us < y.distance_us;
+    });
+    return merges;
+}
+
+int group_of(const std::vector<int>& groups, int host) { return groups[static_cast<std::size_t>(host)]; }
+
+std::size_t count_of(const std::vector<int>& groups) { return std::set(groups.begin(), groups.end()).size(); }
+
+/// Puts parts together, the shortest merges first, as long as nothing speaks for a gap.
+class Clustering {
+  public:
+    /// `parts`: what is never divided.
+    Clustering(std::vector<int> parts, std::vector<Merge> merges, Limits limits)
+        : parts_(std::move(parts)), merges_(std::move(merges)), limits_(limits) {
+        std::erase_if(merges_, [&](const Merge& each) { return group_of(parts_, each.a) == group_of(parts_, each.b); });
+    }
+
+    std::vector<int> groups(const std::vector<int>& before) const {
+        if (before.size() == parts_.size()) {
+            if (const auto known = merges_inside(before); known && may_stay(*known)) return before;
+        }
+        return joined(widest_gap());
+    }
+
+  private:
+    /// Beyond the first so many merges; 1 where no other follows.
+    double gap_beyond(std::size_t inside) const {
+        const bool between = inside > 0 && inside < merges_.size();
+        return between ? merges_[inside].distance_us / merges_[inside - 1].distance_us : 1;
+    }
+    bool separates(std::size_t inside, double margin) const {
+        return gap_beyond(inside) * margin >= limits_.least_gap &&
+               merges_[inside - 1].distance_us <= limits_.longest_inside_us * margin;
+    }
+    /// How many of the merges are inside groups.
+    std::size_t widest_gap() const {
+        std::size_t widest = merges_.size();
+        for (std::size_t inside = 1; inside < merges_.size(); ++inside) {
+            if (separates(inside, 1) && gap_beyond(inside) > gap_beyond(widest)) widest = inside;
+        }
+        return widest;
+    }
+    /// The same of groups that are known; nothing if the shortest merges do not make them.
+    std::optional<std::size_t> merges_inside(const std::vector<int>& groups) const {
+        const auto crosses = [&](const Merge& each) { return group_of(groups, each.a) != group_of(groups, each.b); };
+        const auto first_between = std::ranges::find_if(merges_, crosses);
+        const auto inside = static_cast<std::size_t>(first_between - merges_.begin());
+        const bool whole = count_of(parts_) - inside == count_of(groups) &&
+                           std::all_of(first_between, merges_.end(), crosses);
+        return whole ? std::optional(inside) : std::nullopt;
+    }
+    bool may_stay(std::size_t inside) const {
+        return separates(inside, doubt) && gap_beyond(widest_gap()) <= doubt * gap_beyond(inside);
+    }
+
+    std::vector<int> joined(std::size_t inside) const {
+        std::vector<int> part_in = parts_;  // renamed until what is together has one name
+        for (std::size_t i = 0; i < inside; ++i)
+            std::ranges::replace(part_in, group_of(part_in, merges_[i].a), group_of(part_in, merges_[i].b));
+        std::vector<int> names, result;
+        for (const int name : part_in) {
+            const auto known = std::ranges::find(names, name);
+            result.push_back(static_cast<int>(known - names.begin()));
+            if (known == names.end()) names.push_back(name);
+        }
+        return result;
+    }
+
+    const std::vector<int> parts_;
+    std::vector<Merge> merges_;
+    const Limits limits_;
+};
+
+}  // namespace
+
+std::vector<int> discover_sites(const Network& network, const std::vector<int>& before) {
+    if (network.host_count() == 0) return {};
+    std::vector<int> hosts(static_cast<std::size_t>(network.host_count()));
+    std::iota(hosts.begin(), hosts.end(), 0);
+    return Clustering(std::move(hosts), merges_of(network), of_sites).groups(before);
+}
+
+std::vector<int> discover_regions(const Network& network, const std::vector<int>& site_of,
+                                  const std::vector<int>& before) {
+    if (site_of.empty()) return {};
+    std::vector<int> regions = Clustering(site_of, merges_of(network), of_regions).groups(before);
+    return count_of(regions) == 1 ? site_of : regions;
+}
+
+}  // namespace mutirao

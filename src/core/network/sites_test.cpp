@@ -1,0 +1,147 @@
+// The discovery of sites and regions, on the paper's network and on made-up ones.
+#include "core/network/sites.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+#include "core/network/test_networks.h"
+
+namespace mutirao {
+namespace {
+
+TEST(DiscoverSites, FindsTheSixOfThePaper) {
+    EXPECT_EQ(discover_sites(test::six_sites()), test::labels_of_six_sites());
+}
+
+TEST(DiscoverSites, FindsThemWhateverTheHostsNumbersAndTheNoise) {
+    const Network ordered = test::six_sites();
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        std::mt19937 random(seed);
+        std::uniform_real_distribution<double> noise(0.7, 1.4);
+        std::vector<int> place(24);
+        for (int host = 0; host < 24; ++host) place[static_cast<std::size_t>(host)] = host;
+        std::shuffle(place.begin(), place.end(), random);
+        Network network(24);
+        std::vector<int> expected;
+        std::vector<int> label_of_site(6, -1);
+        int sites = 0;
+        for (int a = 0; a < 24; ++a) {
+            const int from = place[static_cast<std::size_t>(a)];
+            int& label = label_of_site[static_cast<std::size_t>(from / 4)];
+            if (label < 0) label = sites++;
+            expected.push_back(label);
+            for (int b = 0; b < 24; ++b) {
+                Link link = ordered.link(from, place[static_cast<std::size_t>(b)]);
+                link.latency_us *= noise(random);
+                network.set_link(a, b, link);
+            }
+        }
+        EXPECT_EQ(discover_sites(network), expected) << "seed " << seed;
+    }
+}
+
+TEST(DiscoverSites, IsOneSiteWithoutAWideGap) {
+    Network even(6);
+    for (int a = 0; a < 6; ++a) {
+        for (int b = 0; b < 6; ++b) even.set_link(a, b, {.latency_us = 50.0 + a + b});
+    }
+    EXPECT_EQ(discover_sites(even), std::vector<int>(6, 0));
+    Network quick(4);
+    for (int a = 0; a < 4; ++a) {
+        for (int b = 0; b < 4; ++b) {
+            quick.set_link(a, b, {.latency_us = a / 2 == b / 2 ? 0.01 : 0.9});
+        }
+    }
+    EXPECT_EQ(discover_sites(quick), std::vector<int>(4, 0)) << "all below what clocks can tell";
+    EXPECT_EQ(discover_sites(Network(0)), std::vector<int>{});
+    EXPECT_EQ(discover_sites(Network(1)), std::vector<int>{0});
+    EXPECT_EQ(discover_sites(Network(5)), std::vector<int>(5, 0)) << "links that cost nothing";
+}
+
+// Catches a gap to infinity that hides every other.
+TEST(DiscoverSites, KeepsHostsApartThatNothingConnects) {
+    Network network = test::six_sites();
+    for (int host = 0; host < 24; ++host) {
+        if (host != 23) {
+            network.set_both(host, 23, {.latency_us = std::numeric_limits<double>::infinity()});
+        }
+    }
+    std::vector<int> expected = test::labels_of_six_sites();
+    expected[23] = 6;
+    EXPECT_EQ(discover_sites(network), expected);
+}
+
+/// Two pairs of hosts, so far apart and so far inside.
+Network two_pairs(double inside_us, double between_us) {
+    Network network(4);
+    for (int a = 0; a < 4; ++a) {
+        for (int b = 0; b < a; ++b) network.set_both(a, b, {.latency_us = a / 2 == b / 2 ? inside_us : between_us});
+    }
+    return network;
+}
+
+TEST(DiscoverSites, KeepsWhatIsKnownUntilLatenciesSpeakAgainstItByAQuarter) {
+    const std::vector<int> apart = {0, 0, 1, 1}, together = {0, 0, 0, 0};
+    for (const double ratio : {3.3, 3.9, 4.1}) {
+        const Network network = two_pairs(500, ratio * 500);
+        EXPECT_EQ(discover_sites(network, apart), apart) << ratio;
+        EXPECT_EQ(discover_sites(network, together), ratio < 4 ? together : apart) << ratio;
+        EXPECT_EQ(discover_sites(network), ratio < 4 ? together : apart) << ratio;
+    }
+    EXPECT_EQ(discover_sites(two_pairs(500, 3.1 * 500), apart), together);
+    EXPECT_EQ(discover_sites(two_pairs(2400, 50'000), apart), apart) << "hardly farther than one local network";
+    EXPECT_EQ(discover_sites(two_pairs(2600, 50'000), apart), together);
+}
+
+// Catches sites that are kept although a host has moved to another one, or although others are far clearer.
+TEST(DiscoverSites, KeepsNothingThatTheNetworkNoLongerIs) {
+    Network moved = two_pairs(500, 5000);
+    for (const int other : {0, 1}) moved.set_both(2, other, {.latency_us = 500});
+    moved.set_both(2, 3, {.latency_us = 5000});
+    EXPECT_EQ(discover_sites(moved, {0, 0, 1, 1}), (std::vector<int>{0, 0, 0, 1}));
+    Network split = two_pairs(500, 2500);
+    split.set_both(0, 1, {.latency_us = 20});
+    split.set_both(2, 3, {.latency_us = 20});
+    EXPECT_EQ(discover_sites(split, {0, 0, 0, 0}), (std::vector<int>{0, 0, 1, 1}));
+    EXPECT_EQ(discover_sites(split, {0, 0, 1}), (std::vector<int>{0, 0, 1, 1})) << "of other hosts";
+}
+
+TEST(DiscoverRegions, OfTheSixSitesAreThoseOfOneSideOfAnOcean) {
+    const std::vector<int> region_of_site = {0, 1, 2, 0, 1, 0};  // 7 to 31 ms, 7 ms and a site alone; others 165 ms
+    std::vector<int> expected;
+    for (const int site : test::labels_of_six_sites()) expected.push_back(region_of_site[static_cast<std::size_t>(site)]);
+    EXPECT_EQ(discover_regions(test::six_sites(), test::labels_of_six_sites()), expected);
+}
+
+/// Four hosts, each a site, whose distances from the first are these: a row of towns.
+Network in_a_row(const std::vector<double>& at_ms) {
+    const int count = static_cast<int>(at_ms.size());
+    Network network(count);
+    for (int a = 0; a < count; ++a) {
+        for (int b = 0; b < a; ++b)
+            network.set_both(a, b, {.latency_us = 1000 * std::abs(at_ms[static_cast<std::size_t>(a)] -
+                                                                  at_ms[static_cast<std::size_t>(b)])});
+    }
+    return network;
+}
+
+TEST(DiscoverRegions, AreTheSitesWhereNoneAreNear) {
+    const std::vector<int> sites = {0, 1, 2, 3};
+    EXPECT_EQ(discover_regions(in_a_row({0, 10, 20, 30}), sites), sites);
+    EXPECT_EQ(discover_regions(in_a_row({0, 10, 30, 40}), sites), (std::vector<int>{0, 0, 1, 1}));
+    EXPECT_EQ(discover_regions(Network(0), {}), std::vector<int>{});
+    EXPECT_EQ(discover_regions(Network(3), {0, 0, 0}), (std::vector<int>{0, 0, 0}));
+}
+
+TEST(DiscoverRegions, StayUntilLatenciesSpeakAgainstThemByAQuarter) {
+    const std::vector<int> sites = {0, 1, 2, 3}, pairs = {0, 0, 1, 1};
+    EXPECT_EQ(discover_regions(in_a_row({0, 10, 27, 37}), sites, pairs), pairs);
+    EXPECT_EQ(discover_regions(in_a_row({0, 10, 25, 35}), sites, pairs), sites);
+    EXPECT_EQ(discover_regions(in_a_row({0, 50, 52, 53}), sites, pairs), (std::vector<int>{0, 1, 1, 1}));
+}
+
+}  // namespace
+}  // namespace mutirao
