@@ -123,7 +123,7 @@ std::optional<Region> one_piece(std::span<const Region> pieces) {
 
 Region Packing::room(std::size_t blocks) {
     const Region region{Buffer::scratch, end_bytes_, blocks * block_bytes_};
-    end_bytes_ = region.end_bytes();
+    end_bytes_ = aligned(region.end_bytes());
     return region;
 }
 

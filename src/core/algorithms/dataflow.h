@@ -61,6 +61,9 @@ class Dataflow {
     std::vector<StepId> after_;
 };
 
+/// Where the next thing in scratch memory may begin: aligned for every datatype.
+constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
 /// Blocks that travel together: one piece of memory for a message of several.
 class Packing {
   public:
@@ -70,6 +73,7 @@ class Packing {
 
     /// Scratch memory for so many blocks that nothing else has.
     Region room(std::size_t blocks);
+    std::size_t end_bytes() const { return end_bytes_; }
     /// These pieces as one: where they lie if they follow each other, otherwise copies.
     Region packed(std::span<const Region> pieces);
     /// Copies of these pieces, one behind another.

@@ -21,7 +21,9 @@
 // After Traeff and Hunold 2019, arXiv:1910.13373 (all ranks of a host are lanes), and Bienz, Gautam and Kharel 2022,
 // arXiv:2206.03564 (they share what crosses); there each rank has one counterpart.
 #include <algorithm>
+#include <array>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,9 @@
 
 namespace mutirao {
 namespace {
+
+/// Pieces that would go inside a group at the same time go as one message: what each costs processors adds up.
+constexpr std::size_t longest_bundle_bytes = 256 * 1024;
 
 /// Longer messages between groups would ask for consent first, which takes a trip more, or wait for each other; but
 /// no piece becomes more messages than the second says.
@@ -64,9 +69,10 @@ class RankGroups {
             position_.push_back(static_cast<int>(ranks_[static_cast<std::size_t>(group)].size()));
             ranks_[static_cast<std::size_t>(group)].push_back(rank);
         }
-        std::map<int, std::vector<int>> beside;
-        for (const int rank : ranks_of(group_of(request.rank))) beside[placement.host_of(rank)].push_back(rank);
-        for (auto& [host, ranks] : beside) hosts_here_.push_back(std::move(ranks));
+        std::map<int, std::vector<int>> on_host;
+        for (const int rank : ranks_of(group_of(request.rank))) on_host[placement.host_of(rank)].push_back(rank);
+        beside_ = on_host[placement.host_of(request.rank)];
+        for (auto& [host, ranks] : on_host) hosts_here_.push_back(std::move(ranks));
     }
 
     int count() const { return static_cast<int>(ranks_.size()); }
@@ -82,11 +88,14 @@ class RankGroups {
     }
     /// Of the own group, host by host.
     const std::vector<std::vector<int>>& hosts_here() const { return hosts_here_; }
+    /// Of the own host and group.
+    const std::vector<int>& beside() const { return beside_; }
 
   private:
     std::vector<std::vector<int>> ranks_;
     std::vector<int> group_of_, position_;
     std::vector<std::vector<int>> hosts_here_;
+    std::vector<int> beside_;
 };
 
 /// One rank's part of a collective over groups. Regions named `bytes` are of all blocks, one behind another.
@@ -96,7 +105,7 @@ class OverGroups {
     OverGroups(Dataflow& flow, const Request& request, Movement movement, const Blocks& blocks, int block_count,
                bool in_output, std::size_t scratch_bytes)
         : flow_(flow), request_(request), movement_(movement), groups_(request), blocks_(blocks),
-          block_count_(block_count), in_output_(in_output), scratch_end_bytes_(scratch_bytes),
+          block_count_(block_count), in_output_(in_output), packing_(flow, 1, scratch_bytes),
           here_(groups_.group_of(request.rank)) {}
 
     void run() {
@@ -104,7 +113,7 @@ class OverGroups {
         else run_from_whole();
     }
 
-    std::size_t scratch_bytes() const { return scratch_end_bytes_; }
+    std::size_t scratch_bytes() const { return packing_.end_bytes(); }
 
   private:
     /// Of a combination: what is here already, or comes from others, each with its part of the bytes.
@@ -149,11 +158,6 @@ class OverGroups {
 
     // --- memory ----------------------------------------------------------------------------------
 
-    Region room(std::size_t bytes) {
-        const Region region{Buffer::scratch, scratch_end_bytes_, bytes};
-        scratch_end_bytes_ = aligned(region.end_bytes());
-        return region;
-    }
     Region source(Region bytes) const {
         if (in_output_ && movement_.from != Held::everywhere) return part_in(Buffer::output, bytes);
         return part_in(Buffer::input, movement_.from == Held::in_blocks ? counted_from_own(bytes) : bytes);
@@ -161,9 +165,9 @@ class OverGroups {
     bool wants(int rank) const { return movement_.to != Held::at_root || rank == request_.root; }
     /// Where a result of these bytes belongs: in the output, if it is this rank's.
     Region home(Region bytes) {
-        if (!wants(request_.rank)) return room(bytes.length_bytes);
+        if (!wants(request_.rank)) return packing_.room(bytes.length_bytes);
         if (movement_.to != Held::in_blocks) return part_in(Buffer::output, bytes);
-        if (!is_own(bytes)) return room(bytes.length_bytes);
+        if (!is_own(bytes)) return packing_.room(bytes.length_bytes);
         return part_in(Buffer::output, in_output_ ? bytes : counted_from_own(bytes));
     }
     bool is_own(Region bytes) const {
@@ -202,12 +206,12 @@ class OverGroups {
     Region combine(const std::vector<Operand>& operands, Region bytes, bool at_home) {
         const bool begins_here = operands.front().arrivals.empty();
         if (begins_here && operands.size() == 1) return operands.front().here;
-        const Region result = at_home ? home(bytes) : room(bytes.length_bytes);
+        const Region result = at_home ? home(bytes) : packing_.room(bytes.length_bytes);
         receive_all(operands[begins_here ? 1 : 0], bytes, result);
         if (begins_here) flow_.reduce_before(operands.front().here, result);
         for (std::size_t i = begins_here ? 2 : 1; i < operands.size(); ++i) {
             Region next = operands[i].here;
-            if (!operands[i].arrivals.empty()) receive_all(operands[i], bytes, next = room(bytes.length_bytes));
+            if (!operands[i].arrivals.empty()) receive_all(operands[i], bytes, next = packing_.room(bytes.length_bytes));
             flow_.reduce(next, result);
         }
         return result;
@@ -215,16 +219,58 @@ class OverGroups {
 
     // --- inside a group --------------------------------------------------------------------------
 
-    /// Brings these bytes to the rank of this group that sends them on; where they lie there.
-    Region collect(int index, Region bytes, int holder) {
-        if (movement_.combines) return collect_combined(index, bytes, holder);
-        if (movement_.from == Held::in_blocks || holder == request_.root)
-            return is_here(holder) ? source(bytes) : Region{};
-        if (is_here(request_.root)) send(holder, source(bytes));
-        if (!is_here(holder)) return {};
-        const Region place = home(bytes);
-        receive(request_.root, place);
-        return place;
+    /// A part of a block, or a block, that one rank of this group sends on, or has for the others.
+    struct Piece {
+        int index, number;
+        Region bytes;
+        int holder;
+    };
+    /// Of bytes from rank to rank. Those of one wave are ready, or wanted, at about the same time.
+    struct Transfer {
+        int from, to, wave;
+        std::size_t length_bytes;
+        Region source{}, target{};  ///< where this rank knows it; without a target it gets one in scratch memory
+    };
+
+    bool takes_part(int from, int to) const { return is_here(from) || is_here(to); }
+
+    /// What goes between two ranks in one wave goes as one message, if that is not too long.
+    void carry(std::vector<Transfer>& transfers) {
+        std::map<std::array<int, 3>, std::vector<Transfer*>> waves;
+        for (Transfer& each : transfers) {
+            if (each.length_bytes > 0) waves[{each.wave, each.from, each.to}].push_back(&each);
+        }
+        for (auto& [wave, all] : waves) {
+            std::size_t length_bytes = 0;
+            auto begin = all.begin();
+            for (auto end = begin; end != all.end(); ++end) {
+                if (length_bytes > 0 && length_bytes + (*end)->length_bytes > longest_bundle_bytes) {
+                    carry_together(std::span(begin, end));
+                    begin = end;
+                    length_bytes = 0;
+                }
+                length_bytes += (*end)->length_bytes;
+            }
+            carry_together(std::span(begin, all.end()));
+        }
+    }
+    void carry_together(std::span<Transfer* const> transfers) {
+        std::vector<Region> sources, targets;
+        const auto [from, to] = std::pair{transfers.front()->from, transfers.front()->to};
+        if (is_here(from)) {
+            for (const Transfer* each : transfers) sources.push_back(each->source);
+            return send(to, packing_.packed(sources));
+        }
+        std::size_t length_bytes = 0;
+        for (const Transfer* each : transfers) length_bytes += each->length_bytes;
+        const bool has_place = transfers.front()->target.length_bytes > 0;
+        Region next = has_place ? Region{} : packing_.room(length_bytes);
+        for (Transfer* each : transfers) {
+            if (!has_place) each->target = {next.buffer, next.offset_bytes, each->length_bytes};
+            next.offset_bytes += each->length_bytes;
+            targets.push_back(each->target);
+        }
+        packing_.receive(from, targets);
     }
 
     /// One rank of a host, or the holder in its own.
@@ -233,69 +279,129 @@ class OverGroups {
         return has_holder ? holder : ranks[static_cast<std::size_t>(index) % ranks.size()];
     }
 
-    Region collect_combined(int index, Region bytes, int holder) {
-        Region mine = source(bytes);
-        std::vector<Operand> of_hosts;
-        bool speaks = false;
-        for (const std::vector<int>& ranks : groups_.hosts_here()) {
-            const int speaking = speaker(ranks, index, holder);
-            of_hosts.push_back({.arrivals = {{speaking, bytes}}});
-            if (std::ranges::find(ranks, request_.rank) == ranks.end()) continue;
-            speaks = is_here(speaking);
-            if (!speaks) send(speaking, mine);
-            std::vector<Operand> of_ranks;
-            for (const int rank : ranks)
-                of_ranks.push_back(is_here(rank) ? Operand{.here = mine} : Operand{.arrivals = {{rank, bytes}}});
-            if (speaks) of_hosts.back() = {.here = combine(of_ranks, bytes, false)};
-        }
-        if (speaks && !is_here(holder)) send(holder, mine_of(of_hosts));
-        return is_here(holder) ? combine(of_hosts, bytes, false) : Region{};
+    /// Brings these to the ranks that send them on.
+    void collect(const std::vector<Piece>& pieces) {
+        if (movement_.combines) return collect_combined(pieces);
+        for (const Piece& each : pieces) here_at_[{each.index, each.number}] = collect_plain(each);
     }
-    static Region mine_of(const std::vector<Operand>& operands) {
-        return std::ranges::find_if(operands, [](const Operand& each) { return each.arrivals.empty(); })->here;
+    Region collect_plain(const Piece& piece) {
+        if (movement_.from == Held::in_blocks || piece.holder == request_.root)
+            return is_here(piece.holder) ? source(piece.bytes) : Region{};
+        if (is_here(request_.root)) send(piece.holder, source(piece.bytes));
+        if (!is_here(piece.holder)) return {};
+        const Region place = home(piece.bytes);
+        receive(request_.root, place);
+        return place;
     }
 
-    /// From the rank of this group that has the result to those that want it.
-    void spread(int index, Region bytes, int holder, Region result) {
-        if (is_here(holder) && wants(holder) && result != home(bytes)) flow_.copy(result, home(bytes));
-        if (movement_.to == Held::at_root) {
-            if (holder == request_.root) return;
-            if (is_here(holder)) send(request_.root, result);
-            if (is_here(request_.root)) receive(holder, home(bytes));
-            return;
+    /// First inside hosts, then one operand from each.
+    void collect_combined(const std::vector<Piece>& pieces) {
+        std::vector<Gathering> inside, between;
+        for (const Piece& each : pieces)
+            inside.push_back({groups_.beside(), speaker(groups_.beside(), each.index, each.holder), source(each.bytes)});
+        const std::vector<Region> of_host = combined(inside);
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            between.push_back({{}, pieces[i].holder, of_host[i]});
+            between[i].mine.length_bytes = pieces[i].bytes.length_bytes;
+            for (const std::vector<int>& ranks : groups_.hosts_here())
+                between[i].from.push_back(speaker(ranks, pieces[i].index, pieces[i].holder));
         }
-        const bool root_has_it = movement_.from == Held::at_root;
-        for (std::vector<int> ranks : groups_.hosts_here()) {
-            if (root_has_it && holder != request_.root) std::erase(ranks, request_.root);
-            if (ranks.empty()) continue;
-            const int speaking = speaker(ranks, index, holder);
-            if (is_here(holder) && speaking != holder) send(speaking, result);
-            if (is_here(speaking) && speaking != holder) receive(holder, home(bytes));
-            for (const int rank : ranks) {
-                if (rank == speaking) continue;
-                if (is_here(speaking)) send(rank, is_here(holder) ? result : home(bytes));
-                if (is_here(rank)) receive(speaking, home(bytes));
+        const std::vector<Region> of_group = combined(between);
+        for (std::size_t i = 0; i < pieces.size(); ++i)
+            here_at_[{pieces[i].index, pieces[i].number}] = of_group[i];
+    }
+
+    /// Operands of these ranks, in their order, for one of them; `mine` is this rank's.
+    struct Gathering {
+        std::vector<int> from;
+        int at;
+        Region mine;
+    };
+    std::vector<Region> combined(const std::vector<Gathering>& all) {
+        std::vector<Transfer> transfers;
+        for (const Gathering& each : all) {
+            for (const int rank : each.from) {
+                if (rank != each.at && takes_part(rank, each.at))
+                    transfers.push_back({rank, each.at, 0, each.mine.length_bytes, each.mine});
             }
         }
+        carry(transfers);
+        std::vector<Region> results;
+        auto next = transfers.begin();
+        for (const Gathering& each : all) {
+            std::vector<Region> operands;
+            for (const int rank : each.from) {
+                if (rank == each.at && is_here(rank)) operands.push_back(each.mine);
+                else if (rank != each.at && is_here(each.at)) operands.push_back((next++)->target);
+                else if (rank != each.at && is_here(rank)) ++next;
+            }
+            results.push_back(operands.empty() ? Region{} : accumulated(operands));
+        }
+        return results;
+    }
+    /// In the place of the first one in scratch memory: of several at most one is not there, this rank's own.
+    Region accumulated(const std::vector<Region>& operands) {
+        if (operands.size() == 1) return operands.front();
+        const bool own_first = operands.front().buffer != Buffer::scratch;
+        const Region result = operands[own_first ? 1 : 0];
+        if (own_first) flow_.reduce_before(operands.front(), result);
+        for (std::size_t i = own_first ? 2 : 1; i < operands.size(); ++i) flow_.reduce(operands[i], result);
+        return result;
+    }
+
+    /// From the ranks of this group that have the results, which lie there, to those that want them.
+    void spread(const std::vector<std::pair<Piece, Region>>& results) {
+        std::vector<Transfer> to_hosts, inside;
+        for (const auto& [piece, result] : results) {
+            const auto& [index, number, bytes, holder] = piece;
+            if (is_here(holder) && wants(holder) && result != home(bytes)) flow_.copy(result, home(bytes));
+            const int wave = movement_.from == Held::in_blocks ? groups_.group_of(index) : 0;
+            const auto add = [&](std::vector<Transfer>& transfers, int from, int to) {
+                if (from == to || !takes_part(from, to)) return;
+                const Region there = is_here(to) ? home(bytes) : Region{};
+                transfers.push_back({from, to, wave, bytes.length_bytes, is_here(holder) ? result : home(bytes), there});
+            };
+            if (movement_.to == Held::at_root) {
+                add(to_hosts, holder, request_.root);
+                continue;
+            }
+            const bool root_has_it = movement_.from == Held::at_root && holder != request_.root;
+            for (std::vector<int> ranks : groups_.hosts_here()) {
+                if (root_has_it) std::erase(ranks, request_.root);
+                if (ranks.empty()) continue;
+                const int speaking = speaker(ranks, index, holder);
+                add(to_hosts, holder, speaking);
+                for (const int rank : ranks) add(inside, speaking, rank);
+            }
+        }
+        carry(to_hosts);
+        carry(inside);
     }
 
     // --- between groups --------------------------------------------------------------------------
 
     void run_from_whole() {
+        std::vector<Piece> whole;
         for (int index = 0; index < block_count_; ++index) {
-            if (comes_from(index, here_)) here_at_[{index, 0}] = collect(index, block(index), holder(index, here_));
+            if (comes_from(index, here_)) whole.push_back({index, 0, block(index), holder(index, here_)});
         }
+        collect(whole);
         for (int index = 0; index < block_count_; ++index) cross_in_parts(index);
+        std::vector<std::pair<Piece, Region>> results;
         for (int index = 0; index < block_count_; ++index) {
             if (!goes_to(index, here_)) continue;
             if (stays(index, here_)) {
-                spread(index, block(index), holder(index, here_), here_at_[{index, 0}]);
+                results.push_back({{index, 0, block(index), holder(index, here_)}, here_at_[{index, 0}]});
                 continue;
             }
             for (int number = 0; number < cut_of(here_); ++number)
-                spread(index, part(index, here_, number), holder_of_part(index, here_, number),
-                       results_[{index, number}]);
+                results.push_back({part_of(index, number), results_[{index, number}]});
         }
+        spread(results);
+    }
+    /// In this group.
+    Piece part_of(int index, int number) const {
+        return {index, number, part(index, here_, number), holder_of_part(index, here_, number)};
     }
     /// Within its own group a block of which nothing comes from others goes on whole.
     bool stays(int index, int group) const { return !movement_.combines && comes_from(index, group); }
@@ -326,16 +432,16 @@ class OverGroups {
     }
 
     void run_to_blocks() {
+        std::vector<Piece> pieces;
         for (int index = 0; index < block_count_; ++index) {
             if (!comes_from(index, here_)) continue;
             if (groups_.group_of(index) == here_) {
-                here_at_[{index, 0}] = collect(index, block(index), index);
+                pieces.push_back({index, 0, block(index), index});
                 continue;
             }
-            for (int number = 0; number < cut_of(here_); ++number)
-                here_at_[{index, number}] =
-                    collect(index, part(index, here_, number), holder_of_part(index, here_, number));
+            for (int number = 0; number < cut_of(here_); ++number) pieces.push_back(part_of(index, number));
         }
+        collect(pieces);
         for (int index = 0; index < block_count_; ++index) {
             if (groups_.group_of(index) == here_ || !comes_from(index, here_)) continue;
             for (int number = 0; number < cut_of(here_); ++number) {
@@ -369,7 +475,7 @@ class OverGroups {
     const Blocks blocks_;
     const int block_count_;
     const bool in_output_;
-    std::size_t scratch_end_bytes_;
+    Packing packing_;
     const int here_;
     std::map<std::pair<int, int>, Region> here_at_, results_;  ///< by block and part
 };

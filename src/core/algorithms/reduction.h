@@ -21,9 +21,6 @@ inline Region part_in(Buffer buffer, Region part, std::size_t base_bytes = 0) {
     return {buffer, base_bytes + part.offset_bytes, part.length_bytes};
 }
 
-/// Where the next thing in scratch memory may begin: aligned for every datatype.
-constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
-
 /// first .. end-1.
 std::vector<int> ranks_from(int first, int end);
 
