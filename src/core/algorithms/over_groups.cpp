@@ -10,12 +10,14 @@
 // - between groups: each piece goes from the rank that has it to the one that puts its block together, or combines it;
 // - inside the group that data go to: whoever wants a piece gets it.
 //
-// Inside a group a piece goes by one rank of each host, another one for each block, so that it enters a host once.
-// Groups are the sites of Request::tree, or the hosts if all are one site.
+// Inside a group a piece goes by one rank of each host, another one for each block, so that it enters a host once;
+// pieces that go between two ranks at about the same time are one message.
+// Groups are the sites or regions that Request::tree is over, or the hosts if all are one. Over regions fewer bytes
+// cross and more pairs carry them, but what goes inside has longer ways.
 //
 // Cost, g groups of m ranks, message of n bytes in all, spread at least m: depth 1 between groups and up to 4 inside;
 // (g - 1) m messages between groups for each rank; an allreduce sends and receives (g - 1) n / m bytes a rank
-// between groups, an allgather (g - 1) times its block and (g - 1) n / (g m) bytes. Scratch: up to 3 n for a
+// between groups, an allgather (g - 1) times its block and (g - 1) n / (g m) bytes. Scratch: up to 5 n for a
 // reduction. Operands are combined group by group, equally on all ranks, but not in the ranks' order.
 //
 // After Traeff and Hunold 2019, arXiv:1910.13373 (all ranks of a host are lanes), and Bienz, Gautam and Kharel 2022,

@@ -222,6 +222,7 @@ class Deciding {
 
     void predict_shapes();
     void predict_refinements();
+    void predict_segments(Candidate shape);
     void predict_ranks();
     void predict_insides();
     void predict(const Candidate& candidate);
@@ -338,11 +339,15 @@ void Deciding::predict_refinements() {
     for (Candidate shape : best) {
         for (const int spread : or_default(shape.algorithm->spreads, shape.parameters.spread)) {
             shape.parameters.spread = spread;
-            for (const std::size_t segment_bytes : segment_choices(*shape.algorithm, shape_.length_bytes)) {
-                shape.parameters.segment_bytes = segment_bytes;
-                predict(shape);
-            }
+            predict_segments(shape);
         }
+    }
+}
+
+void Deciding::predict_segments(Candidate shape) {
+    for (const std::size_t segment_bytes : segment_choices(*shape.algorithm, shape_.length_bytes)) {
+        shape.parameters.segment_bytes = segment_bytes;
+        predict(shape);
     }
 }
 

@@ -24,7 +24,7 @@ def bars(commit_hash: str) -> list[Bar]:
     in_a_minute = [loop for loop in known if loop.name.endswith("/A")]
     made = []
     for mpi in MPIS:
-        made += [Bar(f"loops-known-{mpi}", "loops of real programs, of ten seconds", 10,
+        made += [Bar(f"loops-known-{mpi}", "loops of real programs, of ten seconds", 6,
                      lambda mpi=mpi: findings(_rows(known, [mpi], _TEN_SECONDS))),
                  Bar(f"loops-minute-{mpi}", "the same loops on four sites, of a minute, and what is said of them", 15,
                      lambda mpi=mpi: _of_a_minute(in_a_minute, mpi))]
@@ -36,7 +36,7 @@ def _drawn(commit_hash: str) -> list[Bar]:
     """Those of a seed in parts, and the MPI libraries in turn."""
     drawn = [loop for seed in seeds_of(commit_hash) for loop in drawn_loops(seed)]
     parts = [drawn[first:first + _AT_A_TIME] for first in range(0, len(drawn), _AT_A_TIME)]
-    return [Bar(f"loops-drawn-{number}", f"{len(part)} loops that the commit's hash drew", 10,
+    return [Bar(f"loops-drawn-{number}", f"{len(part)} loops that the commit's hash drew", 8,
                 lambda part=part: findings(_rows(part, MPIS, _TEN_SECONDS)))
             for number, part in enumerate(parts, start=1)]
 
