@@ -68,14 +68,15 @@ def _rows(chosen: Sequence[Loop], mpis: Sequence[str], plan: Plan) -> list[dict]
 def findings(rows: Sequence[dict]) -> list[Finding]:
     harmed = [row for row in rows if row["harm"]]
     worst = max(rows, key=lambda row: row["ratio"]["value"])
-    ratio = worst["ratio"]
+    those = f" ({', '.join(map(_title, harmed))})" if harmed else ""
+    return [Finding(f"loops clearly above {BAR:g} x native: none", f"{len(harmed)} of {len(rows)}{those}; largest"
+                    f" {_title(worst)}", not harmed, worst["ratio"]["value"])]
+
+
+def _title(row: dict) -> str:
+    ratio = row["ratio"]
     interval = "" if ratio["low"] is None else f", {ratio['low']:.2f} to {ratio['high']:.2f}"
-    return [Finding(f"loops clearly above {BAR:g} x native: none", f"{len(harmed)} of {len(rows)}; largest"
-                    f" {ratio['value']:.2f} x{interval} ({_name(worst)})", not harmed, ratio["value"])]
-
-
-def _name(row: dict) -> str:
-    return f"{row['loop']} {row['mpi']}"
+    return f"{row['loop']} {row['mpi']}: {ratio['value']:.2f} x{interval}"
 
 
 def _python() -> list[Finding]:
