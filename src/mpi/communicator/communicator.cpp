@@ -151,7 +151,7 @@ RepeatedCalls::Counted Communicator::repeatable(const CallShape& shape, const Ru
     if (!settled || !alone || !shape.op.predefined || by_lengths) {
         return {};
     }
-    return {way.calls, phase_ == Phase::counting ? Points::units_of(shape) : 1};
+    return {way.calls, phase_ == Phase::counting ? Points::units_of(shape, record_->ranks) : 1};
 }
 
 Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
@@ -222,7 +222,7 @@ void Communicator::count(const CallShape& shape, std::uint64_t call) {
             take_vote(call);
         }
     }
-    left_ -= Points::units_of(shape);
+    left_ -= Points::units_of(shape, record_->ranks);
 }
 
 // What was begun at a point before is completed, and what follows from that is begun.

@@ -22,7 +22,7 @@ std::vector<int> points_in(const std::vector<CallShape>& calls, std::int64_t lef
             found.push_back(static_cast<int>(call));
             left = points.next(left);
         }
-        left -= Points::units_of(calls[call]);
+        left -= Points::units_of(calls[call], 8);
     }
     return found;
 }
@@ -39,6 +39,13 @@ TEST(Points, LieEverFartherApart) {
 TEST(Points, ComeSoonerWhereCallsAreLong) {
     const std::vector<CallShape> calls(40, call_of(Collective::allreduce, 1 << 20));
     EXPECT_EQ(points_in(calls), (std::vector<int>{2, 3, 4, 5, 7, 9, 12, 15, 19, 24, 30, 38}));
+}
+
+// Each of the eight ranks has a block of 64 KiB for every other: nine units a call.
+TEST(Points, CountAllBlocksOfACall) {
+    const std::vector<CallShape> calls(8, call_of(Collective::alltoall, 1 << 16));
+    EXPECT_EQ(points_in(calls), (std::vector<int>{4, 5, 7}));
+    EXPECT_EQ(Points::units_of(call_of(Collective::alltoallv, 1 << 16), 8), 2) << "nobody knows the others' lengths";
 }
 
 // Wherever ranks may return before others have come they would wait for a vote alone.

@@ -31,8 +31,12 @@ class Points {
     explicit Points(std::int64_t first_units = usual_first_units, bool seldom = true)
         : interval_units_(first_units), seldom_(seldom) {}
 
-    static std::int64_t units_of(const CallShape& shape) {
-        return 1 + static_cast<std::int64_t>(shape.length_bytes / unit_bytes);
+    /// Of all blocks that a rank has or gets, if it has several.
+    static std::int64_t units_of(const CallShape& shape, int ranks) {
+        const InBlocks in_blocks = row_of(shape.collective).in_blocks;
+        const bool all_know = in_blocks != InBlocks::none && in_blocks != InBlocks::own;
+        const std::size_t blocks = all_know ? static_cast<std::size_t>(ranks) : 1;
+        return 1 + static_cast<std::int64_t>(shape.length_bytes * blocks / unit_bytes);
     }
 
     /// Before a call that begins when so many units are left until the next point, or none; true: it is the point.
