@@ -1,5 +1,5 @@
 """Calls between sites once they have settled, against the physical bound; the library has 40 calls of each for that,
-as it comes."""
+of long ones 20, as it comes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
