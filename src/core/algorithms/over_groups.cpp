@@ -208,14 +208,23 @@ class OverGroups {
     Region combine(const std::vector<Operand>& operands, Region bytes, bool at_home) {
         const bool begins_here = operands.front().arrivals.empty();
         if (begins_here && operands.size() == 1) return operands.front().here;
-        const Region result = at_home ? home(bytes) : packing_.room(bytes.length_bytes);
-        receive_all(operands[begins_here ? 1 : 0], bytes, result);
-        if (begins_here) flow_.reduce_before(operands.front().here, result);
-        for (std::size_t i = begins_here ? 2 : 1; i < operands.size(); ++i) {
-            Region next = operands[i].here;
-            if (!operands[i].arrivals.empty()) receive_all(operands[i], bytes, next = packing_.room(bytes.length_bytes));
-            flow_.reduce(next, result);
+        const std::size_t first_to_arrive = begins_here ? 1 : 0;
+        std::vector<Region> places;
+        for (std::size_t i = 0; i < operands.size(); ++i) {
+            Region place = operands[i].here;
+            if (!operands[i].arrivals.empty()) {
+                const bool is_result = i == first_to_arrive && at_home;
+                receive_all(operands[i], bytes, place = is_result ? home(bytes) : packing_.room(bytes.length_bytes));
+            }
+            places.push_back(place);
         }
+        return folded(places, first_to_arrive);
+    }
+    /// In the place of one of the first two.
+    Region folded(const std::vector<Region>& operands, std::size_t result_at) {
+        const Region result = operands[result_at];
+        if (result_at == 1) flow_.reduce_before(operands.front(), result);
+        for (std::size_t i = result_at + 1; i < operands.size(); ++i) flow_.reduce(operands[i], result);
         return result;
     }
 
@@ -344,11 +353,7 @@ class OverGroups {
     /// In the place of the first one in scratch memory: of several at most one is not there, this rank's own.
     Region accumulated(const std::vector<Region>& operands) {
         if (operands.size() == 1) return operands.front();
-        const bool own_first = operands.front().buffer != Buffer::scratch;
-        const Region result = operands[own_first ? 1 : 0];
-        if (own_first) flow_.reduce_before(operands.front(), result);
-        for (std::size_t i = own_first ? 2 : 1; i < operands.size(); ++i) flow_.reduce(operands[i], result);
-        return result;
+        return folded(operands, operands.front().buffer == Buffer::scratch ? 0 : 1);
     }
 
     /// From the ranks of this group that have the results, which lie there, to those that want them.
