@@ -25,3 +25,12 @@ def test_what_is_preloaded(monkeypatch, tmp_path, native, expected):
     command = launch._lab_command(mpi, ["program"], 2, native, {}, LabInName(), tmp_path)
     [word] = [word for word in command if word.startswith("LD_PRELOAD=")]
     assert [path.rpartition("/")[2] for path in word.partition("=")[2].split(":")] == expected
+
+
+@pytest.mark.parametrize("said, starts", [("", 2), ("not enough slots", 1)])
+def test_a_launcher_that_fails_and_says_nothing_is_tried_once_more(monkeypatch, tmp_path, said, starts):
+    started = tmp_path / "started"
+    launcher = ["sh", "-c", f'echo started >> {started}; printf "{said}" >&2; exit 213']
+    finished = launch.launch(mpi_named("mpich-5", tmp_path), ["program"], 2, native=True, capture=True,
+                             launcher=launcher)
+    assert finished.returncode == 213 and len(started.read_text().splitlines()) == starts

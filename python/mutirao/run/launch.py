@@ -22,6 +22,7 @@ from mutirao.run.mpis import Mpi
 from mutirao.run.processes import Finished, argv_ending_with_us, new_mark, run_marked, with_own_shared_memory
 
 PREFIX = "MUTIRAO_"
+_SILENT = 213  # PRRTE, on a busy machine, before it has started anything: PRTE_ERR_SILENT, its message lost
 
 
 @dataclass
@@ -72,7 +73,10 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
             start = functools.partial(lab.exec, CONTROL_HOST, command,
                                       env={**os.environ, **surroundings,
                                            **_preloaded([lab.calm_library] if calm else [])})
-        finished = run_marked(start, mark, capture, on_line, timeout_s, discard)
+        run = functools.partial(run_marked, start, mark, capture, on_line, timeout_s, discard)
+        finished = run()
+        if capture and finished.returncode == _SILENT and not finished.lines and not finished.errors.strip():
+            finished = run()
         return CompletedRun(**vars(finished), command=command, report=_read_report(report))
 
 
