@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <stdexcept>
 
 #include "agent/sensors/host_sensors.h"
@@ -16,7 +15,6 @@
 namespace mutirao::agent {
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::int64_t status_period_ns = ns_per_s;
 constexpr int longest_wait_ms = 1000;
 /// When the thread got no processor for so long, silence was its own.
@@ -38,7 +36,7 @@ constexpr std::int64_t longest_silence_ns = 3 * ns_per_s;
 std::vector<double> latencies_or_unknown(const Job& job) {
     const std::size_t hosts = job.contacts.size();
     const bool known = job.latency_us.size() == hosts * hosts;
-    return known ? job.latency_us : std::vector<double>(hosts * hosts, infinite);
+    return known ? job.latency_us : std::vector<double>(hosts * hosts, no_link_us);
 }
 
 /// What all hosts hold the links of `self` to be.
@@ -262,7 +260,7 @@ void AgentLoop::give_up_silent_hosts(std::int64_t now) {
         if (!std::isfinite(view_us(peer)) && !rounds_.unknown(peer)) continue;
         journal_.event("host " + std::to_string(peer) + " has not come");
         if (!mesh_.was_up(peer)) carry(rounds_.lost(peer));
-        carry(rounds_.announce(peer, infinite));
+        carry(rounds_.announce(peer, no_link_us));
     }
 }
 

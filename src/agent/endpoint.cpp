@@ -33,7 +33,7 @@ std::uint32_t number_of(const sockaddr* address) {
 
 constexpr int waiting_connections = 1024;
 /// For a port that is free for TCP and UDP alike.
-constexpr int most_tries = 32;
+constexpr int most_ports_tried = 32;
 
 std::optional<std::uint16_t> bind_to(int socket, std::uint16_t port) {
     sockaddr_in address{};
@@ -85,7 +85,7 @@ std::optional<Endpoint> Endpoint::open(std::uint16_t port, std::string* why_not)
     };
     constexpr int flags = SOCK_CLOEXEC | SOCK_NONBLOCK;
     const int yes = 1;
-    for (int tries = 0; tries < most_tries; ++tries) {
+    for (int tries = 0; tries < most_ports_tried; ++tries) {
         File tcp(socket(AF_INET, SOCK_STREAM | flags, 0));
         File udp(socket(AF_INET, SOCK_DGRAM | flags, 0));
         if (!tcp || !udp) return refused("socket");

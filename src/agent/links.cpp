@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "agent/sensors/host_sensors.h"
 #include "core/text/bytes.h"
@@ -10,7 +9,6 @@
 namespace mutirao::agent {
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
 /// The traffic at a host is bounded: where there are more links, each is probed less often.
 constexpr double links_at_full_rate = 23;
 
@@ -165,7 +163,7 @@ void Links::advance(std::int64_t now_ns) {
         if (watch.heard_ns == 0 || watch.silent || now_ns - watch.heard_ns < silence_ns())
             continue;
         watch.silent = true;
-        announcements_.push_back({peer, infinite});
+        announcements_.push_back({peer, no_link_us});
     }
 }
 

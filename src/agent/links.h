@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -16,6 +17,9 @@
 #include "core/spanning_tree/rounds.h"
 
 namespace mutirao::agent {
+
+/// The latency of a link over which nothing comes.
+inline constexpr double no_link_us = std::numeric_limits<double>::infinity();
 
 /// How the probes that a host's tree links may cost are shared out between them, so that a host costs
 /// about 20 kbit/s with the usual periods however the tree looks. Those links come first whose round

@@ -421,3 +421,12 @@ def test_units():
         "0.50 us", "999.0 us", "1.00 ms", "351.2 ms", "4.37 s"]
     assert [size(n) for n in (0, 24, 1024, 1000, 1 << 20, 3 << 19)] == [
         "0 B", "24 B", "1 KiB", "1000 B", "1 MiB", "1536 KiB"]
+
+
+def test_regions_are_told_where_sites_are_near_each_other(typed, tmp_path):
+    file = tmp_path / "report.json"
+    world = {**REPORT["communicators"][0], "sites": [0, 1, 2, 3]}
+    for regions, told in (([0, 0, 1, 1], True), ([0, 1, 2, 3], False)):
+        file.write_text(json.dumps({**REPORT, "communicators": [{**world, "regions": regions}]}))
+        assert ("  regions of sites near each other: 0, 1; 2, 3" in typed("explain", "--all", file).stdout) is told
+        assert ("near each other: 0, 1; 2, 3." in make_page(json.loads(file.read_text()), None)) is told

@@ -10,7 +10,7 @@ from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.catalogue.tree_text import draw_tree
 from mutirao.explain.choices import NATIVE, measured, predicted_us
 from mutirao.explain.saved import AS_FAST, account_of, own_calls, start_us, total_of
-from mutirao.explain.trees import edges_of, host_and_site, host_name, trees_run
+from mutirao.explain.trees import edges_of, host_and_site, host_name, regions_of, trees_run
 
 _MOST_CHANGES = 30
 _MOST_HOSTS = 8
@@ -106,6 +106,8 @@ def about(communicator: dict) -> Iterator[str]:
     yield from _hosts(communicator.get("host_names") or [], communicator.get("hosts", 0))
     if communicator.get("profile"):
         yield f"  profile: {communicator['profile']}"
+    if regions := regions_of(communicator):
+        yield f"  regions of sites near each other: {regions}"
     yield from _first_ruling(communicator)
     yield from _followed(communicator)
     if communicator.get("tree"):

@@ -14,7 +14,7 @@ from mutirao.explain.rulings import colours_of, events, sparkline, timeline
 from mutirao.explain.saved import Account, Total, account_of, all_classes, total_of
 from mutirao.explain.scatter import points_of, scatter, within_twice
 from mutirao.explain.site_map import groups_of, least_us, site_map
-from mutirao.explain.trees import edges_of, host_and_site, trees_run
+from mutirao.explain.trees import edges_of, host_and_site, regions_of, trees_run
 from mutirao.pages.html import Page, details, judged, legend, listed, section, soft, table, wide_table
 
 _MOST_SITES_IN_TABLE = 12
@@ -170,6 +170,8 @@ def _map(communicator: dict) -> list[str]:
               tree.root) for tree in trees_run(communicator)]
     parts = [heading, soft("Circles are hosts, in the colours of their sites; the thick links are the"
                            " tree, with one-way latencies where there is room.")]
+    if regions := regions_of(communicator):
+        parts.append(soft(f"Regions, of sites near each other: {regions}."))
     for which, edges, root in trees or [("over which no call went: the minimum spanning tree",
                                          communicator["tree"], None)]:
         text = "\n".join(draw_tree(edges, communicator["latency_us"],

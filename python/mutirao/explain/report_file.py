@@ -43,7 +43,7 @@ _COSTS = {name: _NUMBER for name in (
     "links", "links_with_bandwidth", "least_bytes_per_us", "most_bytes_per_us", "copy_bytes_per_us",
     "reduce_bytes_per_us", "message_latency_us", "message_overhead_us", "send_overhead_us?",
     "port_bytes_per_us?")}
-_COMMUNICATOR = {"ranks": int, "hosts": int, "calls": int, "state": _TEXT, "sites": [int],
+_COMMUNICATOR = {"ranks": int, "hosts": int, "calls": int, "state": _TEXT, "sites": [int], "regions?": [int],
                  "tree": [[int]], "latency_us": [[(*_NUMBER, type(None))]], "classes": [_CLASS],
                  "adaptation": _ADAPTATION, "costs?": {**_COSTS, "memory_measured": bool,
                                                        "message_measured": bool},

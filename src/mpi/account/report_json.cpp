@@ -58,11 +58,16 @@ void put_start(JsonWriter& json, const Job* job) {
 
 void put_topology(JsonWriter& json, const Topology& topology) {
     const int hosts = topology.network.host_count();
-    json.key("sites").begin_array();
-    for (const int site : topology.site_of) {
-        json.value(site);
-    }
-    json.end_array().key("tree").begin_array();
+    const auto put_labels = [&](std::string_view name, const std::vector<int>& labels) {
+        json.key(name).begin_array();
+        for (const int label : labels) {
+            json.value(label);
+        }
+        json.end_array();
+    };
+    put_labels("sites", topology.site_of);
+    put_labels("regions", topology.region_of);
+    json.key("tree").begin_array();
     for (const auto& [low, high] : topology.spanning_tree) {
         json.begin_array().value(low).value(high).end_array();
     }
