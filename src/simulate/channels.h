@@ -24,9 +24,9 @@
 namespace mutirao::simulate {
 
 /// Which ordered pairs of hosts have a channel.
-class Topology {
+class ChannelEnds {
   public:
-    Topology(int hosts, const EdgeList& links)
+    ChannelEnds(int hosts, const EdgeList& links)
         : hosts_(hosts),
           channel_(static_cast<std::size_t>(hosts) * static_cast<std::size_t>(hosts), -1) {
         for (const auto& [a, b] : links) {
@@ -83,7 +83,7 @@ class Channels {
     };
 
     Channels(std::vector<Machine> machines, const EdgeList& links)
-        : topology_(std::make_shared<const Topology>(static_cast<int>(machines.size()), links)),
+        : topology_(std::make_shared<const ChannelEnds>(static_cast<int>(machines.size()), links)),
           machines_(std::move(machines)),
           queues_(static_cast<std::size_t>(topology_->channel_count())),
           place_(queues_.size(), -1) {
@@ -194,7 +194,7 @@ class Channels {
         digest_ += value;
     }
 
-    std::shared_ptr<const Topology> topology_;
+    std::shared_ptr<const ChannelEnds> topology_;
     std::vector<Machine> machines_;
     std::vector<std::vector<Message>> queues_;
     std::vector<int> ready_;   ///< channels that hold messages, in no particular order

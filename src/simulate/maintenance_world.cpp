@@ -209,7 +209,7 @@ namespace {
 
 using maintenance::Kind;
 
-std::string text(const EdgeList& links) {
+std::string in_braces(const EdgeList& links) {
     std::string line = "{";
     for (const auto& [low, high] : links)
         line += (line.size() > 1 ? ", " : "") + std::to_string(low) + "-" + std::to_string(high);
@@ -273,7 +273,7 @@ std::string MaintenanceRules::host_objection(const MaintenanceWorld& world, int 
     if (!node.finished()) return who + "nothing is in flight but the round has not ended";
     if (node.waiting() > 0) return who + std::to_string(node.waiting()) + " messages still wait";
     if (node.tree() != expected)
-        return who + "tree " + text(node.tree()) + ", Kruskal's " + text(expected);
+        return who + "tree " + in_braces(node.tree()) + ", Kruskal's " + in_braces(expected);
     if (node.branches() != neighbours(expected, host)) return who + "branches are not the tree's";
     if (node.state() != maintenance::State::found) return who + "has not settled";
     return {};

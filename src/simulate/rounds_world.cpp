@@ -257,11 +257,9 @@ class ScriptMaker {
     }
 
     RoundsEvent event() {
-        using Kind = RoundsEvent::Kind;
-        constexpr std::array<Kind, 12> kinds = {
-            Kind::latency, Kind::latency, Kind::latency, Kind::link, Kind::link,  Kind::link,
-            Kind::reset,   Kind::reset,   Kind::host,    Kind::host, Kind::alarm, Kind::restart,
-        };
+        using enum RoundsEvent::Kind;
+        constexpr std::array kinds = {latency, latency, latency, link, link,  link,
+                                      reset,   reset,   host,    host, alarm, restart};
         // Often the same again: what is gone comes back.
         if (!script_.events.empty() && random_.below(3) == 0) return script_.events.back();
         const auto hosts = static_cast<std::size_t>(script_.hosts);
@@ -276,7 +274,7 @@ class ScriptMaker {
     RoundsScript script_;
 };
 
-std::string number(double value) {
+std::string in_short(double value) {
     if (std::isinf(value)) return "never";
     std::string text = std::to_string(value);
     return text.substr(0, text.find('.') + 2);
@@ -303,7 +301,7 @@ std::string describe(const rounds::Message& message) {
         text += " from " + name(message.base);
     for (const rounds::LinkNews& link : message.links)
         text += " " + std::to_string(link.low) + "-" + std::to_string(link.high) + "=" +
-                number(link.state.latency_us) + "(" + std::to_string(link.state.breaks) + "." +
+                in_short(link.state.latency_us) + "(" + std::to_string(link.state.breaks) + "." +
                 std::to_string(link.state.sequence) + ")";
     return text;
 }
@@ -332,7 +330,7 @@ std::string RoundsWorld::describe(const Choice& choice) const {
         const RoundsEvent& event = script_.events[next_event_];
         return "event " + std::string(events[static_cast<std::size_t>(event.kind)]) + " " +
                std::to_string(event.a) + " " + std::to_string(event.b) + " " +
-               number(event.latency_us);
+               in_short(event.latency_us);
     }
     if (choice.kind == Choice::Kind::measure)
         return std::to_string(choice.to) + " measures the link to " + std::to_string(choice.from);
