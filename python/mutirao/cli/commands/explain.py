@@ -10,7 +10,7 @@ from mutirao.base.units import counted, ratio
 from mutirao.explain.choices import NATIVE, choice_of
 from mutirao.explain.full import as_far_as_counted, class_title, extent, forgotten, head, in_full, title
 from mutirao.explain.page import make_page
-from mutirao.explain.report_file import add_arguments, read_report, with_file
+from mutirao.explain.report_file import add_arguments, read_report, told_as_no_report, with_file
 from mutirao.explain.saved import account_of, own_calls, total_of
 from mutirao.pages.html import written
 
@@ -38,7 +38,9 @@ def run(arguments) -> int:
     if arguments.json:
         print_json(report)
         return 0
-    print_lines(explain(report, arguments.everything))
+    with told_as_no_report(arguments.file):
+        lines = list(explain(report, arguments.everything))
+    print_lines(lines)
     if report["communicators"]:
         more = [] if arguments.everything else [f"reasons: {with_file('mutirao explain --all', arguments.file)}"]
         print_lines(["", "; ".join([*more, f"with pictures: {with_file('mutirao explain --page', arguments.file)}"])])
@@ -47,10 +49,12 @@ def run(arguments) -> int:
 
 def _draw(report: dict, arguments) -> int:
     try:
-        page = written(arguments.output or _PAGE, make_page(report, arguments.file))
+        with told_as_no_report(arguments.file):
+            made = make_page(report, arguments.file)
+            total = total_of(report)
+        page = written(arguments.output or _PAGE, made)
     except Failure as failure:  # the file is the caller's choice
         raise UsageError(str(failure)) from None
-    total = total_of(report)
     tell(arguments.json, {"page": str(page), "saved_us": total.net_us, "verdict": total.line}, f"page: {page}")
     return 0
 
