@@ -45,12 +45,13 @@ void Saving::close(bool own) {
 void Saving::own_change() { close(true); }
 void Saving::others_change() { close(false); }
 
-void Saving::compare(const std::vector<double>& native_us) {
-    if (present_us_.size() < least_block || native_us.empty()) return;
+bool Saving::compare(const std::vector<double>& native_us) {
+    if (present_us_.size() < least_block || native_us.empty()) return false;
     add_step();
     before_us_ = present_us_;
     const Difference native_more = median_difference(native_us, present_us_);
     own_ = std::exchange(known_, true) ? own_.renewed_by(native_more) : native_more;
+    return true;
 }
 
 void Saving::begin_anew() {
@@ -85,29 +86,38 @@ double Bookkeeping::count(std::uint64_t calls, const Running& running) {
     closed_.took_us += number * took_us_;
     if (!running.saved) {
         saved_us_ = 0;
-        if (!natively_) closed_.unknown_calls += made;
+        if (!natively_) uncompared_calls_ += made;
         return number * took_us_;
     }
     const double before_us = std::exchange(saved_us_, running.saved->us);
     const double behind_calls = running.saved_is_behind ? 0 : std::exchange(behind_calls_, 0);
     if (running.saved_is_behind) behind_calls_ += number;
-    closed_.saved_us += number * saved_us_ + behind_calls * (saved_us_ - before_us);
-    span_calls_ += number;
+    const auto compared_now = number + static_cast<double>(std::exchange(uncompared_calls_, 0));
+    closed_.saved_us += compared_now * saved_us_ + behind_calls * (saved_us_ - before_us);
+    span_calls_ += compared_now;
     span_error_us_ = deviations_of_95_percent * std::sqrt(running.saved->variance_us2);
     return number * took_us_;
 }
 
 double Bookkeeping::count_as_before(std::uint64_t calls) {
     const auto number = static_cast<double>(calls);
+    if (natively_ && took_us_ == 0) untimed_native_calls_ += calls;
     closed_.took_us += number * took_us_;
     closed_.saved_us += number * saved_us_;
     return number * took_us_;
 }
 
 void Bookkeeping::compare_anew() {
+    const std::uint64_t uncompared_calls = std::exchange(uncompared_calls_, 0);
+    another_runs();
+    uncompared_calls_ = uncompared_calls;
+}
+
+void Bookkeeping::another_runs() {
     closed_ = account();
     span_calls_ = 0;
-    waiting_calls_ = 0;
+    if (natively_) untimed_native_calls_ += waiting_calls_;
+    waiting_calls_ = uncompared_calls_ = 0;
 }
 
 Account Bookkeeping::account() const {
@@ -115,7 +125,7 @@ Account Bookkeeping::account() const {
     // up to this share of what was measured in one.
     constexpr double doubt_while_behind = 0.4;
     Account result = closed_;
-    if (!natively_) result.unknown_calls += waiting_calls_;
+    result.unknown_calls += uncompared_calls_ + (natively_ ? 0 : waiting_calls_);
     result.error_us = std::hypot(result.error_us, span_error_us_ * span_calls_,
                                  doubt_while_behind * behind_calls_ * saved_us_);
     return result;

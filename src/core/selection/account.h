@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/selection/samples.h"
@@ -31,8 +32,8 @@ class Saving {
     /// Another arm runs from now on, in this class or in another one.
     void own_change();
     void others_change();
-    /// What native took beside the present block.
-    void compare(const std::vector<double>& native_us);
+    /// What native took beside the present block; false: either is too short yet.
+    bool compare(const std::vector<double>& native_us);
     /// On another network: times of before are compared with none of those that follow.
     void begin_anew();
     /// What runs now was never compared there.
@@ -78,6 +79,14 @@ class Bookkeeping {
     void add_probe(double lost_us) { closed_.probes_us += lost_us; }
     /// Native's time is measured anew from now on. Calls compared by one measurement have one error.
     void compare_anew();
+    /// So it is, and calls from now on run by another arm or on another network: those that nothing was compared with
+    /// stay unknown. Otherwise they count as the others, once these are compared.
+    void another_runs();
+
+    /// Native calls at the beginning whose time was not known while they were made took so long each.
+    void time_native(double time_us) {
+        closed_.took_us += static_cast<double>(std::exchange(untimed_native_calls_, 0)) * time_us;
+    }
 
     Account account() const;
 
@@ -85,7 +94,7 @@ class Bookkeeping {
     Account closed_;
     double span_calls_ = 0;        ///< compared since then
     double span_error_us_ = 0;     ///< of one of these
-    std::uint64_t waiting_calls_ = 0;
+    std::uint64_t waiting_calls_ = 0, uncompared_calls_ = 0, untimed_native_calls_ = 0;
     double behind_calls_ = 0;      ///< counted with what was saved before a change
     bool natively_ = true;
     double took_us_ = 0, saved_us_ = 0;  ///< one call of those counted last

@@ -22,9 +22,22 @@ TEST(Bookkeeping, WithNothingToCompareWithCallsAreUnknown) {
     books.count(4, {.time_us = 10});
     books.count(6, {});
     EXPECT_EQ(books.account().unknown_calls, 10u);
+    books.another_runs();
     books.count(1, {.time_us = 10, .saved = five_less});
+    EXPECT_EQ(books.account().unknown_calls, 10u);
+    EXPECT_DOUBLE_EQ(books.account().saved_us, 5);
+}
+
+// They ran as those after them do.
+TEST(Bookkeeping, CallsBeforeTheFirstComparisonAreComparedByIt) {
+    Bookkeeping books;
+    books.count(4, {.time_us = 10});
+    books.compare_anew();
     EXPECT_EQ(books.account().unknown_calls, 4u);
-    EXPECT_DOUBLE_EQ(books.account().saved_us, 7 * 5);
+    books.count(1, {.time_us = 10, .saved = five_less});
+    EXPECT_EQ(books.account().unknown_calls, 0u);
+    EXPECT_DOUBLE_EQ(books.account().saved_us, 5 * 5);
+    EXPECT_NEAR(books.account().error_us, 5 * 1.96 * 0.3, 1e-9);
 }
 
 TEST(Bookkeeping, WhatIsNotAnnouncedYetCountsAsWhatRuns) {
@@ -83,22 +96,23 @@ TEST(Saving, BlocksAddUpWhoeverChanged) {
     EXPECT_EQ(saving.time_us(), 35);
 }
 
-// That replaces what this class's own changes were taken to have saved, not what others' did to it.
+// Native's calls before were made in a row, as a program without us makes them; those of a probe are newer. Where these
+// differ both are doubted, until two probes agree.
 TEST(Saving, NativeMeasuredSideBySideIsKnownBetter) {
     Saving saving;
     clock(saving, 50);
     saving.own_change();
     clock(saving, 30);
     saving.compare({33, 33, 33});
-    EXPECT_DOUBLE_EQ(saved_us(saving), 3);
+    EXPECT_GT(saved_us(saving), 3);
+    EXPECT_LT(saved_us(saving), 20);
+    EXPECT_GT(std::sqrt(saving.per_call()->variance_us2), 5);
+    saving.compare({33, 33, 33});
+    EXPECT_NEAR(saved_us(saving), 3, 0.5);
+    EXPECT_LT(std::sqrt(saving.per_call()->variance_us2), 5);
     saving.others_change();
     clock(saving, 38);
-    EXPECT_DOUBLE_EQ(saved_us(saving), -5);
-    saving.compare({42, 42});  // and not 41
-    EXPECT_GT(saved_us(saving), -5);
-    EXPECT_LT(saved_us(saving), -4);
-    saving.compare({48, 48});  // which is clearly something else
-    EXPECT_DOUBLE_EQ(saved_us(saving), 2);
+    EXPECT_NEAR(saved_us(saving), -5, 0.5) << "it replaces what this class's own changes saved, not what others' did";
 }
 
 TEST(Saving, OnAnotherNetworkOnlyWhatWasComparedCounts) {
@@ -110,9 +124,10 @@ TEST(Saving, OnAnotherNetworkOnlyWhatWasComparedCounts) {
     clock(saving, 300);
     EXPECT_DOUBLE_EQ(saved_us(saving), 20);
     saving.forget(false);
+    EXPECT_FALSE(saving.compare({400, 400, 400}));
     EXPECT_FALSE(saving.per_call());
     clock(saving, 300);
-    saving.compare({400, 400, 400});
+    EXPECT_TRUE(saving.compare({400, 400, 400}));
     EXPECT_DOUBLE_EQ(saved_us(saving), 100);
     saving.forget(true);
     EXPECT_EQ(saved_us(saving), 0);

@@ -325,7 +325,8 @@ void ClassChoice::follow_the_news(bool runs_as_before, bool gains_as_before) {
                   with_time(rival(incumbent_).arm, after_news_us(incumbent_));
         for (Rival& each : rivals_) each.to_incumbent = {};
     }
-    books_.compare_anew();
+    books_.another_runs();
+    native_before_.reset();
     clock_anew();
     if (moves_ || !gains_as_before) {
         saving_.forget(best == 0);
@@ -371,7 +372,9 @@ void ClassChoice::begin_with(const Candidate& preferred) {
         next_control_ = calls_ + confirming_samples;
         reason_ = "measured by an earlier job";
         changed_ = moves_ = true;
+        books_.another_runs();
         saving_.forget(false);
+        native_before_ = clocked_;
     }
 }
 
@@ -386,6 +389,7 @@ void ClassChoice::begin(std::uint32_t id, const Clocking& clocking, int rival_on
 }
 
 bool ClassChoice::hear(const TimeReport& report) {
+    if (native_before_ && report.ruling == native_before_->ruling()) native_before_->add(report);
     if (report.ruling != clocked_.ruling() || !counts_ || changed_) return false;
     clocked_.add(report);
     take_incumbent_samples();
@@ -407,6 +411,18 @@ void ClassChoice::take_incumbent_samples() {
         sampled_at_ = calls_;
     }
     learn_from_times();
+    compare_with_native_before();
+}
+
+// The first one connects.
+void ClassChoice::compare_with_native_before() {
+    if (!native_before_) return;
+    std::uint32_t end = 1;
+    while (end < native_before_->size() && native_before_->knows(end)) ++end;
+    const std::vector<double> native_us = native_before_->means_us(1, end);
+    if (native_us.size() < least_controls || !saving_.compare(native_us)) return;
+    books_.time_native(median_of(native_us));
+    native_before_.reset();
 }
 
 // What was measured against other times of the incumbent says nothing; each arm keeps the probes that it has had.
@@ -548,7 +564,7 @@ void ClassChoice::give_up_probe() {
 }
 
 void ClassChoice::make_incumbent(int number, const Ratio& to_before, std::string reason) {
-    books_.compare_anew();
+    books_.another_runs();
     saving_.own_change();
     for (int i = 0; i < arm_count(); ++i) {
         Ratio& each = rival(i).to_incumbent;

@@ -162,6 +162,7 @@ class ClassChoice {
 
     void begin(std::uint32_t id, const Clocking& clocking, int rival_on_probe);
     void take_incumbent_samples();
+    void compare_with_native_before();
     void reopen();
     std::optional<Verdict> verdict() const;
     double sooner_us() const;
@@ -196,6 +197,7 @@ class ClassChoice {
 
     // The ruling in force; before the first one the MPI library's own runs.
     ClockedCalls clocked_;
+    std::optional<ClockedCalls> native_before_;  ///< what that took of which ranks tell after another began at once
     int probed_ = -1;     ///< the rival on probe; -1: none
     bool counts_ = true;  ///< false: its samples are of another network
     std::uint32_t taken_ = 0;  ///< samples that were looked at, in order

@@ -107,8 +107,10 @@ Ratio Ratio::with(const Ratio& other) const {
 Difference Difference::renewed_by(const Difference& now) const {
     const double before_us2 = 2 * variance_us2;
     const double sum_us2 = before_us2 + now.variance_us2;
-    if (sum_us2 <= 0 || std::abs(us - now.us) > clear_deviations * std::sqrt(sum_us2)) return now;
-    return {(us * now.variance_us2 + now.us * before_us2) / sum_us2, before_us2 * now.variance_us2 / sum_us2};
+    if (sum_us2 <= 0) return now;
+    const double doubt = std::max((us - now.us) * (us - now.us) / sum_us2, 1.0);
+    return {(us * now.variance_us2 + now.us * before_us2) / sum_us2,
+            before_us2 * now.variance_us2 / sum_us2 * doubt};
 }
 
 Difference median_difference(const std::vector<double>& samples, const std::vector<double>& others) {

@@ -76,7 +76,8 @@ struct Difference {
     Difference operator+(const Difference& other) const {
         return {us + other.us, variance_us2 + other.variance_us2};
     }
-    /// The same was measured again: long ago counts less, and nothing if the two do not agree.
+    /// The same was measured again: long ago counts less, and where the two do not agree both are doubted
+    /// (Birge, doi:10.1103/PhysRev.40.207).
     Difference renewed_by(const Difference& now) const;
 };
 
