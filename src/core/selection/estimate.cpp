@@ -28,11 +28,8 @@ std::vector<Candidate> like_native(Collective collective) {
     return result;
 }
 
-std::size_t sends(const Schedule& schedule) {
-    return static_cast<std::size_t>(
-        std::count_if(schedule.steps().begin(), schedule.steps().end(),
-                      [](const Step& step) { return step.kind == StepKind::send; }));
-}
+/// A message is two steps; copies and reductions take as long to walk through.
+std::size_t messages_of(const Schedule& schedule) { return (schedule.steps().size() + 1) / 2; }
 
 /// The call with messages or blocks of another length, in the same proportions.
 CallShape shortened(CallShape shape, std::size_t length_bytes) {
@@ -62,7 +59,7 @@ class Estimating {
         std::size_t messages = 0;
         for (int rank = 0; rank < network_.rank_count(); ++rank) {
             schedules.push_back(*build_schedule(*ruling_, part, network_.placement(), rank));
-            messages += sends(schedules.back());
+            messages += messages_of(schedules.back());
             if (messages > most_messages_) return std::nullopt;
         }
         messages_ += messages;
@@ -135,6 +132,9 @@ Estimate of_native_calls(const std::vector<Collective>& calls, const CallShape& 
     return all;
 }
 
+/// In parts each rank looks at all blocks, and a prediction at all ranks.
+constexpr std::size_t most_ranks_in_parts = 1024;
+
 /// `ruling`: of the candidate, if it has a schedule.
 Estimate in_full(const Candidate& candidate, std::optional<Ruling> ruling, const CallShape& shape,
                  const RankNetwork& network, std::size_t most_messages) {
@@ -148,6 +148,7 @@ Estimate in_full(const Candidate& candidate, std::optional<Ruling> ruling, const
 Estimate estimate_ruled(const Candidate& candidate, std::optional<Ruling> ruling, const CallShape& shape,
                         const RankNetwork& network) {
     const auto ranks = static_cast<std::size_t>(std::max(network.rank_count(), 1));
+    if (!candidate.algorithm->spreads.empty() && ranks > most_ranks_in_parts) return {};
     // A ring gets into its pace once every rank's share has enough segments, each of which goes
     // round twice.
     const std::size_t shares = candidate.algorithm->segments_of_blocks ? ranks : 1;
