@@ -29,7 +29,7 @@ std::vector<Candidate> like_native(Collective collective) {
 }
 
 /// A message is two steps; copies and reductions take as long to walk through.
-std::size_t messages_of(const Schedule& schedule) { return (schedule.steps().size() + 1) / 2; }
+std::size_t messages_of(const Schedule& schedule) { return schedule.steps().size() / 2; }
 
 /// The call with messages or blocks of another length, in the same proportions.
 CallShape shortened(CallShape shape, std::size_t length_bytes) {
