@@ -145,6 +145,14 @@ double ClassChoice::most_us(int number) const {
     return us + doubt(number) * (us - waiting_us);
 }
 
+/// A probe's first call goes over connections that lie idle. Native has those of the program's first calls.
+double ClassChoice::most_at_first_us(int number) const {
+    if (number == 0) return most_us(number);
+    const Rival& it = rival(number);
+    const double miss = it.miss > 0 ? it.miss : usual_miss();
+    return std::max(most_us(number), waiting_us_.value_or(0) + it.cold_us * miss);
+}
+
 /// Nearly all of the incumbent's calls take more.
 double ClassChoice::low_quantile_us() const {
     return incumbent_us() * (1 - deviations_of_95_percent * relative_scatter(times_.times_us));
@@ -664,7 +672,7 @@ bool ClassChoice::anything_to_try() const {
 Clocking ClassChoice::probe_of(int number) const {
     // Native, where it was compared with this before, and what is sure to win begin with more calls than what may
     // only lose.
-    const bool sure_to_win = most_us(number) < low_quantile_us() && !calls_overlap();
+    const bool sure_to_win = most_at_first_us(number) < low_quantile_us() && !calls_overlap();
     const bool at_length = (number == 0 && rival(0).to_incumbent.known()) || sure_to_win;
     const int round = at_length ? 1 : std::min(rival(number).probes, most_probes - 1);
     const double by_time = std::ceil(first_probe_us * (1 << round) / std::max(incumbent_us(), 1e-3));
@@ -682,9 +690,11 @@ Clocking ClassChoice::probe_of(int number) const {
 }
 
 double ClassChoice::price_us(int number) const {
-    if (most_us(number) < low_quantile_us()) return 0;
+    const double first_us = most_at_first_us(number), later_us = most_us(number), now_us = incumbent_us();
+    if (first_us < low_quantile_us()) return 0;
     const Clocking clocking = probe_of(number);
-    return std::max(most_us(number) - incumbent_us(), 0.0) * clocking.probe * clocking.calls_per_sample;
+    return std::max(first_us - now_us, 0.0) +
+           std::max(later_us - now_us, 0.0) * (clocking.probe * clocking.calls_per_sample - 1);
 }
 
 double ClassChoice::promise(int number) const {

@@ -141,6 +141,7 @@ class ClassChoice {
     double doubt(int number) const;
     double least_us(int number) const { return expected_us(number) / (1 + doubt(number)); }
     double most_us(int number) const;
+    double most_at_first_us(int number) const;
     double low_quantile_us() const;
     bool near_the_bound() const;
     bool promises_to_win(const Rival& rival) const;
