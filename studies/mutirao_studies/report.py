@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from mutirao import __version__
-from mutirao.pages.html import page_begin, warnings, written
+from mutirao.pages.html import warnings, whole_page, written
 
 FILE = "report.html"
 _HEADING = "Four papers, measured anew"
@@ -36,7 +36,7 @@ def make_report(parts: Sequence[Part], made: str) -> str:
                          if (links := _links(part for part in whole if part.paper == paper)))
     bodies = "\n".join(f'<article id="{escape(part.study)}">{_body(part.page)}</article>'
                        for part in whole)
-    return f"""{page_begin(_HEADING)}<header>
+    return whole_page(_HEADING, f"""<header>
 <h1>{_HEADING}</h1>
 <p class="soft">mutirao {escape(__version__)}, {escape(made)}. Each part has its command, its machine and versions,
 what differs from the paper's set-up, and all that was measured.</p>
@@ -45,9 +45,7 @@ what differs from the paper's set-up, and all that was measured.</p>
 {contents}
 </ul></nav>
 {bodies}
-</body>
-</html>
-"""
+""")
 
 
 def _links(parts: Iterable[Part]) -> str:

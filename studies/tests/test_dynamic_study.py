@@ -17,7 +17,7 @@ from mutirao_studies.paper_000.dynamic_page import make_page, time_line
 from mutirao_studies.paper_000.dynamic_tables import comparisons, print_tables
 from mutirao_studies.paper_000.steady import PROGRAM
 from pages import checked
-from reference import kruskal
+from shared import kruskal
 
 PAPER = {f"{each.low}-{each.high}": each for each in (*paper_000.FAILURES, *paper_000.RECOVERIES)}
 

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from mutirao.base.paths import ROOT
-from ports import free_ports
+from shared import free_ports
 
 
 @pytest.fixture

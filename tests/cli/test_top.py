@@ -22,7 +22,7 @@ from mutirao.base.errors import Failure
 from mutirao.base.paths import BUILD, ROOT
 from mutirao.cli.commands.top import read_series
 from mutirao.explain.top_frame import Past, Shown, change_of, frame, ranked, sparkline
-from ports import free_ports
+from shared import free_ports
 
 
 def text_of(lines):

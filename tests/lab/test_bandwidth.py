@@ -10,7 +10,7 @@ from mutirao.lab.control import Connection
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
 from mutirao.lab.view import changes
-from noise import in_time
+from shared import in_time
 from probes import address_of, least_round_trip_ms, output_of
 
 WIRE_BYTES_OF_PAYLOAD = (1448 + 66) / 1448

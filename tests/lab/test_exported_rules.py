@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from labs import network_of
+from shared import network_of
 from mutirao.lab.lab import Lab
 from mutirao.measure.rules import FORMATS, tables
 from mutirao.measure.measure import Contender, Workload, measure

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import mutirao
-from labs import NOT_HERE
+from shared import NOT_HERE
 from mutirao.lab.lab import lab_file
 
 NOBODY = 65534

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from labs import network_of
+from shared import network_of
 from mutirao.base.paths import LIBRARIES, PRELOAD, ROOT
 from mutirao.run.launch_styles import is_open_mpi
 from mutirao.run.mpis import found_mpis

@@ -5,7 +5,7 @@ test_changes_in_the_lab.py."""
 import pytest
 
 from ends import calls_of, chosen_in
-from noise import in_time
+from shared import in_time
 
 # Debian's follow their networks in all other tests, as every program does by default.
 

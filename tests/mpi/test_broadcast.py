@@ -5,7 +5,7 @@ import pytest
 
 from ends import calls_of, chosen_in
 from mutirao.catalogue.core_tool import algorithms
-from reference import kruskal
+from shared import kruskal
 from shapes import SHAPES, Shape
 
 # One host per rank, and several ranks per host with a last host that is not full. The parameters

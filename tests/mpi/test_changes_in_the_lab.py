@@ -6,13 +6,11 @@ import time
 
 import pytest
 
-from labs import network_of
+from shared import in_time, kruskal, network_of
 from mutirao.lab.lab import Lab
 from mutirao.measure.measure import Contender
 from mutirao.run.launch import launch
 from mutirao_studies.paper_000.steady import Pace, run_steady
-from noise import in_time
-from reference import kruskal
 
 # One way in ms, all far enough from each other for little noise not to change their order.
 MATRIX = [[0, 20, 62, 90, 104],

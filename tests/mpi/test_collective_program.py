@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from mutirao.catalogue.collectives import COLLECTIVES
-from noise import in_time
+from shared import in_time
 
 pytestmark = pytest.mark.on_any_mpi  # natively: the program is the benchmark's
 

@@ -14,7 +14,7 @@ from mutirao.base.units import duration
 from mutirao.explain.report_file import read_report
 from mutirao.explain.saved import start_us, total_of
 from mutirao.measure.profile import Fabric, Row, add
-from noise import in_time
+from shared import in_time
 
 
 @pytest.mark.on_any_mpi

@@ -6,10 +6,9 @@ import random
 import pytest
 
 from ends import calls_of, chosen_in
-from labs import network_of
+from shared import in_time, network_of
 from mutirao.lab.lab import Lab, verify_run
 from mutirao.run.launch import launch
-from noise import in_time
 
 MOST_AHEAD_US = 50
 

@@ -9,7 +9,7 @@ from slow_native import slow_native
 from ends import calls_of, passed
 from mutirao.base.paths import PRELOAD
 from mutirao.measure.measure import read_point
-from noise import in_time
+from shared import in_time
 
 
 def last_ruling(finished, collective):

@@ -20,7 +20,7 @@ from ends import (
 from mutirao.base.paths import PRELOAD, ROOT
 from mutirao.explain.saved import total_of
 from mutirao.run.launch import launch
-from noise import in_time
+from shared import in_time
 
 start_modes = pytest.mark.parametrize("start", STARTS)
 any_mpi = pytest.mark.on_any_mpi

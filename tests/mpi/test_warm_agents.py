@@ -7,7 +7,7 @@ from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
 from mutirao.run.launch import launch
 from mutirao_studies.paper_000.standing_agents import StandingAgents
-from noise import in_time
+from shared import in_time
 
 SITES = [[0, 30, 80], [30, 0, 50], [80, 50, 0]]
 

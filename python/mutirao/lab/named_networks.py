@@ -1,5 +1,5 @@
-"""Networks as people name them: the presets that come with mutirao, each with the source of its numbers, TOML files
-like them, and CSV files of round trips.
+"""Networks as people name them: the presets that come with mutirao, each with the source of its numbers, files
+like one of them, and CSV files of round trips.
 
     title = "two sites"                # one's own need none of title, source, hosts_per_site
     hosts_per_site = 4
@@ -9,17 +9,21 @@ like them, and CSV files of round trips.
 """
 
 import tomllib
+from functools import cache
 from pathlib import Path
 
 from mutirao.base.errors import UsageError, unknown
 from mutirao.base.user_files import read_text
 from mutirao.lab.network import MOST_ROUND_TRIP_MS, HostNetwork, read_csv
 
-_FOLDER = Path(__file__).with_name("presets")
+
+@cache
+def _presets() -> dict[str, dict]:
+    return tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
 
 
 def preset_names() -> list[str]:
-    return sorted(file.stem for file in _FOLDER.glob("*.toml"))
+    return sorted(_presets())
 
 
 def preset_title(name: str) -> str:
@@ -48,10 +52,9 @@ def _network(values: dict, name: str, hosts_per_site: int | None) -> HostNetwork
 
 
 def _read(name: str) -> dict:
-    names = preset_names()
-    if name not in names:
-        raise unknown("network preset", name, names)
-    return tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    if name not in _presets():
+        raise unknown("network preset", name, preset_names())
+    return _presets()[name]
 
 
 _KNOWN = ("title", "source", "hosts_per_site", "sites", "round_trip_ms", "bandwidth_mbit", "uplink_mbit")

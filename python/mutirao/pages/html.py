@@ -27,13 +27,18 @@ class Page:
     remarks: Sequence[str] = ()
 
     def __str__(self) -> str:
-        return "".join([
-            page_begin(self.heading),
-            filled(_HERE / "page_head.html", heading=escape(self.heading), lead=self.lead, made=self.made,
-                    warnings=warnings(self.remarks), tiles=_tiles(self.tiles)),
-            self.sections,
-            filled(_HERE / "page_end.html", commands=escape(self.commands), raw=self.raw,
-                    json=escape(json.dumps(self.values)))])
+        return whole_page(self.heading, f"""<header>
+<h1>{escape(self.heading)}</h1>
+<p>{self.lead}</p>
+<p class="soft">{self.made}</p>
+</header>
+{warnings(self.remarks)}<div class="tiles">
+{_tiles(self.tiles)}
+</div>
+
+{self.sections}{section("See for yourself", f"<pre>{escape(self.commands)}</pre>",
+                        details("All measurements", f'<div class="scroll">{self.raw}</div>'),
+                        details("Everything above as JSON", f'<pre class="values">{escape(json.dumps(self.values))}</pre>'))}""")
 
 
 def written(path: Path, text: str) -> Path:
@@ -44,9 +49,22 @@ def written(path: Path, text: str) -> Path:
     return path
 
 
-def page_begin(heading: str) -> str:
+def whole_page(heading: str, body: str) -> str:
+    """`body` is HTML."""
     style = (_HERE / "page.css").read_text(encoding="utf-8")
-    return filled(_HERE / "page_begin.html", heading=escape(heading), style=style)
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>mutirao: {escape(heading)}</title>
+<style>
+{style}</style>
+</head>
+<body>
+{body}</body>
+</html>
+"""
 
 
 def filled(template: Path, **values: object) -> str:

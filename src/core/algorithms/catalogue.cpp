@@ -165,27 +165,18 @@ static std::vector<Algorithm> rows() {
 
 namespace scan {
 
-Algorithm linear();
-Algorithm recursive_doubling();
-Algorithm direct();
-Algorithm two_level();
+Algorithm linear(), recursive_doubling(), direct(), two_level();
 
-static std::vector<Algorithm> rows() {
-    return {linear(), recursive_doubling(), direct(), two_level()};
-}
+static std::vector<Algorithm> rows() { return {linear(), recursive_doubling(), direct(), two_level()}; }
 
 }  // namespace scan
 
+// In scan's folder.
 namespace exscan {
 
-Algorithm linear();
-Algorithm recursive_doubling();
-Algorithm direct();
-Algorithm two_level();
+Algorithm linear(), recursive_doubling(), direct(), two_level();
 
-static std::vector<Algorithm> rows() {
-    return {linear(), recursive_doubling(), direct(), two_level()};
-}
+static std::vector<Algorithm> rows() { return {linear(), recursive_doubling(), direct(), two_level()}; }
 
 }  // namespace exscan
 

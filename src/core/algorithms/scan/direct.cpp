@@ -2,23 +2,37 @@
 // and short messages over long latencies.
 #include "core/algorithms/reduction.h"
 
-namespace mutirao::scan {
+namespace mutirao {
 
-static Schedule direct(const Request& request) {
-    Dataflow flow;
+static Partial sent_to_all_after(Dataflow& flow, const Request& request) {
     Partial partial = whole_message(flow, request, true);
     for (int peer = request.rank + 1; peer < request.size; ++peer) partial.send(peer);
+    return partial;
+}
+
+static Schedule direct_scan(const Request& request) {
+    Dataflow flow;
+    Partial partial = sent_to_all_after(flow, request);
     partial.combine(ranks_from(0, request.rank), {});
     partial.settle();
     return std::move(flow).take();
 }
 
-Algorithm direct() {
-    return {.collective = Collective::scan,
+static Schedule direct_exscan(const Request& request) {
+    Dataflow flow;
+    sent_to_all_after(flow, request).replace(ranks_from(0, request.rank));
+    return std::move(flow).take();
+}
+
+static Algorithm direct_row(Collective collective, Schedule (*build)(const Request&)) {
+    return {.collective = collective,
             .name = "direct",
             .summary = "every rank sends to all ranks after it",
             .source = "all operands at once, as the collective is defined",
-            .build = direct, .keeps_order = true, .from_first = true};
+            .build = build, .keeps_order = true, .from_first = true};
 }
 
-}  // namespace mutirao::scan
+namespace scan { Algorithm direct() { return direct_row(Collective::scan, direct_scan); } }
+namespace exscan { Algorithm direct() { return direct_row(Collective::exscan, direct_exscan); } }
+
+}  // namespace mutirao

@@ -1,0 +1,55 @@
+"""What tests of all kinds share: networks for labs, patience with a busy machine, free ports, Kruskal to compare with."""
+
+import random
+import socket
+
+from mutirao.lab.network import HostNetwork
+
+NOT_HERE = "cannot make network namespaces"  # what a lab says where it cannot be
+TRIES = 4
+# Below what Linux gives outgoing connections, of which tests beside this one make many.
+_PORTS = range(20_000, 32_000)
+
+
+def network_of(one_way_ms):
+    """Hosts h0, h1 and so on, each a site of its own."""
+    hosts = [f"h{host}" for host in range(len(one_way_ms))]
+    one_way_us = [[value * 1000.0 for value in row] for row in one_way_ms]
+    return HostNetwork(hosts, hosts, one_way_us, None, "test", "made up")
+
+
+def in_time(trial):
+    """`trial()` returns what was late, if anything: falsy ends it well. A busy machine may make things late, never
+    early. So a test asserts in every trial what no noise can break, and of what may be late that it is in time in one
+    trial of a few."""
+    late = [trial()]
+    while late[-1] and len(late) < TRIES:
+        late.append(trial())
+    assert not late[-1], f"late in each of {TRIES} trials: {late}"
+
+
+def free_ports(count):
+    """That are free now, of addresses of this machine."""
+    found = []
+    for port in random.sample(_PORTS, len(_PORTS)):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        found.append(port)
+        if len(found) == count:
+            break
+    return found
+
+
+def kruskal(weights):
+    """The minimum spanning tree of a matrix, as links (low, high) in their order."""
+    hosts = range(len(weights))
+    part = list(hosts)
+    chosen = []
+    for _, low, high in sorted((weights[a][b], a, b) for a in hosts for b in hosts if a < b):
+        if part[low] != part[high]:
+            chosen.append((low, high))
+            part = [part[low] if its == part[high] else its for its in part]
+    return sorted(chosen)
