@@ -96,8 +96,7 @@ static std::vector<Algorithm> rows() {
 
 namespace alltoall {
 
-Algorithm linear();
-Algorithm pairwise(), windowed();  // rounds.cpp
+Algorithm linear(), pairwise(), windowed();  // rounds.cpp
 Algorithm bruck();
 Algorithm two_level();
 
