@@ -151,7 +151,10 @@ RepeatedCalls::Counted Communicator::repeatable(const CallShape& shape, const Ru
     if (!settled || !alone || !shape.op.predefined || by_lengths) {
         return {};
     }
-    return {way.calls, phase_ == Phase::counting ? Points::units_of(shape, record_->ranks) : 1};
+    if (phase_ != Phase::counting) {
+        return {way.calls};
+    }
+    return {way.calls, Points::units_of(shape, record_->ranks), points_.most_late_units(shape)};
 }
 
 Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
@@ -216,6 +219,7 @@ void Communicator::count(const CallShape& shape, std::uint64_t call) {
     const bool waits = runtime().settings.waits_for_ranks();
     if (waits ? left_ <= 0 : points_.lies_in(shape, left_)) {
         left_ = points_.next(left_);
+        repeated_.forget();  // points lie otherwise from here on
         look_around(shape, call);
         if (waits && vote_) {
             wait_for(vote_->pending());

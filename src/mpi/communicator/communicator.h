@@ -63,9 +63,8 @@ class Communicator final : private Background {
 
     /// True: the call is the MPI library's, as the same one before, and is counted.
     bool repeats_natively(const CallWords& call) {
-        const RepeatedCalls::Known* const known =
-            call.function != nullptr && left_ > 0 ? repeated_.find(call) : nullptr;
-        if (known == nullptr) return false;
+        const RepeatedCalls::Known* const known = call.function != nullptr ? repeated_.find(call) : nullptr;
+        if (known == nullptr || left_ <= -known->most_late_units) return false;
         left_ -= known->units;
         ++calls_;
         count_up(*known->native_calls);
@@ -73,7 +72,7 @@ class Communicator final : private Background {
     }
     /// After a call.
     void remember_call(const CallWords& call) {
-        if (repeatable_.native_calls != nullptr && left_ > 0) repeated_.remember(call, repeatable_);
+        if (repeatable_.native_calls != nullptr) repeated_.remember(call, repeatable_);
     }
 
     /// For the end of the job: nothing more is passed on for freed communicators.

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 
-
 namespace mutirao::mpi {
 
 /// What the program passed, but for its buffers, which say nothing of the call where they are plain: not null,
@@ -33,6 +32,7 @@ class RepeatedCalls {
     struct Counted {
         std::uint64_t* native_calls = nullptr;
         std::int64_t units = 1;
+        std::int64_t most_late_units = 0;  ///< of a point, which does not lie in such a call before
     };
     struct Known : Counted {
         CallWords call{};

@@ -41,8 +41,28 @@ class Points {
 
     /// Before a call that begins when so many units are left until the next point, or none; true: it is the point.
     bool lies_in(const CallShape& shape, std::int64_t left_units) const {
-        return left_units <= 0 && left_units <= -late_units(shape.collective, shape.empty());
+        return left_units <= -most_late_units(shape);
     }
+
+    /// How much later than wished a point may lie in such a call.
+    std::int64_t most_late_units(const CallShape& shape) const {
+        switch (shape.collective) {
+            // No rank returns before all have come, whatever they pass.
+            case Collective::barrier: return 0;
+            case Collective::allreduce:
+            case Collective::allgather:
+            case Collective::alltoall:
+            case Collective::reduce_scatter_block: return shape.empty() ? interval_units_ / 2 : 0;
+            // Some return before others have come.
+            case Collective::reduce:
+            case Collective::gather:
+            case Collective::gatherv:
+            case Collective::scan:
+            case Collective::exscan: return seldom_ ? 16 * interval_units_ : interval_units_ / 2;
+            default: return interval_units_ / 2;
+        }
+    }
+
     /// Until the next point, from one that was so late.
     std::int64_t next(std::int64_t left_units) {
         units_ += interval_units_ - left_units;
@@ -59,25 +79,6 @@ class Points {
     }
 
   private:
-    /// How much later than wished a point may lie in such a call.
-    std::int64_t late_units(Collective collective, bool empty) const {
-        switch (collective) {
-            // No rank returns before all have come, whatever they pass.
-            case Collective::barrier: return 0;
-            case Collective::allreduce:
-            case Collective::allgather:
-            case Collective::alltoall:
-            case Collective::reduce_scatter_block: return empty ? interval_units_ / 2 : 0;
-            // Some return before others have come.
-            case Collective::reduce:
-            case Collective::gather:
-            case Collective::gatherv:
-            case Collective::scan:
-            case Collective::exscan: return seldom_ ? 16 * interval_units_ : interval_units_ / 2;
-            default: return interval_units_ / 2;
-        }
-    }
-
     std::int64_t units_ = 0;
     std::int64_t interval_units_;
     bool seldom_;
