@@ -13,13 +13,14 @@ from collections import defaultdict
 
 import pytest
 
-from shared import NOT_HERE
 from made_up import mpi_named
 from mutirao.base.errors import Failure
+from mutirao.base.paths import ROOT
 from mutirao.cli import cli
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.measure import Contender
+from shared import NOT_HERE
 
 
 def pytest_addoption(parser):
@@ -152,3 +153,14 @@ def contender(tmp_path):
                          None if native else {"broadcast": name, **settings})
 
     return make
+
+
+@pytest.fixture
+def mutirao(surroundings, tmp_path):
+    """The command line as people run it: a process of its own, with a state folder of its own."""
+    def run(*words, **environment):
+        return subprocess.run([ROOT / "mutirao", *map(str, words)], capture_output=True, text=True,
+                              env={**surroundings, **environment}, cwd=tmp_path, timeout=120,
+                              check=False)
+
+    return run

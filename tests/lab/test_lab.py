@@ -6,7 +6,7 @@ import pytest
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.lab.control import Connection
-from mutirao.lab.lab import Lab
+from mutirao.lab.lab import Lab, verify_run
 from mutirao.lab.network import HostNetwork
 from probes import HARDLY_LATE_MS, burst, least_round_trip_ms, output_of, round_trip_ms, running
 
@@ -158,3 +158,18 @@ def test_larger_lab_comes_up(lab_possible):
     network = HostNetwork.from_sites(["A", "B"], [[0, 10], [10, 0]], 60)
     with Lab.up(network) as lab:
         assert_round_trip(lab, "h000", "h119", 10)
+
+
+def test_a_run_that_is_possible_is_accepted():
+    verify_run(bound_us=350_600, measured_us=350_600, packets_before=10, packets_after=11)
+    verify_run(bound_us=350_600, measured_us=349_000, packets_before=0, packets_after=500)
+
+
+def test_a_run_that_beats_the_bound_is_refused():
+    with pytest.raises(Failure, match="bound"):
+        verify_run(bound_us=350_600, measured_us=348_800, packets_before=0, packets_after=500)
+
+
+def test_a_run_that_sent_nothing_is_refused():
+    with pytest.raises(Failure, match="no packet"):
+        verify_run(bound_us=350_600, measured_us=400_000, packets_before=500, packets_after=500)

@@ -96,7 +96,8 @@ static std::vector<Algorithm> rows() {
 
 namespace alltoall {
 
-Algorithm linear(), pairwise(), windowed();  // rounds.cpp
+Algorithm linear();
+Algorithm pairwise(), windowed();  // rounds.cpp
 Algorithm bruck();
 Algorithm two_level();
 
@@ -164,18 +165,27 @@ static std::vector<Algorithm> rows() {
 
 namespace scan {
 
-Algorithm linear(), recursive_doubling(), direct(), two_level();
+Algorithm linear();
+Algorithm recursive_doubling();
+Algorithm direct();
+Algorithm two_level();
 
-static std::vector<Algorithm> rows() { return {linear(), recursive_doubling(), direct(), two_level()}; }
+static std::vector<Algorithm> rows() {
+    return {linear(), recursive_doubling(), direct(), two_level()};
+}
 
 }  // namespace scan
 
-// In scan's folder.
 namespace exscan {
 
-Algorithm linear(), recursive_doubling(), direct(), two_level();
+Algorithm linear();
+Algorithm recursive_doubling();
+Algorithm direct();
+Algorithm two_level();
 
-static std::vector<Algorithm> rows() { return {linear(), recursive_doubling(), direct(), two_level()}; }
+static std::vector<Algorithm> rows() {
+    return {linear(), recursive_doubling(), direct(), two_level()};
+}
 
 }  // namespace exscan
 

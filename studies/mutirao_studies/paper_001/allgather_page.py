@@ -1,10 +1,9 @@
 """`study allgather` as one HTML page that needs nothing beside itself."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from mutirao.base.units import size
-from mutirao.pages.html import Page, filled, judged, legend, listed, section, soft, table, wide_table
+from mutirao.pages.html import Page, judged, legend, listed, section, soft, table, wide_table
 from mutirao_studies.line_chart import Line, Point, line_chart
 from mutirao_studies.page_parts import beside_paper, how_made
 from mutirao_studies.paper_001.allgather_cells import Cell, bars, cells_of, verdicts
@@ -36,15 +35,14 @@ def make_page(result: dict) -> Page:
     cells = cells_of(result)
     lead = ("Paper 001 timed Open MPI's algorithms for MPI_Allgather one by one, and saw which of them its"
             " fixed rule picks. The same here, with mutirao's catalogue and its choice beside them.")
-    its_sections = filled(
-        Path(__file__).with_name("allgather_page.html"),
-        simulated="\n".join(_simulated(ranks, own) for ranks, own in by_ranks(cells).items()),
-        verdicts=table(["statement", "the paper's table", "here, simulated"],
-                       [[each.statement, each.paper, each.here] for each in verdicts(cells)]),
-        predicted=_predicted(result), places="\n".join(map(_place, result["places"])),
-        beside_paper=beside_paper(CITATION, DIFFERENCES,
-                                  "<h3>The model, and where its figures come from</h3>",
-                                  listed(MODEL_SOURCES)))
+    statements = table(["statement", "the paper's table", "here, simulated"],
+                       [[each.statement, each.paper, each.here] for each in verdicts(cells)])
+    its_sections = "\n".join([
+        *(_simulated(ranks, own) for ranks, own in by_ranks(cells).items()),
+        section("What the paper says, and what is seen", f'<div class="scroll prose">{statements}</div>'), _predicted(result),
+        *map(_place, result["places"]),
+        beside_paper(CITATION, DIFFERENCES, "<h3>The model, and where its figures come from</h3>",
+                     listed(MODEL_SOURCES))])
     reached = [(judged(bar.holds), bar.reached, bar.what)
                for bar in bars(cells)] if cells else []
     return Page("Does the MPI library pick a good allgather?", lead,

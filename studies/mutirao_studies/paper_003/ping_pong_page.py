@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 
 from mutirao.base.units import size
-from mutirao.pages.html import Page, filled, legend, listed, section, soft, table, wide_table
+from mutirao.pages.html import Page, legend, listed, section, soft, table, wide_table
 from mutirao_studies.line_chart import Line, Point, line_chart
 from mutirao_studies.page_parts import beside_paper, how_made, left_out_lines
 from mutirao_studies.paper_003.paper_003 import CITATION, CLAIMS, DIFFERENCES, SET_UP
@@ -42,12 +41,14 @@ _CHARTS = (("MPICH 5", ("mpich-5",)), ("Open MPI 5", ("openmpi-5",)), ("Intel MP
 def make_page(result: dict) -> Page:
     lead = (f"Two ranks send a message to and fro, in C, Java and Python. Times are {how_many(result)},"
             f" halved; the band around a line is {_BANDS[result['rounds'] > 1]}.")
-    its_sections = filled(
-        Path(__file__).with_name("ping_pong_page.html"),
-        situations="\n".join(_situation(result, each) for each in result["situations"]),
-        claims=listed(claim_lines(result)), first=_first(result),
-        causes=_causes(result), copies=listed(copy_lines(result)),
-        beside_paper=beside_paper(CITATION, DIFFERENCES, soft(f"Measured there on {SET_UP}.")))
+    alone = ("<p>The same job by itself and with one thing changed, one right after the other; medians of half the"
+             " round trip.</p>")
+    its_sections = "\n".join([
+        *(_situation(result, each) for each in result["situations"]),
+        section("What the paper says, and what is seen", listed(claim_lines(result))),
+        section("The first round trip", _first(result)),
+        section("Where the time goes", alone, _causes(result), listed(copy_lines(result))),
+        beside_paper(CITATION, DIFFERENCES, soft(f"Measured there on {SET_UP}."))])
     return Page("Is it the language?", lead, how_made(result, ", ".join(result["versions"])),
                 its_sections, _commands(result), _raw(result), result, _tiles(result),
                 [*remarks(result), *left_out_lines(result)])

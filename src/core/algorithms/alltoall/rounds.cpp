@@ -1,22 +1,14 @@
-// The exchange in which every block goes straight from its rank to its destination, whatever the
-// order: linear, pairwise and windowed are a choice of partners and of how many at a time.
+// What rounds.h declares, and the exchanges in which a rank deals with few others at a time.
+#include "core/algorithms/alltoall/rounds.h"
+
 #include <bit>
 #include <vector>
 
-#include "core/algorithms/algorithm.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::alltoall {
 
-/// In round i of 1 .. size - 1, rank r sends to one rank and receives from one.
-enum class Partners : unsigned char {
-    shifted,  ///< sends to r + i, receives from r - i
-    paired    ///< both with r xor i; the size must be a power of two
-};
-
-/// Round i comes after both messages of round i - window, so that no more than `window` rounds are
-/// under way.
-static Schedule in_rounds(const Request& request, Partners partners, int window) {
+Schedule in_rounds(const Request& request, Partners partners, int window) {
     const Blocks sent = blocks_sent(request), received = blocks_received(request);
     const int rank = request.rank;
     const int size = request.size;
@@ -41,20 +33,6 @@ static Schedule in_rounds(const Request& request, Partners partners, int window)
     }
     copy_messages(schedule, sent.block(rank, Buffer::input), received.block(rank));
     return schedule;
-}
-
-// Cost, p ranks, blocks of n bytes: depth 1, p - 1 messages a rank; a port sends and receives (p - 1) n bytes.
-// Each latency is passed once and all together, but many messages may meet at a port.
-static Schedule linear(const Request& request) {
-    return in_rounds(request, Partners::shifted, request.size);
-}
-
-Algorithm linear() {
-    return {.collective = Collective::alltoall,
-            .name = "linear",
-            .summary = "all blocks at once, beginning with the next rank",
-            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = linear, .blocks = InBlocks::own};
 }
 
 // The two of a pair exchange their blocks where p is a power of two, otherwise each rank sends to one and receives

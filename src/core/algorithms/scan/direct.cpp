@@ -2,37 +2,23 @@
 // and short messages over long latencies.
 #include "core/algorithms/reduction.h"
 
-namespace mutirao {
+namespace mutirao::scan {
 
-static Partial sent_to_all_after(Dataflow& flow, const Request& request) {
+static Schedule direct(const Request& request) {
+    Dataflow flow;
     Partial partial = whole_message(flow, request, true);
     for (int peer = request.rank + 1; peer < request.size; ++peer) partial.send(peer);
-    return partial;
-}
-
-static Schedule direct_scan(const Request& request) {
-    Dataflow flow;
-    Partial partial = sent_to_all_after(flow, request);
     partial.combine(ranks_from(0, request.rank), {});
     partial.settle();
     return std::move(flow).take();
 }
 
-static Schedule direct_exscan(const Request& request) {
-    Dataflow flow;
-    sent_to_all_after(flow, request).replace(ranks_from(0, request.rank));
-    return std::move(flow).take();
-}
-
-static Algorithm direct_row(Collective collective, Schedule (*build)(const Request&)) {
-    return {.collective = collective,
+Algorithm direct() {
+    return {.collective = Collective::scan,
             .name = "direct",
             .summary = "every rank sends to all ranks after it",
             .source = "all operands at once, as the collective is defined",
-            .build = build, .keeps_order = true, .from_first = true};
+            .build = direct, .keeps_order = true, .from_first = true};
 }
 
-namespace scan { Algorithm direct() { return direct_row(Collective::scan, direct_scan); } }
-namespace exscan { Algorithm direct() { return direct_row(Collective::exscan, direct_exscan); } }
-
-}  // namespace mutirao
+}  // namespace mutirao::scan

@@ -2,12 +2,12 @@
 // second paper has it for MPI.
 //
 // Cost, p ranks, n bytes: ceil(log2 p) steps, in each of which a rank sends, receives and combines n bytes at
-// most; without its own operand it combines 2 n.
+// most.
 #include "core/algorithms/reduction.h"
 
-namespace mutirao {
+namespace mutirao::scan {
 
-Schedule recursive_doubling_scan(const Request& request) {
+Schedule recursive_doubling(const Request& request) {
     Dataflow flow;
     Partial partial = whole_message(flow, request, true);
     for (int distance = 1; distance < request.size; distance *= 2) {
@@ -19,46 +19,12 @@ Schedule recursive_doubling_scan(const Request& request) {
     return std::move(flow).take();
 }
 
-/// With two sums: the result, and the same with the rank's own operand for the others.
-Schedule recursive_doubling_exscan(const Request& request) {
-    Dataflow flow;
-    const std::size_t length = request.length_bytes;
-    const Region operand{Buffer::input, 0, length};
-    const Region result{Buffer::output, 0, length};
-    const Region sum{Buffer::scratch, 0, length};
-    const Region waiting[] = {{Buffer::scratch, aligned(length), length},
-                              {Buffer::scratch, 2 * aligned(length), length}};
-    std::size_t turn = 0;
-    bool added = false;  // the sum is more than the operand
-    for (int distance = 1; distance < request.size; distance *= 2) {
-        const int target = request.rank + distance;
-        const int source = request.rank - distance;
-        if (target < request.size) flow.send(target, added ? sum : operand);
-        if (source < 0) continue;
-        // The first to arrive is the result so far; the others have two places, in turns.
-        const Region message = added ? waiting[turn] : result;
-        turn = 1 - turn;
-        flow.receive(source, message);
-        // Only who will send again needs the sum.
-        if (request.rank + 2 * distance < request.size) {
-            if (!added) flow.copy(operand, sum);
-            flow.reduce_before(message, sum);
-        }
-        if (added) flow.reduce_before(message, result);
-        added = true;
-    }
-    return std::move(flow).take();
-}
-
-static Algorithm recursive_doubling_row(Collective collective, Schedule (*build)(const Request&)) {
-    return {.collective = collective,
+Algorithm recursive_doubling() {
+    return {.collective = Collective::scan,
             .name = "recursive_doubling",
             .summary = "every rank sends on what it has, at doubling distances",
             .source = "Hillis and Steele 1986, doi:10.1145/7902.7903; Sanders and Traeff 2006, doi:10.1007/11846802_15",
-            .build = build, .keeps_order = true};
+            .build = recursive_doubling, .keeps_order = true};
 }
 
-namespace scan { Algorithm recursive_doubling() { return recursive_doubling_row(Collective::scan, recursive_doubling_scan); } }
-namespace exscan { Algorithm recursive_doubling() { return recursive_doubling_row(Collective::exscan, recursive_doubling_exscan); } }
-
-}  // namespace mutirao
+}  // namespace mutirao::scan
