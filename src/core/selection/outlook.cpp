@@ -135,7 +135,7 @@ class Gathering {
 
 Outlook outlook_for(const CallShape& call, const Decision& decision,
                     const std::shared_ptr<const RankNetwork>& network, const Settings& settings,
-                    const std::optional<Arm>& present) {
+                    const std::optional<Arm>& present, const std::optional<Candidate>& preferred) {
     if (decision.considered.empty()) return {};
     const CallShape shape = known_to_all(call);
     const std::size_t window_bytes = network->between_hosts().transport.initial_window_bytes;
@@ -159,6 +159,9 @@ Outlook outlook_for(const CallShape& call, const Decision& decision,
     for (const Evaluated& each : decision.considered) {  // calls of the MPI library's own are few
         if (!each.candidate.algorithm->calls.empty()) gathering.add_best_of(each.candidate.algorithm);
     }
+    const auto is_preferred = [&](const Prospect& each) { return each.arm.candidate == *preferred; };
+    if (preferred && std::none_of(gathering.arms().begin(), gathering.arms().end(), is_preferred))
+        gathering.add(*preferred);
     const auto is_present = [&](const Prospect& each) { return each.arm == *present; };
     if (present && std::none_of(gathering.arms().begin(), gathering.arms().end(), is_present))
         gathering.add_in_any_case(*present);

@@ -30,9 +30,10 @@ struct Outlook {
 };
 
 /// `decision`: on that network, with connections taken as idle. `present`: how calls run now, which is judged
-/// anew if it goes over a tree that would not be made today. Costs as much as a decision.
+/// anew if it goes over a tree that would not be made today. `preferred`: by an earlier job's measurements; among the
+/// arms whatever is predicted of it. Costs as much as a decision.
 Outlook outlook_for(const CallShape& shape, const Decision& decision,
                     const std::shared_ptr<const RankNetwork>& network, const Settings& settings,
-                    const std::optional<Arm>& present);
+                    const std::optional<Arm>& present, const std::optional<Candidate>& preferred = {});
 
 }  // namespace mutirao

@@ -310,13 +310,15 @@ Docket::Deliberated Docket::deliberate(const Case& each, const std::optional<Arm
         about.ruling = decide_by_prediction(about.of_class, std::move(made));
         return about;
     }
-    if (about.of_class.decision = made; waits_for_bandwidths(each.shape)) {
+    recall(about);
+    about.of_class.decision = made;
+    const bool knows_a_way = about.preferred && !about.preferred->native();
+    if (!knows_a_way && waits_for_bandwidths(each.shape)) {
         about.held_back = true;
         return about;
     }
-    about.outlook = outlook_for(each.shape, made, network_, subject_.settings, present);
+    about.outlook = outlook_for(each.shape, made, network_, subject_.settings, present, about.preferred);
     about.outlook.of_another_network = std::exchange(about.of_class.news, false);
-    recall(about);
     made.tree.reset();  // as long as there are hosts, and among the arms
     about.of_class.decision = std::move(made);
     return about;
