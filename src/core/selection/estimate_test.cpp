@@ -154,9 +154,9 @@ TEST(NativeCompositions, AreTriedBesideAllThatIsTried) {
 // Fault: left out, as what is predicted to be slower. Then a warm job never runs what an earlier one measured to be best.
 TEST(Outlook, HasWhatAnEarlierJobMeasuredToBeBestWhateverIsPredictedOfIt) {
     const CallShape shape{.collective = Collective::broadcast, .length_bytes = 1 << 20};
-    const auto network = ranks_on(16);
+    const auto network = ranks_on(8);
     const Decision decision = decide(shape, network, {});
-    const Candidate slow = *parse_candidate(Collective::broadcast, "flat").candidate;
+    const Candidate slow = decision.considered.back().candidate;
     const auto has_it = [&](const std::optional<Candidate>& preferred) {
         const Outlook outlook = outlook_for(shape, decision, network, {}, {}, preferred);
         return std::ranges::count(outlook.arms, slow, [](const Prospect& each) { return each.arm.candidate; });
