@@ -98,20 +98,20 @@ void furnish_mounts(const std::string& hosts_file) {
 
 const TcpProfile* find_tcp_profile(const std::string& name) {
     // The first is what a kernel has when nobody touched it; the second what an administrator
-    // sets for long fat networks.
+    // sets for long fat networks; the third the first with another control, which does not begin anew after idling.
+    static const std::vector<HostSetting> untouched{{"ipv4/tcp_rmem", "4096 131072 6291456"},
+                                                    {"ipv4/tcp_wmem", "4096 16384 4194304"},
+                                                    {"ipv4/tcp_slow_start_after_idle", "1"},
+                                                    {"ipv4/tcp_no_metrics_save", "0"}};
     static const std::vector<TcpProfile> profiles{
-        {"plain",
-         {{"ipv4/tcp_rmem", "4096 131072 6291456"},
-          {"ipv4/tcp_wmem", "4096 16384 4194304"},
-          {"ipv4/tcp_slow_start_after_idle", "1"},
-          {"ipv4/tcp_no_metrics_save", "0"}},
-         0},
+        {"plain", untouched, "cubic", 0},
         {"tuned",
          {{"ipv4/tcp_rmem", "4096 33554432 33554432"},
           {"ipv4/tcp_wmem", "4096 33554432 33554432"},
           {"ipv4/tcp_slow_start_after_idle", "0"},
           {"ipv4/tcp_no_metrics_save", "1"}},
-         4096},
+         "cubic", 4096},
+        {"bbr", untouched, "bbr", 0},
     };
     for (const TcpProfile& profile : profiles) {
         if (name == profile.name) return &profile;
@@ -146,6 +146,7 @@ std::vector<Host> RouterNamespaces::make_hosts(const std::vector<std::string>& n
         hosts[index].router_interface = "r" + std::to_string(index);
     }
     const std::string hosts_file = text_of_hosts_file(hosts);
+    congestion_control_ = profile.congestion_control;
     for (Host& host : hosts) furnish(host, profile, hosts_file);
     Netlink netlink;
     for (const Host& host : hosts) netlink.bring_up(host.router_interface, true);
@@ -175,6 +176,8 @@ void RouterNamespaces::wire(Host& host, Netlink& netlink, const TcpProfile& prof
     netlink.bring_up(host_interface, true);
     netlink.add_address(host_interface, host.address, prefix_length);
     RouteMetrics metrics{congestion_control_, profile.first_window_segments};
+    // What programs can read; without it they would take the system's for theirs.
+    write_file("/proc/sys/net/ipv4/tcp_congestion_control", congestion_control_);
     if (!netlink.set_route_metrics(host_interface, host.address, prefix_length, metrics)) {
         congestion_control_.clear();
         metrics.congestion_control.clear();

@@ -34,6 +34,7 @@ struct HostSetting {
 struct TcpProfile {
     const char* name;
     std::vector<HostSetting> settings;
+    const char* congestion_control;
     std::uint32_t first_window_segments;  ///< 0: the system's
 };
 
@@ -52,7 +53,7 @@ class RouterNamespaces {
 
     /// Makes the hosts and wires them to here.
     std::vector<Host> make_hosts(const std::vector<std::string>& names, const TcpProfile& profile);
-    /// Empty where the kernel lacks cubic: then the system's own is in use.
+    /// Empty where the kernel lacks the profile's: then the system's own is in use.
     const std::string& congestion_control() const { return congestion_control_; }
 
   private:
@@ -62,7 +63,7 @@ class RouterNamespaces {
 
     UniqueFd user_;
     Namespaces own_;
-    std::string congestion_control_ = "cubic";
+    std::string congestion_control_;
 };
 
 }  // namespace mutirao::lab

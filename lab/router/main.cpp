@@ -65,7 +65,7 @@ Options parse(const std::vector<std::string>& words) {
     }
     if (options.socket_path.empty() || options.hosts.size() < 2) {
         throw SetupError("usage: mutirao-lab-router --socket PATH --hosts A,B,...,CONTROL "
-                         "[--tcp plain|tuned] [--until-stdin-closes]");
+                         "[--tcp plain|tuned|bbr] [--until-stdin-closes]");
     }
     return options;
 }

@@ -1,6 +1,7 @@
 """The network of a running lab: what was asked is what packets meet."""
 
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -92,6 +93,20 @@ def test_tcp_profiles(lab_possible, three_sites, tcp, window):
         assert output_of(lab, "h04", read).split()[1] == window
         routes = output_of(lab, "h04", ["ip", "route"])
         assert ("initcwnd" in routes) == (tcp == "tuned")
+
+
+@pytest.mark.parametrize("tcp, control", [("plain", "cubic"), ("bbr", "bbr")])
+def test_hosts_have_the_congestion_control_of_the_profile(lab_possible, three_sites, tcp, control):
+    available = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+    if control not in available:
+        pytest.skip(f"the kernel has no {control}")
+    with Lab.up(three_sites, tcp=tcp) as lab:
+        assert output_of(lab, "h04", ["cat", "/proc/sys/net/ipv4/tcp_congestion_control"]).strip() == control
+        connect = ("import socket; s = socket.create_connection(('h04', 7080));"
+                   "print(s.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).strip(b'\\0').decode())")
+        listen = ("import socket; s = socket.create_server(('0.0.0.0', 7080)); print('ready', flush=True); s.accept()")
+        with running(lab, "h04", ["python3", "-c", listen]):
+            assert output_of(lab, "h00", ["python3", "-c", connect]).strip() == control
 
 
 def test_segmented_sends_arrive_whole(lab):

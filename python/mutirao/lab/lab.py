@@ -25,7 +25,7 @@ from mutirao.base.paths import BUILD
 from mutirao.lab.control import Connection, control_folder, control_path_of, lab_names, remove_stale
 from mutirao.lab.network import HostNetwork, Matrix
 
-TCP_PROFILES = ("plain", "tuned")
+TCP_PROFILES = ("plain", "tuned", "bbr")
 CONTROL_HOST = "control"
 INTERFACE = "wan0"
 _MOST_MBIT = 1e6

@@ -35,7 +35,7 @@ def add_arguments(parser) -> None:
                         help="run on emulated hosts: a preset (mutirao lab presets), a CSV file, or the name"
                         " of a lab that is up")
     parser.add_argument("--tcp", choices=TCP_PROFILES,
-                        help="the lab's TCP: as the system has it, or tuned for long distances")
+                        help="the lab's TCP: as the system has it, tuned for long distances, or with BBR")
     parser.add_argument("--launcher", metavar="NAME",
                         help="what starts the ranks: mpirun, mpiexec, srun or a path; default: the MPI"
                         " library's own, and srun in a Slurm allocation")

@@ -44,7 +44,7 @@ def _register_up(actions, common) -> None:
                         help="a preset (mutirao lab presets), a .toml file like one, or a CSV file of round trips")
     parser.add_argument("--hosts-per-site", type=int, metavar="K")
     parser.add_argument("--tcp", choices=TCP_PROFILES, default=TCP_PROFILES[0],
-                        help="as a kernel has it, or tuned for long distances")
+                        help="as a kernel has it, tuned for long distances, or as it has it but for BBR")
     parser.add_argument("--name", default=DEFAULT_NAME, help="default: %(default)s")
     parser.set_defaults(run=up)
 
