@@ -6,9 +6,9 @@ import random
 import pytest
 
 from ends import calls_of, chosen_in
-from shared import in_time, network_of
 from mutirao.lab.lab import Lab, verify_run
 from mutirao.run.launch import launch
+from shared import in_time, network_of
 
 MOST_AHEAD_US = 50
 
@@ -73,6 +73,15 @@ def test_the_choice_follows_the_shortest_paths(mpi, lab):
                 if value >= 1.25 * lab.network.bound_from(root)}
 
     in_time(trial)
+
+
+@pytest.mark.on_any_mpi
+def test_sites_are_those_that_the_user_names(mpi, lab):
+    """Latencies make each host of this network a site."""
+    _, world = broadcast(mpi, lab, "--repeat", 1)
+    assert world["sites"] == [0, 1, 2, 3, 4, 5]
+    _, world = broadcast(mpi, lab, "--repeat", 1, sites="h3,h[45];h0,h2")
+    assert world["sites"] == [0, 1, 0, 2, 2, 2]
 
 
 @pytest.mark.on_any_mpi

@@ -2,6 +2,8 @@
 // latencies jump the most.
 #include "core/network/sites.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -70,6 +72,17 @@ int group_of(const std::vector<int>& groups, int host) { return groups[static_ca
 
 std::size_t count_of(const std::vector<int>& groups) { return std::set(groups.begin(), groups.end()).size(); }
 
+/// Renamed: from 0 in the order of first appearance.
+std::vector<int> numbered(const std::vector<int>& groups) {
+    std::vector<int> names, result;
+    for (const int name : groups) {
+        const auto known = std::ranges::find(names, name);
+        result.push_back(static_cast<int>(known - names.begin()));
+        if (known == names.end()) names.push_back(name);
+    }
+    return result;
+}
+
 /// Puts parts together, the shortest merges first, as long as nothing speaks for a gap.
 class Clustering {
   public:
@@ -121,13 +134,7 @@ class Clustering {
         std::vector<int> part_in = parts_;  // renamed until what is together has one name
         for (std::size_t i = 0; i < inside; ++i)
             std::ranges::replace(part_in, group_of(part_in, merges_[i].a), group_of(part_in, merges_[i].b));
-        std::vector<int> names, result;
-        for (const int name : part_in) {
-            const auto known = std::ranges::find(names, name);
-            result.push_back(static_cast<int>(known - names.begin()));
-            if (known == names.end()) names.push_back(name);
-        }
-        return result;
+        return numbered(part_in);
     }
 
     const std::vector<int> parts_;
@@ -142,6 +149,30 @@ std::vector<int> discover_sites(const Network& network, const std::vector<int>& 
     std::vector<int> hosts(static_cast<std::size_t>(network.host_count()));
     std::iota(hosts.begin(), hosts.end(), 0);
     return Clustering(std::move(hosts), merges_of(network), of_sites).groups(before);
+}
+
+std::vector<std::vector<std::string>> lists_of_hosts(std::string_view sites) {
+    std::vector<std::vector<std::string>> lists{{""}};
+    for (const char each : sites) {
+        switch (each) {
+            case ';': lists.push_back({""}); break;
+            case ',': lists.back().emplace_back(); break;
+            default: lists.back().back().push_back(each);
+        }
+    }
+    return lists;
+}
+
+std::vector<int> named_sites(const std::vector<std::string>& hosts, std::string_view sites) {
+    const auto lists = lists_of_hosts(sites);
+    std::vector<int> groups;
+    int next_alone = static_cast<int>(lists.size());
+    for (const std::string& host : hosts) {
+        const auto fits = [&](const std::string& pattern) { return fnmatch(pattern.c_str(), host.c_str(), 0) == 0; };
+        const auto list = std::ranges::find_if(lists, [&](const auto& each) { return std::ranges::any_of(each, fits); });
+        groups.push_back(list != lists.end() ? static_cast<int>(list - lists.begin()) : next_alone++);
+    }
+    return numbered(groups);
 }
 
 std::vector<int> discover_regions(const Network& network, const std::vector<int>& site_of,

@@ -143,5 +143,13 @@ TEST(DiscoverRegions, StayUntilLatenciesSpeakAgainstThemByAQuarter) {
     EXPECT_EQ(discover_regions(in_a_row({0, 50, 52, 53}), sites, pairs), (std::vector<int>{0, 1, 1, 1}));
 }
 
+TEST(NamedSites, AreThoseOfTheFirstListThatFits) {
+    const std::vector<std::string> hosts{"tokyo-1", "paris7", "lyon", "berlin", "paris8", "tokyo-x", "rome"};
+    EXPECT_EQ(named_sites(hosts, "paris*,lyon;tokyo-[0-9]*"), (std::vector<int>{0, 1, 1, 2, 1, 3, 4}))
+        << "who is named nowhere is alone";
+    EXPECT_EQ(named_sites(hosts, "paris7;*"), (std::vector<int>{0, 1, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(named_sites({}, "a"), std::vector<int>{});
+}
+
 }  // namespace
 }  // namespace mutirao

@@ -9,6 +9,8 @@
 #include <map>
 #include <utility>
 
+#include "core/network/sites.h"
+
 namespace mutirao {
 namespace {
 
@@ -168,6 +170,21 @@ SettingRow profile_row() {
             true};
 }
 
+SettingRow sites_row() {
+    return {"sites", "text", "", "",
+            "Which hosts are a site, where you know better than latencies tell: lists of host names with commas between, "
+            "with semicolons between sites, as paris*,lyon*;tokyo-[0-9]*. A host that none names is a site by itself. "
+            "Empty: as latencies tell.",
+            [](Settings& settings, std::string_view text) -> std::string {
+                const auto lacks_a_name = [](const auto& names) { return std::ranges::find(names, "") != names.end(); };
+                if (!text.empty() && std::ranges::any_of(lists_of_hosts(text), lacks_a_name))
+                    return quoted(text) + " lacks a host's name at a comma or semicolon";
+                settings.sites = text;
+                return {};
+            },
+            true};
+}
+
 SettingRow of_one_rank(SettingRow row) {
     row.may_differ = true;
     return row;
@@ -263,6 +280,7 @@ std::vector<SettingRow> measuring_rows() {
                  "SQLite file that each host's agent adds its measurements to, for mutirao top. "
                  "Empty: none."),
         profile_row(),
+        sites_row(),
         integer_row(&Settings::ranks_per_host, "ranks_per_host", "0", "0..1000000",
                     "Treat every so many consecutive ranks as one host, to try mutirao on a single "
                     "machine. 0: ranks that share memory share a host."),

@@ -73,6 +73,7 @@ struct Settings {
     int verbose = 0;                     ///< what is said meanwhile: see mpi/base/runtime.h
     int ranks_per_host = 0;              ///< 0: found out
     int probe_timeout_ms = 5000;
+    std::string sites;  ///< named_sites()'; empty: as latencies tell
     std::size_t eager_limit_bytes = 0;   ///< 0: the known default of the MPI library
     Adaptation adaptation;
     std::optional<double> change_threshold_percent;  ///< nothing: judged by forecast error

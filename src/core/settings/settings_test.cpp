@@ -100,6 +100,18 @@ TEST(Settings, ChangeThreshold) {
     EXPECT_FALSE(settings.change_threshold_percent);
 }
 
+TEST(Settings, SitesHaveAHostEach) {
+    Settings settings;
+    for (const char* text : {"paris", "paris*,lyon;tokyo-[0-9]", ""}) {
+        EXPECT_EQ(assign_setting(settings, "sites", text), "") << text;
+        EXPECT_EQ(settings.sites, text);
+    }
+    for (const char* text : {";", ",", "a,", "a;", ";a", "a,,b", "a;;b"}) {
+        EXPECT_NE(assign_setting(settings, "sites", text), "") << text;
+    }
+    EXPECT_EQ(settings.sites, "");
+}
+
 TEST(Settings, Agent) {
     Settings settings;
     for (const auto& [word, place] : {std::pair("thread", AgentPlace::thread),

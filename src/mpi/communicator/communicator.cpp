@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/network/sites.h"
 #include "core/text/units.h"
 #include "mpi/account/record.h"
 #include "mpi/account/report.h"
@@ -476,6 +477,11 @@ void Communicator::start_deciding(const Members& members, const World& world,
     subject.placement = members.placement;
     for (const int host : members.world_host_of) {
         subject.source_host_of.push_back(world.source_host[static_cast<std::size_t>(host)]);
+    }
+    if (const std::string& sites = runtime().settings.sites; !sites.empty()) {
+        std::vector<std::string> names;
+        for (const int host : members.world_host_of) names.push_back(world.host_names[static_cast<std::size_t>(host)]);
+        subject.named_sites = named_sites(names, sites);
     }
     subject.decider = my_rank_;
     subject.lookout = lookout;

@@ -205,7 +205,7 @@ void Docket::look_at_network() {
     if (!subject_.lookout || frozen_) {
         return;
     }
-    const auto sighting = subject_.lookout->newer_than(seen_, subject_.source_host_of);
+    const auto sighting = subject_.lookout->newer_than(seen_, subject_.source_host_of, subject_.named_sites);
     if (!sighting) {
         if (holds_back_ && now_us() > known_since_us_ + bandwidths_awaited_us) {
             holds_back_ = false;
@@ -529,7 +529,7 @@ Ruling Docket::decide_now(const CallShape& shape, std::uint64_t call) {
 std::vector<Ruling> Docket::use(Topology topology, std::uint64_t call) {
     const std::lock_guard work_lock(work_mutex_);
     call_ = call;
-    complete_network(topology, subject_.settings, subject_.sockets,
+    complete_network(topology, subject_.settings, subject_.sockets, subject_.named_sites,
                      network_ ? &network_->topology() : nullptr);
     take_network(std::make_shared<const Topology>(std::move(topology)), {});
     std::vector<Ruling> rulings;

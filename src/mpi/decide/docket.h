@@ -46,6 +46,7 @@ class Docket {
     struct Subject {
         std::shared_ptr<const Placement> placement;
         std::vector<int> source_host_of;  ///< the source's number of each host
+        std::vector<int> named_sites;     ///< of each host; empty: the user names none
         int decider = 0;                  ///< rank
         std::shared_ptr<Lookout> lookout;  ///< null: nobody measures beside the program
         SocketLimits sockets;

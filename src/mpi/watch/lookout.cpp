@@ -156,18 +156,20 @@ MemoryCosts memory_costs_of(const NetworkView& view, int host) {
 }
 
 void complete_network(Topology& topology, const Settings& settings, const SocketLimits& sockets,
-                      const Topology* before) {
+                      const std::vector<int>& named_sites, const Topology* before) {
     for (int host = 0; host < topology.network.host_count(); ++host) {
         topology.network.set_host(host, assumed_costs);
     }
     topology.network.transport = transport_of(settings, sockets);
-    topology.site_of = discover_sites(topology.network, before ? before->site_of : std::vector<int>{});
+    topology.site_of = !named_sites.empty() ? named_sites
+                                            : discover_sites(topology.network, before ? before->site_of : std::vector<int>{});
     topology.region_of =
         discover_regions(topology.network, topology.site_of, before ? before->region_of : std::vector<int>{});
     topology.network.uplinks = uplinks_of(topology.network, topology.site_of);
 }
 
-std::optional<Sighting> Lookout::newer_than(std::uint64_t seen, const std::vector<int>& hosts) {
+std::optional<Sighting> Lookout::newer_than(std::uint64_t seen, const std::vector<int>& hosts,
+                                            const std::vector<int>& named_sites) {
     const std::lock_guard lock(mutex_);
     std::erase_if(latest_, [](const auto& each) { return each.second.topology.expired(); });
     const auto found = latest_.find(hosts);
@@ -175,7 +177,7 @@ std::optional<Sighting> Lookout::newer_than(std::uint64_t seen, const std::vecto
     std::shared_ptr<const Topology> held =
         found == latest_.end() ? nullptr : found->second.topology.lock();
     if (const auto view = source_->newer_than(held ? found->second.changes : seen)) {
-        return look(*view, hosts);
+        return look(*view, hosts, named_sites);
     }
     if (!held || found->second.changes == seen) {
         return std::nullopt;
@@ -184,11 +186,11 @@ std::optional<Sighting> Lookout::newer_than(std::uint64_t seen, const std::vecto
     return Sighting{latest.changes, std::move(held), latest.all_known, latest.memory};
 }
 
-Sighting Lookout::look(const NetworkView& view, const std::vector<int>& hosts) {
+Sighting Lookout::look(const NetworkView& view, const std::vector<int>& hosts, const std::vector<int>& named_sites) {
     Sighting sighting{view.changes, nullptr, false, memory_costs_of(view, here_)};
     const std::shared_ptr<const Topology> before = latest_[hosts].topology.lock();
     if (std::optional<Topology> topology = topology_of(view, hosts, here_)) {
-        complete_network(*topology, settings_, sockets_, before.get());
+        complete_network(*topology, settings_, sockets_, named_sites, before.get());
         // What was never measured may yet be; what its agents have given up will not be.
         sighting.all_known = view.unknown_links == 0 || all_known(*topology);
         sighting.topology = std::make_shared<const Topology>(std::move(*topology));

@@ -35,9 +35,10 @@ MemoryCosts memory_costs_of(const NetworkView& view, int host);
 Transport transport_of(const Settings& settings, const SocketLimits& sockets);
 
 /// What the MPI library and the settings make of a network of latencies, so that it can be
-/// predicted on: transport, host costs, sites and regions. `before`: what was known of these hosts, if anything was.
+/// predicted on: transport, host costs, sites and regions. `named_sites`: by host; empty: as latencies tell. `before`: what
+/// was known of these hosts, if anything was.
 void complete_network(Topology& topology, const Settings& settings, const SocketLimits& sockets,
-                      const Topology* before);
+                      const std::vector<int>& named_sites, const Topology* before);
 
 struct Sighting {
     std::uint64_t changes = 0;  ///< of the source, NetworkView::changes
@@ -56,8 +57,10 @@ class Lookout {
         : source_(std::move(source)), here_(here), settings_(settings),
           sockets_(sockets) {}
 
-    /// The newest, if that is not the one with `seen` changes. hosts[h]: the source's number of host h.
-    std::optional<Sighting> newer_than(std::uint64_t seen, const std::vector<int>& hosts);
+    /// The newest, if that is not the one with `seen` changes. hosts[h]: the source's number of host h; named_sites[h]: its
+    /// site, always the same for the same hosts.
+    std::optional<Sighting> newer_than(std::uint64_t seen, const std::vector<int>& hosts,
+                                       const std::vector<int>& named_sites);
 
   private:
     /// As long as somebody holds its topology.
@@ -68,7 +71,7 @@ class Lookout {
         MemoryCosts memory;
     };
 
-    Sighting look(const NetworkView& view, const std::vector<int>& hosts);
+    Sighting look(const NetworkView& view, const std::vector<int>& hosts, const std::vector<int>& named_sites);
 
     const std::shared_ptr<NetworkSource> source_;
     const int here_;
