@@ -168,8 +168,9 @@ std::vector<int> named_sites(const std::vector<std::string>& hosts, std::string_
     std::vector<int> groups;
     int next_alone = static_cast<int>(lists.size());
     for (const std::string& host : hosts) {
-        const auto fits = [&](const std::string& pattern) { return fnmatch(pattern.c_str(), host.c_str(), 0) == 0; };
-        const auto list = std::ranges::find_if(lists, [&](const auto& each) { return std::ranges::any_of(each, fits); });
+        const auto fits = [&](const std::string& each) { return fnmatch(each.c_str(), host.c_str(), 0) == 0; };
+        const auto names_it = [&](const auto& patterns) { return std::ranges::any_of(patterns, fits); };
+        const auto list = std::ranges::find_if(lists, names_it);
         groups.push_back(list != lists.end() ? static_cast<int>(list - lists.begin()) : next_alone++);
     }
     return numbered(groups);

@@ -172,9 +172,9 @@ SettingRow profile_row() {
 
 SettingRow sites_row() {
     return {"sites", "text", "", "",
-            "Which hosts are a site, where you know better than latencies tell: lists of host names with commas between, "
-            "with semicolons between sites, as paris*,lyon*;tokyo-[0-9]*. A host that none names is a site by itself. "
-            "Empty: as latencies tell.",
+            "Which hosts are a site, where you know better than latencies tell: lists of host names with commas "
+            "between, with semicolons between sites, as paris*,lyon*;tokyo-[0-9]*. A host that none names is a site "
+            "by itself. Empty: as latencies tell.",
             [](Settings& settings, std::string_view text) -> std::string {
                 const auto lacks_a_name = [](const auto& names) { return std::ranges::find(names, "") != names.end(); };
                 if (!text.empty() && std::ranges::any_of(lists_of_hosts(text), lacks_a_name))

@@ -91,7 +91,8 @@ std::mutex draining_mutex;
 
 Communicator::Communicator(MPI_Comm comm, Job& job)
     : comm_(comm), job_(job), phase_(Phase::counting), record_(new_record(comm)),
-      table_(*members_, *record_, !runtime().settings.waits_at_start()), points_(first_units(), runtime().settings.start != Start::soon) {
+      table_(*members_, *record_, !runtime().settings.waits_at_start()),
+      points_(first_units(), runtime().settings.start != Start::soon, runtime().settings.waits_for_ranks()) {
     remember(record_, comm == MPI_COMM_WORLD);
     PMPI_Comm_rank(comm, &my_rank_);
     members_->my_rank = my_rank_;
@@ -217,12 +218,11 @@ void Communicator::on_event(std::uint64_t call) {
 // --- counting --------------------------------------------------------------------------------------
 
 void Communicator::count(const CallShape& shape, std::uint64_t call) {
-    const bool waits = runtime().settings.waits_for_ranks();
-    if (waits ? left_ <= 0 : points_.lies_in(shape, left_)) {
+    if (points_.lies_in(shape, left_)) {
         left_ = points_.next(left_);
         repeated_.forget();  // points lie otherwise from here on
         look_around(shape, call);
-        if (waits && vote_) {
+        if (runtime().settings.waits_for_ranks() && vote_) {
             wait_for(vote_->pending());
             take_vote(call);
         }

@@ -67,6 +67,12 @@ TEST(Points, LieThereAsElsewhereWhereTheUserSaysThatItPays) {
     EXPECT_EQ(points_in(calls, 1, false), points_in(std::vector(30, call_of(Collective::broadcast, 8)), 1));
 }
 
+TEST(Points, LieInAnyCallWhereRanksWaitInAll) {
+    Points points(2, true, true);
+    EXPECT_FALSE(points.lies_in(call_of(Collective::reduce, 8), 1));
+    EXPECT_TRUE(points.lies_in(call_of(Collective::reduce, 8), 0));
+}
+
 TEST(Points, LieAnywhereInAProgramThatMakesNoSuchCalls) {
     const std::vector<CallShape> calls(200, call_of(Collective::broadcast, 8));
     EXPECT_EQ(points_in(calls), (std::vector<int>{48, 66, 90, 123, 168}));

@@ -28,8 +28,9 @@ class Points {
     static constexpr std::int64_t usual_first_units = 32;
     static constexpr std::size_t unit_bytes = std::size_t{1} << 16;
 
-    explicit Points(std::int64_t first_units = usual_first_units, bool seldom = true)
-        : interval_units_(first_units), seldom_(seldom) {}
+    /// `in_any_call`: ranks wait for each other in calls that would not do so by themselves.
+    explicit Points(std::int64_t first_units = usual_first_units, bool seldom = true, bool in_any_call = false)
+        : interval_units_(first_units), seldom_(seldom), in_any_call_(in_any_call) {}
 
     /// Of all blocks that a rank has or gets, if it has several.
     static std::int64_t units_of(const CallShape& shape, int ranks) {
@@ -46,6 +47,7 @@ class Points {
 
     /// How much later than wished a point may lie in such a call.
     std::int64_t most_late_units(const CallShape& shape) const {
+        if (in_any_call_) return 0;
         switch (shape.collective) {
             // No rank returns before all have come, whatever they pass.
             case Collective::barrier: return 0;
@@ -82,6 +84,7 @@ class Points {
     std::int64_t units_ = 0;
     std::int64_t interval_units_;
     bool seldom_;
+    bool in_any_call_;
 };
 
 /// What the ranks of a communicator find out of each other beside its calls, a few words combined by a nonblocking

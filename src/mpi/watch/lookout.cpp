@@ -161,8 +161,9 @@ void complete_network(Topology& topology, const Settings& settings, const Socket
         topology.network.set_host(host, assumed_costs);
     }
     topology.network.transport = transport_of(settings, sockets);
-    topology.site_of = !named_sites.empty() ? named_sites
-                                            : discover_sites(topology.network, before ? before->site_of : std::vector<int>{});
+    topology.site_of = named_sites;
+    if (named_sites.empty())
+        topology.site_of = discover_sites(topology.network, before ? before->site_of : std::vector<int>{});
     topology.region_of =
         discover_regions(topology.network, topology.site_of, before ? before->region_of : std::vector<int>{});
     topology.network.uplinks = uplinks_of(topology.network, topology.site_of);
