@@ -15,7 +15,7 @@ from mutirao.lab.network import HostNetwork
 from mutirao.pages.html import Page
 from mutirao.run.mpis import KNOWN, Mpi, find_mpi, found_mpis
 from mutirao.run.user_settings import checked_settings
-from mutirao_studies import report
+from mutirao_studies import long_messages, report
 from mutirao_studies.loops import loops, loops_page
 from mutirao_studies.page_parts import make_folder, write_files
 from mutirao_studies.paper_000 import (
@@ -120,6 +120,10 @@ STUDIES = {
         " known", lambda asked: loops.run_study(
             asked.mpi_names, loops.chosen_loops(asked.only, asked.seeds), asked.loops),
         _drawn(loops_page.make_page), loops.print_tables, takes_only=True, takes_pairs=True),
+    long_messages.STUDY: Study(
+        "long collectives between sites, in a row and after pauses, with cubic and with BBR, against the physical bound",
+        lambda asked: long_messages.run_study(asked.mpi_names, asked.quick, asked.only, asked.network),
+        _drawn(long_messages.make_page), long_messages.print_tables, takes_network=True, takes_only=True),
     agents.STUDY: Study(
         "what standing agents cost, and what a job gains that finds them",
         _with_one(agents.run_study), _drawn(agents_page.make_page), agents.print_tables, paper="000"),

@@ -1,0 +1,206 @@
+"""Long collectives between sites, natively and with mutirao, against the physical bound: in a row, and after pauses in
+which TCP's windows close, with the congestion control that a kernel comes with and with BBR.
+
+Each collective has a job of its own, in which all lengths settle in a row before anything is measured: as in a program
+that runs long, and with no earlier job known. Beside it stands what the lab itself cannot beat, all delays being zero:
+this machine's processors carry the packets of all hosts.
+"""
+
+import statistics
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mutirao.base.errors import unknown
+from mutirao.base.output import working
+from mutirao.base.progress import Steps, steps
+from mutirao.base.tables import Table
+from mutirao.base.units import counted, ms, size
+from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.lab.lab import Lab
+from mutirao.lab.named_networks import load_preset
+from mutirao.lab.network import HostNetwork
+from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.measure.measure import Measurement, Point, Workload, measure
+from mutirao.pages.html import Page, listed, section
+from mutirao.run.mpis import Mpi, find_mpi
+from mutirao_studies.account import LeftOut, command_of
+from mutirao_studies.bars import bar
+from mutirao_studies.page_parts import how_made, left_out_lines, titled_table
+
+STUDY = "long"
+NETWORK = "six-sites"
+NAMES = ("allreduce", "allgather", "reduce_scatter_block", "broadcast", "reduce", "gather", "scatter", "alltoall", "scan",
+         "exscan")
+LENGTHS_BYTES, QUICK_LENGTHS_BYTES = (32 << 10, 256 << 10, 1 << 20, 16 << 20), (1 << 20,)  # of the whole message
+ROOT = 12  # or the first host of a smaller network
+CONTROLS = {"plain": "cubic", "bbr": "BBR"}
+NATIVE, OURS = "native", "mutirao"
+_SETTLE_CALLS = 40
+_MOST_SECONDS_OF_A_JOB = 3600.0
+_AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+
+
+@dataclass(frozen=True)
+class Regime:
+    title: str
+    pause_ms: int
+    repeat: int
+
+
+REGIMES = (Regime("in a row", 0, 5), Regime("after 1.5 s", 1500, 5), Regime("after 10 s", 10_000, 3))
+
+
+def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str] = (),
+              network: HostNetwork | None = None) -> dict:
+    for name in only:
+        if name not in NAMES:
+            raise unknown("collective", name, NAMES)
+    network = network or load_preset(NETWORK)
+    lengths = QUICK_LENGTHS_BYTES if quick else LENGTHS_BYTES
+    regimes = [replace(each, repeat=1) for each in REGIMES[:2]] if quick else REGIMES
+    mpis = [find_mpi(name) for name in mpi_names]
+    names = [name for name in NAMES if not only or name in only]
+    circumstances = Circumstances(STUDY, quick, mpi_names)
+    left_out, rows = LeftOut(), []
+    with steps(len(CONTROLS) * len(mpis) * len(names) * 2 + len(mpis) * len(names)) as progress:
+        for tcp, control in CONTROLS.items():
+            if control.lower() not in _AVAILABLE.read_text().split():
+                left_out.add(control, "this kernel does not have it", progress)
+                continue
+            with _lab(network, tcp) as lab:
+                for mpi in mpis:
+                    for name in names:
+                        title = f"{name} on {mpi.title} over {control}"
+                        rows += left_out.tried(title, progress, lambda name=name, mpi=mpi, lab=lab, control=control: [
+                            {"tcp": control, **row} for row in _rows(name, mpi, lab, lengths, regimes, progress)])
+        limits = left_out.tried("what the lab cannot beat", progress,
+                                lambda: _limits(names, mpis, _without_delays(network), lengths, progress))
+    return {**circumstances.to_dict(), "network": network.name, "hosts": network.host_count, "rows": rows,
+            "limits": limits, "left_out": left_out.rows}
+
+
+def _lab(network: HostNetwork, tcp: str) -> Lab:
+    with working(f"bringing up {network.host_count} hosts"):
+        return Lab.up(network, tcp)
+
+
+def _without_delays(network: HostNetwork) -> HostNetwork:
+    nothing = [[0.0] * network.host_count for _ in range(network.host_count)]
+    return replace(network, latency_us=nothing)
+
+
+def block_bytes(name: str, length_bytes: int, ranks: int) -> int:
+    """What a call is asked with, of a message that is so long as a whole."""
+    blocks = {"alltoall": ranks * ranks, "allgather": ranks, "gather": ranks, "scatter": ranks,
+              "reduce_scatter_block": ranks}
+    return max(length_bytes // blocks.get(name, 1) // 8 * 8, 8)
+
+
+def _measured(name: str, mpi: Mpi, lab: Lab, native: bool, workloads: Sequence[Workload]) -> Measurement:
+    contender = bar.native(mpi, name) if native else bar.set_up(mpi, name)
+    return measure(contender, workloads, lab.network.host_count, lab, timeout_s=_MOST_SECONDS_OF_A_JOB)
+
+
+def _workloads(name: str, ranks: int, lengths: Sequence[int], regimes: Sequence[Regime],
+               settle: int) -> Iterator[Workload]:
+    root = ROOT if ROOT < ranks else 0
+    for length in lengths:
+        for number, regime in enumerate(regimes):
+            yield Workload([block_bytes(name, length, ranks)], [root if COLLECTIVES[name].rooted else 0],
+                           repeat=regime.repeat, pause_ms=regime.pause_ms, poll_us=500 if regime.pause_ms else 0,
+                           settle_calls=settle if number == 0 else 0)
+
+
+def _rows(name: str, mpi: Mpi, lab: Lab, lengths: Sequence[int], regimes: Sequence[Regime], progress: Steps) -> list[dict]:
+    """A row for each length."""
+    both = {}
+    for arm in (NATIVE, OURS):
+        progress.begin(f"{name}, {mpi.title}, {arm}")
+        settle = 0 if arm == NATIVE else _SETTLE_CALLS
+        both[arm] = _measured(name, mpi, lab, arm == NATIVE,
+                              list(_workloads(name, lab.network.host_count, lengths, regimes, settle)))
+        progress.advance()
+    rows = []
+    for number, length in enumerate(lengths):
+        points = {arm: both[arm].points[number * len(regimes):][:len(regimes)] for arm in both}
+        [first, *_] = points[OURS]
+        rows.append({"collective": name, "mpi": mpi.title, "length_bytes": length, "bound_ms": first.bound_ms,
+                     "ran": both[OURS].chosen(first.length_bytes, first.root),
+                     "first_ms": {arm: points[arm][0].first_ms for arm in both} if number == 0 else None,
+                     "ms": {regime.title: {arm: list(points[arm][at].completion_ms) for arm in both}
+                            for at, regime in enumerate(regimes)}})
+    return rows
+
+
+def _limits(names: Sequence[str], mpis: Sequence[Mpi], network: HostNetwork, lengths: Sequence[int],
+            progress: Steps) -> list[dict]:
+    """The fastest call of any algorithm that was tried."""
+    found: dict[tuple[str, int], float] = {}
+    in_a_row = [replace(REGIMES[0], repeat=9)]
+    with _lab(network, "tuned") as lab:
+        for mpi in mpis:
+            for name in names:
+                progress.begin(f"{name}, {mpi.title}, without delays")
+                for native in (True, False):
+                    settle = 0 if native else _SETTLE_CALLS
+                    workloads = list(_workloads(name, network.host_count, lengths, in_a_row, settle))
+                    points = _measured(name, mpi, lab, native, workloads).points
+                    for length, point in zip(lengths, points, strict=True):
+                        found[name, length] = min(found.get((name, length), float("inf")), *point.completion_ms)
+                progress.advance()
+    return [{"collective": name, "length_bytes": length, "ms": least} for (name, length), least in found.items()]
+
+
+def tables(result: dict) -> list[Table]:
+    limits = {(row["collective"], row["length_bytes"]): row["ms"] for row in result["limits"]}
+    groups = dict.fromkeys((row["mpi"], row["tcp"]) for row in result["rows"])
+    shown = []
+    for mpi, tcp in groups:
+        rows = [row for row in result["rows"] if (row["mpi"], row["tcp"]) == (mpi, tcp)]
+        regimes = list(rows[0]["ms"])
+        columns = ["collective", "whole", "bound, ms", "lab, ms",
+                   *(f"{each}: {arm}" for each in regimes for arm in (NATIVE, OURS)), "ran"]
+        cells = [[row["collective"], size(row["length_bytes"]), ms(row["bound_ms"]),
+                  ms(limits.get((row["collective"], row["length_bytes"]))),
+                  *(f"{times_bound(row, each, arm):.2f}" for each in regimes for arm in (NATIVE, OURS)), row["ran"] or ""]
+                 for row in rows]
+        shown.append(Table(f"{mpi}, {tcp}, {result['hosts']} hosts of {result['network']}: times the bound", columns, cells))
+    return shown
+
+
+def times_bound(row: dict, regime: str, arm: str) -> float:
+    return statistics.median(row["ms"][regime][arm]) / row["bound_ms"]
+
+
+def first_lines(result: dict) -> list[str]:
+    """The first call of a job, apart: in it ranks connect."""
+    return [f"{row['collective']} of {size(row['length_bytes'])}, {row['mpi']}, {row['tcp']}: the job's first call took"
+            f" {ms(row['first_ms'][NATIVE])} ms natively, {ms(row['first_ms'][OURS])} with mutirao"
+            for row in result["rows"] if row["first_ms"]]
+
+
+def remarks(result: dict) -> list[str]:
+    return [*busy_remarks(result), *left_out_lines(result)]
+
+
+def print_tables(result: dict) -> None:
+    for each in tables(result):
+        print(each)
+        print()
+    for line in [*remarks(result), *first_lines(result)]:
+        print(textwrap.fill(line, 80, subsequent_indent="  "))
+
+
+def make_page(result: dict) -> Page:
+    lead = ("Long collectives between sites, natively and with mutirao as it comes, in a row and after pauses, in which"
+            " windows close. Times are multiples of the physical bound, medians; beside them what the lab takes without"
+            " any delay.")
+    ratios = [times_bound(row, each, NATIVE) / times_bound(row, each, OURS) for row in result["rows"] for each in row["ms"]]
+    tiles = [("tile", f"{statistics.median(ratios):.1f} ×", "as fast as natively, in the median of"
+              f" {counted(len(ratios), 'cell')}")] if ratios else []
+    return Page("Long messages", lead, how_made(result),
+                section("Times the bound", *map(titled_table, tables(result))) +
+                section("The first call of a job", listed(first_lines(result))),
+                command_of(result), "\n".join(map(titled_table, tables(result))), result, tiles, remarks(result))

@@ -1,0 +1,63 @@
+"""`study long` with jobs that are made up: natively three times the bound, with mutirao one and a half times."""
+
+import pytest
+
+from made_up import NoLab, mpi_named, report
+from mutirao.base.errors import UsageError
+from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.measure.measure import Measurement, Point, bound_us
+from mutirao_studies import long_messages
+from pages import assert_stands_alone
+
+
+@pytest.fixture
+def asked(monkeypatch, tmp_path):
+    jobs = []
+
+    def measured(contender, workloads, ranks, lab=None, timeout_s=None):
+        jobs.append((contender, workloads))
+        points = []
+        for work in workloads:
+            [length], [root] = work.lengths_bytes, work.roots
+            bound_ms = bound_us(lab.network, ranks, root, contender.collective, length) / 1000
+            took_ms = bound_ms * (3 if contender.native else 1.5) + work.pause_ms / 1000
+            points.append(Point(length, root, 1, 9 * took_ms, (took_ms,) * work.repeat, bound_ms))
+        return Measurement(contender, tuple(points), None if contender.native else report(24), 1.0, 1)
+
+    monkeypatch.setattr(long_messages, "measure", measured)
+    monkeypatch.setattr(long_messages, "_lab", lambda network, tcp: NoLab())
+    monkeypatch.setattr(long_messages, "find_mpi", lambda name: mpi_named(name, tmp_path))
+    return jobs
+
+
+def test_times_are_told_as_multiples_of_the_bound(asked):
+    result = long_messages.run_study(["openmpi-5"], only=["allreduce", "gather"])
+    assert {row["collective"] for row in result["rows"]} == {"allreduce", "gather"}
+    for row in result["rows"]:
+        assert long_messages.times_bound(row, "in a row", "native") == pytest.approx(3)
+        assert long_messages.times_bound(row, "in a row", "mutirao") == pytest.approx(1.5)
+        after = long_messages.times_bound(row, "after 10 s", "mutirao")
+        assert after == pytest.approx(1.5 + 10 / row["bound_ms"])
+    table = str(long_messages.tables(result)[0])
+    assert "3.00" in table and "1.50" in table
+    # Rooted collectives from the paper's root; a gather is asked with a rank's block.
+    roots = {contender.collective: work.roots[0] for contender, workloads in asked for work in workloads}
+    assert roots == {"allreduce": 0, "gather": 12}
+    gathered = {work.lengths_bytes[0] for contender, workloads in asked for work in workloads
+                if contender.collective == "gather"}
+    assert max(gathered) == (16 << 20) // 24 // 8 * 8
+
+
+def test_the_page_stands_alone_and_has_every_collective(asked):
+    result = long_messages.run_study(["openmpi-5", "mpich-5"], quick=True)
+    page = str(long_messages.make_page(result))
+    assert_stands_alone(page)
+    for name in long_messages.NAMES:
+        assert name in COLLECTIVES
+        assert f"<td>{name}</td>" in page
+
+
+def test_a_collective_that_there_is_not_is_named(asked):
+    with pytest.raises(UsageError, match="allreduc"):
+        long_messages.run_study(["openmpi-5"], only=["allreduc"])
+    assert asked == []
