@@ -13,6 +13,7 @@
 
 #include "agent/system.h"
 #include "core/epochs/announcement.h"
+#include "core/network/sites.h"
 #include "core/text/units.h"
 #include "mpi/account/record.h"
 #include "mpi/account/report.h"
@@ -82,14 +83,24 @@ bool needs_no_network(const Settings& settings) {
     return some;
 }
 
+/// Between hosts that reach each other.
+double farthest_us_in(const Network& network) {
+    double farthest_us = 0;
+    for (const double each : network.latency_us()) {
+        if (std::isfinite(each)) farthest_us = std::max(farthest_us, each);
+    }
+    return farthest_us;
+}
+
 constexpr std::size_t least_bytes_of_long_messages = 64 * 1024;
 /// They may never be known.
 constexpr double bandwidths_awaited_us = 4e6;
 
-/// Clearly, by both a share and a time: measurements scatter, and more the busier hosts are. Bandwidths are found out
-/// little by little, and scatter by factors: that is no news of a link.
+/// Clearly, by both a share and a time, which also counts beside the farthest hosts': measurements scatter, and more the
+/// busier hosts are. Bandwidths are found out little by little, and scatter by factors: that is no news of a link.
 bool links_changed(const Network& before, const Network& now) {
-    constexpr double least_ratio = 1.2, least_us = 200;
+    constexpr double least_ratio = 1.2, least_share = 0.1;
+    const double least_us = std::max(200.0, least_share * farthest_us_in(before));
     for (std::size_t i = 0; i < before.latency_us().size(); ++i) {
         const auto [less_us, more_us] = std::minmax(before.latency_us()[i], now.latency_us()[i]);
         if (more_us > less_us * least_ratio && more_us > less_us + least_us) {
@@ -529,8 +540,11 @@ Ruling Docket::decide_now(const CallShape& shape, std::uint64_t call) {
 std::vector<Ruling> Docket::use(Topology topology, std::uint64_t call) {
     const std::lock_guard work_lock(work_mutex_);
     call_ = call;
-    complete_network(topology, subject_.settings, subject_.sockets, subject_.named_sites,
-                     network_ ? &network_->topology() : nullptr);
+    const Topology* const before = network_ ? &network_->topology() : nullptr;
+    const std::vector<int>& named = subject_.named_sites;
+    complete_network(topology, subject_.settings, subject_.sockets,
+                     named.empty() ? discover_sites(topology.network, before ? before->site_of : std::vector<int>{}) : named,
+                     before);
     take_network(std::make_shared<const Topology>(std::move(topology)), {});
     std::vector<Ruling> rulings;
     for (auto& [shapes, each] : cases_) {

@@ -156,14 +156,12 @@ MemoryCosts memory_costs_of(const NetworkView& view, int host) {
 }
 
 void complete_network(Topology& topology, const Settings& settings, const SocketLimits& sockets,
-                      const std::vector<int>& named_sites, const Topology* before) {
+                      std::vector<int> site_of, const Topology* before) {
     for (int host = 0; host < topology.network.host_count(); ++host) {
         topology.network.set_host(host, assumed_costs);
     }
     topology.network.transport = transport_of(settings, sockets);
-    topology.site_of = named_sites;
-    if (named_sites.empty())
-        topology.site_of = discover_sites(topology.network, before ? before->site_of : std::vector<int>{});
+    topology.site_of = std::move(site_of);
     topology.region_of =
         discover_regions(topology.network, topology.site_of, before ? before->region_of : std::vector<int>{});
     topology.network.uplinks = uplinks_of(topology.network, topology.site_of);
@@ -187,16 +185,32 @@ std::optional<Sighting> Lookout::newer_than(std::uint64_t seen, const std::vecto
     return Sighting{latest.changes, std::move(held), latest.all_known, latest.memory};
 }
 
+std::vector<int> Lookout::sites_of(const Network& network, const Topology* before, Latest& latest) {
+    constexpr double believed_after_us = 30e6;
+    if (before == nullptr) return discover_sites(network);
+    std::vector<int> found = discover_sites(network, before->site_of);
+    const bool are_more = std::ranges::max(found) > std::ranges::max(before->site_of);
+    if (!are_more || !std::ranges::all_of(network.latency_us(), [](double each) { return std::isfinite(each); })) {
+        latest.apart_since_us.reset();
+        return found;
+    }
+    if (!latest.apart_since_us) latest.apart_since_us = now_us();
+    return now_us() < *latest.apart_since_us + believed_after_us ? before->site_of : found;
+}
+
 Sighting Lookout::look(const NetworkView& view, const std::vector<int>& hosts, const std::vector<int>& named_sites) {
     Sighting sighting{view.changes, nullptr, false, memory_costs_of(view, here_)};
-    const std::shared_ptr<const Topology> before = latest_[hosts].topology.lock();
+    Latest& latest = latest_[hosts];
+    const std::shared_ptr<const Topology> before = latest.topology.lock();
     if (std::optional<Topology> topology = topology_of(view, hosts, here_)) {
-        complete_network(*topology, settings_, sockets_, named_sites, before.get());
+        complete_network(*topology, settings_, sockets_,
+                         named_sites.empty() ? sites_of(topology->network, before.get(), latest) : named_sites,
+                         before.get());
         // What was never measured may yet be; what its agents have given up will not be.
         sighting.all_known = view.unknown_links == 0 || all_known(*topology);
         sighting.topology = std::make_shared<const Topology>(std::move(*topology));
     }
-    latest_[hosts] = {sighting.changes, sighting.topology, sighting.all_known, sighting.memory};
+    latest = {sighting.changes, sighting.topology, sighting.all_known, sighting.memory, latest.apart_since_us};
     return sighting;
 }
 

@@ -35,10 +35,9 @@ MemoryCosts memory_costs_of(const NetworkView& view, int host);
 Transport transport_of(const Settings& settings, const SocketLimits& sockets);
 
 /// What the MPI library and the settings make of a network of latencies, so that it can be
-/// predicted on: transport, host costs, sites and regions. `named_sites`: by host; empty: as latencies tell. `before`: what
-/// was known of these hosts, if anything was.
+/// predicted on: transport, host costs, sites and regions. `before`: what was known of these hosts, if anything was.
 void complete_network(Topology& topology, const Settings& settings, const SocketLimits& sockets,
-                      const std::vector<int>& named_sites, const Topology* before);
+                      std::vector<int> site_of, const Topology* before);
 
 struct Sighting {
     std::uint64_t changes = 0;  ///< of the source, NetworkView::changes
@@ -69,8 +68,11 @@ class Lookout {
         std::weak_ptr<const Topology> topology;
         bool all_known = false;
         MemoryCosts memory;
+        std::optional<double> apart_since_us{};  ///< from when on latencies have told of more sites than before
     };
 
+    /// As latencies tell, but hosts of one site are believed to be apart only after a while: load makes links longer, too.
+    static std::vector<int> sites_of(const Network& network, const Topology* before, Latest& latest);
     Sighting look(const NetworkView& view, const std::vector<int>& hosts, const std::vector<int>& named_sites);
 
     const std::shared_ptr<NetworkSource> source_;

@@ -1,0 +1,69 @@
+// Which hosts are sites for a decider, while the latencies that it is told of change.
+#include "mpi/watch/lookout.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace mutirao::mpi {
+namespace {
+
+constexpr int hosts = 4;
+
+/// Two sites of two hosts, but for the link inside the first one.
+class TwoSites final : public NetworkSource {
+  public:
+    void set_first_link(double latency_us) {
+        ++view_.changes;
+        view_.host_count = hosts;
+        view_.latency_us.assign(hosts * hosts, 20'000);
+        for (int host = 0; host < hosts; ++host) view_.latency_us[static_cast<std::size_t>(host * hosts + host)] = 0;
+        view_.latency_us[1] = view_.latency_us[hosts] = latency_us;
+        view_.latency_us[2 * hosts + 3] = view_.latency_us[3 * hosts + 2] = 50;
+        view_.last_known_us = view_.latency_us;
+        view_.tree = {{0, 1}, {1, 2}, {2, 3}};
+    }
+    std::optional<NetworkView> newer_than(std::uint64_t seen) override {
+        return view_.changes == seen ? std::nullopt : std::optional(view_);
+    }
+    std::string about() const override { return {}; }
+
+  private:
+    NetworkView view_;
+};
+
+class SitesOfALookout : public testing::Test {
+  protected:
+    std::vector<int> sites_with(double first_link_us) {
+        source_->set_first_link(first_link_us);
+        const auto sighting = lookout_.newer_than(0, {0, 1, 2, 3}, {});
+        held_ = sighting->topology;
+        return held_->site_of;
+    }
+
+    const std::shared_ptr<TwoSites> source_ = std::make_shared<TwoSites>();
+    Lookout lookout_{source_, 0, Settings{}, SocketLimits{}};
+    std::shared_ptr<const Topology> held_;
+};
+
+const std::vector<int> both{0, 0, 1, 1}, first_apart{0, 1, 2, 2};
+
+// Fault: what a program's own messages make slow for a moment takes a site apart. Seen in a training loop.
+TEST_F(SitesOfALookout, StayTogetherWhereLoadMakesALinkSlow) {
+    EXPECT_EQ(sites_with(50), both);
+    EXPECT_EQ(sites_with(3000), both);
+    EXPECT_EQ(sites_with(60), both);
+}
+
+TEST_F(SitesOfALookout, AreTakenTogetherAtOnceWhereTheFirstMeasurementsWereUnderLoad) {
+    EXPECT_EQ(sites_with(3000), first_apart);
+    EXPECT_EQ(sites_with(50), both);
+}
+
+TEST_F(SitesOfALookout, AreTakenApartAtOnceByALinkThatIsDead) {
+    EXPECT_EQ(sites_with(50), both);
+    EXPECT_EQ(sites_with(std::numeric_limits<double>::infinity()), first_apart);
+}
+
+}  // namespace
+}  // namespace mutirao::mpi
