@@ -202,7 +202,7 @@ TEST(Environment, WhatIsSaidAndWhereConcernsOneRankOnly) {
     for (const SettingRow& row : setting_rows()) {
         if (may_differ_between_ranks(environment_name(row.name) + "=on")) may.emplace_back(row.name);
     }
-    EXPECT_EQ(may, (std::vector<std::string>{"enabled", "report", "explain", "summary", "verbose", "profile"}));
+    EXPECT_EQ(may, (std::vector<std::string>{"enabled", "report", "explain", "summary", "verbose", "profile", "sites"}));
     EXPECT_FALSE(may_differ_between_ranks("MUTIRAO_REPORTER=x"));
 }
 
