@@ -693,8 +693,8 @@ double ClassChoice::price_us(int number) const {
     const double first_us = most_at_first_us(number), later_us = most_us(number), now_us = incumbent_us();
     if (first_us < low_quantile_us()) return 0;
     const Clocking clocking = probe_of(number);
-    return std::max(first_us - now_us, 0.0) +
-           std::max(later_us - now_us, 0.0) * (clocking.probe * clocking.calls_per_sample - 1);
+    const double later_calls = clocking.probe * clocking.calls_per_sample - 1;
+    return std::max(first_us - now_us + (later_us - now_us) * later_calls, 0.0);
 }
 
 double ClassChoice::promise(int number) const {
