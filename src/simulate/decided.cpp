@@ -1,5 +1,6 @@
 #include "simulate/decided.h"
 
+#include <limits>
 #include <utility>
 
 namespace mutirao::simulate {
@@ -23,7 +24,7 @@ void DecidedChooser::foresee(const CallShape& shape, bool another_network) {
             outlook.arms.push_back({each.arm, each.predicted.cold_us, each.predicted.warm_us});
     }
     outlook.error = error_of_predictions;
-    outlook.of_another_network = another_network;
+    outlook.news_us = another_network ? std::numeric_limits<double>::infinity() : 0;
     decider_.on_outlook(class_of(shape), std::move(outlook));
 }
 

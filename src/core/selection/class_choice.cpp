@@ -203,12 +203,26 @@ void ClassChoice::take(Outlook outlook) {
         rivals_ = std::move(fresh);
         return learn_from_times();
     }
-    if (!outlook.of_another_network) return refine(std::move(fresh));
+    if (!are_news(outlook.news_us, fresh)) return refine(std::move(fresh));
     // Whatever is on probe ends without a verdict: the network that it began on is gone.
     give_up_probe();
     challenged_ = -1;
     const std::vector<Rival> before = std::exchange(rivals_, std::move(fresh));
     carry_over(before, before[static_cast<std::size_t>(std::exchange(incumbent_, 0))]);
+}
+
+// A link that changes by little beside what calls take may be as slow as the program's own messages make it for a moment.
+bool ClassChoice::are_news(double news_us, const std::vector<Rival>& fresh) const {
+    constexpr double least_share = 0.1;
+    if (news_us == 0 || news_us > least_share * incumbent_us()) return news_us > 0;
+    return std::ranges::any_of(fresh, [this](const Rival& now) {
+        return std::ranges::any_of(rivals_, [&](const Rival& old) { return old.arm == now.arm && !as_before(now, old); });
+    });
+}
+
+bool ClassChoice::as_before(const Rival& now, const Rival& old) const {
+    const double ratio = predicted_us(now) / predicted_us(old);
+    return ratio < changed_ratio && ratio > 1 / changed_ratio;
 }
 
 // What runs or was measured stays, with what is predicted of it now; the others are those of the new outlook.
@@ -248,10 +262,6 @@ void ClassChoice::refine(std::vector<Rival> fresh) {
 
 // What was measured holds where the prediction is as it was; elsewhere it scales what is predicted now.
 void ClassChoice::carry_over(const std::vector<Rival>& before, const Rival& ran) {
-    const auto as_before = [&](const Rival& now, const Rival& old) {
-        const double ratio = predicted_us(now) / predicted_us(old);
-        return ratio < changed_ratio && ratio > 1 / changed_ratio;
-    };
     // Another may have become the incumbent while this outlook was thought of: it is compared as it was predicted.
     const auto is_ran = [&ran](const Rival& each) { return each.arm == ran.arm; };
     if (std::none_of(rivals_.begin(), rivals_.end(), is_ran)) {

@@ -149,6 +149,8 @@ class ClassChoice {
     bool is_due_for_control() const;
     Clocking probe_of(int number) const;
 
+    bool are_news(double news_us, const std::vector<Rival>& fresh) const;
+    bool as_before(const Rival& now, const Rival& old) const;
     void refine(std::vector<Rival> fresh);
     void carry_over(const std::vector<Rival>& before, const Rival& ran);
     void follow_the_news(bool runs_as_before, bool gains_as_before);

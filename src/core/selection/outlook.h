@@ -25,8 +25,8 @@ struct Outlook {
     /// An arm may take so much more or less than is predicted: 0.25 for a quarter.
     double error = 0;
     std::optional<double> bound_us{};  ///< no algorithm can take less
-    /// The links themselves are others than before; false: more is known of the same ones.
-    bool of_another_network = false;
+    /// By how much a link itself is another than before, at most; 0: more is known of the same ones.
+    double news_us = 0;
 };
 
 /// `decision`: on that network, with connections taken as idle. `present`: how calls run now, which is judged

@@ -83,31 +83,22 @@ bool needs_no_network(const Settings& settings) {
     return some;
 }
 
-/// Between hosts that reach each other.
-double farthest_us_in(const Network& network) {
-    double farthest_us = 0;
-    for (const double each : network.latency_us()) {
-        if (std::isfinite(each)) farthest_us = std::max(farthest_us, each);
-    }
-    return farthest_us;
-}
-
 constexpr std::size_t least_bytes_of_long_messages = 64 * 1024;
 /// They may never be known.
 constexpr double bandwidths_awaited_us = 4e6;
 
-/// Clearly, by both a share and a time, which also counts beside the farthest hosts': measurements scatter, and more the
-/// busier hosts are. Bandwidths are found out little by little, and scatter by factors: that is no news of a link.
-bool links_changed(const Network& before, const Network& now) {
-    constexpr double least_ratio = 1.2, least_share = 0.1;
-    const double least_us = std::max(200.0, least_share * farthest_us_in(before));
+/// By how much a link changed at most, clearly, by both a share and a time: measurements scatter, and more the busier hosts
+/// are. Bandwidths are found out little by little, and scatter by factors: that is no news of a link.
+double news_of_links_us(const Network& before, const Network& now) {
+    constexpr double least_ratio = 1.2, least_us = 200;
+    double most_us = 0;
     for (std::size_t i = 0; i < before.latency_us().size(); ++i) {
         const auto [less_us, more_us] = std::minmax(before.latency_us()[i], now.latency_us()[i]);
         if (more_us > less_us * least_ratio && more_us > less_us + least_us) {
-            return true;
+            most_us = std::max(most_us, more_us - less_us);
         }
     }
-    return false;
+    return most_us;
 }
 
 /// Why another network brought another decision on what was chosen.
@@ -220,7 +211,7 @@ void Docket::look_at_network() {
     if (!sighting) {
         if (holds_back_ && now_us() > known_since_us_ + bandwidths_awaited_us) {
             holds_back_ = false;
-            question_all(false);
+            question_all(0);
         }
         return;
     }
@@ -231,12 +222,14 @@ void Docket::look_at_network() {
     if (!network_) {
         known_since_us_ = now_us();
     }
-    const bool news = network_ && links_changed(network_->between_hosts(), sighting->topology->network);
+    const double news_us =
+        network_ ? news_of_links_us(network_->between_hosts(), sighting->topology->network) : 0;
     take_network(sighting->topology, sighting->memory);
     if (subject_.store && subject_.settings.holds_trials()) {
-        read_profile(news);
+        constexpr double least_share_of_farthest = 0.1;  // else it may be load
+        read_profile(news_us > least_share_of_farthest * *farthest_us_);
     }
-    question_all(news);
+    question_all(news_us);
 }
 
 void Docket::take_network(std::shared_ptr<const Topology> newest, const MemoryCosts& memory) {
@@ -259,10 +252,10 @@ void Docket::take_network(std::shared_ptr<const Topology> newest, const MemoryCo
     farthest_us_ = *std::max_element(latency_us.begin(), latency_us.end());
 }
 
-void Docket::question_all(bool news) {
+void Docket::question_all(double news_us) {
     const std::lock_guard lock(mutex_);
     for (auto& [shapes, each] : cases_) {
-        each.news = each.news || news;
+        each.news_us = std::max(each.news_us, news_us);
         if (!each.waiting) {
             each.waiting = true;
             queue_.push_back(shapes);
@@ -329,7 +322,7 @@ Docket::Deliberated Docket::deliberate(const Case& each, const std::optional<Arm
         return about;
     }
     about.outlook = outlook_for(each.shape, made, network_, subject_.settings, present, about.preferred);
-    about.outlook.of_another_network = std::exchange(about.of_class.news, false);
+    about.outlook.news_us = std::exchange(about.of_class.news_us, 0);
     made.tree.reset();  // as long as there are hosts, and among the arms
     about.of_class.decision = std::move(made);
     return about;

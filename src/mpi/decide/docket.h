@@ -92,7 +92,7 @@ class Docket {
         CallShape shape;
         std::optional<Decision> decision;  ///< what may be probed is in the record instead
         bool waiting = false;  ///< in queue_
-        bool news = false;     ///< the links are others than those decided on
+        double news_us = 0;    ///< by how much a link is another than those decided on
         std::string cause{};   ///< of deciding anew without probes; empty: there was nothing before
     };
 
@@ -110,7 +110,7 @@ class Docket {
     void take_network(std::shared_ptr<const Topology> newest, const MemoryCosts& memory);
     bool may_decide() const;
     ShapeClass subject_of(const CallShape& shape) const;
-    void question_all(bool news);
+    void question_all(double news_us);
     bool probes(Collective collective) const;
     bool waits_for_bandwidths(const CallShape& shape) const;
     Deliberated deliberate(const Case& each, const std::optional<Arm>& present) const;
