@@ -176,8 +176,6 @@ void RouterNamespaces::wire(Host& host, Netlink& netlink, const TcpProfile& prof
     netlink.bring_up(host_interface, true);
     netlink.add_address(host_interface, host.address, prefix_length);
     RouteMetrics metrics{congestion_control_, profile.first_window_segments};
-    // What programs can read; without it they would take the system's for theirs.
-    write_file("/proc/sys/net/ipv4/tcp_congestion_control", congestion_control_);
     if (!netlink.set_route_metrics(host_interface, host.address, prefix_length, metrics)) {
         congestion_control_.clear();
         metrics.congestion_control.clear();

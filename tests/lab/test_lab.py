@@ -101,7 +101,6 @@ def test_hosts_have_the_congestion_control_of_the_profile(lab_possible, three_si
     if control not in available:
         pytest.skip(f"the kernel has no {control}")
     with Lab.up(three_sites, tcp=tcp) as lab:
-        assert output_of(lab, "h04", ["cat", "/proc/sys/net/ipv4/tcp_congestion_control"]).strip() == control
         connect = ("import socket; s = socket.create_connection(('h04', 7080));"
                    "print(s.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).strip(b'\\0').decode())")
         listen = ("import socket; s = socket.create_server(('0.0.0.0', 7080)); print('ready', flush=True); s.accept()")

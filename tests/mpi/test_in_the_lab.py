@@ -77,9 +77,9 @@ def test_the_choice_follows_the_shortest_paths(mpi, lab):
 
 @pytest.mark.on_any_mpi
 def test_sites_are_those_that_the_user_names(mpi, lab):
-    """Latencies make each host of this network a site."""
+    """Latencies tell of one: all are about as far from each other."""
     _, world = broadcast(mpi, lab, "--repeat", 1)
-    assert world["sites"] == [0, 1, 2, 3, 4, 5]
+    assert world["sites"] == [0] * 6
     _, world = broadcast(mpi, lab, "--repeat", 1, sites="h3,h[45];h0,h2")
     assert world["sites"] == [0, 1, 0, 2, 2, 2]
 

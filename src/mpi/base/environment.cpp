@@ -131,16 +131,6 @@ double number_in(const char* path, int place) {
     return number;
 }
 
-/// Empty if there is none.
-std::string word_in(const char* path) {
-    char word[32] = {};
-    if (std::FILE* const file = std::fopen(path, "r")) {
-        if (std::fscanf(file, "%31s", word) != 1) word[0] = 0;
-        std::fclose(file);
-    }
-    return word;
-}
-
 }  // namespace
 
 SocketLimits SocketLimits::least_of(const SocketLimits& other) const {
@@ -153,8 +143,7 @@ SocketLimits limits_of_this_host() {
     if (const double initial_bytes = number_in("/proc/sys/net/ipv4/tcp_wmem", 1); initial_bytes > 0) {
         limits.buffer_bytes = std::max(initial_bytes, least_buffer_bytes) / 2;
     }
-    const bool begins_anew = number_in("/proc/sys/net/ipv4/tcp_slow_start_after_idle", 0) != 0;
-    if (begins_anew && !word_in("/proc/sys/net/ipv4/tcp_congestion_control").starts_with("bbr")) {
+    if (number_in("/proc/sys/net/ipv4/tcp_slow_start_after_idle", 0) != 0) {
         limits.initial_window_bytes = initial_window_bytes;
     }
     return limits;
