@@ -77,8 +77,8 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
                             {"tcp": control, **row} for row in _rows(name, mpi, lab, lengths, regimes, progress)])
         limits = left_out.tried("what the lab cannot beat", progress,
                                 lambda: _limits(names, mpis, _without_delays(network), lengths, progress))
-    return {**circumstances.to_dict(), "network": network.name, "hosts": network.host_count, "rows": rows,
-            "limits": limits, "left_out": left_out.rows}
+    return {**circumstances.to_dict(), "network": network.name, "only": list(only), "hosts": network.host_count,
+            "rows": rows, "limits": limits, "left_out": left_out.rows}
 
 
 def _lab(network: HostNetwork, tcp: str) -> Lab:
@@ -193,6 +193,11 @@ def print_tables(result: dict) -> None:
         print(textwrap.fill(line, 80, subsequent_indent="  "))
 
 
+def command(result: dict) -> str:
+    only = [f"--only {','.join(result['only'])}"] if result["only"] else []
+    return " ".join([command_of(result), f"--lab {result['network']}", *only])
+
+
 def make_page(result: dict) -> Page:
     lead = ("Long collectives between sites, natively and with mutirao as it comes, in a row and after pauses, in which"
             " windows close. Times are multiples of the physical bound, medians; beside them what the lab takes without"
@@ -203,4 +208,4 @@ def make_page(result: dict) -> Page:
     return Page("Long messages", lead, how_made(result),
                 section("Times the bound", *map(titled_table, tables(result))) +
                 section("The first call of a job", listed(first_lines(result))),
-                command_of(result), "\n".join(map(titled_table, tables(result))), result, tiles, remarks(result))
+                command(result), "\n".join(map(titled_table, tables(result))), result, tiles, remarks(result))
