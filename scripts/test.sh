@@ -49,11 +49,11 @@ sanitized() {
     done
 }
 
-# Most tests wait for something for most of their time, so three at once go on two processors.
+# Most tests wait for something for most of their time, so four at once go on two processors.
 whole_suite() {
     timed build scripts/build.sh
     timed "unit tests" unit_tests release
-    timed "other tests" .env/cli/bin/python -m pytest -n 3 "$@"
+    timed "other tests" .env/cli/bin/python -m pytest -n 4 "$@"
 }
 
 if [[ ${1-} == --core ]]; then
