@@ -215,13 +215,8 @@ void ClassChoice::take(Outlook outlook) {
 bool ClassChoice::are_news(double news_us, const std::vector<Rival>& fresh) const {
     constexpr double least_share = 0.1;
     if (news_us == 0 || news_us > least_share * incumbent_us()) return news_us > 0;
-    const Rival& ran = rivals_[static_cast<std::size_t>(incumbent_)];
-    const auto runs = std::ranges::find_if(fresh, [&](const Rival& now) { return now.arm == ran.arm; });
-    return std::ranges::any_of(fresh, [&](const Rival& now) {
-        const bool over_a_better_tree = now.arm.candidate == ran.arm.candidate && runs != fresh.end() &&
-                                        predicted_us(now) < predicted_us(*runs) * (1 - tie_margin);
-        const auto changed = [&](const Rival& old) { return old.arm == now.arm && !as_before(now, old); };
-        return over_a_better_tree || std::ranges::any_of(rivals_, changed);
+    return std::ranges::any_of(fresh, [this](const Rival& now) {
+        return std::ranges::any_of(rivals_, [&](const Rival& old) { return old.arm == now.arm && !as_before(now, old); });
     });
 }
 

@@ -444,29 +444,6 @@ TEST_F(DeciderTest, NewsOfALinkThatIsLittleBesideWhatCallsTakeLeaveWhatIsKnown) 
     EXPECT_GT(decider.account().unknown_calls, 0u) << "of larger ones nobody knows what else they change";
 }
 
-// Piece by piece a network becomes another one. Fault: the tree of before for ever.
-TEST_F(DeciderTest, NewsThatAreLittleBringABetterTreeAllTheSame) {
-    Arm before = arm("tree", Collective::broadcast);
-    before.candidate.parameters.tree = TreeKind::minimum_spanning;
-    before.tree = Tree{.parent = {-1, 0, 1}, .children = {{1}, {2}, {}}};
-    Arm better = before;
-    better.tree = Tree{.parent = {-1, 0, 0}, .children = {{1, 2}, {}, {}}};
-    program.add(broadcasts, [&](const Arm& run, std::uint64_t) {
-        return run.candidate.native() ? 400'000.0 : run.tree == better.tree ? 300'000.0 : 350'000.0;
-    });
-    Outlook first = outlook({{"native", 400'000}}, 0.25, Collective::broadcast), second = first;
-    first.arms.push_back({before, 300'000, 300'000});
-    decider.on_outlook(broadcasts, first);
-    calls(broadcasts, 30);
-    ASSERT_EQ(program.ran().back(), "tree:kind=mst");
-    second.arms.push_back({better, 300'000, 300'000});
-    second.arms.push_back({before, 350'000, 350'000});
-    second.news_us = 20'000;
-    decider.on_outlook(broadcasts, second);
-    calls(broadcasts, 2);
-    EXPECT_EQ(program.decided().back().ruling.tree, better.tree);
-}
-
 // More is known of the same links: what was measured stays.
 TEST_F(DeciderTest, BetterPredictionsVoidNoProbe) {
     program.add(allreduces, takes({{"native", 100'000}, {"ring", 50'000}}));
