@@ -203,7 +203,7 @@ void ClassChoice::take(Outlook outlook) {
         rivals_ = std::move(fresh);
         return learn_from_times();
     }
-    if (!are_news(outlook.news_us, fresh)) return refine(std::move(fresh));
+    if (!are_news(outlook.news_us, fresh)) return refine(std::move(fresh), outlook.news_us > 0);
     // Whatever is on probe ends without a verdict: the network that it began on is gone.
     give_up_probe();
     challenged_ = -1;
@@ -212,21 +212,21 @@ void ClassChoice::take(Outlook outlook) {
 }
 
 // A link that changes by little beside what calls take may be as slow as the program's own messages make it for a moment.
+// A reply that is overdue makes it longer little by little, too: predictions are held against those of the last news.
 bool ClassChoice::are_news(double news_us, const std::vector<Rival>& fresh) const {
     constexpr double least_share = 0.1;
     if (news_us == 0 || news_us > least_share * incumbent_us()) return news_us > 0;
-    return std::ranges::any_of(fresh, [this](const Rival& now) {
-        return std::ranges::any_of(rivals_, [&](const Rival& old) { return old.arm == now.arm && !as_before(now, old); });
+    const auto differ = [](double a_us, double b_us) { return std::max(a_us, b_us) >= changed_ratio * std::min(a_us, b_us); };
+    return std::ranges::any_of(fresh, [&](const Rival& now) {
+        return std::ranges::any_of(rivals_, [&](const Rival& old) {
+            return old.arm == now.arm &&
+                   (differ(now.cold_us, old.heeded.cold_us) || differ(now.warm_us, old.heeded.warm_us));
+        });
     });
 }
 
-bool ClassChoice::as_before(const Rival& now, const Rival& old) const {
-    const double ratio = predicted_us(now) / predicted_us(old);
-    return ratio < changed_ratio && ratio > 1 / changed_ratio;
-}
-
 // What runs or was measured stays, with what is predicted of it now; the others are those of the new outlook.
-void ClassChoice::refine(std::vector<Rival> fresh) {
+void ClassChoice::refine(std::vector<Rival> fresh, bool news_are_ignored) {
     std::vector<Rival> kept;
     const auto place_of = [&](int number) { return number < 0 ? -1 : static_cast<int>(kept.size()); };
     int incumbent = -1, probed = -1, challenged = -1;
@@ -243,6 +243,7 @@ void ClassChoice::refine(std::vector<Rival> fresh) {
         if (same != fresh.end()) {
             it.cold_us = same->cold_us;
             it.warm_us = same->warm_us;
+            if (!news_are_ignored) it.heeded = same->heeded;
             it.slowest_ratio = same->slowest_ratio;
             fresh.erase(same);
         }
@@ -262,6 +263,10 @@ void ClassChoice::refine(std::vector<Rival> fresh) {
 
 // What was measured holds where the prediction is as it was; elsewhere it scales what is predicted now.
 void ClassChoice::carry_over(const std::vector<Rival>& before, const Rival& ran) {
+    const auto as_before = [&](const Rival& now, const Rival& old) {
+        const double ratio = predicted_us(now) / predicted_us(old);
+        return ratio < changed_ratio && ratio > 1 / changed_ratio;
+    };
     // Another may have become the incumbent while this outlook was thought of: it is compared as it was predicted.
     const auto is_ran = [&ran](const Rival& each) { return each.arm == ran.arm; };
     if (std::none_of(rivals_.begin(), rivals_.end(), is_ran)) {

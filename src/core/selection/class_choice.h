@@ -108,6 +108,9 @@ class ClassChoice {
         int probes = 0;
         bool closed = false;  ///< measured to be no faster
         bool improved = false;  ///< by the news: it is predicted to be faster than before
+        struct Predicted {
+            double cold_us, warm_us;
+        } heeded{cold_us, warm_us};  ///< by the last outlook that was no small news
     };
     /// Of a probe, as far as its calls are known.
     struct Verdict {
@@ -150,8 +153,7 @@ class ClassChoice {
     Clocking probe_of(int number) const;
 
     bool are_news(double news_us, const std::vector<Rival>& fresh) const;
-    bool as_before(const Rival& now, const Rival& old) const;
-    void refine(std::vector<Rival> fresh);
+    void refine(std::vector<Rival> fresh, bool news_are_ignored);
     void carry_over(const std::vector<Rival>& before, const Rival& ran);
     void follow_the_news(bool runs_as_before, bool gains_as_before);
     void clock_anew();

@@ -444,6 +444,26 @@ TEST_F(DeciderTest, NewsOfALinkThatIsLittleBesideWhatCallsTakeLeaveWhatIsKnown) 
     EXPECT_GT(decider.account().unknown_calls, 0u) << "of larger ones nobody knows what else they change";
 }
 
+// As a reply that is overdue makes a link longer. Fault: held against the outlook before, none of these is news.
+TEST_F(DeciderTest, SmallNewsThatAddUpAreNews) {
+    program.add(allreduces, takes({{"native", 100'000}, {"ring", 50'000}}));
+    double longer = 1;
+    const auto predicted = [&](double news_us) {
+        Outlook made = outlook({{"native", 100'000 * longer}, {"ring", 50'000 * longer}});
+        made.news_us = news_us;
+        return made;
+    };
+    decider.on_outlook(allreduces, predicted(0));
+    calls(allreduces, 30);
+    ASSERT_EQ(decider.account().unknown_calls, 0u);
+    for (const std::uint64_t unknown : {0u, 1u}) {
+        longer *= 1.15;
+        decider.on_outlook(allreduces, predicted(4'000));
+        calls(allreduces, 3);
+        EXPECT_EQ(decider.account().unknown_calls > 0, unknown == 1) << longer;
+    }
+}
+
 // More is known of the same links: what was measured stays.
 TEST_F(DeciderTest, BetterPredictionsVoidNoProbe) {
     program.add(allreduces, takes({{"native", 100'000}, {"ring", 50'000}}));
