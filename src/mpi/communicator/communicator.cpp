@@ -479,9 +479,7 @@ void Communicator::start_deciding(const Members& members, const World& world,
         subject.source_host_of.push_back(world.source_host[static_cast<std::size_t>(host)]);
     }
     if (const std::string& sites = runtime().settings.sites; !sites.empty()) {
-        std::vector<std::string> names;
-        for (const int host : members.world_host_of) names.push_back(world.host_names[static_cast<std::size_t>(host)]);
-        subject.named_sites = named_sites(names, sites);
+        subject.named_sites = named_sites(host_names(members, world), sites);
     }
     subject.decider = my_rank_;
     subject.lookout = lookout;
