@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace mutirao {
@@ -109,6 +111,10 @@ class Network {
     void set_host(int host, HostCosts costs) { hosts_[static_cast<std::size_t>(host)] = costs; }
 
     Transport transport;
+
+    /// Pairs of hosts between which messages have gone, the lower one first, in order; null: none are known. Between others
+    /// a first message waits until they are connected.
+    std::shared_ptr<const std::vector<std::pair<int, int>>> connected;
 
     /// What the hosts of a site share to and from all others, in each direction; see topology.h.
     struct Uplinks {

@@ -59,7 +59,7 @@ std::optional<Tree> make_tree(const Topology& topology, TreeKind kind, int root,
 }
 
 std::optional<double> latency_bound_us(const Network& network, int root) {
-    const auto shortest = shortest_path_tree(network, root, 0);
+    const auto shortest = shortest_path_tree(network, root, 0, false);
     if (!shortest) return std::nullopt;
     const std::vector<double> times_us = arrivals_us(*shortest, network, 0);
     return *std::max_element(times_us.begin(), times_us.end());

@@ -164,9 +164,15 @@ std::optional<Tree> hang_from(const EdgeList& edges, int root, const Network& ne
 // Dijkstra's shortest paths (1959, doi:10.1007/BF01386390) from the root: every host is reached as
 // early as its links allow, if senders cost nothing. Hosts x hosts steps, as the matrix is dense.
 
-std::optional<Tree> shortest_path_tree(const Network& network, int root,
-                                       std::size_t length_bytes) {
+std::optional<Tree> shortest_path_tree(const Network& network, int root, std::size_t length_bytes,
+                                       bool prefers_connected) {
     const int host_count = network.host_count();
+    const auto* const connected = prefers_connected ? network.connected.get() : nullptr;
+    const auto handicap = [connected](int a, int b) {
+        const bool must_connect =
+            connected != nullptr && !std::ranges::binary_search(*connected, std::pair(std::min(a, b), std::max(a, b)));
+        return must_connect ? 1 + connecting_share : 1;
+    };
     const auto weight_us = [&](int from, int to) {
         const Link link = network.link(from, to);
         return link.latency_us + transmission_us(length_bytes, link.bandwidth_bytes_per_us);
@@ -192,7 +198,7 @@ std::optional<Tree> shortest_path_tree(const Network& network, int root,
         settled[static_cast<std::size_t>(nearest)] = true;
         for (int host = 0; host < host_count; ++host) {
             const auto h = static_cast<std::size_t>(host);
-            const double through_us = nearest_us + weight_us(nearest, host);
+            const double through_us = nearest_us + handicap(nearest, host) * weight_us(nearest, host);
             if (through_us < distance_us[h]) {
                 distance_us[h] = through_us;
                 parent[h] = nearest;

@@ -163,6 +163,7 @@ std::vector<Ruling> Docket::take_fresh(std::uint64_t call, const std::vector<Dec
         for (const Decided& each : decided) {
             if (each.announced) {
                 rulings.push_back(each.ruling);
+                if (each.ruling.tree) carry(each.ruling.tree->parent);
                 announced_[each.ruling.id] = each;
             }
         }
@@ -176,6 +177,13 @@ std::vector<Ruling> Docket::take_fresh(std::uint64_t call, const std::vector<Dec
         note_accounts();
     }
     return rulings;
+}
+
+void Docket::carry(const std::vector<int>& parent_of) {
+    const std::size_t most = 4 * parent_of.size();
+    for (std::size_t host = 0; host < parent_of.size() && carrying_.size() < most; ++host) {
+        if (parent_of[host] >= 0) carrying_.emplace_back(parent_of[host], static_cast<int>(host));
+    }
 }
 
 Route Docket::route() {
@@ -207,6 +215,13 @@ void Docket::look_at_network() {
     if (!subject_.lookout || frozen_) {
         return;
     }
+    {
+        std::unique_lock lock(mutex_);
+        if (const EdgeList carrying = std::exchange(carrying_, {}); !carrying.empty()) {
+            lock.unlock();
+            subject_.lookout->note_messages(subject_.source_host_of, carrying);
+        }
+    }
     const auto sighting = subject_.lookout->newer_than(seen_, subject_.source_host_of, subject_.named_sites);
     if (!sighting) {
         if (holds_back_ && now_us() > known_since_us_ + bandwidths_awaited_us) {
@@ -215,7 +230,7 @@ void Docket::look_at_network() {
         }
         return;
     }
-    seen_ = sighting->changes;
+    seen_ = sighting->number;
     if (!sighting->topology || (!network_ && !sighting->all_known)) {
         return;
     }
@@ -249,6 +264,7 @@ void Docket::take_network(std::shared_ptr<const Topology> newest, const MemoryCo
     const std::vector<double>& latency_us = network_->between_hosts().latency_us();
     const std::lock_guard lock(mutex_);
     route_ = std::move(route);
+    carry(route_.parent_of_host);
     farthest_us_ = *std::max_element(latency_us.begin(), latency_us.end());
 }
 

@@ -118,6 +118,7 @@ class Docket {
     void recall(Deliberated& about) const;
     void read_profile(bool news);
     void take_on(const ShapeClass& shapes);
+    void carry(const std::vector<int>& parent_of);
     std::optional<Arm> incumbent(const ShapeClass& shapes) const;
     void note(const ShapeClass& shapes, Decision& decision);
     void note(const Decided& settled);
@@ -143,6 +144,7 @@ class Docket {
     Decider decider_;
     std::map<std::uint32_t, Decided> announced_;  ///< by identifier, until it is explained
     Route route_;
+    EdgeList carrying_;  ///< what rulings and announcements go over, since the lookout was told last
     std::optional<double> farthest_us_;
     std::optional<ProgramRun> before_;   ///< of the profile
     std::optional<double> handling_since_us_;

@@ -85,6 +85,9 @@ EdgeList spanning_tree(const NetworkView& view, const std::vector<int>& hosts,
     return edges.size() + 1 == hosts.size() ? edges : EdgeList{};
 }
 
+/// A sighting's number: twice that of the source's changes, and one more where only what was suspected has changed.
+constexpr std::uint64_t numbers_per_change = 2;
+
 // Not measured: what a message and a byte cost a host is taken from the order of magnitude that a
 // kernel's TCP has, so that one sender for all is not thought to be free.
 constexpr HostCosts assumed_costs{10.0, 10.0, 1000.0};
@@ -175,14 +178,33 @@ std::optional<Sighting> Lookout::newer_than(std::uint64_t seen, const std::vecto
     // From here on it lives, whoever lets it go meanwhile.
     std::shared_ptr<const Topology> held =
         found == latest_.end() ? nullptr : found->second.topology.lock();
-    if (const auto view = source_->newer_than(held ? found->second.changes : seen)) {
+    const bool suspected_wrongly = held && found->second.lines.have_proved_innocent(now_us());
+    const std::uint64_t known = held ? found->second.number : seen;
+    if (const auto view = source_->newer_than(suspected_wrongly ? 0 : known / numbers_per_change)) {
         return look(*view, hosts, named_sites);
     }
-    if (!held || found->second.changes == seen) {
+    if (!held || found->second.number == seen) {
         return std::nullopt;
     }
     const Latest& latest = found->second;
-    return Sighting{latest.changes, std::move(held), latest.all_known, latest.memory};
+    return Sighting{latest.number, std::move(held), latest.all_known, latest.memory};
+}
+
+void Lookout::note_messages(const std::vector<int>& hosts, const EdgeList& pairs) {
+    const std::size_t most_pairs = 16 * hosts.size();
+    const std::lock_guard lock(mutex_);
+    const auto found = latest_.find(hosts);
+    if (found == latest_.end()) {
+        return;
+    }
+    EdgeList& connected = found->second.connected;
+    for (const auto& [a, b] : pairs) {
+        const std::pair<int, int> pair = std::minmax(a, b);
+        const auto place = std::ranges::lower_bound(connected, pair);
+        if (connected.size() < most_pairs && (place == connected.end() || *place != pair)) {
+            connected.insert(place, pair);
+        }
+    }
 }
 
 std::vector<int> Lookout::sites_of(const Network& network, const Topology* before, Latest& latest) {
@@ -199,18 +221,24 @@ std::vector<int> Lookout::sites_of(const Network& network, const Topology* befor
 }
 
 Sighting Lookout::look(const NetworkView& view, const std::vector<int>& hosts, const std::vector<int>& named_sites) {
-    Sighting sighting{view.changes, nullptr, false, memory_costs_of(view, here_)};
     Latest& latest = latest_[hosts];
+    const std::uint64_t number = numbers_per_change * view.changes;
+    Sighting sighting{latest.number < number ? number : latest.number + 1, nullptr, false, memory_costs_of(view, here_)};
     const std::shared_ptr<const Topology> before = latest.topology.lock();
     if (std::optional<Topology> topology = topology_of(view, hosts, here_)) {
-        complete_network(*topology, settings_, sockets_,
-                         named_sites.empty() ? sites_of(topology->network, before.get(), latest) : named_sites,
-                         before.get());
         // What was never measured may yet be; what its agents have given up will not be.
         sighting.all_known = view.unknown_links == 0 || all_known(*topology);
+        std::vector<int> site_of =
+            named_sites.empty() ? sites_of(topology->network, before.get(), latest) : named_sites;
+        if (before) latest.lines.suspect(topology->network, before->network, site_of, now_us());
+        complete_network(*topology, settings_, sockets_, std::move(site_of), before.get());
+        topology->network.connected = std::make_shared<const EdgeList>(latest.connected);
         sighting.topology = std::make_shared<const Topology>(std::move(*topology));
     }
-    latest = {sighting.changes, sighting.topology, sighting.all_known, sighting.memory, latest.apart_since_us};
+    latest.number = sighting.number;
+    latest.topology = sighting.topology;
+    latest.all_known = sighting.all_known;
+    latest.memory = sighting.memory;
     return sighting;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/network/rank_network.h"
+#include "core/network/shared_lines.h"
 #include "core/selection/selection.h"
 #include "core/settings/settings.h"
 #include "core/spanning_tree/rounds.h"
@@ -40,7 +41,7 @@ void complete_network(Topology& topology, const Settings& settings, const Socket
                       std::vector<int> site_of, const Topology* before);
 
 struct Sighting {
-    std::uint64_t changes = 0;  ///< of the source, NetworkView::changes
+    std::uint64_t number = 0;  ///< larger than that of any before of the same hosts
     /// Null if this process' host reaches nobody.
     std::shared_ptr<const Topology> topology;
     /// No link between the hosts may yet be measured for the first time.
@@ -56,19 +57,24 @@ class Lookout {
         : source_(std::move(source)), here_(here), settings_(settings),
           sockets_(sockets) {}
 
-    /// The newest, if that is not the one with `seen` changes. hosts[h]: the source's number of host h; named_sites[h]: its
-    /// site, always the same for the same hosts.
+    /// The newest, if that is not the one with the number `seen`. hosts[h]: the source's number of host h; named_sites[h]:
+    /// its site, always the same for the same hosts.
     std::optional<Sighting> newer_than(std::uint64_t seen, const std::vector<int>& hosts,
                                        const std::vector<int>& named_sites);
+
+    /// Messages go between these of the hosts: such pairs are connected from now on.
+    void note_messages(const std::vector<int>& hosts, const EdgeList& pairs);
 
   private:
     /// As long as somebody holds its topology.
     struct Latest {
-        std::uint64_t changes = 0;
+        std::uint64_t number = 0;
         std::weak_ptr<const Topology> topology;
         bool all_known = false;
         MemoryCosts memory;
         std::optional<double> apart_since_us{};  ///< from when on latencies have told of more sites than before
+        SharedLines lines{};
+        EdgeList connected{};
     };
 
     /// As latencies tell, but hosts of one site are believed to be apart only after a while: load makes links longer, too.
