@@ -75,8 +75,10 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
                         title = f"{name} on {mpi.title} over {control}"
                         rows += left_out.tried(title, progress, lambda name=name, mpi=mpi, lab=lab, control=control: [
                             {"tcp": control, **row} for row in _rows(name, mpi, lab, lengths, regimes, progress)])
-        limits = left_out.tried("what the lab cannot beat", progress,
-                                lambda: _limits(names, mpis, _without_delays(network), lengths, progress))
+        with _lab(_without_delays(network), "tuned") as lab:
+            limits = [row for mpi in mpis for name in names
+                      for row in left_out.tried(f"{name} on {mpi.title} without delays", progress,
+                                                lambda name=name, mpi=mpi: _limits(name, mpi, lab, lengths, progress))]
     return {**circumstances.to_dict(), "network": network.name, "only": list(only), "hosts": network.host_count,
             "rows": rows, "limits": limits, "left_out": left_out.rows}
 
@@ -93,9 +95,8 @@ def _without_delays(network: HostNetwork) -> HostNetwork:
 
 def block_bytes(name: str, length_bytes: int, ranks: int) -> int:
     """What a call is asked with, of a message that is so long as a whole."""
-    blocks = {"alltoall": ranks * ranks, "allgather": ranks, "gather": ranks, "scatter": ranks,
-              "reduce_scatter_block": ranks}
-    return max(length_bytes // blocks.get(name, 1) // 8 * 8, 8)
+    blocks = ranks * ranks if name == "alltoall" else ranks if COLLECTIVES[name].in_blocks else 1
+    return max(length_bytes // blocks // 8 * 8, 8)
 
 
 def _measured(name: str, mpi: Mpi, lab: Lab, native: bool, workloads: Sequence[Workload]) -> Measurement:
@@ -134,27 +135,23 @@ def _rows(name: str, mpi: Mpi, lab: Lab, lengths: Sequence[int], regimes: Sequen
     return rows
 
 
-def _limits(names: Sequence[str], mpis: Sequence[Mpi], network: HostNetwork, lengths: Sequence[int],
-            progress: Steps) -> list[dict]:
-    """The fastest call of any algorithm that was tried."""
-    found: dict[tuple[str, int], float] = {}
+def _limits(name: str, mpi: Mpi, lab: Lab, lengths: Sequence[int], progress: Steps) -> list[dict]:
+    """The fastest call of any algorithm that was tried, of each length."""
+    progress.begin(f"{name}, {mpi.title}, without delays")
     in_a_row = [replace(REGIMES[0], repeat=9)]
-    with _lab(network, "tuned") as lab:
-        for mpi in mpis:
-            for name in names:
-                progress.begin(f"{name}, {mpi.title}, without delays")
-                for native in (True, False):
-                    settle = 0 if native else _SETTLE_CALLS
-                    workloads = list(_workloads(name, network.host_count, lengths, in_a_row, settle))
-                    points = _measured(name, mpi, lab, native, workloads).points
-                    for length, point in zip(lengths, points, strict=True):
-                        found[name, length] = min(found.get((name, length), float("inf")), *point.completion_ms)
-                progress.advance()
-    return [{"collective": name, "length_bytes": length, "ms": least} for (name, length), least in found.items()]
+    points = [_measured(name, mpi, lab, native, list(_workloads(name, lab.network.host_count, lengths, in_a_row,
+                                                                0 if native else _SETTLE_CALLS))).points
+              for native in (True, False)]
+    progress.advance()
+    return [{"collective": name, "length_bytes": length, "ms": min(*natively.completion_ms, *ours.completion_ms)}
+            for length, natively, ours in zip(lengths, *points, strict=True)]
 
 
 def tables(result: dict) -> list[Table]:
-    limits = {(row["collective"], row["length_bytes"]): row["ms"] for row in result["limits"]}
+    limits: dict[tuple[str, int], float] = {}
+    for row in result["limits"]:
+        key = row["collective"], row["length_bytes"]
+        limits[key] = min(row["ms"], limits.get(key, row["ms"]))
     groups = dict.fromkeys((row["mpi"], row["tcp"]) for row in result["rows"])
     shown = []
     for mpi, tcp in groups:

@@ -17,8 +17,8 @@ class SharedLines {
     /// `now_us`: any clock. Hosts x hosts steps.
     void suspect(Network& now, const Network& before, const std::vector<int>& site_of, double now_us);
 
-    /// Without news the network is different from that time on.
-    bool have_proved_innocent(double now_us) const { return !doubts_.empty() && now_us > until_us_; }
+    /// What was only suspected is believed no more: without other news the network is different now.
+    bool doubts_are_over(double now_us) const { return !doubts_.empty() && now_us > until_us_; }
 
   private:
     struct Doubt {

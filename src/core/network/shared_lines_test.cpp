@@ -48,13 +48,13 @@ TEST_F(SharedLinesOfSixSites, OneSlowPairMakesTheOthersSlow) {
 
 TEST_F(SharedLinesOfSixSites, AreBelievedToBeFastAgainAfterAWhile) {
     after(with(slow_us), 0);
-    EXPECT_FALSE(lines_.have_proved_innocent(1e6));
+    EXPECT_FALSE(lines_.doubts_are_over(1e6));
     EXPECT_EQ(after(with(slow_us), 1e6).link(12, 18).latency_us, slow_us) << "other news meanwhile";
-    EXPECT_TRUE(lines_.have_proved_innocent(6e6));
+    EXPECT_TRUE(lines_.doubts_are_over(6e6));
     const Network now = after(with(slow_us), 6e6);
     EXPECT_EQ(now.link(12, 18).latency_us, fast_us);
     EXPECT_EQ(now.link(of_site_3, of_site_4).latency_us, slow_us);
-    EXPECT_FALSE(lines_.have_proved_innocent(12e6));
+    EXPECT_FALSE(lines_.doubts_are_over(12e6));
 }
 
 TEST_F(SharedLinesOfSixSites, WhatIsMeasuredMeanwhileIsBelieved) {

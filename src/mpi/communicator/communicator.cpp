@@ -627,10 +627,11 @@ void Communicator::end_operation() {
 }
 
 // A wait did harm if the call could have gone on: the root, and who found its first message already
-// there. What the MPI library was doing meanwhile nobody knows. What lets the root begin may be ahead of
-// an announcement by a moment.
+// there. What the MPI library was doing meanwhile nobody knows; where it is only on probe, the other calls tell. What lets
+// the root begin may be ahead of an announcement by a moment.
 void Communicator::leave(const Turn& turn) {
     const bool first_message_waited_here = operation_ && operation_->first_message_waited_here();
+    const bool on_probe = turn.course != nullptr && turn.course->probes();
     if (turn.by.plan != nullptr) {
         end_operation();
     }
@@ -648,7 +649,8 @@ void Communicator::leave(const Turn& turn) {
     };
     LeadReport& report = late_->report;
     report.waited = waited_us_ > harmless_us &&
-                    (turn.by.plan == nullptr || !receives_first(*turn.by.plan) || first_message_waited_here);
+                    (turn.by.plan == nullptr ? !on_probe
+                                             : !receives_first(*turn.by.plan) || first_message_waited_here);
     if (report.waited) {
         const std::lock_guard lock(record_->mutex);
         AdaptationRecord& record = record_->adaptation;

@@ -178,9 +178,9 @@ std::optional<Sighting> Lookout::newer_than(std::uint64_t seen, const std::vecto
     // From here on it lives, whoever lets it go meanwhile.
     std::shared_ptr<const Topology> held =
         found == latest_.end() ? nullptr : found->second.topology.lock();
-    const bool suspected_wrongly = held && found->second.lines.have_proved_innocent(now_us());
+    const bool doubts_are_over = held && found->second.lines.doubts_are_over(now_us());
     const std::uint64_t known = held ? found->second.number : seen;
-    if (const auto view = source_->newer_than(suspected_wrongly ? 0 : known / numbers_per_change)) {
+    if (const auto view = source_->newer_than(doubts_are_over ? 0 : known / numbers_per_change)) {
         return look(*view, hosts, named_sites);
     }
     if (!held || found->second.number == seen) {
