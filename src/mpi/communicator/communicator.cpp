@@ -603,6 +603,7 @@ void Communicator::wait_for_epoch(std::uint64_t call) {
     waiting_ = true;
     while (phase_ == Phase::ruled && !ruled_->follower.knows_next()) {
         listen(call);
+        look_for_messages_of(call);
         if (source_background_ != nullptr) {
             source_background_->progress();
         }
@@ -610,7 +611,19 @@ void Communicator::wait_for_epoch(std::uint64_t call) {
         say_if_long(begun_us);
     }
     waiting_ = false;
-    waited_us_ += now_us() - begun_us;
+    waited_until_us_ = now_us();
+    waited_us_ += waited_until_us_ - begun_us;
+}
+
+void Communicator::look_for_messages_of(std::uint64_t call) {
+    if (message_came_us_) {
+        return;
+    }
+    int came = 0;
+    const int error = PMPI_Iprobe(MPI_ANY_SOURCE, ruled_->slot.of_call(call), ruled_->twin->comm(), &came, MPI_STATUS_IGNORE);
+    if (error == MPI_SUCCESS && came != 0) {
+        message_came_us_ = now_us();
+    }
 }
 
 // After an error sends may be under way, which read what the operation owns.
@@ -626,12 +639,23 @@ void Communicator::end_operation() {
     operation_ = std::make_unique<Operation>();
 }
 
-// A wait did harm if the call could have gone on: the root, and who found its first message already
-// there. What the MPI library was doing meanwhile nobody knows; where it is only on probe, the other calls tell. What lets
-// the root begin may be ahead of an announcement by a moment.
+// What waiting for an announcement cost: of a rank that begins with a message of another, since one of the call was there;
+// of the root, all of it. What the MPI library was doing meanwhile nobody knows; where it is only on probe, the other calls tell.
+double Communicator::held_up_us(const Turn& turn) const {
+    if (turn.by.plan == nullptr) {
+        return turn.course != nullptr && turn.course->probes() ? 0 : waited_us_;
+    }
+    const std::span<const Plan::Step> steps = turn.by.plan->steps();
+    if (steps.empty() || steps.front().kind != StepKind::receive) {
+        return waited_us_;
+    }
+    return message_came_us_ ? waited_until_us_ - *message_came_us_ : 0;
+}
+
+// What lets the root begin may be ahead of an announcement by a moment.
 void Communicator::leave(const Turn& turn) {
-    const bool first_message_waited_here = operation_ && operation_->first_message_waited_here();
-    const bool on_probe = turn.course != nullptr && turn.course->probes();
+    constexpr double harmless_us = 1000;
+    const double held_up_us = late_ ? this->held_up_us(turn) : 0;
     if (turn.by.plan != nullptr) {
         end_operation();
     }
@@ -639,24 +663,19 @@ void Communicator::leave(const Turn& turn) {
     if (turn.course != nullptr && turn.course->add(turn.begun_us, now_us()) && phase_ == Phase::ruled) {
         tell(turn.course->take_report());
     }
+    message_came_us_.reset();
     if (!late_) {
         waited_us_ = 0;
         return;
     }
-    constexpr double harmless_us = 1000;
-    const auto receives_first = [](const Plan& plan) {
-        return !plan.steps().empty() && plan.steps().front().kind == StepKind::receive;
-    };
     LeadReport& report = late_->report;
-    report.waited = waited_us_ > harmless_us &&
-                    (turn.by.plan == nullptr ? !on_probe
-                                             : !receives_first(*turn.by.plan) || first_message_waited_here);
+    report.waited = held_up_us > harmless_us;
     if (report.waited) {
         const std::lock_guard lock(record_->mutex);
         AdaptationRecord& record = record_->adaptation;
         const bool early = report.number <= settled_epoch;
         ++(early ? record.early_waits : record.waits);
-        (early ? record.early_waited_ms : record.waited_ms) += waited_us_ / 1000;
+        (early ? record.early_waited_ms : record.waited_ms) += held_up_us / 1000;
     }
     const bool tells = report.waited || late_->worth_reporting;
     if (tells && phase_ == Phase::ruled && !decides()) {

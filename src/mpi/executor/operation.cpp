@@ -69,7 +69,6 @@ void Operation::start_over(const Plan& plan, int tag, const Surroundings& surrou
     surroundings_ = &surroundings;
     error_ = MPI_SUCCESS;
     stopped_ = false;
-    first_message_waited_here_ = false;
     waits_for_first_message_ = false;
     requests_.clear();
     step_of_request_.clear();
@@ -368,10 +367,7 @@ void Operation::await_in_line(const Plan::Move& move) {
     MPI_Status status;
     int done = 0;
     int error = PMPI_Test(&request, &done, &status);
-    if (nothing_else_begun) {
-        first_message_waited_here_ = done != 0;
-        waits_for_first_message_ = done == 0;
-    }
+    if (nothing_else_begun) waits_for_first_message_ = done == 0;
     Patience patience;
     while (error == MPI_SUCCESS && done == 0) {
         let_others_run(patience);

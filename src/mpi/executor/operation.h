@@ -78,8 +78,6 @@ class Operation {
     /// After the run, and without sends under way: what belongs to the call.
     void release() { memory_.reset(); }
 
-    /// The first message was there as soon as this rank looked for it: it may have come late.
-    bool first_message_waited_here() const { return first_message_waited_here_; }
     /// Nothing has come yet of what this rank must have before it can do anything.
     bool waits_for_first_message() const { return waits_for_first_message_; }
 
@@ -133,7 +131,6 @@ class Operation {
     std::size_t to_complete_ = 0;  ///< without sends left behind
     int error_ = MPI_SUCCESS;
     bool stopped_ = false;  ///< by an error after which nothing more can be expected
-    bool first_message_waited_here_ = false;
     bool waits_for_first_message_ = false;
 };
 
