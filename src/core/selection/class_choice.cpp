@@ -183,7 +183,9 @@ void ClassChoice::learn_from_times() {
         waiting_us_ = std::min(waiting_us_.value_or(beyond_us), beyond_us);  // a link that got slower is no lateness
     }
     for (int i = 0; i < arm_count(); ++i) {
-        if (known(i)) rival(i).miss = miss_of(rival(i), series_of(i).time_us());
+        if (!known(i)) continue;
+        rival(i).miss = miss_of(rival(i), series_of(i).time_us());
+        misses_[rival(i).arm.candidate.algorithm] = rival(i).miss;
     }
 }
 
@@ -280,11 +282,11 @@ void ClassChoice::carry_over(const std::vector<Rival>& before, const Rival& ran)
             runs_as_before = as_before(each, ran);
         }
         for (const Rival& old : before) {
-            const bool same = old.arm.candidate == each.arm.candidate;
-            const bool alike = old.arm.candidate.algorithm == each.arm.candidate.algorithm;
-            if (same && predicted_us(each) * changed_ratio < predicted_us(old)) each.improved = true;
-            if (old.miss > 0 && (same || (alike && each.miss == 0))) each.miss = old.miss;
+            if (old.arm.candidate != each.arm.candidate) continue;
+            if (predicted_us(each) * changed_ratio < predicted_us(old)) each.improved = true;
+            each.miss = old.miss;
         }
+        if (each.miss == 0) each.miss = misses_[each.arm.candidate.algorithm];
     }
     for (Rival& each : rivals_) {
         for (const Rival& old : before) {
@@ -300,7 +302,7 @@ void ClassChoice::carry_over(const std::vector<Rival>& before, const Rival& ran)
     follow_the_news(runs_as_before, std::abs(now_us - before_us) <= usual_change * std::abs(before_us));
 }
 
-// Only what was measured once, before the news, is known well enough to rule without a probe. What is no longer
+// Only algorithms that were measured once, before the news, are known well enough to rule without a probe. What is no longer
 // measured to be faster than the MPI library's own must be predicted to be. Where neither what runs nor another is
 // predicted to take another time than before, predictions say no more than they did: by their error it must be faster.
 // The same over another tree is no other: it was found faster than native, and news come piece by piece.

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -187,6 +188,7 @@ class ClassChoice {
     bool watched_;
 
     std::vector<Rival> rivals_;  ///< native first; empty: nothing is predicted yet, or there is no choice
+    std::map<const Algorithm*, double> misses_;  ///< the newest that was measured; 0: none was
     double error_ = 0;           ///< of predictions, as Outlook's
     std::optional<double> bound_us_;
     std::optional<double> waiting_us_;  ///< of a call's time: for late ranks, whatever runs; nothing: not known yet
