@@ -599,11 +599,14 @@ void Communicator::hear(Announcement heard, std::uint64_t next_call) {
 
 void Communicator::wait_for_epoch(std::uint64_t call) {
     const double begun_us = now_us();
+    std::optional<double> message_came_us;
     Patience patience;
     waiting_ = true;
     while (phase_ == Phase::ruled && !ruled_->follower.knows_next()) {
         listen(call);
-        look_for_messages_of(call);
+        if (!message_came_us && has_message_of(call)) {
+            message_came_us = now_us();
+        }
         if (source_background_ != nullptr) {
             source_background_->progress();
         }
@@ -611,19 +614,15 @@ void Communicator::wait_for_epoch(std::uint64_t call) {
         say_if_long(begun_us);
     }
     waiting_ = false;
-    waited_until_us_ = now_us();
-    waited_us_ += waited_until_us_ - begun_us;
+    const double ended_us = now_us();
+    waited_us_ += ended_us - begun_us;
+    message_waited_us_ += ended_us - message_came_us.value_or(ended_us);
 }
 
-void Communicator::look_for_messages_of(std::uint64_t call) {
-    if (message_came_us_) {
-        return;
-    }
-    int came = 0;
-    const int error = PMPI_Iprobe(MPI_ANY_SOURCE, ruled_->slot.of_call(call), ruled_->twin->comm(), &came, MPI_STATUS_IGNORE);
-    if (error == MPI_SUCCESS && came != 0) {
-        message_came_us_ = now_us();
-    }
+bool Communicator::has_message_of(std::uint64_t call) const {
+    int there = 0;
+    const int error = PMPI_Iprobe(MPI_ANY_SOURCE, ruled_->slot.of_call(call), ruled_->twin->comm(), &there, MPI_STATUS_IGNORE);
+    return error == MPI_SUCCESS && there != 0;
 }
 
 // After an error sends may be under way, which read what the operation owns.
@@ -646,10 +645,8 @@ double Communicator::held_up_us(const Turn& turn) const {
         return turn.course != nullptr && turn.course->probes() ? 0 : waited_us_;
     }
     const std::span<const Plan::Step> steps = turn.by.plan->steps();
-    if (steps.empty() || steps.front().kind != StepKind::receive) {
-        return waited_us_;
-    }
-    return message_came_us_ ? waited_until_us_ - *message_came_us_ : 0;
+    const bool receives_first = !steps.empty() && steps.front().kind == StepKind::receive;
+    return receives_first ? message_waited_us_ : waited_us_;
 }
 
 // What lets the root begin may be ahead of an announcement by a moment.
@@ -663,9 +660,8 @@ void Communicator::leave(const Turn& turn) {
     if (turn.course != nullptr && turn.course->add(turn.begun_us, now_us()) && phase_ == Phase::ruled) {
         tell(turn.course->take_report());
     }
-    message_came_us_.reset();
     if (!late_) {
-        waited_us_ = 0;
+        waited_us_ = message_waited_us_ = 0;
         return;
     }
     LeadReport& report = late_->report;
@@ -682,7 +678,7 @@ void Communicator::leave(const Turn& turn) {
         ruled_->post.report(report);
     }
     late_.reset();
-    waited_us_ = 0;
+    waited_us_ = message_waited_us_ = 0;
 }
 
 void Communicator::tell(const TimeReport& report) {

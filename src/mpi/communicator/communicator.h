@@ -143,7 +143,7 @@ class Communicator final : private Background {
     void announce_or_defer(std::uint64_t call);
     void announce_what_was_deferred();
     void wait_for_epoch(std::uint64_t call);
-    void look_for_messages_of(std::uint64_t call);
+    bool has_message_of(std::uint64_t call) const;
     double held_up_us(const Turn& turn) const;
     void end_operation();
     void take(const Announcement& announcement);
@@ -192,8 +192,8 @@ class Communicator final : private Background {
         bool worth_reporting;  ///< even if the wait did no harm
     };
     std::optional<Late> late_;  ///< of the announcement that was waited for in this call
-    double waited_us_ = 0, waited_until_us_ = 0;  ///< for it
-    std::optional<double> message_came_us_;       ///< when one of the call was seen while waiting
+    double waited_us_ = 0;          ///< for it
+    double message_waited_us_ = 0;  ///< so long one of the call was there meanwhile
     RepeatedCalls repeated_;
     RepeatedCalls::Counted repeatable_;  ///< where the last call was counted; nowhere: it was not like that
     std::optional<std::uint64_t> to_announce_in_;  ///< the call in which, once its own messages are under way
