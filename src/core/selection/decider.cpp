@@ -16,8 +16,8 @@ constexpr std::size_t most_clocked_again = 8;
 
 }  // namespace
 
-void Ledger::earn(double spent_in_calls_us) {
-    if (balance_us_ < most_saved_up_us) balance_us_ += income_share * spent_in_calls_us;
+void Ledger::pay_in(double us) {
+    if (balance_us_ < most_saved_up_us) balance_us_ += us;
 }
 
 void Decider::take_on(const ShapeClass& shapes, int reporters, bool watched) {
@@ -56,6 +56,7 @@ std::vector<Decided> Decider::on_time(double now_us, std::span<const CallsMade> 
     for (const CallsMade& each : made) {
         if (ClassChoice* const choice = choice_of(each.shapes)) ledger_->earn(choice->count(each.calls, now_us));
     }
+    reinvest();
     if (probing_ != nullptr && now_us > probe_until_us_) std::exchange(probing_, nullptr)->give_up_probe();
     std::vector<Decided> decided;
     rule_what_changed(decided);
@@ -65,6 +66,13 @@ std::vector<Decided> Decider::on_time(double now_us, std::span<const CallsMade> 
             decided.push_back({each.present(), false, std::move(*reason), each.measured()});
     }
     return decided;
+}
+
+// The promise is against native calls: of what is certainly saved, a share may be lost again in finding more.
+void Decider::reinvest() {
+    const Account all = account();
+    const double saved_us = std::max(all.saved_us - all.error_us - all.probes_us, 0.0);
+    ledger_->reinvest(saved_us - std::exchange(reinvested_us_, saved_us));
 }
 
 void Decider::rule_what_changed(std::vector<Decided>& decided) {

@@ -6,9 +6,9 @@
 // - One probe at a time, first in the class in which most is to be won.
 // - Differences are judged, not times: a rank's time in a call holds the program's own lateness, which the
 //   incumbent's calls around a probe hold as well.
-// - A ledger bounds what finding out may cost: its income is a share of the time in calls; a probe is paid for
-//   beforehand with what it may lose, and settled afterwards. Free of charge is only what is predicted, error and
-//   all, to be faster than nearly all of the incumbent's calls.
+// - A ledger bounds what finding out may cost: its income is a share of the time in calls, and of what calls are
+//   measured to save; a probe is paid for beforehand with what it may lose, and settled afterwards. Free of charge is
+//   only what is predicted, error and all, to be faster than nearly all of the incumbent's calls.
 // - What is saved is told by all classes: when one changes the others are clocked, too, as ranks wait elsewhere then.
 // - A change of the network is not judged by probes: the incumbent's prediction is compared with its rivals', and
 //   what was clocked before counts no more.
@@ -31,15 +31,19 @@ namespace mutirao {
 /// may call at a time.
 class Ledger {
   public:
-    static constexpr double income_share = 0.01;
+    static constexpr double income_share = 0.01, reinvested_share = 0.1;
 
     explicit Ledger(double opening_us) : balance_us_(opening_us) {}
 
-    void earn(double spent_in_calls_us);
+    void earn(double spent_in_calls_us) { pay_in(income_share * spent_in_calls_us); }
+    /// Less than before: it was not saved after all.
+    void reinvest(double saved_us) { pay_in(reinvested_share * saved_us); }
     bool can_pay(double cost_us) const { return cost_us <= 0 || cost_us <= balance_us_; }
     void charge(double cost_us) { balance_us_ -= cost_us; }
 
   private:
+    void pay_in(double us);
+
     std::atomic<double> balance_us_;
 };
 
@@ -93,12 +97,14 @@ class Decider {
     ClassChoice* choice_of(const ShapeClass& shapes);
     void rule_what_changed(std::vector<Decided>& decided);
     void clock_the_others(std::vector<Decided>& decided);
+    void reinvest();
     void begin_probe(double now_us, std::vector<Decided>& decided);
 
     std::shared_ptr<Ledger> ledger_;
     std::map<ShapeClass, ClassChoice> classes_;
     std::uint32_t last_id_ = 0;
     ClassChoice* probing_ = nullptr;  ///< the class whose probe is under way
+    double reinvested_us_ = 0;        ///< of what was saved so far
     double probe_until_us_ = 0;       ///< then it is given up: its calls are not made any more
 };
 

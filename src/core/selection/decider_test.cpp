@@ -250,6 +250,20 @@ TEST_F(DeciderTest, WhatCannotBePaidIsNotTried) {
     EXPECT_EQ(ran("ring"), 2);
 }
 
+// What one class is measured to save pays for a probe of another one that its calls could not pay yet.
+TEST_F(DeciderTest, SavingsPayForProbes) {
+    program.add(broadcasts, takes({{"native", 400'000}, {"binomial", 100'000}}));
+    decider.on_outlook(broadcasts,
+                       outlook({{"native", 400'000}, {"binomial", 420'000}}, 3, Collective::broadcast));
+    calls(broadcasts, 200);
+    program.add(allreduces, takes({{"native", 400'000}, {"ring", 100'000}}));
+    decider.on_outlook(allreduces, outlook({{"native", 400'000}, {"ring", 100'000}}));
+    calls(allreduces, 100);
+    EXPECT_EQ(ran("binomial"), 0);
+    calls(broadcasts, 40);
+    EXPECT_GE(ran("binomial"), 30);
+}
+
 TEST_F(DeciderTest, OneProbeAtATimeAndFirstWhereMostIsToBeWon) {
     program.add(allreduces, takes({{"native", 250'000}, {"ring", 100'000}}));
     program.add(broadcasts, takes({{"native", 30'000}, {"binomial", 20'000}}));
