@@ -30,9 +30,8 @@ class ByHosts {
                               .root = row_of(collective).rooted ? placement_.rank_count() / 2 : 0,
                               .length_bytes = length_bytes};
         const Candidate candidate = parse_candidate(collective, text).candidate.value();
-        for (int rank = 0; rank < placement_.rank_count(); ++rank) {
-            schedules_.push_back(compose(candidate, shape, placement_, nullptr, rank));
-        }
+        const Composer composer(candidate, shape, placement_, nullptr);
+        for (int rank = 0; rank < placement_.rank_count(); ++rank) schedules_.push_back(composer.part_of(rank, shape));
     }
 
     HostTraffic between_hosts() const {

@@ -28,8 +28,8 @@ class OverSites {
                   .root = row_of(collective).rooted ? placement_.rank_count() / 2 : 0,
                   .length_bytes = message_bytes};
         const Tree tree = two_level_tree(site_of_host_, placement_.host_of(shape_.root));
-        for (int rank = 0; rank < placement_.rank_count(); ++rank)
-            schedules_.push_back(compose(candidate_, shape_, placement_, &tree, rank));
+        const Composer composer(candidate_, shape_, placement_, &tree);
+        for (int rank = 0; rank < placement_.rank_count(); ++rank) schedules_.push_back(composer.part_of(rank, shape_));
     }
 
     int rank_count() const { return placement_.rank_count(); }

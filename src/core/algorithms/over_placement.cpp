@@ -17,66 +17,6 @@ Parameters inside_parameters(const Candidate& candidate, const Algorithm& inside
     return parameters;
 }
 
-Schedule between_hosts(const Candidate& candidate, const CallShape& shape,
-                       const Placement& placement, const Tree* tree, int host) {
-    return candidate.algorithm->build({.rank = host,
-                                       .size = placement.host_count(),
-                                       .root = placement.host_of(shape.root),
-                                       .length_bytes = shape.length_bytes,
-                                       .parameters = candidate.parameters,
-                                       .tree = tree});
-}
-
-Schedule inside_host(const Candidate& candidate, const CallShape& shape,
-                     const Placement& placement, int rank, int leader) {
-    const Algorithm* inside = find_algorithm(shape.collective, candidate.parameters.inside);
-    if (!inside) broken_invariant("an algorithm inside hosts that is not there (found, rank)", 0,
-                                  rank);
-    const auto beside = placement.ranks_of(placement.host_of(rank));
-    return inside->build({.rank = placement.position_of(rank),
-                          .size = static_cast<int>(beside.size()),
-                          .root = placement.position_of(leader),
-                          .length_bytes = shape.length_bytes,
-                          .parameters = inside_parameters(candidate, *inside)});
-}
-
-Schedule over_ranks(const Candidate& candidate, const CallShape& shape, const Placement& placement,
-                    const Tree* tree, int rank) {
-    Tree over_all;
-    if (tree != nullptr && !placement.ranks_are_hosts()) {
-        const int root = row_of(shape.collective).rooted ? shape.root
-                                                         : placement.ranks_of(tree->root).front();
-        over_all = tree_over_ranks(*tree, placement, root);
-        tree = &over_all;
-    }
-    return candidate.algorithm->build({.rank = rank,
-                                       .size = placement.rank_count(),
-                                       .root = shape.root,
-                                       .length_bytes = shape.length_bytes,
-                                       .lengths = shape.lengths,
-                                       .unit_bytes = shape.unit_bytes,
-                                       .commutes = shape.op.commutes,
-                                       .parameters = candidate.parameters,
-                                       .tree = tree,
-                                       .placement = &placement});
-}
-
-Schedule over_hosts(const Candidate& candidate, const CallShape& shape, const Placement& placement,
-                    const Tree* tree, int rank) {
-    const int host = placement.host_of(rank);
-    const int leader = placement.leader(host, shape.root);
-    Schedule schedule;
-    if (rank == leader) {
-        schedule.append(between_hosts(candidate, shape, placement, tree, host),
-                        [&](int other) { return placement.leader(other, shape.root); });
-    }
-    const auto beside = placement.ranks_of(host);
-    if (beside.size() > 1) {
-        schedule.append(inside_host(candidate, shape, placement, rank, leader), beside);
-    }
-    return schedule;
-}
-
 }  // namespace
 
 Tree tree_over_ranks(const Tree& hosts, const Placement& placement, int root) {
@@ -112,11 +52,62 @@ Tree tree_over_ranks(const Tree& hosts, const Placement& placement, int root) {
     return tree;
 }
 
-Schedule compose(const Candidate& candidate, const CallShape& shape, const Placement& placement,
-                 const Tree* tree, int rank) {
-    return candidate.algorithm->level == Level::hosts
-               ? over_hosts(candidate, shape, placement, tree, rank)
-               : over_ranks(candidate, shape, placement, tree, rank);
+Composer::Composer(const Candidate& candidate, const CallShape& shape, const Placement& placement, const Tree* tree)
+    : candidate_(candidate), placement_(placement), tree_(tree) {
+    const bool goes_over_ranks = candidate.algorithm->level == Level::ranks;
+    if (tree == nullptr || !goes_over_ranks || placement.ranks_are_hosts()) return;
+    const int root = row_of(shape.collective).rooted ? shape.root : placement.ranks_of(tree->root).front();
+    tree_of_ranks_ = tree_over_ranks(*tree, placement, root);
+    tree_ = &tree_of_ranks_;
+}
+
+Schedule Composer::part_of(int rank, const CallShape& shape) const {
+    return candidate_.algorithm->level == Level::hosts ? over_hosts(rank, shape) : over_ranks(rank, shape);
+}
+
+Schedule Composer::over_ranks(int rank, const CallShape& shape) const {
+    return candidate_.algorithm->build({.rank = rank,
+                                        .size = placement_.rank_count(),
+                                        .root = shape.root,
+                                        .length_bytes = shape.length_bytes,
+                                        .lengths = shape.lengths,
+                                        .unit_bytes = shape.unit_bytes,
+                                        .commutes = shape.op.commutes,
+                                        .parameters = candidate_.parameters,
+                                        .tree = tree_,
+                                        .placement = &placement_});
+}
+
+Schedule Composer::over_hosts(int rank, const CallShape& shape) const {
+    const int host = placement_.host_of(rank);
+    const int leader = placement_.leader(host, shape.root);
+    Schedule schedule;
+    if (rank == leader) {
+        schedule.append(between_hosts(host, shape), [&](int other) { return placement_.leader(other, shape.root); });
+    }
+    const auto beside = placement_.ranks_of(host);
+    if (beside.size() > 1) schedule.append(inside_host(rank, leader, shape), beside);
+    return schedule;
+}
+
+Schedule Composer::between_hosts(int host, const CallShape& shape) const {
+    return candidate_.algorithm->build({.rank = host,
+                                        .size = placement_.host_count(),
+                                        .root = placement_.host_of(shape.root),
+                                        .length_bytes = shape.length_bytes,
+                                        .parameters = candidate_.parameters,
+                                        .tree = tree_});
+}
+
+Schedule Composer::inside_host(int rank, int leader, const CallShape& shape) const {
+    const Algorithm* inside = find_algorithm(shape.collective, candidate_.parameters.inside);
+    if (!inside) broken_invariant("an algorithm inside hosts that is not there (found, rank)", 0, rank);
+    const auto beside = placement_.ranks_of(placement_.host_of(rank));
+    return inside->build({.rank = placement_.position_of(rank),
+                          .size = static_cast<int>(beside.size()),
+                          .root = placement_.position_of(leader),
+                          .length_bytes = shape.length_bytes,
+                          .parameters = inside_parameters(candidate_, *inside)});
 }
 
 namespace scan {

@@ -127,10 +127,28 @@ Schedule two_level_scan(const Request& request, OwnOperand own);
 /// binomial tree, and served after the other hosts.
 Tree tree_over_ranks(const Tree& hosts, const Placement& placement, int root);
 
-/// One rank's part of a candidate that is not native. `tree`: over the hosts, hung from the root's;
-/// null if the algorithm takes none. Where participants are hosts it takes time for the rank's own steps,
-/// whatever the number of ranks and hosts.
-Schedule compose(const Candidate& candidate, const CallShape& shape, const Placement& placement,
-                 const Tree* tree, int rank);
+/// Builds the parts of all ranks of a candidate that is not native; what they have in common is made once. Where
+/// participants are hosts a part takes time for the rank's own steps, whatever the number of ranks and hosts.
+class Composer {
+  public:
+    /// `tree`: over the hosts, hung from the root's; null if the algorithm takes none. All must outlive this.
+    Composer(const Candidate& candidate, const CallShape& shape, const Placement& placement, const Tree* tree);
+    Composer(const Composer&) = delete;
+    Composer& operator=(const Composer&) = delete;
+
+    /// `shape`: as that rank knows it.
+    Schedule part_of(int rank, const CallShape& shape) const;
+
+  private:
+    Schedule over_ranks(int rank, const CallShape& shape) const;
+    Schedule over_hosts(int rank, const CallShape& shape) const;
+    Schedule between_hosts(int host, const CallShape& shape) const;
+    Schedule inside_host(int rank, int leader, const CallShape& shape) const;
+
+    const Candidate& candidate_;
+    const Placement& placement_;
+    Tree tree_of_ranks_;
+    const Tree* tree_;
+};
 
 }  // namespace mutirao

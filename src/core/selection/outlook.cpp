@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "core/algorithms/over_placement.h"
 #include "core/selection/estimate.h"
 
 namespace mutirao {
@@ -42,12 +43,12 @@ constexpr double round_trips_of_a_connection = 1.5;
 double connecting_us(const Arm& arm, const CallShape& shape, const RankNetwork& network) {
     const Transport& transport = network.between_hosts().transport;
     if (transport.buffered_limit_bytes == Transport::unlimited || !arm.candidate.algorithm->has_schedule()) return 0;
-    const Ruling ruling{class_of(shape), arm.candidate, arm.tree};
+    const Composer composer(arm.candidate, shape, network.placement(), arm.tree ? &*arm.tree : nullptr);
     double longest_us = 0;
     for (int rank = 0; rank < network.rank_count(); ++rank) {
-        const auto schedule = build_schedule(ruling, shape, network.placement(), rank);
+        const Schedule schedule = composer.part_of(rank, shape);
         std::set<int> peers;
-        for (const Step& step : schedule->steps()) {
+        for (const Step& step : schedule.steps()) {
             if (step.kind == StepKind::send) peers.insert(step.peer);
         }
         std::vector<double> round_trips_us;

@@ -67,8 +67,7 @@ std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& sh
 std::optional<Schedule> build_schedule(const Ruling& ruling, const CallShape& shape,
                                        const Placement& placement, int rank) {
     if (!ruling.candidate.algorithm->has_schedule()) return std::nullopt;
-    return compose(ruling.candidate, shape, placement, ruling.tree ? &*ruling.tree : nullptr,
-                   rank);
+    return Composer(ruling.candidate, shape, placement, ruling.tree_or_null()).part_of(rank, shape);
 }
 
 std::optional<std::vector<Schedule>> build_all(const Ruling& ruling, const CallShape& shape,
@@ -76,9 +75,9 @@ std::optional<std::vector<Schedule>> build_all(const Ruling& ruling, const CallS
     if (!ruling.candidate.algorithm->has_schedule()) return std::nullopt;
     std::vector<Schedule> schedules;
     schedules.reserve(static_cast<std::size_t>(placement.rank_count()));
+    const Composer composer(ruling.candidate, shape, placement, ruling.tree_or_null());
     for (int rank = 0; rank < placement.rank_count(); ++rank) {
-        const CallShape known = as_known_to(shape, rank, placement.rank_count());
-        schedules.push_back(*build_schedule(ruling, known, placement, rank));
+        schedules.push_back(composer.part_of(rank, as_known_to(shape, rank, placement.rank_count())));
     }
     return schedules;
 }

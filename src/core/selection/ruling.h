@@ -82,6 +82,7 @@ struct Ruling {
     Clocking clocking{};
     std::optional<Arm> probe{};
 
+    const Tree* tree_or_null() const { return tree ? &*tree : nullptr; }
     bool operator==(const Ruling&) const = default;
 };
 
