@@ -24,7 +24,11 @@ namespace mutirao::mpi {
 namespace {
 
 /// Calls that need no announcement: time for the first one to travel.
-std::uint64_t free_calls() { return runtime().settings.waits_at_start() ? 1 : 4; }
+std::uint64_t free_calls(bool tells_in_time) { return tells_in_time || runtime().settings.waits_at_start() ? 1 : 4; }
+
+/// In calls that take so long ranks wait for what they began to tell each other; of a call that takes so many times
+/// as long as the farthest message the next one is ruled.
+constexpr double long_call_us = 5e6, trips_of_lasting_calls = 2;
 
 /// Making a private communicator takes so many trips between the farthest hosts each time that the ranks double
 /// (docs/results.md), and at least so long.
@@ -222,9 +226,8 @@ void Communicator::count(const CallShape& shape, std::uint64_t call) {
         left_ = points_.next(left_);
         repeated_.forget();  // points lie otherwise from here on
         look_around(shape, call);
-        if (runtime().settings.waits_for_ranks() && vote_) {
-            wait_for(vote_->pending());
-            take_vote(call);
+        if (runtime().settings.waits_for_ranks() || (calls_last_ && !Points::follows_root(shape.collective))) {
+            complete_here(call);
         }
     }
     left_ -= Points::units_of(shape, record_->ranks);
@@ -255,6 +258,16 @@ void Communicator::look_around(const CallShape& shape, std::uint64_t call) {
     if (phase_ == Phase::counting && under_way() == nullptr) {
         vote();
     }
+}
+
+// Instead of at the next point.
+void Communicator::complete_here(std::uint64_t call) {
+    const Stopwatch stopwatch;
+    while (Pending* const pending = under_way()) {
+        wait_for(*pending);
+        introducing_ ? meet() : take_vote(call);
+    }
+    job_.waited_in_call(stopwatch.elapsed_ms());
 }
 
 void Communicator::wait_for(Pending& pending) {
@@ -312,7 +325,22 @@ void Communicator::vote() {
     PMPI_Group_free(&group);
     mine.willing = mine.twin || (mine.peers ? job_.has_room_for_twin() : job_.has_room_for_peers());
     mine.pays = my_rank_ != 0 || (mine.peers && !mine.twin && would_pay(mine.peers));
+    mine.calls_last = us_per_native_call() > long_call_us;
+    if (my_rank_ == 0) {
+        const std::optional<double> farthest_us = docket_ ? docket_->farthest_us() : std::nullopt;
+        mine.tells_in_time = farthest_us && us_per_native_call() > trips_of_lasting_calls * *farthest_us;
+    }
     vote_.emplace(comm_, mine);
+}
+
+/// 0: not known.
+double Communicator::us_per_native_call() const {
+    double calls = 0, sum_us = 0;
+    for (const Decider::NativeTime& each : table_.native_times()) {
+        calls += static_cast<double>(each.calls);
+        sum_us += static_cast<double>(each.calls) * each.time_us;
+    }
+    return calls > 0 ? sum_us / calls : 0;
 }
 
 // Where ranks compute on several communicators at a time, one set of agents serves all. The others may never be called
@@ -327,6 +355,7 @@ bool Communicator::would_meet(MPI_Group group) {
 
 void Communicator::take_vote(std::uint64_t call) {
     const Vote said = *std::exchange(vote_, std::nullopt);
+    calls_last_ = said.calls_last();
     if (const std::string obstacle = said.obstacle(); !obstacle.empty()) {
         if (said.is_at_odds() && !said.knows() && my_rank_ == 0 && comm_ == MPI_COMM_WORLD) {
             std::fprintf(stderr, "mutirao: %s; the MPI library takes all calls\n", obstacle.c_str());
@@ -346,14 +375,14 @@ void Communicator::take_vote(std::uint64_t call) {
     }
     if (said.has_twin()) {
         if (const std::optional<Slot> slot = said.settle()) {
-            rule(said.twin(), *slot, call, free_calls());
+            rule(said.twin(), *slot, call, free_calls(said.tells_in_time()));
         }
     } else if (said.knows() && said.pays()) {
         const std::shared_ptr<Twin> twin = job_.make_twin(comm_, said.peers());
         if (!twin) {
             return be_native("the MPI library makes no more communicators");
         }
-        rule(twin, Slot(0), call, free_calls());
+        rule(twin, Slot(0), call, free_calls(said.tells_in_time()));
     } else if (!said.knows() && said.meets()) {
         introducing_.emplace(comm_);
     }

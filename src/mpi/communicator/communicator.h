@@ -121,11 +121,13 @@ class Communicator final : private Background {
 
     void count(const CallShape& shape, std::uint64_t call);
     void look_around(const CallShape& shape, std::uint64_t call);
+    void complete_here(std::uint64_t call);
     Pending* under_way();
     void wait_for(Pending& pending);
     bool may_go_on(const CallShape& shape);
     bool tell_or_hear(bool yes, int root);
     void vote();
+    double us_per_native_call() const;
     bool would_meet(MPI_Group group);
     void take_vote(std::uint64_t call);
     void meet();
@@ -178,6 +180,7 @@ class Communicator final : private Background {
     // Counting.
     Points points_;
     bool agrees_no_more_ = false;
+    bool calls_last_ = false;  ///< as Vote::Opinion's, as all have said
     std::optional<Vote> vote_;                ///< begun at the point before
     std::optional<Introducing> introducing_;  ///< likewise
     std::shared_ptr<Meeting> meeting_;        ///< from the vote on it until all know each other

@@ -31,7 +31,8 @@ Vote::Vote(MPI_Comm comm, const Opinion& mine)
           Ballot& ballot = memory_->mine;
           ballot.flags = (enabled ? enabled_flag : disabled_flag) | (mine.willing ? willing_flag : 0) |
                          (mine.peers ? knows_flag : 0) | (mine.twin ? has_twin_flag : 0) |
-                         (mine.meets ? meets_flag : 0) | (mine.pays ? pays_flag : 0);
+                         (mine.meets ? meets_flag : 0) | (mine.pays ? pays_flag : 0) |
+                         (mine.calls_last ? calls_last_flag : 0) | (mine.tells_in_time ? tells_in_time_flag : 0);
           ballot.settings = settings_and_version();
           ballot.peers = mine.peers ? mine.peers->id() : 0;
           ballot.twin = mine.twin ? mine.twin->id() : 0;

@@ -97,6 +97,8 @@ class Vote {
         bool willing = true;  ///< nothing stands against it here
         bool meets = true;    ///< to get to know each other pays
         bool pays = true;     ///< a private communicator pays
+        bool calls_last = false;  ///< so long that to wait for each other inside one is little beside it
+        bool tells_in_time = true;  ///< what is announced in a call is known everywhere in the next one
         std::shared_ptr<Peers> peers;  ///< who know each other, with all ranks of this communicator; null: none
         std::shared_ptr<Twin> twin;    ///< the same, with a private communicator
     };
@@ -120,10 +122,13 @@ class Vote {
     bool knows() const { return all_say(knows_flag) && all().peers == ~all().not_peers; }
     bool meets() const { return all_say(meets_flag); }
     bool pays() const { return all_say(pays_flag); }
+    bool calls_last() const { return all_say(calls_last_flag); }
+    bool tells_in_time() const { return all_say(tells_in_time_flag); }
 
   private:
     static constexpr std::uint64_t enabled_flag = 1, disabled_flag = 2, willing_flag = 4, knows_flag = 8,
-                                   has_twin_flag = 16, meets_flag = 32, pays_flag = 64;
+                                   has_twin_flag = 16, meets_flag = 32, pays_flag = 64, calls_last_flag = 128,
+                                   tells_in_time_flag = 256;
 
     /// Of different values neither these nor their complements stay what they were.
     struct Ballot {
