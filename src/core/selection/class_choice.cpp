@@ -795,12 +795,11 @@ std::vector<Measured> ClassChoice::measured() const {
 
 // --- the account -------------------------------------------------------------------------------------
 
-double ClassChoice::count(std::uint64_t calls, double now_us) {
-    if (calls_ == 0) first_us_ = now_us;
+double ClassChoice::count(std::uint64_t calls, double in_us) {
+    if (in_us > 0) calls_per_us_ = static_cast<double>(calls) / in_us;
     if (calls <= calls_) return 0;
     const std::uint64_t made = calls - calls_;
     calls_ = calls;
-    if (now_us > first_us_) calls_per_us_ = static_cast<double>(calls) / (now_us - first_us_);
     if (changed_) return books_.count_as_before(made);
     const bool natively = rivals_.empty() || native_runs();
     return books_.count(made, {natively, saving_.time_us(), saving_.per_call(), saving_.is_behind()});

@@ -46,8 +46,8 @@ class ClassChoice {
     /// True: the probe that was under way is over.
     bool hear(const TimeReport& report);
     void give_up_probe();
-    /// So many calls since the communicator's first; what those since the last time took.
-    double count(std::uint64_t calls, double now_us);
+    /// So many calls in that time; what those took that were not counted yet.
+    double count(std::uint64_t calls, double in_us);
 
     /// Another incumbent, or the same to be clocked anew, is still to be announced.
     bool changed() const { return changed_; }
@@ -216,7 +216,7 @@ class ClassChoice {
 
     std::uint64_t calls_ = 0, sampled_at_ = 0;
     std::uint64_t next_control_ = 0;  ///< native is probed at this call
-    double first_us_ = 0, calls_per_us_ = 0;
+    double calls_per_us_ = 0;
     Saving saving_;
     Bookkeeping books_;
 };

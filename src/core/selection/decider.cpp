@@ -53,8 +53,10 @@ void Decider::on_report(const TimeReport& report) {
 }
 
 std::vector<Decided> Decider::on_time(double now_us, std::span<const CallsMade> made) {
+    const double before_us = std::exchange(counted_us_, now_us).value_or(now_us);
     for (const CallsMade& each : made) {
-        if (ClassChoice* const choice = choice_of(each.shapes)) ledger_->earn(choice->count(each.calls, now_us));
+        const double in_us = now_us - none_until_us_.try_emplace(each.shapes, before_us).first->second;
+        if (ClassChoice* const choice = choice_of(each.shapes)) ledger_->earn(choice->count(each.calls, in_us));
     }
     reinvest();
     if (probing_ != nullptr && now_us > probe_until_us_) std::exchange(probing_, nullptr)->give_up_probe();

@@ -57,7 +57,9 @@ struct Decided {
 
 class Decider {
   public:
-    explicit Decider(std::shared_ptr<Ledger> ledger) : ledger_(std::move(ledger)) {}
+    /// `began_us`: before the first call, on the clock of on_time(); nothing: when that is first asked.
+    explicit Decider(std::shared_ptr<Ledger> ledger, std::optional<double> began_us = {})
+        : ledger_(std::move(ledger)), counted_us_(began_us) {}
 
     /// Calls of that class are made, and so many ranks report of them. `watched`: as ClassChoice takes it.
     void take_on(const ShapeClass& shapes, int reporters, bool watched);
@@ -104,6 +106,8 @@ class Decider {
     std::map<ShapeClass, ClassChoice> classes_;
     std::uint32_t last_id_ = 0;
     ClassChoice* probing_ = nullptr;  ///< the class whose probe is under way
+    std::optional<double> counted_us_;         ///< when calls were counted last
+    std::map<ShapeClass, double> none_until_us_;  ///< of each class there was no call yet
     double reinvested_us_ = 0;        ///< of what was saved so far
     double probe_until_us_ = 0;       ///< then it is given up: its calls are not made any more
 };

@@ -26,6 +26,7 @@ class DecidedProgram {
     explicit DecidedProgram(Decider& decider, int reporters = 2) : decider_(decider), reporters_(reporters) {}
 
     double gap_us = 0;  ///< between two calls
+    bool unruled = false;  ///< the decider is not asked yet
     bool silent = false;  ///< what ranks have to tell is under way until tell_all()
 
     void tell_all() {
@@ -68,6 +69,7 @@ class DecidedProgram {
     };
 
     void obey() {
+        if (unruled) return;
         std::vector<Decider::CallsMade> made;
         for (const auto& [shapes, each] : classes_) made.push_back({shapes, each.calls});
         for (Decided& each : decider_.on_time(now_us_, made)) {
@@ -138,7 +140,7 @@ test::Truth takes(std::map<std::string, double> times_us) {
 class DeciderTest : public ::testing::Test {
   protected:
     std::shared_ptr<Ledger> ledger = std::make_shared<Ledger>(opening_us);
-    Decider decider{ledger};
+    Decider decider{ledger, 0.0};
     DecidedProgram program{decider};
 
     void calls(const ShapeClass& shapes, int count) {
@@ -277,6 +279,24 @@ TEST_F(DeciderTest, OneProbeAtATimeAndFirstWhereMostIsToBeWon) {
     EXPECT_EQ(program.decided().front().ruling.shapes.collective, Collective::allreduce);
     EXPECT_GE(ran("ring"), 25);
     EXPECT_GE(ran("binomial"), 20);
+}
+
+// A decider that is first asked after many calls knows how often each kind was made.
+TEST_F(DeciderTest, WhereMostIsToBeWonIsKnownFromTheFirstCallOn) {
+    program.add(allreduces, takes({{"native", 250'000}, {"ring", 100'000}}));
+    program.add(broadcasts, takes({{"native", 30'000}, {"binomial", 20'000}}));
+    program.unruled = true;
+    for (int i = 0; i < 10; ++i) {
+        program.call(allreduces);
+        program.call(broadcasts);
+    }
+    decider.on_outlook(broadcasts, outlook({{"native", 30'000}, {"binomial", 20'000}}, 0.25, Collective::broadcast));
+    decider.on_outlook(allreduces, outlook({{"native", 250'000}, {"ring", 100'000}}));
+    program.unruled = false;
+    program.call(broadcasts);
+    program.call(allreduces);
+    ASSERT_FALSE(program.decided().empty());
+    EXPECT_EQ(program.decided().front().ruling.shapes.collective, Collective::allreduce);
 }
 
 // Its probe promised more than it keeps.

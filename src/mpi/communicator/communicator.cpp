@@ -94,7 +94,7 @@ std::mutex draining_mutex;
 }  // namespace
 
 Communicator::Communicator(MPI_Comm comm, Job& job)
-    : comm_(comm), job_(job), phase_(Phase::counting), record_(new_record(comm)),
+    : comm_(comm), job_(job), phase_(Phase::counting), begun_us_(now_us()), record_(new_record(comm)),
       table_(*members_, *record_, !runtime().settings.waits_at_start()),
       points_(first_units(), runtime().settings.start != Start::soon, runtime().settings.waits_for_ranks()) {
     remember(record_, comm == MPI_COMM_WORLD);
@@ -518,6 +518,7 @@ void Communicator::start_deciding(const Members& members, const World& world,
     subject.mpi_library = library_version();
     subject.record = record_;
     subject.ledger = std::move(ledger);
+    subject.began_us = begun_us_;
     docket_ = std::make_shared<Docket>(std::move(subject));
     has_thread_ = !is_synchronous() && runtime().settings.agent != AgentPlace::in_band &&
                   DecidingThread::take_on(docket_);

@@ -164,6 +164,7 @@ class Communicator final : private Background {
     Job& job_;
     Phase phase_;
     int my_rank_ = 0;
+    const double begun_us_;
     std::uint64_t calls_ = 0;  ///< entered so far
     /// Calls when ruled, otherwise units of them (vote.h), until there is more to do than to look up.
     std::int64_t left_ = 0;

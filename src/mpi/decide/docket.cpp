@@ -123,7 +123,7 @@ std::string since_start() {
 }  // namespace
 
 Docket::Docket(Subject subject)
-    : subject_(std::move(subject)), decider_(subject_.ledger) {
+    : subject_(std::move(subject)), decider_(subject_.ledger, subject_.began_us) {
     route_ = route_without_network(subject_.placement->rank_count());
     if (needs_no_network(subject_.settings)) {
         take_network(unknown_topology(subject_.placement->host_count()), {});

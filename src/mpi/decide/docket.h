@@ -55,6 +55,7 @@ class Docket {
         std::string mpi_library;                       ///< by which a profile knows it
         std::shared_ptr<Record> record;
         std::shared_ptr<Ledger> ledger;
+        double began_us = 0;  ///< the communicator's first call
     };
 
     explicit Docket(Subject subject);
