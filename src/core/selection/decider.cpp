@@ -138,13 +138,14 @@ double Decider::expected_gain_us(std::span<const NativeTime> native) const {
 }
 
 std::optional<double> Decider::saved_share() const {
-    double sum = 0;
+    double sum = 0, unknown = 0;
     for (const auto& [shapes, each] : classes_) {
         const std::optional<double> own = each.saved_share();
-        if (!own && each.share_of_time() >= least_share) return std::nullopt;
         sum += own.value_or(0);
+        if (!own && each.share_of_time() >= least_share) unknown += each.share_of_time();
     }
-    return sum;
+    if (unknown == 0) return sum;
+    return sum > unknown ? std::optional(sum - unknown) : std::nullopt;
 }
 
 bool Decider::quiet() const {

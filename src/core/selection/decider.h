@@ -85,7 +85,8 @@ class Decider {
     /// What those calls would have taken less by what is predicted to be the fastest for each.
     double expected_gain_us(std::span<const NativeTime> native) const;
 
-    /// What calls as they run now save, in time per time; nothing: of some that matter it is not known.
+    /// What calls as they run now save, in time per time, if those of which it is not known lose as much as they take;
+    /// nothing: then nothing would be left.
     std::optional<double> saved_share() const;
 
     /// Nothing is on probe, or still to be announced.

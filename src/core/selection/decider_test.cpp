@@ -593,6 +593,23 @@ TEST_F(DeciderTest, SaysWhatWasSavedAsItWas) {
     EXPECT_NEAR(*decider.saved_share(), 1000 * 4000.0 / 1e12, 1e-8) << "of the time up to now";
 }
 
+// Of one kind of call nobody knows what it saves: it may take twice as long as natively, and whatever that is.
+TEST_F(DeciderTest, WhatIsKnownToBeSavedIsNotForgottenForWhatIsNot) {
+    program.add(allreduces, takes({{"native", 10'000}, {"ring", 6000}}));
+    decider.on_outlook(allreduces, outlook({{"native", 10'000}, {"ring", 6000}}));
+    calls(allreduces, 1000);
+    program.add(broadcasts, takes({{"native", 10'000}, {"binomial", 10'000}}));
+    decider.on_outlook(broadcasts, outlook({{"native", 10'000}, {"binomial", 9000}}, 0.25, Collective::broadcast), {},
+                       arm("binomial", Collective::broadcast).candidate);
+    calls(broadcasts, 5);
+    const auto share_after = [&](std::uint64_t broadcasts_made) {
+        decider.on_time(2e7, std::vector<Decider::CallsMade>{{allreduces, 1000}, {broadcasts, broadcasts_made}});
+        return decider.saved_share();
+    };
+    EXPECT_NEAR(share_after(100).value_or(0), 0.2 - 0.07, 0.005) << "of the time since there are such calls";
+    EXPECT_FALSE(share_after(1000));
+}
+
 // Ranks wait for a root that looks at its clock; only where the algorithm changes do their calls show what messages
 // take.
 class DeciderAtAPaceTest : public DeciderTest, public ::testing::WithParamInterface<double> {};

@@ -26,7 +26,7 @@ namespace {
 /// Calls that need no announcement: time for the first one to travel.
 std::uint64_t free_calls(bool tells_in_time) { return tells_in_time || runtime().settings.waits_at_start() ? 1 : 4; }
 
-/// In calls that take so long ranks wait for what they began to tell each other; of a call that takes so many times
+/// In a call of a communicator whose calls take so long ranks wait once for a vote; after a call that takes so many times
 /// as long as the farthest message the next one is ruled.
 constexpr double long_call_us = 5e6, trips_of_lasting_calls = 2;
 
@@ -226,8 +226,9 @@ void Communicator::count(const CallShape& shape, std::uint64_t call) {
         left_ = points_.next(left_);
         repeated_.forget();  // points lie otherwise from here on
         look_around(shape, call);
-        if (runtime().settings.waits_for_ranks() || (calls_last_ && !Points::follows_root(shape.collective))) {
-            complete_here(call);
+        const bool in_time = calls_last_ && !Points::follows_root(shape.collective);
+        if (vote_ && (in_time || runtime().settings.waits_for_ranks())) {
+            await_vote(call);
         }
     }
     left_ -= Points::units_of(shape, record_->ranks);
@@ -250,24 +251,24 @@ void Communicator::look_around(const CallShape& shape, std::uint64_t call) {
     if (!may_go_on(shape)) {
         return;
     }
-    if (introducing_) {
+    const bool met = introducing_.has_value();
+    if (met) {
         meet();
     } else if (vote_) {
         take_vote(call);
     }
-    if (phase_ == Phase::counting && under_way() == nullptr) {
+    const bool knows_more_soon = met && calls_last_;
+    if (phase_ == Phase::counting && under_way() == nullptr && !knows_more_soon) {
         vote();
     }
 }
 
 // Instead of at the next point.
-void Communicator::complete_here(std::uint64_t call) {
+void Communicator::await_vote(std::uint64_t call) {
     const Stopwatch stopwatch;
-    while (Pending* const pending = under_way()) {
-        wait_for(*pending);
-        introducing_ ? meet() : take_vote(call);
-    }
+    wait_for(vote_->pending());
     job_.waited_in_call(stopwatch.elapsed_ms());
+    take_vote(call);
 }
 
 void Communicator::wait_for(Pending& pending) {
@@ -328,6 +329,7 @@ void Communicator::vote() {
     mine.calls_last = us_per_native_call() > long_call_us;
     if (my_rank_ == 0) {
         const std::optional<double> farthest_us = docket_ ? docket_->farthest_us() : std::nullopt;
+        mine.calls_last = mine.calls_last && !farthest_us;
         mine.tells_in_time = farthest_us && us_per_native_call() > trips_of_lasting_calls * *farthest_us;
     }
     vote_.emplace(comm_, mine);
@@ -389,9 +391,13 @@ void Communicator::take_vote(std::uint64_t call) {
 }
 
 void Communicator::meet() {
-    job_.add(introducing_->take());
+    const std::shared_ptr<Peers> peers = introducing_->take();
+    job_.add(peers);
     introducing_.reset();
     meeting_.reset();
+    if (my_rank_ == 0) {
+        weigh(peers);
+    }
 }
 
 void Communicator::note_hosts(const Members& members, const World& world) {
@@ -406,16 +412,22 @@ Members Communicator::placed_among(const Peers& peers) const {
     return members;
 }
 
+// Rank 0's. It takes a while until it is known what would pay.
+void Communicator::weigh(const std::shared_ptr<Peers>& peers) {
+    if (docket_ || runtime().settings.agent == AgentPlace::in_band) {
+        return;
+    }
+    start_deciding(placed_among(*peers), peers->world(), peers->lookout(), peers->ledger_of(comm_));
+    docket_peers_ = peers;
+}
+
 // Rank 0's. Agents inform and never agree: what another host knows no rank must wait for.
 bool Communicator::would_pay(const std::shared_ptr<Peers>& peers) {
     const Settings& settings = runtime().settings;
     if (settings.agent == AgentPlace::in_band && settings.start != Start::soon) {
         return points_.units() >= static_cast<std::int64_t>(10 * trips_of_twin(record_->ranks));
     }
-    if (!docket_ && settings.agent != AgentPlace::in_band) {
-        start_deciding(placed_among(*peers), peers->world(), peers->lookout(), peers->ledger_of(comm_));
-        docket_peers_ = peers;
-    }
+    weigh(peers);
     if (settings.start == Start::soon || settings.forces_anything()) {
         return true;
     }

@@ -121,7 +121,7 @@ class Communicator final : private Background {
 
     void count(const CallShape& shape, std::uint64_t call);
     void look_around(const CallShape& shape, std::uint64_t call);
-    void complete_here(std::uint64_t call);
+    void await_vote(std::uint64_t call);
     Pending* under_way();
     void wait_for(Pending& pending);
     bool may_go_on(const CallShape& shape);
@@ -133,6 +133,7 @@ class Communicator final : private Background {
     void meet();
     void note_hosts(const Members& members, const World& world);
     Members placed_among(const Peers& peers) const;
+    void weigh(const std::shared_ptr<Peers>& peers);
     bool would_pay(const std::shared_ptr<Peers>& peers);
 
     void rule(const std::shared_ptr<Twin>& twin, Slot slot, std::uint64_t first_call, std::uint64_t calls_without);
@@ -181,7 +182,7 @@ class Communicator final : private Background {
     // Counting.
     Points points_;
     bool agrees_no_more_ = false;
-    bool calls_last_ = false;  ///< as Vote::Opinion's, as all have said
+    bool calls_last_ = false;  ///< as all said in the last vote
     std::optional<Vote> vote_;                ///< begun at the point before
     std::optional<Introducing> introducing_;  ///< likewise
     std::shared_ptr<Meeting> meeting_;        ///< from the vote on it until all know each other

@@ -97,7 +97,9 @@ class Vote {
         bool willing = true;  ///< nothing stands against it here
         bool meets = true;    ///< to get to know each other pays
         bool pays = true;     ///< a private communicator pays
-        bool calls_last = false;  ///< so long that to wait for each other inside one is little beside it
+        /// So long that to wait for the next vote inside a call is little beside it, once. Rank 0's: and it cannot say yet
+        /// what pays.
+        bool calls_last = false;
         bool tells_in_time = true;  ///< what is announced in a call is known everywhere in the next one
         std::shared_ptr<Peers> peers;  ///< who know each other, with all ranks of this communicator; null: none
         std::shared_ptr<Twin> twin;    ///< the same, with a private communicator
