@@ -23,7 +23,7 @@
  * jobs they never are.
  *
  * With --pause-ms nothing is sent for so long before each measurement, as TCP takes to forget how much a
- * connection carried.
+ * connection carried; nor before each step in which all settles, as in a program that keeps that pace.
  *
  * With --late-us one rank comes so much later to each call than it could: the last one, or with --late-changes 1
  * each in turn. That is part of what is measured.
@@ -261,6 +261,7 @@ static void settle(const struct options* options, struct call* call, double noti
         run_rounds(call, &(struct rounds){.consecutive = next,
                                           .repeat = 1,
                                           .notice_ms = notice,
+                                          .pause_ms = options->pause_ms,
                                           .entry_spread_ms = &spread,
                                           .completion_ms = &step_ms,
                                           .late = options->late,

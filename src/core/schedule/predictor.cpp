@@ -117,10 +117,6 @@ class Walk {
             schedule_entries();
         while (!queue_.empty()) {
             const Event event = queue_.pop();
-            if (event.time_us > options_.give_up_us) {
-                give_up();
-                return std::move(prediction_);
-            }
             now_us_ = event.time_us;
             handle(event);
             start_ready();
@@ -455,11 +451,6 @@ class Walk {
         complete(graph_.nodes[send].partner, taken_us, Happening::receive_complete, send);
     }
 
-    void give_up() {
-        prediction_.gave_up = true;
-        prediction_.completion_us = options_.give_up_us;
-    }
-
     void finish() {
         for (StepIndex index = 0; index < graph_.node_count(); ++index) {
             if (state_[index].complete) continue;
@@ -469,7 +460,6 @@ class Walk {
         }
         for (const double complete_us : prediction_.rank_complete_us)
             prediction_.completion_us = std::max(prediction_.completion_us, complete_us);
-        if (prediction_.completion_us > options_.give_up_us && !prediction_.stuck) give_up();
         // Completions that were not worth an event were recorded ahead of their time.
         std::stable_sort(prediction_.messages.begin(), prediction_.messages.end(),
                          [](const TimedMessage& left, const TimedMessage& right) {

@@ -30,7 +30,6 @@
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <vector>
 
 #include "core/network/rank_network.h"
@@ -53,15 +52,12 @@ struct Prediction {
     std::vector<double> rank_complete_us;  ///< per rank; infinite if one of its steps never ran
     std::vector<TimedMessage> messages;    ///< in order of arrival; only if asked for
     bool stuck = false;  ///< some step never ran: an unusable link or a faulty schedule
-    bool gave_up = false;  ///< completion_us is a time at which it has not ended
 };
 
 struct PredictOptions {
     bool record_messages = false;
     /// When each rank enters; empty: all at time 0.
     std::vector<double> start_us{};
-    /// A call that has not ended by then is not followed further.
-    double give_up_us = std::numeric_limits<double>::infinity();
     /// As earlier calls left them, and then as this one leaves them; null: nothing was there before.
     Connections* connections = nullptr;
 };

@@ -52,18 +52,6 @@ TEST(Predictor, FlatSerialisesAtTheRootsProcessor) {
         EXPECT_EQ(prediction.rank_complete_us[static_cast<std::size_t>(k)], 7 * k + 100 + 2);
 }
 
-TEST(Predictor, WhatTakesTooLongIsNotFollowedToItsEnd) {
-    const Network network = uniform(6, {100, unlimited}, {7, 2, unlimited});
-    const auto until = [&](double give_up_us) {
-        return predict(testing::chain_broadcast(6, 10, 5), network, {.give_up_us = give_up_us});
-    };
-    const double all_us = until(unlimited).completion_us;
-    EXPECT_TRUE(until(all_us / 2).gave_up);
-    EXPECT_EQ(until(all_us / 2).completion_us, all_us / 2);
-    EXPECT_FALSE(until(all_us).gave_up);
-    EXPECT_EQ(until(all_us).completion_us, all_us);
-}
-
 // TCP sends 1000 bytes at once, 2000 more when these are acknowledged, and 4000 after another trip.
 TEST(Predictor, AConnectionThatWasIdleWaitsForAcknowledgements) {
     Network network = uniform(2, {100, unlimited});

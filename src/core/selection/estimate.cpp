@@ -15,12 +15,6 @@ namespace {
 constexpr std::size_t sampled_segments = 16;
 constexpr std::size_t least_sampled_segments = 4;
 
-/// Of one prediction.
-struct Limits {
-    std::size_t most_messages = std::numeric_limits<std::size_t>::max();
-    double give_up_us = std::numeric_limits<double>::infinity();
-};
-
 /// What native may be, of the rows that are for such a call. Open MPI, MPICH and Intel MPI all broadcast
 /// short messages over a binomial tree in one piece, MPICH and Intel MPI host by host. For long messages
 /// they split them in ways that differ by version and size: there it is a guess.
@@ -54,8 +48,8 @@ CallShape shortened(CallShape shape, std::size_t length_bytes) {
 class Estimating {
   public:
     Estimating(std::optional<Ruling> ruling, const CallShape& shape, const RankNetwork& network,
-               const Limits& limits)
-        : shape_(shape), network_(network), limits_(limits), ruling_(std::move(ruling)) {}
+               std::size_t most_messages)
+        : shape_(shape), network_(network), most_messages_(most_messages), ruling_(std::move(ruling)) {}
 
     /// Nothing without a tree or beyond the limit.
     std::optional<Prediction> predicted(std::size_t length_bytes) {
@@ -68,10 +62,10 @@ class Estimating {
         for (int rank = 0; rank < network_.rank_count(); ++rank) {
             schedules.push_back(composer.part_of(rank, part));
             messages += messages_of(schedules.back());
-            if (messages > limits_.most_messages) return std::nullopt;
+            if (messages > most_messages_) return std::nullopt;
         }
         messages_ += messages;
-        return predict(schedules, network_, {.give_up_us = limits_.give_up_us});
+        return predict(schedules, network_);
     }
 
     std::size_t messages() const { return messages_; }
@@ -79,13 +73,13 @@ class Estimating {
   private:
     CallShape shape_;
     const RankNetwork& network_;
-    Limits limits_;
+    std::size_t most_messages_;
     std::optional<Ruling> ruling_;
     std::size_t messages_ = 0;
 };
 
 std::optional<double> completion(const std::optional<Prediction>& prediction) {
-    if (!prediction || prediction->stuck || prediction->gave_up) return std::nullopt;
+    if (!prediction || prediction->stuck) return std::nullopt;
     return prediction->completion_us;
 }
 
@@ -94,23 +88,23 @@ std::optional<Ruling> ruled(const Candidate& candidate, const CallShape& shape, 
 }
 
 Estimate as_it_is(std::optional<Ruling> ruling, const CallShape& shape, const RankNetwork& network,
-                  const Limits& limits) {
-    Estimating trial(std::move(ruling), shape, network, limits);
+                  std::size_t most_messages) {
+    Estimating trial(std::move(ruling), shape, network, most_messages);
     const auto time_us = completion(trial.predicted(shape.length_bytes));
     return {time_us, trial.messages()};
 }
 
 /// The fastest that native may be.
-Estimate of_native(const CallShape& shape, const RankNetwork& network, Limits limits) {
+Estimate of_native(const CallShape& shape, const RankNetwork& network, std::size_t most_messages) {
     Topology topology = network.topology();
     topology.network.transport.detached_bytes = 0;  // only we detach
     const RankNetwork natives{std::move(topology), network.placement(), network.memory()};
     Estimate best;
     for (const Candidate& candidate : like_native(shape.collective)) {
-        const Estimate each = as_it_is(ruled(candidate, shape, natives), shape, natives, limits);
+        const Estimate each = as_it_is(ruled(candidate, shape, natives), shape, natives, most_messages);
         best.messages += each.messages;
         if (!each.time_us) continue;
-        best.time_us = limits.give_up_us = *each.time_us;  // so the next is faster, or not of interest
+        best.time_us = std::min(best.time_us.value_or(*each.time_us), *each.time_us);
     }
     return best;
 }
@@ -129,10 +123,10 @@ CallShape part_of(const CallShape& whole, Collective part, int ranks) {
 
 /// Each call after the one before.
 Estimate of_native_calls(const std::vector<Collective>& calls, const CallShape& shape, const RankNetwork& network,
-                         const Limits& limits) {
+                         std::size_t most_messages) {
     Estimate all{.time_us = 0.0};
     for (const Collective call : calls) {
-        const Estimate each = of_native(part_of(shape, call, network.rank_count()), network, limits);
+        const Estimate each = of_native(part_of(shape, call, network.rank_count()), network, most_messages);
         all.messages += each.messages;
         if (!each.time_us) return {std::nullopt, all.messages};
         *all.time_us += *each.time_us;
@@ -145,17 +139,16 @@ constexpr std::size_t most_ranks_in_parts = 1024;
 
 /// `ruling`: of the candidate, if it has a schedule.
 Estimate in_full(const Candidate& candidate, std::optional<Ruling> ruling, const CallShape& shape,
-                 const RankNetwork& network, const Limits& limits) {
+                 const RankNetwork& network, std::size_t most_messages) {
     const std::vector<Collective>& calls = candidate.algorithm->calls;
-    if (!calls.empty()) return of_native_calls(calls, shape, network, limits);
+    if (!calls.empty()) return of_native_calls(calls, shape, network, most_messages);
     return candidate.native()
-               ? of_native(shape, network, limits)
-               : as_it_is(std::move(ruling), shape, network, limits);
+               ? of_native(shape, network, most_messages)
+               : as_it_is(std::move(ruling), shape, network, most_messages);
 }
 
 Estimate estimate_ruled(const Candidate& candidate, std::optional<Ruling> ruling, const CallShape& shape,
-                        const RankNetwork& network, double give_up_us = Limits{}.give_up_us) {
-    const Limits limits{most_messages_predicted, give_up_us};
+                        const RankNetwork& network) {
     const auto ranks = static_cast<std::size_t>(std::max(network.rank_count(), 1));
     if (!candidate.algorithm->spreads.empty() && ranks > most_ranks_in_parts) return {};
     // A ring gets into its pace once every rank's share has enough segments, each of which goes
@@ -170,17 +163,17 @@ Estimate estimate_ruled(const Candidate& candidate, std::optional<Ruling> ruling
     const TreeKind kind = candidate.parameters.tree;
     const bool has_no_pace = kind == TreeKind::packed || kind == TreeKind::packed_both_ways;
     if (sample_bytes == 0 || has_no_pace || shape.length_bytes <= 2 * sample_bytes) {
-        return in_full(candidate, std::move(ruling), shape, network, limits);
+        return in_full(candidate, std::move(ruling), shape, network, most_messages_predicted);
     }
-    Estimating trial(ruling, shape, network, limits);
+    Estimating trial(ruling, shape, network, most_messages_predicted);
     const auto early = trial.predicted(sample_bytes);
     const std::size_t early_messages = trial.messages();
     const auto late = trial.predicted(2 * sample_bytes);
     const bool in_pipeline = trial.messages() > 2 * early_messages;
     if (late && !in_pipeline) {  // what is not in segments has no pace
-        return in_full(candidate, std::move(ruling), shape, network, limits);
+        return in_full(candidate, std::move(ruling), shape, network, most_messages_predicted);
     }
-    if (!completion(early) || !completion(late)) return {std::nullopt, trial.messages()};
+    if (!early || !late || late->stuck) return {std::nullopt, trial.messages()};
     const double samples_left =
         static_cast<double>(shape.length_bytes - 2 * sample_bytes) /
         static_cast<double>(sample_bytes);
@@ -197,13 +190,13 @@ Estimate estimate_ruled(const Candidate& candidate, std::optional<Ruling> ruling
 
 std::optional<double> predict_candidate(const Candidate& candidate, const CallShape& shape,
                                         const RankNetwork& network) {
-    return in_full(candidate, ruled(candidate, shape, network), shape, network, {}).time_us;
+    return in_full(candidate, ruled(candidate, shape, network), shape, network,
+                   std::numeric_limits<std::size_t>::max()).time_us;
 }
 
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
-                  TreesOfCall& trees, double give_up_us) {
-    return estimate_ruled(candidate, ruling_for(candidate, shape, network.placement(), trees), shape, network,
-                          give_up_us);
+                  TreesOfCall& trees) {
+    return estimate_ruled(candidate, ruling_for(candidate, shape, network.placement(), trees), shape, network);
 }
 
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network) {

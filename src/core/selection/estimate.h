@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
 #include <optional>
 
 #include "core/network/rank_network.h"
@@ -17,16 +16,16 @@ namespace mutirao {
 inline constexpr std::size_t most_messages_predicted = std::size_t{1} << 17;
 
 struct Estimate {
-    std::optional<double> time_us;  ///< nothing: no tree, without end, or too many messages, or time
+    std::optional<double> time_us;  ///< nothing: no tree, without end, or too many messages
     std::size_t messages = 0;       ///< that were walked through
 };
 
 /// As predict_candidate, but of a long pipeline only the beginning is walked. From then on every
 /// rank receives at a steady pace, each at its own, so its last segment's time is extrapolated and
 /// the last rank counts. A rank whose pace is set far upstream may not show it yet: a slight
-/// error, to the candidate's favour. What takes longer than `give_up_us` need not be followed to its end.
+/// error, to the candidate's favour.
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
-                  TreesOfCall& trees, double give_up_us = std::numeric_limits<double>::infinity());
+                  TreesOfCall& trees);
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network);
 
 /// The same of an arm with the tree that it has.

@@ -49,28 +49,6 @@ TEST(Estimate, NativeMayExchangeInTurns) {
     EXPECT_EQ(slowest_native_ratio({.collective = Collective::allgather, .length_bytes = 1u << 16}, ranks), 1);
 }
 
-TEST(Estimate, OfWhatTakesFarLongerNobodyNeedKnowHowLong) {
-    Network network(8);
-    for (int a = 0; a < 8; ++a) {
-        for (int b = 0; b < a; ++b) network.set_both(a, b, {.latency_us = 100});
-    }
-    const RankNetwork ranks = one_rank_per_host(topology_of(network));
-    for (const CollectiveRow& row : collectives) {
-        const CallShape shape{.collective = row.collective, .length_bytes = 1u << 20, .unit_bytes = 8};
-        TreesOfCall trees(shape, ranks.topology(), ranks.placement());
-        for (const Candidate& candidate : all_candidates(shape.collective, shape.length_bytes)) {
-            const Estimate followed = estimate(candidate, shape, ranks, trees);
-            if (!followed.time_us) continue;
-            const double all_us = *followed.time_us;
-            const std::string name = std::string(row.name) + "/" + to_string(candidate);
-            EXPECT_EQ(estimate(candidate, shape, ranks, trees, 1.01 * all_us).time_us, all_us) << name;
-        }
-        const Candidate native = native_candidate(row.collective);
-        const double native_us = *estimate(native, shape, ranks, trees).time_us;
-        EXPECT_FALSE(estimate(native, shape, ranks, trees, native_us / 2).time_us) << row.name;
-    }
-}
-
 // Seen to fail where what only begins with a segment was taken for a pipeline (gather/synchronised).
 // A circulant pipeline's pace changes with its place in a round: it is up to 0.19 off.
 TEST(Estimate, OfWhatIsInSegmentsAgreesWithTheFullPrediction) {

@@ -80,9 +80,6 @@ constexpr std::size_t least_segments_of_a_pipeline = 8;
 /// Of the candidates that were predicted between hosts, so many are predicted over all ranks.
 constexpr std::size_t most_in_full = 4;
 
-/// What takes so many times as long as the fastest is not tried, so nobody need know how much longer.
-constexpr double most_considered_ratio = 6;
-
 /// What the first pass tries: in one piece, and as a pipeline of the coarsest segments that go
 /// without asking the receiver first.
 std::vector<std::size_t> first_choices(const Algorithm& algorithm, std::size_t length_bytes,
@@ -220,8 +217,7 @@ class Deciding {
     bool is_for_as_many_hosts(const Algorithm& algorithm) const;
     bool is_twice(const Candidate& shape) const;
     std::vector<Candidate> first_choices_of(Candidate shape) const;
-    bool was_tried(const Candidate& candidate) const;
-    double give_up_us(const Candidate& candidate, bool in_full) const;
+    bool is_known(const Candidate& candidate) const;
     Estimate counted(const Estimate& estimate);
 
     void predict_shapes();
@@ -243,7 +239,6 @@ class Deciding {
     TreesOfCall trees_;       ///< over the hosts, so for both calls
     const RankNetwork hosts_;
     const bool composed_;     ///< candidates run between the hosts, and others inside
-    std::vector<Candidate> tried_;
     std::vector<Evaluated> evaluated_;
     std::map<std::size_t, std::optional<double>> inside_us_;  ///< by bytes of a piece
     Decision decision_;
@@ -310,17 +305,9 @@ std::vector<Candidate> Deciding::first_choices_of(Candidate shape) const {
     return result;
 }
 
-bool Deciding::was_tried(const Candidate& candidate) const {
-    return std::find(tried_.begin(), tried_.end(), candidate) != tried_.end();
-}
-
-double Deciding::give_up_us(const Candidate& candidate, bool in_full) const {
-    double least_us = std::numeric_limits<double>::infinity();
-    if (candidate.native()) return least_us;
-    for (const Evaluated& each : evaluated_) {
-        if (each.in_full == in_full) least_us = std::min(least_us, each.predicted_us);
-    }
-    return most_considered_ratio * least_us;
+bool Deciding::is_known(const Candidate& candidate) const {
+    return std::any_of(evaluated_.begin(), evaluated_.end(),
+                       [&](const Evaluated& each) { return each.candidate == candidate; });
 }
 
 /// On one host also what goes on inside a host, by itself.
@@ -386,13 +373,12 @@ void Deciding::predict_insides() {
     for (const std::string_view inside : {"flat", "binomial", "chain"}) {
         Candidate candidate = best->candidate;
         candidate.parameters.inside = inside;
-        if (!was_tried(candidate)) predict_in_full(candidate);
+        if (!is_known(candidate)) predict_in_full(candidate);
     }
 }
 
 void Deciding::predict(const Candidate& candidate) {
-    if (was_tried(candidate)) return;
-    tried_.push_back(candidate);
+    if (is_known(candidate)) return;
     composed_ ? predict_between_hosts(candidate) : predict_in_full(candidate);
 }
 
@@ -404,9 +390,8 @@ Estimate Deciding::counted(const Estimate& estimate) {
 
 void Deciding::predict_between_hosts(const Candidate& candidate) {
     ++predictions_;
+    const Estimate between = counted(estimate(candidate, host_shape_, hosts_, trees_));
     const bool in_full = !has_several_ranks_on_a_host();
-    const Estimate between =
-        counted(estimate(candidate, host_shape_, hosts_, trees_, give_up_us(candidate, in_full)));
     const auto inside = in_full ? std::optional(0.0) : inside_us(candidate);
     if (!between.time_us || !inside) return;
     evaluated_.push_back({candidate, *between.time_us + *inside, in_full});
@@ -414,7 +399,7 @@ void Deciding::predict_between_hosts(const Candidate& candidate) {
 
 void Deciding::predict_in_full(const Candidate& candidate) {
     ++predictions_;
-    const Estimate full = counted(estimate(candidate, shape_, *network_, trees_, give_up_us(candidate, true)));
+    const Estimate full = counted(estimate(candidate, shape_, *network_, trees_));
     std::erase_if(evaluated_, [&](const Evaluated& each) { return each.candidate == candidate; });
     if (full.time_us) evaluated_.push_back({candidate, *full.time_us, true});
 }

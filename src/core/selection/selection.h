@@ -41,8 +41,8 @@ struct Evaluated {
 struct Decision {
     Candidate chosen;
     std::string reason;  ///< one line, for `mutirao explain`
-    /// Fastest first, those predicted in full before the others, without what takes far longer; empty if forced or
-    /// native without choice.
+    /// Fastest first, those predicted in full before the others; empty if forced or native without
+    /// choice.
     std::vector<Evaluated> considered{};
     std::optional<Tree> tree{};         ///< over the hosts, if the chosen algorithm takes one
     std::optional<double> native_us{};  ///< what native is predicted to take, if it was considered
