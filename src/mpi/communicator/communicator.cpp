@@ -185,7 +185,7 @@ Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
         }
     }
     if (shape.empty()) {
-        announce_what_was_deferred();
+        send_what_was_deferred();
         return {};
     }
     const RulingTable::Way* way = &table_.find(shape, call);
@@ -197,7 +197,7 @@ Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
         DecidingThread::wake();
     }
     if (way->by.plan == nullptr) {
-        announce_what_was_deferred();
+        send_what_was_deferred();
     }
     const int tag = phase_ == Phase::ruled ? ruled_->slot.of_call(call) : 0;
     if (way->is_clocked()) {
@@ -543,7 +543,7 @@ void Communicator::follow(std::uint64_t call) {
     if (decides()) {
         announce_or_defer(call);
     } else {
-        listen(call);
+        listen(call, true);
     }
     while (phase_ == Phase::ruled && !ruled_->follower.within(call)) {
         std::optional<Announcement> epoch = ruled_->follower.advance();
@@ -581,11 +581,15 @@ void Communicator::announce_or_defer(std::uint64_t call) {
     to_announce_in_ = call;
 }
 
-void Communicator::announce_what_was_deferred() {
+void Communicator::send_what_was_deferred() {
     const std::optional<std::uint64_t> call = std::exchange(to_announce_in_, std::nullopt);
-    if (call && phase_ == Phase::ruled) {
+    if (phase_ != Phase::ruled) {
+        return;
+    }
+    if (call) {
         announce(*call);
     }
+    ruled_->post.pass_on_what_was_left();
 }
 
 void Communicator::announce(std::uint64_t call) {
@@ -613,8 +617,8 @@ void Communicator::announce(std::uint64_t call) {
     }
 }
 
-void Communicator::listen(std::uint64_t next_call) {
-    for (Announcement& heard : ruled_->post.receive()) {
+void Communicator::listen(std::uint64_t next_call, bool before_call) {
+    for (Announcement& heard : ruled_->post.receive(before_call ? std::optional(next_call) : std::nullopt)) {
         switch (heard.kind) {
             case Announcement::Kind::epoch: hear(std::move(heard), next_call); break;
             case Announcement::Kind::at_once: at_once_.emplace(heard.first_call, heard); break;
@@ -634,7 +638,7 @@ void Communicator::hear(Announcement heard, std::uint64_t next_call) {
     if (awaited) {
         late_ = {report, worth_reporting};  // after the call, which shows whether that did any harm
     } else if (worth_reporting) {
-        ruled_->post.report(report);
+        ruled_->post.report_later(report);
     }
     ruled_->follower.hear(std::move(heard));
 }
@@ -698,7 +702,10 @@ void Communicator::leave(const Turn& turn) {
     if (turn.by.plan != nullptr) {
         end_operation();
     }
-    announce_what_was_deferred();
+    send_what_was_deferred();
+    if (phase_ == Phase::ruled) {
+        ruled_->post.send_reports();
+    }
     if (turn.course != nullptr && turn.course->add(turn.begun_us, now_us()) && phase_ == Phase::ruled) {
         tell(turn.course->take_report());
     }
@@ -807,7 +814,7 @@ void Communicator::settle_at_once(const CallShape& shape, std::uint64_t call) {
 // Announcements are passed on also while this rank waits for the data of a call.
 void Communicator::progress() {
     constexpr int polls_per_look = 32;
-    announce_what_was_deferred();
+    send_what_was_deferred();
     if (source_background_ != nullptr) {
         source_background_->progress();
     }

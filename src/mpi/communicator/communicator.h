@@ -140,11 +140,11 @@ class Communicator final : private Background {
     void start_deciding(const Members& members, const World& world, const std::shared_ptr<Lookout>& lookout,
                         std::shared_ptr<Ledger> ledger);
     void follow(std::uint64_t call);
-    void listen(std::uint64_t next_call);
+    void listen(std::uint64_t next_call, bool before_call = false);
     void hear(Announcement heard, std::uint64_t next_call);
     void announce(std::uint64_t call);
     void announce_or_defer(std::uint64_t call);
-    void announce_what_was_deferred();
+    void send_what_was_deferred();
     void wait_for_epoch(std::uint64_t call);
     bool has_message_of(std::uint64_t call) const;
     double held_up_us(const Turn& turn) const;

@@ -50,18 +50,35 @@ std::vector<int> AnnouncementPost::listeners(const Route& route) const {
     return all;
 }
 
-void AnnouncementPost::pass_on(const Announcement& announcement,
-                               std::shared_ptr<const Post::Bytes> bytes) {
+void AnnouncementPost::pass_on(const Passed& announcement) {
     for (const int rank : listeners(announcement.route)) {
-        announcements_.send(members_.twin_rank_of[static_cast<std::size_t>(rank)], bytes);
+        announcements_.send(members_.twin_rank_of[static_cast<std::size_t>(rank)], announcement.bytes);
     }
 }
 
 void AnnouncementPost::send(const Announcement& announcement) {
-    pass_on(announcement, std::make_shared<const Post::Bytes>(encode(announcement)));
+    pass_on({announcement.route, std::make_shared<const Post::Bytes>(encode(announcement))});
 }
 
-std::vector<Announcement> AnnouncementPost::receive() {
+void AnnouncementPost::pass_on_what_was_left() {
+    if (left_.empty()) {
+        return;
+    }
+    for (const Passed& each : std::exchange(left_, {})) {
+        pass_on(each);
+    }
+}
+
+void AnnouncementPost::send_reports() {
+    if (reports_for_later_.empty()) {
+        return;
+    }
+    for (const Report& each : std::exchange(reports_for_later_, {})) {
+        report(each);
+    }
+}
+
+std::vector<Announcement> AnnouncementPost::receive(std::optional<std::uint64_t> call) {
     std::vector<Announcement> heard;
     while (auto received = announcements_.receive()) {
         auto announcement =
@@ -70,7 +87,11 @@ std::vector<Announcement> AnnouncementPost::receive() {
             broken_invariant("a message that is no announcement (twin's rank, bytes)",
                              received->from, static_cast<long long>(received->bytes.size()));
         }
-        pass_on(*announcement, std::make_shared<const Post::Bytes>(std::move(received->bytes)));
+        left_.push_back({announcement->route, std::make_shared<const Post::Bytes>(std::move(received->bytes))});
+        const bool can_wait = call && announcement->kind == Announcement::Kind::epoch && announcement->first_call > *call;
+        if (!can_wait) {
+            pass_on_what_was_left();  // in order: nothing follows the last one
+        }
         heard.push_back(std::move(*announcement));
     }
     return heard;

@@ -1,10 +1,14 @@
 // Carries the decider's announcements to every rank of a communicator along the route that they name,
-// and the ranks' reports to the decider. Announcements move on only while ranks are
-// inside calls, but always before a rank needs them itself.
+// and the ranks' reports to the decider. Announcements move on only while ranks are inside calls. What nobody needs for
+// a call goes behind the call's own messages: over a connection that lay idle, a word ahead of them takes one of the ten
+// packets that TCP lets through, and what is planned to fit into these then waits a round trip.
 #pragma once
 
 #include <mpi.h>
 
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/epochs/announcement.h"
@@ -23,10 +27,17 @@ class AnnouncementPost {
 
     /// The decider's, to all others.
     void send(const Announcement& announcement);
-    /// What has arrived; it is passed on before it is returned. Does not block.
-    std::vector<Announcement> receive();
+    /// What has arrived; it is passed on before it is returned, but for what only later calls need, if this rank is about
+    /// to send messages of `call`. Does not block.
+    std::vector<Announcement> receive(std::optional<std::uint64_t> call = {});
+
+    /// Messages of the call are under way.
+    void pass_on_what_was_left();
 
     void report(const Report& report);
+    /// With send_reports(), after the call.
+    void report_later(const Report& report) { reports_for_later_.push_back(report); }
+    void send_reports();
     /// The decider's: what ranks have reported.
     std::vector<Report> receive_reports();
 
@@ -34,7 +45,12 @@ class AnnouncementPost {
     bool idle() { return announcements_.idle() && reports_.idle(); }
 
   private:
-    void pass_on(const Announcement& announcement, std::shared_ptr<const Post::Bytes> bytes);
+    struct Passed {
+        Route route;
+        std::shared_ptr<const Post::Bytes> bytes;
+    };
+
+    void pass_on(const Passed& announcement);
     std::vector<int> listeners(const Route& route) const;
     int leader(int host) const;
 
@@ -43,6 +59,8 @@ class AnnouncementPost {
     const int decider_;
     Post announcements_;
     Post reports_;
+    std::vector<Passed> left_;  ///< to be passed on
+    std::vector<Report> reports_for_later_;
 };
 
 }  // namespace mutirao::mpi
