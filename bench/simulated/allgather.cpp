@@ -13,6 +13,7 @@
 #include <numeric>
 #include <string>
 
+#include "core/algorithms/over_placement.h"
 #include "core/selection/ruling.h"
 #include "core/text/json.h"
 #include "mpi/executor/operation.h"
@@ -79,8 +80,8 @@ class Bench {
     }
 
     void run_ruled(const Ruling& ruling, Blocks& blocks) const {
-        const mpi::Plan plan(*build_schedule(ruling, shape_, network_->placement(), rank_),
-                             network_->between_hosts().transport, members_);
+        const Composer composer(ruling.candidate, shape_, network_->placement(), ruling.tree_or_null());
+        const mpi::Plan plan(composer.part_of(rank_, shape_), network_->between_hosts().transport, members_);
         const mpi::Operation::Surroundings surroundings{.twin = MPI_COMM_WORLD};
         mpi::Operation operation;
         tell(timed(blocks, [&] {

@@ -39,7 +39,6 @@ CONTROLS = {"plain": "cubic", "bbr": "BBR"}
 NATIVE, OURS = "native", "mutirao"
 _SETTLE_CALLS = 40
 _MOST_SECONDS_OF_A_JOB = 3600.0
-_AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
     left_out, rows = LeftOut(), []
     with steps(len(CONTROLS) * len(mpis) * len(names) * 2 + len(mpis) * len(names)) as progress:
         for tcp, control in CONTROLS.items():
-            if control.lower() not in _AVAILABLE.read_text().split():
+            if not kernel_has(control):
                 left_out.add(control, "this kernel does not have it", progress)
                 continue
             with _lab(network, tcp) as lab:
@@ -81,6 +80,10 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
                                                 lambda name=name, mpi=mpi: _limits(name, mpi, lab, lengths, progress))]
     return {**circumstances.to_dict(), "network": network.name, "only": list(only), "hosts": network.host_count,
             "rows": rows, "limits": limits, "left_out": left_out.rows}
+
+
+def kernel_has(control: str) -> bool:
+    return control.lower() in Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
 
 
 def _lab(network: HostNetwork, tcp: str) -> Lab:

@@ -79,11 +79,13 @@ def lines_file(lines: Iterable[str], suffix: str) -> Iterator[Path]:
 
 
 def network_lines(network: HostNetwork, eager_limit_bytes: int | None = None,
-                  send_overhead_us: float = 0.0, receive_overhead_us: float = 0.0,
+                  initial_window_bytes: int | None = None, send_overhead_us: float = 0.0, receive_overhead_us: float = 0.0,
                   port_bytes_per_us: float = math.inf) -> Iterator[str]:
     yield f"hosts {network.host_count}"
     if eager_limit_bytes is not None:
         yield f"eager_limit_bytes {eager_limit_bytes}"
+    if initial_window_bytes is not None:
+        yield f"initial_window_bytes {initial_window_bytes}"
     for host, site in enumerate(network.sites):
         yield f"host {host} {send_overhead_us} {receive_overhead_us} {port_bytes_per_us}"
         # The tool takes words; a site's name may have spaces.

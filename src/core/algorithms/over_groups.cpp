@@ -308,21 +308,34 @@ class OverGroups {
     /// First inside hosts, then one operand from each.
     void collect_combined(const std::vector<Piece>& pieces) {
         std::vector<Gathering> inside, between;
-        for (const Piece& each : pieces)
-            inside.push_back({groups_.beside(), speaker(groups_.beside(), each.index, each.holder), source(each.bytes)});
+        for (const Piece& each : pieces) {
+            const int speaking = speaker(groups_.beside(), each.index, each.holder);
+            inside.push_back({is_here(speaking) ? groups_.beside() : std::vector{request_.rank}, speaking,
+                              source(each.bytes)});
+        }
         const std::vector<Region> of_host = combined(inside);
         for (std::size_t i = 0; i < pieces.size(); ++i) {
-            between.push_back({{}, pieces[i].holder, of_host[i]});
+            between.push_back({speakers(pieces[i], inside[i].at), pieces[i].holder, of_host[i]});
             between[i].mine.length_bytes = pieces[i].bytes.length_bytes;
-            for (const std::vector<int>& ranks : groups_.hosts_here())
-                between[i].from.push_back(speaker(ranks, pieces[i].index, pieces[i].holder));
         }
         const std::vector<Region> of_group = combined(between);
-        for (std::size_t i = 0; i < pieces.size(); ++i)
-            here_at_[{pieces[i].index, pieces[i].number}] = of_group[i];
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            if (is_here(pieces[i].holder)) here_at_[{pieces[i].index, pieces[i].number}] = of_group[i];
+        }
+    }
+    /// Of all hosts for the holder; of others, who are many, only itself where it is one.
+    std::vector<int> speakers(const Piece& piece, int of_own_host) const {
+        std::vector<int> result;
+        if (is_here(piece.holder)) {
+            for (const std::vector<int>& ranks : groups_.hosts_here())
+                result.push_back(speaker(ranks, piece.index, piece.holder));
+        } else if (is_here(of_own_host)) {
+            result.push_back(of_own_host);
+        }
+        return result;
     }
 
-    /// Operands of these ranks, in their order, for one of them; `mine` is this rank's.
+    /// Operands of these ranks, in their order, for one of them, as far as this rank has to do with it; `mine` is its own.
     struct Gathering {
         std::vector<int> from;
         int at;

@@ -28,18 +28,21 @@ Difference Saving::step() const {
 void Saving::add_step() {
     Difference& sum = by_itself_ ? own_ : others_;
     sum = sum + step();
+    if (by_itself_ && probed_) *probed_ = *probed_ + step();
     moved_ = by_itself_ = false;
 }
 
-// Too few calls are no block: whatever comes next follows the block before.
+// Too few calls are no block: whatever comes next follows the block before. Without one nobody knows what changed.
 void Saving::close(bool own) {
     if (present_us_.size() >= least_block) {
         add_step();
         before_us_ = std::move(present_us_);
+        anew_ = false;
     }
     present_us_.clear();
     moved_ = true;
     by_itself_ = by_itself_ || own;
+    known_ = known_ && !(own && before_us_.empty());
 }
 
 void Saving::own_change() { close(true); }
@@ -50,16 +53,21 @@ bool Saving::compare(const std::vector<double>& native_us) {
     add_step();
     before_us_ = present_us_;
     const Difference native_more = median_difference(native_us, present_us_);
-    own_ = std::exchange(known_, true) ? own_.renewed_by(native_more) : native_more;
+    probed_ = probed_ ? probed_->renewed_by(native_more) : native_more;
     return true;
 }
 
-void Saving::begin_anew() {
+void Saving::begin_anew(bool as_before) {
     constexpr double doubt = 0.1;  // of what is taken to be as it was
+    if (as_before && is_behind()) return;  // what was changed before is still to be seen
+    known_ = known_ && !(by_itself_ && is_behind());
     add_step();
-    own_.variance_us2 += doubt * own_.us * doubt * own_.us;
-    before_us_.clear();
+    for (Difference* const each : {&own_, probed_ ? &*probed_ : nullptr}) {
+        if (each != nullptr) each->variance_us2 += doubt * each->us * doubt * each->us;
+    }
+    before_us_ = as_before ? std::exchange(present_us_, {}) : std::vector<double>{};
     present_us_.clear();
+    anew_ = true;
 }
 
 void Saving::forget(bool native_runs) {
@@ -69,11 +77,15 @@ void Saving::forget(bool native_runs) {
 
 double Saving::time_us() const {
     if (!present_us_.empty()) return median_of(present_us_);
-    return by_itself_ || before_us_.empty() ? 0 : median_of(before_us_);
+    return by_itself_ || anew_ || before_us_.empty() ? 0 : median_of(before_us_);
 }
 
+// A few native calls on probe go over connections that what runs otherwise has kept open, or closed. However often they
+// agree with each other, what its calls took in a row is as likely to be what a program without us waits for.
 std::optional<Difference> Saving::per_call() const {
-    return known_ ? std::optional(own_ + others_ + step()) : std::nullopt;
+    if (!known_ && !probed_) return std::nullopt;
+    const Difference own = !known_ ? *probed_ : probed_ ? own_.renewed_by(*probed_) : own_;
+    return own + others_ + step();
 }
 
 double Bookkeeping::count(std::uint64_t calls, const Running& running) {

@@ -34,8 +34,9 @@ class Saving {
     void others_change();
     /// What native took beside the present block; false: either is too short yet.
     bool compare(const std::vector<double>& native_us);
-    /// On another network: times of before are compared with none of those that follow.
-    void begin_anew();
+    /// On another network. `as_before`: where calls take as long; otherwise times of before are compared with none of
+    /// those that follow.
+    void begin_anew(bool as_before);
     /// What runs now was never compared there.
     void forget(bool native_runs);
 
@@ -55,9 +56,11 @@ class Saving {
     void add_step();
     void close(bool own);
 
-    bool known_ = true;         ///< calls began natively
+    bool known_ = true;         ///< calls began natively, and since then each change is known
     Difference own_, others_;   ///< up to the block before, by changes in this class and in others
+    std::optional<Difference> probed_;  ///< the first of these, by native calls on probe
     std::vector<double> before_us_, present_us_;
+    bool anew_ = false;         ///< since the block before the network changed
     bool moved_ = false;        ///< between these two
     bool by_itself_ = false;    ///< and it was this class
 };

@@ -96,9 +96,13 @@ TEST(Saving, BlocksAddUpWhoeverChanged) {
     EXPECT_EQ(saving.time_us(), 35);
 }
 
-// Native's calls before were made in a row, as a program without us makes them; those of a probe are newer. Where these
-// differ both are doubted, until two probes agree.
-TEST(Saving, NativeMeasuredSideBySideIsKnownBetter) {
+bool holds(const Difference& interval, double us) {
+    return std::abs(interval.us - us) <= deviations_of_95_percent * std::sqrt(interval.variance_us2);
+}
+
+// Native's calls before were made in a row, as a program without us makes them; those of a probe are newer, and go over
+// connections that others have kept open. Seen: 380 ms in a row, and 100 in each probe. Where these differ both are doubted.
+TEST(Saving, NativeMeasuredTwiceIsInBetween) {
     Saving saving;
     clock(saving, 50);
     saving.own_change();
@@ -107,12 +111,39 @@ TEST(Saving, NativeMeasuredSideBySideIsKnownBetter) {
     EXPECT_GT(saved_us(saving), 3);
     EXPECT_LT(saved_us(saving), 20);
     EXPECT_GT(std::sqrt(saving.per_call()->variance_us2), 5);
-    saving.compare({33, 33, 33});
-    EXPECT_NEAR(saved_us(saving), 3, 0.5);
-    EXPECT_LT(std::sqrt(saving.per_call()->variance_us2), 5);
+    const double once_us = saved_us(saving);
+    for (int probe = 0; probe < 3; ++probe) saving.compare({33, 33, 33});
+    const double twice_us = saved_us(saving);
+    EXPECT_LT(twice_us, once_us);
+    EXPECT_TRUE(holds(*saving.per_call(), 3));
+    EXPECT_TRUE(holds(*saving.per_call(), 20)) << "the probes are no more of a program without us than before";
     saving.others_change();
     clock(saving, 38);
-    EXPECT_NEAR(saved_us(saving), -5, 0.5) << "it replaces what this class's own changes saved, not what others' did";
+    EXPECT_NEAR(saved_us(saving), twice_us - 8, 1e-9) << "it replaces what own changes saved, not what others' did";
+}
+
+// Seen to fail where what had changed just before news was forgotten: it then had saved nothing.
+TEST(Saving, NewsRightAfterAChangeDoNotHideIt) {
+    for (const bool as_before : {true, false}) {
+        Saving saving;
+        clock(saving, 50);
+        saving.own_change();
+        saving.begin_anew(as_before);
+        clock(saving, 30);
+        EXPECT_EQ(saved_us(saving), as_before ? 20 : -1);
+    }
+}
+
+// The same where they come just before it.
+TEST(Saving, NewsRightBeforeAChangeDoNotHideIt) {
+    for (const bool as_before : {true, false}) {
+        Saving saving;
+        clock(saving, 50);
+        saving.begin_anew(as_before);
+        saving.own_change();
+        clock(saving, 30);
+        EXPECT_EQ(saved_us(saving), as_before ? 20 : -1);
+    }
 }
 
 TEST(Saving, OnAnotherNetworkOnlyWhatWasComparedCounts) {
@@ -120,7 +151,7 @@ TEST(Saving, OnAnotherNetworkOnlyWhatWasComparedCounts) {
     clock(saving, 50);
     saving.own_change();
     clock(saving, 30);
-    saving.begin_anew();
+    saving.begin_anew(false);
     clock(saving, 300);
     EXPECT_DOUBLE_EQ(saved_us(saving), 20);
     saving.forget(false);

@@ -341,7 +341,7 @@ void ClassChoice::follow_the_news(bool runs_as_before, bool gains_as_before) {
     if (!runs_as_before) times_ = {};
     const int best = best_after_news(runs_as_before);
     times_are_old_ = runs_as_before && best == incumbent_;
-    if (times_are_old_) return saving_.begin_anew();
+    if (times_are_old_) return saving_.begin_anew(true);
     moves_ = best != incumbent_;
     if (best == incumbent_) {
         reason_ = "the network changed: predicted " + duration(incumbent_us()) + " now, and no other is clearly faster";
@@ -356,7 +356,7 @@ void ClassChoice::follow_the_news(bool runs_as_before, bool gains_as_before) {
     if (moves_ || !gains_as_before) {
         saving_.forget(best == 0);
     } else {
-        saving_.begin_anew();
+        saving_.begin_anew(false);
     }
     incumbent_ = best;
     next_control_ = calls_ + (native_may_be_faster() ? first_check_calls : first_control_calls);

@@ -64,12 +64,6 @@ std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& sh
     return ruling_for(candidate, shape, placement, trees);
 }
 
-std::optional<Schedule> build_schedule(const Ruling& ruling, const CallShape& shape,
-                                       const Placement& placement, int rank) {
-    if (!ruling.candidate.algorithm->has_schedule()) return std::nullopt;
-    return Composer(ruling.candidate, shape, placement, ruling.tree_or_null()).part_of(rank, shape);
-}
-
 std::optional<std::vector<Schedule>> build_all(const Ruling& ruling, const CallShape& shape,
                                                const Placement& placement) {
     if (!ruling.candidate.algorithm->has_schedule()) return std::nullopt;

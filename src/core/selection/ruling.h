@@ -131,11 +131,6 @@ std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& sh
 std::optional<Ruling> ruling_for(const Candidate& candidate, const CallShape& shape,
                                  const Topology& topology, const Placement& placement);
 
-/// One rank's schedule, in time for its own steps whatever the number of ranks and hosts; nothing
-/// for what the MPI library runs.
-std::optional<Schedule> build_schedule(const Ruling& ruling, const CallShape& shape,
-                                       const Placement& placement, int rank);
-
 /// All ranks' schedules, of a call whose lengths are known as to a proof; nothing for what the MPI library
 /// runs.
 std::optional<std::vector<Schedule>> build_all(const Ruling& ruling, const CallShape& shape,

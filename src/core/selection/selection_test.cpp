@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/algorithms/over_placement.h"
 #include "core/algorithms/test_requests.h"
 #include "core/collectives/collective.h"
 #include "core/network/test_networks.h"
@@ -482,7 +483,6 @@ TEST(Ruling, EveryCandidateKeepsItsPromiseWhereverRanksAre) {
 
 TEST(Ruling, NativeHasNoSchedule) {
     const Ruling ruling{{}, native_candidate(Collective::broadcast), {}};
-    EXPECT_FALSE(build_schedule(ruling, {}, Placement({0, 0}), 0));
     EXPECT_FALSE(build_all(ruling, {}, Placement({0, 0})));
 }
 
@@ -491,11 +491,10 @@ TEST(Ruling, ARanksScheduleHoldsItsOwnStepsOnly) {
     const Placement placement = Placement::in_blocks(64, 16);
     const CallShape shape{.root = 5, .length_bytes = 24};
     const Candidate binomial{find_algorithm(Collective::broadcast, "binomial"), {}};
-    const Ruling ruling{class_of(shape), binomial, {}};
-    EXPECT_EQ(build_schedule(ruling, shape, placement, 5)->size(), 6u + 4u);
-    EXPECT_EQ(build_schedule(ruling, shape, placement, 6)->size(), 1u);
-    EXPECT_EQ(build_schedule(ruling, shape, placement, 4)->steps().front().kind,
-              StepKind::receive);
+    const Composer composer(binomial, shape, placement, nullptr);
+    EXPECT_EQ(composer.part_of(5, shape).size(), 6u + 4u);
+    EXPECT_EQ(composer.part_of(6, shape).size(), 1u);
+    EXPECT_EQ(composer.part_of(4, shape).steps().front().kind, StepKind::receive);
 }
 
 // A decision may cost 50 ms of a processor; walking through a message takes a few microseconds at

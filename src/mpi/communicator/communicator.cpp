@@ -636,9 +636,9 @@ void Communicator::hear(Announcement heard, std::uint64_t next_call) {
     const bool awaited = waiting_ && heard.first_call <= next_call;
     const bool worth_reporting = EpochFollower::worth_reporting(heard, report.lead_calls);
     if (awaited) {
-        late_ = {report, worth_reporting};  // after the call, which shows whether that did any harm
+        late_ = {report, worth_reporting};  // the call shows whether that did any harm
     } else if (worth_reporting) {
-        ruled_->post.report_later(report);
+        ruled_->post.report(report);
     }
     ruled_->follower.hear(std::move(heard));
 }
@@ -695,25 +695,27 @@ double Communicator::held_up_us(const Turn& turn) const {
     return receives_first ? message_waited_us_ : waited_us_;
 }
 
-// What lets the root begin may be ahead of an announcement by a moment.
 void Communicator::leave(const Turn& turn) {
-    constexpr double harmless_us = 1000;
-    const double held_up_us = late_ ? this->held_up_us(turn) : 0;
+    if (late_) {
+        note_late(held_up_us(turn));
+    }
+    waited_us_ = message_waited_us_ = 0;
     if (turn.by.plan != nullptr) {
         end_operation();
     }
     send_what_was_deferred();
-    if (phase_ == Phase::ruled) {
-        ruled_->post.send_reports();
-    }
     if (turn.course != nullptr && turn.course->add(turn.begun_us, now_us()) && phase_ == Phase::ruled) {
         tell(turn.course->take_report());
     }
-    if (!late_) {
-        waited_us_ = message_waited_us_ = 0;
-        return;
+    if (phase_ == Phase::ruled) {
+        ruled_->post.send_reports();
     }
-    LeadReport& report = late_->report;
+}
+
+// What lets the root begin may be ahead of an announcement by a moment.
+void Communicator::note_late(double held_up_us) {
+    constexpr double harmless_us = 1000;
+    auto [report, worth_reporting] = *std::exchange(late_, std::nullopt);
     report.waited = held_up_us > harmless_us;
     if (report.waited) {
         const std::lock_guard lock(record_->mutex);
@@ -722,12 +724,9 @@ void Communicator::leave(const Turn& turn) {
         ++(early ? record.early_waits : record.waits);
         (early ? record.early_waited_ms : record.waited_ms) += held_up_us / 1000;
     }
-    const bool tells = report.waited || late_->worth_reporting;
-    if (tells && phase_ == Phase::ruled && !decides()) {
+    if (phase_ == Phase::ruled && (report.waited || worth_reporting)) {
         ruled_->post.report(report);
     }
-    late_.reset();
-    waited_us_ = message_waited_us_ = 0;
 }
 
 void Communicator::tell(const TimeReport& report) {

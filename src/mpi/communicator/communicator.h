@@ -148,6 +148,7 @@ class Communicator final : private Background {
     void wait_for_epoch(std::uint64_t call);
     bool has_message_of(std::uint64_t call) const;
     double held_up_us(const Turn& turn) const;
+    void note_late(double held_up_us);
     void end_operation();
     void take(const Announcement& announcement);
     void tell(const TimeReport& report);

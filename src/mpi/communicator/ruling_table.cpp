@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/text/invariant.h"
+#include "core/algorithms/over_placement.h"
 #include "mpi/account/record.h"
 #include "mpi/base/runtime.h"
 
@@ -164,13 +164,8 @@ const Plan& RulingTable::plan_for(const Entry& entry, const CallShape& shape) {
         plans_.splice(plans_.begin(), plans_, found->second);
         return plans_.front().plan;
     }
-    const auto schedule =
-        build_schedule(entry.ruling, shape, *members_.placement, members_.my_rank);
-    if (!schedule) {
-        broken_invariant("a ruling without schedule: root, bytes", shape.root,
-                         static_cast<long long>(shape.length_bytes));
-    }
-    Planned made{key, Plan(*schedule, entry.transport, members_)};
+    const Composer composer(entry.ruling.candidate, shape, *members_.placement, entry.ruling.tree_or_null());
+    Planned made{key, Plan(composer.part_of(members_.my_rank, shape), entry.transport, members_)};
     if (connections_ != nullptr) {
         connections_->open_along(made.plan);
     }

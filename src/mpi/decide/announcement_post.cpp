@@ -70,11 +70,12 @@ void AnnouncementPost::pass_on_what_was_left() {
 }
 
 void AnnouncementPost::send_reports() {
-    if (reports_for_later_.empty()) {
+    if (to_report_.empty()) {
         return;
     }
-    for (const Report& each : std::exchange(reports_for_later_, {})) {
-        report(each);
+    const int decider = members_.twin_rank_of[static_cast<std::size_t>(decider_)];
+    for (const Report& each : std::exchange(to_report_, {})) {
+        reports_.send(decider, std::make_shared<const Post::Bytes>(encode(each, owner_)));
     }
 }
 
@@ -95,11 +96,6 @@ std::vector<Announcement> AnnouncementPost::receive(std::optional<std::uint64_t>
         heard.push_back(std::move(*announcement));
     }
     return heard;
-}
-
-void AnnouncementPost::report(const Report& report) {
-    reports_.send(members_.twin_rank_of[static_cast<std::size_t>(decider_)],
-                  std::make_shared<const Post::Bytes>(encode(report, owner_)));
 }
 
 std::vector<Report> AnnouncementPost::receive_reports() {

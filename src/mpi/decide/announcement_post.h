@@ -34,9 +34,8 @@ class AnnouncementPost {
     /// Messages of the call are under way.
     void pass_on_what_was_left();
 
-    void report(const Report& report);
-    /// With send_reports(), after the call.
-    void report_later(const Report& report) { reports_for_later_.push_back(report); }
+    /// Goes out with send_reports(), after the call.
+    void report(const Report& report) { to_report_.push_back(report); }
     void send_reports();
     /// The decider's: what ranks have reported.
     std::vector<Report> receive_reports();
@@ -60,7 +59,7 @@ class AnnouncementPost {
     Post announcements_;
     Post reports_;
     std::vector<Passed> left_;  ///< to be passed on
-    std::vector<Report> reports_for_later_;
+    std::vector<Report> to_report_;
 };
 
 }  // namespace mutirao::mpi

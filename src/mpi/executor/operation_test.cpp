@@ -1,5 +1,4 @@
-// Operations of one communicator side by side, over the MPI library itself: both ranks are this process, which
-// sends to itself.
+// Operations of one communicator side by side, over the MPI library itself.
 #include "mpi/executor/operation.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +8,8 @@
 #include <memory>
 #include <utility>
 #include <vector>
+
+#include "mpi/base/test_mpi.h"
 
 namespace mutirao::mpi {
 namespace {
@@ -43,15 +44,7 @@ Plan plan_of(const Schedule& schedule, std::vector<int> twin_rank_of = {0, 0}) {
 
 class Operations : public testing::Test {
   protected:
-    static void SetUpTestSuite() {
-        MPI_Init(nullptr, nullptr);
-        MPI_Comm_dup(MPI_COMM_SELF, &surroundings_.twin);
-        MPI_Comm_set_errhandler(surroundings_.twin, MPI_ERRORS_RETURN);
-    }
-    static void TearDownTestSuite() {
-        MPI_Comm_free(&surroundings_.twin);
-        MPI_Finalize();
-    }
+    static void SetUpTestSuite() { surroundings_.twin = test::communicator_of_one(); }
 
     /// One rank's part of a call, begun.
     struct Part {

@@ -15,7 +15,7 @@ from mutirao.lab.network import HostNetwork
 from mutirao.pages.html import Page
 from mutirao.run.mpis import KNOWN, Mpi, find_mpi, found_mpis
 from mutirao.run.user_settings import checked_settings
-from mutirao_studies import long_messages, report
+from mutirao_studies import long_messages, messages, report
 from mutirao_studies.loops import loops, loops_page
 from mutirao_studies.page_parts import make_folder, write_files
 from mutirao_studies.paper_000 import (
@@ -124,6 +124,9 @@ STUDIES = {
         "long collectives between sites, in a row and after pauses, with cubic and with BBR, against the physical bound",
         lambda asked: long_messages.run_study(asked.mpi_names, asked.quick, asked.only, asked.network),
         _drawn(long_messages.make_page), long_messages.print_tables, takes_network=True, takes_only=True),
+    messages.STUDY: Study(
+        "single messages between far hosts, after pauses, against what is predicted of them",
+        lambda asked: messages.run_study(asked.mpi_names, asked.quick), _drawn(messages.make_page), messages.print_tables),
     agents.STUDY: Study(
         "what standing agents cost, and what a job gains that finds them",
         _with_one(agents.run_study), _drawn(agents_page.make_page), agents.print_tables, paper="000"),

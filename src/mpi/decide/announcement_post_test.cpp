@@ -1,0 +1,64 @@
+#include "mpi/decide/announcement_post.h"
+
+#include <gtest/gtest.h>
+
+#include "mpi/base/test_mpi.h"
+
+namespace mutirao::mpi {
+namespace {
+
+constexpr int ranks = 3;
+
+/// Of one rank of a communicator whose ranks are all this process; rank 0 decides.
+struct OfRank {
+    explicit OfRank(int rank) {
+        members.my_rank = rank;
+        members.twin_rank_of.assign(ranks, 0);
+        members.placement = std::make_shared<const Placement>(Placement::one_rank_per_host(ranks));
+    }
+    Members members;
+    AnnouncementPost post{test::communicator_of_one(), Slot(0), members, 0};
+};
+
+template <typename Receive>
+std::size_t arrived(Receive receive) {
+    constexpr int enough = 1000;
+    std::size_t count = 0;
+    for (int i = 0; i < enough && count == 0; ++i) count = receive().size();
+    return count;
+}
+
+/// Rank 0 tells 1, which tells 2.
+Announcement along_a_chain(std::uint64_t first_call) {
+    Announcement made;
+    made.number = 1;
+    made.first_call = first_call;
+    made.next_first_call = first_call + 10;
+    made.route = {Route::Kind::hosts, {-1, 0, 1}};
+    return made;
+}
+
+// Seen to fail with reports that are sent as they are made.
+TEST(AnnouncementPost, ReportsGoAfterTheCall) {
+    OfRank decider(0), other(1);
+    other.post.report(LeadReport{3, 2, false});
+    EXPECT_EQ(arrived([&] { return decider.post.receive_reports(); }), 0u);
+    other.post.send_reports();
+    EXPECT_EQ(arrived([&] { return decider.post.receive_reports(); }), 1u);
+    other.post.send_reports();
+    EXPECT_EQ(arrived([&] { return decider.post.receive_reports(); }), 0u) << "told twice";
+}
+
+// Seen to fail with all passed on at once.
+TEST(AnnouncementPost, WhatOnlyLaterCallsNeedGoesBehindTheMessagesOfACall) {
+    constexpr std::uint64_t call = 5;
+    OfRank decider(0), between(1), last(2);
+    decider.post.send(along_a_chain(call + 1));
+    EXPECT_EQ(arrived([&] { return between.post.receive(call); }), 1u);
+    EXPECT_EQ(arrived([&] { return last.post.receive(); }), 0u);
+    between.post.pass_on_what_was_left();
+    EXPECT_EQ(arrived([&] { return last.post.receive(); }), 1u);
+}
+
+}  // namespace
+}  // namespace mutirao::mpi

@@ -1,0 +1,150 @@
+"""Single messages between far hosts, against what the predictor says of them: the table that predictions of long
+collectives stand on. All lengths are measured at once, each between two hosts of its own.
+"""
+
+import json
+import statistics
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from mutirao.base.errors import Failure
+from mutirao.base.progress import Steps, steps
+from mutirao.base.tables import Table
+from mutirao.base.units import counted, ms, size
+from mutirao.catalogue import core_tool
+from mutirao.lab.lab import Lab
+from mutirao.lab.network import HostNetwork
+from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.pages.html import Page, listed, section
+from mutirao.run.launch import launch
+from mutirao.run.mpis import Mpi, find_mpi
+from mutirao.run.processes import failure_of
+from mutirao_studies.account import LeftOut, command_of
+from mutirao_studies.long_messages import CONTROLS, kernel_has
+from mutirao_studies.page_parts import how_made, left_out_lines, titled_table
+
+STUDY = "messages"
+PROGRAM = "messages"
+LENGTHS_BYTES = tuple(kib << 10 for kib in (8, 14, 15, 23, 30, 60, 64, 66, 128))
+WAYS_MS = (5, 175)
+PAUSES_MS, QUICK_PAUSES_MS = (0, 1500, 10_000), (0, 1500)
+REPEAT, QUICK_REPEAT = 3, 1
+FIRST, ALONE, TWO, BOTH = "first", "alone", "two in a row", "both ways"
+NEAR = 0.1  # a prediction is right within
+_INITIAL_WINDOW_BYTES = 10 * 1460  # RFC 6928
+_EAGER_LIMITS_BYTES = {"openmpi": 65536 - 128}  # as the library assumes
+_MOST_SECONDS_OF_A_JOB = 900.0
+
+
+def run_study(mpi_names: Sequence[str], quick: bool = False) -> dict:
+    mpis = [find_mpi(name) for name in mpi_names]
+    circumstances = Circumstances(STUDY, quick, mpi_names)
+    left_out, rows = LeftOut(), []
+    with steps(len(WAYS_MS) * len(CONTROLS) * len(mpis)) as progress:
+        for tcp, control in CONTROLS.items():
+            if not kernel_has(control):
+                left_out.add(control, "this kernel does not have it", progress)
+                continue
+            for way_ms in WAYS_MS:
+                network = two_sites(way_ms, len(LENGTHS_BYTES))
+                with Lab.up(network, tcp) as lab:
+                    for mpi in mpis:
+                        title = f"{mpi.title}, {control}, {way_ms} ms"
+                        rows += left_out.tried(title, progress, lambda title=title, mpi=mpi, lab=lab, way_ms=way_ms,
+                                               control=control: [{"tcp": control, "way_ms": way_ms, **row} for row in
+                                                                 _rows(title, mpi, lab, quick, progress)])
+    return {**circumstances.to_dict(), "rows": rows, "left_out": left_out.rows}
+
+
+def two_sites(way_ms: float, hosts_per_site: int) -> HostNetwork:
+    far_ms = 2.0 * way_ms
+    return HostNetwork.from_sites(["A", "B"], [[0.2, far_ms], [far_ms, 0.2]], hosts_per_site, name=f"{way_ms:g} ms")
+
+
+def _rows(title: str, mpi: Mpi, lab: Lab, quick: bool, progress: Steps) -> Iterator[dict]:
+    """One for each length and form."""
+    progress.begin(title)
+    words = ["--bytes", ",".join(map(str, LENGTHS_BYTES)),
+             "--pause-ms", ",".join(map(str, QUICK_PAUSES_MS if quick else PAUSES_MS)),
+             "--repeat", str(QUICK_REPEAT if quick else REPEAT)]
+    finished = launch(mpi, [str(mpi.program(PROGRAM)), *words], lab.network.host_count, lab=lab, native=True,
+                      capture=True, timeout_s=_MOST_SECONDS_OF_A_JOB)
+    if finished.returncode != 0:
+        raise failure_of(finished, title)
+    points = _points(finished.lines, title)
+    progress.advance()
+    network = two_sites(lab.network.latency_us[0][-1] / 1000, 1)
+    for form in (FIRST, ALONE, TWO, BOTH):
+        for length in LENGTHS_BYTES:
+            of_row = [point for point in points if (point["form"], point["bytes"]) == (form, length)]
+            yield {"mpi": mpi.title, "form": form, "length_bytes": length,
+                   "predicted_ms": predicted_ms(mpi, network, form, length),
+                   "ms": {str(point["pause_ms"]): point["times_ms"] for point in of_row}}
+
+
+def _points(lines: Sequence[str], title: str) -> list[dict]:
+    try:
+        [line] = [line for line in lines if line.startswith('{"points":')]
+        return json.loads(line)["points"]
+    except (ValueError, KeyError):
+        raise Failure(f"{title}: the program did not tell its times") from None
+
+
+def predicted_ms(mpi: Mpi, network: HostNetwork, form: str, length_bytes: int) -> float | None:
+    """By collectives of two ranks that are such messages, over a connection that has lain idle for long."""
+    asked = {ALONE: ("broadcast", "flat", length_bytes),
+             TWO: ("broadcast", f"chain:segment_bytes={length_bytes}", 2 * length_bytes),
+             BOTH: ("allgather", "two_proc", length_bytes)}
+    if form not in asked:
+        return None
+    collective, candidate, whole_bytes = asked[form]
+    answer = core_tool.predict(collective, network, 0, whole_bytes, [candidate],
+                               eager_limit_bytes=_EAGER_LIMITS_BYTES.get(mpi.name.split("-")[0]),
+                               initial_window_bytes=_INITIAL_WINDOW_BYTES)
+    [row] = answer["candidates"]
+    return row["predicted_us"] / 1000
+
+
+def deviations(result: dict) -> list[float]:
+    """Predicted / measured - 1, of all calls after pauses: windows of calls in a row are open, and BBR's do not close."""
+    return [row["predicted_ms"] / statistics.median(times) - 1
+            for row in result["rows"] if row["predicted_ms"] and row["tcp"] == CONTROLS["plain"]
+            for pause, times in row["ms"].items() if int(pause) >= PAUSES_MS[1]]
+
+
+def tables(result: dict) -> list[Table]:
+    groups = dict.fromkeys((row["mpi"], row["tcp"], row["way_ms"]) for row in result["rows"])
+    shown = []
+    for mpi, tcp, way_ms in groups:
+        rows = [row for row in result["rows"] if (row["mpi"], row["tcp"], row["way_ms"]) == (mpi, tcp, way_ms)]
+        pauses = list(rows[-1]["ms"])
+        cells = [[row["form"], size(row["length_bytes"]), ms(row["predicted_ms"]),
+                  *(ms(statistics.median(row["ms"][pause])) if pause in row["ms"] else "" for pause in pauses)]
+                 for row in rows]
+        columns = ["message", "length", "predicted", *(f"after {int(pause) / 1000:g} s" for pause in pauses)]
+        shown.append(Table(f"{mpi}, {tcp}, {way_ms} ms one way: in ms", columns, cells))
+    return shown
+
+
+def remarks(result: dict) -> list[str]:
+    apart = deviations(result)
+    right = sum(abs(each) <= NEAR for each in apart)
+    said = [f"After pauses, with {CONTROLS['plain']}: {right} of {counted(len(apart), 'message')} within {NEAR:.0%} of"
+            " what is predicted."] if apart else []
+    return [*said, *busy_remarks(result), *left_out_lines(result)]
+
+
+def print_tables(result: dict) -> None:
+    for each in tables(result):
+        print(each)
+        print()
+    for line in remarks(result):
+        print(textwrap.fill(line, 80, subsequent_indent="  "))
+
+
+def make_page(result: dict) -> Page:
+    lead = ("Single messages between far hosts, natively: the first, over a connection that is not there yet, then after"
+            " pauses, in which TCP's windows close. What is predicted is of a connection that has lain idle.")
+    shown = "\n".join(map(titled_table, tables(result)))
+    return Page("Messages", lead, how_made(result), section("Times", shown) + section("Remarks", listed(remarks(result))),
+                command_of(result), shown, result, [], remarks(result))

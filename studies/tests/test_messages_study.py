@@ -1,0 +1,54 @@
+"""`study messages` with jobs that are made up: messages that take a third longer than is predicted."""
+
+import json
+
+import pytest
+
+from made_up import NoLab, mpi_named
+from mutirao.run.processes import Finished
+from mutirao_studies import messages
+from pages import assert_stands_alone
+
+
+@pytest.fixture
+def result(monkeypatch, tmp_path):
+    def up(network, _tcp):
+        lab = NoLab()
+        lab.network = network
+        return lab
+
+    def launched(_mpi, argv, ranks, **_options):
+        lengths, pauses, repeat = ([int(word) for word in argv[at].split(",")] for at in (2, 4, 6))
+        assert ranks == 2 * len(lengths)
+        points = [{"form": "first", "bytes": length, "pause_ms": 0, "times_ms": [99.0]} for length in lengths]
+        points += [{"form": form, "bytes": length, "pause_ms": pause, "times_ms": [4.0] * repeat[0]}
+                   for length in lengths for pause in pauses for form in ("alone", "two in a row", "both ways")]
+        return Finished(0, ["chatter", json.dumps({"points": points})], "", 1.0)
+
+    monkeypatch.setattr(messages, "launch", launched)
+    monkeypatch.setattr(messages, "predicted_ms", lambda _mpi, _network, form, _length: None if form == "first" else 3.0)
+    monkeypatch.setattr(messages.Lab, "up", up)
+    monkeypatch.setattr(messages, "kernel_has", lambda _control: True)
+    monkeypatch.setattr(messages, "find_mpi", lambda name: mpi_named(name, tmp_path))
+    return messages.run_study(["openmpi-5"])
+
+
+def test_every_form_and_length_has_a_row_beside_its_prediction(result):
+    assert len(result["rows"]) == 2 * 2 * 4 * len(messages.LENGTHS_BYTES)
+    assert len(messages.tables(result)) == 4
+    assert set(messages.deviations(result)) == {3.0 / 4.0 - 1}
+    assert messages.remarks(result)[0].startswith("After pauses, with cubic: 0 of 108 messages within 10%")
+
+
+def test_the_page_stands_alone(result):
+    assert_stands_alone(str(messages.make_page(result)))
+
+
+# Over 5 ms one way: 14600 bytes leave at once, and the next double that after a round trip; Open MPI asks beyond 64 KiB.
+@pytest.mark.parametrize("mpi, form, length_bytes, trips", [
+    ("mpich-5", "alone", 14_000, 0), ("mpich-5", "alone", 40_000, 1), ("mpich-5", "alone", 60_000, 2),
+    ("mpich-5", "two in a row", 14_000, 1), ("mpich-5", "both ways", 14_000, 0), ("mpich-5", "alone", 66_000, 2),
+    ("openmpi-5", "alone", 66_000, 3)])
+def test_predictions_are_those_of_the_core(tmp_path, mpi, form, length_bytes, trips):
+    predicted_ms = messages.predicted_ms(mpi_named(mpi, tmp_path), messages.two_sites(5, 1), form, length_bytes)
+    assert predicted_ms == pytest.approx(5 + 10 * trips, abs=0.1)
