@@ -653,6 +653,10 @@ bool ClassChoice::can_be_clocked_again() const {
     return arm_count() > 0 && !probing() && challenged_ < 0 && !changed_;
 }
 
+bool ClassChoice::is_left_behind() const {
+    return saving_.is_behind() && clocked_.knows_until(clocked_.size()) && can_be_clocked_again();
+}
+
 bool ClassChoice::worth_a_probe(int number) const {
     if (number == incumbent_) return false;
     if (number == 0 && is_due_for_control()) return true;

@@ -57,8 +57,10 @@ class ClassChoice {
     void others_move() { saving_.others_change(); }
     /// It runs and is not looked at for another reason, so that its calls can be clocked once more.
     bool can_be_clocked_again() const;
+    /// The same, though what the last change brought it is not known and nothing is clocked any more.
+    bool is_left_behind() const;
     /// Of all time, what its calls take; 0: not known.
-    double share_of_time() const { return calls_per_us_ * saving_.time_us(); }
+    double share_of_time() const { return calls_per_us_ * (saving_.time_us() > 0 ? saving_.time_us() : times_.time_us()); }
     /// What its calls save as they run now, in time per time; nothing: not known.
     std::optional<double> saved_share() const {
         const std::optional<Difference> one = saving_.per_call();

@@ -84,18 +84,19 @@ void Decider::rule_what_changed(std::vector<Decided>& decided) {
         moves = moves || each.moves();
         decided.push_back({each.rule(++last_id_), true, each.reason(), each.measured()});
     }
-    if (moves) clock_the_others(decided);
+    clock_the_others(moves, decided);
 }
 
 // Where one class changes, ranks wait elsewhere in others: without what those take from then on nobody knows what was
-// saved.
-void Decider::clock_the_others(std::vector<Decided>& decided) {
+// saved. Who is looked at for another reason has its turn after that.
+void Decider::clock_the_others(bool one_moves, std::vector<Decided>& decided) {
     std::vector<ClassChoice*> others;
     for (auto& [shapes, each] : classes_) {
         const auto is_ruled = [&shapes](const Decided& one) { return one.ruling.shapes == shapes; };
         if (std::any_of(decided.begin(), decided.end(), is_ruled)) continue;
-        each.others_move();
-        if (each.can_be_clocked_again() && each.share_of_time() >= least_share) others.push_back(&each);
+        if (one_moves) each.others_move();
+        const bool is_next = one_moves ? each.can_be_clocked_again() : each.is_left_behind();
+        if (is_next && each.share_of_time() >= least_share) others.push_back(&each);
     }
     const auto more = [](const ClassChoice* a, const ClassChoice* b) { return a->share_of_time() > b->share_of_time(); };
     std::sort(others.begin(), others.end(), more);

@@ -99,7 +99,7 @@ class Decider {
   private:
     ClassChoice* choice_of(const ShapeClass& shapes);
     void rule_what_changed(std::vector<Decided>& decided);
-    void clock_the_others(std::vector<Decided>& decided);
+    void clock_the_others(bool one_moves, std::vector<Decided>& decided);
     void reinvest();
     void begin_probe(double now_us, std::vector<Decided>& decided);
 
