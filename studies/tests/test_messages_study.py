@@ -37,7 +37,7 @@ def test_every_form_and_length_has_a_row_beside_its_prediction(result):
     assert len(result["rows"]) == 2 * 2 * 4 * len(messages.LENGTHS_BYTES)
     assert len(messages.tables(result)) == 4
     assert set(messages.deviations(result)) == {3.0 / 4.0 - 1}
-    assert messages.remarks(result)[0].startswith("After pauses, with cubic: 0 of 108 messages within 10%")
+    assert messages.remarks(result)[0].startswith("After 10 s, with cubic: 0 of 54 messages within 10%")
 
 
 def test_the_page_stands_alone(result):
