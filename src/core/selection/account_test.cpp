@@ -122,7 +122,7 @@ TEST(Saving, NativeMeasuredTwiceIsInBetween) {
     EXPECT_NEAR(saved_us(saving), twice_us - 8, 1e-9) << "it replaces what own changes saved, not what others' did";
 }
 
-// Seen to fail where what had changed just before news was forgotten: it then had saved nothing.
+// Fault: what changed just before news is forgotten, and has saved nothing.
 TEST(Saving, NewsRightAfterAChangeDoNotHideIt) {
     for (const bool as_before : {true, false}) {
         Saving saving;

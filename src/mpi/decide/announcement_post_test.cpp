@@ -38,7 +38,7 @@ Announcement along_a_chain(std::uint64_t first_call) {
     return made;
 }
 
-// Seen to fail with reports that are sent as they are made.
+// Fault: reports are sent as they are made.
 TEST(AnnouncementPost, ReportsGoAfterTheCall) {
     OfRank decider(0), other(1);
     other.post.report(LeadReport{3, 2, false});
@@ -49,7 +49,7 @@ TEST(AnnouncementPost, ReportsGoAfterTheCall) {
     EXPECT_EQ(arrived([&] { return decider.post.receive_reports(); }), 0u) << "told twice";
 }
 
-// Seen to fail with all passed on at once.
+// Fault: all is passed on at once.
 TEST(AnnouncementPost, WhatOnlyLaterCallsNeedGoesBehindTheMessagesOfACall) {
     constexpr std::uint64_t call = 5;
     OfRank decider(0), between(1), last(2);
