@@ -53,10 +53,8 @@ static int parse(int from, int argc, char** argv, const struct collective* colle
                  struct options* options) {
     int i = from;
     for (; i < argc && strcmp(argv[i], "--then") != 0; i += 2) {
-        const char* const value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (value == NULL) {
-            fail("no value for", argv[i]);
-        } else if (strcmp(argv[i], "--bytes") == 0) {
+        const char* const value = value_behind(argv + i);
+        if (strcmp(argv[i], "--bytes") == 0) {
             options->length_count =
                 parse_list(value, 0, most_bytes_of(collective), options->lengths);
         } else if (strcmp(argv[i], "--roots") == 0) {

@@ -56,6 +56,14 @@ static void fail(const char* what, const char* value) {
     exit(2);
 }
 
+/* `option` is an element of argv, which ends with a null pointer. */
+static inline const char* value_behind(char** option) {
+    if (option[1] == NULL) {
+        fail("no value for", option[0]);
+    }
+    return option[1];
+}
+
 static void out_of_memory(int length) {
     fprintf(stderr, "%s: no memory for %d bytes\n", program_name, length);
     MPI_Abort(MPI_COMM_WORLD, 1);

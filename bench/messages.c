@@ -25,12 +25,10 @@ static unsigned char *sent, *arrived;
 
 static struct options parse(int argc, char** argv) {
     struct options options = {.pauses = 1, .repeat = 3};
-    for (int i = 1; i < argc; ++i) {
+    for (int i = 1; i < argc; i += 2) {
         const char* const name = argv[i];
-        const char* const value = ++i < argc ? argv[i] : NULL;
-        if (value == NULL) {
-            fail("no value for", name);
-        } else if (strcmp(name, "--bytes") == 0) {
+        const char* const value = value_behind(argv + i);
+        if (strcmp(name, "--bytes") == 0) {
             options.lengths = parse_list(value, 8, INT32_MAX, options.bytes);
         } else if (strcmp(name, "--pause-ms") == 0) {
             options.pauses = parse_list(value, 0, 3600000, options.pauses_ms);

@@ -31,12 +31,10 @@ struct times {
 
 static struct options parse(int argc, char** argv) {
     struct options options = {.length = 24, .count = 3};
-    for (int i = 1; i < argc; ++i) {
+    for (int i = 1; i < argc; i += 2) {
         const char* const name = argv[i];
-        const char* const value = ++i < argc ? argv[i] : NULL;
-        if (value == NULL) {
-            fail("no value for", name);
-        } else if (strcmp(name, "--bytes") == 0) {
+        const char* const value = value_behind(argv + i);
+        if (strcmp(name, "--bytes") == 0) {
             options.length = parse_one(value, 0, INT32_MAX);
         } else if (strcmp(name, "--root") == 0) {
             options.root = parse_one(value, 0, size - 1);

@@ -42,10 +42,8 @@ struct times {
 static struct options parse(int argc, char** argv) {
     struct options options = {.length = 24, .count = 20, .ahead = 1};
     for (int i = 1; i < argc; i += 2) {
-        const char* const value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (value == NULL) {
-            fail("no value for", argv[i]);
-        } else if (strcmp(argv[i], "--bytes") == 0) {
+        const char* const value = value_behind(argv + i);
+        if (strcmp(argv[i], "--bytes") == 0) {
             options.length = parse_one(value, 0, INT32_MAX);
         } else if (strcmp(argv[i], "--root") == 0) {
             options.root = parse_one(value, 0, size - 1);

@@ -129,8 +129,8 @@ def tables(result: dict) -> list[Table]:
 def remarks(result: dict) -> list[str]:
     apart = deviations(result)
     right = sum(abs(each) <= NEAR for each in apart)
-    said = [f"After {PAUSES_MS[-1] / 1000:g} s, with {CONTROLS['plain']}: {right} of {counted(len(apart), 'message')} within {NEAR:.0%} of"
-            " what is predicted."] if apart else []
+    said = [f"After {PAUSES_MS[-1] / 1000:g} s, with {CONTROLS['plain']}: {right} of {counted(len(apart), 'message')}"
+            f" within {NEAR:.0%} of what is predicted."] if apart else []
     return [*said, *busy_remarks(result), *left_out_lines(result)]
 
 

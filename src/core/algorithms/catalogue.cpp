@@ -169,9 +169,10 @@ Algorithm linear();
 Algorithm recursive_doubling();
 Algorithm direct();
 Algorithm two_level();
+Algorithm direct_shares();  // prefix_shares.cpp
 
 static std::vector<Algorithm> rows() {
-    return {linear(), recursive_doubling(), direct(), two_level()};
+    return {linear(), recursive_doubling(), direct(), direct_shares(), two_level()};
 }
 
 }  // namespace scan
@@ -182,9 +183,10 @@ Algorithm linear();
 Algorithm recursive_doubling();
 Algorithm direct();
 Algorithm two_level();
+Algorithm direct_shares();  // prefix_shares.cpp
 
 static std::vector<Algorithm> rows() {
-    return {linear(), recursive_doubling(), direct(), two_level()};
+    return {linear(), recursive_doubling(), direct(), direct_shares(), two_level()};
 }
 
 }  // namespace exscan

@@ -10,18 +10,18 @@ StepId Dataflow::send(int peer, Region data, StepId later_than) {
     if (data.length_bytes == 0) return no_id;
     after_.clear();
     if (later_than != no_id) after_.push_back(later_than);
-    wait_to_read(data);
+    const Cells::iterator read = wait_to_read(data);
     const StepId id = schedule_.send(peer, data, waited_for());
-    remember(id, data, {});
+    add_reader(id, data, read);
     return id;
 }
 
 StepId Dataflow::receive(int peer, Region into) {
     if (into.length_bytes == 0) return no_id;
     after_.clear();
-    wait_to_write(into);
+    const Cells::iterator written = wait_to_write(into);
     const StepId id = schedule_.receive(peer, into, waited_for());
-    remember(id, {}, into);
+    set_writer(id, into, written);
     return id;
 }
 
@@ -36,52 +36,54 @@ StepId Dataflow::reduce_before(Region from, Region into) {
 StepId Dataflow::work(LocalStep step, Region from, Region into) {
     if (into.length_bytes == 0) return no_id;
     after_.clear();
-    wait_to_read(from);
-    wait_to_write(into);
+    const Cells::iterator read = wait_to_read(from);
+    const Cells::iterator written = wait_to_write(into);
     const StepId id = (schedule_.*step)(from, into, waited_for());
-    remember(id, from, into);
+    add_reader(id, from, read);
+    set_writer(id, into, written);
     return id;
 }
 
-void Dataflow::split(Cells& cells, std::size_t at_bytes) {
-    auto next = cells.upper_bound(at_bytes);
-    if (next == cells.begin()) return;
-    auto& [begin, cell] = *std::prev(next);
-    if (begin == at_bytes || cell.end_bytes <= at_bytes) return;
-    cells.emplace_hint(next, at_bytes, cell);
-    cell.end_bytes = at_bytes;
+Dataflow::Cells::iterator Dataflow::split(Cells& cells, Cells::iterator cell, std::size_t at_bytes) {
+    const auto second = cells.emplace_hint(std::next(cell), at_bytes, cell->second);
+    cell->second.end_bytes = at_bytes;
+    return second;
 }
 
-void Dataflow::cut(const Region& region) {
+Dataflow::Cells::iterator Dataflow::cut(const Region& region) {
     Cells& all = cells(region);
-    split(all, region.offset_bytes);
-    split(all, region.end_bytes());
     std::size_t at = region.offset_bytes;
-    for (auto next = all.lower_bound(at); at < region.end_bytes(); ++next) {
-        const bool beyond = next == all.end() || next->first >= region.end_bytes();
-        const std::size_t known = beyond ? region.end_bytes() : next->first;
-        if (at < known) next = all.emplace_hint(next, at, Cell{.end_bytes = known});
-        at = next->second.end_bytes;
+    auto next = all.upper_bound(at);
+    if (next != all.begin()) {
+        const auto before = std::prev(next);
+        if (before->first == at) next = before;
+        else if (before->second.end_bytes > at) next = split(all, before, at);
     }
+    auto first = all.end();
+    for (; at < region.end_bytes(); at = next->second.end_bytes, ++next) {
+        const std::size_t known = next == all.end() ? region.end_bytes() : std::min(next->first, region.end_bytes());
+        if (at < known) next = all.emplace_hint(next, at, Cell{.end_bytes = known});
+        else if (next->second.end_bytes > region.end_bytes()) split(all, next, region.end_bytes());
+        if (first == all.end()) first = next;
+    }
+    return first;
 }
 
-void Dataflow::wait_to_read(const Region& region) {
-    cut(region);
-    Cells& all = cells(region);
-    const auto end = all.lower_bound(region.end_bytes());
-    for (auto cell = all.lower_bound(region.offset_bytes); cell != end; ++cell) {
+Dataflow::Cells::iterator Dataflow::wait_to_read(const Region& region) {
+    const auto first = cut(region);
+    for (auto cell = first; is_in(cell, region); ++cell) {
         if (cell->second.writer != no_id) after_.push_back(cell->second.writer);
     }
+    return first;
 }
 
-void Dataflow::wait_to_write(const Region& region) {
-    wait_to_read(region);
-    Cells& all = cells(region);
-    const auto end = all.lower_bound(region.end_bytes());
-    for (auto cell = all.lower_bound(region.offset_bytes); cell != end; ++cell) {
+Dataflow::Cells::iterator Dataflow::wait_to_write(const Region& region) {
+    const auto first = wait_to_read(region);
+    for (auto cell = first; is_in(cell, region); ++cell) {
         const auto& readers = cell->second.readers;
         after_.insert(after_.end(), readers.begin(), readers.end());
     }
+    return first;
 }
 
 Schedule::After Dataflow::waited_for() {
@@ -90,19 +92,16 @@ Schedule::After Dataflow::waited_for() {
     return after_;
 }
 
-void Dataflow::remember(StepId step, const Region& read, const Region& written) {
-    if (read.length_bytes > 0) {
-        Cells& all = cells(read);
-        const auto end = all.lower_bound(read.end_bytes());
-        for (auto cell = all.lower_bound(read.offset_bytes); cell != end; ++cell) {
-            cell->second.readers.push_back(step);
-        }
-    }
-    if (written.length_bytes == 0) return;
-    // Whoever comes after this step comes after all earlier users: one cell will do.
-    Cells& all = cells(written);
-    all.erase(all.lower_bound(written.offset_bytes), all.lower_bound(written.end_bytes()));
-    all[written.offset_bytes] = {.end_bytes = written.end_bytes(), .writer = step};
+void Dataflow::add_reader(StepId step, const Region& region, Cells::iterator first) {
+    for (auto cell = first; is_in(cell, region); ++cell) cell->second.readers.push_back(step);
+}
+
+// Whoever comes after this step comes after all earlier users: one cell will do.
+void Dataflow::set_writer(StepId step, const Region& region, Cells::iterator first) {
+    first->second = {.end_bytes = region.end_bytes(), .writer = step};
+    auto last = std::next(first);
+    while (is_in(last, region)) ++last;
+    cells(region).erase(std::next(first), last);
 }
 
 namespace {

@@ -47,14 +47,20 @@ class Dataflow {
     using Cells = std::map<std::size_t, Cell>;
 
     Cells& cells(const Region& region) { return cells_[static_cast<std::size_t>(region.buffer)]; }
-    /// Makes cells begin and end where the region does, and leaves no byte of it without one.
-    void cut(const Region& region);
-    static void split(Cells& cells, std::size_t at_bytes);
-    void wait_to_read(const Region& region);
-    void wait_to_write(const Region& region);
+    /// From a region's first cell on.
+    bool is_in(Cells::iterator cell, const Region& region) {
+        return cell != cells(region).end() && cell->first < region.end_bytes();
+    }
+    /// Makes cells begin and end where the region does, and leaves no byte of it without one. These and those that wait
+    /// return the region's first cell.
+    Cells::iterator cut(const Region& region);
+    static Cells::iterator split(Cells& cells, Cells::iterator cell, std::size_t at_bytes);
+    Cells::iterator wait_to_read(const Region& region);
+    Cells::iterator wait_to_write(const Region& region);
     /// What was collected, each step once; the next step starts with nothing.
     Schedule::After waited_for();
-    void remember(StepId step, const Region& read, const Region& written);
+    void add_reader(StepId step, const Region& region, Cells::iterator first);
+    void set_writer(StepId step, const Region& region, Cells::iterator first);
 
     Schedule schedule_;
     std::array<Cells, 3> cells_;

@@ -68,18 +68,18 @@ class RankGroups {
             const int group = number_of.try_emplace(label, static_cast<int>(ranks_.size())).first->second;
             if (group == count()) ranks_.emplace_back();
             group_of_.push_back(group);
-            position_.push_back(static_cast<int>(ranks_[static_cast<std::size_t>(group)].size()));
             ranks_[static_cast<std::size_t>(group)].push_back(rank);
         }
         std::map<int, std::vector<int>> on_host;
         for (const int rank : ranks_of(group_of(request.rank))) on_host[placement.host_of(rank)].push_back(rank);
-        beside_ = on_host[placement.host_of(request.rank)];
-        for (auto& [host, ranks] : on_host) hosts_here_.push_back(std::move(ranks));
+        for (auto& [host, ranks] : on_host) {
+            if (host == placement.host_of(request.rank)) own_host_ = hosts_here_.size();
+            hosts_here_.push_back(std::move(ranks));
+        }
     }
 
     int count() const { return static_cast<int>(ranks_.size()); }
     int group_of(int rank) const { return group_of_[static_cast<std::size_t>(rank)]; }
-    int position_of(int rank) const { return position_[static_cast<std::size_t>(rank)]; }
     const std::vector<int>& ranks_of(int group) const { return ranks_[static_cast<std::size_t>(group)]; }
     int size_of(int group) const { return static_cast<int>(ranks_of(group).size()); }
     int member(int group, int index) const {
@@ -91,13 +91,15 @@ class RankGroups {
     /// Of the own group, host by host.
     const std::vector<std::vector<int>>& hosts_here() const { return hosts_here_; }
     /// Of the own host and group.
-    const std::vector<int>& beside() const { return beside_; }
+    const std::vector<int>& beside() const { return hosts_here_[own_host_]; }
+    /// That of hosts_here().
+    std::size_t own_host() const { return own_host_; }
 
   private:
     std::vector<std::vector<int>> ranks_;
-    std::vector<int> group_of_, position_;
+    std::vector<int> group_of_;
     std::vector<std::vector<int>> hosts_here_;
-    std::vector<int> beside_;
+    std::size_t own_host_ = 0;
 };
 
 /// One rank's part of a collective over groups. Regions named `bytes` are of all blocks, one behind another.
@@ -307,37 +309,33 @@ class OverGroups {
 
     /// First inside hosts, then one operand from each.
     void collect_combined(const std::vector<Piece>& pieces) {
+        const std::span<const int> alone(&request_.rank, 1);
         std::vector<Gathering> inside, between;
         for (const Piece& each : pieces) {
             const int speaking = speaker(groups_.beside(), each.index, each.holder);
-            inside.push_back({is_here(speaking) ? groups_.beside() : std::vector{request_.rank}, speaking,
-                              source(each.bytes)});
+            inside.push_back({is_here(speaking) ? groups_.beside() : alone, speaking, source(each.bytes)});
         }
         const std::vector<Region> of_host = combined(inside);
+        std::vector<std::vector<int>> speakers(pieces.size());
         for (std::size_t i = 0; i < pieces.size(); ++i) {
-            between.push_back({speakers(pieces[i], inside[i].at), pieces[i].holder, of_host[i]});
-            between[i].mine.length_bytes = pieces[i].bytes.length_bytes;
+            const Piece& piece = pieces[i];
+            if (is_here(piece.holder)) {
+                for (const std::vector<int>& ranks : groups_.hosts_here())
+                    speakers[i].push_back(speaker(ranks, piece.index, piece.holder));
+            }
+            const std::span<const int> speaks = is_here(inside[i].at) ? alone : std::span<const int>();
+            between.push_back({is_here(piece.holder) ? speakers[i] : speaks, piece.holder, of_host[i]});
+            between[i].mine.length_bytes = piece.bytes.length_bytes;
         }
         const std::vector<Region> of_group = combined(between);
         for (std::size_t i = 0; i < pieces.size(); ++i) {
             if (is_here(pieces[i].holder)) here_at_[{pieces[i].index, pieces[i].number}] = of_group[i];
         }
     }
-    /// Of all hosts for the holder; of others, who are many, only itself where it is one.
-    std::vector<int> speakers(const Piece& piece, int of_own_host) const {
-        std::vector<int> result;
-        if (is_here(piece.holder)) {
-            for (const std::vector<int>& ranks : groups_.hosts_here())
-                result.push_back(speaker(ranks, piece.index, piece.holder));
-        } else if (is_here(of_own_host)) {
-            result.push_back(of_own_host);
-        }
-        return result;
-    }
 
     /// Operands of these ranks, in their order, for one of them, as far as this rank has to do with it; `mine` is its own.
     struct Gathering {
-        std::vector<int> from;
+        std::span<const int> from;
         int at;
         Region mine;
     };
@@ -351,9 +349,10 @@ class OverGroups {
         }
         carry(transfers);
         std::vector<Region> results;
+        std::vector<Region> operands;
         auto next = transfers.begin();
         for (const Gathering& each : all) {
-            std::vector<Region> operands;
+            operands.clear();
             for (const int rank : each.from) {
                 if (rank == each.at && is_here(rank)) operands.push_back(each.mine);
                 else if (rank != each.at && is_here(each.at)) operands.push_back((next++)->target);
@@ -371,6 +370,8 @@ class OverGroups {
 
     /// From the ranks of this group that have the results, which lie there, to those that want them.
     void spread(const std::vector<std::pair<Piece, Region>>& results) {
+        std::vector<std::vector<int>> without_root = groups_.hosts_here();
+        for (std::vector<int>& ranks : without_root) std::erase(ranks, request_.root);
         std::vector<Transfer> to_hosts, inside;
         for (const auto& [piece, result] : results) {
             const auto& [index, number, bytes, holder] = piece;
@@ -386,8 +387,8 @@ class OverGroups {
                 continue;
             }
             const bool root_has_it = movement_.from == Held::at_root && holder != request_.root;
-            for (std::vector<int> ranks : groups_.hosts_here()) {
-                if (root_has_it) std::erase(ranks, request_.root);
+            const std::span hosts(root_has_it ? without_root : groups_.hosts_here());
+            for (const std::vector<int>& ranks : is_here(holder) ? hosts : hosts.subspan(groups_.own_host(), 1)) {
                 if (ranks.empty()) continue;
                 const int speaking = speaker(ranks, index, holder);
                 add(to_hosts, holder, speaking);
@@ -427,16 +428,21 @@ class OverGroups {
     bool stays(int index, int group) const { return !movement_.combines && comes_from(index, group); }
 
     void cross_in_parts(int index) {
+        if (comes_from(index, here_) && is_here(holder(index, here_))) send_parts(index);
+        if (!goes_to(index, here_) || stays(index, here_)) return;
+        for (int number = 0; number < cut_of(here_); ++number) {
+            if (!is_here(holder_of_part(index, here_, number))) continue;
+            const Region bytes = part(index, here_, number);
+            results_[{index, number}] = combine(operands_of(index, bytes), bytes, true);
+        }
+    }
+    void send_parts(int index) {
+        const Region whole = here_at_[{index, 0}];
         for (int to = 0; to < groups_.count(); ++to) {
             if (!goes_to(index, to) || stays(index, to)) continue;
             for (int number = 0; number < cut_of(to); ++number) {
                 const int receiver = holder_of_part(index, to, number);
-                if (is_here(receiver)) {
-                    const Region bytes = part(index, to, number);
-                    results_[{index, number}] = combine(operands_of(index, bytes), bytes, true);
-                } else if (comes_from(index, here_) && is_here(holder(index, here_))) {
-                    send(receiver, within(here_at_[{index, 0}], part(index, to, number), block(index)));
-                }
+                if (!is_here(receiver)) send(receiver, within(whole, part(index, to, number), block(index)));
             }
         }
     }

@@ -149,6 +149,7 @@ TEST(ReductionClaims, DepthsOfReduceAndScans) {
             EXPECT_EQ(depth_of(each, "linear", size), size - 1);
             EXPECT_LE(depth_of(each, "recursive_doubling", size), log2);
             EXPECT_EQ(depth_of(each, "direct", size), 1);
+            EXPECT_EQ(depth_of(each, "direct_shares", size), each == exscan && size == 2 ? 1 : 2);
             EXPECT_LE(depth_of(each, "two_level", size),
                       2 * test::ceiling_log(runs.most_ranks_on_a_host(), 2) +
                           test::ceiling_log(runs.host_count(), 2));
@@ -311,6 +312,11 @@ TEST(ReductionClaims, LongMessagesLoadPortsAsLittleAsPossible) {
             EXPECT_EQ(port_load(schedules_of(reduce_scatter_block, name, size, block, true)),
                       (ranks - 1) * block)
                 << name << ", ranks " << size;
+        }
+        for (const Collective each : {scan, exscan}) {
+            EXPECT_EQ(port_load(schedules_of(each, "direct_shares", size, ranks * block, true)),
+                      2 * (ranks - 1) * block)
+                << "ranks " << size;
         }
     }
 }

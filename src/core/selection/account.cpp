@@ -58,13 +58,11 @@ bool Saving::compare(const std::vector<double>& native_us) {
 }
 
 void Saving::begin_anew(bool as_before) {
-    constexpr double doubt = 0.1;  // of what is taken to be as it was
     if (as_before && is_behind()) return;  // what was changed before is still to be seen
     known_ = known_ && !(by_itself_ && is_behind());
     add_step();
-    for (Difference* const each : {&own_, probed_ ? &*probed_ : nullptr}) {
-        if (each != nullptr) each->variance_us2 += doubt * each->us * doubt * each->us;
-    }
+    own_.doubt();
+    if (probed_) probed_->doubt();
     before_us_ = as_before ? std::exchange(present_us_, {}) : std::vector<double>{};
     present_us_.clear();
     anew_ = true;

@@ -113,6 +113,11 @@ Difference Difference::renewed_by(const Difference& now) const {
             before_us2 * now.variance_us2 / sum_us2 * doubt};
 }
 
+void Difference::doubt() {
+    constexpr double share = 0.1;
+    variance_us2 += share * us * share * us;
+}
+
 Difference median_difference(const std::vector<double>& samples, const std::vector<double>& others) {
     const auto known_by_us2 = [](const std::vector<double>& values) {
         const double deviation_us = relative_scatter(values) * median_of(values);

@@ -79,6 +79,8 @@ struct Difference {
     /// The same was measured again: long ago counts less, and where the two do not agree both are doubted
     /// (Birge, doi:10.1103/PhysRev.40.207).
     Difference renewed_by(const Difference& now) const;
+    /// It was measured before something changed that should not matter: a tenth more or less.
+    void doubt();
 };
 
 /// Of the samples' median.
