@@ -617,8 +617,8 @@ void Communicator::announce(std::uint64_t call) {
     }
 }
 
-void Communicator::listen(std::uint64_t next_call, bool before_call) {
-    for (Announcement& heard : ruled_->post.receive(before_call ? std::optional(next_call) : std::nullopt)) {
+void Communicator::listen(std::uint64_t next_call, bool before_sending) {
+    for (Announcement& heard : ruled_->post.receive(before_sending ? std::optional(next_call) : std::nullopt)) {
         switch (heard.kind) {
             case Announcement::Kind::epoch: hear(std::move(heard), next_call); break;
             case Announcement::Kind::at_once: at_once_.emplace(heard.first_call, heard); break;
@@ -810,16 +810,20 @@ void Communicator::settle_at_once(const CallShape& shape, std::uint64_t call) {
 
 // --- beside and while waiting ------------------------------------------------------------------------
 
-// Announcements are passed on also while this rank waits for the data of a call.
+// Announcements are passed on also while this rank waits for the data of a call. What only later calls need goes behind
+// all that it sends: after a pause a connection lets ten packets through, and a share may have been cut to fit these.
 void Communicator::progress() {
     constexpr int polls_per_look = 32;
-    send_what_was_deferred();
+    const bool sends_more = !operation_->has_begun_all_sends();
+    if (!sends_more) {
+        send_what_was_deferred();
+    }
     if (source_background_ != nullptr) {
         source_background_->progress();
     }
     if (++progress_calls_ % polls_per_look == 0) {
         const bool could_have_waited = operation_->waits_for_first_message();
-        listen(could_have_waited ? calls_ - 1 : calls_);
+        listen(could_have_waited ? calls_ - 1 : calls_, sends_more);
     }
 }
 

@@ -140,7 +140,7 @@ class Communicator final : private Background {
     void start_deciding(const Members& members, const World& world, const std::shared_ptr<Lookout>& lookout,
                         std::shared_ptr<Ledger> ledger);
     void follow(std::uint64_t call);
-    void listen(std::uint64_t next_call, bool before_call = false);
+    void listen(std::uint64_t next_call, bool before_sending = false);
     void hear(Announcement heard, std::uint64_t next_call);
     void announce(std::uint64_t call);
     void announce_or_defer(std::uint64_t call);

@@ -72,6 +72,7 @@ void Operation::start_over(const Plan& plan, int tag, const Surroundings& surrou
     waits_for_first_message_ = false;
     requests_.clear();
     step_of_request_.clear();
+    sends_to_start_ = plan.send_count();
     scratch_.hold(plan.scratch_bytes());
 }
 
@@ -174,6 +175,7 @@ int Operation::start_send(const Plan::Step& step, MPI_Request& request) {
     if (const int error = prepare(step); error != MPI_SUCCESS) {
         return error;
     }
+    --sends_to_start_;
     return PMPI_Isend(data_to_send(step), step.length_bytes, MPI_BYTE, step.rank, tag_,
                       surroundings_->twin, &request);
 }

@@ -80,6 +80,8 @@ class Operation {
 
     /// Nothing has come yet of what this rank must have before it can do anything.
     bool waits_for_first_message() const { return waits_for_first_message_; }
+    /// What is sent now goes behind all messages of the run.
+    bool has_begun_all_sends() const { return sends_to_start_ == 0; }
 
   private:
     std::byte* at(Buffer buffer, std::size_t offset_bytes);
@@ -128,6 +130,7 @@ class Operation {
     std::vector<LeftBehind::Send> left_;
     ArrivalRate rate_;
     std::size_t to_start_ = 0;
+    std::size_t sends_to_start_ = 0;
     std::size_t to_complete_ = 0;  ///< without sends left behind
     int error_ = MPI_SUCCESS;
     bool stopped_ = false;  ///< by an error after which nothing more can be expected

@@ -75,6 +75,7 @@ void Plan::add_steps(const Schedule& schedule, const std::vector<bool>& detached
             std::erase_if(copied,
                           [&](const Copied& each) { return overlap(each.region, step.target); });
         }
+        send_count_ += step.kind == StepKind::send ? 1 : 0;
         steps_.push_back(made);
     }
 }

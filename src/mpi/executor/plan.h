@@ -66,6 +66,7 @@ class Plan {
     /// The twin's rank from which most comes, in pieces, if that is enough for an ArrivalRate; -1: none.
     int main_source() const { return main_source_; }
 
+    std::size_t send_count() const { return send_count_; }
     std::size_t left_behind_count() const { return left_behind_count_; }
     /// Of the copy from which sends left behind go; those of the same bytes share them.
     std::size_t copy_bytes() const { return copy_bytes_; }
@@ -93,6 +94,7 @@ class Plan {
     std::size_t scratch_bytes_;
     std::vector<Move> straight_line_;
     int main_source_ = -1;
+    std::size_t send_count_ = 0;
     std::size_t left_behind_count_ = 0;
     std::size_t copy_bytes_ = 0;
 };
