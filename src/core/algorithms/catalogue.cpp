@@ -169,7 +169,7 @@ Algorithm linear();
 Algorithm recursive_doubling();
 Algorithm direct();
 Algorithm two_level();
-Algorithm direct_shares();  // prefix_shares.cpp
+Algorithm direct_shares();  // over_shares.cpp
 
 static std::vector<Algorithm> rows() {
     return {linear(), recursive_doubling(), direct(), direct_shares(), two_level()};
@@ -183,7 +183,7 @@ Algorithm linear();
 Algorithm recursive_doubling();
 Algorithm direct();
 Algorithm two_level();
-Algorithm direct_shares();  // prefix_shares.cpp
+Algorithm direct_shares();  // over_shares.cpp
 
 static std::vector<Algorithm> rows() {
     return {linear(), recursive_doubling(), direct(), direct_shares(), two_level()};

@@ -96,6 +96,7 @@ class Walk {
           streams_(graph_.node_count()),
           state_(graph_.node_count()) {
         join_channels();
+        find_ways_back();
         prediction_.rank_complete_us = options_.start_us;
         prediction_.rank_complete_us.resize(schedules.size(), 0);
         for (StepIndex index = 0; index < graph_.node_count(); ++index)
@@ -152,6 +153,28 @@ class Walk {
             const auto from = static_cast<std::uint64_t>(placement_.host_of(node.rank));
             const auto to = static_cast<std::uint32_t>(placement_.host_of(node.step->peer));
             link_of_channel_[last] = links.try_emplace(from << 32 | to, last).first->second;
+        }
+    }
+
+    /// Where acknowledgements take part of a window that sends the other way are planned for.
+    void find_ways_back() {
+        const Transport& transport = network_.transport;
+        const bool acknowledged = transport.buffered_limit_bytes != Transport::unlimited;
+        if (!acknowledged || transport.initial_window_bytes == Transport::unlimited || options_.connections) return;
+        way_back_.assign(graph_.node_count(), no_step);
+        const auto between = [](int from, int to) {
+            return static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to);
+        };
+        std::unordered_map<std::uint64_t, StepIndex> channels;
+        for (StepIndex index = 0; index < graph_.node_count(); ++index) {
+            const StepIndex channel = graph_.nodes[index].channel;
+            if (channel != no_step) channels.try_emplace(between(sender(index), receiver(index)), channel);
+        }
+        for (StepIndex index = 0; index < graph_.node_count(); ++index) {
+            const StepIndex channel = graph_.nodes[index].channel;
+            if (channel == no_step || way_back_[channel] != no_step) continue;
+            const auto back = channels.find(between(receiver(index), sender(index)));
+            if (back != channels.end()) way_back_[channel] = back->second;
         }
     }
 
@@ -400,25 +423,26 @@ class Walk {
 
     /// When the last byte leaves that could be sent by `sent_us`.
     double held_back_until_us(StepIndex send, double ready_us, double sent_us) {
-        const std::size_t initial_bytes = network_.transport.initial_window_bytes;
-        if (initial_bytes == Transport::unlimited) return sent_us;
+        if (network_.transport.initial_window_bytes == Transport::unlimited) return sent_us;
         if (options_.connections) return std::max(sent_us, lives_on(send, ready_us));
-        TcpStream& stream = streams_[graph_.nodes[send].channel];
-        const double round_trip_us = link(sender(send), receiver(send)).latency_us +
-                                     link(receiver(send), sender(send)).latency_us;
-        const double left_us = std::max(
-            sent_us, stream.window_opens_us(length(send), ready_us, round_trip_us, initial_bytes));
+        return leave_stream(streams_[graph_.nodes[send].channel], length(send), ready_us, round_trip_us(send), sent_us);
+    }
+    double leave_stream(TcpStream& stream, std::size_t bytes, double ready_us, double round_trip_us, double sent_us = 0) {
+        const std::size_t initial_bytes = network_.transport.initial_window_bytes;
+        const double left_us = std::max(sent_us, stream.window_opens_us(bytes, ready_us, round_trip_us, initial_bytes));
         stream.left(left_us);
         return left_us;
+    }
+    double round_trip_us(StepIndex send) const {
+        return link(sender(send), receiver(send)).latency_us + link(receiver(send), sender(send)).latency_us;
     }
 
     double lives_on(StepIndex send, double ready_us) {
         Connections& all = *options_.connections;
-        const double round_trip_us = link(sender(send), receiver(send)).latency_us +
-                                     link(receiver(send), sender(send)).latency_us;
-        const double connected_us = all.connected_by(sender(send), receiver(send), ready_us, round_trip_us);
+        const double trip_us = round_trip_us(send);
+        const double connected_us = all.connected_by(sender(send), receiver(send), ready_us, trip_us);
         return all.streams[all.index(sender(send), receiver(send))].send(
-            length(send), connected_us, round_trip_us, network_.transport.initial_window_bytes);
+            length(send), connected_us, trip_us, network_.transport.initial_window_bytes);
     }
 
     double send_complete_us(StepIndex send, double sent_us) {
@@ -427,6 +451,14 @@ class Walk {
         const double port_us = transfer_us(length(send), costs(receiver(send)).port_bytes_per_us);
         return state_[send].last_byte_us + port_us +
                link(receiver(send), sender(send)).latency_us;
+    }
+
+    /// A library whose sends await acknowledgement sends that as a message of its own.
+    void acknowledge(StepIndex send) {
+        constexpr std::size_t packet_bytes = 1448;
+        if (way_back_.empty() || length(send) <= network_.transport.buffered_limit_bytes) return;
+        const StepIndex back = way_back_[graph_.nodes[send].channel];
+        if (back != no_step) leave_stream(streams_[back], packet_bytes, now_us_, round_trip_us(send));
     }
 
     void enter_port(StepIndex send) {
@@ -443,6 +475,7 @@ class Walk {
     /// The receiver's processor completes the receive.
     void take_in(StepIndex send) {
         const bool inside = stays_inside(send);
+        if (!inside) acknowledge(send);
         const double busy_us = inside ? memory_.message_overhead_us + copy_us(send)
                                       : costs(receiver(send)).receive_overhead_us;
         double taken_us = occupy(processor(receiver(send)), now_us_, busy_us) + busy_us;
@@ -479,6 +512,7 @@ class Walk {
     std::vector<StepIndex> link_of_channel_;  ///< empty: one rank per host, so each is its own
     std::vector<double> link_free_us_;        ///< by channel
     std::vector<TcpStream> streams_;          ///< by channel
+    std::vector<StepIndex> way_back_;  ///< by channel; empty: nothing is acknowledged
     std::vector<State> state_;          ///< per step
     std::vector<StepIndex> ready_;      ///< a heap, the first step on top
     EventQueue queue_;

@@ -66,6 +66,26 @@ TEST(Predictor, AConnectionThatWasIdleWaitsForAcknowledgements) {
     EXPECT_EQ(predict(testing::chain_broadcast(2, 10, 700), network).completion_us, 100 + 200 * 2);
 }
 
+// Seen on MPICH over TCP: of a reply of ten packets only nine left at once.
+TEST(Predictor, WhatAcknowledgesAMessageTakesAPacketOfTheReplysWindow) {
+    constexpr std::size_t window = 3000, packet = 1448;
+    const auto answered_us = [&](std::size_t reply_bytes, std::size_t buffered_limit_bytes) {
+        Network network = uniform(2, {100, unlimited});
+        network.transport.initial_window_bytes = window;
+        network.transport.buffered_limit_bytes = buffered_limit_bytes;
+        const Region asked{Buffer::output, 0, 1000}, reply{Buffer::output, 1000, reply_bytes};
+        std::vector<Schedule> schedules(2);
+        schedules[0].send(1, asked);
+        schedules[0].receive(1, reply);
+        schedules[1].send(0, reply, {{schedules[1].receive(0, asked)}});
+        return predict(schedules, network).rank_complete_us[0];
+    };
+    EXPECT_EQ(answered_us(window, Transport::unlimited), 200);
+    EXPECT_EQ(answered_us(window - packet, 128), 200);
+    EXPECT_EQ(answered_us(window - packet + 1, 128), 400);
+    EXPECT_EQ(answered_us(window, 1000), 200);
+}
+
 // A pause of a wait of 200.2 ms or more leaves half of the 4000 bytes that were sent at once in the end, three of them
 // what was sent at first.
 TEST(Predictor, AWindowClosesInALongPause) {

@@ -5,6 +5,8 @@
 // Cost, p ranks, n bytes: two trips; up to 2 (p - 1) messages and 2 n (p - 1) / p bytes leave and enter each rank,
 // which combines n bytes; recursive doubling sends n bytes ceil(log2 p) times, in as many trips. No link carries more
 // than 2 n / p bytes. Scratch for n bytes. For messages that are worth p shares, over long latencies.
+#include <string_view>
+
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/over_placement.h"
 #include "core/algorithms/reduction.h"
@@ -49,10 +51,11 @@ Schedule prefix_shares(const Request& request, OwnOperand own) {
     return std::move(flow).take();
 }
 
-Algorithm in_shares(Collective collective, Schedule (*build)(const Request&)) {
+Algorithm in_shares(Collective collective, std::string_view name, std::string_view summary,
+                    Schedule (*build)(const Request&)) {
     return {.collective = collective,
-            .name = "direct_shares",
-            .summary = "every rank combines a share of all operands and sends each rank its prefix",
+            .name = name,
+            .summary = summary,
             .source = "after Chan et al. 2007, doi:10.1002/cpe.1206",
             .build = build, .keeps_order = true, .from_first = true};
 }
@@ -60,15 +63,21 @@ Algorithm in_shares(Collective collective, Schedule (*build)(const Request&)) {
 }  // namespace
 
 namespace scan {
+
 Algorithm direct_shares() {
-    return in_shares(Collective::scan, [](const Request& request) { return prefix_shares(request, OwnOperand::included); });
+    return in_shares(Collective::scan, "direct_shares", "every rank adds up a share and sends each rank its prefix",
+               [](const Request& request) { return prefix_shares(request, OwnOperand::included); });
 }
+
 }  // namespace scan
 
 namespace exscan {
+
 Algorithm direct_shares() {
-    return in_shares(Collective::exscan, [](const Request& request) { return prefix_shares(request, OwnOperand::left_out); });
+    return in_shares(Collective::exscan, "direct_shares", "every rank adds up a share and sends each rank what comes before it",
+               [](const Request& request) { return prefix_shares(request, OwnOperand::left_out); });
 }
+
 }  // namespace exscan
 
 }  // namespace mutirao
