@@ -66,7 +66,7 @@ namespace scan {
 
 Algorithm direct_shares() {
     return in_shares(Collective::scan, "direct_shares", "every rank adds up a share and sends each rank its prefix",
-               [](const Request& request) { return prefix_shares(request, OwnOperand::included); });
+                     [](const Request& request) { return prefix_shares(request, OwnOperand::included); });
 }
 
 }  // namespace scan
@@ -74,8 +74,8 @@ Algorithm direct_shares() {
 namespace exscan {
 
 Algorithm direct_shares() {
-    return in_shares(Collective::exscan, "direct_shares", "every rank adds up a share and sends each rank what comes before it",
-               [](const Request& request) { return prefix_shares(request, OwnOperand::left_out); });
+    return in_shares(Collective::exscan, "direct_shares", "the same of what comes before each rank",
+                     [](const Request& request) { return prefix_shares(request, OwnOperand::left_out); });
 }
 
 }  // namespace exscan
