@@ -19,7 +19,7 @@ timed() {
 
 # In a terminal a counter in place; elsewhere (continuous integration) only what failed.
 unit_tests() {
-    local run=(ctest --preset "$1" -j "$(nproc)" --no-tests=error "${@:2}") output
+    local run=(ctest --preset "$1" -j "$((2 * $(nproc)))" --no-tests=error "${@:2}") output  # agents wait for each other
     if [[ -t 1 ]]; then
         "${run[@]}" --progress
     else

@@ -80,8 +80,8 @@ Dataflow::Cells::iterator Dataflow::wait_to_read(const Region& region) {
 Dataflow::Cells::iterator Dataflow::wait_to_write(const Region& region) {
     const auto first = wait_to_read(region);
     for (auto cell = first; is_in(cell, region); ++cell) {
-        const auto& readers = cell->second.readers;
-        after_.insert(after_.end(), readers.begin(), readers.end());
+        for (int at = cell->second.last_reader; at >= 0; at = readers_[static_cast<std::size_t>(at)].before)
+            after_.push_back(readers_[static_cast<std::size_t>(at)].step);
     }
     return first;
 }
@@ -93,7 +93,10 @@ Schedule::After Dataflow::waited_for() {
 }
 
 void Dataflow::add_reader(StepId step, const Region& region, Cells::iterator first) {
-    for (auto cell = first; is_in(cell, region); ++cell) cell->second.readers.push_back(step);
+    for (auto cell = first; is_in(cell, region); ++cell) {
+        readers_.push_back({step, cell->second.last_reader});
+        cell->second.last_reader = static_cast<int>(readers_.size()) - 1;
+    }
 }
 
 // Whoever comes after this step comes after all earlier users: one cell will do.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <memory_resource>
 #include <span>
 #include <utility>
 #include <vector>
@@ -42,9 +43,14 @@ class Dataflow {
     struct Cell {
         std::size_t end_bytes = 0;
         StepId writer = no_id;
-        std::vector<StepId> readers{};
+        int last_reader = -1;  ///< in readers_; -1: none
     };
-    using Cells = std::map<std::size_t, Cell>;
+    using Cells = std::pmr::map<std::size_t, Cell>;
+    /// In a list that cells may share from some reader on: what is cut in two has had the same ones.
+    struct Reader {
+        StepId step;
+        int before;
+    };
 
     Cells& cells(const Region& region) { return cells_[static_cast<std::size_t>(region.buffer)]; }
     /// From a region's first cell on.
@@ -63,7 +69,9 @@ class Dataflow {
     void set_writer(StepId step, const Region& region, Cells::iterator first);
 
     Schedule schedule_;
-    std::array<Cells, 3> cells_;
+    std::pmr::monotonic_buffer_resource memory_;
+    std::array<Cells, 3> cells_{Cells(&memory_), Cells(&memory_), Cells(&memory_)};
+    std::vector<Reader> readers_;
     std::vector<StepId> after_;
 };
 
