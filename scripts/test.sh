@@ -17,9 +17,9 @@ timed() {
     printf '%s: %d s\n' "$part" "$((SECONDS - begin))"
 }
 
-# In a terminal a counter in place; elsewhere (continuous integration) only what failed.
+# Agents mostly wait for each other. In a terminal a counter in place; elsewhere (continuous integration) only what failed.
 unit_tests() {
-    local run=(ctest --preset "$1" -j "$((2 * $(nproc)))" --no-tests=error "${@:2}") output  # agents wait for each other
+    local run=(ctest --preset "$1" -j "$((2 * $(nproc)))" --no-tests=error "${@:2}") output
     if [[ -t 1 ]]; then
         "${run[@]}" --progress
     else
