@@ -29,6 +29,8 @@ constexpr std::uint32_t most_probe_samples = 8;
 /// The incumbent's calls that must be known before anything is tried; if they are long ago they are not enough.
 constexpr std::size_t least_controls = 3;
 constexpr std::size_t enough_controls = 8;
+/// Of fewer that scatter by more, some may be of another pace: a program's first calls seldom are as all others.
+constexpr double most_scatter_of_few = 0.3;
 constexpr std::uint64_t recent_calls = 32;
 /// The incumbent's first calls after a probe are the probe's, too.
 constexpr std::uint32_t charged_after_probe = 2;
@@ -646,7 +648,12 @@ bool ClassChoice::is_due_for_control() const {
 }
 
 bool ClassChoice::ready_for_probe() const {
-    return arm_count() > 1 && times_.size() >= least_controls && !times_.shifts() && can_be_clocked_again();
+    return arm_count() > 1 && times_are_enough() && !times_.shifts() && can_be_clocked_again();
+}
+
+bool ClassChoice::times_are_enough() const {
+    return times_.size() >= enough_controls ||
+           (times_.size() >= least_controls && relative_scatter(times_.times_us) <= most_scatter_of_few);
 }
 
 bool ClassChoice::can_be_clocked_again() const {

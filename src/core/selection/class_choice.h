@@ -153,6 +153,7 @@ class ClassChoice {
     bool promises_to_win(const Rival& rival) const;
     bool pays_to_connect(int number) const;
     bool is_due_for_control() const;
+    bool times_are_enough() const;
     Clocking probe_of(int number) const;
 
     bool are_news(double news_us, const std::vector<Rival>& fresh) const;

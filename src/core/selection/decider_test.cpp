@@ -178,6 +178,18 @@ TEST_F(DeciderTest, AMisjudgedProbeIsOfTwoCalls) {
     EXPECT_EQ(decider.find(allreduces)->incumbent()->candidate, arm("native").candidate);
 }
 
+// As a scatter whose root pauses from the fourth call on: three calls that differ that much judge nothing.
+TEST_F(DeciderTest, WhereTheFirstCallsAreOfAnotherPaceMoreAreWaitedFor) {
+    program.add(allreduces, [](const Arm& run, std::uint64_t number) {
+        const double its_us = run.candidate.native() ? 1'750'000 : 350'000;
+        return its_us + (number < 2 ? -1'050'000 : number == 2 ? -350'000 : 1'860'000);
+    });
+    calls(allreduces, 4);
+    decider.on_outlook(allreduces, outlook({{"native", 1'800'000}, {"ring", 350'000}}));
+    calls(allreduces, 16);
+    EXPECT_EQ(program.ran().back(), "ring");
+}
+
 // As Open MPI's reduction among twenty ranks: taken for a binomial tree, which is as fast as any other there, and a
 // binary one in truth.
 TEST_F(DeciderTest, NativeMayRunSomethingSlowerThanItIsTakenFor) {
