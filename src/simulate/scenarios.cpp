@@ -381,7 +381,7 @@ namespace {
 
 // As src/mpi/watch/lookout.cpp has them.
 constexpr HostCosts assumed_costs{10.0, 10.0, 1000.0};
-constexpr Transport open_mpi_over_tcp{.eager_limit_bytes = 65536 - 128, .initial_window_bytes = 10 * 1448};
+constexpr Transport open_mpi_over_tcp{.eager_limit_bytes = 65536 - 128, .initial_window_bytes = Transport::ten_packets_bytes};
 
 constexpr std::size_t kib = 1024;
 

@@ -28,10 +28,7 @@ Schedule prefix_shares(const Request& request, OwnOperand own) {
         if (rank != me) flow.send(rank, prefix);
         else if (prefix != result) flow.copy(prefix, result);
     };
-    for (int distance = 1; gives(me) && distance < request.size; ++distance) {
-        const int peer = (me + distance) % request.size;
-        flow.send(peer, shares.block(peer, Buffer::input));
-    }
+    for (const int rank : others_of(me, gives(me) ? request.size : 0)) flow.send(rank, shares.block(rank, Buffer::input));
     Region prefix{};
     for (int rank = 0; rank < request.size; ++rank) {
         if (!included) hand_out(prefix, rank);

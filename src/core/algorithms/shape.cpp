@@ -35,6 +35,12 @@ int virtual_rank(int rank, int root, int size) { return (rank - root + size) % s
 
 int real_rank(int virtual_rank, int root, int size) { return (virtual_rank + root) % size; }
 
+std::vector<int> others_of(int rank, int size) {
+    std::vector<int> others;
+    for (int distance = 1; distance < size; ++distance) others.push_back((rank + distance) % size);
+    return others;
+}
+
 TreePlace k_nomial_place(int virtual_rank, int size, int radix) {
     TreePlace place;
     // The lowest digit that is not 0 tells the parent; the digits below it, the children.

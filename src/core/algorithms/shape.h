@@ -17,6 +17,9 @@ constexpr bool is_power_of_two(int size) { return size > 0 && (size & (size - 1)
 int virtual_rank(int rank, int root, int size);
 int real_rank(int virtual_rank, int root, int size);
 
+/// The next one first, so that ranks that serve all others do not all begin with the same.
+std::vector<int> others_of(int rank, int size);
+
 /// One rank's place in a tree.
 struct TreePlace {
     int parent = -1;            ///< -1: the root

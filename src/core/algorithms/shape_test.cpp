@@ -21,6 +21,11 @@ TEST(VirtualRank, CountsFromTheRootAndBack) {
     }
 }
 
+TEST(OthersOf, TheNextOneComesFirst) {
+    EXPECT_EQ(others_of(2, 4), (std::vector<int>{3, 0, 1}));
+    EXPECT_EQ(others_of(0, 1), std::vector<int>{});
+}
+
 // The tree that the paper draws for MPICH: 12 sends to 20, and 20 to 0.
 TEST(KNomial, RadixTwoIsTheTreeThatThePaperShowsForMpich) {
     const TreePlace root = with_real_ranks(k_nomial_place(0, 24, 2), 12, 24);

@@ -36,6 +36,8 @@ struct HostCosts {
 /// How the MPI library carries a message, which differs between libraries and shows over long links.
 struct Transport {
     static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+    /// TCP's data in an Ethernet frame of 1500 bytes with time stamps, and RFC 6928's ten such segments.
+    static constexpr std::size_t packet_bytes = 1448, ten_packets_bytes = 10 * packet_bytes;
 
     /// Messages longer than this wait for the receiver's consent first (the rendezvous protocol):
     /// one more round trip before the data moves.

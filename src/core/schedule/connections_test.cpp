@@ -10,7 +10,7 @@ namespace mutirao {
 namespace {
 
 constexpr double ms = 1000, one_way_us = 175 * ms, round_trip_us = 2 * one_way_us;
-constexpr std::size_t initial_window_bytes = 10 * 1448, mib = std::size_t{1} << 20;
+constexpr std::size_t initial_window_bytes = Transport::ten_packets_bytes, mib = std::size_t{1} << 20;
 
 TEST(Connections, DeliverAMebibyteAsTimed) {
     Connections connections(2, 2);

@@ -140,6 +140,10 @@ class Walk {
         bool waits_for_receive = false;  ///< sends: arrived, or requested, before the receive began
     };
 
+    static std::uint64_t way(int from, int to) {
+        return static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to);
+    }
+
     /// Channels of ranks on the same two hosts share a link: the first of them stands for it.
     void join_channels() {
         if (placement_.most_ranks_on_a_host() <= 1) return;
@@ -150,9 +154,8 @@ class Walk {
             const Node& node = graph_.nodes[index];
             if (node.channel == no_step || node.channel == last) continue;
             last = node.channel;
-            const auto from = static_cast<std::uint64_t>(placement_.host_of(node.rank));
-            const auto to = static_cast<std::uint32_t>(placement_.host_of(node.step->peer));
-            link_of_channel_[last] = links.try_emplace(from << 32 | to, last).first->second;
+            const std::uint64_t hosts = way(placement_.host_of(node.rank), placement_.host_of(node.step->peer));
+            link_of_channel_[last] = links.try_emplace(hosts, last).first->second;
         }
     }
 
@@ -162,18 +165,15 @@ class Walk {
         const bool acknowledged = transport.buffered_limit_bytes != Transport::unlimited;
         if (!acknowledged || transport.initial_window_bytes == Transport::unlimited || options_.connections) return;
         way_back_.assign(graph_.node_count(), no_step);
-        const auto between = [](int from, int to) {
-            return static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to);
-        };
         std::unordered_map<std::uint64_t, StepIndex> channels;
         for (StepIndex index = 0; index < graph_.node_count(); ++index) {
             const StepIndex channel = graph_.nodes[index].channel;
-            if (channel != no_step) channels.try_emplace(between(sender(index), receiver(index)), channel);
+            if (channel != no_step) channels.try_emplace(way(sender(index), receiver(index)), channel);
         }
         for (StepIndex index = 0; index < graph_.node_count(); ++index) {
             const StepIndex channel = graph_.nodes[index].channel;
             if (channel == no_step || way_back_[channel] != no_step) continue;
-            const auto back = channels.find(between(receiver(index), sender(index)));
+            const auto back = channels.find(way(receiver(index), sender(index)));
             if (back != channels.end()) way_back_[channel] = back->second;
         }
     }
@@ -455,10 +455,9 @@ class Walk {
 
     /// A library whose sends await acknowledgement sends that as a message of its own.
     void acknowledge(StepIndex send) {
-        constexpr std::size_t packet_bytes = 1448;
         if (way_back_.empty() || length(send) <= network_.transport.buffered_limit_bytes) return;
         const StepIndex back = way_back_[graph_.nodes[send].channel];
-        if (back != no_step) leave_stream(streams_[back], packet_bytes, now_us_, round_trip_us(send));
+        if (back != no_step) leave_stream(streams_[back], Transport::packet_bytes, now_us_, round_trip_us(send));
     }
 
     void enter_port(StepIndex send) {

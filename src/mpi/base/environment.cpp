@@ -10,6 +10,8 @@
 #include <initializer_list>
 #include <string>
 
+#include "core/network/network.h"
+
 namespace mutirao::mpi {
 
 bool is_fault_tolerant() {
@@ -113,9 +115,6 @@ namespace {
 /// segment; by tcp_wmem's middle value it may be larger. Seen: 46,336 bytes are taken at once.
 constexpr double least_buffer_bytes = 46080;
 
-/// RFC 6928's ten segments, in Ethernet frames of 1500 bytes with time stamps.
-constexpr double initial_window_bytes = 10 * 1448;
-
 /// The number in that place of one of the kernel's settings; 0 if there is none.
 double number_in(const char* path, int place) {
     double number = 0;
@@ -144,7 +143,7 @@ SocketLimits limits_of_this_host() {
         limits.buffer_bytes = std::max(initial_bytes, least_buffer_bytes) / 2;
     }
     if (number_in("/proc/sys/net/ipv4/tcp_slow_start_after_idle", 0) != 0) {
-        limits.initial_window_bytes = initial_window_bytes;
+        limits.initial_window_bytes = Transport::ten_packets_bytes;
     }
     return limits;
 }

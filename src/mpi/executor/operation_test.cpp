@@ -91,6 +91,20 @@ TEST_F(Operations, EndInAnyOrder) {
     EXPECT_EQ(second.out, (Values{5, 6, 7, 8}));
 }
 
+TEST_F(Operations, KnowWhetherSendsAreStillToBegin) {
+    Schedule passes_on;
+    const Region kept{Buffer::scratch, 0, length_bytes};
+    const StepId came = passes_on.receive(1, kept);
+    passes_on.send(1, kept, {{came}});
+    Part between(plan_of(passes_on), 1);
+    EXPECT_FALSE(between.operation.advance() || between.operation.has_begun_all_sends());
+    Part from(plan_of(sends()), 1, {1, 2, 3, 4});
+    Part to(plan_of(receives()), 1);
+    EXPECT_TRUE(end({&between, &from, &to}));
+    EXPECT_TRUE(between.operation.has_begun_all_sends());
+    EXPECT_EQ(to.out, (Values{1, 2, 3, 4}));
+}
+
 // Too short a one: Open MPI says nothing of what a process sends to itself and is too long.
 TEST_F(Operations, AWrongLengthIsOneCallsErrorOnly) {
     Part first(plan_of(receives()), 1);

@@ -50,7 +50,7 @@ def bars(_commit_hash: str) -> list[Bar]:
         made.append(Bar(f"broadcast-{mpi}", "24 B from every site of six-sites", 6, lambda mpi=mpi: _broadcast(mpi)))
         made += [Bar(f"small-{network}-{mpi}", f"short collectives on {network}", 10,
                      lambda mpi=mpi, network=network: _calls(SMALL, network, mpi)) for network in NETWORKS]
-        made.append(Bar(f"long-{mpi}", "long collectives on six-sites, after pauses", 15,
+        made.append(Bar(f"long-{mpi}", "long collectives on six-sites, after pauses", 28,
                         lambda mpi=mpi: _calls(LONG, "six-sites", mpi, _PAUSED)))
         made.append(Bar(f"decider-{mpi}", "calls from the rank that decides, with ranks that poll", 3,
                         lambda mpi=mpi: _calls(DECIDERS, "six-sites", mpi, _POLLING)))

@@ -9,9 +9,7 @@ namespace mutirao::allreduce {
 static Schedule direct(const Request& request) {
     Dataflow flow;
     Partial partial = whole_message(flow, request, true);
-    for (int step = 1; step < request.size; ++step) {
-        partial.send((request.rank + step) % request.size);
-    }
+    for (const int rank : others_of(request.rank, request.size)) partial.send(rank);
     partial.combine(ranks_from(0, request.rank), ranks_from(request.rank + 1, request.size));
     partial.settle();
     return std::move(flow).take();

@@ -14,16 +14,12 @@ static Schedule direct_shares(const Request& request) {
     const Partial whole = whole_message(flow, request, true);
     Partial own = whole;
     own.narrow(shares.block(request.rank));
-    const auto for_others = [&](auto step) {
-        for (int distance = 1; distance < request.size; ++distance) {
-            step((request.rank + distance) % request.size);
-        }
-    };
-    for_others([&](int rank) { whole.send(shares.block(rank), rank); });
+    const std::vector<int> others = others_of(request.rank, request.size);
+    for (const int rank : others) whole.send(shares.block(rank), rank);
     own.combine(ranks_from(0, request.rank), ranks_from(request.rank + 1, request.size));
     own.settle();
-    for_others([&](int rank) { own.send(rank); });
-    for_others([&](int rank) { flow.receive(rank, shares.block(rank)); });
+    for (const int rank : others) own.send(rank);
+    for (const int rank : others) flow.receive(rank, shares.block(rank));
     return std::move(flow).take();
 }
 

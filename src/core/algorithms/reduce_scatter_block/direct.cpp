@@ -11,10 +11,7 @@ static Schedule direct(const Request& request) {
     const Blocks blocks = blocks_of(request);
     Dataflow flow;
     const auto operand = [&](int block) { return blocks.block(block, Buffer::input); };
-    for (int step = 1; step < request.size; ++step) {
-        const int peer = (request.rank + step) % request.size;
-        flow.send(peer, operand(peer));
-    }
+    for (const int rank : others_of(request.rank, request.size)) flow.send(rank, operand(rank));
     Partial partial(flow, operand(request.rank), {Buffer::output, 0, own_length_bytes(request)});
     partial.combine(ranks_from(0, request.rank), ranks_from(request.rank + 1, request.size));
     partial.settle();
