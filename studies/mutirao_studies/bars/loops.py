@@ -36,7 +36,7 @@ def _drawn(commit_hash: str) -> list[Bar]:
     """Those of a seed in parts, and the MPI libraries in turn."""
     drawn = [loop for seed in seeds_of(commit_hash) for loop in drawn_loops(seed)]
     parts = [drawn[first:first + _AT_A_TIME] for first in range(0, len(drawn), _AT_A_TIME)]
-    return [Bar(f"loops-drawn-{number}", f"{len(part)} loops that the commit's hash drew", 7,
+    return [Bar(f"loops-drawn-{number}", f"{len(part)} loops that the commit's hash drew", 6,
                 lambda part=part: findings(_rows(part, MPIS, _TEN_SECONDS)))
             for number, part in enumerate(parts, start=1)]
 
