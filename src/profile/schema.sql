@@ -45,8 +45,8 @@ CREATE TABLE IF NOT EXISTS run(
     ranks INTEGER NOT NULL,
     hosts INTEGER NOT NULL,
     most_on_a_host INTEGER NOT NULL,
-    length_s REAL NOT NULL,           -- from MPI_Init to the communicator's end
-    saved_share REAL,                 -- by its calls as they ran in the end, in time per time; NULL: not known
+    length_s REAL NOT NULL,           -- from MPI_Init to the communicator's end, with what was saved
+    saved_share REAL,                 -- of what it takes natively, by its calls as they ran in the end; NULL: not known
     measured_s REAL NOT NULL,
     PRIMARY KEY(fabric, mpi, program, ranks, hosts, most_on_a_host)
 ) WITHOUT ROWID;

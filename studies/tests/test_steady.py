@@ -121,6 +121,17 @@ def test_reaction(contender, good, changed, expected):
     assert reaction_s(calls, changed) == expected
 
 
+def test_calls_natively_for_comparison_say_nothing(contender):
+    """Of the calls from the one of 1000 ms on two are by the MPI library, then another is on probe."""
+    run = steady_run(contender("auto"), [500.0 * number for number in range(6)], [900.0] * 6)
+    run.measurement.communicator["changes"] = [
+        {"call": 1, "to": "native", "lead_calls": 2, "probe_calls": 2},
+        {"call": 5, "to": "tree:kind=mst", "lead_calls": 0, "probe_calls": 2},
+        {"call": 6, "to": "native", "lead_calls": 0, "probe_calls": 0}]
+    calls = reaction.judged_calls(run, 0.0, 1e6, 110.0)
+    assert [begin for begin, _ in calls] == [0.0, 500.0, 2000.0, 2500.0]
+
+
 def test_calls_that_meet_the_next_change_say_nothing(contender):
     """The one of 2000 ms began before it, but a good call could still have been under way."""
     run = steady_run(contender("auto"), [500.0 * number for number in range(6)], [900.0] * 6)

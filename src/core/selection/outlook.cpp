@@ -19,6 +19,9 @@ constexpr double distrusted_error = 2;
 /// Beside the MPI library's own and what runs now. Where predictions are distrusted the best is among more of them.
 constexpr std::size_t most_arms = 3, most_arms_distrusted = 4;
 
+/// Of one algorithm's parameters for both regimes, over idle connections: what may win by less is not tried.
+constexpr double far = 0.1;
+
 /// Of what never ends: a day.
 constexpr double endless_us = 86400e6;
 
@@ -103,6 +106,15 @@ class Gathering {
         }
         if (best != nullptr) add_if_unlike(*best);
     }
+    /// What prediction alone chooses over idle connections, where parameters for both regimes are far from it.
+    void add_chosen() {
+        const auto its_us = predicted_us(cold_, cold_.chosen);
+        if (!its_us || !cold_.chosen.algorithm->has_schedule()) return;
+        const auto is_near = [&](const Prospect& each) {
+            return each.arm.candidate.algorithm == cold_.chosen.algorithm && each.cold_us * (1 - far) <= *its_us;
+        };
+        if (std::none_of(arms_.begin(), arms_.end(), is_near)) add(cold_.chosen);
+    }
     std::size_t count() const { return arms_.size(); }
     std::vector<Prospect>& arms() { return arms_; }
 
@@ -157,6 +169,7 @@ Outlook outlook_for(const CallShape& call, const Decision& decision,
             if (next != nullptr && next->has_schedule()) gathering.add_best_of(next);
         }
     }
+    gathering.add_chosen();
     for (const Evaluated& each : decision.considered) {  // calls of the MPI library's own are few
         if (!each.candidate.algorithm->calls.empty()) gathering.add_best_of(each.candidate.algorithm);
     }

@@ -227,6 +227,12 @@ ProfileRow merged(const ProfileRow& one, const ProfileRow& other) {
     return result;
 }
 
+ProgramRun native_run(double ran_us, const Account& account, std::optional<double> saved_share) {
+    const double native_us = ran_us + account.net_us();
+    if (saved_share) *saved_share *= ran_us / native_us;
+    return {.length_s = native_us / 1e6, .saved_share = saved_share};
+}
+
 ProgramRun newest(const ProgramRun& before, ProgramRun now) {
     if (!now.saved_share) now.saved_share = before.saved_share;
     return now;

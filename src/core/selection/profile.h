@@ -14,6 +14,7 @@
 
 #include "core/collectives/collective.h"
 #include "core/network/rank_network.h"
+#include "core/selection/account.h"
 #include "core/selection/ruling.h"
 #include "core/selection/samples.h"
 
@@ -82,15 +83,19 @@ bool of_the_same(const ProfileRow& one, const ProfileRow& other);
 /// common the new one spans both.
 ProfileRow merged(const ProfileRow& one, const ProfileRow& other);
 
-/// How long a program ran, on a communicator of so many ranks.
+/// How long a program takes natively, on a communicator of so many ranks: what it saved in one run or the other says
+/// nothing of how long the next one begins.
 struct ProgramRun {
     std::string program{};  ///< by which its next run is known
     Ranks ranks{};
-    double length_s = 0;  ///< from MPI_Init to the communicator's end
-    /// By its calls as they ran in the end, in time per time; nothing: not known.
+    double length_s = 0;  ///< from MPI_Init to the communicator's end, with what was saved
+    /// Of the time that it takes natively, by its calls as they ran in the end; nothing: not known.
     std::optional<double> saved_share{};
     double measured_s = 0;  ///< when, in seconds since 1970
 };
+
+/// Of a run that took so long: `saved_share` is of that time.
+ProgramRun native_run(double ran_us, const Account& account, std::optional<double> saved_share);
 
 /// What is known of a program that ran once more.
 ProgramRun newest(const ProgramRun& before, ProgramRun now);

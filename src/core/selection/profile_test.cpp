@@ -307,6 +307,16 @@ TEST(Investment, AProgramOfKnownLengthWinsUntilItsEndOnly) {
         << "it goes on longer than before: nothing is known of that";
 }
 
+// Of ten calls of 20 s five ran natively, then five took 5 s each.
+TEST(Investment, ARunThatSavedSaysHowLongTheNextOneTakesNatively) {
+    const ProgramRun run = native_run(125 * s, {.saved_us = 70 * s, .probes_us = -5 * s}, 10 * 15.0 / 125);
+    EXPECT_DOUBLE_EQ(run.length_s, 200);
+    EXPECT_DOUBLE_EQ(run.saved_share.value_or(0), 0.75);
+    const Investment twin{.cost_us = 5 * s, .ran_us = 60 * s, .gain_us = 45 * s, .before = run_of(run.length_s, {})};
+    EXPECT_TRUE(pays(twin)) << "140 s are to go, of which the run before has won what it saved";
+    EXPECT_EQ(native_run(10 * s, {.saved_us = 1 * s, .probes_us = 3 * s}, {}).length_s, 10) << "it lost";
+}
+
 TEST(Investment, WhatTheRunsOfAProgramSayTogether) {
     const ProgramRun again = newest(run_of(10, 0.4), run_of(12, {}));
     EXPECT_EQ(again.length_s, 12);

@@ -46,6 +46,7 @@ struct ChoiceChange {
     std::string to;
     std::string why;  ///< the decider's
     std::uint64_t probe_calls = 0;  ///< only for so many; 0: until the next change
+    std::uint64_t lead_calls = 0;   ///< of the class, as before, until the probe begins
     bool another_tree = false;
 };
 

@@ -277,7 +277,8 @@ void put_change(JsonWriter& json, const ChoiceChange& change, std::size_t length
     json.begin_object();
     put_shapes(json, change.shapes, length_bytes);
     json.member("call", change.call).member("from", change.from).member("to", change.to);
-    json.member("probe_calls", change.probe_calls).member("another_tree", change.another_tree);
+    json.member("probe_calls", change.probe_calls).member("lead_calls", change.lead_calls);
+    json.member("another_tree", change.another_tree);
     json.member("why", change.why).end_object();
 }
 

@@ -222,7 +222,7 @@ void Communicator::on_event(std::uint64_t call) {
 // --- counting --------------------------------------------------------------------------------------
 
 void Communicator::count(const CallShape& shape, std::uint64_t call) {
-    if (points_.lies_in(shape, left_)) {
+    if (points_.lies_in(shape, left_, record_->ranks)) {
         left_ = points_.next(left_);
         repeated_.forget();  // points lie otherwise from here on
         look_around(shape, call);

@@ -18,7 +18,7 @@ std::vector<int> points_in(const std::vector<CallShape>& calls, std::int64_t lef
     Points points(left, seldom);
     std::vector<int> found;
     for (std::size_t call = 0; call < calls.size(); ++call) {
-        if (points.lies_in(calls[call], left)) {
+        if (points.lies_in(calls[call], left, 8)) {
             found.push_back(static_cast<int>(call));
             left = points.next(left);
         }
@@ -39,6 +39,14 @@ TEST(Points, LieEverFartherApart) {
 TEST(Points, ComeSoonerWhereCallsAreLong) {
     const std::vector<CallShape> calls(40, call_of(Collective::allreduce, 1 << 20));
     EXPECT_EQ(points_in(calls), (std::vector<int>{2, 3, 4, 5, 7, 9, 12, 15, 19, 24, 30, 38}));
+}
+
+// A training step: a gradient, and whether it went well. Where some follow a root they may have to wait for who is late.
+TEST(Points, BeginWithACallAsLongAsAllUntilTheFirst) {
+    std::vector<CallShape> calls(6, call_of(Collective::allreduce, 4 << 20));
+    calls[1] = calls[3] = calls[5] = call_of(Collective::allreduce, 8);
+    EXPECT_EQ(points_in(calls), (std::vector<int>{0, 1, 3, 5}));
+    EXPECT_EQ(points_in(std::vector(3, call_of(Collective::broadcast, 4 << 20))), (std::vector<int>{1, 2}));
 }
 
 // Each of the eight ranks has a block of 64 KiB for every other: nine units a call.
@@ -69,8 +77,8 @@ TEST(Points, LieThereAsElsewhereWhereTheUserSaysThatItPays) {
 
 TEST(Points, LieInAnyCallWhereRanksWaitInAll) {
     Points points(2, true, true);
-    EXPECT_FALSE(points.lies_in(call_of(Collective::reduce, 8), 1));
-    EXPECT_TRUE(points.lies_in(call_of(Collective::reduce, 8), 0));
+    EXPECT_FALSE(points.lies_in(call_of(Collective::reduce, 8), 1, 8));
+    EXPECT_TRUE(points.lies_in(call_of(Collective::reduce, 8), 0, 8));
 }
 
 TEST(Points, LieAnywhereInAProgramThatMakesNoSuchCalls) {

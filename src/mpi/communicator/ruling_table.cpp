@@ -259,6 +259,7 @@ void RulingTable::log_if_changed(const Ruling& ruling, const RulingRecord& expla
     if (ruling.probe) {
         change.to = to_string(ruling.probe->candidate);
         change.probe_calls = std::uint64_t{ruling.clocking.probe} * ruling.clocking.calls_per_sample;
+        change.lead_calls = std::uint64_t{ruling.clocking.lead} * ruling.clocking.calls_per_sample;
     } else if (change.from == change.to && !change.another_tree) {
         return;
     }

@@ -17,7 +17,7 @@ namespace mutirao::mpi {
 
 /// At which calls the ranks of a communicator look whether mutirao should handle it: known to all of them from the calls
 /// alone, for nobody knows what time it is elsewhere. A unit is a call, or so many bytes of one. The first point is after
-/// 32 units, then whenever there were a quarter more.
+/// 32 units, or in a first call of as many, then whenever there were a quarter more.
 ///
 /// Points lie in calls in which all ranks wait for each other anyway, so that ranks may wait there for what they began
 /// to tell each other at the point before. In a program that makes no such calls they lie later: in calls in which all
@@ -40,9 +40,12 @@ class Points {
         return 1 + static_cast<std::int64_t>(shape.length_bytes * blocks / unit_bytes);
     }
 
-    /// Before a call that begins when so many units are left until the next point, or none; true: it is the point.
-    bool lies_in(const CallShape& shape, std::int64_t left_units) const {
-        return left_units <= -most_late_units(shape);
+    /// Before a call that begins when so many units are left until the next point, or none; true: it is the point. So is
+    /// the first one that is as long as all until the first point: what ranks tell each other beside it costs little.
+    bool lies_in(const CallShape& shape, std::int64_t left_units, int ranks) const {
+        const std::int64_t late_units = most_late_units(shape);
+        const bool as_long = units_ == 0 && late_units == 0 && units_of(shape, ranks) >= interval_units_;
+        return as_long || left_units <= -late_units;
     }
 
     /// How much later than wished a point may lie in such a call.

@@ -439,8 +439,11 @@ ProgramRun Docket::run_of(double ran_us, double now_s) const {
     const double handled_us = handling_since_us_ ? now_us() - *handling_since_us_ : 0;
     const std::optional<double> saved_share = decider_.saved_share();
     const bool says_something = saved_share > 0.0 ? handled_us > 0 : handled_us > least_share_handled * ran_us;
-    return {.program = profile::program(), .ranks = ranks_of(*subject_.placement), .length_s = ran_us / 1e6,
-            .saved_share = says_something ? saved_share : std::nullopt, .measured_s = now_s};
+    ProgramRun run = native_run(ran_us, decider_.account(), says_something ? saved_share : std::nullopt);
+    run.program = profile::program();
+    run.ranks = ranks_of(*subject_.placement);
+    run.measured_s = now_s;
+    return run;
 }
 
 void Docket::note_accounts() {

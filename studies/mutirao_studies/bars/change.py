@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mutirao.base.output import working
+from mutirao.base.units import counted
 from mutirao.lab.lab import Lab
 from mutirao.lab.named_networks import load_preset
 from mutirao.run.mpis import find_mpi
@@ -96,7 +97,8 @@ def findings(run: SteadyRun, events: Sequence[Event], changed_ms: Sequence[float
             at_most(SLOW_S, f"until {reaction.IN_A_ROW} in a row are not slow, median",
                     statistics.median(seconds[WORSENS]), " s", where=_each(seconds[WORSENS])),
             at_most(RECOVERY_S, f"after a recovery until {reaction.IN_A_ROW} in a row are within {reaction.GOOD:g} x"
-                    " the bound, worst", max(seconds[RECOVERS]), " s", where=_each(seconds[RECOVERS]))]
+                    " the bound, worst", max(seconds[RECOVERS]), " s",
+                    where=f"{_each(seconds[RECOVERS])}; without {counted(len(run.native_probes), 'native call')}")]
 
 
 def _each(values: Sequence[float]) -> str:
@@ -109,7 +111,8 @@ def _reaction(mpi_name: str) -> list[Finding]:
     found = [at_most(row["bar_s"], f"{row['scenario']}, {row['kind']}, until good, worst", row["worst_s"], " s")
              for row in rows]
     return found + [at_most(reaction.LATE_BAR, f"{row['scenario']}, {row['kind']}, late calls, median",
-                            row["late_calls"]) for row in rows if row["scenario"] == "synchronous"]
+                            row["late_calls"])
+                    for row in rows if row["scenario"] == "synchronous" and row["kind"] == WORSENS]
 
 
 def _overhead(mpi_name: str) -> list[Finding]:

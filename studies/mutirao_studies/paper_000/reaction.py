@@ -155,10 +155,10 @@ Calls = Sequence[tuple[float, bool]]  # begin, and whether it was good
 
 def judged_calls(run: SteadyRun, changed_ms: float, until_ms: float, limit_ms: float) -> Calls:
     """A call that began before the change, or whose last message the next change can have met, says
-    nothing."""
+    nothing; nor does one that went natively for comparison, long after the change."""
     return [(begin, completion <= limit_ms)
-            for begin, completion in zip(run.begin_ms, run.completion_ms, strict=True)
-            if changed_ms <= begin <= until_ms - limit_ms]
+            for number, (begin, completion) in enumerate(zip(run.begin_ms, run.completion_ms, strict=True))
+            if changed_ms <= begin <= until_ms - limit_ms and number not in run.native_probes]
 
 
 def reaction_s(calls: Calls, changed_ms: float) -> float | None:

@@ -66,6 +66,17 @@ class SteadyRun:
         return start["twin_ms"] + start["waited_ms"] + sum(inside_ms)
 
     @property
+    def native_probes(self) -> frozenset[int]:
+        """Counted calls, from 0, that went natively for comparison: the ledger paid for them, whatever changed."""
+        changes = (self.measurement.communicator or {}).get("changes", ())
+        numbers: set[int] = set()
+        for change in changes:
+            if change["to"] == "native":
+                begin = change["call"] - 1 + change["lead_calls"]  # the one that goes ahead of the counted ones is 0
+                numbers.update(range(begin, begin + change["probe_calls"]))
+        return frozenset(numbers)
+
+    @property
     def adaptation(self) -> dict | None:
         """What mutirao says of adapting; nothing of a run that could not."""
         return (self.measurement.communicator or {}).get("adaptation")
