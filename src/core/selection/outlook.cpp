@@ -19,8 +19,8 @@ constexpr double distrusted_error = 2;
 /// Beside the MPI library's own and what runs now. Where predictions are distrusted the best is among more of them.
 constexpr std::size_t most_arms = 3, most_arms_distrusted = 4;
 
-/// Of one algorithm's parameters for both regimes, over idle connections: what may win by less is not tried.
-constexpr double far = 0.1;
+/// Of an algorithm's parameters for both regimes, over idle connections: by more than a tie.
+constexpr double far = 0.03;
 
 /// Of what never ends: a day.
 constexpr double endless_us = 86400e6;
