@@ -28,6 +28,7 @@ Difference Saving::step() const {
 void Saving::add_step() {
     Difference& sum = by_itself_ ? own_ : others_;
     sum = sum + step();
+    begun_ = begun_ || by_itself_;
     if (by_itself_ && probed_) *probed_ = *probed_ + step();
     moved_ = by_itself_ = false;
 }
@@ -82,6 +83,7 @@ double Saving::time_us() const {
 // agree with each other, what its calls took in a row is as likely to be what a program without us waits for.
 std::optional<Difference> Saving::per_call() const {
     if (!known_ && !probed_) return std::nullopt;
+    if (!begun_ && by_itself_ && is_behind()) return std::nullopt;
     const Difference own = !known_ ? *probed_ : probed_ ? own_.renewed_by(*probed_) : own_;
     return own + others_ + step();
 }

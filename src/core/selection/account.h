@@ -60,6 +60,7 @@ class Saving {
     void close(bool own);
 
     bool known_ = true;         ///< calls began natively, and since then each change is known
+    bool begun_ = false;        ///< there was a change in this class
     Difference own_, others_;   ///< up to the block before, by changes in this class and in others
     std::optional<Difference> probed_;  ///< the first of these, by native calls on probe
     std::vector<double> before_us_, present_us_;

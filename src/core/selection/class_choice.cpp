@@ -390,6 +390,11 @@ void ClassChoice::remember(const std::vector<Measured>& remembered) {
     }
 }
 
+bool ClassChoice::is_untried() const {
+    return native_runs() && !probing() && !heard_news_ &&
+           std::none_of(rivals_.begin(), rivals_.end(), [](const Rival& each) { return each.probes > 0; });
+}
+
 // Native is probed soon, to see whether that is still right.
 void ClassChoice::begin_with(const Candidate& preferred) {
     for (int i = 1; i < arm_count(); ++i) {
@@ -808,9 +813,9 @@ std::vector<Measured> ClassChoice::measured() const {
 
 double ClassChoice::count(std::uint64_t calls, double in_us) {
     if (in_us > 0) calls_per_us_ = static_cast<double>(calls) / in_us;
-    if (calls <= calls_) return 0;
-    const std::uint64_t made = calls - calls_;
-    calls_ = calls;
+    // Also of none, since what those before saved may have become known.
+    const std::uint64_t made = std::max(calls, calls_) - calls_;
+    calls_ += made;
     if (changed_) return books_.count_as_before(made);
     const bool natively = rivals_.empty() || native_runs();
     return books_.count(made, {natively, saving_.time_us(), saving_.per_call(), saving_.is_behind()});

@@ -40,6 +40,8 @@ class ClassChoice {
     void take(Outlook outlook);
     /// Times of an earlier job on such a network.
     void remember(const std::vector<Measured>& remembered);
+    /// It runs natively, on the network that it began on, and no other way was tried.
+    bool is_untried() const;
     /// What those times preferred runs until calls tell otherwise; nothing happens if it is none of the arms.
     void begin_with(const Candidate& preferred);
 

@@ -38,10 +38,9 @@ void Decider::on_outlook(const ShapeClass& shapes, Outlook outlook, const std::v
                          const std::optional<Candidate>& preferred) {
     ClassChoice* const choice = choice_of(shapes);
     if (choice == nullptr || outlook.arms.empty()) return;
-    const bool first = choice->incumbent() == nullptr;
     choice->take(std::move(outlook));
     choice->remember(remembered);
-    if (first && preferred) choice->begin_with(*preferred);
+    if (preferred && choice->is_untried()) choice->begin_with(*preferred);
     if (probing_ == choice && !choice->probing()) probing_ = nullptr;
 }
 
