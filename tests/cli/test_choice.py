@@ -15,22 +15,25 @@ from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.cli.cli import make_parser
 from mutirao.lab.named_networks import load_preset
-from mutirao.measure import campaign, choice_command
+from mutirao.measure import campaign, choice
 from mutirao.measure.campaign import Campaign
 from mutirao.measure.choice import (
     NATIVE,
     OWN_CHOICE,
     Cell,
     Hosts,
+    Plan,
     Sample,
     arms_for,
     free_run,
     in_turns,
+    measured_cells,
     native_beside,
+    row_of,
     segments_for,
     summary,
+    summary_lines,
 )
-from mutirao.measure.choice_command import Plan, measured_cells, row_of, summary_lines
 from mutirao.measure.intervals import LEAST_SAMPLES, median_interval
 from mutirao.measure.measure import Contender, Measurement, Point, Workload
 from mutirao.measure.words import Place
@@ -324,8 +327,8 @@ def run_all(monkeypatch, capsys, mpi, made_up, *words):
     """The command about all collectives, with jobs that are made up."""
     monkeypatch.setattr(campaign, "measure", made_up)
     monkeypatch.setattr(campaign, "check_taken_part", lambda _measurement: None)
-    monkeypatch.setattr(choice_command, "place_of", lambda _arguments: Place([mpi], 2, None, "plain"))
-    monkeypatch.setattr(choice_command, "hosts_of", lambda _place, _settings: Hosts(2, 1))
+    monkeypatch.setattr(choice, "place_of", lambda _arguments: Place([mpi], 2, None, "plain"))
+    monkeypatch.setattr(choice, "hosts_of", lambda _place, _settings: Hosts(2, 1))
     parsed = make_parser().parse_args(["bench", "all", "--choice", "--bytes", "8", "--rounds", "2",
                                        *words])
     return parsed.run(parsed), capsys.readouterr().out

@@ -20,7 +20,7 @@ from mutirao.catalogue.predicted import (
 )
 from mutirao.lab.named_networks import load_network
 from mutirao.measure.campaign import campaign_in
-from mutirao.measure.choice_command import CHOICE_REPEAT, add_choice, run_choice
+from mutirao.measure.choice import CHOICE_REPEAT, add_choice, run_choice
 from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.guidelines import DEFAULT_BYTES as GUIDELINES_BYTES
 from mutirao.measure.guidelines import add_guidelines, run_guidelines
