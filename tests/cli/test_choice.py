@@ -15,8 +15,7 @@ from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.cli.cli import make_parser
 from mutirao.lab.named_networks import load_preset
-from mutirao.measure import campaign, choice
-from mutirao.measure.campaign import Campaign
+from mutirao.measure import choice, measure
 from mutirao.measure.choice import (
     NATIVE,
     OWN_CHOICE,
@@ -35,7 +34,7 @@ from mutirao.measure.choice import (
     summary_lines,
 )
 from mutirao.measure.intervals import LEAST_SAMPLES, median_interval
-from mutirao.measure.measure import Contender, Measurement, Point, Workload
+from mutirao.measure.measure import Campaign, Contender, Measurement, Point, Workload
 from mutirao.measure.words import Place
 from mutirao.run.mpis import KNOWN, Mpi, found_mpis
 
@@ -152,15 +151,15 @@ def mpi(tmp_path):
 @pytest.fixture
 def cells_of(monkeypatch, mpi):
     """The cells of 8 and of 64 bytes as made up, and what was left out."""
-    def measure(made_up, arms, rounds=6):
-        monkeypatch.setattr(campaign, "measure", made_up)
-        monkeypatch.setattr(campaign, "check_taken_part", lambda _measurement: None)
+    def cells(made_up, arms, rounds=6):
+        monkeypatch.setattr(measure, "measure", made_up)
+        monkeypatch.setattr(measure, "check_taken_part", lambda _measurement: None)
         work = Workload((8, 64), (0,), (0,), 3)
         plan = Plan(mpi, "allreduce", work, work, rounds, {}, arms)
         run = Campaign(2, None, Steps(plan.points))
         return measured_cells(plan, run), run.failures
 
-    return measure
+    return cells
 
 
 RATIOS = {NATIVE: 1.0, "flat": 0.8, "ring": 0.5, OWN_CHOICE: 0.6}
@@ -325,8 +324,8 @@ def test_how_the_first_ruled_call_is_judged():
 
 def run_all(monkeypatch, capsys, mpi, made_up, *words):
     """The command about all collectives, with jobs that are made up."""
-    monkeypatch.setattr(campaign, "measure", made_up)
-    monkeypatch.setattr(campaign, "check_taken_part", lambda _measurement: None)
+    monkeypatch.setattr(measure, "measure", made_up)
+    monkeypatch.setattr(measure, "check_taken_part", lambda _measurement: None)
     monkeypatch.setattr(choice, "place_of", lambda _arguments: Place([mpi], 2, None, "plain"))
     monkeypatch.setattr(choice, "hosts_of", lambda _place, _settings: Hosts(2, 1))
     parsed = make_parser().parse_args(["bench", "all", "--choice", "--bytes", "8", "--rounds", "2",

@@ -9,7 +9,7 @@ from mutirao.base.errors import Failure
 from mutirao.base.paths import ROOT
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.cli.cli import make_parser
-from mutirao.measure import campaign, guidelines
+from mutirao.measure import guidelines, measure
 from mutirao.measure.guidelines import GUIDELINES, MARGIN, Term, check, lengths_of_each, report
 from mutirao.measure.measure import Measurement, Point
 from mutirao.measure.words import Place
@@ -146,7 +146,7 @@ def run_with(monkeypatch, capsys, call_ms, *words):
             Point(length, 0, 1, 9.0, (call_ms(contender.name, contender.collective, length),) * 3)
             for length in work.lengths_bytes), None, 1.0)
 
-    monkeypatch.setattr(campaign, "measure", made_up)
+    monkeypatch.setattr(measure, "measure", made_up)
     parsed = make_parser().parse_args(["bench", "exscan", "--guidelines", "--bytes", "8,64", "--json", *words])
     return parsed.run(parsed), json.loads(capsys.readouterr().out), jobs
 

@@ -28,10 +28,9 @@ from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import COLLECTIVES, Collective
 from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE
 from mutirao.lab.network import HostNetwork, first_hosts, spread
-from mutirao.measure.campaign import Campaign, campaign_in
 from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.intervals import WANTED_CONFIDENCE, Interval, median_interval
-from mutirao.measure.measure import Contender, Measurement, Point, Workload
+from mutirao.measure.measure import Campaign, Contender, Measurement, Point, Workload, campaign_in
 from mutirao.measure.words import REPEAT, Place, check_counts, lengths_of, parse_only, place_of, roots_of, settling_of
 from mutirao.run.launch import launch
 from mutirao.run.mpis import Mpi

@@ -16,10 +16,9 @@ from mutirao.base.tables import text_table
 from mutirao.base.units import counted, duration, ratio
 from mutirao.catalogue.collectives import COLLECTIVES, Collective
 from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE
-from mutirao.measure.campaign import Campaign, campaign_in
 from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.intervals import LEAST_SAMPLES, Interval, median_interval
-from mutirao.measure.measure import Contender, Workload
+from mutirao.measure.measure import Campaign, Contender, Workload, campaign_in
 from mutirao.measure.words import Place, Settling, check_counts, parse_sizes, place_of, settling_of
 from mutirao.run.user_settings import gather_settings
 

@@ -19,12 +19,11 @@ from mutirao.catalogue.predicted import (
     predict_every_collective,
 )
 from mutirao.lab.named_networks import load_network
-from mutirao.measure.campaign import campaign_in
 from mutirao.measure.choice import CHOICE_REPEAT, add_choice, run_choice
 from mutirao.measure.circumstances import Circumstances, busy_remarks
 from mutirao.measure.guidelines import DEFAULT_BYTES as GUIDELINES_BYTES
 from mutirao.measure.guidelines import add_guidelines, run_guidelines
-from mutirao.measure.measure import Contender, Measurement, Point, Workload
+from mutirao.measure.measure import Contender, Measurement, Point, Workload, campaign_in
 from mutirao.measure.words import (
     DEFAULT_BYTES,
     REPEAT,
