@@ -73,19 +73,6 @@ def test_the_setting_names_the_file(typed, file, tmp_path):
     assert answer.returncode == 2 and answer.stderr.count("\n") == 1
 
 
-def test_diff_lists_what_differs(typed, file, tmp_path):
-    other = tmp_path / "other.db"
-    rows = [each for each in ROWS if each.collective != "barrier"]
-    rows[1] = row("broadcast", 24, "flat", 60, root=0)
-    profile.add(other, [(HOSTS, OPEN_MPI, each) for each in rows])
-    found = json.loads(typed("profile", "diff", "--json", file, other).stdout)
-    assert {(each["call"], each["candidate"], each["ratio"] and round(each["ratio"], 6))
-            for each in found} == {
-        ("broadcast of 24 B from rank 0", "flat", 3.0),
-        ("barrier", "native", None), ("barrier", "dissemination:radix=2", None)}
-    assert typed("profile", "diff", file, file).stdout.count("\n") == 1
-
-
 def test_open_mpis_rules(typed, file):
     answer = typed("profile", "export", "--format", "openmpi", file)
     own = [[1], [1], [0, 0, 0, 0]]

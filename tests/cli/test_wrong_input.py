@@ -163,7 +163,6 @@ WRONG = [
     (["tune", "--set", "profile=/no/such/folder/p"], ["/no/such/folder"]),
     (["profile"], ["command is missing", "export"]),
     (["profile", "show", "no-such-file"], ["no-such-file"]),
-    (["profile", "diff", "/", "/"], ["/"]),
     (["bench", "--guidelines", "zzz"], ["'zzz'", "barrier"]),
     (["agent"], ["action is missing", "start"]),
     (["agent", "start"], ["--hosts, --key are missing"]),

@@ -1,9 +1,8 @@
-"""`mutirao profile`: what earlier jobs measured, shown, compared, and as rules of other MPI libraries."""
+"""`mutirao profile`: what earlier jobs measured, shown, handed on, and as rules of other MPI libraries."""
 
 import json
 import shlex
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError
@@ -18,13 +17,11 @@ from mutirao.measure.profile import NATIVE, Call, Fabric, Profile, Row, add, pro
 from mutirao.run.user_settings import gather_settings
 
 _FORMATS = {**rules.FORMATS, "mpich-json": MPICH_SELECTION}
-# Times that differ by less are told from one another by no profile.
-_SAME = 1.1
 
 
 def register(subparsers, common) -> None:
-    parser = subparsers.add_parser("profile", help="what earlier jobs measured: show it, compare"
-                                   " it, take it to other MPI libraries")
+    parser = subparsers.add_parser("profile", help="what earlier jobs measured: show it, hand it"
+                                   " on, take it to other MPI libraries")
     commands = parser.add_subparsers(dest="profile_command", metavar="command", required=True)
 
     show = commands.add_parser("show", parents=[common], help="the best of each kind of call")
@@ -32,11 +29,6 @@ def register(subparsers, common) -> None:
     show.add_argument("--collective", choices=COLLECTIVES)
     show.add_argument("--all", action="store_true", help="every candidate")
     show.set_defaults(run=_show)
-
-    diff = commands.add_parser("diff", parents=[common], help="where two profiles differ")
-    diff.add_argument("a", type=Path)
-    diff.add_argument("b", type=Path)
-    diff.set_defaults(run=_diff)
 
     export = commands.add_parser("export", parents=[common], help="rules for those who cannot preload mutirao")
     export.add_argument("file", nargs="?", type=Path)
@@ -116,33 +108,6 @@ def _rows_of(profile: Profile, call: Call, every: bool) -> list[tuple]:
                      time.strftime("%Y-%m-%d", time.gmtime(max(row.measured_s
                                                                for row in measured)))))
     return rows
-
-
-def _diff(arguments) -> int:
-    """Exit code 0, whatever differs: this is to be read."""
-    differences = list(_differences(_read(arguments.a), _read(arguments.b)))
-    tell(arguments.json, differences, text_table(
-        ("call", "ranks", "candidate", "in A", "in B", "B / A"),
-        [(each["call"], each["ranks"], each["candidate"],
-          *(duration(each[name]) if each[name] else "" for name in ("a_us", "b_us")), ratio(each["ratio"]))
-         for each in differences]))
-    return 0
-
-
-def _differences(a: Profile, b: Profile) -> Iterator[dict]:
-    """Of each call and candidate that only one of them knows, or that takes another time."""
-    def known(profile: Profile) -> dict[tuple, float]:
-        return {(call.fabric.kind, call.mpi, call.ranks, call.most_on_a_host, _order(call), _call(call),
-                 call.commutes, name): time_us
-                for call in profile.calls for name, time_us in profile.medians_us(call).items()}
-
-    in_a, in_b = known(a), known(b)
-    for key in sorted(in_a.keys() | in_b.keys()):
-        a_us, b_us = in_a.get(key), in_b.get(key)
-        quotient = b_us / a_us if a_us and b_us else None
-        if quotient is None or not 1 / _SAME <= quotient <= _SAME:
-            yield {"call": key[5], "ranks": key[2], "mpi": key[1], "candidate": key[-1],
-                   "a_us": a_us, "b_us": b_us, "ratio": quotient}
 
 
 def _export(arguments) -> int:
