@@ -1,4 +1,4 @@
-"""mutirao profile: what a profile holds is shown, compared, and handed on in other libraries' words."""
+"""mutirao profile: what a profile holds is shown, and handed on, also in other libraries' words."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import pytest
 
 from mutirao.catalogue.core_tool import check_settings
 from mutirao.measure import profile
-from mutirao.measure.counterparts import COUNTERPARTS, counterpart, from_open_mpi
+from mutirao.measure.counterparts import COUNTERPARTS, counterpart
 from mutirao.measure.rules import FORMATS, tables
 from mutirao.measure.mpich_selection import own_choices
 from mutirao.measure.profile import Fabric, Row
@@ -184,28 +184,6 @@ def test_mpichs_selection_file_needs_the_library_that_was_measured(typed, tmp_pa
     assert "not found" in answer.stderr and "--format mpich" in answer.stderr
 
 
-def test_rules_come_back(typed, file, tmp_path):
-    rules = tmp_path / "rules"
-    typed("profile", "export", "--format", "openmpi", "-o", rules, file)
-    listed = [line.split() for line in typed("profile", "import", rules).stdout.splitlines()]
-    assert ["broadcast", "4", "48", "chain:segment_bytes=4096"] in listed
-    assert ["allreduce", "4", "128", "native"] in listed
-    assert ["barrier", "4", "0", "dissemination:radix=2"] in listed
-    answer = typed("profile", "import", "--json", rules, "--file", "new.db")
-    assert len(json.loads(answer.stdout)) == len(listed) - 1
-    assert f"nothing is stored, since rules hold no times: mutirao tune --rules {rules}" in answer.stderr
-    assert not (tmp_path / "new.db").exists()
-
-
-@pytest.mark.parametrize("text, named", [("1\n7\n1\n", "ends"), ("1 x", "'x'"), ("0\n5\n", "goes on"),
-                                         ("[{}]", "not an exported profile")])
-def test_wrong_rules_are_one_line(typed, tmp_path, text, named):
-    (tmp_path / "rules").write_text(text)
-    answer = typed("profile", "import", "rules")
-    assert answer.returncode == 2
-    assert answer.stderr.count("\n") == 1 and named in answer.stderr
-
-
 def test_an_exported_profile_is_added_once(typed, file, tmp_path):
     typed("profile", "export", "--format", "json", "-o", "all.json", file)
     for added in (len(ROWS), 0):
@@ -213,6 +191,13 @@ def test_an_exported_profile_is_added_once(typed, file, tmp_path):
         assert f"{added} measurements added" in answer.stderr
     read = profile.read(tmp_path / "new.db")
     assert sorted(read.rows, key=repr) == sorted(profile.read(file).rows, key=repr)
+
+
+def test_what_is_no_exported_profile_is_said(typed, tmp_path):
+    (tmp_path / "rules").write_text("[{}]")
+    answer = typed("profile", "import", "rules")
+    assert answer.returncode == 2
+    assert answer.stderr.count("\n") == 1 and "not an exported profile" in answer.stderr
 
 
 def test_a_file_of_another_schema_is_not_read(typed, file):
@@ -228,8 +213,6 @@ def test_the_table_names_what_is_in_the_catalogue():
         candidate = f"{each.name}:{parameters}" if parameters else each.name
         check_settings({each.collective: candidate})
         assert counterpart(each.collective, candidate, 4, 1) == each
-        if each.open_mpi is not None:
-            assert from_open_mpi(each.collective, each.open_mpi, 4096) == candidate
 
 
 def test_on_one_host_what_goes_on_inside_is_all():

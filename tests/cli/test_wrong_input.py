@@ -94,7 +94,6 @@ WRONG = [
     (["tune", "--jobs", "0"], ["--jobs", "0"]),
     (["tune", "--factor", "0.5"], ["--factor", "0.5"]),
     (["tune", "--tcp", "tuned"], ["--lab"]),
-    (["tune", "--rules", "no-such-file"], ["no-such-file"]),
     (["tune", "--buffers", "hot"], ["'hot'", "cold"]),
     (["profile", "shwo"], ["'shwo'", "show"]),
     (["profile", "export", "--format", "openmp"], ["'openmp'", "openmpi"]),
@@ -185,7 +184,7 @@ WRONG = [
 # Contents of files that are none of what a command reads, and the commands.
 ODD = {"deep.json": "[" * 100_000, "cut.json": '{"communicators": ', "other.json": '{"a": 1}', "empty.json": ""}
 READERS = [["explain"], ["explain", "--page"], ["top", "--once", "--file"], ["profile", "import"], ["profile", "show"],
-           ["replay"], ["show", "broadcast/flat", "--network"], ["tune", "--rules"]]
+           ["replay"], ["show", "broadcast/flat", "--network"]]
 
 
 @pytest.mark.parametrize("words, named", WRONG, ids=[" ".join(words) for words, _ in WRONG])

@@ -13,7 +13,6 @@ from mutirao.lab.network import HostNetwork
 from mutirao.measure import profile, tuning
 from mutirao.measure.intervals import median_interval
 from mutirao.measure.measure import Contender, Measurement, Point
-from mutirao.measure.rules import ruled
 from mutirao.measure.tuning import Cell, Job, Survey, Tuning, Wanted, plan, run_job
 from mutirao.run.mpis import found_mpis
 
@@ -64,18 +63,6 @@ def test_candidates_are_those_predicted_within_the_factor_and_native():
         Job("allreduce", "recursive_doubling", (SHORT,), "warm"),
         Job("allreduce", "swing", (SHORT,), "warm"), Job("allreduce", "ring", (LONG,), "warm")]
     assert len(plan(wanted(factor=4.0, buffers=["warm", "cold"]), survey())) == 8
-
-
-def test_what_rules_choose_is_measured_whatever_is_predicted():
-    rules = [("allreduce", 1, 0, "native"), ("allreduce", 2, 0, "direct"), ("allreduce", 2, 100, "swing"),
-             ("allreduce", 2, 65537, "circulant"), ("allreduce", 3, 0, "multi_lane"),
-             ("alltoall", 2, 0, "linear"), ("alltoall", 2, 16, "pairwise")]
-    jobs = {job.candidate: job.cells for job in plan(wanted(rules=rules), survey())}
-    assert jobs["direct"] == (SHORT,) and jobs["swing"] == (SHORT, LONG)
-    assert not jobs.keys() & {"circulant", "multi_lane"}
-    assert ruled(rules, "allreduce", 1, 8) is None and ruled(rules, "barrier", 2, 0) is None
-    assert ruled(rules, "alltoall", 2, 7) == "linear"
-    assert ruled(rules, "alltoall", 2, 8) == "pairwise", "two blocks of 8 bytes are 16"
 
 
 def test_where_nothing_is_predicted_all_are_tried():

@@ -1,4 +1,4 @@
-"""What other MPI libraries call the catalogue's algorithms: the one table for rules that go out or come in.
+"""What other MPI libraries call the catalogue's algorithms: the one table for rules.
 
 Numbers of Open MPI as `ompi_info --param coll tuned --level 9` lists them (5.0), of Intel MPI as its
 developer reference does (I_MPI_ADJUST_*, 2021); names of MPICH as its selection files have them (5.0).
@@ -117,13 +117,3 @@ def counterpart(collective: str, candidate: str, hosts: int, most_on_a_host: int
 def _has_whole(row: Counterpart) -> bool:
     return any(other.collective == row.collective and other.name == row.name and
                other.parameters == row.parameters and not other.segmented for other in COUNTERPARTS)
-
-
-def from_open_mpi(collective: str, number: int, segment: int) -> str | None:
-    """The candidate that is Open MPI's algorithm of this number; None: the catalogue has none."""
-    for row in COUNTERPARTS:
-        if row.collective == collective and row.open_mpi == number:
-            cut = f"segment_bytes={segment}" if segment and row.segmented else ""
-            parameters = ",".join(filter(None, (row.parameters, cut)))
-            return f"{row.name}:{parameters}" if parameters else row.name
-    return None

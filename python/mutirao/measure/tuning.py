@@ -24,7 +24,6 @@ from mutirao.measure import profile
 from mutirao.measure.intervals import median_interval
 from mutirao.measure.measure import Contender, Measurement, Point, Workload, check_taken_part, measure
 from mutirao.measure.profile import NATIVE, Row
-from mutirao.measure.rules import Rule, ruled
 from mutirao.run.mpis import Mpi
 
 _OWN_CHOICE = "auto"
@@ -54,7 +53,6 @@ class Wanted:
     buffers: Sequence[str]  # warm, cold
     jobs: int  # of each candidate
     factor: float  # candidates that are predicted to take more than so many times the best are left out
-    rules: Sequence[Rule] = ()  # what these choose is measured, whatever is predicted
 
 
 @dataclass(frozen=True)
@@ -133,9 +131,7 @@ def plan(wanted: Wanted, surveyed: Survey) -> list[Job]:
     """One job of each candidate; native is measured wherever anything is."""
     cells_of: dict[tuple[str, str], list[Cell]] = {}
     for cell in wanted.cells:
-        names = [NATIVE, *_worth_trying(cell, surveyed.predicted_ms[cell], wanted.factor),
-                 ruled(wanted.rules, cell.collective, wanted.ranks, cell.length_bytes)]
-        for name in dict.fromkeys(filter(None, names)):
+        for name in (NATIVE, *_worth_trying(cell, surveyed.predicted_ms[cell], wanted.factor)):
             cells_of.setdefault((cell.collective, name), []).append(cell)
     return [Job(collective, name, tuple(cells), buffers) for buffers in wanted.buffers
             for (collective, name), cells in cells_of.items()]

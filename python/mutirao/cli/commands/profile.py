@@ -1,15 +1,14 @@
 """`mutirao profile`: what earlier jobs measured, shown, handed on, and as rules of other MPI libraries."""
 
 import json
-import shlex
 import time
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import note, print_json, tell
-from mutirao.base.tables import print_table, text_table
+from mutirao.base.output import note, print_json
+from mutirao.base.tables import print_table
 from mutirao.base.units import counted, duration, ratio
-from mutirao.base.user_files import parse_json, read_text, write_text
+from mutirao.base.user_files import read_json, write_text
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.measure import rules
 from mutirao.measure.mpich_selection import FORMAT as MPICH_SELECTION
@@ -39,9 +38,8 @@ def register(subparsers, common) -> None:
     export.add_argument("-o", "--output", type=Path, metavar="FILE")
     export.set_defaults(run=_export)
 
-    take = commands.add_parser("import", parents=[common], help="adds a profile that was exported as json; says what"
-                               " Open MPI's rules choose (tune --rules measures that)")
-    take.add_argument("rules", type=Path, metavar="FILE")
+    take = commands.add_parser("import", parents=[common], help="adds a profile that was exported as json")
+    take.add_argument("exported", type=Path, metavar="FILE")
     take.add_argument("--file", type=Path, metavar="PROFILE", help="to add to; default: that of the"
                       " setting profile")
     take.set_defaults(run=_import)
@@ -152,22 +150,10 @@ def _write(text: str, output: Path | None) -> None:
 
 
 def _import(arguments) -> int:
-    text = read_text(arguments.rules)
-    if not text.lstrip().startswith("["):
-        found, unknown = rules.read_open_mpi(text, str(arguments.rules))
-        columns = ("collective", "ranks_from", "bytes_from", "candidate")
-        tell(arguments.json, [dict(zip(columns, rule, strict=True)) for rule in found],
-             text_table([column.replace("_", " ") for column in columns], found))
-        for line in unknown:
-            note(line)
-        note("nothing is stored, since rules hold no times: mutirao tune --rules"
-             f" {shlex.quote(str(arguments.rules))} measures what they choose, and adds that")
-        return 0
     try:
-        rows = [(_fabric(each.pop("fabric")), each.pop("mpi"), Row(**each))
-                for each in parse_json(text, arguments.rules)]
+        rows = [(_fabric(each.pop("fabric")), each.pop("mpi"), Row(**each)) for each in read_json(arguments.exported)]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{arguments.rules} is not an exported profile: {error}") from None
+        raise UsageError(f"{arguments.exported} is not an exported profile: {error}") from None
     added = add(file_of(arguments.file), rows)
     if arguments.json:
         print_json({"added": added})

@@ -3,7 +3,6 @@
 import random
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError, unknown
 from mutirao.base.output import note, print_json
@@ -14,7 +13,6 @@ from mutirao.base.user_files import check_writable
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.measure import profile
 from mutirao.measure.circumstances import Circumstances, busy_remarks
-from mutirao.measure.rules import read_rules
 from mutirao.measure.tuning import Cell, Survey, Tuning, Wanted, fastest, gain, survey
 from mutirao.measure.words import Place, add_place, parse_roots, parse_sizes, place_of
 from mutirao.run.user_settings import add_settings, gather_settings
@@ -43,8 +41,6 @@ def register(subparsers, common) -> None:
                         help=f"of each candidate, so that no single one decides; default: {_JOBS}")
     parser.add_argument("--factor", type=float, default=2, metavar="X", help="leave out what is"
                         " predicted to take more than so many times the best; default: 2")
-    parser.add_argument("--rules", type=Path, metavar="FILE", help="also measure what these rules of"
-                        " Open MPI choose (coll_tuned_dynamic_rules_filename)")
     parser.add_argument("--again", action="store_true",
                         help="do not go on from what was measured within the last day")
     add_settings(parser)
@@ -59,7 +55,6 @@ def run(arguments) -> int:
         raise UsageError("the setting profile is off: there is nowhere to keep what is measured")
     check_writable("profile", path)
     _check(arguments, settings)
-    rules = read_rules(arguments.rules)[0] if arguments.rules else ()
     place = place_of(arguments)
     if len(place.mpis) > 1:
         raise UsageError(f"--mpi {arguments.mpi}: tune one after the other")
@@ -69,8 +64,7 @@ def run(arguments) -> int:
     for line in busy_remarks(Circumstances("tune", False, [mpi.name]).to_dict()):
         note(line)
     with place.up() as lab:
-        wanted = Wanted(mpi, place.ranks, lab, settings, cells, buffers, arguments.jobs, arguments.factor,
-                        rules)
+        wanted = Wanted(mpi, place.ranks, lab, settings, cells, buffers, arguments.jobs, arguments.factor)
         with steps(1 + len(cells)) as progress:
             surveyed = survey(wanted, progress)
         since_s = began_s if arguments.again else began_s - _DAY_S
