@@ -9,8 +9,7 @@ import pytest
 from mutirao.catalogue.core_tool import check_settings
 from mutirao.measure import profile
 from mutirao.measure.counterparts import COUNTERPARTS, counterpart
-from mutirao.measure.rules import FORMATS, tables
-from mutirao.measure.mpich_selection import own_choices
+from mutirao.measure.rules import FORMATS, own_choices, tables
 from mutirao.measure.profile import Fabric, Row
 from mutirao.run.mpis import found_mpis
 

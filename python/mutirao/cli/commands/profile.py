@@ -11,11 +11,8 @@ from mutirao.base.units import counted, duration, ratio
 from mutirao.base.user_files import read_json, write_text
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.measure import rules
-from mutirao.measure.mpich_selection import FORMAT as MPICH_SELECTION
 from mutirao.measure.profile import NATIVE, Call, Fabric, Profile, Row, add, profile_file, read
 from mutirao.run.user_settings import gather_settings
-
-_FORMATS = {**rules.FORMATS, "mpich-json": MPICH_SELECTION}
 
 
 def register(subparsers, common) -> None:
@@ -31,7 +28,7 @@ def register(subparsers, common) -> None:
 
     export = commands.add_parser("export", parents=[common], help="rules for those who cannot preload mutirao")
     export.add_argument("file", nargs="?", type=Path)
-    export.add_argument("--format", choices=[*_FORMATS, "json"], required=True)
+    export.add_argument("--format", choices=[*rules.FORMATS, "json"], required=True)
     export.add_argument("--fabric", type=int, metavar="N", help="as profile show numbers them")
     export.add_argument("--any-order", action="store_true", help="also what is wrong for operators"
                         " that do not commute: for programs that have none")
@@ -113,7 +110,7 @@ def _export(arguments) -> int:
     if arguments.format == "json":
         _write(rules.as_json(profile), arguments.output)
         return 0
-    form = _FORMATS[arguments.format]
+    form = rules.FORMATS[arguments.format]
     used = _of_one_fabric(profile, arguments.fabric, form.library)
     given = rules.tables(used, form.has, arguments.any_order or form.knows_operators)
     text = form.write(given)
