@@ -8,7 +8,6 @@ import pty
 import re
 import select
 import signal
-import sqlite3
 import struct
 import subprocess
 import termios
@@ -20,7 +19,6 @@ from make_agent_dump import FAR_US, STARTED_S, WORSE_US, agent_dump
 from mutirao.agent.seen import read_view
 from mutirao.base.errors import Failure
 from mutirao.base.paths import BUILD, ROOT
-from mutirao.cli.commands.top import read_series
 from mutirao.explain.top_frame import Past, Shown, change_of, frame, ranked, sparkline
 from shared import free_ports
 
@@ -171,8 +169,7 @@ def test_once(typed, dump_file):
 
 @pytest.mark.parametrize("words, said", [
     ([], "needs a terminal"), (["--once", "name"], "either an agent or --file"),
-    (["--interval", "0"], "0.1 to 3600"), (["--sort", "latencies"], "did you mean latency"),
-    (["--once", "--series", "nowhere"], "no series nowhere")])
+    (["--interval", "0"], "0.1 to 3600"), (["--sort", "latencies"], "did you mean latency")])
 def test_wrong_words(typed, dump_file, words, said):
     answer = typed("top", "--file", dump_file, *words)
     assert answer.returncode == 2 and said in answer.stderr and answer.stderr.count("\n") == 1
@@ -185,26 +182,6 @@ def test_unreadable_dump(typed, tmp_path):
         answer = typed("top", *words, "--file", tmp_path / "broken")
         assert answer.returncode == 2 and answer.stderr.count("\n") == 1
         assert "broken" in answer.stderr and "terminal" not in answer.stderr
-
-
-def test_history_from_the_series(typed, dump_file, tmp_path):
-    """The newest values, in their order, of this link alone."""
-    path = tmp_path / "series.db"
-    with sqlite3.connect(path) as series:
-        series.execute("CREATE TABLE measurement(time_s REAL, sensor TEXT, host INTEGER,"
-                       " other INTEGER, value REAL)")
-        rows = [(1000.0 + i, "latency_us", 1, 3, 10.0 * i) for i in range(40)]
-        rows += [(1000.5, "latency_us", 1, 2, 7.0), (9999.0, "connect_us", 1, 3, 1.0)]
-        series.executemany("INSERT INTO measurement VALUES(?, ?, ?, ?, ?)", rows[::-1])
-    history = read_series(path, read_view(agent_dump()))
-    assert history[1, 3] == [10.0 * i for i in range(16, 40)] and history[1, 2] == [7.0]
-    answer = typed("top", "--once", "--file", dump_file, "--series", path, COLUMNS="110")
-    assert sparkline(history[1, 3]) in answer.stdout
-
-
-def test_a_file_that_is_no_series(typed, dump_file):
-    answer = typed("top", "--once", "--file", dump_file, "--series", dump_file)
-    assert answer.returncode == 1 and "is not a series" in answer.stderr
 
 
 class Window:
@@ -298,7 +275,7 @@ def two_agents(typed, tmp_path):
     (tmp_path / "hosts").write_text("".join(f"127.0.0.1 {port}\n" for port in free_ports(2)))
     names = [f"top-{os.getpid()}-{host}" for host in range(2)]
     agents = [subprocess.Popen([program, "run", "--hosts", "hosts", "--self", str(host), "--key",
-                                "key", "--name", name, "--series", f"series{host}.db"],
+                                "key", "--name", name],
                                cwd=tmp_path, stdout=subprocess.DEVNULL)
               for host, name in enumerate(names)]
     yield names[0]
@@ -307,16 +284,15 @@ def two_agents(typed, tmp_path):
         agent.wait()
 
 
-def test_of_a_real_agent(typed, two_agents, tmp_path):
+def test_of_a_real_agent(typed, two_agents):
     """As soon as the two have found each other. Catches fields that go by other names."""
     end = time.monotonic() + 60
     text = ""
     while not all(part in text for part in ("1 of 1 up", "recent changes", "└─ host 1", "▁")):
         assert time.monotonic() < end, text
         time.sleep(0.2)
-        answer = typed("top", "--once", two_agents, "--series", tmp_path / "series0.db",
-                         COLUMNS="120", LINES="40")
-        assert answer.returncode == 0 or "no agent" in answer.stderr or "series" in answer.stderr
+        answer = typed("top", "--once", two_agents, COLUMNS="120", LINES="40")
+        assert answer.returncode == 0 or "no agent" in answer.stderr
         text = answer.stdout
     assert re.search(r"^0-1 +tree +[\d.]+ us", text, re.MULTILINE)
     dumped = json.loads(typed("top", "--json", two_agents).stdout)

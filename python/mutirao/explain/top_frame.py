@@ -5,8 +5,8 @@ A pure function of what the agent told, what it told before, and the size of the
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from mutirao.agent.seen import AgentView, Link
 from mutirao.base.units import duration, size
@@ -21,8 +21,6 @@ _MOST_SPARKS = 24
 _WITH_NAMES = 92  # and with names of forecasters from here on
 _LEAST_TITLE, _MOST_TITLE = 9, 33  # of the columns for the hosts of a link
 _WIDE = 120  # from here on the tree stands beside the links
-
-History = Mapping[Link, Sequence[float]]
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,6 @@ class Past:
 
     before: AgentView | None = None
     first: AgentView | None = None
-    history: History = field(default_factory=dict)
 
     def add(self, view: AgentView) -> None:
         if self.first is None or self.first.started_s != view.started_s:
@@ -129,8 +126,7 @@ def _head(view: AgentView, past: Past) -> Iterator[Line]:
     if view.series_stopped:
         yield [Piece(f"the series has stopped: {view.series_stopped}", BAD)]
     if view.sensors:
-        yield [Piece("this host: " + ", ".join(_sensor(each.name, each.value)
-                                               for each in view.sensors))]
+        yield [Piece("this host: " + ", ".join(_sensor(*each) for each in view.sensors))]
 
 
 def _costs(view: AgentView, past: Past) -> str:
@@ -239,8 +235,7 @@ def _link(view: AgentView, past: Past, link: Link, in_tree: bool, names: bool) -
     if names:
         name = forecast.forecaster if forecast else _measured_by(view, link)
         line.append(Piece(f"  {name:<22}", "" if forecast else FAINT))
-    recent = past.history.get(link) or (own.recent_us if own else ())
-    line.append(Piece("  " + sparkline(recent)))
+    line.append(Piece("  " + sparkline(own.recent_us if own else ())))
     return line
 
 

@@ -4,22 +4,21 @@ import os
 import select
 import shutil
 import signal
-import sqlite3
 import sys
 import termios
 import time
 import tty
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
-from mutirao.agent.seen import AgentView, Link, find_agent, read_view
+from mutirao.agent.seen import AgentView, find_agent, read_view
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import print_json
+from mutirao.base.tables import styled
 from mutirao.base.user_files import read_json
-from mutirao.explain.top_frame import SORTS, History, Line, Past, Shown, frame
+from mutirao.explain.top_frame import SORTS, Line, Past, Shown, frame
 
-_VALUES_OF_A_LINK = 24
 _LEAST_INTERVAL_S, _MOST_INTERVAL_S = 0.1, 3600.0
 
 
@@ -33,9 +32,6 @@ def register(subparsers, common) -> None:
     parser.add_argument("--once", action="store_true", help="one frame, also without a terminal")
     parser.add_argument("--sort", choices=SORTS, default=SORTS[0],
                         help="what comes first among the links; default: %(default)s")
-    parser.add_argument("--series", type=Path, metavar="FILE",
-                        help="the agents' history (setting series): longer sparklines, of all"
-                        " links in it")
     parser.add_argument("--file", type=Path, metavar="JSON", help="look at a kept dump instead"
                         " (mutirao top --json)")
     parser.set_defaults(run=run)
@@ -45,7 +41,7 @@ def run(arguments) -> int:
     if not _LEAST_INTERVAL_S <= arguments.interval <= _MOST_INTERVAL_S:
         raise UsageError(f"--interval must be {_LEAST_INTERVAL_S:g} to {_MOST_INTERVAL_S:g} s, not"
                          f" {arguments.interval:g}")
-    source = Source(arguments.agent, arguments.file, arguments.series)
+    source = Source(arguments.agent, arguments.file)
     if arguments.json:
         print_json(source.dump())
         return 0
@@ -55,10 +51,9 @@ def run(arguments) -> int:
     past = Past()
     if arguments.once:
         past.add(view)
-        past.history = source.history(view)
         size = shutil.get_terminal_size((100, 60))
-        print("\n".join(styled(line) for line in frame(view, past, Shown(
-            size.columns, size.lines, arguments.sort, keys=False))))
+        shown = Shown(size.columns, size.lines, arguments.sort, keys=False)
+        print("\n".join(_text(line).rstrip() for line in frame(view, past, shown)))
         return 0
     try:
         with full_screen() as terminal:
@@ -71,10 +66,10 @@ def run(arguments) -> int:
 class Source:
     """Where frames come from."""
 
-    def __init__(self, agent: str | None, file: Path | None, series: Path | None):
+    def __init__(self, agent: str | None, file: Path | None):
         if file and agent:
             raise UsageError("either an agent or --file, not both")
-        self._file, self._series = file, series
+        self._file = file
         self._agent = None if file else find_agent(agent)
 
     def dump(self) -> dict:
@@ -88,38 +83,9 @@ class Source:
         except Failure as failure:
             raise UsageError(f"{self._file}: {failure}") from None
 
-    def history(self, view: AgentView) -> History:
-        if self._series is None:
-            return {}
-        return read_series(self._series, view)
 
-
-def read_series(file: Path, view: AgentView) -> dict[Link, list[float]]:
-    """The newest latencies of each link. What another process is writing just now comes next time."""
-    if not file.is_file():
-        raise UsageError(f"no series {file}")
-    history: dict[Link, list[float]] = {}
-    try:
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True,
-                                     timeout=0.2)) as series:
-            for low, high in view.all_links():
-                rows = series.execute(
-                    "SELECT value FROM measurement WHERE sensor = 'latency_us' AND host = ?"
-                    " AND other = ? ORDER BY time_s DESC LIMIT ?",
-                    (low, high, _VALUES_OF_A_LINK)).fetchall()
-                history[low, high] = [value for value, in reversed(rows)]
-    except sqlite3.OperationalError:
-        return history
-    except sqlite3.DatabaseError as error:
-        raise Failure(f"{file} is not a series: {error}") from None
-    return history
-
-
-def styled(line: Line) -> str:
-    plain = not sys.stdout.isatty() or "NO_COLOR" in os.environ
-    text = "".join(piece.text if plain or not piece.style else
-                   f"\033[{piece.style}m{piece.text}\033[0m" for piece in line)
-    return text.rstrip() if plain else text
+def _text(line: Line) -> str:
+    return "".join(styled(piece.text, piece.style) for piece in line)
 
 
 class Terminal:
@@ -130,7 +96,7 @@ class Terminal:
 
     def draw(self, lines: list[Line]) -> None:
         """Over what was there, so that nothing flickers."""
-        text = "\033[K\r\n".join(styled(line) for line in lines)
+        text = "\033[K\r\n".join(map(_text, lines))
         sys.stdout.write(f"\033[H{text}\033[K\033[J")
         sys.stdout.flush()
 
@@ -175,7 +141,6 @@ def watch(source: Source, terminal: Terminal, past: Past, sort: str, interval_s:
     view = source.view()
     next_look = time.monotonic() + interval_s
     while True:
-        past.history = past.history if paused else source.history(view)
         size = shutil.get_terminal_size()
         shown = Shown(size.columns, size.lines, sort, paused=paused, help=help_shown)
         terminal.draw(frame(view, past, shown))
