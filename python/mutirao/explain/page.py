@@ -10,7 +10,7 @@ from mutirao.catalogue.tree_text import draw_tree
 from mutirao.explain.choices import Choice, choice_of, choices_of, measured
 from mutirao.explain.full import about, as_far_as_counted, by_collective, class_title, extent, forgotten, head, title
 from mutirao.explain.report_file import with_file
-from mutirao.explain.rulings import colours_of, events, sparkline, timeline
+from mutirao.explain.rulings import colours_of, events, timeline
 from mutirao.explain.saved import Account, Total, account_of, all_classes, total_of
 from mutirao.explain.scatter import points_of, scatter, within_twice
 from mutirao.explain.site_map import groups_of, least_us, site_map
@@ -18,8 +18,8 @@ from mutirao.explain.trees import edges_of, host_and_site, regions_of, trees_run
 from mutirao.pages.html import Page, details, judged, legend, listed, section, soft, table, wide_table
 
 _MOST_SITES_IN_TABLE = 12
-_COLUMNS = ("calls of", "native / mutirao", "now, and why", "over its calls", "predicted",
-            "measured", "native", "bound", "× native", "saved")
+_COLUMNS = ("calls of", "native / mutirao", "now, and why", "predicted", "measured", "native", "bound", "× native",
+            "saved")
 _RAW = ("communicator", "calls of", "from call", "chosen", "candidate", "predicted, us",
         "measured, us", "low, us", "high, us", "samples")
 
@@ -82,24 +82,21 @@ def _tiles(report: dict, total: Total) -> list[tuple[str, str, str]]:
 def _communicator(communicator: dict, colours: dict[str, str]) -> str:
     return section(title(communicator),
                    f'<p class="soft">{_lines(about(communicator))}</p>',
-                   *_choices(communicator, colours), *_timeline(communicator, colours),
+                   *_choices(communicator), *_timeline(communicator, colours),
                    *_map(communicator))
 
 
-def _choices(communicator: dict, colours: dict[str, str]) -> list[str]:
+def _choices(communicator: dict) -> list[str]:
     classes = by_collective(communicator["classes"])
     if not classes:
         return [soft("No call of it is told apart.")]
-    rows = [_row(of_class, communicator["calls"], colours) for of_class in classes]
     return ["<h3>What was chosen for which calls</h3>",
-            f'<div class="scroll cards">{table(_COLUMNS, rows)}</div>',
-            legend({kind: colours[kind] for kind in colours_of(classes)}),
+            f'<div class="scroll cards">{table(_COLUMNS, map(_row, classes))}</div>',
             soft("Times measured are medians with their intervals. What was saved is measured, net of probes:"
-                 " a few calls each by which another algorithm was tried. Pale: something was still to be"
-                 " tried. Each line runs from the first call of its kind to the end, on a logarithmic scale.")]
+                 " a few calls each by which another algorithm was tried.")]
 
 
-def _row(of_class: dict, calls: int, colours: dict[str, str]) -> list[tuple[str]]:
+def _row(of_class: dict) -> list[tuple[str]]:
     choice = choice_of(of_class)
     ratio = choice.times_native()
     account = account_of([of_class])
@@ -113,7 +110,6 @@ def _row(of_class: dict, calls: int, colours: dict[str, str]) -> list[tuple[str]
              (f"{ratio[0]:.2f}", ratio[1]) if ratio else ("", ""),
              _saved(account))
     ready = [f"<span>{escape(text)}{_small(small)}</span>" if text else "" for text, small in cells]
-    ready.insert(_COLUMNS.index("over its calls"), sparkline(of_class, calls, colours))
     return [(f'<td data-label="{column}">{cell}</td>',)
             for column, cell in zip(_COLUMNS, ready, strict=True)]
 
@@ -154,7 +150,8 @@ def _timeline(communicator: dict, colours: dict[str, str]) -> list[str]:
     told = events(communicator)
     return ["<h3>Rulings and changes of the network, in the order of calls</h3>",
             soft("A column is the time between two changes, however many calls it has; dashed lines"
-                 " are changes of the network that were taken up."),
+                 " are changes of the network that were taken up. Pale: something was still to be tried."),
+            legend({kind: colours[kind] for kind in colours_of(communicator["classes"])}),
             f"<figure>{timeline(communicator, colours)}</figure>",
             details(f"The same as a list of {len(told)}",
                     listed([f"from call {call} on: {what}" for call, what in told]))]
