@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import note, print_json, print_lines
+from mutirao.base.output import note, print_json, print_lines, show_for_now
 from mutirao.base.paths import job_folder
 from mutirao.base.progress import Steps, steps
 from mutirao.base.tables import print_table
@@ -158,6 +158,7 @@ class Measured:
         finished = self.placed.run(native, self._profile(), capture=show, discard=not show,
                                    on_line=print if show else None)
         if show or finished.returncode:
+            show_for_now("")
             sys.stderr.write(finished.errors)
         if not native:
             self.last = finished
