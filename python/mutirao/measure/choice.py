@@ -400,7 +400,7 @@ def run_choice(arguments, collectives: Sequence[Collective]) -> int:
     place = place_of(arguments)
     if arguments.repeat is None:
         arguments.repeat = REPEAT if place.network else CHOICE_REPEAT
-    check_counts(arguments, "repeat", *([] if arguments.late_us is None else ["late_us"]))
+    check_counts(arguments, "repeat", "late_us")
     if arguments.only and len(collectives) > 1:
         raise UsageError("--only names algorithms of one collective, not of several")
     if arguments.late_changes and not arguments.late_us:

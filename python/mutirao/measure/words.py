@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from mutirao.base.errors import UsageError, did_you_mean
+from mutirao.base.errors import UsageError, check_range, did_you_mean
 from mutirao.base.output import note
 from mutirao.base.units import counted, parse_size, rank_number
 from mutirao.catalogue import core_tool
@@ -57,11 +57,9 @@ class Settling:
 
 
 def settling_of(arguments) -> Settling:
-    for name, least in (("rounds", 1), ("settle_calls", 0), ("settle_s", 0)):
-        value = getattr(arguments, name)
-        if value is not None and not least <= value <= _MOST_OF_SETTLING:
-            raise UsageError(f"--{name.replace('_', '-')} must be {least} to {_MOST_OF_SETTLING},"
-                             f" not {value:g}")
+    check_range("--rounds", arguments.rounds, 1, _MOST_OF_SETTLING)
+    check_range("--settle-calls", arguments.settle_calls, 0, _MOST_OF_SETTLING)
+    check_range("--settle-s", arguments.settle_s, 0, _MOST_OF_SETTLING)
     calls = _SETTLE_CALLS if arguments.settle_calls is None else arguments.settle_calls
     settle_s = _SETTLE_S if arguments.settle_s is None else arguments.settle_s
     rounds = LEAST_SAMPLES if arguments.rounds is None else arguments.rounds
@@ -105,9 +103,7 @@ def place_of(arguments) -> Place:
 
 def check_counts(arguments, *names: str) -> None:
     for name in names:
-        if not 1 <= getattr(arguments, name) <= _MOST_REPEATED:
-            raise UsageError(f"--{name.replace('_', '-')} must be 1 to {_MOST_REPEATED},"
-                             f" not {getattr(arguments, name)}")
+        check_range(f"--{name.replace('_', '-')}", getattr(arguments, name), 1, _MOST_REPEATED)
 
 
 def rank_count(arguments, network: HostNetwork | None) -> int:

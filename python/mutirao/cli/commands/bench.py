@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mutirao.base.errors import Failure, UsageError
+from mutirao.base.errors import Failure, UsageError, check_range
 from mutirao.base.output import print_json, tell
 from mutirao.base.tables import BEST, BOUND, text_table
 from mutirao.base.units import counted, ms, ratio
@@ -41,7 +41,7 @@ from mutirao.measure.words import (
 from mutirao.run.mpis import Mpi
 from mutirao.run.user_settings import add_settings, gather_settings
 
-MOST_PAUSE_S = 1000
+_MOST_PAUSE_S = 1000
 # Closer than this two algorithms count as equally fast.
 EQUALLY_FAST = 1.01
 _ALL = "all"
@@ -118,12 +118,10 @@ def _run_side_by_side(arguments, collective: Collective) -> int:
     arguments.repeat = REPEAT if arguments.repeat is None else arguments.repeat
     arguments.consecutive = 1 if arguments.consecutive is None else arguments.consecutive
     check_counts(arguments, "repeat", "consecutive")
-    pause_s = arguments.pause_s or 0.0
-    if not 0 <= pause_s <= MOST_PAUSE_S:
-        raise UsageError(f"--pause-s {pause_s:g}: it takes 0 to {MOST_PAUSE_S}")
+    check_range("--pause-s", arguments.pause_s, 0, _MOST_PAUSE_S)
     workload = Workload(lengths_of(arguments, collective),
                         roots_of(arguments, collective, place.ranks, place.network),
-                        (arguments.consecutive,), arguments.repeat, pause_ms=round(pause_s * 1000))
+                        (arguments.consecutive,), arguments.repeat, pause_ms=round((arguments.pause_s or 0) * 1000))
     names = parse_only(arguments.only or [f"{NATIVE},{OWN_CHOICE}"], collective.name)
     contenders = _contenders(place.mpis, names, gather_settings(arguments.assignments),
                              collective.name)

@@ -14,7 +14,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mutirao.base.errors import Failure, UsageError
+from mutirao.base.errors import Failure, UsageError, check_range
 from mutirao.base.output import note, print_json, print_lines, show_for_now
 from mutirao.base.paths import job_folder
 from mutirao.base.progress import Steps, steps
@@ -87,9 +87,8 @@ def run(arguments) -> int:
 
 
 def _check(arguments) -> None:
-    for name, value, least in (("runs", arguments.runs, 1), ("warmup", arguments.warmup, 0)):
-        if not least <= value <= _MOST_PAIRS:
-            raise UsageError(f"--{name} must be {least} to {_MOST_PAIRS}, not {value}")
+    check_range("--runs", arguments.runs, 1, _MOST_PAIRS)
+    check_range("--warmup", arguments.warmup, 0, _MOST_PAIRS)
     if arguments.show_output and arguments.json:
         raise UsageError("--show-output: with --json nothing else is printed; leave one of them out")
     if "libmutirao" in os.environ.get("LD_PRELOAD", ""):

@@ -13,13 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mutirao.agent.seen import AgentView, find_agent, read_view
-from mutirao.base.errors import Failure, UsageError
+from mutirao.base.errors import Failure, UsageError, check_range
 from mutirao.base.output import print_json
 from mutirao.base.tables import styled
 from mutirao.base.user_files import read_json
 from mutirao.explain.top_frame import SORTS, Line, Past, Shown, frame
 
-_LEAST_INTERVAL_S, _MOST_INTERVAL_S = 0.1, 3600.0
 
 
 def register(subparsers, common) -> None:
@@ -38,9 +37,7 @@ def register(subparsers, common) -> None:
 
 
 def run(arguments) -> int:
-    if not _LEAST_INTERVAL_S <= arguments.interval <= _MOST_INTERVAL_S:
-        raise UsageError(f"--interval must be {_LEAST_INTERVAL_S:g} to {_MOST_INTERVAL_S:g} s, not"
-                         f" {arguments.interval:g}")
+    check_range("--interval", arguments.interval, 0.1, 3600)
     source = Source(arguments.agent, arguments.file)
     if arguments.json:
         print_json(source.dump())

@@ -4,7 +4,7 @@ import random
 import time
 from collections.abc import Sequence
 
-from mutirao.base.errors import Failure, UsageError, unknown
+from mutirao.base.errors import Failure, UsageError, check_range, unknown
 from mutirao.base.output import note, print_json
 from mutirao.base.progress import steps
 from mutirao.base.tables import print_table
@@ -78,8 +78,7 @@ def run(arguments) -> int:
 
 def _check(arguments, settings: dict[str, str]) -> None:
     for name, least in (("jobs", 1), ("factor", 1), ("budget", 0)):
-        if getattr(arguments, name) < least:
-            raise UsageError(f"--{name} must be at least {least}, not {getattr(arguments, name)}")
+        check_range(f"--{name}", getattr(arguments, name), least)
     for name in arguments.collective.split(","):
         if name not in COLLECTIVES:
             raise unknown("collective", name, COLLECTIVES)
