@@ -100,7 +100,7 @@ def test_draws_the_last_run_and_explain_points_there(mutirao, tmp_path):
 @pytest.mark.parametrize("content, output, named", [
     (None, "page.html", "no report"), ("[]", "page.html", "not a report"),
     ('{"communicators": ', "page.html", "line 1: this is no JSON"),
-    (json.dumps(REPORT), "none/page.html", "cannot write none/page.html")])
+    (json.dumps(REPORT), "none/page.html", "none/page.html cannot be written")])
 def test_what_cannot_be_read_or_written_is_said_in_one_line(mutirao, tmp_path, content, output,
                                                             named):
     if content is not None:
