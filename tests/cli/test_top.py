@@ -232,10 +232,6 @@ def test_keys_in_a_terminal(window):
     window.wait_for("sort: change first")
     window.type("s")
     window.wait_for("sort: tree first")
-    window.type("?")
-    window.wait_for("pause, and go on")
-    window.type("?")
-    window.wait_for("sort: tree first")
     window.type(" ")
     window.wait_for("go on")
     window.type("\x1b[A")  # an arrow key is no command

@@ -14,8 +14,6 @@ from mutirao.catalogue.tree_text import draw_tree
 
 BOLD, FAINT, BAD, CHANGED, TREE = "1", "2", "31", "33", "32"
 SORTS = ("change", "tree", "latency", "error")
-KEYS = (("q", "quit"), ("s", f"sort the links by another of {', '.join(SORTS)}"), ("space", "pause, and go on"),
-        ("?", "these keys; any key goes back"))
 _SPARKS = "▁▂▃▄▅▆▇█"
 _MOST_SPARKS = 24
 _WITH_NAMES = 92  # and with names of forecasters from here on
@@ -54,14 +52,10 @@ class Shown:
     sort: str = SORTS[0]
     keys: bool = True  # whether there is a terminal whose keys do something
     paused: bool = False
-    help: bool = False  # the keys instead of the network
 
 
 def frame(view: AgentView, past: Past, shown: Shown) -> list[Line]:
     """As many lines as there are rows, none longer than the window is wide."""
-    if shown.help:
-        lines = [[Piece("keys", BOLD)], *([Piece(f"  {key:<7}{what}")] for key, what in KEYS)]
-        return [cut(line, shown.columns) for line in lines[:shown.rows]]
     head = [*_head(view, past), []]
     foot = [_keys(shown)] if shown.keys else []
     left = max(0, shown.rows - len(head) - len(foot))
@@ -291,5 +285,4 @@ def _events(view: AgentView, rows: int) -> list[Line]:
 
 
 def _keys(shown: Shown) -> Line:
-    return [Piece(f"q quit   s sort: {shown.sort} first   space"
-                  f" {'go on' if shown.paused else 'pause'}   ? keys", FAINT)]
+    return [Piece(f"q quit   s sort: {shown.sort} first   space {'go on' if shown.paused else 'pause'}", FAINT)]

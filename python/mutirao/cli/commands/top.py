@@ -134,18 +134,15 @@ def full_screen() -> Iterator[Terminal]:
 
 
 def watch(source: Source, terminal: Terminal, past: Past, sort: str, interval_s: float) -> None:
-    paused = help_shown = False
+    paused = False
     view = source.view()
     next_look = time.monotonic() + interval_s
     while True:
         size = shutil.get_terminal_size()
-        shown = Shown(size.columns, size.lines, sort, paused=paused, help=help_shown)
-        terminal.draw(frame(view, past, shown))
+        terminal.draw(frame(view, past, Shown(size.columns, size.lines, sort, paused=paused)))
         key = terminal.key(next_look - time.monotonic())
         if key in ("q", "Q"):
             return
-        if key is not None:
-            help_shown = key == "?" and not help_shown
         if key == "s":
             sort = SORTS[(SORTS.index(sort) + 1) % len(SORTS)]
         elif key == " ":
