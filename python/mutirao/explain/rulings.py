@@ -6,7 +6,7 @@ from html import escape
 from itertools import groupby
 
 from mutirao.base.units import counted
-from mutirao.explain.choices import NATIVE
+from mutirao.catalogue.predicted import NATIVE
 from mutirao.explain.full import change_line, class_title
 
 _FORGOTTEN = "no longer remembered"

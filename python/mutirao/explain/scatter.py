@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from html import escape
 
 from mutirao.base.units import duration
-from mutirao.explain.choices import NATIVE, choices_of, measured, predicted_us
+from mutirao.catalogue.predicted import NATIVE
+from mutirao.explain.choices import choices_of, measured, predicted_us
 from mutirao.explain.full import class_title
 
 _SIZE, _LEFT, _RIGHT, _TOP, _BOTTOM = 460, 66, 14, 14, 52

@@ -6,7 +6,6 @@ as the library does. The schema stands in src/profile/schema.sql.
 
 import re
 import sqlite3
-import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
@@ -21,7 +20,6 @@ from mutirao.lab.network import HostNetwork
 
 PROGRAM = BUILD / "bin" / "mutirao-profile"
 SCHEMA = ROOT / "src" / "profile" / "schema.sql"
-NATIVE = "native"
 
 
 @dataclass(frozen=True)
@@ -105,10 +103,6 @@ def _weighted(rows: Iterable[Row]) -> float:
     rows = list(rows)
     windows = sum(row.windows for row in rows)
     return exp(sum(log(row.median_us) * row.windows for row in rows) / windows)
-
-
-def mean_us(times_us: Iterable[float]) -> float:
-    return statistics.geometric_mean(times_us)
 
 
 def profile_file(settings: Mapping[str, str]) -> Path | None:

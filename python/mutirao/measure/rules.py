@@ -13,12 +13,14 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import sqrt
 from pathlib import Path
+from statistics import geometric_mean
 
 from mutirao.base.errors import Failure
 from mutirao.base.units import counted, ratio, size
 from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.catalogue.predicted import NATIVE
 from mutirao.measure.counterparts import Counterpart, counterpart, segment_bytes
-from mutirao.measure.profile import NATIVE, Call, Profile, mean_us
+from mutirao.measure.profile import Call, Profile
 from mutirao.run.mpis import found_mpis
 
 # Open MPI's linear reduce of 64 KiB over 15 ms took 1.57 times its own choice, where the catalogue's took 0.94.
@@ -103,7 +105,7 @@ def _choice(profile: Profile, calls: Sequence[Call], table: Table, has: str, any
     """Rules know no roots: over all that were measured."""
     times = [profile.medians_us(call) for call in calls]
     common = set.intersection(*map(set, times))
-    medians = sorted((mean_us(each[name] for each in times), name) for name in common)
+    medians = sorted((geometric_mean(each[name] for each in times), name) for name in common)
     length = calls[0].length_bytes
     native_us = next((time for time, name in medians if name == NATIVE), None)
     choice, lost = Choice(length), ""

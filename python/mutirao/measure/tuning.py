@@ -17,16 +17,15 @@ from mutirao.base.errors import Failure
 from mutirao.base.progress import Steps
 from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import COLLECTIVES
-from mutirao.catalogue.predicted import predict_all
+from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE, predict_all
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork, spread
 from mutirao.measure import profile
 from mutirao.measure.intervals import median_interval
 from mutirao.measure.measure import Contender, Measurement, Point, Workload, check_taken_part, measure
-from mutirao.measure.profile import NATIVE, Row
+from mutirao.measure.profile import Row
 from mutirao.run.mpis import Mpi
 
-_OWN_CHOICE = "auto"
 # Of one length and root in one job; of those that take long fewer tell as much.
 _CALLS, _CALLS_IF_LONG, _LONG_MS = 10, 3, 100.0
 # Around each call ranks say that they are ready and agree on a start.
@@ -93,7 +92,7 @@ def survey(wanted: Wanted, steps: Steps) -> Survey:
     """One job in which mutirao chooses: that measures the network, on which the rest is predicted."""
     first = min(wanted.cells, key=lambda cell: cell.length_bytes)
     steps.begin("measuring the network")
-    found = _measure(wanted, first.collective, _OWN_CHOICE, [first], "warm", [1])
+    found = _measure(wanted, first.collective, OWN_CHOICE, [first], "warm", [1])
     if found.report is None:
         raise Failure("mutirao left no report: nothing can be tuned")
     steps.advance()

@@ -8,7 +8,8 @@ from mutirao.base.errors import UsageError
 from mutirao.base.output import print_json, print_lines, tell
 from mutirao.base.units import counted, ratio
 from mutirao.base.user_files import write_text
-from mutirao.explain.choices import NATIVE, choice_of
+from mutirao.catalogue.predicted import NATIVE
+from mutirao.explain.choices import choice_of
 from mutirao.explain.full import as_far_as_counted, class_title, extent, forgotten, head, in_full, title
 from mutirao.explain.page import make_page
 from mutirao.explain.report_file import add_arguments, read_report, told_as_no_report, with_file

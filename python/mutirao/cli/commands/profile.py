@@ -10,8 +10,9 @@ from mutirao.base.tables import print_table
 from mutirao.base.units import counted, duration, ratio
 from mutirao.base.user_files import read_json, write_text
 from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.catalogue.predicted import NATIVE
 from mutirao.measure import rules
-from mutirao.measure.profile import NATIVE, Call, Fabric, Profile, Row, add, profile_file, read
+from mutirao.measure.profile import Call, Fabric, Profile, Row, add, profile_file, read
 from mutirao.run.user_settings import gather_settings
 
 
