@@ -9,6 +9,7 @@ import statistics
 
 import pytest
 
+from made_up import mpi_named
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.progress import Steps
 from mutirao.catalogue import core_tool
@@ -36,20 +37,25 @@ from mutirao.measure.choice import (
 from mutirao.measure.intervals import LEAST_SAMPLES, median_interval
 from mutirao.measure.measure import Campaign, Contender, Measurement, Point, Workload
 from mutirao.measure.words import Place
-from mutirao.run.mpis import KNOWN, Mpi, found_mpis
+from mutirao.run.mpis import KNOWN, found_mpis
 
 
-@pytest.mark.parametrize("count", range(1, 13))
-def test_an_interval_holds_the_median_as_surely_as_it_says(count):
+@pytest.mark.parametrize("wanted", [0.95, 0.98])
+@pytest.mark.parametrize("count", range(1, 15))
+def test_an_interval_holds_the_median_as_surely_as_it_says(count, wanted):
     """Every way in which samples can lie below (0) or above (1) a true median is as likely."""
-    got = median_interval(range(count))
+    got = median_interval(range(count), wanted)
     low, high = int(got.low), int(got.high)
-    held = sum(sorted(sides)[low] == 0 and sorted(sides)[high] == 1
-               for sides in itertools.product((0, 1), repeat=count))
-    assert got.confidence == pytest.approx(held / 2 ** count)
-    assert (low, high) == (count - 1 - high, count - 1 - low)
-    assert (got.confidence >= 0.95) == (count >= LEAST_SAMPLES)
-    assert count < LEAST_SAMPLES or low > 0 or median_interval(range(8)).low == 0
+    ways = [sorted(sides) for sides in itertools.product((0, 1), repeat=count)]
+
+    def confidence(low, high):
+        return sum(sides[low] == 0 and sides[high] == 1 for sides in ways) / len(ways)
+
+    assert got.confidence == pytest.approx(confidence(low, high))
+    assert low == count - 1 - high
+    assert low == 0 or got.confidence >= wanted
+    assert low + 1 >= high - 1 or confidence(low + 1, high - 1) < wanted, "it could be narrower"
+    assert wanted != 0.95 or (got.confidence >= wanted) == (count >= LEAST_SAMPLES)
 
 
 def test_more_samples_narrow_an_interval():
@@ -143,9 +149,7 @@ class MadeUpNetwork:
 
 @pytest.fixture
 def mpi(tmp_path):
-    """In name only."""
-    known = next(row for row in KNOWN if row.name == "openmpi-5")
-    return Mpi(known, "5.9.9", tmp_path / "mpicc", tmp_path / "mpirun", tmp_path / known.soname)
+    return mpi_named("openmpi-5", tmp_path)
 
 
 @pytest.fixture

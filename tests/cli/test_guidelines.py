@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from made_up import mpi_named
 from mutirao.base.errors import Failure
 from mutirao.base.paths import ROOT
 from mutirao.catalogue.collectives import COLLECTIVES
@@ -13,7 +14,7 @@ from mutirao.measure import guidelines, measure
 from mutirao.measure.guidelines import GUIDELINES, MARGIN, Term, check, lengths_of_each, report
 from mutirao.measure.measure import Measurement, Point
 from mutirao.measure.words import Place
-from mutirao.run.mpis import KNOWN, Mpi, found_mpis
+from mutirao.run.mpis import found_mpis
 
 RANKS = 4
 BLOCKS = [8, 1024]
@@ -130,9 +131,8 @@ def test_report_names_violations_with_their_times():
 @pytest.fixture
 def one_mpi(monkeypatch, tmp_path):
     """In name only, on two ranks."""
-    known = next(row for row in KNOWN if row.name == "openmpi-5")
-    mpi = Mpi(known, "5.9.9", tmp_path / "mpicc", tmp_path / "mpirun", tmp_path / known.soname)
-    monkeypatch.setattr(guidelines, "place_of", lambda _arguments: Place([mpi], 2, None, "plain"))
+    place = Place([mpi_named("openmpi-5", tmp_path)], 2, None, "plain")
+    monkeypatch.setattr(guidelines, "place_of", lambda _arguments: place)
 
 
 def run_with(monkeypatch, capsys, call_ms, *words):

@@ -1,6 +1,5 @@
 """What tuning measures, in which order, for how long, and that nothing of it is lost or done twice."""
 
-import itertools
 import random
 
 import pytest
@@ -11,7 +10,6 @@ from mutirao.base.progress import Steps
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
 from mutirao.measure import profile, tuning
-from mutirao.measure.intervals import median_interval
 from mutirao.measure.measure import Contender, Measurement, Point
 from mutirao.measure.tuning import Cell, Job, Survey, Tuning, Wanted, plan, run_job
 from mutirao.run.mpis import found_mpis
@@ -73,21 +71,6 @@ def test_where_nothing_is_predicted_all_are_tried():
             ("broadcast", "native")} <= names
     insides = [name for collective, name in names if collective == "broadcast" and "inside" in name]
     assert len(insides) == len({name.partition("inside=")[2] for name in insides}) > 2
-
-
-@pytest.mark.parametrize("count", range(1, 15))
-def test_intervals_hold_the_median(count):
-    """Against all ways in which samples may lie above and below the median."""
-    interval = median_interval(range(count), 0.98)
-    low = interval.low
-    assert low == count - 1 - interval.high
-
-    def missed(low):
-        below = [sum(way) for way in itertools.product((0, 1), repeat=count)]
-        return sum(each <= low or each >= count - low for each in below) / len(below)
-
-    assert low == 0 or missed(low) <= 0.02
-    assert low + 1 >= count - 1 - low or missed(low + 1) > 0.02
 
 
 def test_every_candidate_runs_in_several_jobs_turn_by_turn(jobs, tmp_path):
