@@ -12,6 +12,7 @@ from mutirao.measure.counterparts import COUNTERPARTS, counterpart
 from mutirao.measure.rules import FORMATS, own_choices, tables
 from mutirao.measure.profile import Fabric, Row
 from mutirao.run.mpis import found_mpis
+from shared import refused
 
 HOSTS = Fabric(1, 4, 4, (20000.0,) * 6, "", "")
 OPEN_MPI = "Open MPI v5.0.11"
@@ -66,10 +67,8 @@ def test_show_names_the_best(typed, file):
 def test_the_setting_names_the_file(typed, file, tmp_path):
     assert "broadcast" in typed("profile", "show", MUTIRAO_PROFILE=str(file)).stdout
     usual = tmp_path / "state" / "mutirao" / "profile.db"
-    answer = typed("profile", "show")
-    assert answer.returncode == 1 and str(usual) in answer.stderr
-    answer = typed("profile", "show", MUTIRAO_PROFILE="off")
-    assert answer.returncode == 2 and answer.stderr.count("\n") == 1
+    refused(typed("profile", "show"), usual, code=1)
+    refused(typed("profile", "show", MUTIRAO_PROFILE="off"), "profile is off")
 
 
 def test_open_mpis_rules(typed, file):
@@ -178,9 +177,7 @@ def test_mpichs_selection_file_puts_rules_before_its_own_choices(typed, tmp_path
 def test_mpichs_selection_file_needs_the_library_that_was_measured(typed, tmp_path):
     path = tmp_path / "mpich.db"
     profile.add(path, [(HOSTS, "MPICH Version: 9.9", each) for each in ROWS])
-    answer = typed("profile", "export", "--format", "mpich-json", path)
-    assert answer.returncode == 1 and answer.stderr.count("\n") == 1
-    assert "not found" in answer.stderr and "--format mpich" in answer.stderr
+    refused(typed("profile", "export", "--format", "mpich-json", path), "not found", "--format mpich", code=1)
 
 
 def test_an_exported_profile_is_added_once(typed, file, tmp_path):
@@ -194,16 +191,13 @@ def test_an_exported_profile_is_added_once(typed, file, tmp_path):
 
 def test_what_is_no_exported_profile_is_said(typed, tmp_path):
     (tmp_path / "rules").write_text("[{}]")
-    answer = typed("profile", "import", "rules")
-    assert answer.returncode == 2
-    assert answer.stderr.count("\n") == 1 and "not an exported profile" in answer.stderr
+    refused(typed("profile", "import", "rules"), "not an exported profile")
 
 
 def test_a_file_of_another_schema_is_not_read(typed, file):
     with sqlite3.connect(file) as connection:
         connection.execute("PRAGMA user_version = 99")
-    answer = typed("profile", "show", file)
-    assert answer.returncode == 2 and "user_version 99" in answer.stderr
+    refused(typed("profile", "show", file), "user_version 99")
 
 
 def test_the_table_names_what_is_in_the_catalogue():

@@ -15,6 +15,7 @@ from mutirao.explain.saved import Account, account_of, all_classes, own_calls, p
 from mutirao.explain.scatter import points_of, scatter, within_twice
 from mutirao.explain.site_map import site_map
 from pages import assert_stands_alone, checked
+from shared import refused
 
 HOSTILE = '"><script>alert(1)</script>$json & \'x'
 
@@ -107,13 +108,10 @@ def test_draws_the_last_run_and_explain_points_there(mutirao, tmp_path):
     (None, "page.html", "no report"), ("[]", "page.html", "not a report"),
     ('{"communicators": ', "page.html", "line 1: this is no JSON"),
     (json.dumps(REPORT), "none/page.html", "none/page.html cannot be written")])
-def test_what_cannot_be_read_or_written_is_said_in_one_line(mutirao, tmp_path, content, output,
-                                                            named):
+def test_what_cannot_be_read_or_written_is_said_in_one_line(typed, tmp_path, content, output, named):
     if content is not None:
         (tmp_path / "report.json").write_text(content)
-    answer = mutirao("explain", "--page", "report.json", "--output", output)
-    assert (answer.returncode, answer.stdout, answer.stderr.count("\n")) == (2, "", 1)
-    assert named in answer.stderr
+    refused(typed("explain", "--page", "report.json", "--output", output), named)
 
 
 def test_what_the_program_named_is_only_text():

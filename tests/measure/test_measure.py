@@ -99,29 +99,18 @@ def test_what_is_possible_passes():
     passed = check_points("x", [point([10.0, 12.0]), point([11.0])], 4, counters(4, 5, overruns=1),
                           counters(4, 7, overruns=4))
     assert passed == (2 * 12, 3)
+    # The last rank to enter need not be the one whose data travel farthest.
+    check_points("x", [Point(24, 0, 1, 99.0, (9.0,), 10.0, entry_spread_ms=1.0)], 4, counters(4, 5), counters(4, 7))
 
 
-def test_one_repetition_that_beats_the_bound_is_refused():
-    """Catches a look at the median only."""
-    with pytest.raises(Failure, match=r"auto, 24 bytes from rank 0: refused: 9.*bound"):
-        check_points("auto", [point([11.0]), point([12.0, 9.0, 12.0])], 4, counters(4, 5),
-                     counters(4, 7))
-
-
-def test_entries_apart_may_shorten_a_time():
-    """The last rank to enter need not be the one whose data travel farthest."""
-    apart = Point(24, 0, 1, 99.0, (9.0,), 10.0, entry_spread_ms=1.0)
-    check_points("x", [apart], 4, counters(4, 5), counters(4, 7))
-    with pytest.raises(Failure, match=r"scan, 24 bytes: refused: 9.*bound"):
-        check_points("scan", [point([9.0])], 4, counters(4, 5), counters(4, 7),
-                     COLLECTIVES["scan"])
-
-
-def test_the_launchers_packets_do_not_count():
-    """Catches a sum over the control host's row and column."""
-    with pytest.raises(Failure, match="no packet"):
-        check_points("x", [point([11.0])], 4, counters(4, 5, to_control=1),
-                     counters(4, 5, to_control=900))
+@pytest.mark.parametrize("name, times_ms, after, said", [
+    ("broadcast", [12.0, 9.0, 12.0], counters(4, 7), r"x, 24 bytes from rank 0: refused: 9.*bound"),
+    ("scan", [9.0], counters(4, 7), r"x, 24 bytes: refused: 9.*bound"),
+    ("broadcast", [11.0], counters(4, 5, to_control=900), "no packet")])
+def test_what_cannot_be_is_refused(name, times_ms, after, said):
+    """Catches a look at the median only, and a sum over the control host's row and column."""
+    with pytest.raises(Failure, match=said):
+        check_points("x", [point([11.0]), point(times_ms)], 4, counters(4, 5, to_control=1), after, COLLECTIVES[name])
 
 
 class FakeLab:

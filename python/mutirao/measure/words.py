@@ -107,11 +107,7 @@ def check_counts(arguments, *names: str) -> None:
 
 
 def rank_count(arguments, network: HostNetwork | None) -> int:
-    if arguments.ranks is None:
-        return network.host_count if network else os.cpu_count() or 1
-    if arguments.ranks < 1:
-        raise UsageError(f"-n {arguments.ranks}: at least one rank is needed")
-    return arguments.ranks
+    return arguments.ranks or (network.host_count if network else os.cpu_count() or 1)
 
 
 def lengths_of(arguments, collective: Collective) -> list[int]:
