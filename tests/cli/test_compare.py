@@ -15,14 +15,7 @@ import pytest
 
 from mutirao.base.paths import PRELOAD, ROOT
 from mutirao.cli.commands import compare
-from mutirao.measure.comparison import (
-    CONFIDENCE,
-    WORTH_FINDING,
-    Comparison,
-    pairs_needed,
-    verdict_line,
-    warnings,
-)
+from mutirao.cli.commands.compare import CONFIDENCE, WORTH_FINDING, Comparison, pairs_needed, verdict_line, warnings
 from mutirao.measure.intervals import Ratio, student_t
 from mutirao.run.mpis import found_mpis
 from shared import refused

@@ -10,7 +10,6 @@ import mmap
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from math import sqrt
 from pathlib import Path
 from statistics import geometric_mean
@@ -82,20 +81,16 @@ class Table:
 def tables(profile: Profile, has: str, any_order: bool) -> list[Table]:
     """`has`: the attribute of Counterpart that a library's name for it stands in. `any_order`: the program
     has no operators that do not commute."""
-    def group(call: Call) -> tuple[str, int]:
-        return call.collective, call.ranks
-
     calls = [call for call in profile.calls if call.commutes and call.buffers == "warm"]
+    levels = any(call.fabric.hosts > 1 and call.most_on_a_host > 1 for call in calls)
+    groups: dict[tuple[str, int], dict[int, list[Call]]] = {}
+    for call in calls:
+        groups.setdefault((call.collective, call.ranks), {}).setdefault(call.length_bytes, []).append(call)
     result = []
-    for (collective, ranks), grouped in groupby(sorted(calls, key=group), key=group):
-        members = list(grouped)
-        by_length: dict[int, list[Call]] = {}
-        for call in members:
-            by_length.setdefault(call.length_bytes, []).append(call)
-        levels = any(call.fabric.hosts > 1 and call.most_on_a_host > 1 for call in calls)
-        table = Table(collective, ranks, members[0].mpi, [], levels)
-        for length in sorted(by_length):
-            table.choices.append(_choice(profile, by_length[length], table, has, any_order))
+    for (collective, ranks), by_length in sorted(groups.items()):
+        table = Table(collective, ranks, next(iter(by_length.values()))[0].mpi, [], levels)
+        table.choices += [_choice(profile, of_length, table, has, any_order)
+                          for _, of_length in sorted(by_length.items())]
         result.append(table)
     return result
 
