@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mutirao.base.units import counted, duration
 from mutirao.catalogue.tree_text import draw_tree
-from mutirao.explain.choices import Choice, choice_of, choices_of, measured
+from mutirao.explain.choices import Choice, choice_of
 from mutirao.explain.full import about, as_far_as_counted, by_collective, class_title, extent, forgotten, head, title
 from mutirao.explain.report_file import with_file
 from mutirao.explain.rulings import colours_of, events, timeline
@@ -20,8 +20,6 @@ from mutirao.pages.html import Page, details, judged, legend, listed, section, s
 _MOST_SITES_IN_TABLE = 12
 _COLUMNS = ("calls of", "native / mutirao", "now, and why", "predicted", "measured", "native", "bound", "× native",
             "saved")
-_RAW = ("communicator", "calls of", "from call", "chosen", "candidate", "predicted, us",
-        "measured, us", "low, us", "high, us", "samples")
 
 
 def make_page(report: dict, file: Path | None) -> str:
@@ -34,7 +32,7 @@ def make_page(report: dict, file: Path | None) -> str:
     return str(Page("What mutirao did for this program", _verdict(total),
                     _lines([*head(report), *forgotten(report)]),
                     "".join([*its_sections, section("Predicted against measured", _scatter(report))]),
-                    commands, _raw(report), report, _tiles(report, total)))
+                    commands, "", report, _tiles(report, total)))
 
 
 def _lines(lines: Iterable[str]) -> str:
@@ -199,24 +197,3 @@ def _scatter(report: dict) -> str:
              f" took what was predicted; {within_twice(points)} of {len(points)} are within a factor"
              " of two of it. Upright lines are intervals."),
         legend(styles), f"<figure>{scatter(points, *styles.values())}</figure>"])
-
-
-def _raw(report: dict) -> str:
-    return table(_RAW, [row for communicator in report["communicators"]
-                        for of_class in communicator["classes"]
-                        for ruling in choices_of(of_class)
-                        for row in _raw_rows(communicator, of_class, ruling)])
-
-
-def _raw_rows(communicator: dict, of_class: dict, ruling: dict) -> Iterable[list]:
-    took = measured(ruling)
-    for row in ruling.get("considered") or ():
-        times = took.get(row["candidate"], {})
-        yield [communicator.get("name"), class_title(of_class), ruling["first_call"] + 1,
-               ruling["chosen"], row["candidate"], _number(row["predicted_us"]),
-               *(_number(times.get(field)) for field in ("median_us", "low_us", "high_us")),
-               times.get("samples")]
-
-
-def _number(us: float | None) -> str:
-    return "" if us is None else f"{us:.6g}"
