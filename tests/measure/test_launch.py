@@ -19,7 +19,7 @@ class LabInName(NoLab):
 
 @pytest.mark.parametrize("native, expected", [(False, ["libmutirao.so", "calm.so"]), (True, ["calm.so"])])
 def test_what_is_preloaded(monkeypatch, tmp_path, native, expected):
-    monkeypatch.setattr(Mpi, "about", AboutLibrary("", 5, "mpich", True))
+    monkeypatch.setattr(Mpi, "about", AboutLibrary(fits=True))
     monkeypatch.delenv("LD_PRELOAD", raising=False)
     mpi = mpi_named("mpich-5", tmp_path)
     command = launch._lab_command(mpi, ["program"], 2, native, {}, LabInName(), tmp_path)

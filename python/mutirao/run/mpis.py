@@ -32,21 +32,17 @@ class AboutLibrary:
     """What an MPI library says of itself, and whether one of ours fits it: asked of the code that decides this when a
     program runs."""
 
-    version: str  # as it says it
-    standard: int  # major version of the MPI standard
-    abi: str  # the binary interface's name
-    fits: bool
-
-
-_UNKNOWN = AboutLibrary("", 0, "unknown", False)
+    version: str = ""  # as it says it
+    fits: bool = False
 
 
 @cache
 def about(library: Path) -> AboutLibrary:
     if not _ABOUT_PROGRAM.is_file():
-        return _UNKNOWN
+        return AboutLibrary()
     answer = subprocess.run([_ABOUT_PROGRAM, library], capture_output=True, text=True, check=False)
-    return AboutLibrary(**json.loads(answer.stdout)) if answer.returncode == 0 else _UNKNOWN
+    said = json.loads(answer.stdout) if answer.returncode == 0 else {}
+    return AboutLibrary(said["version"], said["fits"]) if said else AboutLibrary()
 
 
 @dataclass(frozen=True)

@@ -171,11 +171,11 @@ def warnings(comparison: Comparison, warmed_up: bool) -> Iterator[str]:
         yield from _outliers(side, times_s, warmed_up)
 
 
-def pairs_needed(spread: float, difference: float = WORTH_FINDING) -> int | None:
-    """To find so large a difference in FOUND_OF_100 of 100 comparisons, where log ratios have this standard
-    deviation. None: too many for anybody."""
+def pairs_needed(spread: float) -> int | None:
+    """To find what is worth finding in FOUND_OF_100 of 100 comparisons, where log ratios have this standard deviation.
+    None: too many for anybody."""
     counts = range(2, _MOST_PAIRS + 1)
-    index = bisect_left(counts, -difference, key=lambda pairs: -_smallest_found(spread, pairs))
+    index = bisect_left(counts, -WORTH_FINDING, key=lambda pairs: -_smallest_found(spread, pairs))
     return counts[index] if index < len(counts) else None
 
 
