@@ -7,11 +7,12 @@ import pytest
 from made_up import calls_of, report, ruling
 from mutirao.base.errors import Failure
 from mutirao.base.progress import Steps
+from mutirao.cli.commands import tune as tuning
+from mutirao.cli.commands.tune import Cell, Job, Survey, Tuning, Wanted, plan, run_job
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
-from mutirao.measure import profile, tuning
+from mutirao.measure import profile
 from mutirao.measure.measure import Contender, Measurement, Point
-from mutirao.measure.tuning import Cell, Job, Survey, Tuning, Wanted, plan, run_job
 from mutirao.run.mpis import found_mpis
 
 SHORT, LONG = Cell("allreduce", 8, 0), Cell("allreduce", 65536, 0)
