@@ -1,5 +1,5 @@
-"""What tests of all kinds share: networks for labs, patience with a busy machine, what a refusal is, free ports, Kruskal
-to compare with."""
+"""What tests of all kinds share: networks for labs, patience with a busy machine, what a refusal is, free ports,
+Kruskal to compare with."""
 
 import random
 import socket

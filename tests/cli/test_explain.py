@@ -349,9 +349,10 @@ def test_json_is_the_report_itself(typed, tmp_path):
 
 @pytest.mark.parametrize("adaptation, said", [
     ({"horizon_calls": 0}, ["told in the call that they begin with"]), ({"horizon_calls": 1}, ["told 1 call ahead"]),
-    ({"horizon_calls": None, "waits": 1, "waited_ms": 2.5, "taken_up": [{"call": 8, "links": 3, "new_tree": True, "shown": [
-        {"low": 0, "high": 2, "before_us": 9000, "after_us": 90000},
-        {"low": 1, "high": 2, "before_us": 8000, "after_us": None}]}]},
+    ({"horizon_calls": None, "waits": 1, "waited_ms": 2.5, "taken_up": [{
+        "call": 8, "links": 3, "new_tree": True, "shown": [
+            {"low": 0, "high": 2, "before_us": 9000, "after_us": 90000},
+            {"low": 1, "high": 2, "before_us": 8000, "after_us": None}]}]},
      ["12 epochs; this rank waited for one 1 time, none of them at the start, 2.50 ms in all\n",
       "known in call 9: host 0 - host 2 9.00 ms -> 90.0 ms, host 1 - host 2 8.00 ms -> unusable, 1 more link, a new"
       " spanning tree\n"]),

@@ -237,7 +237,8 @@ def test_says_lost_and_unknown_as_plainly_as_saved():
 @pytest.mark.parametrize("report, said", [
     (with_classes({**TRIED, "native_calls": 87, "rulings": TRIED["rulings"][:1],
                    "account": {**TRIED["account"], "saved_us": 0, "error_us": 0}}),
-     "The MPI library took all calls but those on probe. 13 tried out algorithms of mutirao's, which took 1.30 ms longer."),
+     "The MPI library took all calls but those on probe. 13 tried out algorithms of mutirao's, which took 1.30 ms"
+     " longer."),
     (with_classes({**TRIED, "rulings": [], "account": None}), "The MPI library took all calls."),
     ({**REPORT, "forgotten_communicators": 2}, "of 2 more communicators only the sums are kept"),
     ({**REPORT, "communicators": []}, "None had a collective call"),

@@ -28,7 +28,8 @@ class Command:
     @property
     def below(self) -> "list[Command]":
         return [Command((*self.words, row.dest), action.choices[row.dest], row.help or "")
-                for action in self.parser._actions if isinstance(action, _Subcommands) for row in action._choices_actions]
+                for action in self.parser._actions if isinstance(action, _Subcommands)
+                for row in action._choices_actions]
 
 
 def commands(command: Command) -> Iterator[Command]:

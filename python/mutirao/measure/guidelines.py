@@ -120,7 +120,8 @@ def _call(call: Call) -> dict:
 
 def lengths_of_each(collectives: Sequence[str], blocks_bytes: Sequence[int], ranks: int) -> dict[str, list[int]]:
     """What must be measured to check the guidelines about these, and that they are monotonous."""
-    wanted = {(name, Term(name).length_bytes(block_bytes, ranks)) for name in collectives for block_bytes in blocks_bytes}
+    wanted = {(name, Term(name).length_bytes(block_bytes, ranks))
+              for name in collectives for block_bytes in blocks_bytes}
     wanted.update(*_calls(collectives, blocks_bytes, ranks))
     lengths = {name: sorted(length for other, length in wanted if other == name) for name in COLLECTIVES}
     return {name: of_name for name, of_name in lengths.items() if of_name}

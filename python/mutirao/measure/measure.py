@@ -358,8 +358,8 @@ def check_points(what: str, points: Sequence[Point], hosts: int, before: Counter
 
 @dataclass
 class Campaign:
-    """As long measurements need them: launchers fail now and then, so each job is tried twice; what cannot be measured is
-    said once, and left out from then on."""
+    """As long measurements need them: launchers fail now and then, so each job is tried twice; what cannot be
+    measured is said once, and left out from then on."""
 
     ranks: int
     lab: Lab | None

@@ -97,7 +97,8 @@ def _build() -> Iterator[Finding]:
         path = shutil.which(program)
         yield _finding(program, path is not None, path or "", f"run make setup, or apt-get install {package}")
     built = CORE_TOOL.is_file()
-    yield _finding("mutirao-core", built, _catalogue_size() if built else "", "run make build", "not built", needed=True)
+    yield _finding("mutirao-core", built, _catalogue_size() if built else "", "run make build", "not built",
+                   needed=True)
     if not preloadable(LIBRARIES):
         yield Finding("place", "fails", str(LIBRARIES), "move mutirao: LD_PRELOAD allows no spaces"
                       " and no colons in a path")
