@@ -19,7 +19,7 @@ from make_agent_dump import FAR_US, STARTED_S, WORSE_US, agent_dump
 from mutirao.agent.seen import read_view
 from mutirao.base.errors import Failure
 from mutirao.base.paths import BUILD, ROOT
-from mutirao.explain.top_frame import Past, Shown, change_of, frame, ranked, sparkline
+from mutirao.cli.commands.top import Past, Shown, change_of, frame, ranked, sparkline
 from shared import free_ports, refused
 
 
