@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mutirao.agent.seen import AgentView, Link, find_agent, read_view
+from mutirao.agent.seen import AgentView, Link, SeenAgent, find_agent, read_view
 from mutirao.base.errors import Failure, UsageError, check_range
 from mutirao.base.output import print_json
 from mutirao.base.tables import styled
@@ -322,7 +322,9 @@ def register(subparsers, common) -> None:
 
 def run(arguments) -> int:
     check_range("--interval", arguments.interval, 0.1, 3600)
-    source = Source(arguments.agent, arguments.file)
+    if arguments.file and arguments.agent:
+        raise UsageError("either an agent or --file, not both")
+    source = KeptDump(arguments.file) if arguments.file else find_agent(arguments.agent)
     if arguments.json:
         print_json(source.dump())
         return 0
@@ -343,25 +345,20 @@ def run(arguments) -> int:
     return 0
 
 
-class Source:
-    """Where frames come from."""
+@dataclass(frozen=True)
+class KeptDump:
+    """In the place of an agent."""
 
-    def __init__(self, agent: str | None, file: Path | None):
-        if file and agent:
-            raise UsageError("either an agent or --file, not both")
-        self._file = file
-        self._agent = None if file else find_agent(agent)
+    file: Path
 
     def dump(self) -> dict:
-        return self._agent.dump() if self._agent else read_json(self._file)
+        return read_json(self.file)
 
     def view(self) -> AgentView:
-        if self._agent:
-            return self._agent.view()
         try:
             return read_view(self.dump())
         except Failure as failure:
-            raise UsageError(f"{self._file}: {failure}") from None
+            raise UsageError(f"{self.file}: {failure}") from None
 
 
 def _text(line: Line) -> str:
@@ -416,7 +413,7 @@ def full_screen() -> Iterator[Terminal]:
         os.close(wake)
 
 
-def watch(source: Source, terminal: Terminal, past: Past, sort: str, interval_s: float) -> None:
+def watch(source: SeenAgent | KeptDump, terminal: Terminal, past: Past, sort: str, interval_s: float) -> None:
     paused = False
     view = source.view()
     next_look = time.monotonic() + interval_s
