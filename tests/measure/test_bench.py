@@ -10,9 +10,10 @@ from made_up import calls_of, report, ruling
 from mutirao.base.errors import UsageError
 from mutirao.base.paths import ROOT
 from mutirao.base.tables import BEST
-from mutirao.cli.commands.bench import NATIVE, Bench, _table, parse_only, parse_roots, parse_sizes
+from mutirao.cli.commands.bench import NATIVE, Bench, _table
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.measure import Contender, Measurement, Point, Workload
+from mutirao.measure.words import parse_only, parse_roots, parse_sizes
 from mutirao.run.mpis import found_mpis
 
 

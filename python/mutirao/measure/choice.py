@@ -464,12 +464,10 @@ class Plan:
 
 def _plan(arguments, place: Place, settings: Mapping[str, str], collective: Collective,
           mpi: Mpi, one_of_several: bool) -> Plan:
-    """Of several, lengths and roots are for those that have any."""
     # In a lab calls last so long that they can be measured one by one.
     real = place.network is None
-    lengths = [0] if one_of_several and not collective.has_length else lengths_of(arguments, collective)
-    roots = ([0] if one_of_several and not collective.rooted
-             else roots_of(arguments, collective, place.ranks, place.network))
+    lengths = lengths_of(arguments, collective, one_of_several)
+    roots = roots_of(arguments, collective, place.ranks, place.network, one_of_several)
     settling = settling_of(arguments)
     forced = Workload(lengths, roots, (0 if real else 1,), arguments.repeat,
                       settle_ms=_WARM_UP_MS if real else 0, beside_native=real,

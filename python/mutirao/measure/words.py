@@ -110,19 +110,23 @@ def rank_count(arguments, network: HostNetwork | None) -> int:
     return arguments.ranks or (network.host_count if network else os.cpu_count() or 1)
 
 
-def lengths_of(arguments, collective: Collective) -> list[int]:
+def lengths_of(arguments, collective: Collective, one_of_several: bool = False) -> list[int]:
+    """Of several collectives, lengths are for those that have any."""
     if collective.has_length:
         return parse_sizes(DEFAULT_BYTES if arguments.bytes is None else arguments.bytes)
-    if arguments.bytes is not None:
+    if arguments.bytes is not None and not one_of_several:
         raise UsageError(f"--bytes {arguments.bytes}: a {collective.name} has no message")
     return [0]
 
 
-def roots_of(arguments, collective: Collective, ranks: int,
-             network: HostNetwork | None) -> list[int]:
+def roots_of(arguments, collective: Collective, ranks: int, network: HostNetwork | None,
+             one_of_several: bool = False) -> list[int]:
+    """Of several collectives, roots are for those that have one."""
     if collective.rooted or arguments.roots in (None, "0"):
         return parse_roots(arguments.roots or "0", ranks, network)
-    raise UsageError(f"--roots {arguments.roots}: {collective.name} has no root")
+    if not one_of_several:
+        raise UsageError(f"--roots {arguments.roots}: {collective.name} has no root")
+    return [0]
 
 
 def parse_sizes(text: str) -> list[int]:

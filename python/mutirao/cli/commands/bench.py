@@ -7,17 +7,11 @@ from dataclasses import dataclass
 
 from mutirao.base.errors import Failure, UsageError, check_range
 from mutirao.base.output import print_json, tell
+from mutirao.base.progress import steps
 from mutirao.base.tables import BEST, BOUND, text_table
 from mutirao.base.units import counted, ms, ratio
 from mutirao.catalogue.collectives import COLLECTIVES, Collective
-from mutirao.catalogue.predicted import (
-    NATIVE,
-    OWN_CHOICE,
-    best_table,
-    bests_to_dict,
-    predict_all,
-    predict_every_collective,
-)
+from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE, best_table, bests_to_dict, predict_all
 from mutirao.lab.named_networks import load_network
 from mutirao.measure.choice import CHOICE_REPEAT, add_choice, run_choice
 from mutirao.measure.circumstances import Circumstances, busy_remarks
@@ -32,8 +26,6 @@ from mutirao.measure.words import (
     check_counts,
     lengths_of,
     parse_only,
-    parse_roots,
-    parse_sizes,
     place_of,
     rank_count,
     roots_of,
@@ -148,20 +140,23 @@ def _run_predicted(arguments, collectives: Sequence[Collective]) -> int:
         raise UsageError("--only names algorithms of one collective, not of several")
     network = load_network(arguments.lab)
     ranks = rank_count(arguments, network)
+    several = len(collectives) > 1
+    predictions = []
+    with steps(len(collectives)) as progress:
+        for collective in collectives:
+            if several:
+                progress.begin(collective.name)
+            predictions += predict_all(collective, network, ranks, lengths_of(arguments, collective, several),
+                                       roots_of(arguments, collective, ranks, network, several),
+                                       parse_only(arguments.only or [], collective.name))
+            progress.advance()
     told = {"ranks": ranks, "network": network.name}
-    if len(collectives) > 1:
-        lengths = parse_sizes(DEFAULT_BYTES if arguments.bytes is None else arguments.bytes)
-        bests = predict_every_collective(collectives, network, ranks, lengths,
-                                         parse_roots(arguments.roots or "0", ranks, network))
-        tell(arguments.json, {**told, **bests_to_dict(bests)}, best_table(bests, network.name))
-        return 0
-    [collective] = collectives
-    predictions = predict_all(collective, network, ranks, lengths_of(arguments, collective),
-                              roots_of(arguments, collective, ranks, network),
-                              parse_only(arguments.only or [], collective.name))
-    tell(arguments.json, {"collective": collective.name, **told,
-                          "predictions": [each.to_dict() for each in predictions]},
-         "\n\n".join(each.table() for each in predictions))
+    if several:
+        tell(arguments.json, {**told, **bests_to_dict(predictions)}, best_table(predictions, network.name))
+    else:
+        tell(arguments.json, {"collective": collective.name, **told,
+                              "predictions": [each.to_dict() for each in predictions]},
+             "\n\n".join(each.table() for each in predictions))
     return 0
 
 
