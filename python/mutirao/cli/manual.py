@@ -6,37 +6,14 @@
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from mutirao import __version__
-from mutirao.cli.cli import GROUPS, make_parser
+from mutirao.cli.cli import GROUPS, Command, make_parser
 
-_Subcommands = argparse._SubParsersAction
-
-@dataclass(frozen=True)
-class Command:
-    words: tuple[str, ...]  # that lead there
-    parser: argparse.ArgumentParser
-    summary: str
-
-    @property
-    def options(self) -> list[argparse.Action]:
-        return [action for action in self.parser._actions
-                if action.help and action.help != argparse.SUPPRESS and not isinstance(action, _Subcommands)]
-
-    @property
-    def below(self) -> "list[Command]":
-        return [Command((*self.words, row.dest), action.choices[row.dest], row.help or "")
-                for action in self.parser._actions if isinstance(action, _Subcommands)
-                for row in action._choices_actions]
-
-
-def commands(command: Command) -> Iterator[Command]:
-    """It and all below it."""
-    yield command
-    for each in command.below:
-        yield from commands(each)
+def _options(command: Command) -> list[argparse.Action]:
+    return [action for action in command.parser._actions
+            if action.help and action.help != argparse.SUPPRESS and not isinstance(action, argparse._SubParsersAction)]
 
 
 def manual_page(command: Command) -> str:
@@ -47,13 +24,13 @@ def manual_page(command: Command) -> str:
     if parser.description:
         lines += [".SH DESCRIPTION", _escaped(parser.description)]
     formatter = parser._get_formatter()
-    lines += [".SH OPTIONS"] if command.options else []
-    for action in command.options:
+    lines += [".SH OPTIONS"] if _options(command) else []
+    for action in _options(command):
         lines += [".TP", f".B {_escaped(formatter._format_action_invocation(action))}",
                   _escaped(formatter._expand_help(action))]
-    lines += [".SH COMMANDS"] if command.below else []
+    lines += [".SH COMMANDS"] if command.children else []
     headings = {names[0]: heading for heading, names in GROUPS.items()} if len(command.words) == 1 else {}
-    for each in command.below:
+    for each in command.children:
         lines += [f".SS {headings[each.words[-1]]}"] if each.words[-1] in headings else []
         lines += [".TP", f".BR {_escaped('-'.join(each.words))} (1)", _escaped(each.summary)]
     if len(command.words) > 1:
@@ -97,7 +74,8 @@ def bash_completion(found: Sequence[Command]) -> str:
 
 def write(share: Path) -> Iterator[Path]:
     parser = make_parser()
-    found = list(commands(Command((parser.prog,), parser, parser.description)))
+    whole = Command((parser.prog,), parser, parser.description)
+    found = [whole, *whole.all_below()]
     texts = {share / "man" / "man1" / f"{'-'.join(each.words)}.1": manual_page(each) for each in found}
     texts[share / "bash-completion" / "completions" / "mutirao"] = bash_completion(found)
     for path, text in texts.items():
