@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from made_up import said_of_adapting
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.units import duration, size
 from mutirao.catalogue.tree_text import draw_tree
@@ -25,9 +26,7 @@ LATENCY_US = [
     [9000, 8000, 0, 50],
     [9500, None, 50, 0],
 ]
-FOLLOWED = {"mode": "auto", "epochs": 12, "horizon_calls": 4, "waits": 0, "waited_ms": 0,
-            "early_waits": 0, "early_waited_ms": 0, "checks": 0, "adapting_ms": 0,
-            "ghs_messages": 0, "check_ms": [], "taken_up": []}
+FOLLOWED = said_of_adapting("auto", epochs=12)
 COSTS = {"links": 6, "links_with_bandwidth": 5, "least_bytes_per_us": 1.25, "most_bytes_per_us": 9100,
          "memory_measured": True, "copy_bytes_per_us": 9000, "reduce_bytes_per_us": 4500,
          "message_measured": False, "message_latency_us": 0.5, "message_overhead_us": 0.25,
@@ -35,7 +34,7 @@ COSTS = {"links": 6, "links_with_bandwidth": 5, "least_bytes_per_us": 1.25, "mos
 # 16 calls that took 8.05 ms and saved as much, and 14 native ones of 16.1 ms.
 ACCOUNT = {"took_us": 16 * 8050 + 14 * 16100, "saved_us": 16 * 8050, "error_us": 3200, "probes_us": 0,
            "unknown_calls": 0}
-NOT_FOLLOWED = {**FOLLOWED, "mode": "off", "epochs": 0, "horizon_calls": 0}
+NOT_FOLLOWED = said_of_adapting("off", epochs=0, horizon_calls=0)
 REPORT = {
     "mutirao": "0.1.0", "mpi": "Open MPI v5.0.11",
     "start": {"native_reason": "", "twin_ms": 3711, "waited_ms": 0, "introduced_ms": 1250},

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
 from math import exp, log
 from pathlib import Path
+from statistics import fmean
 
 from mutirao.base import tools
 from mutirao.base.errors import Failure
@@ -99,10 +100,8 @@ class Profile:
         return dict(sorted(medians.items(), key=lambda item: item[1]))
 
 
-def _weighted(rows: Iterable[Row]) -> float:
-    rows = list(rows)
-    windows = sum(row.windows for row in rows)
-    return exp(sum(log(row.median_us) * row.windows for row in rows) / windows)
+def _weighted(rows: Sequence[Row]) -> float:
+    return exp(fmean([log(row.median_us) for row in rows], [row.windows for row in rows]))
 
 
 def profile_file(settings: Mapping[str, str]) -> Path | None:
