@@ -274,23 +274,25 @@ class Tuning:
             self.done[key] = self.done.get(key, 0) + 1
 
 
-def fastest(found: profile.Profile, number: int, wanted: Wanted, mpi: str) -> list[tuple]:
+def fastest(found: profile.Profile, number: int, wanted: Wanted, mpi: str) -> list[dict]:
     """Of each kind of call that was asked for: the candidate, its time, and native's."""
     rows = []
     for call in found.calls:
         cell = Cell(call.collective, call.length_bytes, max(call.root, 0))
-        if call.fabric.id != number or call.mpi != mpi or call.ranks != wanted.ranks or (
-                cell not in wanted.cells or call.buffers not in wanted.buffers):
-            continue
-        medians = found.medians_us(call)
-        name = next(iter(medians))
-        rows.append((wanted.cells.index(cell), call, name, medians[name], medians.get(NATIVE)))
-    return [row[1:] for row in sorted(rows, key=lambda row: (row[1].buffers, row[0]))]
+        if (call.fabric.id, call.mpi, call.ranks) == (number, mpi, wanted.ranks) and (
+                cell in wanted.cells and call.buffers in wanted.buffers):
+            medians = found.medians_us(call)
+            name = next(iter(medians))
+            rows.append((call.buffers, wanted.cells.index(cell), {
+                "collective": call.collective, "length_bytes": call.length_bytes, "root": call.root,
+                "buffers": call.buffers, "candidate": name, "median_us": medians[name],
+                "native_us": medians.get(NATIVE)}))
+    return [row for _, _, row in sorted(rows, key=lambda row: row[:2])]
 
 
-def gain(rows: Sequence[tuple]) -> float | None:
+def gain(rows: Sequence[dict]) -> float | None:
     """The geometric mean of the best's ratio to native."""
-    ratios = [time_us / native_us for _call, _name, time_us, native_us in rows if native_us]
+    ratios = [row["median_us"] / row["native_us"] for row in rows if row["native_us"]]
     return statistics.geometric_mean(ratios) if ratios else None
 
 
@@ -347,7 +349,7 @@ def run(arguments) -> int:
             note(f"{counted(already, 'job')} of an earlier start need not run again")
         with steps(tuning.jobs_left) as progress:
             tuning.run(begin_s + arguments.budget, progress, random.Random())
-    return _tell(arguments, tuning, wanted, surveyed)
+    return _tell(arguments, tuning)
 
 
 def _check(arguments, settings: dict[str, str]) -> None:
@@ -369,7 +371,8 @@ def _cells(arguments, place: Place) -> list[Cell]:
             for root in (roots if row.rooted else [0])]
 
 
-def _tell(arguments, tuning: Tuning, wanted: Wanted, surveyed: Survey) -> int:
+def _tell(arguments, tuning: Tuning) -> int:
+    wanted, surveyed = tuning.wanted, tuning.surveyed
     number = profile.find_fabric(tuning.path, surveyed.network)
     if not number:
         raise Failure("nothing could be measured within the budget")
@@ -378,7 +381,7 @@ def _tell(arguments, tuning: Tuning, wanted: Wanted, surveyed: Survey) -> int:
     if arguments.json:
         print_json({"profile": str(tuning.path), "fabric": number, "mpi": surveyed.mpi,
                     "jobs_left": left, "gain": gain(rows), "refused": list(tuning.refused.values()),
-                    "calls": [_as_dict(*row) for row in rows]})
+                    "calls": rows})
         return 0
     _print(rows)
     if left:
@@ -388,17 +391,11 @@ def _tell(arguments, tuning: Tuning, wanted: Wanted, surveyed: Survey) -> int:
     return 0
 
 
-def _as_dict(call, name: str, time_us: float, native_us: float | None) -> dict:
-    return {"collective": call.collective, "length_bytes": call.length_bytes, "root": call.root,
-            "buffers": call.buffers, "candidate": name, "median_us": time_us,
-            "native_us": native_us}
-
-
-def _print(rows: Sequence[tuple]) -> None:
+def _print(rows: Sequence[dict]) -> None:
     print_table(("call", "buffers", "native", "best", "x native", "candidate"),
-                [(COLLECTIVES[call.collective].calls(call.length_bytes, call.root), call.buffers,
-                  duration(native_us), duration(time_us),
-                  ratio(time_us / native_us) if native_us else "", name)
-                 for call, name, time_us, native_us in rows])
+                [(COLLECTIVES[row["collective"]].calls(row["length_bytes"], row["root"]), row["buffers"],
+                  duration(row["native_us"]), duration(row["median_us"]),
+                  ratio(row["median_us"] / row["native_us"]) if row["native_us"] else "", row["candidate"])
+                 for row in rows])
     if mean := gain(rows):
         print(f"The best takes {ratio(mean)} x native (geometric mean).")
