@@ -84,7 +84,7 @@ def bench_of(contender, medians_ms, choice="flat"):
 
 def test_ratios_and_errors_of_prediction(contender):
     bench = bench_of(contender, {"native": 200.0, "auto": 100.0, "flat": 102.0, "chain": 250.0})
-    points = {each["name"]: each["points"][0] for each in bench.to_list()}
+    points = {each["name"]: each["points"][0] for each in bench.measured}
     assert points["auto"] | {"ran": "flat", "to_native": 0.5, "to_bound": 1.25,
                              "predicted_ms": 90.0, "error": pytest.approx(-0.1)} == points["auto"]
     assert points["native"]["predicted_ms"] == 180.0
@@ -109,7 +109,7 @@ def test_what_ran_natively_is_not_compared_with_native(contender, capsys):
     bench.print()
     auto = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("auto "))
     assert "22" in auto and "0.11" not in auto
-    assert {each["name"]: each["points"][0]["to_native"] for each in bench.to_list()} == {
+    assert {each["name"]: each["points"][0]["to_native"] for each in bench.measured} == {
         "native": 1.0, "auto": None}
     assert "auto ran natively" in _table(bench.groups.popitem()[1], "")
 
