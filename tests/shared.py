@@ -1,4 +1,5 @@
-"""What tests of all kinds share: networks for labs, patience with a busy machine, free ports, Kruskal to compare with."""
+"""What tests of all kinds share: networks for labs, patience with a busy machine, what a refusal is, free ports,
+Kruskal to compare with."""
 
 import random
 import socket
@@ -26,6 +27,13 @@ def in_time(trial):
     while late[-1] and len(late) < TRIES:
         late.append(trial())
     assert not late[-1], f"late in each of {TRIES} trials: {late}"
+
+
+def refused(answer, *named, code=2):
+    """In one line, which names what is wrong."""
+    assert (answer.returncode, answer.stdout, answer.stderr.count("\n")) == (code, "", 1), answer.stderr
+    for text in named:
+        assert str(text) in answer.stderr
 
 
 def free_ports(count):

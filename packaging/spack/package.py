@@ -21,7 +21,6 @@ class Mutirao(CMakePackage):
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
     depends_on("python@3.11:", type=("build", "run"))
-    depends_on("py-rich", type="run")
     depends_on("mpi")
     depends_on("libsodium")
     depends_on("sqlite")

@@ -9,45 +9,53 @@ import statistics
 
 import pytest
 
+from made_up import mpi_named
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.progress import Steps
 from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.cli.cli import make_parser
 from mutirao.lab.named_networks import load_preset
-from mutirao.measure import campaign, choice_command
-from mutirao.measure.campaign import Campaign
+from mutirao.measure import choice, measure
 from mutirao.measure.choice import (
     NATIVE,
     OWN_CHOICE,
     Cell,
     Hosts,
+    Plan,
     Sample,
     arms_for,
     free_run,
     in_turns,
+    measured_cells,
     native_beside,
+    row_of,
     segments_for,
     summary,
+    summary_lines,
 )
-from mutirao.measure.choice_command import Plan, measured_cells, row_of, summary_lines
 from mutirao.measure.intervals import LEAST_SAMPLES, median_interval
-from mutirao.measure.measure import Contender, Measurement, Point, Workload
+from mutirao.measure.measure import Campaign, Contender, Measurement, Point, Workload
 from mutirao.measure.words import Place
-from mutirao.run.mpis import KNOWN, Mpi, found_mpis
+from mutirao.run.mpis import KNOWN, found_mpis
 
 
-@pytest.mark.parametrize("count", range(1, 13))
-def test_an_interval_holds_the_median_as_surely_as_it_says(count):
+@pytest.mark.parametrize("wanted", [0.95, 0.98])
+@pytest.mark.parametrize("count", range(1, 15))
+def test_an_interval_holds_the_median_as_surely_as_it_says(count, wanted):
     """Every way in which samples can lie below (0) or above (1) a true median is as likely."""
-    got = median_interval(range(count))
+    got = median_interval(range(count), wanted)
     low, high = int(got.low), int(got.high)
-    held = sum(sorted(sides)[low] == 0 and sorted(sides)[high] == 1
-               for sides in itertools.product((0, 1), repeat=count))
-    assert got.confidence == pytest.approx(held / 2 ** count)
-    assert (low, high) == (count - 1 - high, count - 1 - low)
-    assert (got.confidence >= 0.95) == (count >= LEAST_SAMPLES)
-    assert count < LEAST_SAMPLES or low > 0 or median_interval(range(8)).low == 0
+    ways = [sorted(sides) for sides in itertools.product((0, 1), repeat=count)]
+
+    def confidence(low, high):
+        return sum(sides[low] == 0 and sides[high] == 1 for sides in ways) / len(ways)
+
+    assert got.confidence == pytest.approx(confidence(low, high))
+    assert low == count - 1 - high
+    assert low == 0 or got.confidence >= wanted
+    assert low + 1 >= high - 1 or confidence(low + 1, high - 1) < wanted, "it could be narrower"
+    assert wanted != 0.95 or (got.confidence >= wanted) == (count >= LEAST_SAMPLES)
 
 
 def test_more_samples_narrow_an_interval():
@@ -141,23 +149,21 @@ class MadeUpNetwork:
 
 @pytest.fixture
 def mpi(tmp_path):
-    """In name only."""
-    known = next(row for row in KNOWN if row.name == "openmpi-5")
-    return Mpi(known, "5.9.9", tmp_path / "mpicc", tmp_path / "mpirun", tmp_path / known.soname)
+    return mpi_named("openmpi-5", tmp_path)
 
 
 @pytest.fixture
 def cells_of(monkeypatch, mpi):
     """The cells of 8 and of 64 bytes as made up, and what was left out."""
-    def measure(made_up, arms, rounds=6):
-        monkeypatch.setattr(campaign, "measure", made_up)
-        monkeypatch.setattr(campaign, "check_taken_part", lambda _measurement: None)
+    def cells(made_up, arms, rounds=6):
+        monkeypatch.setattr(measure, "measure", made_up)
+        monkeypatch.setattr(measure, "check_taken_part", lambda _measurement: None)
         work = Workload((8, 64), (0,), (0,), 3)
         plan = Plan(mpi, "allreduce", work, work, rounds, {}, arms)
         run = Campaign(2, None, Steps(plan.points))
         return measured_cells(plan, run), run.failures
 
-    return measure
+    return cells
 
 
 RATIOS = {NATIVE: 1.0, "flat": 0.8, "ring": 0.5, OWN_CHOICE: 0.6}
@@ -322,10 +328,10 @@ def test_how_the_first_ruled_call_is_judged():
 
 def run_all(monkeypatch, capsys, mpi, made_up, *words):
     """The command about all collectives, with jobs that are made up."""
-    monkeypatch.setattr(campaign, "measure", made_up)
-    monkeypatch.setattr(campaign, "check_taken_part", lambda _measurement: None)
-    monkeypatch.setattr(choice_command, "place_of", lambda _arguments: Place([mpi], 2, None, "plain"))
-    monkeypatch.setattr(choice_command, "hosts_of", lambda _place, _settings: Hosts(2, 1))
+    monkeypatch.setattr(measure, "measure", made_up)
+    monkeypatch.setattr(measure, "check_taken_part", lambda _measurement: None)
+    monkeypatch.setattr(choice, "place_of", lambda _arguments: Place([mpi], 2, None, "plain"))
+    monkeypatch.setattr(choice, "hosts_of", lambda _place, _settings: Hosts(2, 1))
     parsed = make_parser().parse_args(["bench", "all", "--choice", "--bytes", "8", "--rounds", "2",
                                        *words])
     return parsed.run(parsed), capsys.readouterr().out

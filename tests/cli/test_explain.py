@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from made_up import said_of_adapting
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.units import duration, size
 from mutirao.catalogue.tree_text import draw_tree
@@ -25,9 +26,7 @@ LATENCY_US = [
     [9000, 8000, 0, 50],
     [9500, None, 50, 0],
 ]
-FOLLOWED = {"mode": "auto", "epochs": 12, "horizon_calls": 4, "waits": 0, "waited_ms": 0,
-            "early_waits": 0, "early_waited_ms": 0, "checks": 0, "adapting_ms": 0,
-            "ghs_messages": 0, "check_ms": [], "taken_up": []}
+FOLLOWED = said_of_adapting("auto", epochs=12)
 COSTS = {"links": 6, "links_with_bandwidth": 5, "least_bytes_per_us": 1.25, "most_bytes_per_us": 9100,
          "memory_measured": True, "copy_bytes_per_us": 9000, "reduce_bytes_per_us": 4500,
          "message_measured": False, "message_latency_us": 0.5, "message_overhead_us": 0.25,
@@ -35,7 +34,7 @@ COSTS = {"links": 6, "links_with_bandwidth": 5, "least_bytes_per_us": 1.25, "mos
 # 16 calls that took 8.05 ms and saved as much, and 14 native ones of 16.1 ms.
 ACCOUNT = {"took_us": 16 * 8050 + 14 * 16100, "saved_us": 16 * 8050, "error_us": 3200, "probes_us": 0,
            "unknown_calls": 0}
-NOT_FOLLOWED = {**FOLLOWED, "mode": "off", "epochs": 0, "horizon_calls": 0}
+NOT_FOLLOWED = said_of_adapting("off", epochs=0, horizon_calls=0)
 REPORT = {
     "mutirao": "0.1.0", "mpi": "Open MPI v5.0.11",
     "start": {"native_reason": "", "twin_ms": 3711, "waited_ms": 0, "introduced_ms": 1250},
@@ -347,15 +346,24 @@ def test_json_is_the_report_itself(typed, tmp_path):
     assert json.loads(typed("explain", "--json", file).stdout) == REPORT
 
 
-def test_says_what_of_the_network_was_taken_up(explained):
-    told = "\n".join(explained(following(
-        waits=1, waited_ms=2.5, horizon_calls=None, taken_up=[
-            {"call": 8, "links": 3, "new_tree": True, "shown": [
-                {"low": 0, "high": 2, "before_us": 9000, "after_us": 90000},
-                {"low": 1, "high": 2, "before_us": 8000, "after_us": None}]}])))
-    for text in ["12 epochs; this rank waited for one 1 time, none of them at the start, 2.50 ms in"
-                 " all", "known in call 9: host 0 - host 2 9.00 ms -> 90.0 ms",
-                 "host 1 - host 2 8.00 ms -> unusable", "1 more link", "a new spanning tree"]:
+@pytest.mark.parametrize("adaptation, said", [
+    ({"horizon_calls": 0}, ["told in the call that they begin with"]), ({"horizon_calls": 1}, ["told 1 call ahead"]),
+    ({"horizon_calls": None, "waits": 1, "waited_ms": 2.5, "taken_up": [{
+        "call": 8, "links": 3, "new_tree": True, "shown": [
+            {"low": 0, "high": 2, "before_us": 9000, "after_us": 90000},
+            {"low": 1, "high": 2, "before_us": 8000, "after_us": None}]}]},
+     ["12 epochs; this rank waited for one 1 time, none of them at the start, 2.50 ms in all\n",
+      "known in call 9: host 0 - host 2 9.00 ms -> 90.0 ms, host 1 - host 2 8.00 ms -> unusable, 1 more link, a new"
+      " spanning tree\n"]),
+    ({"early_waits": 2, "early_waited_ms": 5}, ["waited for one 2 times, all of them at the start, 5.00 ms in all\n"]),
+    ({"early_waits": 2, "early_waited_ms": 5, "waits": 3, "waited_ms": 7.5},
+     ["waited for one 5 times, 2 of them at the start, 12.5 ms in all\n"]),
+    ({"mode": "every:4", "checks": 5, "adapting_ms": 1234, "ghs_messages": 37},
+     ["adapted inside every 4. call: links measured 5 times, 1.23 s in all\n"
+      "first tree agreed with 37 messages (at most 50)\nno change of the network taken up\n"])])
+def test_says_how_it_followed_its_network(explained, adaptation, said):
+    told = "\n".join(explained(following(**adaptation)))
+    for text in said:
         assert text in told
 
 
@@ -365,28 +373,6 @@ def test_says_what_is_measured_and_what_is_assumed(explained):
             " sums of 4.5 GB/s") in told
     [assumed] = [line for line in told if line.startswith("assumed: ")]
     assert "message inside a host to be seen" in assumed and "1 GB/s at its port" in assumed
-
-
-@pytest.mark.parametrize("horizon, said", [
-    (0, "told in the call that they begin with"), (1, "told 1 call ahead"), (None, "12 epochs; this")])
-def test_says_how_far_ahead_rulings_are_told(explained, horizon, said):
-    assert said in "\n".join(explained(following(horizon_calls=horizon)))
-
-
-@pytest.mark.parametrize("early, settled, said", [
-    (2, 0, "waited for one 2 times, all of them at the start, 5.00 ms in all"),
-    (2, 3, "waited for one 5 times, 2 of them at the start, 12.5 ms in all")])
-def test_waits_at_the_start_are_told_apart(explained, early, settled, said):
-    told = explained(following(early_waits=early, early_waited_ms=2.5 * early, waits=settled,
-                               waited_ms=2.5 * settled))
-    assert any(line.endswith(said) for line in told)
-
-
-def test_says_what_adapting_inside_calls_cost(explained):
-    told = explained(following(mode="every:4", checks=5, adapting_ms=1234, ghs_messages=37))
-    begin = told.index("adapted inside every 4. call: links measured 5 times, 1.23 s in all")
-    assert told[begin + 1:begin + 3] == ["first tree agreed with 37 messages (at most 50)",
-                                         "no change of the network taken up"]
 
 
 @pytest.mark.parametrize("edges", [

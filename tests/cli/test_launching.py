@@ -8,11 +8,14 @@ import time
 
 import pytest
 
+from made_up import NoLab, mpi_named
 from mutirao.base.paths import PRELOAD, ROOT
-from mutirao.lab.lab import Lab
+from mutirao.lab.lab import Lab, LabHost
 from mutirao.lab.named_networks import load_preset
+from mutirao.run import launch
 from mutirao.run.launchers import AS_ROOT, launching
-from mutirao.run.mpis import found_mpis
+from mutirao.run.mpis import AboutLibrary, Mpi, found_mpis
+from shared import refused
 
 FOUND = found_mpis()
 each_mpi = pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])
@@ -70,9 +73,7 @@ def test_more_words_for_the_launcher(mutirao):
 
 @pytest.mark.skipif(not (MPICH and OPEN_MPI), reason="only one family of MPI libraries")
 def test_a_launcher_of_another_family_is_refused(mutirao):
-    answer = mutirao("run", "--mpi", OPEN_MPI[0].name, "--launcher", MPICH[0].launcher, "true")
-    assert answer.returncode == 2 and answer.stderr.count("\n") == 1
-    assert str(OPEN_MPI[0].launcher) in answer.stderr
+    refused(mutirao("run", "--mpi", OPEN_MPI[0].name, "--launcher", MPICH[0].launcher, "true"), OPEN_MPI[0].launcher)
 
 
 @pytest.mark.skipif(not OPEN_MPI, reason="no Open MPI")
@@ -146,8 +147,7 @@ def test_a_lab_that_is_up(mutirao, lab_possible):
         assert sorted(lines_of(answer)) == ["h00", "h01"]
         assert "wan" in answer.stderr
         assert lab.settings() == before  # and it is still up
-        refused = mutirao("run", "--lab", "wan", "--tcp", "tuned", "true")
-        assert refused.returncode == 2 and "lab up" in refused.stderr
+        refused(mutirao("run", "--lab", "wan", "--tcp", "tuned", "true"), "lab up")
 
 
 def test_top_finds_a_job_in_a_lab(mutirao, lab_possible, surroundings):
@@ -193,3 +193,34 @@ def test_env_reaches_other_hosts(typed, tmp_path, mpi, surroundings):
     prepared = lines_of(typed("env", "--mpi", mpi.name, "--set", "broadcast=flat"))
     assert said(*prepared) == f"preload={PRELOAD} set=flat"
     assert said(*prepared, "unset OMPI_MCA_mca_base_env_list") == "preload= set="
+
+
+# --- in a lab, without one ----------------------------------------------------------------------------
+
+
+class LabInName(NoLab):
+    agent, interface, control = "agent", "wan0", LabHost("control", "10.0.0.9")
+    hosts = [LabHost("h0", "10.0.0.1"), LabHost("h1", "10.0.0.2")]
+    calm_library = "calm.so"
+
+    def environment(self):
+        return {}
+
+
+@pytest.mark.parametrize("native, expected", [(False, ["libmutirao.so", "calm.so"]), (True, ["calm.so"])])
+def test_what_is_preloaded(monkeypatch, tmp_path, native, expected):
+    monkeypatch.setattr(Mpi, "about", AboutLibrary(fits=True))
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    mpi = mpi_named("mpich-5", tmp_path)
+    command = launch._lab_command(mpi, ["program"], 2, native, {}, LabInName(), tmp_path)
+    [word] = [word for word in command if word.startswith("LD_PRELOAD=")]
+    assert [path.rpartition("/")[2] for path in word.partition("=")[2].split(":")] == expected
+
+
+@pytest.mark.parametrize("said, starts", [("", 2), ("not enough slots", 1)])
+def test_a_launcher_that_fails_and_says_nothing_is_tried_once_more(monkeypatch, tmp_path, said, starts):
+    started = tmp_path / "started"
+    launcher = ["sh", "-c", f'echo started >> {started}; printf "{said}" >&2; exit 213']
+    finished = launch.launch(mpi_named("mpich-5", tmp_path), ["program"], 2, native=True, capture=True,
+                             launcher=launcher)
+    assert finished.returncode == 213 and len(started.read_text().splitlines()) == starts

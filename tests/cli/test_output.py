@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from mutirao.base import progress
-from mutirao.base.output import print_lines
+from mutirao.base.output import print_lines, working
 from mutirao.base.tables import fitted, text_table
 from mutirao.base.units import spoken
 from mutirao.cli import cli
@@ -106,3 +106,17 @@ def test_long_work_says_how_long_the_rest_takes(monkeypatch, capsys):
         steps.begin("the long one")
     assert capsys.readouterr().err == "mutirao: the long one (2 of 3 done, about 10 min to go)\n"
     assert spoken(59.6) == "60 s" and spoken(1800) == "30 min" and spoken(11000) == "3 h 03 min"
+
+
+def test_on_a_terminal_progress_stands_in_one_line(monkeypatch, capsys):
+    """Until something else is said; in the end nothing is left of it."""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "20")
+    with working("bringing up"), progress.steps(2) as steps:
+        steps.begin("a job with a long name")
+        steps.say("left out")
+        steps.begin("b")
+    written = capsys.readouterr().err
+    assert re.sub(r"[^\n]*\r\033\[K", "", written) == "mutirao: left out\n"
+    shown = written.split("\r\033[K")
+    assert shown == ["", "bringing up ...", "a job with a long n", "mutirao: left out\n", "b (0 of 2 done)", "", ""]

@@ -1,10 +1,84 @@
-"""`mutirao show` in text: the tree at first, the steps if they are asked for."""
+"""`mutirao show` as JSON, as text and as a picture; and what doctor and run say as JSON."""
 
+import json
 import re
 
 import pytest
 
 from mutirao.base.units import size_argument
+from mutirao.run.mpis import found_mpis
+
+
+def parsed(answer):
+    assert answer.returncode == 0, answer.stderr
+    return json.loads(answer.stdout)
+
+
+def test_algorithms(mutirao):
+    rows = parsed(mutirao("show", "--json"))
+    names = {f"{row['collective']}/{row['name']}" for row in rows}
+    assert {"broadcast/native", "broadcast/tree", "scan/native"} <= names
+    table = mutirao("show", "algorithms").stdout
+    assert all(name in table for name in names)
+    of_one = parsed(mutirao("show", "broadcast", "--json"))
+    assert of_one == [row for row in rows if row["collective"] == "broadcast"]
+
+
+def test_settings(typed):
+    rows = parsed(typed("show", "settings", "--json"))
+    table = typed("show", "settings").stdout
+    assert all(row["environment"] == "MUTIRAO_" + row["name"].upper() for row in rows)
+    assert all(f"{row['name']} = " in table and row["help"] in table for row in rows)
+
+
+def test_settings_say_what_they_are_and_where_that_was_said(typed, tmp_path):
+    (tmp_path / "mutirao.toml").write_text("verbose = 1\nagent_interval_ms = 300\n")
+    given = {"MUTIRAO_VERBOSE": "2", "MUTIRAO_TRIALS": "off"}
+    rows = parsed(typed("show", "settings", "--set", "agent_interval_ms=400", "--json", **given))
+    now = {row["name"]: (row["value"], row["from"]) for row in rows}
+    assert (now["agent_interval_ms"], now["verbose"], now["trials"], now["start"]) == (
+        ("400", "command line"), ("1", "mutirao.toml"), ("off", "environment"), ("beside", "default"))
+    assert "trials = off  [environment; default auto; on/off/auto]" in typed("show", "settings", **given).stdout
+    assert typed("show", "settings", "--set", "trails=off").returncode == 2
+
+
+def test_doctor(typed):
+    report = parsed(typed("doctor", "--json"))
+    assert report["usable"]
+    assert {row["name"] for row in report["mpis"]} == {mpi.name for mpi in found_mpis()}
+
+
+def test_show_on_six_sites(typed):
+    picture = parsed(typed("show", "broadcast/tree", "--ranks", 24, "--network", "six-sites",
+                             "--root", 12, "--json"))
+    assert len(picture["schedules"]["ranks"]) == 24
+    # A tree: every rank but the root gets the message once, from somebody who has it.
+    receivers = [message["to"] for message in picture["messages"]]
+    assert sorted(receivers) == [rank for rank in range(24) if rank != 12]
+
+
+def test_show_with_several_ranks_on_a_host(typed):
+    picture = parsed(typed("show", "broadcast/tree", "--ranks", 24, "--network", "six-sites",
+                             "--ranks-per-host", 4, "--root", 6, "--json"))
+    assert picture["host_of"] == [rank // 4 for rank in range(24)]
+    # Each host is reached once, and the root speaks for its own.
+    between = [message for message in picture["messages"]
+               if message["from"] // 4 != message["to"] // 4]
+    assert len(between) == 5
+    assert 6 in {message["from"] for message in between}
+
+
+def test_show_writes_a_picture(typed, tmp_path):
+    picture = tmp_path / "flat.svg"
+    assert typed("show", "broadcast/flat", "--format", "svg", "-o", picture).stdout == ""
+    assert picture.read_text().startswith("<svg")
+
+
+def test_run_of_a_program_without_mpi(mutirao):
+    mpi = found_mpis()[0]
+    answer = parsed(mutirao("run", "-n", 2, "--mpi", mpi.name, "--json", "sh", "-c", "echo here; sleep 0.3"))
+    assert answer["lines"] == ["here", "here"]
+    assert answer["report"] is None
 
 
 def test_a_tree_names_every_rank_once_with_its_time(typed):

@@ -8,21 +8,60 @@ import pty
 import re
 import select
 import signal
-import sqlite3
 import struct
 import subprocess
 import termios
 import time
 
 import pytest
-from make_agent_dump import FAR_US, STARTED_S, WORSE_US, agent_dump
 
 from mutirao.agent.seen import read_view
 from mutirao.base.errors import Failure
 from mutirao.base.paths import BUILD, ROOT
-from mutirao.cli.commands.top import read_series
-from mutirao.explain.top_frame import Past, Shown, change_of, frame, ranked, sparkline
-from shared import free_ports
+from mutirao.cli.commands.top import Past, Shown, change_of, frame, ranked, sparkline
+from shared import free_ports, refused
+
+NEAR_US, FAR_US, WORSE_US = 500.0, 20_000.0, 180_000.0
+STARTED_S = 1_700_000_000.0
+TREE = [[0, 1], [0, 2], [0, 3], [3, 4]]
+
+
+def agent_dump(**changed):
+    """As mutirao-agent tells it: host 0 of six in two sites; host 5 cannot be reached, and link 1-3 has got worse."""
+    def latency(a, b):
+        if a == b:
+            return 0.0
+        if 5 in (a, b):
+            return None
+        if {a, b} == {1, 3}:
+            return WORSE_US
+        return NEAR_US + a + b if (a < 3) == (b < 3) else FAR_US + a + b
+
+    latency_us = [[latency(a, b) for b in range(6)] for a in range(6)]
+    links = [{"host": other, "channel_up": other != 5, "over_tcp": False,
+              "announced_us": latency_us[0][other],
+              "latency_us": None if other == 5 else {
+                  "value": latency_us[0][other] * 1.02, "error": 31.5, "forecaster": "sliding_mean"},
+              "bandwidth_bytes_per_us": None, "tcp_connect_us": None,
+              "recent_us": [500.0 + 10 * i for i in range(8)] if other < 3 else []}
+             for other in range(1, 6)]
+    status = {"time_s": STARTED_S + 200.0, "started_s": STARTED_S, "processor_s": 0.5,
+              "resident_bytes": 9 << 20, "series_stopped": "", "links": links,
+              "events": [{"time_s": STARTED_S + 80.0, "text": "host 5 is out of reach"},
+                         {"time_s": STARTED_S + 197.0, "text": "link 1-3: 20.0 ms, now 180 ms"}],
+              "sensors": [{"name": "available_processor_share", "value": 0.97, "forecast": None},
+                          {"name": "free_memory_bytes", "value": 3.5 * (1 << 30),
+                           "forecast": None}],
+              "counters": {"probes_sent": 812, "probes_late": 3, "udp_bytes_sent": 200_000,
+                           "udp_bytes_received": 180_000, "tcp_bytes_sent": 50_000,
+                           "tcp_bytes_received": 45_000, "frames_accepted": 1204,
+                           "rejected_forged": 2, "rejected_junk": 5}}
+    network = {"version": 7, "version_hash": "00ff", "latency_us": latency_us,
+               "last_known_us": latency_us, "tree": TREE}
+    complete = {"number": 7, "hash": "00ff", "latency_us": latency_us, "tree": TREE}
+    return {"name": "mutirao-0-daemon", "pid": 77, "alive": True, "self": 0, "host_count": 6,
+            "job": "0", "changes": 9, "network": network, "complete": complete,
+            "status": {**status, **changed}}
 
 
 def text_of(lines):
@@ -171,40 +210,17 @@ def test_once(typed, dump_file):
 
 @pytest.mark.parametrize("words, said", [
     ([], "needs a terminal"), (["--once", "name"], "either an agent or --file"),
-    (["--interval", "0"], "0.1 to 3600"), (["--sort", "latencies"], "did you mean latency"),
-    (["--once", "--series", "nowhere"], "no series nowhere")])
+    (["--interval", "0"], "0.1 to 3600"), (["--sort", "latencies"], "did you mean latency")])
 def test_wrong_words(typed, dump_file, words, said):
-    answer = typed("top", "--file", dump_file, *words)
-    assert answer.returncode == 2 and said in answer.stderr and answer.stderr.count("\n") == 1
+    refused(typed("top", "--file", dump_file, *words), said)
 
 
 def test_unreadable_dump(typed, tmp_path):
     """Said before anything else that is wrong: that there is no terminal."""
     (tmp_path / "broken").write_text("{")
     for words in (["--once"], []):
-        answer = typed("top", *words, "--file", tmp_path / "broken")
-        assert answer.returncode == 2 and answer.stderr.count("\n") == 1
-        assert "broken" in answer.stderr and "terminal" not in answer.stderr
-
-
-def test_history_from_the_series(typed, dump_file, tmp_path):
-    """The newest values, in their order, of this link alone."""
-    path = tmp_path / "series.db"
-    with sqlite3.connect(path) as series:
-        series.execute("CREATE TABLE measurement(time_s REAL, sensor TEXT, host INTEGER,"
-                       " other INTEGER, value REAL)")
-        rows = [(1000.0 + i, "latency_us", 1, 3, 10.0 * i) for i in range(40)]
-        rows += [(1000.5, "latency_us", 1, 2, 7.0), (9999.0, "connect_us", 1, 3, 1.0)]
-        series.executemany("INSERT INTO measurement VALUES(?, ?, ?, ?, ?)", rows[::-1])
-    history = read_series(path, read_view(agent_dump()))
-    assert history[1, 3] == [10.0 * i for i in range(16, 40)] and history[1, 2] == [7.0]
-    answer = typed("top", "--once", "--file", dump_file, "--series", path, COLUMNS="110")
-    assert sparkline(history[1, 3]) in answer.stdout
-
-
-def test_a_file_that_is_no_series(typed, dump_file):
-    answer = typed("top", "--once", "--file", dump_file, "--series", dump_file)
-    assert answer.returncode == 1 and "is not a series" in answer.stderr
+        refused(answer := typed("top", *words, "--file", tmp_path / "broken"), "broken")
+        assert "terminal" not in answer.stderr
 
 
 class Window:
@@ -255,10 +271,6 @@ def test_keys_in_a_terminal(window):
     window.wait_for("sort: change first")
     window.type("s")
     window.wait_for("sort: tree first")
-    window.type("?")
-    window.wait_for("pause, and go on")
-    window.type("?")
-    window.wait_for("sort: tree first")
     window.type(" ")
     window.wait_for("go on")
     window.type("\x1b[A")  # an arrow key is no command
@@ -298,7 +310,7 @@ def two_agents(typed, tmp_path):
     (tmp_path / "hosts").write_text("".join(f"127.0.0.1 {port}\n" for port in free_ports(2)))
     names = [f"top-{os.getpid()}-{host}" for host in range(2)]
     agents = [subprocess.Popen([program, "run", "--hosts", "hosts", "--self", str(host), "--key",
-                                "key", "--name", name, "--series", f"series{host}.db"],
+                                "key", "--name", name],
                                cwd=tmp_path, stdout=subprocess.DEVNULL)
               for host, name in enumerate(names)]
     yield names[0]
@@ -307,16 +319,15 @@ def two_agents(typed, tmp_path):
         agent.wait()
 
 
-def test_of_a_real_agent(typed, two_agents, tmp_path):
+def test_of_a_real_agent(typed, two_agents):
     """As soon as the two have found each other. Catches fields that go by other names."""
     end = time.monotonic() + 60
     text = ""
     while not all(part in text for part in ("1 of 1 up", "recent changes", "└─ host 1", "▁")):
         assert time.monotonic() < end, text
         time.sleep(0.2)
-        answer = typed("top", "--once", two_agents, "--series", tmp_path / "series0.db",
-                         COLUMNS="120", LINES="40")
-        assert answer.returncode == 0 or "no agent" in answer.stderr or "series" in answer.stderr
+        answer = typed("top", "--once", two_agents, COLUMNS="120", LINES="40")
+        assert answer.returncode == 0 or "no agent" in answer.stderr
         text = answer.stdout
     assert re.search(r"^0-1 +tree +[\d.]+ us", text, re.MULTILINE)
     dumped = json.loads(typed("top", "--json", two_agents).stdout)

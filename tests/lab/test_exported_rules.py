@@ -9,7 +9,6 @@ from shared import network_of
 from mutirao.lab.lab import Lab
 from mutirao.measure.rules import FORMATS, tables
 from mutirao.measure.measure import Contender, Workload, measure
-from mutirao.measure.mpich_selection import FORMAT as MPICH_SELECTION
 from mutirao.measure.profile import Fabric, Profile, Row
 from mutirao.run.mpis import found_mpis
 
@@ -86,7 +85,7 @@ def test_intel_obeys(lab, monkeypatch, collective, candidate, ways):
 def test_mpich_obeys_its_selection_file(lab, tmp_path, monkeypatch, candidate, ways):
     mpi = built("mpich-5")
     file = tmp_path / "selection.json"
-    file.write_text(exported(MPICH_SELECTION, f"MPICH Version: {mpi.version}", "allgather", False,
+    file.write_text(exported(FORMATS["mpich-json"], f"MPICH Version: {mpi.version}", "allgather", False,
                              candidate))
     monkeypatch.setenv("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", str(file))
     assert ways_taken(lab, mpi, "allgather") == ways

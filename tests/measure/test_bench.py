@@ -10,9 +10,10 @@ from made_up import calls_of, report, ruling
 from mutirao.base.errors import UsageError
 from mutirao.base.paths import ROOT
 from mutirao.base.tables import BEST
-from mutirao.cli.commands.bench import NATIVE, Bench, _table, parse_only, parse_roots, parse_sizes
+from mutirao.cli.commands.bench import NATIVE, Bench, _table
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.measure import Contender, Measurement, Point, Workload
+from mutirao.measure.words import parse_only, parse_roots, parse_sizes
 from mutirao.run.mpis import found_mpis
 
 
@@ -83,7 +84,7 @@ def bench_of(contender, medians_ms, choice="flat"):
 
 def test_ratios_and_errors_of_prediction(contender):
     bench = bench_of(contender, {"native": 200.0, "auto": 100.0, "flat": 102.0, "chain": 250.0})
-    points = {each["name"]: each["points"][0] for each in bench.to_list()}
+    points = {each["name"]: each["points"][0] for each in bench.measured}
     assert points["auto"] | {"ran": "flat", "to_native": 0.5, "to_bound": 1.25,
                              "predicted_ms": 90.0, "error": pytest.approx(-0.1)} == points["auto"]
     assert points["native"]["predicted_ms"] == 180.0
@@ -93,19 +94,14 @@ def test_ratios_and_errors_of_prediction(contender):
     assert group["median_error"] == pytest.approx(1 - 90 / 102)
 
 
-def test_a_wrong_choice_is_called_so(contender):
-    """Catches ranking by prediction instead of by measurement."""
-    medians_ms = {"native": 100.0, "auto": 150.0, "flat": 150.0, "chain": 120.0}
+@pytest.mark.parametrize("medians_ms, among, errors", [
+    # Catches ranking by prediction instead of by measurement.
+    ({"native": 100.0, "auto": 150.0, "flat": 150.0, "chain": 120.0}, False, 3),
+    # What an algorithm takes by itself counts, not how its second run, as the choice, went.
+    ({"native": 200.0, "auto": 170.0, "flat": 100.0, "chain": 150.0, "binomial": 160.0}, True, 4)])
+def test_the_choice_is_judged_by_what_was_measured(contender, medians_ms, among, errors):
     [group] = bench_of(contender, medians_ms).summary()
-    assert not group["among_two_fastest"]
-
-
-def test_the_choice_and_the_same_algorithm_are_one(contender):
-    """What an algorithm takes by itself counts, not how its second run went."""
-    medians_ms = {"native": 200.0, "auto": 170.0, "flat": 100.0, "chain": 150.0, "binomial": 160.0}
-    [group] = bench_of(contender, medians_ms).summary()
-    assert group["predicted_best"] == "flat" and group["among_two_fastest"]
-    assert len(group["errors"]) == 4
+    assert (group["predicted_best"], group["among_two_fastest"], len(group["errors"])) == ("flat", among, errors)
 
 
 def test_what_ran_natively_is_not_compared_with_native(contender, capsys):
@@ -113,7 +109,7 @@ def test_what_ran_natively_is_not_compared_with_native(contender, capsys):
     bench.print()
     auto = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("auto "))
     assert "22" in auto and "0.11" not in auto
-    assert {each["name"]: each["points"][0]["to_native"] for each in bench.to_list()} == {
+    assert {each["name"]: each["points"][0]["to_native"] for each in bench.measured} == {
         "native": 1.0, "auto": None}
     assert "auto ran natively" in _table(bench.groups.popitem()[1], "")
 

@@ -9,7 +9,7 @@ from mutirao.base.errors import UsageError
 from mutirao.base.paths import ROOT
 from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import COLLECTIVES
-from mutirao.catalogue.predicted import best_table, median_to_bound, predict_all, predict_every_collective
+from mutirao.catalogue.predicted import best_table, median_to_bound, predict_all
 from mutirao.lab.network import HostNetwork
 
 ROW = re.compile(r'\{Collective::\w+, "(\w+)", (true|false), (?:true|false), InBlocks::(\w+),\s+promises::')
@@ -62,7 +62,8 @@ def test_predictions_of_some_are_beside_native(network):
 
 
 def test_the_best_of_every_collective_beside_its_bound(network):
-    predictions = predict_every_collective(list(COLLECTIVES.values()), network, 3, [24, 100_000], [0])
+    predictions = [each for row in COLLECTIVES.values() for each in predict_all(
+        row, network, 3, [24, 100_000] if row.has_length else [0], [0], [])]
     assert len(predictions) == 2 * len(COLLECTIVES) - 1  # barriers have no length
     ratios = [each.predicted_ms[each.best] / each.bound_ms for each in predictions]
     assert median_to_bound(predictions) == pytest.approx(statistics.median(ratios))

@@ -99,29 +99,18 @@ def test_what_is_possible_passes():
     passed = check_points("x", [point([10.0, 12.0]), point([11.0])], 4, counters(4, 5, overruns=1),
                           counters(4, 7, overruns=4))
     assert passed == (2 * 12, 3)
+    # The last rank to enter need not be the one whose data travel farthest.
+    check_points("x", [Point(24, 0, 1, 99.0, (9.0,), 10.0, entry_spread_ms=1.0)], 4, counters(4, 5), counters(4, 7))
 
 
-def test_one_repetition_that_beats_the_bound_is_refused():
-    """Catches a look at the median only."""
-    with pytest.raises(Failure, match=r"auto, 24 bytes from rank 0: refused: 9.*bound"):
-        check_points("auto", [point([11.0]), point([12.0, 9.0, 12.0])], 4, counters(4, 5),
-                     counters(4, 7))
-
-
-def test_entries_apart_may_shorten_a_time():
-    """The last rank to enter need not be the one whose data travel farthest."""
-    apart = Point(24, 0, 1, 99.0, (9.0,), 10.0, entry_spread_ms=1.0)
-    check_points("x", [apart], 4, counters(4, 5), counters(4, 7))
-    with pytest.raises(Failure, match=r"scan, 24 bytes: refused: 9.*bound"):
-        check_points("scan", [point([9.0])], 4, counters(4, 5), counters(4, 7),
-                     COLLECTIVES["scan"])
-
-
-def test_the_launchers_packets_do_not_count():
-    """Catches a sum over the control host's row and column."""
-    with pytest.raises(Failure, match="no packet"):
-        check_points("x", [point([11.0])], 4, counters(4, 5, to_control=1),
-                     counters(4, 5, to_control=900))
+@pytest.mark.parametrize("name, times_ms, after, said", [
+    ("broadcast", [12.0, 9.0, 12.0], counters(4, 7), r"x, 24 bytes from rank 0: refused: 9.*bound"),
+    ("scan", [9.0], counters(4, 7), r"x, 24 bytes: refused: 9.*bound"),
+    ("broadcast", [11.0], counters(4, 5, to_control=900), "no packet")])
+def test_what_cannot_be_is_refused(name, times_ms, after, said):
+    """Catches a look at the median only, and a sum over the control host's row and column."""
+    with pytest.raises(Failure, match=said):
+        check_points("x", [point([11.0]), point(times_ms)], 4, counters(4, 5, to_control=1), after, COLLECTIVES[name])
 
 
 class FakeLab:
@@ -176,19 +165,12 @@ def test_a_native_job_has_no_settings(monkeypatch, contender, network):
     assert launched.settings is None
 
 
-def test_a_job_that_beats_the_bound_is_refused(monkeypatch, contender, network):
-    with pytest.raises(Failure, match="less than the physical bound"):
-        run_with(monkeypatch, contender("flat"), network, [LINE.replace("11.000", "7.900")])
-
-
-def test_a_job_that_measured_too_little_fails(monkeypatch, contender, network):
-    with pytest.raises(Failure, match="0 of 1 points"):
-        run_with(monkeypatch, contender("flat"), network, ["nothing"])
-
-
-def test_a_failed_job_says_what_its_program_said(monkeypatch, contender, network):
-    with pytest.raises(Failure, match="flat on Open MPI 5.9.9 failed with exit code 3\nit broke"):
-        run_with(monkeypatch, contender("flat"), network, [LINE], returncode=3)
+@pytest.mark.parametrize("line, code, said", [
+    (LINE.replace("11.000", "7.900"), 0, "less than the physical bound"), ("nothing", 0, "0 of 1 points"),
+    (LINE, 3, "flat on Open MPI 5.9.9 failed with exit code 3\nit broke")])
+def test_a_job_that_cannot_be_true_fails(monkeypatch, contender, network, line, code, said):
+    with pytest.raises(Failure, match=said):
+        run_with(monkeypatch, contender("flat"), network, [line], returncode=code)
 
 
 @pytest.mark.parametrize("length, ran", [(16, "flat"), (24, "flat"), (31, "flat"), (32, "chain"),
@@ -272,24 +254,16 @@ def test_what_ran_natively_without_a_ruling_is_refused(contender, of_class, name
         check_taken_part(done)
 
 
-def of_collective(contender, name, *classes, length_bytes=24):
+@pytest.mark.parametrize("name, length, said", [
+    ("allgather", 24, None), ("allreduce", 24, "24 bytes: mutirao saw no such call"), ("barrier", 0, "no such call"),
+    ("reduce", 0, None)])
+def test_only_calls_of_the_same_collective_count(contender, name, length, said):
+    """A barrier needs a ruling without a message; of empty messages mutirao reports none."""
     way = Contender("ring", contender("ring").mpi, {name: "ring"}, name)
-    return Measurement(way, (Point(length_bytes, 0, 1, 99.0, (11.0,), 10.0),), report(4, classes), 1.0)
-
-
-def test_calls_of_another_collective_are_not_counted(contender):
-    ours = {**calls_of(0, 24, ruling("ring")), "collective": "allgather"}
-    check_taken_part(of_collective(contender, "allgather", ours))
-    with pytest.raises(Failure, match="24 bytes: mutirao saw no such call"):
-        check_taken_part(of_collective(contender, "allreduce", ours))
-
-
-def test_a_barrier_needs_a_ruling_without_a_message(contender):
-    with pytest.raises(Failure, match="no such call"):
-        check_taken_part(of_collective(contender, "barrier", length_bytes=0))
-
-
-def test_empty_messages_need_no_ruling(contender):
-    """mutirao leaves them out of its report."""
-    empty = Point(0, 0, 1, 99.0, (11.0,), 10.0)
-    check_taken_part(Measurement(contender("chain"), (empty,), report(4, []), 1.0))
+    done = Measurement(way, (Point(length, 0, 1, 99.0, (11.0,), 10.0),), report(4, [
+        {**calls_of(0, 24, ruling("ring")), "collective": "allgather"}]), 1.0)
+    if said is None:
+        check_taken_part(done)
+        return
+    with pytest.raises(Failure, match=said):
+        check_taken_part(done)

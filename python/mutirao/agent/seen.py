@@ -6,7 +6,7 @@ import math
 import os
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +30,9 @@ class Forecast:
 class OwnLink:
     """One that this agent measures, or the channel over it."""
 
-    other: int
     channel_up: bool
-    over_tcp: bool  # probed so, since datagrams do not pass
     latency: Forecast | None
-    recent_us: Sequence[float] = ()
-
-
-@dataclass(frozen=True)
-class Sensor:
-    name: str
-    value: float
-    forecast: Forecast | None
+    recent_us: Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -60,9 +51,9 @@ class AgentView:
     series_stopped: str
     links: Mapping[int, OwnLink]  # by the other host
     events: Sequence[tuple[float, str]]  # newest last
-    sensors: Sequence[Sensor]
-    counters: Mapping[str, int] = field(default_factory=dict)
-    names: Sequence[str] = ()  # of the hosts, where they are known
+    sensors: Sequence[tuple[str, float]]
+    counters: Mapping[str, int]
+    names: Sequence[str]  # of the hosts; empty: they are not known
 
     def name(self, host: int) -> str:
         return self.names[host] if self.names else str(host)
@@ -95,10 +86,10 @@ def read_view(dump: Mapping[str, Any], names: Sequence[str] = ()) -> AgentView:
             sorted((min(edge), max(edge)) for edge in network["tree"]), network["version"],
             status["time_s"], status["started_s"], status["processor_s"],
             status["resident_bytes"], status["series_stopped"],
-            {link["host"]: _own_link(link) for link in status["links"]},
+            {link["host"]: OwnLink(link["channel_up"], _forecast(link["latency_us"]),
+                                   tuple(map(_number, link["recent_us"]))) for link in status["links"]},
             [(event["time_s"], event["text"]) for event in status["events"]],
-            [Sensor(each["name"], each["value"], _forecast(each["forecast"]))
-             for each in status["sensors"]], status["counters"],
+            [(each["name"], each["value"]) for each in status["sensors"]], status["counters"],
             names if len(names) == dump["host_count"] else ())
     except (KeyError, TypeError, ValueError) as error:
         raise Failure(f"that is not what an agent of this version tells"
@@ -108,11 +99,6 @@ def read_view(dump: Mapping[str, Any], names: Sequence[str] = ()) -> AgentView:
 # Before its first second is over an agent has told nothing of itself.
 _NOTHING_YET = {"time_s": 0.0, "started_s": 0.0, "processor_s": 0.0, "resident_bytes": 0,
                 "series_stopped": "", "links": (), "events": (), "sensors": (), "counters": {}}
-
-
-def _own_link(link: Mapping[str, Any]) -> OwnLink:
-    return OwnLink(link["host"], link["channel_up"], link["over_tcp"],
-                   _forecast(link["latency_us"]), tuple(map(_number, link["recent_us"])))
 
 
 def _number(value: float | None) -> float:

@@ -5,6 +5,7 @@ Everything a person can type wrong ends in one line that names it and the neares
 """
 
 import difflib
+import math
 from collections.abc import Iterable
 
 
@@ -30,3 +31,10 @@ def unknown(what: str, wanted: str, names: Iterable[str], beside: str = "") -> U
     names = list(names)
     return UsageError(f"unknown {what} '{wanted}'{did_you_mean(wanted, names)}"
                       f" (known: {', '.join(names)}{beside})")
+
+
+def check_range(what: str, value: float | None, least: float, most: float = math.inf) -> None:
+    """None: nothing was asked for."""
+    if value is not None and not least <= value <= most:
+        wanted = f"at least {least:g}" if most == math.inf else f"from {least:g} to {most:.10g}"
+        raise UsageError(f"{what} must be {wanted}, not {value:g}")

@@ -9,11 +9,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-try:
-    from rich.console import Console
-except ImportError:  # before set-up; `mutirao doctor` must work even then
-    Console = None
-
 
 def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
@@ -36,14 +31,22 @@ def print_lines(lines: Iterable[str], hanging: str = "  ") -> None:
 
 def note(line: str) -> None:
     """Says what is going on, beside the output of the program that runs."""
+    show_for_now("")
     print(f"mutirao: {line}", file=sys.stderr, flush=True)
+
+
+def show_for_now(line: str) -> None:
+    """On a terminal, until something else is said; as much of it as has a place in one line."""
+    if sys.stderr.isatty():
+        place = shutil.get_terminal_size().columns - 1
+        print(f"\r\033[K{line[:place]}", end="", file=sys.stderr, flush=True)
 
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Shows on a terminal that something takes its time."""
-    if Console is None or not sys.stderr.isatty():
+    show_for_now(f"{what} ...")
+    try:
         yield
-        return
-    with Console(stderr=True).status(what.replace("[", r"\[")):  # square brackets are markup
-        yield
+    finally:
+        show_for_now("")

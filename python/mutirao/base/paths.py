@@ -18,7 +18,6 @@ ENVIRONMENTS = ROOT / ".env"
 LIBRARIES = BUILD / "lib"
 PRELOAD = LIBRARIES / "libmutirao.so"
 CORE_TOOL = BUILD / "bin" / "mutirao-core"
-SETTINGS_FILE = "mutirao.toml"  # looked for in the current folder
 
 
 def state_folder() -> Path:

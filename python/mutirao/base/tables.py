@@ -44,7 +44,7 @@ def text_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf
     parts = ["\n".join(_lines(names, part, width, styles)) for names, part in fitted(columns, cells, width)]
     body = "\n\n".join(parts) if parts else "\n".join(_paragraphs(columns, cells, width))
-    return "\n".join([*(_styled(line, _BOLD) for line in title.splitlines()), body])
+    return "\n".join([*(styled(line, _BOLD) for line in title.splitlines()), body])
 
 
 def fitted(columns: Sequence[str], cells: Cells, width: float) -> list[tuple[Sequence[str], Cells]]:
@@ -77,7 +77,7 @@ def _lines(columns: Sequence[str], cells: Cells, width: float, styles: Mapping[i
         line = (" " * _GAP).join(align(cell, size) for align, cell, size in
                                  zip(aligned, [*row[:-1], last[0]], widths, strict=True))
         for text in (line, *(" " * before + more for more in last[1:])):
-            yield _styled(text.rstrip(), _FAINT if number < 0 else styles.get(number, ""))
+            yield styled(text.rstrip(), _FAINT if number < 0 else styles.get(number, ""))
 
 
 def _holds_numbers(cells: Sequence[str]) -> bool:
@@ -95,7 +95,7 @@ def _paragraphs(columns: Sequence[str], cells: Cells, width: float) -> Iterator[
                                     subsequent_indent=" " * indent, break_on_hyphens=False)
 
 
-def _styled(line: str, style: str) -> str:
+def styled(line: str, style: str) -> str:
     if not style or not sys.stdout.isatty() or "NO_COLOR" in os.environ:
         return line
     return f"\033[{style}m{line}\033[0m"

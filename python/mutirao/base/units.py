@@ -74,6 +74,6 @@ def size_argument(text: str) -> int:
 
 
 def rank_number(text: str) -> int:
-    if not re.fullmatch(r"-?[0-9]{1,6}", text):
+    if not re.fullmatch(r"0*[1-9][0-9]{0,5}", text):
         raise argparse.ArgumentTypeError(f"'{text}' is no number of ranks (1 to 999999)")
     return int(text)

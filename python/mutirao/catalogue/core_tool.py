@@ -57,10 +57,9 @@ def predict(collective: str, network: HostNetwork, root: int, length_bytes: int,
                         "--ranks-per-host", str(ranks_per_host))
 
 
-def tree(network: HostNetwork, kind: str, root: int, length_bytes: int = 0) -> dict:
+def tree(network: HostNetwork, kind: str, root: int) -> dict:
     with network_file(network) as path:
-        return ask_json("tree", kind, "--network", str(path), "--root", str(root),
-                        "--bytes", str(length_bytes))
+        return ask_json("tree", kind, "--network", str(path), "--root", str(root), "--bytes", "0")
 
 
 @contextmanager

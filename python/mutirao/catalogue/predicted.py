@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mutirao.base.errors import UsageError
-from mutirao.base.progress import steps
 from mutirao.base.tables import BEST, BOUND, text_table
 from mutirao.base.units import ms, ratio
 from mutirao.catalogue import core_tool
@@ -92,20 +91,6 @@ def predict_all(collective: Collective, network: HostNetwork, ranks: int, length
         candidates.append(NATIVE)
     return [_prediction(collective, used, per_host, length, root, candidates)
             for length in lengths for root in roots]
-
-
-def predict_every_collective(collectives: Sequence[Collective], network: HostNetwork, ranks: int,
-                             lengths: Sequence[int], roots: Sequence[int]) -> list[Prediction]:
-    """Lengths and roots count where a collective has them."""
-    predictions = []
-    with steps(len(collectives)) as progress:
-        for collective in collectives:
-            progress.begin(collective.name)
-            predictions += predict_all(collective, network, ranks,
-                                       lengths if collective.has_length else [0],
-                                       roots if collective.rooted else [0], [])
-            progress.advance()
-    return predictions
 
 
 def _prediction(collective: Collective, network: HostNetwork, per_host: int, length_bytes: int,

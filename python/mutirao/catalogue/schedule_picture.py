@@ -61,11 +61,10 @@ def _tick_step(span: float) -> float:
 
 
 def _style(name: str, colours: dict[str, str], hops: Sequence[str]) -> str:
-    rules = [f".{name} {what}" for what in (
-        f"{{fill:{colours['ink']}}}", f".page{{fill:{colours['page']}}}", f".quiet{{fill:{colours['quiet']}}}",
-        f".wrong{{fill:{colours['wrong']}}}", f".band{{fill:{colours['band']}}}", f".root{{fill:{colours['root']}}}",
-        f".line{{stroke:{colours['line']}}}", f".busy{{stroke:{colours['busy']};stroke-linecap:round}}")]
-    rules[0] = f".{name}{{fill:{colours['ink']}}}"
+    rules = [f".{name}{{fill:{colours['ink']}}}"]
+    rules += [f".{name} .{each}{{fill:{colours[each]}}}" for each in ("page", "quiet", "wrong", "band", "root")]
+    rules += [f".{name} .line{{stroke:{colours['line']}}}",
+              f".{name} .busy{{stroke:{colours['busy']};stroke-linecap:round}}"]
     rules += [f".{name} .hop{i}{{stroke:{colour}}}.{name} .head{i}{{fill:{colour}}}" for i, colour in enumerate(hops)]
     return "".join(rules)
 

@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NoReturn
 
 from mutirao import __version__
@@ -72,19 +73,15 @@ class Parser(argparse.ArgumentParser):
 
     def _said_of_unknown(self, argument: str) -> str:
         """What is near among the command's own; else which command knows it."""
-        parser, path = self, []
+        whole = own = Command((), self)
         for word in self._given:
-            children = _children(parser)
-            if word in children:
-                parser, path = children[word], [*path, word]
+            own = next((child for child in own.children if child.words[-1] == word), own)
         option = argument.partition("=")[0]
-        elsewhere = [words for words, other in _all_below(self)
-                     if option in other._option_string_actions]
+        elsewhere = [" ".join(each.words) for each in whole.all_below() if option in each.parser._option_string_actions]
         has = "has" if len(elsewhere) == 1 else "have"
-        owners = (f": {' '.join(path)} has none, {' and '.join(elsewhere[:2])} {has}"
-                  if elsewhere and path else "")
-        return f"unknown argument '{argument}'{owners}" + did_you_mean(
-            option, set(parser._option_string_actions))
+        owners = (f": {' '.join(own.words)} has none, {' and '.join(elsewhere[:2])} {has}"
+                  if elsewhere and own.words else "")
+        return f"unknown argument '{argument}'{owners}" + did_you_mean(option, set(own.parser._option_string_actions))
 
 
 # In our words instead of argparse's.
@@ -98,15 +95,22 @@ _ARGPARSE_SAYS = (
 )
 
 
-def _children(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    return next((action.choices for action in parser._actions
-                 if isinstance(action, argparse._SubParsersAction)), {})
+@dataclass(frozen=True)
+class Command:
+    words: tuple[str, ...]  # that lead there
+    parser: argparse.ArgumentParser
+    summary: str = ""
 
+    @property
+    def children(self) -> "list[Command]":
+        return [Command((*self.words, row.dest), action.choices[row.dest], row.help or "")
+                for action in self.parser._actions if isinstance(action, argparse._SubParsersAction)
+                for row in action._choices_actions]
 
-def _all_below(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    for name, child in _children(parser).items():
-        yield name, child
-        yield from ((f"{name} {words}", below) for words, below in _all_below(child))
+    def all_below(self) -> "Iterator[Command]":
+        for child in self.children:
+            yield child
+            yield from child.all_below()
 
 
 class _InGroups(argparse.HelpFormatter):

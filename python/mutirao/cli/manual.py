@@ -5,48 +5,35 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mutirao import __version__
-from mutirao.cli.cli import GROUPS, make_parser
+from mutirao.cli.cli import GROUPS, Command, make_parser
 
-Parsers = dict[tuple[str, ...], argparse.ArgumentParser]
-
-
-def parsers(parser: argparse.ArgumentParser, words: tuple[str, ...] = ("mutirao",)) -> Parsers:
-    """Of the command and all below it, by the words that lead there."""
-    found = {words: parser}
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for row in action._choices_actions:
-                found |= parsers(action.choices[row.dest], (*words, row.dest))
-    return found
+def _options(command: Command) -> list[argparse.Action]:
+    return [action for action in command.parser._actions
+            if action.help and action.help != argparse.SUPPRESS and not isinstance(action, argparse._SubParsersAction)]
 
 
-def manual_page(words: tuple[str, ...], parser: argparse.ArgumentParser, summary: str) -> str:
-    name = "-".join(words)
+def manual_page(command: Command) -> str:
+    name, parser = "-".join(command.words), command.parser
     lines = [f'.TH {name.upper()} 1 "" "mutirao {__version__}" "User Commands"',
-             ".SH NAME", f"{_escaped(name)} \\- {_escaped(summary)}",
+             ".SH NAME", f"{_escaped(name)} \\- {_escaped(command.summary)}",
              ".SH SYNOPSIS", ".nf", _escaped(parser.format_usage().removeprefix("usage: ")), ".fi"]
     if parser.description:
         lines += [".SH DESCRIPTION", _escaped(parser.description)]
     formatter = parser._get_formatter()
-    rows = [(formatter._format_action_invocation(action), formatter._expand_help(action))
-            for action in parser._actions
-            if action.help and action.help != argparse.SUPPRESS and not isinstance(action, argparse._SubParsersAction)]
-    if rows:
-        lines.append(".SH OPTIONS")
-        for invocation, text in rows:
-            lines += [".TP", f".B {_escaped(invocation)}", _escaped(text)]
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            lines.append(".SH COMMANDS")
-            headings = {names[0]: heading for heading, names in GROUPS.items()} if len(words) == 1 else {}
-            for row in action._choices_actions:
-                lines += [f".SS {headings[row.dest]}"] if row.dest in headings else []
-                lines += [".TP", f".BR {_escaped(f'{name}-{row.dest}')} (1)", _escaped(row.help or "")]
-    if len(words) > 1:
+    lines += [".SH OPTIONS"] if _options(command) else []
+    for action in _options(command):
+        lines += [".TP", f".B {_escaped(formatter._format_action_invocation(action))}",
+                  _escaped(formatter._expand_help(action))]
+    lines += [".SH COMMANDS"] if command.children else []
+    headings = {names[0]: heading for heading, names in GROUPS.items()} if len(command.words) == 1 else {}
+    for each in command.children:
+        lines += [f".SS {headings[each.words[-1]]}"] if each.words[-1] in headings else []
+        lines += [".TP", f".BR {_escaped('-'.join(each.words))} (1)", _escaped(each.summary)]
+    if len(command.words) > 1:
         lines += [".SH SEE ALSO", ".BR mutirao (1)"]
     return "\n".join(lines) + "\n"
 
@@ -57,27 +44,14 @@ def _escaped(text: str) -> str:
                      for line in escaped.splitlines())
 
 
-def summaries(found: Parsers) -> dict[tuple[str, ...], str]:
-    """What the command above says of each."""
-    said = {("mutirao",): found["mutirao",].description}
-    for words, parser in found.items():
-        for action in parser._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                said |= {(*words, row.dest): row.help for row in action._choices_actions}
-    return said
-
-
-def bash_completion(found: Parsers) -> str:
+def bash_completion(found: Sequence[Command]) -> str:
     """Commands, options and what an option may be; files for everything else."""
     cases = []
-    for words, parser in found.items():
-        offered = []
-        for action in parser._actions:
-            offered += action.option_strings
-            if not action.option_strings:
-                offered += map(str, getattr(action, "completions", action.choices) or ())
-        cases.append(f'        "{" ".join(words)}") words="{" ".join(offered)}" ;;')
-    values = {option: action.choices for parser in found.values() for action in parser._actions
+    for each in found:
+        offered = [word for action in each.parser._actions for word in action.option_strings or map(
+            str, getattr(action, "completions", action.choices) or ())]
+        cases.append(f'        "{" ".join(each.words)}") words="{" ".join(offered)}" ;;')
+    values = {option: action.choices for each in found for action in each.parser._actions
               for option in action.option_strings if action.choices}
     of_options = [f'        {option}) words="{" ".join(map(str, choices))}" ;;'
                   for option, choices in sorted(values.items())]
@@ -88,8 +62,7 @@ def bash_completion(found: Parsers) -> str:
         '    local path=mutirao word words=""',
         '    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do',
         '        case "$path $word" in',
-        *(f'            "{" ".join(words)}") path="{" ".join(words)}" ;;'
-          for words in found if len(words) > 1),
+        *(f'            "{" ".join(each.words)}") path="{" ".join(each.words)}" ;;' for each in found[1:]),
         "        esac",
         "    done",
         '    case "$path" in', *cases, "    esac",
@@ -100,11 +73,10 @@ def bash_completion(found: Parsers) -> str:
 
 
 def write(share: Path) -> Iterator[Path]:
-    found = parsers(make_parser())
-    said = summaries(found)
-    texts = {share / "man" / "man1" / f"{'-'.join(words)}.1":
-             manual_page(words, parser, said.get(words) or "")
-             for words, parser in found.items()}
+    parser = make_parser()
+    whole = Command((parser.prog,), parser, parser.description)
+    found = [whole, *whole.all_below()]
+    texts = {share / "man" / "man1" / f"{'-'.join(each.words)}.1": manual_page(each) for each in found}
     texts[share / "bash-completion" / "completions" / "mutirao"] = bash_completion(found)
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)

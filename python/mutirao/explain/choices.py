@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mutirao.catalogue.predicted import NATIVE
 from mutirao.explain.saved import own_calls, probe_calls
-
-NATIVE = "native"
 
 
 @dataclass(frozen=True)

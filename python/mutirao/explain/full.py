@@ -7,8 +7,9 @@ from functools import partial
 
 from mutirao.base.units import counted, duration, rate
 from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.catalogue.predicted import NATIVE
 from mutirao.catalogue.tree_text import draw_tree
-from mutirao.explain.choices import NATIVE, measured, predicted_us
+from mutirao.explain.choices import measured, predicted_us
 from mutirao.explain.saved import AS_FAST, account_of, own_calls, start_us, total_of
 from mutirao.explain.trees import edges_of, host_and_site, host_name, regions_of, trees_run
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from mutirao.base.units import counted, duration
 from mutirao.catalogue.tree_text import draw_tree
-from mutirao.explain.choices import Choice, choice_of, choices_of, measured
+from mutirao.explain.choices import Choice, choice_of
 from mutirao.explain.full import about, as_far_as_counted, by_collective, class_title, extent, forgotten, head, title
 from mutirao.explain.report_file import with_file
-from mutirao.explain.rulings import colours_of, events, sparkline, timeline
+from mutirao.explain.rulings import colours_of, events, timeline
 from mutirao.explain.saved import Account, Total, account_of, all_classes, total_of
 from mutirao.explain.scatter import points_of, scatter, within_twice
 from mutirao.explain.site_map import groups_of, least_us, site_map
@@ -18,10 +18,8 @@ from mutirao.explain.trees import edges_of, host_and_site, regions_of, trees_run
 from mutirao.pages.html import Page, details, judged, legend, listed, section, soft, table, wide_table
 
 _MOST_SITES_IN_TABLE = 12
-_COLUMNS = ("calls of", "native / mutirao", "now, and why", "over its calls", "predicted",
-            "measured", "native", "bound", "× native", "saved")
-_RAW = ("communicator", "calls of", "from call", "chosen", "candidate", "predicted, us",
-        "measured, us", "low, us", "high, us", "samples")
+_COLUMNS = ("calls of", "native / mutirao", "now, and why", "predicted", "measured", "native", "bound", "× native",
+            "saved")
 
 
 def make_page(report: dict, file: Path | None) -> str:
@@ -34,7 +32,7 @@ def make_page(report: dict, file: Path | None) -> str:
     return str(Page("What mutirao did for this program", _verdict(total),
                     _lines([*head(report), *forgotten(report)]),
                     "".join([*its_sections, section("Predicted against measured", _scatter(report))]),
-                    commands, _raw(report), report, _tiles(report, total)))
+                    commands, "", report, _tiles(report, total)))
 
 
 def _lines(lines: Iterable[str]) -> str:
@@ -82,24 +80,21 @@ def _tiles(report: dict, total: Total) -> list[tuple[str, str, str]]:
 def _communicator(communicator: dict, colours: dict[str, str]) -> str:
     return section(title(communicator),
                    f'<p class="soft">{_lines(about(communicator))}</p>',
-                   *_choices(communicator, colours), *_timeline(communicator, colours),
+                   *_choices(communicator), *_timeline(communicator, colours),
                    *_map(communicator))
 
 
-def _choices(communicator: dict, colours: dict[str, str]) -> list[str]:
+def _choices(communicator: dict) -> list[str]:
     classes = by_collective(communicator["classes"])
     if not classes:
         return [soft("No call of it is told apart.")]
-    rows = [_row(of_class, communicator["calls"], colours) for of_class in classes]
     return ["<h3>What was chosen for which calls</h3>",
-            f'<div class="scroll cards">{table(_COLUMNS, rows)}</div>',
-            legend({kind: colours[kind] for kind in colours_of(classes)}),
+            f'<div class="scroll cards">{table(_COLUMNS, map(_row, classes))}</div>',
             soft("Times measured are medians with their intervals. What was saved is measured, net of probes:"
-                 " a few calls each by which another algorithm was tried. Pale: something was still to be"
-                 " tried. Each line runs from the first call of its kind to the end, on a logarithmic scale.")]
+                 " a few calls each by which another algorithm was tried.")]
 
 
-def _row(of_class: dict, calls: int, colours: dict[str, str]) -> list[tuple[str]]:
+def _row(of_class: dict) -> list[tuple[str]]:
     choice = choice_of(of_class)
     ratio = choice.times_native()
     account = account_of([of_class])
@@ -113,7 +108,6 @@ def _row(of_class: dict, calls: int, colours: dict[str, str]) -> list[tuple[str]
              (f"{ratio[0]:.2f}", ratio[1]) if ratio else ("", ""),
              _saved(account))
     ready = [f"<span>{escape(text)}{_small(small)}</span>" if text else "" for text, small in cells]
-    ready.insert(_COLUMNS.index("over its calls"), sparkline(of_class, calls, colours))
     return [(f'<td data-label="{column}">{cell}</td>',)
             for column, cell in zip(_COLUMNS, ready, strict=True)]
 
@@ -154,7 +148,8 @@ def _timeline(communicator: dict, colours: dict[str, str]) -> list[str]:
     told = events(communicator)
     return ["<h3>Rulings and changes of the network, in the order of calls</h3>",
             soft("A column is the time between two changes, however many calls it has; dashed lines"
-                 " are changes of the network that were taken up."),
+                 " are changes of the network that were taken up. Pale: something was still to be tried."),
+            legend({kind: colours[kind] for kind in colours_of(communicator["classes"])}),
             f"<figure>{timeline(communicator, colours)}</figure>",
             details(f"The same as a list of {len(told)}",
                     listed([f"from call {call} on: {what}" for call, what in told]))]
@@ -202,24 +197,3 @@ def _scatter(report: dict) -> str:
              f" took what was predicted; {within_twice(points)} of {len(points)} are within a factor"
              " of two of it. Upright lines are intervals."),
         legend(styles), f"<figure>{scatter(points, *styles.values())}</figure>"])
-
-
-def _raw(report: dict) -> str:
-    return table(_RAW, [row for communicator in report["communicators"]
-                        for of_class in communicator["classes"]
-                        for ruling in choices_of(of_class)
-                        for row in _raw_rows(communicator, of_class, ruling)])
-
-
-def _raw_rows(communicator: dict, of_class: dict, ruling: dict) -> Iterable[list]:
-    took = measured(ruling)
-    for row in ruling.get("considered") or ():
-        times = took.get(row["candidate"], {})
-        yield [communicator.get("name"), class_title(of_class), ruling["first_call"] + 1,
-               ruling["chosen"], row["candidate"], _number(row["predicted_us"]),
-               *(_number(times.get(field)) for field in ("median_us", "low_us", "high_us")),
-               times.get("samples")]
-
-
-def _number(us: float | None) -> str:
-    return "" if us is None else f"{us:.6g}"

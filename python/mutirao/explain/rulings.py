@@ -1,13 +1,12 @@
 """Which algorithm held when: a line for each kind of call, and the moments at which that changed."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
 from mutirao.base.units import counted
-from mutirao.explain.choices import NATIVE
+from mutirao.catalogue.predicted import NATIVE
 from mutirao.explain.full import change_line, class_title
 
 _FORGOTTEN = "no longer remembered"
@@ -60,21 +59,6 @@ def colours_of(classes: Iterable[dict]) -> dict[str, str]:
     own = {kind: _ALGORITHM_COLOURS[min(number, len(_ALGORITHM_COLOURS) - 1)]
            for number, kind in enumerate(algorithms)}
     return {kind: style for kind, style in {**_FIXED_COLOURS, **own}.items() if kind in kinds}
-
-
-def sparkline(of_class: dict, calls: int, colours: dict[str, str]) -> str:
-    """From the first call of its kind to the last of the communicator, on a logarithmic scale, since
-    rulings come early."""
-    width, height = 150, 16
-    held = periods(of_class, calls)
-    first, end = held[0].first_call, held[-1].end_call
-
-    def x(call: int) -> float:
-        return width * math.log1p(call - first) / math.log1p(end - first)
-
-    return (f'<svg class="spark" viewBox="0 0 {width} {height}" role="img"'
-            f' aria-label="{escape("; ".join(map(str, held)))}">'
-            + "".join(_bar(period, colours, x, 0, height) for period in held) + "</svg>")
 
 
 def _bar(period: Period, colours: dict[str, str], x: Callable[[int], float], y: float,

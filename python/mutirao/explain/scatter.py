@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from html import escape
 
 from mutirao.base.units import duration
-from mutirao.explain.choices import NATIVE, choices_of, measured, predicted_us
+from mutirao.catalogue.predicted import NATIVE
+from mutirao.explain.choices import choices_of, measured, predicted_us
 from mutirao.explain.full import class_title
 
 _SIZE, _LEFT, _RIGHT, _TOP, _BOTTOM = 460, 66, 14, 14, 52
@@ -58,7 +59,7 @@ def scatter(points: Sequence[Point], native_style: str, own_style: str) -> str:
     begin, end = 10.0**low, 10.0**high
     parts = [f'<svg class="chart" viewBox="0 0 {_SIZE} {_SIZE}" role="img"'
              f' style="max-width:{_SIZE}px" aria-label="Predicted against measured times of'
-             f' {len(points)} algorithms; all are in the table of measurements">']
+             f' {len(points)} algorithms; all are in the values at the end">']
     for power in range(low, high + 1):
         at, label = 10.0**power, time_label(10.0**power)
         parts += [_grid(x(at), x(at), y(begin), y(end)), _grid(x(begin), x(end), y(at), y(at)),

@@ -12,10 +12,10 @@ from typing import Any
 from mutirao.base.errors import Failure
 from mutirao.lab.lab import Lab
 
-_PROBE = Path(__file__).with_name("udp_probe.py")
+_PROBE = [sys.executable, str(Path(__file__).with_name("udp_probe.py"))]
 # Faster ones are not told from each other by a busy machine's time stamps.
 _MOST_CHECKED_MBIT = 200.0
-_TRAINS = 3
+_TRAINS, _REPETITIONS = 3, 5
 
 
 @dataclass(frozen=True)
@@ -63,24 +63,22 @@ def check_rates(lab: Lab) -> list[Rate]:
 
 
 def _train(lab: Lab, sender: int, receiver: int) -> float | None:
-    python = [sys.executable, str(_PROBE)]
     hosts = lab.network.hosts
-    taking = _started(lab, hosts[receiver], [*python, "take-train"])
-    lab.exec(hosts[sender], [*python, "send-train", lab.hosts[receiver].address]).wait()
+    taking = _started(lab, hosts[receiver], [*_PROBE, "take-train"])
+    lab.exec(hosts[sender], [*_PROBE, "send-train", lab.hosts[receiver].address]).wait()
     return _answer_of(taking)
 
 
-def check_round_trips(lab: Lab, repetitions: int = 5) -> list[RoundTrip]:
+def check_round_trips(lab: Lab) -> list[RoundTrip]:
     """Every site measures at the same time, so this takes as long as the slowest."""
     asked = lab.current_network()
     sites = asked.site_names
     asking = [asked.hosts_of(site)[0] for site in sites]
     answering = [asked.hosts_of(site)[-1] for site in sites]
-    python = [sys.executable, str(_PROBE)]
-    responders = [_started(lab, asked.hosts[host], [*python, "answer"]) for host in answering]
+    responders = [_started(lab, asked.hosts[host], [*_PROBE, "answer"]) for host in answering]
     try:
         addresses = [lab.hosts[host].address for host in answering]
-        clients = [lab.exec(asked.hosts[host], [*python, "measure", str(repetitions), *addresses],
+        clients = [lab.exec(asked.hosts[host], [*_PROBE, "measure", str(_REPETITIONS), *addresses],
                             stdout=subprocess.PIPE, text=True) for host in asking]
         medians = [_answer_of(client) for client in clients]
     finally:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mutirao.base.errors import Failure, UsageError, did_you_mean, unknown
+from mutirao.base.errors import Failure, UsageError, check_range, did_you_mean, unknown
 from mutirao.base.output import working
 from mutirao.base.paths import BUILD
 from mutirao.lab.control import Connection, control_folder, control_path_of, lab_names, remove_stale
@@ -210,8 +210,7 @@ class Lab:
         if site not in names:
             raise UsageError(f"unknown site '{site}'{did_you_mean(site, names)}"
                              f" (sites: {', '.join(names)})")
-        if not 0 <= mbit <= _MOST_MBIT:
-            raise UsageError(f"an uplink in Mbit/s must be from 0 to {_MOST_MBIT:g}, not {mbit:g}")
+        check_range("an uplink in Mbit/s", mbit, 0, _MOST_MBIT)
         self._connection.ask(f"uplink {names.index(site)} {mbit:.10g}")
 
     def current_network(self) -> HostNetwork:
@@ -296,8 +295,7 @@ def _pair_settings(latency_ms: float | None, bandwidth_mbit: float | None, loss:
     for name, value, factor, most, title in asked:
         if value is None:
             continue
-        if not 0 <= value <= most:
-            raise UsageError(f"{title} must be from 0 to {most:g}, not {value:g}")
+        check_range(title, value, 0, most)
         words.append(f"{name}={value * factor:.10g}")
     if not words:
         raise UsageError("nothing to set: give a latency, bandwidth, loss or jitter")

@@ -1,1 +1,1 @@
-"""Measuring and judging: times of calls, intervals, comparisons, tuning, profiles. Draws no page."""
+"""Measuring and judging: times of calls, intervals, guidelines, choices, profiles, rules. Draws no page."""

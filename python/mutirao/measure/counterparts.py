@@ -1,4 +1,4 @@
-"""What other MPI libraries call the catalogue's algorithms: the one table for rules that go out or come in.
+"""What other MPI libraries call the catalogue's algorithms: the one table for rules.
 
 Numbers of Open MPI as `ompi_info --param coll tuned --level 9` lists them (5.0), of Intel MPI as its
 developer reference does (I_MPI_ADJUST_*, 2021); names of MPICH as its selection files have them (5.0).
@@ -24,8 +24,7 @@ class Counterpart:
 
 
 COUNTERPARTS = (
-    Counterpart("barrier", "dissemination", 4, "MPIR_Barrier_intra_k_dissemination", 1,
-                "radix=2"),
+    Counterpart("barrier", "dissemination", 4, "MPIR_Barrier_intra_k_dissemination", 1, "radix=2"),
     Counterpart("barrier", "recursive_exchange", 3, "MPIR_Barrier_intra_recexch", 2),
     Counterpart("broadcast", "flat", 1),
     Counterpart("broadcast", "binomial", 6, "MPIR_Bcast_intra_binomial", 1, segmented=True),
@@ -34,23 +33,17 @@ COUNTERPARTS = (
     Counterpart("broadcast", "split_binary", 4, segmented=True),
     Counterpart("broadcast", "scatter_recursive_doubling_allgather", 8,
                 "MPIR_Bcast_intra_scatter_recursive_doubling_allgather", 2),
-    Counterpart("broadcast", "scatter_ring_allgather", 9,
-                "MPIR_Bcast_intra_scatter_ring_allgather", 3),
+    Counterpart("broadcast", "scatter_ring_allgather", 9, "MPIR_Bcast_intra_scatter_ring_allgather", 3),
     Counterpart("reduce", "flat", 1),
     Counterpart("reduce", "chain", 3, segmented=True, keeps_order=False),
-    Counterpart("reduce", "k_nomial", 5, "MPIR_Reduce_intra_binomial", 2, "radix=2",
-                segmented=True, keeps_order=False),
+    Counterpart("reduce", "k_nomial", 5, "MPIR_Reduce_intra_binomial", 2, "radix=2", segmented=True, keeps_order=False),
     Counterpart("reduce", "in_order_binary", 6, segmented=True),
-    Counterpart("reduce", "rabenseifner", 7, "MPIR_Reduce_intra_reduce_scatter_gather", 5,
-                keeps_order=False),
-    Counterpart("allreduce", "recursive_doubling", 3, "MPIR_Allreduce_intra_recursive_doubling",
-                1),
-    Counterpart("allreduce", "rabenseifner", 6, "MPIR_Allreduce_intra_reduce_scatter_allgather", 2,
-                keeps_order=False),
+    Counterpart("reduce", "rabenseifner", 7, "MPIR_Reduce_intra_reduce_scatter_gather", 5, keeps_order=False),
+    Counterpart("allreduce", "recursive_doubling", 3, "MPIR_Allreduce_intra_recursive_doubling", 1),
+    Counterpart("allreduce", "rabenseifner", 6, "MPIR_Allreduce_intra_reduce_scatter_allgather", 2, keeps_order=False),
     Counterpart("allreduce", "ring", 4, "MPIR_Allreduce_intra_ring", 8, keeps_order=False),
     Counterpart("allreduce", "ring", 5, segmented=True, keeps_order=False),
-    Counterpart("allreduce", "reduce_broadcast", 2, intel=3, parameters="radix=2",
-                keeps_order=False),
+    Counterpart("allreduce", "reduce_broadcast", 2, intel=3, parameters="radix=2", keeps_order=False),
     Counterpart("allgather", "gather_broadcast", 1),
     Counterpart("allgather", "bruck", 2, "MPIR_Allgather_intra_brucks", 2, "radix=2"),
     Counterpart("allgather", "recursive_doubling", 3, "MPIR_Allgather_intra_recursive_doubling", 1),
@@ -74,8 +67,7 @@ COUNTERPARTS = (
     Counterpart("reduce_scatter", "recursive_halving", 2,
                 "MPIR_Reduce_scatter_intra_recursive_halving", 1, keeps_order=False),
     Counterpart("reduce_scatter", "ring", 3, keeps_order=False),
-    Counterpart("reduce_scatter", "pairwise", mpich="MPIR_Reduce_scatter_intra_pairwise", intel=2,
-                keeps_order=False),
+    Counterpart("reduce_scatter", "pairwise", mpich="MPIR_Reduce_scatter_intra_pairwise", intel=2, keeps_order=False),
 )
 
 # Whose algorithms run between one rank of each host, and what goes on inside each unless it is said.
@@ -92,8 +84,7 @@ def segment_bytes(candidate: str) -> int:
     return int(_parse(candidate)[1].get("segment_bytes", 0))
 
 
-def counterpart(collective: str, candidate: str, hosts: int, most_on_a_host: int
-                ) -> Counterpart | None:
+def counterpart(collective: str, candidate: str, hosts: int, most_on_a_host: int) -> Counterpart | None:
     """Of a candidate as settings spell it; None: only mutirao has it."""
     name, parameters = _parse(candidate)
     cut = int(parameters.pop("segment_bytes", 0)) > 0
@@ -103,27 +94,7 @@ def counterpart(collective: str, candidate: str, hosts: int, most_on_a_host: int
         if hosts > 1:
             return None
         name, parameters = inside, {}
-    for row in COUNTERPARTS:
-        if (row.collective, row.name) != (collective, name):
-            continue
-        fits = parameters == dict(_PARAMETER.findall(row.parameters))
-        # The same algorithm may have a number for whole messages and one for segments.
-        if fits and (row.segmented or not cut) and not (row.segmented and not cut
-                                                        and _has_whole(row)):
-            return row
-    return None
-
-
-def _has_whole(row: Counterpart) -> bool:
-    return any(other.collective == row.collective and other.name == row.name and
-               other.parameters == row.parameters and not other.segmented for other in COUNTERPARTS)
-
-
-def from_open_mpi(collective: str, number: int, segment: int) -> str | None:
-    """The candidate that is Open MPI's algorithm of this number; None: the catalogue has none."""
-    for row in COUNTERPARTS:
-        if row.collective == collective and row.open_mpi == number:
-            cut = f"segment_bytes={segment}" if segment and row.segmented else ""
-            parameters = ",".join(filter(None, (row.parameters, cut)))
-            return f"{row.name}:{parameters}" if parameters else row.name
-    return None
+    fitting = [row for row in COUNTERPARTS if (row.collective, row.name) == (collective, name)
+               and parameters == dict(_PARAMETER.findall(row.parameters)) and (row.segmented or not cut)]
+    # The same algorithm may have a number for whole messages and one for segments.
+    return min(fitting, key=lambda row: row.segmented != cut, default=None)

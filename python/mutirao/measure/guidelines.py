@@ -1,5 +1,5 @@
-"""Performance guidelines that an MPI library should keep by itself: no collective slower than what a
-user could put together from others, and none slower with a smaller message.
+"""`mutirao bench --guidelines`: performance guidelines that an MPI library should keep by itself, no collective slower
+than what a user could put together from others, and none slower with a smaller message.
 
 Traff, Gropp and Thakur 2010, doi:10.1109/TPDS.2009.120; Hunold, Carpen-Amarie, Lubbe and Traff 2016,
 'Automatic Verification of Self-Consistent MPI Performance Guidelines' (PGMPI). A violation counts only
@@ -7,19 +7,28 @@ when the lower end of the interval of the ratio clears a margin.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from mutirao.catalogue.collectives import COLLECTIVES
-from mutirao.measure.intervals import Interval, median_interval
+from mutirao.base.errors import Failure, UsageError
+from mutirao.base.output import print_json
+from mutirao.base.tables import text_table
+from mutirao.base.units import counted, duration, ratio
+from mutirao.catalogue.collectives import COLLECTIVES, Collective
+from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE
+from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.measure.intervals import LEAST_SAMPLES, Interval, median_interval
+from mutirao.measure.measure import Campaign, Contender, Workload, campaign_in
+from mutirao.measure.words import Place, Settling, check_counts, parse_sizes, place_of, settling_of
+from mutirao.run.user_settings import gather_settings
 
 MARGIN = 0.05
 _LONGEST_BYTES = (1 << 31) - 1
 _UNIT_BYTES = 8  # the measuring program adds doubles where lengths allow, and else combines bytes
 _REDUCING = ("reduce", "allreduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan")
 
-# A call's time in every round, by collective and length.
-Times = Mapping[tuple[str, int], Sequence[float]]
+Call = tuple[str, int]  # a collective and its length
+Times = Mapping[Call, Sequence[float]]  # in every round
 
 
 @dataclass(frozen=True)
@@ -42,65 +51,48 @@ class Guideline:
     first: Term
     others: tuple[Term, ...]
 
-    @property
-    def terms(self) -> tuple[Term, ...]:
-        return (self.first, *self.others)
-
-    @property
-    def collectives(self) -> set[str]:
-        return {term.collective for term in self.terms}
-
-    def applies(self, block_bytes: int, ranks: int) -> bool:
-        """Also, whatever is reduced is of the same unit."""
-        lengths = [term.length_bytes(block_bytes, ranks) for term in self.terms]
-        units = {length % _UNIT_BYTES == 0 for term, length in zip(self.terms, lengths, strict=True)
-                 if term.collective in _REDUCING}
-        return max(lengths) <= _LONGEST_BYTES and len(units) <= 1
+    def calls(self, block_bytes: int, ranks: int) -> list[Call]:
+        """None where one would be too long, or not all that is reduced is of the same unit."""
+        calls = [(term.collective, term.length_bytes(block_bytes, ranks)) for term in (self.first, *self.others)]
+        units = {length % _UNIT_BYTES == 0 for name, length in calls if name in _REDUCING}
+        return calls if max(length for _, length in calls) <= _LONGEST_BYTES and len(units) <= 1 else []
 
 
-def _row(first: Term, *others: Term) -> Guideline:
-    return Guideline(first, others)
+def _term(words: str) -> Term:
+    return Term(words.removesuffix(" of all"), words.endswith(" of all"))
 
 
-def _block(collective: str) -> Term:
-    return Term(collective)
-
-
-def _all(collective: str) -> Term:
-    return Term(collective, of_all=True)
-
-
-GUIDELINES = (
-    _row(_block("barrier"), _block("allreduce")),
-    _row(_all("broadcast"), _block("scatter"), _block("allgather")),
-    _row(_block("gather"), _block("allgather")),
-    _row(_block("gather"), _all("reduce")),
-    _row(_block("scatter"), _all("broadcast")),
-    _row(_block("allgather"), _block("gather"), _all("broadcast")),
-    _row(_block("allgather"), _block("alltoall")),
-    _row(_block("allgather"), _all("allreduce")),
-    _row(_block("reduce"), _block("allreduce")),
-    _row(_all("reduce"), _block("reduce_scatter_block"), _block("gather")),
-    _row(_block("allreduce"), _block("reduce"), _block("broadcast")),
-    _row(_all("allreduce"), _block("reduce_scatter_block"), _block("allgather")),
-    _row(_block("reduce_scatter_block"), _all("reduce"), _block("scatter")),
-    _row(_block("reduce_scatter_block"), _all("allreduce")),
-    _row(_block("exscan"), _block("scan")),
-    _row(_block("gather"), _block("gatherv")),
-    _row(_block("scatter"), _block("scatterv")),
-    _row(_block("allgather"), _block("allgatherv")),
-    _row(_block("alltoall"), _block("alltoallv")),
-    _row(_block("alltoallv"), _block("alltoallw")),
-    _row(_block("reduce_scatter_block"), _block("reduce_scatter")),
-)
+GUIDELINES = tuple(Guideline(_term(first), tuple(map(_term, others))) for first, *others in (
+    ("barrier", "allreduce"),
+    ("broadcast of all", "scatter", "allgather"),
+    ("gather", "allgather"),
+    ("gather", "reduce of all"),
+    ("scatter", "broadcast of all"),
+    ("allgather", "gather", "broadcast of all"),
+    ("allgather", "alltoall"),
+    ("allgather", "allreduce of all"),
+    ("reduce", "allreduce"),
+    ("reduce of all", "reduce_scatter_block", "gather"),
+    ("allreduce", "reduce", "broadcast"),
+    ("allreduce of all", "reduce_scatter_block", "allgather"),
+    ("reduce_scatter_block", "reduce of all", "scatter"),
+    ("reduce_scatter_block", "allreduce of all"),
+    ("exscan", "scan"),
+    ("gather", "gatherv"),
+    ("scatter", "scatterv"),
+    ("allgather", "allgatherv"),
+    ("alltoall", "alltoallv"),
+    ("alltoallv", "alltoallw"),
+    ("reduce_scatter_block", "reduce_scatter"),
+))
 
 
 @dataclass(frozen=True)
 class Check:
     """A guideline at certain lengths."""
 
-    first: tuple[str, int]
-    others: tuple[tuple[str, int], ...]
+    first: Call
+    others: tuple[Call, ...]
     first_ms: float
     others_ms: float
     ratio: Interval
@@ -122,57 +114,168 @@ class Check:
                 "ratio": self.ratio.to_dict(), "violated": self.violated}
 
 
-def _call(call: tuple[str, int]) -> dict:
+def _call(call: Call) -> dict:
     return {"collective": call[0], "length_bytes": call[1]}
 
 
-def guidelines_for(collectives: Sequence[str]) -> list[Guideline]:
-    """About these; all without any."""
-    return [each for each in GUIDELINES
-            if not collectives or each.first.collective in collectives]
+def lengths_of_each(collectives: Sequence[str], blocks_bytes: Sequence[int], ranks: int) -> dict[str, list[int]]:
+    """What must be measured to check the guidelines about these, and that they are monotonous."""
+    wanted = {(name, Term(name).length_bytes(block_bytes, ranks))
+              for name in collectives for block_bytes in blocks_bytes}
+    wanted.update(*_calls(collectives, blocks_bytes, ranks))
+    lengths = {name: sorted(length for other, length in wanted if other == name) for name in COLLECTIVES}
+    return {name: of_name for name, of_name in lengths.items() if of_name}
 
 
-def lengths_of_each(guidelines: Sequence[Guideline], collectives: Sequence[str],
-                    blocks_bytes: Sequence[int], ranks: int) -> dict[str, list[int]]:
-    """What must be measured to check these, and that the collectives named are monotonous."""
-    lengths: dict[str, set[int]] = {}
-    for block_bytes in blocks_bytes:
-        for name in collectives:
-            term = Term(name)
-            lengths.setdefault(name, set()).add(term.length_bytes(block_bytes, ranks))
-        for each in guidelines:
-            if each.applies(block_bytes, ranks):
-                for term in each.terms:
-                    lengths.setdefault(term.collective, set()).add(
-                        term.length_bytes(block_bytes, ranks))
-    return {name: sorted(lengths[name]) for name in COLLECTIVES if name in lengths}
-
-
-def check(times: Times, guidelines: Sequence[Guideline], collectives: Sequence[str],
-          blocks_bytes: Sequence[int], ranks: int) -> list[Check]:
+def check(times: Times, collectives: Sequence[str], blocks_bytes: Sequence[int], ranks: int) -> list[Check]:
     """Of those for which all was measured; worst first."""
-    calls = [_calls(each, block_bytes, ranks) for each in guidelines for block_bytes in blocks_bytes
-             if each.applies(block_bytes, ranks)]
-    calls += _monotony(times, collectives)
+    calls = [*_calls(collectives, blocks_bytes, ranks), *_monotony(times, collectives)]
     checks = [_check(times, first, others) for first, *others in calls
               if all(call in times for call in (first, *others))]
     return sorted(checks, key=lambda each: each.ratio.low, reverse=True)
 
 
-def _calls(guideline: Guideline, block_bytes: int, ranks: int) -> list[tuple[str, int]]:
-    return [(term.collective, term.length_bytes(block_bytes, ranks)) for term in guideline.terms]
+def _calls(collectives: Sequence[str], blocks_bytes: Sequence[int], ranks: int) -> list[list[Call]]:
+    """Of each guideline about these at each length: the first, and the others."""
+    return [calls for guideline in GUIDELINES if guideline.first.collective in collectives
+            for block_bytes in blocks_bytes if (calls := guideline.calls(block_bytes, ranks))]
 
 
-def _monotony(times: Times, collectives: Sequence[str]) -> Iterator[list[tuple[str, int]]]:
+def _monotony(times: Times, collectives: Sequence[str]) -> Iterator[list[Call]]:
     for name in collectives:
         lengths = sorted(length for collective, length in times if collective == name)
         yield from ([(name, shorter), (name, longer)] for shorter, longer in pairwise(lengths))
 
 
-def _check(times: Times, first: tuple[str, int], others: Sequence[tuple[str, int]]) -> Check:
+def _check(times: Times, first: Call, others: Sequence[Call]) -> Check:
     """Round by round, since what was measured soon after each other compares best."""
     sums_ms = [sum(of_round) for of_round in zip(*(times[other] for other in others), strict=True)]
     ratios = [first_ms / others_ms
               for first_ms, others_ms in zip(times[first], sums_ms, strict=True)]
     return Check(first, tuple(others), median_interval(times[first]).median,
                  median_interval(sums_ms).median, median_interval(ratios))
+
+
+# --- the command --------------------------------------------------------------------------------------
+
+
+_MUTIRAO = "mutirao"
+_WITH = {NATIVE: (NATIVE,), _MUTIRAO: (OWN_CHOICE,), "both": (NATIVE, OWN_CHOICE)}
+DEFAULT_BYTES = "8,1KiB,64KiB"
+_REPEAT, _REPEAT_IN_LAB = 20, 3
+_WARM_UP_MS = 50
+_MOST_SECONDS_OF_A_JOB = 3600.0
+_COLUMNS = ("slower than it need be", "takes", "instead of", "ratio", "95%")
+
+
+def add_guidelines(way, parser) -> None:
+    way.add_argument("--guidelines", action="store_const", dest="way", const="--guidelines",
+                     help="check that no collective is slower than others in its place, nor with less to send")
+    parser.add_argument("--with", dest="contenders", choices=_WITH,
+                        help="with --guidelines: what is checked; default: both")
+
+
+def run_guidelines(arguments, collectives: Sequence[Collective]) -> int:
+    plan = _plan(arguments, [each.name for each in collectives])
+    settings = {"start": "soon", **gather_settings(arguments.assignments)}
+    contenders = [Contender(name, mpi, None if name == NATIVE else settings)
+                  for mpi in plan.place.mpis for name in _WITH[arguments.contenders or "both"]]
+    circumstances = Circumstances("guidelines", False, [mpi.name for mpi in plan.place.mpis])
+    with campaign_in(plan.place, plan.points * len(contenders), _MOST_SECONDS_OF_A_JOB) as campaign:
+        results = _measure_all(plan, contenders, campaign)
+    if not any(each.times for each in results):
+        raise Failure("nothing could be measured")
+    if arguments.json:
+        print_json({**circumstances.to_dict(), "ranks": plan.place.ranks, "margin": MARGIN,
+                    "rounds": plan.settling.rounds, "repeat": plan.repeat,
+                    "results": [each.to_dict(plan) for each in results if each.times]})
+    else:
+        said = [report(each.title, each.checks(plan)) for each in results if each.times]
+        print("\n\n".join([*said, *busy_remarks(circumstances.to_dict())]))
+    return 1 if campaign.failures else 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    place: Place
+    collectives: Sequence[str]
+    blocks_bytes: Sequence[int]
+    lengths: dict[str, list[int]]
+    settling: Settling
+    repeat: int
+
+    @property
+    def points(self) -> int:
+        """Of one contender."""
+        return self.settling.rounds * sum(map(len, self.lengths.values()))
+
+    def workload(self, collective: str, native: bool) -> Workload:
+        """Single calls: a guideline is about one after another, not about a stream of them."""
+        warm_up = {"settle_ms": 0 if self.place.network else _WARM_UP_MS}
+        settling = {"settle_calls": self.settling.calls, "settle_ms": self.settling.ms}
+        return Workload(self.lengths[collective], (0,), (1,), self.repeat,
+                        **(warm_up if native else settling))
+
+
+def _plan(arguments, collectives: Sequence[str]) -> Plan:
+    place = place_of(arguments)
+    settling = settling_of(arguments)
+    if settling.rounds < LEAST_SAMPLES:
+        raise UsageError(f"--rounds {settling.rounds}: fewer than {LEAST_SAMPLES} prove nothing with 95%")
+    if arguments.repeat is None:
+        arguments.repeat = _REPEAT_IN_LAB if place.network else _REPEAT
+    check_counts(arguments, "repeat")
+    blocks_bytes = sorted(set(parse_sizes(DEFAULT_BYTES if arguments.bytes is None else arguments.bytes)))
+    if blocks_bytes[0] == 0:
+        raise UsageError("--bytes 0: nothing is to be done for empty messages")
+    lengths = lengths_of_each(collectives, blocks_bytes, place.ranks)
+    return Plan(place, collectives, blocks_bytes, lengths, settling, arguments.repeat)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One MPI library, by itself or with mutirao, and what was measured of it."""
+
+    contender: Contender
+    times: Times
+    failed: dict[str, str]  # why, by collective
+
+    @property
+    def title(self) -> str:
+        who = NATIVE if self.contender.native else _MUTIRAO
+        return f"{who} on {self.contender.mpi.title}"
+
+    def checks(self, plan: Plan) -> list[Check]:
+        return check(self.times, plan.collectives, plan.blocks_bytes, plan.place.ranks)
+
+    def to_dict(self, plan: Plan) -> dict:
+        checks = self.checks(plan)
+        return {"mpi": self.contender.mpi.name, "with": self.contender.name,
+                "checked": len(checks), "violated": sum(each.violated for each in checks),
+                "checks": [each.to_dict() for each in checks], "failed": self.failed}
+
+
+def _measure_all(plan: Plan, contenders: Sequence[Contender], campaign: Campaign) -> list[Checked]:
+    """In turns, and in every other round backwards; what was not measured in all rounds does not count."""
+    pairs: list[tuple[Contender, dict[Call, list[float]]]] = [(contender, {}) for contender in contenders]
+    for number in range(plan.settling.rounds):
+        for name in plan.lengths:
+            for contender, times in pairs[::-1] if number % 2 else pairs:
+                done = campaign.measure(replace(contender, collective=name), plan.workload(name, contender.native),
+                                        f"{name}, round {number + 1}")
+                for point in done.points if done else ():
+                    times.setdefault((name, point.length_bytes), []).append(point.call_ms)
+    return [Checked(contender, {call: taken for call, taken in times.items() if len(taken) == plan.settling.rounds},
+                    {each["collective"]: each["reason"] for each in campaign.failures
+                     if (each["mpi"], each["name"]) == (contender.mpi.name, contender.name)})
+            for contender, times in pairs]
+
+
+def report(title: str, checks: Sequence[Check]) -> str:
+    violated = [each for each in checks if each.violated]
+    rows = [(each.title, duration(each.first_ms * 1000), duration(each.others_ms * 1000),
+             ratio(each.ratio.median), str(each.ratio))
+            for each in violated]
+    said = (f"{title}: {counted(len(checks), 'guideline')} checked, {len(violated)} violated by more"
+            f" than {MARGIN:.0%}")
+    return text_table(_COLUMNS, rows, said) if rows else said

@@ -23,6 +23,9 @@ class Interval:
     high: float
     confidence: float  # that the median of all there could be lies inside
 
+    def __str__(self) -> str:
+        return f"{self.low:.2f}-{self.high:.2f}"
+
     def to_dict(self) -> dict:
         return asdict(self)
 

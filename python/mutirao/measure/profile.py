@@ -6,12 +6,12 @@ as the library does. The schema stands in src/profile/schema.sql.
 
 import re
 import sqlite3
-import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
 from math import exp, log
 from pathlib import Path
+from statistics import fmean
 
 from mutirao.base import tools
 from mutirao.base.errors import Failure
@@ -21,7 +21,6 @@ from mutirao.lab.network import HostNetwork
 
 PROGRAM = BUILD / "bin" / "mutirao-profile"
 SCHEMA = ROOT / "src" / "profile" / "schema.sql"
-NATIVE = "native"
 
 
 @dataclass(frozen=True)
@@ -101,14 +100,8 @@ class Profile:
         return dict(sorted(medians.items(), key=lambda item: item[1]))
 
 
-def _weighted(rows: Iterable[Row]) -> float:
-    rows = list(rows)
-    windows = sum(row.windows for row in rows)
-    return exp(sum(log(row.median_us) * row.windows for row in rows) / windows)
-
-
-def mean_us(times_us: Iterable[float]) -> float:
-    return statistics.geometric_mean(times_us)
+def _weighted(rows: Sequence[Row]) -> float:
+    return exp(fmean([log(row.median_us) for row in rows], [row.windows for row in rows]))
 
 
 def profile_file(settings: Mapping[str, str]) -> Path | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from mutirao.base.errors import UsageError, did_you_mean
+from mutirao.base.errors import UsageError, check_range, did_you_mean
 from mutirao.base.output import note
 from mutirao.base.units import counted, parse_size, rank_number
 from mutirao.catalogue import core_tool
@@ -57,11 +57,9 @@ class Settling:
 
 
 def settling_of(arguments) -> Settling:
-    for name, least in (("rounds", 1), ("settle_calls", 0), ("settle_s", 0)):
-        value = getattr(arguments, name)
-        if value is not None and not least <= value <= _MOST_OF_SETTLING:
-            raise UsageError(f"--{name.replace('_', '-')} must be {least} to {_MOST_OF_SETTLING},"
-                             f" not {value:g}")
+    check_range("--rounds", arguments.rounds, 1, _MOST_OF_SETTLING)
+    check_range("--settle-calls", arguments.settle_calls, 0, _MOST_OF_SETTLING)
+    check_range("--settle-s", arguments.settle_s, 0, _MOST_OF_SETTLING)
     calls = _SETTLE_CALLS if arguments.settle_calls is None else arguments.settle_calls
     settle_s = _SETTLE_S if arguments.settle_s is None else arguments.settle_s
     rounds = LEAST_SAMPLES if arguments.rounds is None else arguments.rounds
@@ -105,32 +103,30 @@ def place_of(arguments) -> Place:
 
 def check_counts(arguments, *names: str) -> None:
     for name in names:
-        if not 1 <= getattr(arguments, name) <= _MOST_REPEATED:
-            raise UsageError(f"--{name.replace('_', '-')} must be 1 to {_MOST_REPEATED},"
-                             f" not {getattr(arguments, name)}")
+        check_range(f"--{name.replace('_', '-')}", getattr(arguments, name), 1, _MOST_REPEATED)
 
 
 def rank_count(arguments, network: HostNetwork | None) -> int:
-    if arguments.ranks is None:
-        return network.host_count if network else os.cpu_count() or 1
-    if arguments.ranks < 1:
-        raise UsageError(f"-n {arguments.ranks}: at least one rank is needed")
-    return arguments.ranks
+    return arguments.ranks or (network.host_count if network else os.cpu_count() or 1)
 
 
-def lengths_of(arguments, collective: Collective) -> list[int]:
+def lengths_of(arguments, collective: Collective, one_of_several: bool = False) -> list[int]:
+    """Of several collectives, lengths are for those that have any."""
     if collective.has_length:
         return parse_sizes(DEFAULT_BYTES if arguments.bytes is None else arguments.bytes)
-    if arguments.bytes is not None:
+    if arguments.bytes is not None and not one_of_several:
         raise UsageError(f"--bytes {arguments.bytes}: a {collective.name} has no message")
     return [0]
 
 
-def roots_of(arguments, collective: Collective, ranks: int,
-             network: HostNetwork | None) -> list[int]:
+def roots_of(arguments, collective: Collective, ranks: int, network: HostNetwork | None,
+             one_of_several: bool = False) -> list[int]:
+    """Of several collectives, roots are for those that have one."""
     if collective.rooted or arguments.roots in (None, "0"):
         return parse_roots(arguments.roots or "0", ranks, network)
-    raise UsageError(f"--roots {arguments.roots}: {collective.name} has no root")
+    if not one_of_several:
+        raise UsageError(f"--roots {arguments.roots}: {collective.name} has no root")
+    return [0]
 
 
 def parse_sizes(text: str) -> list[int]:

@@ -120,8 +120,6 @@ def job_of(arguments, summary: bool) -> Job:
     mpi = find_mpi(arguments.mpi) if arguments.mpi else mpi_of(argv[0])
     if arguments.mpi:
         check_linked(argv[0], mpi)
-    if arguments.ranks is not None and arguments.ranks < 1:
-        raise UsageError(f"-n {arguments.ranks}: at least one rank is needed")
     return Job(argv, mpi, arguments.ranks, settings, network, arguments, more)
 
 

@@ -72,7 +72,7 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
                                    calm)
             start = functools.partial(lab.exec, CONTROL_HOST, command,
                                       env={**os.environ, **surroundings,
-                                           **_preloaded([lab.calm_library] if calm else [])})
+                                           **preloaded([lab.calm_library] if calm else [])})
         run = functools.partial(run_marked, start, mark, capture, on_line, timeout_s, discard)
         finished = run()
         if capture and finished.returncode == _SILENT and not finished.lines and not finished.errors.strip():
@@ -98,17 +98,18 @@ def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool,
 
 
 def _with_environment(variables: Mapping[str, str], preloads: Sequence[Path]) -> list[str]:
-    return ["env", *(f"{name}={value}" for name, value in {**variables, **_preloaded(preloads)}.items())]
+    return ["env", *(f"{name}={value}" for name, value in {**variables, **preloaded(preloads)}.items())]
 
 
-def _preloaded(paths: Sequence[Path]) -> dict[str, str]:
+def preloaded(paths: Sequence[Path]) -> dict[str, str]:
     """Another tool's library comes first: it then sees the calls as the program made them."""
     for path in paths:
         if not preloadable(path):
-            raise Failure(f"{path} cannot be preloaded: LD_PRELOAD allows no spaces and no colons"
-                          " in a path, so move the project")
-    users = os.environ.get("LD_PRELOAD", "")
-    return {"LD_PRELOAD": ":".join(filter(None, [users, *map(str, paths)]))} if paths else {}
+            raise Failure(f"{path} cannot be preloaded: LD_PRELOAD allows no spaces and no colons in a path, so move"
+                          " mutirao")
+    ours = [*map(str, paths)]
+    users = [each for each in os.environ.get("LD_PRELOAD", "").split(":") if each and each not in ours]
+    return {"LD_PRELOAD": ":".join([*users, *ours])} if paths else {}
 
 
 def _read_report(path: Path) -> dict | None:

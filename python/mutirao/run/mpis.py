@@ -5,23 +5,26 @@ table there are those of every mpicc in PATH, and those that mutirao was built f
 Everything else asks by name.
 """
 
+import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError, unknown
-from mutirao.base.paths import BUILD, ENVIRONMENTS, own_name, state_folder
-from mutirao.run import bench_programs
+from mutirao.base.paths import BUILD, ENVIRONMENTS, INSTALLED, own_name, state_folder
 from mutirao.run.launch_styles import HYDRA_INTEL, HYDRA_OFI, HYDRA_SYSTEM, OPEN_MPI_4, OPEN_MPI_5, LaunchStyle
 
 _ABOUT_PROGRAM = BUILD / "bin" / "mutirao-mpi-library"
+_SOURCES = BUILD / "bench"  # of an installation
 
 
 @dataclass(frozen=True)
@@ -29,21 +32,17 @@ class AboutLibrary:
     """What an MPI library says of itself, and whether one of ours fits it: asked of the code that decides this when a
     program runs."""
 
-    version: str  # as it says it
-    standard: int  # major version of the MPI standard
-    abi: str  # the binary interface's name
-    fits: bool
-
-
-_UNKNOWN = AboutLibrary("", 0, "unknown", False)
+    version: str = ""  # as it says it
+    fits: bool = False
 
 
 @cache
 def about(library: Path) -> AboutLibrary:
     if not _ABOUT_PROGRAM.is_file():
-        return _UNKNOWN
+        return AboutLibrary()
     answer = subprocess.run([_ABOUT_PROGRAM, library], capture_output=True, text=True, check=False)
-    return AboutLibrary(**json.loads(answer.stdout)) if answer.returncode == 0 else _UNKNOWN
+    said = json.loads(answer.stdout) if answer.returncode == 0 else {}
+    return AboutLibrary(said["version"], said["fits"]) if said else AboutLibrary()
 
 
 @dataclass(frozen=True)
@@ -121,8 +120,25 @@ class Mpi:
         return f"no library for {self.title} ({self.library}): {build} builds one"
 
     def program(self, name: str) -> Path:
-        """A program of bench/ or tests/mpi for this MPI."""
-        return bench_programs.program(self, name)
+        """A program of bench/ or tests/mpi for this MPI: as the build left it, or, where mutirao is installed, compiled
+        from its source when it is first needed, since a site's MPI is known only there."""
+        built = self.build_folder / name
+        if built.is_file():
+            return built
+        source = next(_SOURCES.rglob(f"{name}.c"), None) if INSTALLED else None
+        if source is None:
+            raise Failure(f"{name} is not built for {self.name}: run make build")
+        if self.wrapper is None:
+            raise Failure(f"{name} must be compiled for {self.title} first, which is here without its mpicc: install"
+                          " the files for developers")
+        # Another library, another version of it or other sources make other programs.
+        key = hashlib.sha256(f"{self.title} {self.wrapper} {self.library}".encode())
+        for each in sorted(_SOURCES.rglob("*.[ch]")):
+            key.update(each.read_bytes())
+        kept = state_folder() / "programs" / key.hexdigest()[:16] / name
+        if not kept.is_file():
+            _compile(self, source, kept)
+        return kept
 
     def environment(self) -> dict[str, str]:
         """What a program needs to find this very library, however it was linked."""
@@ -143,6 +159,24 @@ class Mpi:
     def is_outside_the_system(self) -> bool:
         """Its folder is none that the loader searches by itself."""
         return not self.library.is_relative_to("/usr/lib")
+
+
+def _compile(mpi: Mpi, source: Path, result: Path) -> None:
+    """Two commands at once may compile the same program; whoever is last puts it there again."""
+    result.parent.mkdir(parents=True, exist_ok=True)
+    fresh = result.with_name(f"{result.name}.{own_name()}")
+    command = [str(mpi.wrapper), "-std=gnu11", "-O2", f"-I{_SOURCES}", str(source), "-o", str(fresh), "-lm", "-ldl"]
+    with tempfile.TemporaryFile("w+") as said:
+        try:
+            failed = subprocess.run(command, stdout=said, stderr=said, check=False,
+                                    env={**os.environ, **mpi.environment()}).returncode != 0
+        except OSError as error:
+            raise Failure(f"{mpi.wrapper} cannot be run: {error.strerror}") from None
+        if failed:
+            said.seek(0)
+            first = next((line for line in said if "error" in line), "").strip()
+            raise Failure(f"{source.name} cannot be compiled: {first or shlex.join(command)}")
+    fresh.replace(result)
 
 
 def _alias(name: str, library: Path) -> Path:

@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -80,13 +80,18 @@ def _python_of(program: str) -> str | None:
 
 
 def _library_of_python(interpreter: str) -> Path | None:
-    try:
-        answer = subprocess.run([interpreter, "-c", _ASK_PYTHON], capture_output=True, text=True,
-                                check=False, stdin=subprocess.DEVNULL, timeout=30)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    found = re.search(rf"(/\S*/{_LIBRARY})$", answer.stdout, re.MULTILINE)
+    found = re.search(rf"(/\S*/{_LIBRARY})$", _said_by([interpreter, "-c", _ASK_PYTHON], 30), re.MULTILINE)
     return Path(found[1]) if found else None
+
+
+def _said_by(command: Sequence[str | Path], seconds: float) -> str:
+    """Empty where it cannot be started, or does not end."""
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+                                timeout=seconds)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return answer.stdout + answer.stderr
 
 
 def _private_mpi(library: Path) -> Mpi:
@@ -113,10 +118,5 @@ def _launchers_of(title: str, library: Path) -> Iterator[Path]:
 
 def title_of_launcher(launcher: Path) -> str | None:
     """Of the MPI library that it is of, as it says."""
-    try:
-        answer = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False,
-                                stdin=subprocess.DEVNULL, timeout=10)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    said = answer.stdout + answer.stderr
+    said = _said_by([launcher, "--version"], 10)
     return next((title for title, word in _LAUNCHER_SAYS.items() if word in said), None)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mutirao.base.errors import UsageError
-from mutirao.base.paths import SETTINGS_FILE
 from mutirao.base.user_files import check_writable, read_text
 from mutirao.catalogue import core_tool
 from mutirao.run.launch import PREFIX
@@ -19,6 +18,7 @@ from mutirao.run.launch import PREFIX
 # What sites and their module files set for any package; no settings. The library passes over them, too
 # (src/mpi/base/runtime.cpp).
 OF_A_SITE = ("HOME", "ROOT", "DIR", "VERSION", "LAUNCH")
+_FILE = Path("mutirao.toml")  # of the current folder
 _FILES = ("report", "series", "profile")
 _NO_FILES = (("profile", "auto"), ("profile", "off"))
 
@@ -31,19 +31,17 @@ class Given:
     place: str  # "environment", the file, "command line"
 
 
-def gather_settings(assignments: Sequence[str], file: Path = Path(SETTINGS_FILE),
-                    environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+def gather_settings(assignments: Sequence[str]) -> dict[str, str]:
     """All settings given, checked, by name."""
-    return {name: given.value for name, given in settings_given(assignments, file, environment).items()}
+    return {name: given.value for name, given in settings_given(assignments).items()}
 
 
-def settings_given(assignments: Sequence[str], file: Path = Path(SETTINGS_FILE),
-                   environment: Mapping[str, str] = os.environ) -> dict[str, Given]:
+def settings_given(assignments: Sequence[str]) -> dict[str, Given]:
     """The same with their places."""
     given = {}
     for values, place, where in (
-        (_from_environment(environment), "environment", lambda name: f"environment {PREFIX}{name.upper()}: "),
-        (_from_file(file), str(file), lambda name: f"{file}, {name}: "),
+        (_from_environment(), "environment", lambda name: f"environment {PREFIX}{name.upper()}: "),
+        (_from_file(_FILE), str(_FILE), lambda name: f"{_FILE}, {name}: "),
         (_from_assignments(assignments), "command line", lambda name: ""),
     ):
         for name, value in values.items():
@@ -84,9 +82,8 @@ def checked_settings(assignments: Sequence[str]) -> dict[str, str]:
     return given
 
 
-def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name.removeprefix(PREFIX).lower(): value
-            for name, value in environment.items()
+def _from_environment() -> dict[str, str]:
+    return {name.removeprefix(PREFIX).lower(): value for name, value in os.environ.items()
             if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in OF_A_SITE}
 
 

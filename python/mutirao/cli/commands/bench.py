@@ -3,28 +3,20 @@ or the choice between them judged, or the whole library."""
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from mutirao.base.errors import Failure, UsageError
+from mutirao.base.errors import Failure, UsageError, check_range
 from mutirao.base.output import print_json, tell
+from mutirao.base.progress import steps
 from mutirao.base.tables import BEST, BOUND, text_table
 from mutirao.base.units import counted, ms, ratio
 from mutirao.catalogue.collectives import COLLECTIVES, Collective
-from mutirao.catalogue.predicted import (
-    NATIVE,
-    OWN_CHOICE,
-    best_table,
-    bests_to_dict,
-    predict_all,
-    predict_every_collective,
-)
+from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE, best_table, bests_to_dict, predict_all
 from mutirao.lab.named_networks import load_network
-from mutirao.measure.campaign import campaign_in
-from mutirao.measure.choice_command import CHOICE_REPEAT, add_choice, run_choice
+from mutirao.measure.choice import CHOICE_REPEAT, add_choice, run_choice
 from mutirao.measure.circumstances import Circumstances, busy_remarks
-from mutirao.measure.guidelines_command import DEFAULT_BYTES as GUIDELINES_BYTES
-from mutirao.measure.guidelines_command import add_guidelines, run_guidelines
-from mutirao.measure.measure import Contender, Measurement, Point, Workload
+from mutirao.measure.guidelines import DEFAULT_BYTES as GUIDELINES_BYTES
+from mutirao.measure.guidelines import add_guidelines, run_guidelines
+from mutirao.measure.measure import Contender, Measurement, Point, Workload, campaign_in
 from mutirao.measure.words import (
     DEFAULT_BYTES,
     REPEAT,
@@ -33,8 +25,6 @@ from mutirao.measure.words import (
     check_counts,
     lengths_of,
     parse_only,
-    parse_roots,
-    parse_sizes,
     place_of,
     rank_count,
     roots_of,
@@ -42,7 +32,7 @@ from mutirao.measure.words import (
 from mutirao.run.mpis import Mpi
 from mutirao.run.user_settings import add_settings, gather_settings
 
-MOST_PAUSE_S = 1000
+_MOST_PAUSE_S = 1000
 # Closer than this two algorithms count as equally fast.
 EQUALLY_FAST = 1.01
 _ALL = "all"
@@ -119,12 +109,10 @@ def _run_side_by_side(arguments, collective: Collective) -> int:
     arguments.repeat = REPEAT if arguments.repeat is None else arguments.repeat
     arguments.consecutive = 1 if arguments.consecutive is None else arguments.consecutive
     check_counts(arguments, "repeat", "consecutive")
-    pause_s = arguments.pause_s or 0.0
-    if not 0 <= pause_s <= MOST_PAUSE_S:
-        raise UsageError(f"--pause-s {pause_s:g}: it takes 0 to {MOST_PAUSE_S}")
+    check_range("--pause-s", arguments.pause_s, 0, _MOST_PAUSE_S)
     workload = Workload(lengths_of(arguments, collective),
                         roots_of(arguments, collective, place.ranks, place.network),
-                        (arguments.consecutive,), arguments.repeat, pause_ms=round(pause_s * 1000))
+                        (arguments.consecutive,), arguments.repeat, pause_ms=round((arguments.pause_s or 0) * 1000))
     names = parse_only(arguments.only or [f"{NATIVE},{OWN_CHOICE}"], collective.name)
     contenders = _contenders(place.mpis, names, gather_settings(arguments.assignments),
                              collective.name)
@@ -136,7 +124,7 @@ def _run_side_by_side(arguments, collective: Collective) -> int:
     bench = Bench(workload, measurements)
     if arguments.json:
         print_json({**circumstances.to_dict(), "collective": collective.name, **place.to_dict(),
-                    "repeat": workload.repeat, "pause_ms": workload.pause_ms, "measurements": bench.to_list(),
+                    "repeat": workload.repeat, "pause_ms": workload.pause_ms, "measurements": bench.measured,
                     "summary": bench.summary(), "failed": campaign.failures})
     else:
         bench.print()
@@ -151,20 +139,23 @@ def _run_predicted(arguments, collectives: Sequence[Collective]) -> int:
         raise UsageError("--only names algorithms of one collective, not of several")
     network = load_network(arguments.lab)
     ranks = rank_count(arguments, network)
+    several = len(collectives) > 1
+    predictions = []
+    with steps(len(collectives)) as progress:
+        for collective in collectives:
+            if several:
+                progress.begin(collective.name)
+            predictions += predict_all(collective, network, ranks, lengths_of(arguments, collective, several),
+                                       roots_of(arguments, collective, ranks, network, several),
+                                       parse_only(arguments.only or [], collective.name))
+            progress.advance()
     told = {"ranks": ranks, "network": network.name}
-    if len(collectives) > 1:
-        lengths = parse_sizes(DEFAULT_BYTES if arguments.bytes is None else arguments.bytes)
-        bests = predict_every_collective(collectives, network, ranks, lengths,
-                                         parse_roots(arguments.roots or "0", ranks, network))
-        tell(arguments.json, {**told, **bests_to_dict(bests)}, best_table(bests, network.name))
-        return 0
-    [collective] = collectives
-    predictions = predict_all(collective, network, ranks, lengths_of(arguments, collective),
-                              roots_of(arguments, collective, ranks, network),
-                              parse_only(arguments.only or [], collective.name))
-    tell(arguments.json, {"collective": collective.name, **told,
-                          "predictions": [each.to_dict() for each in predictions]},
-         "\n\n".join(each.table() for each in predictions))
+    if several:
+        tell(arguments.json, {**told, **bests_to_dict(predictions)}, best_table(predictions, network.name))
+    else:
+        tell(arguments.json, {"collective": collective.name, **told,
+                              "predictions": [each.to_dict() for each in predictions]},
+             "\n\n".join(each.table() for each in predictions))
     return 0
 
 
@@ -176,76 +167,34 @@ def _contenders(mpis: Sequence[Mpi], names: Sequence[str],
                       collective) for mpi in mpis for name in names]
 
 
-@dataclass(frozen=True)
-class Row:
-    """One contender at one length and root, beside the native one of the same MPI."""
-
-    name: str
-    ran: str | None  # the algorithm; None: nothing of mutirao ran
-    point: Point
-    native: Point | None
-    predicted_ms: float | None
-
-    @property
-    def algorithm(self) -> str:
-        return self.ran or self.name
-
-    @property
-    def ran_natively(self) -> bool:
-        """Though mutirao took part."""
-        return self.name != NATIVE and self.ran in (None, NATIVE)
-
-    @property
-    def to_native(self) -> float | None:
-        """Nothing where both are native: that would be noise."""
-        if self.native is None or self.ran_natively:
-            return None
-        return self.point.median_ms / self.native.median_ms
-
-    @property
-    def error(self) -> float | None:
-        if self.predicted_ms is None:
-            return None
-        return self.predicted_ms / self.point.median_ms - 1
-
-
 class Bench:
-    """All that was measured, in groups of one MPI, length and root."""
+    """All that was measured, as JSON has it, and in groups of one MPI, length and root."""
 
     def __init__(self, workload: Workload, measurements: Sequence[Measurement]):
         self.workload = workload
         self.measurements = measurements
+        self.measured = [{**each.to_dict(), "points": [{**point.to_dict(), **self._judged(each, point)}
+                                                       for point in each.points]} for each in measurements]
         self.groups = {(mpi, length, root): self._rows(mpi, length, root)
                        for mpi in dict.fromkeys(each.contender.mpi for each in measurements)
                        for length in workload.lengths_bytes for root in workload.roots}
 
-    def _rows(self, mpi: Mpi, length: int, root: int) -> list[Row]:
-        consecutive = self.workload.consecutive[0]
-        mine = [each for each in self.measurements if each.contender.mpi == mpi]
-        native = next((each.point(length, root, consecutive) for each in mine
-                       if each.contender.native), None)
+    def _judged(self, measurement: Measurement, point: Point) -> dict:
+        """A point beside the native one and the prediction of the same MPI."""
+        contender, ran = measurement.contender, measurement.chosen(point.length_bytes, point.root)
+        beside = {each.contender.name: each for each in self.measurements if each.contender.mpi == contender.mpi}
         # Predictions are made where there is something to choose, and for one call at a time.
-        predicted = next((each.predicted_ms(length, root) for each in mine
-                          if each.contender.name == OWN_CHOICE and consecutive == 1), {})
-        rows = []
-        for each in mine:
-            ran = each.chosen(length, root)
-            rows.append(Row(each.contender.name, ran, each.point(length, root, consecutive),
-                            native, predicted.get(NATIVE if each.contender.native else ran)))
-        return rows
+        predicted = (beside[OWN_CHOICE].predicted_ms(point.length_bytes, point.root)
+                     if OWN_CHOICE in beside and point.consecutive == 1 else {})
+        predicted_ms = predicted.get(NATIVE if contender.native else ran)
+        compared = NATIVE in beside and not _ran_natively(contender.name, ran)  # else that would be noise
+        return {"ran": ran, "predicted_ms": predicted_ms,
+                "to_native": point.median_ms / beside[NATIVE].point(*point.key).median_ms if compared else None,
+                "error": None if predicted_ms is None else predicted_ms / point.median_ms - 1}
 
-    def to_list(self) -> list[dict]:
-        rows_of: dict[tuple, Row] = {(mpi.name, row.name, row.point.key): row
-                                     for (mpi, _, _), rows in self.groups.items() for row in rows}
-        listed = []
-        for each in self.measurements:
-            values = each.to_dict()
-            for point, values_of_point in zip(each.points, values["points"], strict=True):
-                row = rows_of[each.contender.mpi.name, each.contender.name, point.key]
-                values_of_point |= {"ran": row.ran, "to_native": row.to_native,
-                                    "predicted_ms": row.predicted_ms, "error": row.error}
-            listed.append(values)
-        return listed
+    def _rows(self, mpi: Mpi, length: int, root: int) -> list[dict]:
+        return [{"name": each["name"], **point} for each in self.measured if each["mpi"] == mpi.name
+                for point in each["points"] if (point["length_bytes"], point["root"]) == (length, root)]
 
     def summary(self) -> list[dict]:
         """Of each group with something to rank: was the best predicted among the two fastest?"""
@@ -255,11 +204,11 @@ class Bench:
             best = _predicted_best(rows)
             if best is None or len(ranked) < 3:
                 continue
-            fastest = sorted(row.point.median_ms for row in ranked.values())
-            errors = [abs(row.error) for row in ranked.values() if row.error is not None]
-            median_ms = ranked[best.algorithm].point.median_ms
+            fastest = sorted(row["median_ms"] for row in ranked.values())
+            errors = [abs(row["error"]) for row in ranked.values() if row["error"] is not None]
+            median_ms = ranked[_algorithm(best)]["median_ms"]
             groups.append({"mpi": mpi.name, "length_bytes": length, "root": root,
-                           "predicted_best": best.algorithm,
+                           "predicted_best": _algorithm(best),
                            "among_two_fastest": median_ms <= fastest[1] * EQUALLY_FAST,
                            "median_error": statistics.median(errors), "errors": errors})
         return groups
@@ -288,33 +237,39 @@ class Bench:
 _COLUMNS = ("in ms", "median", "spread", "x bound", "x native", "predicted", "error")
 
 
-def _table(rows: Sequence[Row], title: str) -> str:
-    cells: list[tuple] = []
-    bound_ms = rows[0].point.bound_ms
-    if bound_ms:
-        cells.append(("physical bound", ms(bound_ms)))
+def _table(rows: Sequence[dict], title: str) -> str:
+    bound_ms = rows[0]["bound_ms"]
+    cells = [("physical bound", ms(bound_ms), *[""] * (len(_COLUMNS) - 2))] if bound_ms else []
     styles = {0: BOUND} if bound_ms else {}
-    fastest = min(rows, key=lambda row: row.point.median_ms)
+    fastest = min(rows, key=lambda row: row["median_ms"])
     for row in rows:
         if row is fastest and len(rows) > 1:
             styles[len(cells)] = BEST
-        cells.append((row.name, ms(row.point.median_ms), ms(row.point.spread_ms),
-                      ratio(row.point.to_bound), ratio(row.to_native), ms(row.predicted_ms),
-                      "" if row.error is None else f"{row.error:+.1%}"))
-    padded = [(*row, *[""] * (len(_COLUMNS) - len(row))) for row in cells]
-    ran = [f"{row.name} ran {'natively' if row.ran_natively else row.ran}" for row in rows
-           if row.ran_natively or row.ran not in (None, row.name)]
-    return "\n".join([text_table(_COLUMNS, padded, title, styles), *ran])
+        cells.append((row["name"], ms(row["median_ms"]), ms(row["spread_ms"]), ratio(row["to_bound"]),
+                      ratio(row["to_native"]), ms(row["predicted_ms"]),
+                      "" if row["error"] is None else f"{row['error']:+.1%}"))
+    ran = [f"{row['name']} ran {row['ran'] if row['ran'] not in (None, NATIVE) else 'natively'}" for row in rows
+           if _ran_natively(row["name"], row["ran"]) or row["ran"] not in (None, row["name"])]
+    return "\n".join([text_table(_COLUMNS, cells, title, styles), *ran])
 
 
-def _ranked(rows: Sequence[Row]) -> dict[str, Row]:
+def _algorithm(row: dict) -> str:
+    return row["ran"] or row["name"]
+
+
+def _ran_natively(name: str, ran: str | None) -> bool:
+    """Though mutirao took part."""
+    return name != NATIVE and ran in (None, NATIVE)
+
+
+def _ranked(rows: Sequence[dict]) -> dict[str, dict]:
     """Each algorithm once: mutirao's own choice only where it was not measured by itself, too."""
-    own_first = sorted(rows, key=lambda row: row.name != OWN_CHOICE)
-    return {row.algorithm: row for row in own_first}
+    own_first = sorted(rows, key=lambda row: row["name"] != OWN_CHOICE)
+    return {_algorithm(row): row for row in own_first}
 
 
-def _predicted_best(rows: Sequence[Row]) -> Row | None:
+def _predicted_best(rows: Sequence[dict]) -> dict | None:
     """What mutirao chose; where that was not measured, the least prediction."""
-    known = [row for row in rows if row.predicted_ms is not None]
-    own = next((row for row in known if row.name == OWN_CHOICE), None)
-    return own or min(known, key=lambda row: row.predicted_ms, default=None)
+    known = [row for row in rows if row["predicted_ms"] is not None]
+    own = next((row for row in known if row["name"] == OWN_CHOICE), None)
+    return own or min(known, key=lambda row: row["predicted_ms"], default=None)

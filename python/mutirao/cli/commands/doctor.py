@@ -31,6 +31,11 @@ class Finding:
     needed: bool = True  # without it mutirao cannot be used
 
 
+def _finding(what: str, good: bool, detail: str, remedy: str, otherwise: str = "missing", needed: bool = False
+             ) -> Finding:
+    return Finding(what, "ok" if good else otherwise, detail, "" if good else remedy, needed)
+
+
 # What builds mutirao, and the package that brings it.
 BUILD_TOOLS = (("g++", "g++"), ("cmake", "cmake"), ("ninja", "ninja-build"))
 
@@ -80,26 +85,20 @@ def _as_path(name: str) -> str:
 
 def _python() -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
-    new_enough = sys.version_info >= (3, 11)
-    yield Finding("Python", "ok" if new_enough else "missing", version,
-                  "" if new_enough else "install Python 3.11 or newer")
+    yield _finding("Python", sys.version_info >= (3, 11), version, "install Python 3.11 or newer", needed=True)
     if INSTALLED:
         return
     prepared = (ENVIRONMENTS / "cli" / "stamp").is_file()
-    yield Finding("environment", "ok" if prepared else "missing", ".env/cli" if prepared else "",
-                  "" if prepared else "run make setup", needed=False)
+    yield _finding("environment", prepared, ".env/cli" if prepared else "", "run make setup")
 
 
 def _build() -> Iterator[Finding]:
     for program, package in () if INSTALLED else BUILD_TOOLS:
         path = shutil.which(program)
-        yield Finding(program, "ok" if path else "missing", path or "",
-                      "" if path else f"run make setup, or apt-get install {package}", needed=False)
+        yield _finding(program, path is not None, path or "", f"run make setup, or apt-get install {package}")
     built = CORE_TOOL.is_file()
-    if built:
-        yield Finding("mutirao-core", "ok", _catalogue_size())
-    else:
-        yield Finding("mutirao-core", "not built", remedy="run make build")
+    yield _finding("mutirao-core", built, _catalogue_size() if built else "", "run make build", "not built",
+                   needed=True)
     if not preloadable(LIBRARIES):
         yield Finding("place", "fails", str(LIBRARIES), "move mutirao: LD_PRELOAD allows no spaces"
                       " and no colons in a path")
@@ -115,13 +114,8 @@ def _catalogue_size() -> str:
 def _mpis() -> Iterator[Finding]:
     found = found_mpis()
     for mpi in found:
-        detail = f"{mpi.title}, {mpi.library}"
-        if mpi.built:
-            yield Finding(mpi.name, "ok", detail, needed=False)
-        else:
-            yield Finding(mpi.name, "not built", detail,
-                          f"mutirao doctor --build {mpi.wrapper}" if CORE_TOOL.is_file() else
-                          "run make build", needed=False)
+        build = f"mutirao doctor --build {mpi.wrapper}" if CORE_TOOL.is_file() else "run make build"
+        yield _finding(mpi.name, mpi.built, f"{mpi.title}, {mpi.library}", build, "not built")
     if INSTALLED:
         return
     for known in KNOWN:

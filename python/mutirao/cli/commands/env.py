@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from mutirao.base.errors import Failure
 from mutirao.base.output import print_json
-from mutirao.base.paths import PRELOAD, preloadable
-from mutirao.run.launch import PREFIX
+from mutirao.base.paths import PRELOAD
+from mutirao.run.launch import PREFIX, preloaded
 from mutirao.run.launch_styles import is_open_mpi
 from mutirao.run.launchers import in_slurm
 from mutirao.run.mpis import Mpi, default_mpi, find_mpi
@@ -28,16 +28,9 @@ def run(arguments) -> int:
     mpi = find_mpi(arguments.mpi) if arguments.mpi else default_mpi()
     if not mpi.built:
         raise Failure(mpi.missing)
-    if not preloadable(PRELOAD):
-        raise Failure(f"{PRELOAD} cannot be preloaded: LD_PRELOAD allows no spaces and no colons in a"
-                      " path, so move mutirao")
     settings = with_whole_paths(gather_settings(arguments.assignments))
     check_files_named(settings)
-    # Other tools' libraries stay first: they then see the calls as the program made them.
-    before = [path for path in os.environ.get("LD_PRELOAD", "").split(":")
-              if path and path != str(PRELOAD)]
-    variables = {PREFIX + name.upper(): value for name, value in settings.items()}
-    variables["LD_PRELOAD"] = ":".join([*before, str(PRELOAD)])
+    variables = {PREFIX + name.upper(): value for name, value in settings.items()} | preloaded([PRELOAD])
     variables |= _what_takes_along(variables, mpi)
     if arguments.json:
         print_json({"mpi": mpi.name, "environment": variables})

@@ -4,15 +4,16 @@ as one HTML page with pictures."""
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mutirao.base.errors import Failure, UsageError
+from mutirao.base.errors import UsageError
 from mutirao.base.output import print_json, print_lines, tell
 from mutirao.base.units import counted, ratio
-from mutirao.explain.choices import NATIVE, choice_of
+from mutirao.base.user_files import write_text
+from mutirao.catalogue.predicted import NATIVE
+from mutirao.explain.choices import choice_of
 from mutirao.explain.full import as_far_as_counted, class_title, extent, forgotten, head, in_full, title
 from mutirao.explain.page import make_page
 from mutirao.explain.report_file import add_arguments, read_report, told_as_no_report, with_file
 from mutirao.explain.saved import account_of, own_calls, total_of
-from mutirao.pages.html import written
 
 _PAGE = Path("mutirao-report.html")
 _MOST_CLASSES, _MOST_COMMUNICATORS, _MOST_ALIKE = 8, 3, 2
@@ -48,14 +49,11 @@ def run(arguments) -> int:
 
 
 def _draw(report: dict, arguments) -> int:
-    try:
-        with told_as_no_report(arguments.file):
-            made = make_page(report, arguments.file)
-            total = total_of(report)
-        page = written(arguments.output or _PAGE, made)
-    except Failure as failure:  # the file is the caller's choice
-        raise UsageError(str(failure)) from None
-    tell(arguments.json, {"page": str(page), "saved_us": total.net_us, "verdict": total.line}, f"page: {page}")
+    with told_as_no_report(arguments.file):
+        page, total = make_page(report, arguments.file), total_of(report)
+    path = arguments.output or _PAGE
+    write_text(path, page)
+    tell(arguments.json, {"page": str(path), "saved_us": total.net_us, "verdict": total.line}, f"page: {path}")
     return 0
 
 

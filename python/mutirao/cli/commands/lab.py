@@ -22,66 +22,49 @@ MOST_RATE_ERROR = 0.1
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser("lab", help="emulate a wide-area network on this machine")
     actions = parser.add_subparsers(dest="action", metavar="action", required=True)
-    _register_up(actions, common)
+
+    def add(name: str, function, help_text: str, **more) -> argparse.ArgumentParser:
+        action = actions.add_parser(name, parents=[common], help=help_text, **more)
+        action.set_defaults(run=function)
+        return action
+
+    only_lab = "default: the only lab that is up"
+    action = add("up", up, "start a lab")
+    action.add_argument("network", metavar="NETWORK",
+                        help="a preset (mutirao lab presets), a .toml file like one, or a CSV file of round trips")
+    action.add_argument("--hosts-per-site", type=int, metavar="K")
+    action.add_argument("--tcp", choices=TCP_PROFILES, default=TCP_PROFILES[0],
+                        help="as a kernel has it, tuned for long distances, or as it has it but for BBR")
+    action.add_argument("--name", default=DEFAULT_NAME, help="default: %(default)s")
     for name, function, help_text in (
             ("down", down, "end a lab and every program in it"),
             ("show", show, "hosts, matrix, traffic and changes"),
             ("check", check, "measure the round trips and the limited rates of all sites")):
-        action = actions.add_parser(name, parents=[common], help=help_text)
-        action.add_argument("name", nargs="?", help="default: the only lab that is up")
-        action.set_defaults(run=function)
-    _register_set(actions, common)
-    _register_uplink(actions, common)
-    _register_exec(actions, common)
-    presets_parser = actions.add_parser("presets", parents=[common],
-                                        help="list the networks that come with mutirao")
-    presets_parser.set_defaults(run=presets)
+        add(name, function, help_text).add_argument("name", nargs="?", help=only_lab)
 
+    action = add("set", change, "change links between hosts or sites while programs run")
+    action.add_argument("a", metavar="A", help="a host or a site")
+    action.add_argument("b", metavar="B")
+    action.add_argument("--latency-ms", type=float, metavar="X", help="one way")
+    action.add_argument("--bandwidth-mbit", type=float, metavar="X", help="0: unlimited")
+    action.add_argument("--loss", type=float, metavar="P", help="probability, 0 to 1")
+    action.add_argument("--jitter-ms", type=float, metavar="X", help="up to so much is added")
+    action.add_argument("--round-trip", action="store_true", help="the latency is that of a round trip")
+    action.add_argument("--one-way-only", action="store_true", help="only from A to B")
+    action.add_argument("--name", help=only_lab)
 
-def _register_up(actions, common) -> None:
-    parser = actions.add_parser("up", parents=[common], help="start a lab")
-    parser.add_argument("network", metavar="NETWORK",
-                        help="a preset (mutirao lab presets), a .toml file like one, or a CSV file of round trips")
-    parser.add_argument("--hosts-per-site", type=int, metavar="K")
-    parser.add_argument("--tcp", choices=TCP_PROFILES, default=TCP_PROFILES[0],
-                        help="as a kernel has it, tuned for long distances, or as it has it but for BBR")
-    parser.add_argument("--name", default=DEFAULT_NAME, help="default: %(default)s")
-    parser.set_defaults(run=up)
-
-
-def _register_set(actions, common) -> None:
-    parser = actions.add_parser("set", parents=[common],
-                                help="change links between hosts or sites while programs run")
-    parser.add_argument("a", metavar="A", help="a host or a site")
-    parser.add_argument("b", metavar="B")
-    parser.add_argument("--latency-ms", type=float, metavar="X", help="one way")
-    parser.add_argument("--bandwidth-mbit", type=float, metavar="X", help="0: unlimited")
-    parser.add_argument("--loss", type=float, metavar="P", help="probability, 0 to 1")
-    parser.add_argument("--jitter-ms", type=float, metavar="X", help="up to so much is added")
-    parser.add_argument("--round-trip", action="store_true",
-                        help="the latency is that of a round trip")
-    parser.add_argument("--one-way-only", action="store_true", help="only from A to B")
-    parser.add_argument("--name", help="default: the only lab that is up")
-    parser.set_defaults(run=change)
-
-
-def _register_uplink(actions, common) -> None:
-    parser = actions.add_parser("uplink", parents=[common],
-                                help="change what the hosts of a site share while programs run")
-    parser.add_argument("site", metavar="SITE")
-    parser.add_argument("mbit", metavar="MBIT", type=float,
+    action = add("uplink", change_uplink, "change what the hosts of a site share while programs run")
+    action.add_argument("site", metavar="SITE")
+    action.add_argument("mbit", metavar="MBIT", type=float,
                         help="Mbit/s towards all other sites, each way; 0: unlimited")
-    parser.add_argument("--name", help="default: the only lab that is up")
-    parser.set_defaults(run=change_uplink)
+    action.add_argument("--name", help=only_lab)
 
-
-def _register_exec(actions, common) -> None:
-    parser = actions.add_parser("exec", parents=[common], help="run a program on a host",
-                                usage="mutirao lab exec [--name NAME] HOST [--] PROGRAM ...")
-    parser.add_argument("--name", help="default: the only lab that is up")
-    parser.add_argument("host", metavar="HOST", help=f"or {CONTROL_HOST}, which stands beside the first")
-    parser.add_argument("program", nargs=argparse.REMAINDER)
-    parser.set_defaults(run=execute)
+    action = add("exec", execute, "run a program on a host",
+                 usage="mutirao lab exec [--name NAME] HOST [--] PROGRAM ...")
+    action.add_argument("--name", help=only_lab)
+    action.add_argument("host", metavar="HOST", help=f"or {CONTROL_HOST}, which stands beside the first")
+    action.add_argument("program", nargs=argparse.REMAINDER)
+    add("presets", presets, "list the networks that come with mutirao")
 
 
 def up(arguments) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import print_json
 from mutirao.base.paths import INSTALLED, ROOT
+from mutirao.base.user_files import read_text, write_text
 
 ALGORITHMS = Path("src/core/algorithms")
 CATALOGUE = ALGORITHMS / "catalogue.cpp"
@@ -73,26 +74,16 @@ def make(root: Path, collective: str, name: str) -> Path:
                          " lower_case_with_underscores and no word of C++")
     if not (root / CATALOGUE).exists():
         raise UsageError(f"--root {root}: this is no checkout of mutirao; it has no catalogue {CATALOGUE}")
-    catalogue = _read(root / CATALOGUE)
+    catalogue = read_text(root / CATALOGUE)
     names = _found(rf"^namespace {collective} \{{\n.*?\n\}}  // namespace {collective}\n", catalogue)
     source = ALGORITHMS / collective / f"{name}.cpp"
     if name == "native" or re.search(rf"\b{name}\(\)", names[0]) or (root / source).exists():
         raise UsageError(f"{collective}/{name} exists already")
     new_names = _with_name(names[0], name)
     new_code = _code(root, collective, name, STARTS[collective])
-    try:
-        (root / source).write_text(new_code, encoding="utf-8")
-        (root / CATALOGUE).write_text(catalogue.replace(names[0], new_names), encoding="utf-8")
-    except OSError as error:
-        raise Failure(f"cannot write {error.filename}: {error.strerror}") from None
+    write_text(root / source, new_code)
+    write_text(root / CATALOGUE, catalogue.replace(names[0], new_names))
     return source
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise Failure(f"cannot read {path}: {error.strerror}") from None
 
 
 def _found(pattern: str, text: str) -> re.Match:
@@ -111,7 +102,7 @@ def _with_name(names: str, name: str) -> str:
 
 def _code(root: Path, collective: str, name: str, start: str) -> str:
     """The start's function and what it needs, and a row that promises no more than every beginning keeps."""
-    code = _read(root / ALGORITHMS / collective / f"{start}.cpp")
+    code = read_text(root / ALGORITHMS / collective / f"{start}.cpp")
     includes = "".join(re.findall(r"^(?:#include .*\n)+\n", code, re.MULTILINE))
     function = _found(rf"^Schedule {start}\(const Request& request\) \{{.*?^\}}\n",
                       code.replace("\nstatic ", "\n"))[0]

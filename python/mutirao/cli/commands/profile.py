@@ -1,30 +1,24 @@
-"""`mutirao profile`: what earlier jobs measured, shown, compared, and as rules of other MPI libraries."""
+"""`mutirao profile`: what earlier jobs measured, shown, handed on, and as rules of other MPI libraries."""
 
 import json
-import shlex
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import note, print_json, tell
-from mutirao.base.tables import print_table, text_table
+from mutirao.base.output import note, print_json
+from mutirao.base.tables import print_table
 from mutirao.base.units import counted, duration, ratio
-from mutirao.base.user_files import parse_json, read_text, write_text
+from mutirao.base.user_files import read_json, write_text
 from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.catalogue.predicted import NATIVE
 from mutirao.measure import rules
-from mutirao.measure.mpich_selection import FORMAT as MPICH_SELECTION
-from mutirao.measure.profile import NATIVE, Call, Fabric, Profile, Row, add, profile_file, read
+from mutirao.measure.profile import Call, Fabric, Profile, Row, add, profile_file, read
 from mutirao.run.user_settings import gather_settings
-
-_FORMATS = {**rules.FORMATS, "mpich-json": MPICH_SELECTION}
-# Times that differ by less are told from one another by no profile.
-_SAME = 1.1
 
 
 def register(subparsers, common) -> None:
-    parser = subparsers.add_parser("profile", help="what earlier jobs measured: show it, compare"
-                                   " it, take it to other MPI libraries")
+    parser = subparsers.add_parser("profile", help="what earlier jobs measured: show it, hand it"
+                                   " on, take it to other MPI libraries")
     commands = parser.add_subparsers(dest="profile_command", metavar="command", required=True)
 
     show = commands.add_parser("show", parents=[common], help="the best of each kind of call")
@@ -33,23 +27,17 @@ def register(subparsers, common) -> None:
     show.add_argument("--all", action="store_true", help="every candidate")
     show.set_defaults(run=_show)
 
-    diff = commands.add_parser("diff", parents=[common], help="where two profiles differ")
-    diff.add_argument("a", type=Path)
-    diff.add_argument("b", type=Path)
-    diff.set_defaults(run=_diff)
-
     export = commands.add_parser("export", parents=[common], help="rules for those who cannot preload mutirao")
     export.add_argument("file", nargs="?", type=Path)
-    export.add_argument("--format", choices=[*_FORMATS, "json"], required=True)
+    export.add_argument("--format", choices=[*rules.FORMATS, "json"], required=True)
     export.add_argument("--fabric", type=int, metavar="N", help="as profile show numbers them")
     export.add_argument("--any-order", action="store_true", help="also what is wrong for operators"
                         " that do not commute: for programs that have none")
     export.add_argument("-o", "--output", type=Path, metavar="FILE")
     export.set_defaults(run=_export)
 
-    take = commands.add_parser("import", parents=[common], help="adds a profile that was exported as json; says what"
-                               " Open MPI's rules choose (tune --rules measures that)")
-    take.add_argument("rules", type=Path, metavar="FILE")
+    take = commands.add_parser("import", parents=[common], help="adds a profile that was exported as json")
+    take.add_argument("exported", type=Path, metavar="FILE")
     take.add_argument("--file", type=Path, metavar="PROFILE", help="to add to; default: that of the"
                       " setting profile")
     take.set_defaults(run=_import)
@@ -118,39 +106,12 @@ def _rows_of(profile: Profile, call: Call, every: bool) -> list[tuple]:
     return rows
 
 
-def _diff(arguments) -> int:
-    """Exit code 0, whatever differs: this is to be read."""
-    differences = list(_differences(_read(arguments.a), _read(arguments.b)))
-    tell(arguments.json, differences, text_table(
-        ("call", "ranks", "candidate", "in A", "in B", "B / A"),
-        [(each["call"], each["ranks"], each["candidate"],
-          *(duration(each[name]) if each[name] else "" for name in ("a_us", "b_us")), ratio(each["ratio"]))
-         for each in differences]))
-    return 0
-
-
-def _differences(a: Profile, b: Profile) -> Iterator[dict]:
-    """Of each call and candidate that only one of them knows, or that takes another time."""
-    def known(profile: Profile) -> dict[tuple, float]:
-        return {(call.fabric.kind, call.mpi, call.ranks, call.most_on_a_host, _order(call), _call(call),
-                 call.commutes, name): time_us
-                for call in profile.calls for name, time_us in profile.medians_us(call).items()}
-
-    in_a, in_b = known(a), known(b)
-    for key in sorted(in_a.keys() | in_b.keys()):
-        a_us, b_us = in_a.get(key), in_b.get(key)
-        quotient = b_us / a_us if a_us and b_us else None
-        if quotient is None or not 1 / _SAME <= quotient <= _SAME:
-            yield {"call": key[5], "ranks": key[2], "mpi": key[1], "candidate": key[-1],
-                   "a_us": a_us, "b_us": b_us, "ratio": quotient}
-
-
 def _export(arguments) -> int:
     profile = _read(arguments.file)
     if arguments.format == "json":
         _write(rules.as_json(profile), arguments.output)
         return 0
-    form = _FORMATS[arguments.format]
+    form = rules.FORMATS[arguments.format]
     used = _of_one_fabric(profile, arguments.fabric, form.library)
     given = rules.tables(used, form.has, arguments.any_order or form.knows_operators)
     text = form.write(given)
@@ -187,22 +148,10 @@ def _write(text: str, output: Path | None) -> None:
 
 
 def _import(arguments) -> int:
-    text = read_text(arguments.rules)
-    if not text.lstrip().startswith("["):
-        found, unknown = rules.read_open_mpi(text, str(arguments.rules))
-        columns = ("collective", "ranks_from", "bytes_from", "candidate")
-        tell(arguments.json, [dict(zip(columns, rule, strict=True)) for rule in found],
-             text_table([column.replace("_", " ") for column in columns], found))
-        for line in unknown:
-            note(line)
-        note("nothing is stored, since rules hold no times: mutirao tune --rules"
-             f" {shlex.quote(str(arguments.rules))} measures what they choose, and adds that")
-        return 0
     try:
-        rows = [(_fabric(each.pop("fabric")), each.pop("mpi"), Row(**each))
-                for each in parse_json(text, arguments.rules)]
+        rows = [(_fabric(each.pop("fabric")), each.pop("mpi"), Row(**each)) for each in read_json(arguments.exported)]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{arguments.rules} is not an exported profile: {error}") from None
+        raise UsageError(f"{arguments.exported} is not an exported profile: {error}") from None
     added = add(file_of(arguments.file), rows)
     if arguments.json:
         print_json({"added": added})

@@ -1,28 +1,302 @@
-"""`mutirao tune`: measures the catalogue beside the MPI library's own, for the jobs to come."""
+"""`mutirao tune`: measures candidates by force beside the MPI library's own, and puts what they take into a profile.
 
+After Hunold and Carpen-Amarie (2016, doi:10.1109/TPDS.2016.2539167): each candidate runs in several jobs,
+since one job's placement and pages are one sample only; jobs take turns in a random order; calls start at
+one time on all ranks; medians with intervals by order statistics, and no mean.
+"""
+
+import math
 import random
+import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from mutirao.base.errors import Failure, UsageError, unknown
+from mutirao.base.errors import Failure, UsageError, check_range, unknown
 from mutirao.base.output import note, print_json
-from mutirao.base.progress import steps
+from mutirao.base.progress import Steps, steps
 from mutirao.base.tables import print_table
 from mutirao.base.units import counted, duration, ratio
 from mutirao.base.user_files import check_writable
+from mutirao.catalogue import core_tool
 from mutirao.catalogue.collectives import COLLECTIVES
+from mutirao.catalogue.predicted import NATIVE, OWN_CHOICE, predict_all
+from mutirao.lab.lab import Lab
+from mutirao.lab.network import HostNetwork, spread
 from mutirao.measure import profile
 from mutirao.measure.circumstances import Circumstances, busy_remarks
-from mutirao.measure.rules import read_rules
-from mutirao.measure.tuning import Cell, Survey, Tuning, Wanted, fastest, gain, survey
+from mutirao.measure.intervals import median_interval
+from mutirao.measure.measure import Contender, Measurement, Point, Workload, check_taken_part, measure
+from mutirao.measure.profile import Row
 from mutirao.measure.words import Place, add_place, parse_roots, parse_sizes, place_of
+from mutirao.run.mpis import Mpi
 from mutirao.run.user_settings import add_settings, gather_settings
 
 _COLLECTIVES = "barrier,broadcast,reduce,allreduce,allgather,alltoall,reduce_scatter_block"
 _BYTES = "8,256,4KiB,64KiB,1MiB"
 _JOBS = 5
 _DAY_S = 24 * 3600
+
+# Of one length and root in one job; of those that take long fewer tell as much.
+_CALLS, _CALLS_IF_LONG, _LONG_MS = 10, 3, 100.0
+# Around each call ranks say that they are ready and agree on a start.
+_TRIPS_AROUND = 3
+_CONFIDENCE = 0.98
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One kind of call."""
+
+    collective: str
+    length_bytes: int
+    root: int
+
+
+@dataclass(frozen=True)
+class Wanted:
+    mpi: Mpi
+    ranks: int
+    lab: Lab | None
+    settings: Mapping[str, str]
+    cells: Sequence[Cell]
+    buffers: Sequence[str]  # warm, cold
+    jobs: int  # of each candidate
+    factor: float  # candidates that are predicted to take more than so many times the best are left out
+
+
+@dataclass(frozen=True)
+class Job:
+    """One start of one candidate, for all lengths and roots at which it is worth a try."""
+
+    collective: str
+    candidate: str
+    cells: tuple[Cell, ...]
+    buffers: str
+
+    @property
+    def title(self) -> str:
+        return f"{self.collective}/{self.candidate}, {self.buffers} buffers"
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What must be known before candidates are measured."""
+
+    mpi: str  # as the library calls itself
+    network: HostNetwork | None  # as it was measured; None: one host
+    predicted_ms: Mapping[Cell, Mapping[str, float]]
+    job_s: float  # that a job takes, whatever it measures
+    hosts: int = 1
+
+    def calls(self, cell: Cell) -> int:
+        least_ms = min(self.predicted_ms[cell].values(), default=0.0)
+        return _CALLS if least_ms < _LONG_MS else _CALLS_IF_LONG
+
+    def estimate_s(self, job: "Job") -> float:
+        """What is not predicted takes no time worth mentioning."""
+        return self.job_s + sum(self.predicted_ms[cell].get(job.candidate, 0.0) / 1000
+                                * (self.calls(cell) + 1) * _TRIPS_AROUND for cell in job.cells)
+
+
+def survey(wanted: Wanted, progress: Steps) -> Survey:
+    """One job in which mutirao chooses: that measures the network, on which the rest is predicted."""
+    first = min(wanted.cells, key=lambda cell: cell.length_bytes)
+    progress.begin("measuring the network")
+    found = _measure(wanted, first.collective, OWN_CHOICE, [first], "warm", [1])
+    if found.report is None:
+        raise Failure("mutirao left no report: nothing can be tuned")
+    progress.advance()
+    network = _network_of(found.communicator)
+    predicted: dict[Cell, dict[str, float]] = {}
+    for cell in wanted.cells:
+        progress.begin(f"predicting {cell.collective}")
+        # Of a lab it is known how much its links carry.
+        predicted[cell] = _predicted_ms(wanted, cell, wanted.lab.network if wanted.lab else network)
+        progress.advance()
+    hosts = (found.communicator or {}).get("hosts", 1)
+    return Survey(found.report["mpi"], network, predicted, found.seconds, hosts)
+
+
+def _predicted_ms(wanted: Wanted, cell: Cell, network: HostNetwork | None) -> dict[str, float]:
+    if network is None:
+        return {}
+    predictions = predict_all(COLLECTIVES[cell.collective], network, wanted.ranks,
+                              [cell.length_bytes], [cell.root], [])
+    return {name: time_ms for name, time_ms in predictions[0].predicted_ms.items()
+            if time_ms is not None}
+
+
+def _network_of(communicator: dict | None) -> HostNetwork | None:
+    """Latencies that could not be measured are of links that let nothing through."""
+    matrix = (communicator or {}).get("latency_us")
+    if not matrix or len(matrix) < 2:
+        return None
+    hosts = [str(host) for host in range(len(matrix))]
+    return HostNetwork(hosts, hosts, [[math.inf if us is None else us for us in row]
+                                      for row in matrix])
+
+
+def plan(wanted: Wanted, surveyed: Survey) -> list[Job]:
+    """One job of each candidate; native is measured wherever anything is."""
+    cells_of: dict[tuple[str, str], list[Cell]] = {}
+    for cell in wanted.cells:
+        for name in (NATIVE, *_worth_trying(cell, surveyed.predicted_ms[cell], wanted.factor)):
+            cells_of.setdefault((cell.collective, name), []).append(cell)
+    return [Job(collective, name, tuple(cells), buffers) for buffers in wanted.buffers
+            for (collective, name), cells in cells_of.items()]
+
+
+def _worth_trying(cell: Cell, predicted_ms: Mapping[str, float], factor: float) -> list[str]:
+    """Where nothing is predicted, as on one host, everything."""
+    if not predicted_ms:
+        return _all_candidates(cell.collective)
+    least_ms = min(predicted_ms.values())
+    return [name for name, time_ms in predicted_ms.items()
+            if name != NATIVE and time_ms <= factor * least_ms]
+
+
+def _all_candidates(collective: str) -> list[str]:
+    """On one host: of algorithms between hosts only what goes on inside matters."""
+    names: list[str] = []
+    for row in core_tool.algorithms(collective):
+        if row["native"] or row["trees"]:
+            continue
+        if row["insides"]:
+            names += [f"{row['name']}:inside={inside}" for inside in row["insides"]] * (not names)
+        else:
+            names += row["candidates"]
+    return names
+
+
+def _measure(wanted: Wanted, collective: str, candidate: str, cells: Sequence[Cell], buffers: str,
+             calls: Sequence[int]) -> Measurement:
+    # The profile that is tuned must not grow by the same calls a second time.
+    settings = None if candidate == NATIVE else {**wanted.settings, "profile": "off",
+                                                 collective: candidate}
+    contender = Contender(candidate, wanted.mpi, settings, collective)
+    workloads = [Workload([cell.length_bytes], [cell.root], repeat=repeat, cold=buffers == "cold")
+                 for cell, repeat in zip(cells, calls, strict=True)]
+    return measure(contender, workloads, wanted.ranks, wanted.lab)
+
+
+def run_job(wanted: Wanted, surveyed: Survey, job: Job) -> Iterator[Row]:
+    """Failure where something else ran than the candidate."""
+    found = _measure(wanted, job.collective, job.candidate, job.cells, job.buffers,
+                     [surveyed.calls(cell) for cell in job.cells])
+    check_taken_part(found)
+    for cell, point in zip(job.cells, found.points, strict=True):
+        yield _row(wanted.ranks, surveyed.hosts, cell, job, point)
+
+
+def _row(ranks: int, hosts: int, cell: Cell, job: Job, point: Point) -> Row:
+    interval = median_interval(point.completion_ms, _CONFIDENCE)
+    root = cell.root if COLLECTIVES[cell.collective].rooted else -1
+    return Row(ranks, hosts, max(spread(ranks, hosts)), cell.collective, root, 1, cell.length_bytes,
+               job.buffers, "tuned", job.candidate, interval.low * 1000, interval.median * 1000,
+               interval.high * 1000, len(point.completion_ms), time.time())
+
+
+def done_before(path: Path, wanted: Wanted, surveyed: Survey, since_s: float
+                ) -> dict[tuple[Cell, str, str], int]:
+    """Jobs that an earlier start has behind it: by cell, candidate and buffers."""
+    number = profile.find_fabric(path, surveyed.network)
+    done: dict[tuple[Cell, str, str], int] = {}
+    for fabric, mpi, row in profile.read(path).rows if number else ():
+        same = (fabric.id, mpi, row.ranks, row.hosts, row.origin) == (
+            number, surveyed.mpi, wanted.ranks, surveyed.hosts, "tuned")
+        if same and row.measured_s >= since_s:
+            cell = Cell(row.collective, row.length_bytes, max(row.root, 0))
+            if cell in surveyed.predicted_ms:
+                done[cell, row.candidate, row.buffers] = round(row.windows / surveyed.calls(cell))
+    return done
+
+
+class Tuning:
+    """All jobs, turn by turn, as long as the budget lasts. What a job measured is kept at once, so that
+    whoever is stopped goes on from there."""
+
+    def __init__(self, wanted: Wanted, surveyed: Survey, path: Path, since_s: float):
+        self.wanted, self.surveyed, self.path = wanted, surveyed, path
+        self.jobs = plan(wanted, surveyed)
+        self.done = done_before(path, wanted, surveyed, since_s)
+        self.refused: dict[Job, str] = {}
+
+    def left(self, job: Job) -> int:
+        return max(self.wanted.jobs - self.done.get((cell, job.candidate, job.buffers), 0)
+                   for cell in job.cells)
+
+    @property
+    def jobs_left(self) -> int:
+        return sum(self.left(job) for job in self.jobs if job not in self.refused)
+
+    def run(self, deadline_s: float, progress: Steps, random_: random.Random) -> None:
+        """Native begins: without it nothing compares."""
+        while turn := self._turn(random_):
+            fitting = [job for job in turn
+                       if time.monotonic() + self.surveyed.estimate_s(job) <= deadline_s]
+            if not fitting:
+                return
+            for job in fitting:
+                if time.monotonic() + self.surveyed.estimate_s(job) <= deadline_s:
+                    progress.begin(job.title)
+                    self._run(job, progress)
+                    progress.advance()
+
+    def _turn(self, random_: random.Random) -> list[Job]:
+        """Those that have run the fewest times; of the first turn, which the budget may cut short, the most
+        promising ones first."""
+        left = {job: self.left(job) for job in self.jobs if job not in self.refused}
+        most = max(left.values(), default=0)
+        turn = [job for job in left if left[job] == most > 0]
+        random_.shuffle(turn)
+        if most == self.wanted.jobs:
+            turn.sort(key=self._rank)
+        return sorted(turn, key=lambda job: job.candidate != NATIVE)
+
+    def _rank(self, job: Job) -> int:
+        """Its best place by prediction."""
+        orders = [sorted(times, key=times.__getitem__) for cell in job.cells
+                  if job.candidate in (times := self.surveyed.predicted_ms[cell])]
+        return min((order.index(job.candidate) for order in orders), default=0)
+
+    def _run(self, job: Job, progress: Steps) -> None:
+        try:
+            rows = list(run_job(self.wanted, self.surveyed, job))
+        except Failure as failure:
+            self.refused[job] = str(failure)
+            progress.say(f"left out: {failure}")
+            return
+        profile.remember(self.path, self.surveyed.mpi, rows, self.surveyed.network)
+        for cell in job.cells:
+            key = (cell, job.candidate, job.buffers)
+            self.done[key] = self.done.get(key, 0) + 1
+
+
+def fastest(found: profile.Profile, number: int, wanted: Wanted, mpi: str) -> list[dict]:
+    """Of each kind of call that was asked for: the candidate, its time, and native's."""
+    rows = []
+    for call in found.calls:
+        cell = Cell(call.collective, call.length_bytes, max(call.root, 0))
+        if (call.fabric.id, call.mpi, call.ranks) == (number, mpi, wanted.ranks) and (
+                cell in wanted.cells and call.buffers in wanted.buffers):
+            medians = found.medians_us(call)
+            name = next(iter(medians))
+            rows.append((call.buffers, wanted.cells.index(cell), {
+                "collective": call.collective, "length_bytes": call.length_bytes, "root": call.root,
+                "buffers": call.buffers, "candidate": name, "median_us": medians[name],
+                "native_us": medians.get(NATIVE)}))
+    return [row for _, _, row in sorted(rows, key=lambda row: row[:2])]
+
+
+def gain(rows: Sequence[dict]) -> float | None:
+    """The geometric mean of the best's ratio to native."""
+    ratios = [row["median_us"] / row["native_us"] for row in rows if row["native_us"]]
+    return statistics.geometric_mean(ratios) if ratios else None
+
+
+# --- the command --------------------------------------------------------------------------------------
 
 
 def register(subparsers, common) -> None:
@@ -43,8 +317,6 @@ def register(subparsers, common) -> None:
                         help=f"of each candidate, so that no single one decides; default: {_JOBS}")
     parser.add_argument("--factor", type=float, default=2, metavar="X", help="leave out what is"
                         " predicted to take more than so many times the best; default: 2")
-    parser.add_argument("--rules", type=Path, metavar="FILE", help="also measure what these rules of"
-                        " Open MPI choose (coll_tuned_dynamic_rules_filename)")
     parser.add_argument("--again", action="store_true",
                         help="do not go on from what was measured within the last day")
     add_settings(parser)
@@ -59,7 +331,6 @@ def run(arguments) -> int:
         raise UsageError("the setting profile is off: there is nowhere to keep what is measured")
     check_writable("profile", path)
     _check(arguments, settings)
-    rules = read_rules(arguments.rules)[0] if arguments.rules else ()
     place = place_of(arguments)
     if len(place.mpis) > 1:
         raise UsageError(f"--mpi {arguments.mpi}: tune one after the other")
@@ -69,8 +340,7 @@ def run(arguments) -> int:
     for line in busy_remarks(Circumstances("tune", False, [mpi.name]).to_dict()):
         note(line)
     with place.up() as lab:
-        wanted = Wanted(mpi, place.ranks, lab, settings, cells, buffers, arguments.jobs, arguments.factor,
-                        rules)
+        wanted = Wanted(mpi, place.ranks, lab, settings, cells, buffers, arguments.jobs, arguments.factor)
         with steps(1 + len(cells)) as progress:
             surveyed = survey(wanted, progress)
         since_s = began_s if arguments.again else began_s - _DAY_S
@@ -79,13 +349,12 @@ def run(arguments) -> int:
             note(f"{counted(already, 'job')} of an earlier start need not run again")
         with steps(tuning.jobs_left) as progress:
             tuning.run(begin_s + arguments.budget, progress, random.Random())
-    return _tell(arguments, tuning, wanted, surveyed)
+    return _tell(arguments, tuning)
 
 
 def _check(arguments, settings: dict[str, str]) -> None:
     for name, least in (("jobs", 1), ("factor", 1), ("budget", 0)):
-        if getattr(arguments, name) < least:
-            raise UsageError(f"--{name} must be at least {least}, not {getattr(arguments, name)}")
+        check_range(f"--{name}", getattr(arguments, name), least)
     for name in arguments.collective.split(","):
         if name not in COLLECTIVES:
             raise unknown("collective", name, COLLECTIVES)
@@ -102,7 +371,8 @@ def _cells(arguments, place: Place) -> list[Cell]:
             for root in (roots if row.rooted else [0])]
 
 
-def _tell(arguments, tuning: Tuning, wanted: Wanted, surveyed: Survey) -> int:
+def _tell(arguments, tuning: Tuning) -> int:
+    wanted, surveyed = tuning.wanted, tuning.surveyed
     number = profile.find_fabric(tuning.path, surveyed.network)
     if not number:
         raise Failure("nothing could be measured within the budget")
@@ -111,7 +381,7 @@ def _tell(arguments, tuning: Tuning, wanted: Wanted, surveyed: Survey) -> int:
     if arguments.json:
         print_json({"profile": str(tuning.path), "fabric": number, "mpi": surveyed.mpi,
                     "jobs_left": left, "gain": gain(rows), "refused": list(tuning.refused.values()),
-                    "calls": [_as_dict(*row) for row in rows]})
+                    "calls": rows})
         return 0
     _print(rows)
     if left:
@@ -121,17 +391,11 @@ def _tell(arguments, tuning: Tuning, wanted: Wanted, surveyed: Survey) -> int:
     return 0
 
 
-def _as_dict(call, name: str, time_us: float, native_us: float | None) -> dict:
-    return {"collective": call.collective, "length_bytes": call.length_bytes, "root": call.root,
-            "buffers": call.buffers, "candidate": name, "median_us": time_us,
-            "native_us": native_us}
-
-
-def _print(rows: Sequence[tuple]) -> None:
+def _print(rows: Sequence[dict]) -> None:
     print_table(("call", "buffers", "native", "best", "x native", "candidate"),
-                [(COLLECTIVES[call.collective].calls(call.length_bytes, call.root), call.buffers,
-                  duration(native_us), duration(time_us),
-                  ratio(time_us / native_us) if native_us else "", name)
-                 for call, name, time_us, native_us in rows])
+                [(COLLECTIVES[row["collective"]].calls(row["length_bytes"], row["root"]), row["buffers"],
+                  duration(row["native_us"]), duration(row["median_us"]),
+                  ratio(row["median_us"] / row["native_us"]) if row["native_us"] else "", row["candidate"])
+                 for row in rows])
     if mean := gain(rows):
         print(f"The best takes {ratio(mean)} x native (geometric mean).")
