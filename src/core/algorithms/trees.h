@@ -84,23 +84,6 @@ std::vector<TreeVisit> nearest_first(const Tree& tree, int from, int barred = -1
 /// (Bienz, Gautam and Kharel 2022, arXiv:2206.03564). Under real ranks; takes time for the rank's own place.
 TreePlace locality_place(const Request& request);
 
-/// The binomial tree over ranks counted from the root, as gathers and scatters use it: the blocks of
-/// a subtree, whose ranks are consecutive, go over its edge in one piece. Between the root and a
-/// child the piece that goes over the last rank goes as two messages, so that all blocks lie at
-/// their places in the root's buffer, from any root.
-struct BinomialBlocks {
-    /// `whole`: where the root has all blocks.
-    BinomialBlocks(const Request& request, Buffer whole);
-
-    struct Edge {
-        int peer = -1;
-        std::vector<Region> messages;
-    };
-    Edge parent;  ///< the root has none, and no messages with it
-    std::vector<Edge> children;  ///< the largest subtree first
-    Region own;  ///< the rank's block beside those of its subtree
-};
-
 // A binomial tree from every rank at once, whose first hops are the longest: while there are few
 // blocks they go far, and the many of the last steps go to near ranks. Allgathers send blocks down
 // these trees, reduce-scatters send partial results up.

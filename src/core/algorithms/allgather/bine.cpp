@@ -5,27 +5,24 @@
 // Cost, p ranks, blocks of n bytes: log2 p steps and messages a rank; a port sends and receives (p - 1) n bytes; p
 // n bytes copied, and scratch for as many.
 #include "core/algorithms/bine_butterfly.h"
+#include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {
 
 static Schedule bine(const Request& request) {
     const BineOrder order(request.rank, request.size, blocks_of(request));
-    BlockSteps steps;
-    steps.copy(own_input(request), order.placed(0));
-    std::vector<StepId> held;
-    if (order.size() > 1) held.push_back(steps.copy(own_input(request), order.packed(0)));
+    Dataflow flow;
+    flow.copy(own_input(request), order.placed(0));
+    if (order.size() > 1) flow.copy(own_input(request), order.packed(0));
     for (int step = order.steps() - 1; step >= 0; --step) {
         const int partner = bine_partner(request.rank, step, request.size);
-        steps.send(partner, order.kept(step), held);
-        const StepId arrival[] = {steps.receive(partner, order.given(step))};
-        held.push_back(arrival[0]);
+        flow.send(partner, order.kept(step));
+        flow.receive(partner, order.given(step));
         const int count = 1 << (order.steps() - 1 - step);
-        for (int i = count; i < 2 * count; ++i) {
-            steps.copy(order.packed(i), order.placed(i), arrival);
-        }
+        for (int i = count; i < 2 * count; ++i) flow.copy(order.packed(i), order.placed(i));
     }
-    return std::move(steps).take();
+    return std::move(flow).take();
 }
 
 Algorithm bine() {

@@ -5,14 +5,16 @@
 
 namespace mutirao::broadcast {
 
-// With MPICH's numbering: ranks relative to the root, the highest child first. The tree itself is that of Johnsson
-// and Ho 1989, doi:10.1109/12.29465.
+// A rank serves up to k - 1 children per digit of base k; what pays where starting a send is cheap beside a link's
+// latency. Radix 2 is the binomial tree, with MPICH's numbering: ranks relative to the root, the highest child first
+// (the tree itself is that of Johnsson and Ho 1989, doi:10.1109/12.29465).
 //
-// Cost, p ranks, n bytes: depth ceil(log2 p), p - 1 messages; the root sends ceil(log2 p) n bytes. In s segments
-// the depth is passed once and each further segment follows at the root's pace.
-Schedule binomial(const Request& request) {
+// Cost, p ranks, radix k, n bytes: depth ceil(log_k p), p - 1 messages; the root sends (k - 1) ceil(log_k p) n bytes.
+// In s segments the depth is passed once and each further segment follows at the root's pace.
+Schedule k_nomial(const Request& request) {
     const int rank = virtual_rank(request.rank, request.root, request.size);
-    return over_virtual_tree(request, k_nomial_place(rank, request.size, 2));
+    return over_virtual_tree(
+        request, k_nomial_place(rank, request.size, request.parameters.radix));
 }
 
 Algorithm binomial() {
@@ -20,18 +22,7 @@ Algorithm binomial() {
             .name = "binomial",
             .summary = "binomial tree over the ranks, as MPICH",
             .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = binomial, .segmented = true, .level = Level::hosts, .inside_a_host = true};
-}
-
-// A rank serves up to k - 1 children per digit of base k; what pays where starting a send is cheap beside a link's
-// latency.
-//
-// Cost, p ranks, radix k, n bytes: depth ceil(log_k p), p - 1 messages; the root sends (k - 1)
-// ceil(log_k p) n bytes. Radix 2 is the binomial tree.
-Schedule k_nomial(const Request& request) {
-    const int rank = virtual_rank(request.rank, request.root, request.size);
-    return over_virtual_tree(
-        request, k_nomial_place(rank, request.size, request.parameters.radix));
+            .build = k_nomial, .segmented = true, .level = Level::hosts, .inside_a_host = true};
 }
 
 Algorithm k_nomial() {
