@@ -25,8 +25,9 @@ static std::vector<Algorithm> rows() {
 namespace broadcast {
 
 Algorithm flat();
-Algorithm binomial(), k_nomial(), chain(), bine();  // trees.cpp
-Algorithm two_level(), tree(), packed_trees(), locality_tree();  // trees.cpp
+Algorithm binomial(), k_nomial(), chain();  // trees.cpp
+Algorithm two_level(), tree(), packed_trees();  // trees.cpp
+Algorithm locality_tree();  // locality.cpp
 Algorithm split_binary();
 Algorithm circulant();
 Algorithm scatter_recursive_doubling_allgather(), scatter_ring_allgather();  // scatter_allgather.cpp
@@ -34,7 +35,7 @@ Algorithm striped(), multi_lane();  // multi_lane.cpp
 Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
-    return {flat(), binomial(), k_nomial(), chain(), bine(), split_binary(), circulant(),
+    return {flat(), binomial(), k_nomial(), chain(), split_binary(), circulant(),
             scatter_recursive_doubling_allgather(), scatter_ring_allgather(), two_level(), striped(), tree(),
             packed_trees(), locality_tree(), multi_lane(), groups()};
 }
@@ -57,12 +58,11 @@ static std::vector<Algorithm> rows() {
 namespace scatter {
 
 Algorithm linear();
-Algorithm synchronised();
 Algorithm binomial(), two_level(), tree();  // scatter_gather.cpp
 Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
-    return {linear(), synchronised(), binomial(), two_level(), tree(), groups()};
+    return {linear(), binomial(), two_level(), tree(), groups()};
 }
 
 }  // namespace scatter
@@ -73,17 +73,16 @@ Algorithm linear(), two_proc();  // linear.cpp
 Algorithm ring();
 Algorithm recursive_doubling(), neighbor_exchange();  // pairs.cpp
 Algorithm bruck();
-Algorithm bine();
-Algorithm sparbit(), pat();  // far_first.cpp
+Algorithm sparbit();
 Algorithm circulant();
-Algorithm locality_bruck();
+Algorithm locality_bruck();  // locality.cpp
 Algorithm gather_broadcast();  // through_first_rank.cpp
 Algorithm tree();
 Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
-    return {linear(), two_proc(), ring(), recursive_doubling(), bruck(), neighbor_exchange(), bine(), sparbit(),
-            pat(), circulant(), locality_bruck(), gather_broadcast(), tree(), groups()};
+    return {linear(), two_proc(), ring(), recursive_doubling(), bruck(), neighbor_exchange(), sparbit(),
+            circulant(), locality_bruck(), gather_broadcast(), tree(), groups()};
 }
 
 }  // namespace allgather
@@ -104,13 +103,14 @@ static std::vector<Algorithm> rows() {
 namespace reduce {
 
 Algorithm flat();
-Algorithm k_nomial(), bine(), locality_tree(), chain(), in_order_binary(), tree(), packed_trees();  // trees.cpp
+Algorithm k_nomial(), chain(), in_order_binary(), tree(), packed_trees();  // trees.cpp
+Algorithm locality_tree();  // locality.cpp
 Algorithm circulant();
 Algorithm rabenseifner();  // halving.cpp
 Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
-    return {flat(), k_nomial(), bine(), locality_tree(), chain(), in_order_binary(), circulant(), rabenseifner(),
+    return {flat(), k_nomial(), locality_tree(), chain(), in_order_binary(), circulant(), rabenseifner(),
             tree(), packed_trees(), groups()};
 }
 
@@ -122,17 +122,15 @@ Algorithm recursive_doubling(), recursive_multiplying();  // recursive_multiplyi
 Algorithm rabenseifner();  // halving.cpp
 Algorithm ring();
 Algorithm circulant();
-Algorithm swing();
-Algorithm bine();
 Algorithm direct(), direct_shares();  // direct.cpp
 Algorithm reduce_broadcast();  // through_first_rank.cpp
 Algorithm tree(), packed_trees();  // tree.cpp
 Algorithm multi_lane(), multi_lane_multiplying();  // multi_lane.cpp
-Algorithm locality_exchange();
+Algorithm locality_exchange();  // locality.cpp
 Algorithm groups(), groups_twice();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
-    return {recursive_doubling(), recursive_multiplying(), rabenseifner(), ring(), circulant(), swing(), bine(),
+    return {recursive_doubling(), recursive_multiplying(), rabenseifner(), ring(), circulant(), 
             direct(), direct_shares(), reduce_broadcast(), tree(), packed_trees(), multi_lane(),
             multi_lane_multiplying(), locality_exchange(), groups(), groups_twice()};
 }

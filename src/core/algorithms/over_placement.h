@@ -1,11 +1,10 @@
 // What algorithms that go by hosts have in common.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "core/algorithms/algorithm.h"
-#include "core/algorithms/equal_blocks.h"
-#include "core/algorithms/shape.h"
 #include "core/collectives/collective.h"
 #include "core/network/placement.h"
 #include "core/text/invariant.h"
@@ -25,30 +24,12 @@ inline const Placement& given_placement(const Request& request) {
     return *request.placement;
 }
 
-/// Lanes: every group of ranks (the ranks of a host, say) has one rank for each lane, which deals
-/// with that share of the message for its group, so that groups exchange over several ranks at once
-/// (Traeff and Hunold 2019, arXiv:1910.13373). In groups of fewer ranks than there are lanes these
-/// serve several lanes in turn.
-class Lanes {
-  public:
-    /// One for each rank of the largest group. The root serves the first lane of its own group; -1:
-    /// there is none.
-    explicit Lanes(const Placement& groups, int root = -1) : groups_(groups), root_(root) {}
-
-    int count() const { return groups_.most_ranks_on_a_host(); }
-    int speaker(int group, int lane) const {
-        const auto ranks = groups_.ranks_of(group);
-        const bool has_root = root_ >= 0 && groups_.host_of(root_) == group;
-        const int first = has_root ? groups_.position_of(root_) : 0;
-        return ranks[static_cast<std::size_t>(
-            real_rank(lane % static_cast<int>(ranks.size()), first,
-                      static_cast<int>(ranks.size())))];
-    }
-
-  private:
-    const Placement& groups_;
-    int root_;
-};
+inline int fewest_ranks_of_a_host(const Placement& placement) {
+    int fewest = placement.rank_count();
+    for (int host = 0; host < placement.host_count(); ++host)
+        fewest = std::min(fewest, static_cast<int>(placement.ranks_of(host).size()));
+    return fewest;
+}
 
 /// Every run of consecutive ranks that share a host, as a host of its own.
 Placement runs_on_hosts(const Placement& placement);
