@@ -41,7 +41,8 @@ def sources_and_names():
     for collective in STARTS:
         sources = [path.read_text() for path in sorted((ROOT / ALGORITHMS / collective).glob("*.cpp"))]
         sources += [part for path in sorted((ROOT / ALGORITHMS).glob("*.cpp")) if path != ROOT / CATALOGUE
-                    for part in path.read_text().split("\nnamespace ") if part.startswith(f"{collective} {{\n")]
+                    for part in re.findall(rf"^namespace {collective} \{{\n(.*?)^\}}  // namespace {collective}\n",
+                                           path.read_text(), re.MULTILINE | re.DOTALL)]
         rows = [name for text in sources for name in re.findall(r"^Algorithm (\w+)\(\) \{", text, re.MULTILINE)]
         declared, _, listed = catalogue.partition(f"\nnamespace {collective} {{\n")[2].partition(
             f"\n}}  // namespace {collective}\n")[0].partition("\nstatic ")
