@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {
@@ -23,19 +22,22 @@ class Bruck {
           ahead_(blocks_from_rank(request, request.rank)) {}
 
     Schedule run() && {
-        flow_.copy(own_input(request_), blocks_.block(request_.rank));
+        steps_.copy(own_input(request_), blocks_.block(request_.rank));
         const long long size = request_.size;
         const long long radix = request_.parameters.radix;
         for (long long held = 1; held < size; held *= radix) {
             const bool last = held * radix >= size;
-            if (held == 1 && !last) flow_.copy(own_input(request_), staged(0, 1));
+            if (held == 1 && !last) {
+                held_.push_back(steps_.copy(own_input(request_), staged(0, 1)));
+            }
+            const std::size_t before = held_.size();
             for (long long i = 1; i < radix && i * held < size; ++i) {
                 const long long distance = i * held;
                 const int count = static_cast<int>(std::min(held, size - distance));
-                exchange(static_cast<int>(distance), count, last);
+                exchange(static_cast<int>(distance), count, before, last);
             }
         }
-        return std::move(flow_).take();
+        return std::move(steps_).take();
     }
 
   private:
@@ -47,37 +49,45 @@ class Bruck {
         return blocks_.range(run.first, run.first + run.count);
     }
 
-    /// Sends so many of the first blocks, which are here since an earlier round, and gets those from `distance` ahead.
-    void exchange(int distance, int count, bool last) {
+    /// Sends what was held after `before` arrivals, and gets as much from `distance` ahead.
+    void exchange(int distance, int count, std::size_t before, bool last) {
         const int size = request_.size;
         const int behind = (request_.rank + size - distance) % size;
         const int ahead = (request_.rank + distance) % size;
+        const auto after = Schedule::After(held_).first(before);
         if (count == 1) {
-            flow_.send(behind, own_input(request_));
+            steps_.send(behind, own_input(request_));
         } else if (last) {
-            for (const BlockRun& run : runs_of(request_.rank, count, size))
-                flow_.send(behind, staged(run.offset, run.count));
+            for (const BlockRun& run : runs_of(request_.rank, count, size)) {
+                steps_.send(behind, staged(run.offset, run.count), after);
+            }
         } else {
-            flow_.send(behind, staged(0, count));
+            steps_.send(behind, staged(0, count), after);
         }
         const std::vector<BlockRun> runs = runs_of(ahead, count, size);
         if (last) {
-            for (const BlockRun& run : runs) flow_.receive(ahead, placed(run));
+            for (const BlockRun& run : runs) steps_.receive(ahead, placed(run));
             return;
         }
-        flow_.receive(ahead, staged(distance, count));
-        for (const BlockRun& run : runs) flow_.copy(staged(distance + run.offset, run.count), placed(run));
+        const StepId arrival[] = {steps_.receive(ahead, staged(distance, count))};
+        for (const BlockRun& run : runs) {
+            steps_.copy(staged(distance + run.offset, run.count), placed(run), arrival);
+        }
+        held_.push_back(arrival[0]);
     }
 
     const Request& request_;
     Blocks blocks_;
     Blocks ahead_;  ///< by their distance ahead of the own
-    Dataflow flow_;
+    BlockSteps steps_;
+    std::vector<StepId> held_;  ///< the steps that brought what is in the scratch memory
 };
 
 }  // namespace
 
-static Schedule bruck(const Request& request) { return Bruck(request).run(); }
+static Schedule bruck(const Request& request) {
+    return Bruck(request).run();
+}
 
 Algorithm bruck() {
     return {.collective = Collective::allgather,
