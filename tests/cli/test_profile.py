@@ -31,7 +31,7 @@ def row(collective, length_bytes, candidate, median_us, *, root=-1, ranks=4, **m
 ROWS = [row("broadcast", 24, "native", 40, root=0), row("broadcast", 24, "flat", 20, root=0),
         row("broadcast", 96, "native", 40, root=0),
         row("broadcast", 96, "chain:segment_bytes=4096", 30, root=0),
-        row("allreduce", 64, "native", 90), row("allreduce", 64, "swing", 10),
+        row("allreduce", 64, "native", 90), row("allreduce", 64, "direct_shares", 10),
         row("allreduce", 64, "ring", 20), row("allreduce", 64, "recursive_doubling", 80),
         row("allgather", 64, "native", 100), row("allgather", 64, "bruck:radix=2", 98),
         row("barrier", 0, "native", 80), row("barrier", 0, "dissemination:radix=2", 40)]
@@ -84,7 +84,7 @@ def test_open_mpis_rules(typed, file):
         [6], [3], *own, [4], [1], [0, 4, 0, 0], *after,
         [7], [3], *own, [4], [4], [0, 0, 0, 0], [12, 1, 0, 0], [48, 3, 0, 4096], [192, 0, 0, 0],
         *after]
-    assert ("allreduce of 64 B, 4 ranks: swing (0.11 x native) has no counterpart;"
+    assert ("allreduce of 64 B, 4 ranks: direct_shares (0.11 x native) has no counterpart;"
             " recursive_doubling instead") in answer.stderr
     assert answer.stderr.count("\n") == 1
 

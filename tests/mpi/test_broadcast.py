@@ -14,7 +14,6 @@ CASES = [
     ("binomial:segment_bytes=1024", 1, 5),
     ("k_nomial:radix=3,segment_bytes=4096", 1, 7),
     ("chain:segment_bytes=512", 2, 5),
-    ("bine:segment_bytes=1024", 1, 7),
     ("flat", 1, 4),
     ("split_binary:segment_bytes=4096", 1, 6),
     ("circulant:segment_bytes=2048", 1, 5),

@@ -1,9 +1,8 @@
 // The one list of algorithms, in the order in which users see them and by which ties go. A new one is one file in
 // the folder of its collective, with its row in it, and its name here, in the declarations and in the list; tests,
 // help, benchmark, prediction and pictures follow. Where the file is not called as the algorithm, its name stands
-// beside.
-#include <algorithm>
-#include <iterator>
+// beside; what several collectives do alike is in a file beside the folders.
+#include <utility>
 #include <vector>
 
 #include "core/algorithms/algorithm.h"
@@ -26,8 +25,9 @@ static std::vector<Algorithm> rows() {
 namespace broadcast {
 
 Algorithm flat();
-Algorithm binomial(), k_nomial(), chain(), bine();  // trees.cpp
-Algorithm two_level(), tree(), packed_trees(), locality_tree();  // trees.cpp
+Algorithm binomial(), k_nomial(), chain();  // trees.cpp
+Algorithm two_level(), tree(), packed_trees();  // trees.cpp
+Algorithm locality_tree();  // locality.cpp
 Algorithm split_binary();
 Algorithm circulant();
 Algorithm scatter_recursive_doubling_allgather(), scatter_ring_allgather();  // scatter_allgather.cpp
@@ -35,7 +35,7 @@ Algorithm striped(), multi_lane();  // multi_lane.cpp
 Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
-    return {flat(), binomial(), k_nomial(), chain(), bine(), split_binary(), circulant(),
+    return {flat(), binomial(), k_nomial(), chain(), split_binary(), circulant(),
             scatter_recursive_doubling_allgather(), scatter_ring_allgather(), two_level(), striped(), tree(),
             packed_trees(), locality_tree(), multi_lane(), groups()};
 }
@@ -46,9 +46,7 @@ namespace gather {
 
 Algorithm linear();
 Algorithm synchronised();
-Algorithm binomial();
-Algorithm two_level();
-Algorithm tree();
+Algorithm binomial(), two_level(), tree();  // scatter_gather.cpp
 Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
@@ -60,14 +58,11 @@ static std::vector<Algorithm> rows() {
 namespace scatter {
 
 Algorithm linear();
-Algorithm synchronised();
-Algorithm binomial();
-Algorithm two_level();
-Algorithm tree();
+Algorithm binomial(), two_level(), tree();  // scatter_gather.cpp
 Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
-    return {linear(), synchronised(), binomial(), two_level(), tree(), groups()};
+    return {linear(), binomial(), two_level(), tree(), groups()};
 }
 
 }  // namespace scatter
@@ -76,20 +71,18 @@ namespace allgather {
 
 Algorithm linear(), two_proc();  // linear.cpp
 Algorithm ring();
-Algorithm recursive_doubling();
+Algorithm recursive_doubling(), neighbor_exchange();  // pairs.cpp
 Algorithm bruck();
-Algorithm neighbor_exchange();
-Algorithm bine();
-Algorithm sparbit(), pat();  // far_first.cpp
+Algorithm sparbit();
 Algorithm circulant();
-Algorithm locality_bruck();
-Algorithm gather_broadcast();
+Algorithm locality_bruck();  // locality.cpp
+Algorithm gather_broadcast();  // through_first_rank.cpp
 Algorithm tree();
 Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
-    return {linear(), two_proc(), ring(), recursive_doubling(), bruck(), neighbor_exchange(), bine(), sparbit(),
-            pat(), circulant(), locality_bruck(), gather_broadcast(), tree(), groups()};
+    return {linear(), two_proc(), ring(), recursive_doubling(), bruck(), neighbor_exchange(), sparbit(),
+            circulant(), locality_bruck(), gather_broadcast(), tree(), groups()};
 }
 
 }  // namespace allgather
@@ -110,13 +103,14 @@ static std::vector<Algorithm> rows() {
 namespace reduce {
 
 Algorithm flat();
-Algorithm k_nomial(), bine(), locality_tree(), chain(), in_order_binary(), tree(), packed_trees();  // trees.cpp
+Algorithm k_nomial(), chain(), in_order_binary(), tree(), packed_trees();  // trees.cpp
+Algorithm locality_tree();  // locality.cpp
 Algorithm circulant();
-Algorithm rabenseifner();
+Algorithm rabenseifner();  // halving.cpp
 Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
-    return {flat(), k_nomial(), bine(), locality_tree(), chain(), in_order_binary(), circulant(), rabenseifner(),
+    return {flat(), k_nomial(), locality_tree(), chain(), in_order_binary(), circulant(), rabenseifner(),
             tree(), packed_trees(), groups()};
 }
 
@@ -125,21 +119,18 @@ static std::vector<Algorithm> rows() {
 namespace allreduce {
 
 Algorithm recursive_doubling(), recursive_multiplying();  // recursive_multiplying.cpp
-Algorithm rabenseifner();
+Algorithm rabenseifner();  // halving.cpp
 Algorithm ring();
 Algorithm circulant();
-Algorithm swing();
-Algorithm bine();
-Algorithm direct();
-Algorithm direct_shares();
-Algorithm reduce_broadcast();
+Algorithm direct(), direct_shares();  // direct.cpp
+Algorithm reduce_broadcast();  // through_first_rank.cpp
 Algorithm tree(), packed_trees();  // tree.cpp
 Algorithm multi_lane(), multi_lane_multiplying();  // multi_lane.cpp
-Algorithm locality_exchange();
+Algorithm locality_exchange();  // locality.cpp
 Algorithm groups(), groups_twice();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
-    return {recursive_doubling(), recursive_multiplying(), rabenseifner(), ring(), circulant(), swing(), bine(),
+    return {recursive_doubling(), recursive_multiplying(), rabenseifner(), ring(), circulant(), 
             direct(), direct_shares(), reduce_broadcast(), tree(), packed_trees(), multi_lane(),
             multi_lane_multiplying(), locality_exchange(), groups(), groups_twice()};
 }
@@ -150,11 +141,11 @@ namespace reduce_scatter_block {
 
 Algorithm direct();
 Algorithm pairwise();
-Algorithm recursive_halving();
+Algorithm recursive_halving();  // halving.cpp
 Algorithm ring();
 Algorithm circulant();
 Algorithm pat();
-Algorithm reduce_scatter();
+Algorithm reduce_scatter();  // through_first_rank.cpp
 Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
@@ -165,11 +156,8 @@ static std::vector<Algorithm> rows() {
 
 namespace scan {
 
-Algorithm linear();
-Algorithm recursive_doubling();
+Algorithm linear(), recursive_doubling(), direct_shares(), two_level();  // prefix_sums.cpp
 Algorithm direct();
-Algorithm two_level();
-Algorithm direct_shares();  // over_shares.cpp
 
 static std::vector<Algorithm> rows() {
     return {linear(), recursive_doubling(), direct(), direct_shares(), two_level()};
@@ -179,11 +167,8 @@ static std::vector<Algorithm> rows() {
 
 namespace exscan {
 
-Algorithm linear();
-Algorithm recursive_doubling();
+Algorithm linear(), recursive_doubling(), direct_shares(), two_level();  // prefix_sums.cpp
 Algorithm direct();
-Algorithm two_level();
-Algorithm direct_shares();  // over_shares.cpp
 
 static std::vector<Algorithm> rows() {
     return {linear(), recursive_doubling(), direct(), direct_shares(), two_level()};
@@ -191,57 +176,37 @@ static std::vector<Algorithm> rows() {
 
 }  // namespace exscan
 
-/// Those of one collective that are made of the MPI library's others: catalogue_native.cpp.
-std::vector<Algorithm> native_composition_rows(Collective collective);
+/// Those that are made of the MPI library's other collectives: catalogue_native.cpp.
+std::vector<Algorithm> native_composition_rows();
 
 namespace {
 
-Algorithm native_of(Collective collective) {
-    return {.collective = collective,
-            .name = "native",
-            .summary = "the MPI library's own",
-            .source = "the MPI library in use"};
-}
-
-std::vector<Algorithm> rows_made_for(Collective collective) {
-    switch (collective) {
-        case Collective::barrier: return barrier::rows();
-        case Collective::broadcast: return broadcast::rows();
-        case Collective::gather: return gather::rows();
-        case Collective::scatter: return scatter::rows();
-        case Collective::allgather: return allgather::rows();
-        case Collective::alltoall: return alltoall::rows();
-        case Collective::reduce: return reduce::rows();
-        case Collective::allreduce: return allreduce::rows();
-        case Collective::reduce_scatter_block: return reduce_scatter_block::rows();
-        case Collective::scan: return scan::rows();
-        case Collective::exscan: return exscan::rows();
-        case Collective::gatherv:
-        case Collective::scatterv:
-        case Collective::allgatherv:
-        case Collective::alltoallv:
-        case Collective::alltoallw:
-        case Collective::reduce_scatter: break;
+std::vector<Algorithm> rows_of_all() {
+    std::vector<Algorithm> all;
+    for (const std::vector<Algorithm>& rows :
+         {barrier::rows(), broadcast::rows(), gather::rows(), scatter::rows(), allgather::rows(), alltoall::rows(),
+          reduce::rows(), allreduce::rows(), reduce_scatter_block::rows(), scan::rows(), exscan::rows(),
+          native_composition_rows()}) {
+        all.insert(all.end(), rows.begin(), rows.end());
     }
-    return {};
+    return all;
 }
 
 /// A collective whose blocks are not equal has the rows of its base that can do with that.
-std::vector<Algorithm> rows_of(const CollectiveRow& row) {
-    std::vector<Algorithm> rows = rows_made_for(row.base);
-    std::ranges::copy(native_composition_rows(row.base), std::back_inserter(rows));
-    if (row.base == row.collective) return rows;
-    std::erase_if(rows, [&](const Algorithm& each) { return each.blocks < row.in_blocks; });
-    for (Algorithm& each : rows) each.collective = row.collective;
-    return rows;
-}
-
 std::vector<Algorithm> whole_table() {
+    const std::vector<Algorithm> rows = rows_of_all();
     std::vector<Algorithm> table;
-    for (const CollectiveRow& each : collectives) {
-        table.push_back(native_of(each.collective));
-        const std::vector<Algorithm> rows = rows_of(each);
-        table.insert(table.end(), rows.begin(), rows.end());
+    for (const CollectiveRow& row : collectives) {
+        table.push_back({.collective = row.collective,
+                         .name = "native",
+                         .summary = "the MPI library's own",
+                         .source = "the MPI library in use"});
+        for (Algorithm each : rows) {
+            const bool can = row.base == row.collective || each.blocks >= row.in_blocks;
+            if (each.collective != row.base || !can) continue;
+            each.collective = row.collective;
+            table.push_back(std::move(each));
+        }
     }
     return table;
 }

@@ -28,7 +28,9 @@ Algorithm made_of(std::vector<Collective> calls, Collective collective, std::str
             .calls = std::move(calls)};
 }
 
-std::vector<Algorithm> all_rows() {
+}  // namespace
+
+std::vector<Algorithm> native_composition_rows() {
     using enum Collective;
     return {
         made_of({scatter, allgather}, broadcast, "native_scatter_allgather",
@@ -48,14 +50,6 @@ std::vector<Algorithm> all_rows() {
         made_of({reduce, scatter}, reduce_scatter_block, "native_reduce_scatter",
                 "the MPI library's reduce to the first rank and scatter from there"),
     };
-}
-
-}  // namespace
-
-std::vector<Algorithm> native_composition_rows(Collective collective) {
-    std::vector<Algorithm> rows = all_rows();
-    std::erase_if(rows, [&](const Algorithm& row) { return row.collective != collective; });
-    return rows;
 }
 
 }  // namespace mutirao

@@ -258,7 +258,6 @@ TEST(Catalogue, DepthsAreAsTheAlgorithmsClaim) {
         EXPECT_EQ(messages_deep("flat", size), 1);
         EXPECT_LE(messages_deep("binomial", size), log2);
         EXPECT_LE(messages_deep("k_nomial:radix=4", size), test::ceiling_log(size, 4));
-        EXPECT_LE(messages_deep("bine", size), log2);
         EXPECT_LE(messages_deep("circulant", size), log2);
         EXPECT_LE(messages_deep("circulant:segment_bytes=256", size), log2 + 4 - 1);
         EXPECT_EQ(messages_deep("chain", size), size - 1);

@@ -1,106 +1,122 @@
-// Blocks are never moved to begin with a rank's own, as in the paper: what goes round the end of
-// the message is sent in two pieces instead, and nothing is copied.
-#include "core/algorithms/circulant.h"
-
+// Traeff's circulant graphs (arXiv:2410.14234): in each round a rank deals with those at one skip before and after it.
+// The skips are the number of ranks halved, rounded up, again and again, so ceil(log2 p) rounds do for any p, and no
+// rank has more to do than another. Blocks are never moved to begin with a rank's own, as in the paper: what goes round
+// the end of the message is sent in two pieces instead, and nothing is copied.
 #include <algorithm>
+#include <cstddef>
+#include <vector>
 
+#include "core/algorithms/dataflow.h"
+#include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/reduction.h"
 #include "core/algorithms/shape.h"
 
 namespace mutirao {
+namespace {
 
+/// From the number of ranks down to 1.
 std::vector<int> circulant_skips(int size) {
     std::vector<int> skips{size};
     while (skips.back() > 1) skips.push_back((skips.back() + 1) / 2);
     return skips;
 }
 
-Circulant::Circulant(Dataflow& flow, const Request& request, const Blocks& blocks, Region home)
-    : flow_(flow),
-      request_(request),
-      blocks_(blocks),
-      home_(home),
-      skips_(circulant_skips(request.size)) {}
+class Circulant {
+  public:
+    /// One block for each rank. `home` has room for all of them where the message has them.
+    Circulant(Dataflow& flow, const Request& request, const Blocks& blocks, Region home)
+        : flow_(flow), request_(request), blocks_(blocks), home_(home), skips_(circulant_skips(request.size)) {}
 
-std::vector<Region> Circulant::pieces(int first, int count) const {
-    const int size = request_.size;
-    first %= size;
-    if (first + count <= size) return {blocks_.range(first, first + count)};
-    return {blocks_.range(first, size), blocks_.range(0, first + count - size)};
-}
-
-Region Circulant::at_home(Region part) const {
-    return part_in(home_.buffer, part, home_.offset_bytes);
-}
-
-Region Circulant::waiting(Region part) const {
-    const bool behind = home_.buffer == Buffer::scratch;
-    return part_in(Buffer::scratch, part, behind ? aligned(home_.end_bytes()) : 0);
-}
-
-int Circulant::at_distance(int skip) const {
-    return (request_.rank + skip + request_.size) % request_.size;
-}
-
-// Before a round with skip s, blocks rank .. rank + (skip before) - 1 are to be reduced further.
-// Those from s on go to the rank that is s ahead, and as many come for the first ones.
-void Circulant::reduce_scatter(Region result) {
-    for (std::size_t round = 1; round < skips_.size(); ++round) {
-        const int skip = skips_[round];
-        const int count = skips_[round - 1] - skip;
-        const int source = at_distance(-skip);
-        const bool from_input = round == 1;
-        const auto value = [&](Region part) {
-            return from_input ? part_in(Buffer::input, part) : at_home(part);
-        };
-        for (const Region& piece : pieces(request_.rank + skip, count)) {
-            flow_.send(at_distance(skip), value(piece));
-        }
-        if (skip == 1) {
-            finish(source, value(blocks_.block(request_.rank)), result);
-            return;
-        }
-        for (const Region& piece : pieces(request_.rank, count)) {
-            const Region arriving = from_input ? at_home(piece) : waiting(piece);
-            flow_.receive(source, arriving);
-            from_input ? flow_.reduce(value(piece), arriving)
-                       : flow_.reduce(arriving, at_home(piece));
-        }
-        // With an odd number of blocks nothing came for one of them.
-        if (!from_input || count == skip) continue;
-        for (const Region& piece : pieces(request_.rank + count, skip - count)) {
-            flow_.copy(value(piece), at_home(piece));
+    /// The rank's own block, of everybody's operands, to `result`: in the home or apart from it. There must be two
+    /// ranks at least. Operands must commute.
+    ///
+    /// Before a round with skip s, blocks rank .. rank + (skip before) - 1 are to be reduced further. Those from s on
+    /// go to the rank that is s ahead, and as many come for the first ones.
+    void reduce_scatter(Region result) {
+        for (std::size_t round = 1; round < skips_.size(); ++round) {
+            const int skip = skips_[round];
+            const int count = skips_[round - 1] - skip;
+            const int source = at_distance(-skip);
+            const bool from_input = round == 1;
+            const auto value = [&](Region part) {
+                return from_input ? part_in(Buffer::input, part) : at_home(part);
+            };
+            for (const Region& piece : pieces(request_.rank + skip, count)) {
+                flow_.send(at_distance(skip), value(piece));
+            }
+            if (skip == 1) {
+                finish(source, value(blocks_.block(request_.rank)), result);
+                return;
+            }
+            for (const Region& piece : pieces(request_.rank, count)) {
+                const Region arriving = from_input ? at_home(piece) : waiting(piece);
+                flow_.receive(source, arriving);
+                from_input ? flow_.reduce(value(piece), arriving) : flow_.reduce(arriving, at_home(piece));
+            }
+            // With an odd number of blocks nothing came for one of them.
+            if (!from_input || count == skip) continue;
+            for (const Region& piece : pieces(request_.rank + count, skip - count)) {
+                flow_.copy(value(piece), at_home(piece));
+            }
         }
     }
-}
 
-void Circulant::finish(int peer, Region own, Region result) {
-    if (own == result) {
-        const Region arriving = waiting(blocks_.block(request_.rank));
+    /// All blocks, at home, to everybody; `own` is where the rank's own block lies at first.
+    void allgather(Region own) {
+        for (std::size_t round = skips_.size() - 1; round > 0; --round) {
+            const int skip = skips_[round];
+            const int count = skips_[round - 1] - skip;
+            for (const Region& piece : pieces(request_.rank, count)) {
+                flow_.send(at_distance(-skip), skip == 1 ? own : at_home(piece));
+            }
+            for (const Region& piece : pieces(request_.rank + skip, count)) {
+                flow_.receive(at_distance(skip), at_home(piece));
+            }
+        }
+    }
+
+  private:
+    /// `count` blocks from `first` on, counted round: up to two pieces.
+    std::vector<Region> pieces(int first, int count) const {
+        std::vector<Region> pieces;
+        for (const BlockRun& run : runs_of(first % request_.size, count, request_.size))
+            pieces.push_back(blocks_.range(run.first, run.first + run.count));
+        return pieces;
+    }
+    Region at_home(Region part) const { return part_in(home_.buffer, part, home_.offset_bytes); }
+    Region waiting(Region part) const {
+        const bool behind = home_.buffer == Buffer::scratch;
+        return part_in(Buffer::scratch, part, behind ? aligned(home_.end_bytes()) : 0);
+    }
+    int at_distance(int skip) const { return (request_.rank + skip + request_.size) % request_.size; }
+
+    void finish(int peer, Region own, Region result) {
+        const Region arriving = own == result ? waiting(blocks_.block(request_.rank)) : result;
         flow_.receive(peer, arriving);
-        flow_.reduce(arriving, result);
-    } else {
-        flow_.receive(peer, result);
-        flow_.reduce(own, result);
+        flow_.reduce(own == result ? arriving : own, result);
     }
-}
 
-void Circulant::allgather() {
-    for (std::size_t round = skips_.size() - 1; round > 0; --round) {
-        const int skip = skips_[round];
-        const int count = skips_[round - 1] - skip;
-        for (const Region& piece : pieces(request_.rank, count)) {
-            flow_.send(at_distance(-skip), at_home(piece));
-        }
-        for (const Region& piece : pieces(request_.rank + skip, count)) {
-            flow_.receive(at_distance(skip), at_home(piece));
-        }
-    }
-}
+    Dataflow& flow_;
+    const Request& request_;
+    Blocks blocks_;
+    Region home_;
+    std::vector<int> skips_;
+};
 
-namespace {
+// Who passes which segment to whom, and when, in Traeff's broadcast on a circulant graph (2025, doi:10.1145/3735139;
+// arXiv:2407.18004): in every round a rank sends one segment to the rank that is the round's skip ahead, and receives
+// another, so that all ports are busy all the time. The skips take turns; a turn of all of them brings every rank as
+// many segments. Read from the end, it is a reduction.
 
 constexpr int none = -1;
+
+/// Of one rank. Segments are numbers, -1: none.
+struct CirculantRound {
+    int to;
+    int sent;
+    int from;
+    int received;
+};
 
 /// What a rank that is not the root receives in each round of a turn: the segments' numbers,
 /// counted from the turn's first. All but one are of earlier turns, and have negative numbers.
@@ -167,8 +183,8 @@ class Turn {
     std::vector<int> segments_;
 };
 
-}  // namespace
-
+/// Of Request::rank in a broadcast from Request::root, in their order: s - 1 + ceil(log2 p) for p ranks and s segments,
+/// none where there is nobody or nothing to send to.
 std::vector<CirculantRound> circulant_rounds(const Request& request, std::size_t segments) {
     const int size = request.size;
     if (size == 1 || segments == 0) return {};
@@ -200,5 +216,159 @@ std::vector<CirculantRound> circulant_rounds(const Request& request, std::size_t
     }
     return rounds;
 }
+
+/// A rank has most of what it sends to a reduction from the start. If it sent that at once, ports would be busy with
+/// segments of late rounds while early ones wait: long messages would take twice as long.
+constexpr std::size_t most_turns_ahead = 4;
+
+}  // namespace
+
+namespace broadcast {
+
+// In every round a rank passes one segment on and receives another.
+//
+// Cost, p ranks, n bytes in s segments: s - 1 + ceil(log2 p) rounds of n / s bytes, which is the least possible; a
+// rank receives n bytes, and sends one segment a round at most.
+static Schedule circulant(const Request& request) {
+    const Region whole{Buffer::output, 0, request.length_bytes};
+    const auto segments = segments_of(whole, request.parameters.segment_bytes);
+    const auto segment = [&](int number) { return segments[static_cast<std::size_t>(number)]; };
+    Dataflow flow;
+    for (const CirculantRound& round : circulant_rounds(request, segments.size())) {
+        if (round.sent >= 0) flow.send(round.to, segment(round.sent));
+        if (round.received >= 0) flow.receive(round.from, segment(round.received));
+    }
+    return std::move(flow).take();
+}
+
+Algorithm circulant() {
+    return {.collective = Collective::broadcast,
+            .name = "circulant",
+            .summary = "a segment in and one out in each round, over skips that take turns",
+            .source = "Traeff 2025, doi:10.1145/3735139",
+            .build = circulant, .segmented = true, .level = Level::hosts};
+}
+
+}  // namespace broadcast
+
+namespace reduce {
+
+// The broadcast read from its end: what a rank received comes to be sent, once everything has come that it had passed
+// on.
+//
+// Cost, p ranks, n bytes in s segments: s - 1 + ceil(log2 p) rounds of n / s bytes, which is the least possible; a
+// rank sends n bytes, and receives and combines one segment a round at most. Scratch for up to four times the
+// message. The operator must commute: a segment comes up a tree of its own, whose ranks are in no order.
+static Schedule circulant(const Request& request) {
+    Dataflow flow;
+    const bool is_root = request.rank == request.root;
+    std::vector<Partial> parts = parts_of(request, whole_message(flow, request, is_root));
+    const auto part = [&](int number) -> Partial& {
+        return parts[static_cast<std::size_t>(number)];
+    };
+    const std::vector<CirculantRound> rounds = circulant_rounds(request, parts.size());
+    const std::size_t turn = circulant_skips(request.size).size() - 1;
+    const std::size_t window = most_turns_ahead * turn + 1;
+    // The last receive before each round, from `window` rounds before the first one on.
+    std::vector<StepId> received(window, Dataflow::no_id);
+    for (auto round = rounds.rbegin(); round != rounds.rend(); ++round) {
+        const StepId awaited = received[received.size() - window];
+        if (round->received >= 0) part(round->received).send(round->from, awaited);
+        received.push_back(round->sent < 0
+                               ? received.back()
+                               : part(round->sent).combine({}, std::span(&round->to, 1)));
+    }
+    if (is_root) {
+        for (Partial& each : parts) each.settle();
+    }
+    return std::move(flow).take();
+}
+
+Algorithm circulant() {
+    return {.collective = Collective::reduce,
+            .name = "circulant",
+            .summary = "a segment in and one out in each round, over skips that take turns",
+            .source = "Traeff 2024, arXiv:2407.18004",
+            .build = circulant, .segmented = true};
+}
+
+}  // namespace reduce
+
+namespace allgather {
+
+// Cost, p ranks, blocks of n bytes: ceil(log2 p) steps, up to twice as many messages; a port sends and receives
+// (p - 1) n bytes; nothing but the own block is copied.
+static Schedule circulant(const Request& request) {
+    const Blocks blocks = blocks_of(request);
+    Dataflow flow;
+    flow.copy(own_input(request), blocks.block(request.rank));
+    Circulant(flow, request, blocks, blocks.range(0, request.size)).allgather(own_input(request));
+    return std::move(flow).take();
+}
+
+Algorithm circulant() {
+    return {.collective = Collective::allgather,
+            .name = "circulant",
+            .summary = "like bruck with skips that halve p, without staging",
+            .source = "Traeff 2024, arXiv:2410.14234",
+            .build = circulant, .blocks = InBlocks::uneven};
+}
+
+}  // namespace allgather
+
+namespace allreduce {
+
+// Cost, p ranks, n bytes: 2 ceil(log2 p) rounds for any p, in each one or two messages a rank, and 2 n (p - 1) / p
+// bytes through each port, which is the least possible. Empty blocks are not sent.
+Schedule circulant(const Request& request) {
+    const Blocks blocks(request.length_bytes, request.size, request.unit_bytes);
+    const Region home{Buffer::output, 0, request.length_bytes};
+    Dataflow flow;
+    if (request.size == 1) {
+        whole_message(flow, request, true).settle();
+    } else {
+        Circulant graph(flow, request, blocks, home);
+        graph.reduce_scatter(blocks.block(request.rank));
+        graph.allgather(blocks.block(request.rank));
+    }
+    return std::move(flow).take();
+}
+
+Algorithm circulant() {
+    return {.collective = Collective::allreduce,
+            .name = "circulant",
+            .summary = "reduce-scatter and allgather along halving skips, for any number of ranks",
+            .source = "Traeff 2024, arXiv:2410.14234",
+            .build = circulant};
+}
+
+}  // namespace allreduce
+
+namespace reduce_scatter_block {
+
+// Cost, p ranks, blocks of n bytes: ceil(log2 p) rounds for any p, in each one or two messages a rank, and
+// (p - 1) n bytes through each port, which is the least possible.
+static Schedule circulant(const Request& request) {
+    const Blocks blocks = blocks_of(request);
+    const Region result{Buffer::output, 0, own_length_bytes(request)};
+    Dataflow flow;
+    if (request.size == 1) {
+        flow.copy(blocks.block(0, Buffer::input), result);
+    } else {
+        Circulant(flow, request, blocks, blocks.range(0, request.size, Buffer::scratch))
+            .reduce_scatter(result);
+    }
+    return std::move(flow).take();
+}
+
+Algorithm circulant() {
+    return {.collective = Collective::reduce_scatter_block,
+            .name = "circulant",
+            .summary = "along halving skips, for any number of ranks",
+            .source = "Traeff 2024, arXiv:2410.14234",
+            .build = circulant, .blocks = InBlocks::uneven};
+}
+
+}  // namespace reduce_scatter_block
 
 }  // namespace mutirao

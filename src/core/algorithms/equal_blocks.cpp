@@ -56,11 +56,6 @@ std::size_t own_length_bytes(const Request& request) {
                                        : request.lengths[static_cast<std::size_t>(request.rank)];
 }
 
-StepId copy_own_block(Schedule& schedule, const Request& request) {
-    return schedule.copy(own_input(request),
-                         nth_block(Buffer::output, request.rank, request.length_bytes));
-}
-
 void copy_messages(Schedule& schedule, Region from, Region into) {
     const std::vector<Region> sources = messages_of(from), targets = messages_of(into);
     for (std::size_t i = 0; i < sources.size(); ++i) schedule.copy(sources[i], targets[i]);

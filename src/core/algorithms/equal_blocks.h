@@ -50,9 +50,6 @@ inline Region own_input(const Request& request) {
     return {Buffer::input, 0, own_length_bytes(request)};
 }
 
-/// The one step that may write the own block's place in an output of all ranks' blocks.
-StepId copy_own_block(Schedule& schedule, const Request& request);
-
 /// A block as messages: none if it is empty. Both sides know how long it is, and nobody else need know.
 inline std::vector<Region> messages_of(Region block) {
     return segments_of(block, longest_step_bytes);

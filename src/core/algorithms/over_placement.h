@@ -1,11 +1,10 @@
 // What algorithms that go by hosts have in common.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "core/algorithms/algorithm.h"
-#include "core/algorithms/equal_blocks.h"
-#include "core/algorithms/shape.h"
 #include "core/collectives/collective.h"
 #include "core/network/placement.h"
 #include "core/text/invariant.h"
@@ -25,97 +24,15 @@ inline const Placement& given_placement(const Request& request) {
     return *request.placement;
 }
 
-/// Lanes: every group of ranks (the ranks of a host, say) has one rank for each lane, which deals
-/// with that share of the message for its group, so that groups exchange over several ranks at once
-/// (Traeff and Hunold 2019, arXiv:1910.13373). In groups of fewer ranks than there are lanes these
-/// serve several lanes in turn.
-class Lanes {
-  public:
-    /// One for each rank of the largest group. The root serves the first lane of its own group; -1:
-    /// there is none.
-    explicit Lanes(const Placement& groups, int root = -1) : groups_(groups), root_(root) {}
-
-    int count() const { return groups_.most_ranks_on_a_host(); }
-    int speaker(int group, int lane) const {
-        const auto ranks = groups_.ranks_of(group);
-        const bool has_root = root_ >= 0 && groups_.host_of(root_) == group;
-        const int first = has_root ? groups_.position_of(root_) : 0;
-        return ranks[static_cast<std::size_t>(
-            real_rank(lane % static_cast<int>(ranks.size()), first,
-                      static_cast<int>(ranks.size())))];
-    }
-
-  private:
-    const Placement& groups_;
-    int root_;
-};
-
-// What goes between one rank and all others, a message for each host.
-
-/// The ranks of the root's host share out the other hosts; in each of these one rank speaks for all.
-class ThroughHosts {
-  public:
-    explicit ThroughHosts(const Request& request)
-        : placement_(given_placement(request)), root_(request.root),
-          root_host_(placement_.host_of(root_)), block_bytes_(request.length_bytes) {}
-
-    int leader(int host) const { return placement_.leader(host, root_); }
-    /// The rank of the root's host that deals with another; the root itself last, which has most to do.
-    int gate(int host) const {
-        const auto ranks = placement_.ranks_of(root_host_);
-        const auto turn = static_cast<std::size_t>(placement_.position_of(root_) + distance(host));
-        return ranks[turn % ranks.size()];
-    }
-    /// With whom the root itself exchanges what another host has or gets.
-    int root_peer(int host) const { return gate(host) == root_ ? leader(host) : gate(host); }
-    /// The hosts for which a rank stands between their leader and the root.
-    std::vector<int> passed_on_by(int rank) const {
-        if (rank == root_ || placement_.host_of(rank) != root_host_) return {};
-        std::vector<int> hosts = other_hosts();
-        std::erase_if(hosts, [&](int host) { return gate(host) != rank; });
-        return hosts;
-    }
-    /// In the order in which they are dealt with.
-    std::vector<int> other_hosts() const {
-        std::vector<int> hosts;
-        for (int i = 1; i < placement_.host_count(); ++i) {
-            hosts.push_back((root_host_ + i) % placement_.host_count());
-        }
-        return hosts;
-    }
-    std::vector<Region> blocks(int host, Buffer buffer) const {
-        std::vector<Region> blocks;
-        for (const int rank : placement_.ranks_of(host)) {
-            blocks.push_back(nth_block(buffer, rank, block_bytes_));
-        }
-        return blocks;
-    }
-
-  private:
-    /// Counted round from the root's host.
-    int distance(int host) const {
-        return (host - root_host_ + placement_.host_count()) % placement_.host_count();
-    }
-
-    const Placement& placement_;
-    int root_;
-    int root_host_;
-    std::size_t block_bytes_;
-};
-
-// Prefix sums by hosts: the ranks of a host scan, the last of them, which then has its host's sum,
-// scan between the hosts, and what comes before a host is handed round inside and added there
-// (Sanders and Traeff 2006, doi:10.1007/11846802_15, on clusters of SMP nodes).
-//
-// Prefixes go by ranks, so a host is taken to be a run of consecutive ranks: where a host's ranks
-// are not numbered one after another it counts as several.
-
-enum class OwnOperand : unsigned char { included, left_out };
+inline int fewest_ranks_of_a_host(const Placement& placement) {
+    int fewest = placement.rank_count();
+    for (int host = 0; host < placement.host_count(); ++host)
+        fewest = std::min(fewest, static_cast<int>(placement.ranks_of(host).size()));
+    return fewest;
+}
 
 /// Every run of consecutive ranks that share a host, as a host of its own.
 Placement runs_on_hosts(const Placement& placement);
-
-Schedule two_level_scan(const Request& request, OwnOperand own);
 
 // An algorithm over hosts with several ranks, composed of what the catalogue has: the algorithm
 // between the hosts' leaders, then Parameters::inside on each host's ranks from its leader. Two

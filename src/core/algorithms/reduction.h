@@ -1,7 +1,6 @@
 // What the algorithms of the reducing collectives share: one rank's partial result and how
-// messages enter it in order, ways up a tree, groups of neighbours that act as one, exchanges in
-// rounds, and the recursive halving. How a result is associated is decided here, so that all ranks
-// decide alike.
+// messages enter it in order, ways up a tree, and groups of neighbours that act as one. How a result
+// is associated is decided here, so that all ranks decide alike.
 #pragma once
 
 #include <cstddef>
@@ -135,57 +134,5 @@ class Groups {
 };
 
 int largest_power(int base, int most);
-
-/// In the round of each factor, that many leaders send their partial results to each other; the
-/// product of the factors must be the number of groups. Operands stay in order.
-void exchange_in_rounds(Partial& partial, const Groups& groups, int rank,
-                        std::span<const int> factors);
-
-/// Folding, an exchange in rounds, and the result for the folded ranks: a whole allreduce.
-Schedule allreduce_in_rounds(const Request& request, std::span<const int> factors);
-
-/// Recursive halving among a power of two of groups' leaders: in every step two partners split the
-/// blocks that both hold, so at the end each has one block of everybody.
-class Halving {
-  public:
-    /// near_first: the first partner is the neighbour, which keeps operands in order but leaves the
-    /// blocks with other leaders than their numbers say; otherwise the n-th leader gets block n.
-    /// `range` tells the bytes of blocks first .. end-1.
-    Halving(const Groups& groups, int rank, bool near_first,
-            std::function<Region(int first, int end)> range);
-
-    void reduce_scatter(Partial& partial) const;
-    /// The way back: the blocks, at `home`, to everybody.
-    void allgather(Dataflow& flow, Region home) const;
-    /// The way back: the blocks, at `home`, to one group's leader.
-    void gather(Dataflow& flow, Region home, int to_group) const;
-
-  private:
-    int bit(int step) const { return near_first_ ? 1 << step : groups_.count() >> (step + 1); }
-    int partner(int step) const { return group_ ^ bit(step); }
-    /// What a group's leader holds after so many steps.
-    Region held(int group, int steps) const;
-
-    const Groups& groups_;
-    int group_;
-    int steps_ = 0;
-    bool near_first_;
-    std::function<Region(int first, int end)> range_;
-};
-
-/// Halving as an allreduce or a reduction does it: blocks of equal length, operands in order.
-Halving near_halving(const Request& request, const Groups& groups);
-
-// The ring of the reducing collectives: every block starts beside the rank that is to have it, goes
-// round once, and each rank adds its own operand to it.
-
-/// `blocks`: of the operand, one for each rank. The block that arrives in a step, 0 .. size - 2, is
-/// combined at `place`; the last one is the rank's own. Operands must commute. Blocks go in
-/// segments.
-void ring_reduce_scatter(Dataflow& flow, const Request& request, const Blocks& blocks,
-                         const std::function<Region(int step, int block)>& place);
-
-/// Blocks lie where the message has them, in the output; each rank has its own at first.
-void ring_allgather(Dataflow& flow, const Request& request, const Blocks& blocks);
 
 }  // namespace mutirao

@@ -1,35 +1,9 @@
 #include "core/algorithms/shape.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 namespace mutirao {
-
-namespace {
-
-// In the step of weight 2^k an even rank and the odd one that is 1 - 2 + 4 .. +- 2^k ahead are
-// partners, and each rank is reached by one set of steps only. Two such distances, of k and of j
-// below it, differ by the powers of -2 above j and up to k, so a rank's steps are where the digits
-// of its number to the base -2 change.
-TreePlace bine_place_of_power(int virtual_rank, int size) {
-    constexpr unsigned negative_weights = 0xAAAAAAAA;
-    const auto count = static_cast<unsigned>(size);
-    const unsigned digits =
-        ((static_cast<unsigned>(virtual_rank) + negative_weights) ^ negative_weights) & (count - 1);
-    const unsigned steps = digits ^ (digits >> 1);
-    const auto partner = [&](int step) {
-        const int ahead = (1 - (step % 2 == 0 ? -2 : 2) * (1 << step)) / 3;
-        return (virtual_rank + (virtual_rank % 2 == 0 ? ahead : -ahead) + size) % size;
-    };
-    TreePlace place;
-    const int received = steps == 0 ? std::countr_zero(count) : std::countr_zero(steps);
-    if (steps != 0) place.parent = partner(received);
-    for (int step = received - 1; step >= 0; --step) place.children.push_back(partner(step));
-    return place;
-}
-
-}  // namespace
 
 int virtual_rank(int rank, int root, int size) { return (rank - root + size) % size; }
 
@@ -73,20 +47,6 @@ TreePlace binary_place(int index, int size) {
     for (int child = 2 * index + 1; child <= 2 * index + 2; ++child) {
         if (child < size) place.children.push_back(child);
     }
-    return place;
-}
-
-TreePlace bine_place(int virtual_rank, int size) {
-    const int power = static_cast<int>(std::bit_floor(static_cast<unsigned>(size)));
-    const int pairs = size - power;
-    const bool in_pair = virtual_rank < 2 * pairs;
-    if (in_pair && virtual_rank % 2 == 1) return {.parent = virtual_rank - 1, .children = {}};
-    TreePlace place =
-        bine_place_of_power(in_pair ? virtual_rank / 2 : virtual_rank - pairs, power);
-    const auto first_rank = [&](int index) { return index + std::min(index, pairs); };
-    if (place.parent >= 0) place.parent = first_rank(place.parent);
-    for (int& child : place.children) child = first_rank(child);
-    if (in_pair) place.children.push_back(virtual_rank + 1);
     return place;
 }
 

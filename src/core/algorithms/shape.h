@@ -39,11 +39,6 @@ int binomial_subtree_end(int virtual_rank, int size);
 /// The complete binary tree numbered by levels: the children of i are 2i + 1 and 2i + 2.
 TreePlace binary_place(int index, int size);
 
-/// The binomial negabinary (Bine) tree over virtual ranks, rooted at 0: a binomial tree with other
-/// numbers, whose messages go about two thirds as far round the ranks. Where these are no power of
-/// two, the first of them are taken in pairs, of which one serves the other last.
-TreePlace bine_place(int virtual_rank, int size);
-
 /// The same place under real ranks.
 TreePlace with_real_ranks(TreePlace place, int root, int size);
 

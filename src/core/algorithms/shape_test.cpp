@@ -41,59 +41,6 @@ TEST(KNomial, RadixThreeByHand) {
     EXPECT_EQ(k_nomial_place(8, 11, 3), (TreePlace{6, {}}));
 }
 
-TEST(Bine, EightRanksByHand) {
-    EXPECT_EQ(bine_place(0, 8), (TreePlace{-1, {3, 7, 1}}));
-    EXPECT_EQ(bine_place(3, 8), (TreePlace{0, {4, 2}}));
-    EXPECT_EQ(bine_place(7, 8), (TreePlace{0, {6}}));
-    EXPECT_EQ(bine_place(4, 8), (TreePlace{3, {5}}));
-    EXPECT_EQ(bine_place(5, 8), (TreePlace{4, {}}));
-    EXPECT_EQ(bine_place(0, 1), (TreePlace{-1, {}}));
-}
-
-TEST(Bine, TwoOfSixRanksAreServedByTheirNeighbours) {
-    EXPECT_EQ(bine_place(0, 6), (TreePlace{-1, {5, 2, 1}}));
-    EXPECT_EQ(bine_place(1, 6), (TreePlace{0, {}}));
-    EXPECT_EQ(bine_place(2, 6), (TreePlace{0, {3}}));
-    EXPECT_EQ(bine_place(5, 6), (TreePlace{0, {4}}));
-}
-
-// Catches a digit too few or too many: then some rank is served twice, or by somebody else.
-TEST(Bine, ParentsAndChildrenAgree) {
-    for (int size = 1; size <= 300; ++size) {
-        std::vector<int> times_served(static_cast<std::size_t>(size), 0);
-        for (int rank = 0; rank < size; ++rank) {
-            for (const int child : bine_place(rank, size).children) {
-                ASSERT_EQ(bine_place(child, size).parent, rank);
-                ++times_served[static_cast<std::size_t>(child)];
-            }
-        }
-        for (int rank = 0; rank < size; ++rank) {
-            ASSERT_EQ(times_served[static_cast<std::size_t>(rank)], rank == 0 ? 0 : 1);
-        }
-    }
-}
-
-/// How far all messages of a tree go round the ranks.
-template <typename PlaceOf>
-int ways_of(PlaceOf place_of, int size) {
-    int ways = 0;
-    for (int rank = 0; rank < size; ++rank) {
-        for (const int child : place_of(rank).children) {
-            const int ahead = (child - rank + size) % size;
-            ways += std::min(ahead, size - ahead);
-        }
-    }
-    return ways;
-}
-
-TEST(Bine, MessagesGoTwoThirdsAsFarAsInTheBinomialTree) {
-    for (int size = 16; size <= 4096; size *= 2) {
-        const int bine = ways_of([&](int rank) { return bine_place(rank, size); }, size);
-        const int binomial = ways_of([&](int rank) { return k_nomial_place(rank, size, 2); }, size);
-        EXPECT_NEAR(static_cast<double>(bine) / binomial, 2.0 / 3, 0.06) << size;
-    }
-}
-
 int depth_of(int rank, int size, int radix) {
     int depth = 0;
     for (int at = rank; at != 0; at = k_nomial_place(at, size, radix).parent) ++depth;

@@ -1,11 +1,8 @@
 #include "core/algorithms/trees.h"
 
-#include <algorithm>
-#include <bit>
 #include <cstddef>
 
 #include "core/algorithms/equal_blocks.h"
-#include "core/algorithms/over_placement.h"
 #include "core/text/invariant.h"
 
 namespace mutirao {
@@ -105,111 +102,6 @@ std::vector<TreeVisit> nearest_first(const Tree& tree, int from, int barred) {
         }
     }
     return order;
-}
-
-namespace {
-
-class LocalityTree {
-  public:
-    explicit LocalityTree(const Request& request)
-        : placement_(given_placement(request)), root_(request.root), radix_(request.parameters.radix),
-          working_(placement_.rank_count()) {
-        for (int host = 0; host < hosts(); ++host) working_ = std::min(working_, ranks_on(host));
-    }
-
-    TreePlace place(int rank) const {
-        const int host = placement_.host_of(rank);
-        const int position = position_of(rank);
-        TreePlace place = k_nomial_place(position, ranks_on(host), 2);
-        if (place.parent >= 0) place.parent = rank_at(host, place.parent);
-        for (int& child : place.children) child = rank_at(host, child);
-
-        const long long own = counted(host);
-        const long long served = static_cast<long long>(working_) * radix_;
-        for (long long having = 1; having < hosts(); having *= served + 1) {
-            if (own >= having && own < having * (served + 1) && position == 0) {
-                const long long turn = own / having - 1;
-                place.parent = rank_at(real(own % having), static_cast<int>(turn / radix_));
-            }
-            if (own >= having || position >= working_) continue;
-            for (int i = 1; i <= radix_; ++i) {
-                const long long other = own + having * (position * radix_ + i);
-                if (other < hosts()) place.children.push_back(rank_at(real(other), 0));
-            }
-        }
-        return place;
-    }
-
-  private:
-    int hosts() const { return placement_.host_count(); }
-    int ranks_on(int host) const { return static_cast<int>(placement_.ranks_of(host).size()); }
-    /// From the root's host on.
-    int counted(int host) const {
-        return (host - placement_.host_of(root_) + hosts()) % hosts();
-    }
-    int real(long long host) const {
-        return static_cast<int>((host + placement_.host_of(root_)) % hosts());
-    }
-    /// From the rank on that is reached from outside.
-    int position_of(int rank) const {
-        const int host = placement_.host_of(rank);
-        const int first = placement_.position_of(placement_.leader(host, root_));
-        return virtual_rank(placement_.position_of(rank), first, ranks_on(host));
-    }
-    int rank_at(int host, int position) const {
-        const int first = placement_.position_of(placement_.leader(host, root_));
-        const auto real_position = real_rank(position, first, ranks_on(host));
-        return placement_.ranks_of(host)[static_cast<std::size_t>(real_position)];
-    }
-
-    const Placement& placement_;
-    int root_;
-    int radix_;
-    int working_;  ///< ranks of each host that serve others
-};
-
-}  // namespace
-
-TreePlace locality_place(const Request& request) { return LocalityTree(request).place(request.rank); }
-
-BinomialBlocks::BinomialBlocks(const Request& request, Buffer whole) {
-    const int size = request.size;
-    const std::size_t block_bytes = request.length_bytes;
-    const int rank = virtual_rank(request.rank, request.root, size);
-    const bool at_root = rank == 0;
-    // The block of virtual rank r is the (r - rank)-th in the scratch memory.
-    const auto edge_to = [&](int peer, int subtree, bool peer_or_self_is_root) {
-        const int count = binomial_subtree_end(subtree, size) - subtree;
-        const int first = real_rank(subtree, request.root, size);
-        const std::vector<BlockRun> one_piece{{first, count, 0}};
-        Edge edge{real_rank(peer, request.root, size), {}};
-        for (const BlockRun& run : peer_or_self_is_root ? runs_of(first, count, size) : one_piece) {
-            edge.messages.push_back(
-                at_root ? blocks_from(whole, run.first, run.count, block_bytes)
-                        : blocks_from(Buffer::scratch, subtree - rank + run.offset, run.count,
-                                      block_bytes));
-        }
-        return edge;
-    };
-    const TreePlace place = k_nomial_place(rank, size, 2);
-    if (!at_root) parent = edge_to(place.parent, rank, place.parent == 0);
-    for (const int child : place.children) children.push_back(edge_to(child, child, at_root));
-    own = at_root ? nth_block(whole, request.rank, block_bytes)
-                  : nth_block(Buffer::scratch, 0, block_bytes);
-}
-
-std::vector<TreeHops> far_first_hops(int size, int most) {
-    std::vector<TreeHops> steps;
-    const auto rounded_up = static_cast<int>(std::bit_ceil(static_cast<unsigned>(size)));
-    for (int distance = rounded_up / 2; distance > 0; distance /= 2) {
-        for (int from = 0; from + distance < size; from += 2 * distance) {
-            const bool together = from > 0 && steps.back().from.size() <
-                                                  static_cast<std::size_t>(most);
-            if (!together) steps.push_back({distance, {}});
-            steps.back().from.push_back(from);
-        }
-    }
-    return steps;
 }
 
 }  // namespace mutirao

@@ -75,47 +75,4 @@ struct TreeVisit {
 /// barred from `from`. So messages of one rank's data each match without a word about whose.
 std::vector<TreeVisit> nearest_first(const Tree& tree, int from, int barred = -1);
 
-// A tree over ranks in which all ranks of a host serve other hosts.
-
-/// Hosts counted from the root's have the message round by round; in a round each rank of a host that has it
-/// serves Parameters::radix other hosts, so that with m ranks a host it reaches radix times m. One rank
-/// of a host is reached from outside, and passes it on inside by a binomial tree before it serves others. The
-/// smallest host says how many ranks of each take part. Rounds as in allgather/locality_bruck
-/// (Bienz, Gautam and Kharel 2022, arXiv:2206.03564). Under real ranks; takes time for the rank's own place.
-TreePlace locality_place(const Request& request);
-
-/// The binomial tree over ranks counted from the root, as gathers and scatters use it: the blocks of
-/// a subtree, whose ranks are consecutive, go over its edge in one piece. Between the root and a
-/// child the piece that goes over the last rank goes as two messages, so that all blocks lie at
-/// their places in the root's buffer, from any root.
-struct BinomialBlocks {
-    /// `whole`: where the root has all blocks.
-    BinomialBlocks(const Request& request, Buffer whole);
-
-    struct Edge {
-        int peer = -1;
-        std::vector<Region> messages;
-    };
-    Edge parent;  ///< the root has none, and no messages with it
-    std::vector<Edge> children;  ///< the largest subtree first
-    Region own;  ///< the rank's block beside those of its subtree
-};
-
-// A binomial tree from every rank at once, whose first hops are the longest: while there are few
-// blocks they go far, and the many of the last steps go to near ranks. Allgathers send blocks down
-// these trees, reduce-scatters send partial results up.
-
-/// Hops of one step that can share a message: in the tree of the rank that is so far behind this
-/// one, each from this rank to the one that is `distance` ahead.
-struct TreeHops {
-    int distance;
-    std::vector<int> from;
-
-    bool operator==(const TreeHops&) const = default;
-};
-
-/// In the order of the steps away from the roots, up to `most` hops together. A rank is a node of
-/// the tree of the rank d behind it with the hops of all steps shorter than the lowest bit of d.
-std::vector<TreeHops> far_first_hops(int size, int most);
-
 }  // namespace mutirao

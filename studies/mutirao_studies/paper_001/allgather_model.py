@@ -21,7 +21,7 @@ _CHOICE = BUILD / "bin" / "allgather-choice"
 _HEAD = ("<?xml version='1.0'?>", '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
          '<platform version="4.1">', '<zone id="cluster" routing="Full">')
 # Algorithms that keep blocks more than once while these are on their way, as seen with 62 ranks of 64 KiB.
-_TIMES_KEPT = {"bruck": 2, "locality_bruck": 2.2, "pat": 3}
+_TIMES_KEPT = {"bruck": 2, "locality_bruck": 2.2}
 # No factors that are fitted to another network, no computing, no cost of looking for a message in vain; one
 # mailbox, since messages of different lengths may overtake each other between two.
 _OPTIONS = {"smpi/simulate-computation": "no", "smpi/grow-injected-times": "no", "smpi/test": "0",

@@ -3,20 +3,21 @@
 //
 // Cost, p ranks, blocks of n bytes: depth 1, p - 1 messages a rank; a port sends and receives (p - 1) n bytes.
 // Each latency is passed once and all together.
+#include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {
 
 static Schedule linear(const Request& request) {
     const Blocks blocks = blocks_of(request);
-    BlockSteps steps;
+    Dataflow flow;
     for (int distance = 1; distance < request.size; ++distance) {
         const int from = (request.rank + request.size - distance) % request.size;
-        steps.send((request.rank + distance) % request.size, own_input(request));
-        steps.receive(from, blocks.block(from));
+        flow.send((request.rank + distance) % request.size, own_input(request));
+        flow.receive(from, blocks.block(from));
     }
-    steps.copy(own_input(request), blocks.block(request.rank));
-    return std::move(steps).take();
+    flow.copy(own_input(request), blocks.block(request.rank));
+    return std::move(flow).take();
 }
 
 Algorithm linear() {

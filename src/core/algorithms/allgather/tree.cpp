@@ -4,6 +4,7 @@
 // Cost, p ranks, blocks of n bytes: p (p - 1) messages in all, p of them over each edge in its two directions
 // together; depth the tree's diameter, wherever it hangs from. A rank with d neighbours sends (d - 1) (p - 1) + 1
 // messages.
+#include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
 #include "core/algorithms/trees.h"
 
@@ -11,20 +12,20 @@ namespace mutirao::allgather {
 
 static Schedule tree(const Request& request) {
     const Blocks blocks = blocks_of(request);
-    BlockSteps steps;
+    Dataflow flow;
     const Tree& tree = given_tree(request);
     const std::vector<int> neighbours = neighbours_in(tree, request.rank);
-    for (const int neighbour : neighbours) steps.send(neighbour, own_input(request));
+    for (const int neighbour : neighbours) flow.send(neighbour, own_input(request));
     for (const TreeVisit& visit : nearest_first(tree, request.rank)) {
         if (visit.rank == request.rank) continue;
         const Region block = blocks.block(visit.rank);
-        const StepId arrival[] = {steps.receive(visit.branch, block)};
+        flow.receive(visit.branch, block);
         for (const int neighbour : neighbours) {
-            if (neighbour != visit.branch) steps.send(neighbour, block, arrival);
+            if (neighbour != visit.branch) flow.send(neighbour, block);
         }
     }
-    steps.copy(own_input(request), blocks.block(request.rank));
-    return std::move(steps).take();
+    flow.copy(own_input(request), blocks.block(request.rank));
+    return std::move(flow).take();
 }
 
 Algorithm tree() {

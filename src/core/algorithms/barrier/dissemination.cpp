@@ -1,5 +1,4 @@
 // Barriers in rounds of signals to ranks ahead, at growing distances.
-#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <utility>
@@ -72,7 +71,7 @@ Algorithm dissemination() {
 // In a round each of a host's ranks signals to a host at a distance of its own, and then they tell each other,
 // inside the host, whom they heard of. So one round over the network reaches as many hosts as a host has ranks,
 // where in one of `dissemination` a rank sends all these signals itself. As allgather/locality_bruck, of blocks
-// without bytes; the smallest host says how many ranks of each take part.
+// without bytes.
 //
 // Cost, H hosts of at least m ranks, radix k: ceil(log_((k-1)m+1) H) rounds over the network of k - 1 messages a
 // rank, one round more inside, each of ceil(log_k m) messages one after the other.
@@ -82,10 +81,7 @@ static Schedule locality_dissemination(const Request& request) {
     const int host = placement.host_of(request.rank);
     const int position = placement.position_of(request.rank);
     const auto here = placement.ranks_of(host);
-    int working = request.size;
-    for (int each = 0; each < hosts; ++each) {
-        working = std::min(working, static_cast<int>(placement.ranks_of(each).size()));
-    }
+    const int working = fewest_ranks_of_a_host(placement);
     const auto counterpart = [&](long long its_host) {
         return placement.ranks_of(static_cast<int>(its_host % hosts))[static_cast<std::size_t>(position)];
     };

@@ -2,35 +2,24 @@
 // three times, however many ranks there are.
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "core/algorithms/algorithm.h"
+#include "core/algorithms/dataflow.h"
 #include "core/algorithms/shape.h"
 
 namespace mutirao::broadcast {
 
 namespace {
 
-/// Scatters one block per virtual rank down the binomial tree, the largest part first. Afterwards
-/// virtual rank v holds the blocks v .. binomial_subtree_end(v, size) - 1: its children's too, and
-/// what follows need not bring them again. Returns the receive; nothing at the root, nor where the
-/// blocks are empty.
-std::vector<StepId> scatter(Schedule& schedule, const Request& request, const Blocks& blocks) {
+/// Scatters one block per virtual rank down the binomial tree, the largest part first. Afterwards virtual rank v holds
+/// the blocks v .. binomial_subtree_end(v, size) - 1: its children's too, and what follows need not bring them again.
+void scatter(Dataflow& flow, const Request& request, const Blocks& blocks) {
     const int size = request.size;
     const int rank = virtual_rank(request.rank, request.root, size);
     const TreePlace place = k_nomial_place(rank, size, 2);
-
-    std::vector<StepId> arrival;
-    const Region mine = blocks.range(rank, binomial_subtree_end(rank, size));
-    if (rank != 0 && mine.length_bytes > 0) {
-        arrival.push_back(schedule.receive(real_rank(place.parent, request.root, size), mine));
-    }
-    for (const int child : place.children) {
-        const Region part = blocks.range(child, binomial_subtree_end(child, size));
-        if (part.length_bytes == 0) continue;
-        schedule.send(real_rank(child, request.root, size), part, arrival);
-    }
-    return arrival;
+    const auto part = [&](int of_rank) { return blocks.range(of_rank, binomial_subtree_end(of_rank, size)); };
+    if (rank != 0) flow.receive(real_rank(place.parent, request.root, size), part(rank));
+    for (const int child : place.children) flow.send(real_rank(child, request.root, size), part(child));
 }
 
 class Doubling {
@@ -39,12 +28,12 @@ class Doubling {
         : request_(request),
           rank_(virtual_rank(request.rank, request.root, request.size)),
           blocks_(request.length_bytes, request.size) {
-        arrivals_ = scatter(schedule_, request, blocks_);
+        scatter(flow_, request, blocks_);
     }
 
     Schedule run() && {
         for (int group = 1; group < request_.size; group *= 2) double_groups(group);
-        return std::move(schedule_);
+        return std::move(flow_).take();
     }
 
   private:
@@ -77,19 +66,14 @@ class Doubling {
         }
     }
 
-    void send(int peer, Region blocks) {
-        if (blocks.length_bytes > 0) schedule_.send(real(peer), blocks, arrivals_);
-    }
-    void receive(int peer, Region blocks) {
-        if (blocks.length_bytes > 0) arrivals_.push_back(schedule_.receive(real(peer), blocks));
-    }
+    void send(int peer, Region blocks) { flow_.send(real(peer), blocks); }
+    void receive(int peer, Region blocks) { flow_.receive(real(peer), blocks); }
     int real(int rank) const { return real_rank(rank, request_.root, request_.size); }
 
     const Request& request_;
     int rank_;
     Blocks blocks_;
-    Schedule schedule_;
-    std::vector<StepId> arrivals_;
+    Dataflow flow_;
 };
 
 bool holds_from_scatter(int rank, int block, int size) {
@@ -123,30 +107,23 @@ Algorithm scatter_recursive_doubling_allgather() {
 // Cost, p ranks, n bytes: ceil(log2 p) + p - 1 steps; up to p - 1 messages a rank in the ring, all to its
 // neighbour; at most 2 n bytes through each port. A block should be worth a message. Empty blocks are not sent.
 static Schedule scatter_ring_allgather(const Request& request) {
-    Schedule schedule;
     const int size = request.size;
     const int rank = virtual_rank(request.rank, request.root, size);
     const int next = (rank + 1) % size;
     const int previous = (rank + size - 1) % size;
     const Blocks blocks(request.length_bytes, size);
 
-    const std::vector<StepId> scattered = scatter(schedule, request, blocks);
-    std::vector<StepId> received;  // the last block's receive, if the ring brought it
+    Dataflow flow;
+    scatter(flow, request, blocks);
     for (int step = 0; step + 1 < size; ++step) {
         const int outgoing = (rank + size - step) % size;
-        const Region sent = blocks.block(outgoing);
-        if (sent.length_bytes > 0 && !holds_from_scatter(next, outgoing, size)) {
-            const bool own = holds_from_scatter(rank, outgoing, size);
-            schedule.send(real_rank(next, request.root, size), sent, own ? scattered : received);
-        }
+        if (!holds_from_scatter(next, outgoing, size))
+            flow.send(real_rank(next, request.root, size), blocks.block(outgoing));
         const int incoming = (previous + size - step) % size;
-        const Region brought = blocks.block(incoming);
-        if (brought.length_bytes > 0 && !holds_from_scatter(rank, incoming, size)) {
-            received.assign(
-                1, schedule.receive(real_rank(previous, request.root, size), brought));
-        }
+        if (!holds_from_scatter(rank, incoming, size))
+            flow.receive(real_rank(previous, request.root, size), blocks.block(incoming));
     }
-    return schedule;
+    return std::move(flow).take();
 }
 
 Algorithm scatter_ring_allgather() {

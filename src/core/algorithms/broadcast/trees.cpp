@@ -5,14 +5,16 @@
 
 namespace mutirao::broadcast {
 
-// With MPICH's numbering: ranks relative to the root, the highest child first. The tree itself is that of Johnsson
-// and Ho 1989, doi:10.1109/12.29465.
+// A rank serves up to k - 1 children per digit of base k; what pays where starting a send is cheap beside a link's
+// latency. Radix 2 is the binomial tree, with MPICH's numbering: ranks relative to the root, the highest child first
+// (the tree itself is that of Johnsson and Ho 1989, doi:10.1109/12.29465).
 //
-// Cost, p ranks, n bytes: depth ceil(log2 p), p - 1 messages; the root sends ceil(log2 p) n bytes. In s segments
-// the depth is passed once and each further segment follows at the root's pace.
-Schedule binomial(const Request& request) {
+// Cost, p ranks, radix k, n bytes: depth ceil(log_k p), p - 1 messages; the root sends (k - 1) ceil(log_k p) n bytes.
+// In s segments the depth is passed once and each further segment follows at the root's pace.
+Schedule k_nomial(const Request& request) {
     const int rank = virtual_rank(request.rank, request.root, request.size);
-    return over_virtual_tree(request, k_nomial_place(rank, request.size, 2));
+    return over_virtual_tree(
+        request, k_nomial_place(rank, request.size, request.parameters.radix));
 }
 
 Algorithm binomial() {
@@ -20,18 +22,7 @@ Algorithm binomial() {
             .name = "binomial",
             .summary = "binomial tree over the ranks, as MPICH",
             .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
-            .build = binomial, .segmented = true, .level = Level::hosts, .inside_a_host = true};
-}
-
-// A rank serves up to k - 1 children per digit of base k; what pays where starting a send is cheap beside a link's
-// latency.
-//
-// Cost, p ranks, radix k, n bytes: depth ceil(log_k p), p - 1 messages; the root sends (k - 1)
-// ceil(log_k p) n bytes. Radix 2 is the binomial tree.
-Schedule k_nomial(const Request& request) {
-    const int rank = virtual_rank(request.rank, request.root, request.size);
-    return over_virtual_tree(
-        request, k_nomial_place(rank, request.size, request.parameters.radix));
+            .build = k_nomial, .segmented = true, .level = Level::hosts, .inside_a_host = true};
 }
 
 Algorithm k_nomial() {
@@ -60,24 +51,6 @@ Algorithm chain() {
             .summary = "each rank passes the message on to the next: a pipeline",
             .source = "Pjesivac-Grbovic et al. 2007, doi:10.1007/s10586-007-0012-0",
             .build = chain, .segmented = true, .level = Level::hosts, .inside_a_host = true};
-}
-
-// The distance-halving tree of the paper, whose ranks are numbered by negabinary numbers, so that fewer bytes
-// leave a group of neighbours.
-//
-// Cost, p ranks, n bytes: as binomial, depth ceil(log2 p) at most, p - 1 messages; the root sends
-// ceil(log2 p) n bytes.
-static Schedule bine(const Request& request) {
-    const int rank = virtual_rank(request.rank, request.root, request.size);
-    return over_virtual_tree(request, bine_place(rank, request.size));
-}
-
-Algorithm bine() {
-    return {.collective = Collective::broadcast,
-            .name = "bine",
-            .summary = "a binomial tree whose messages go less far round the ranks",
-            .source = "De Sensi et al. 2025, doi:10.1145/3712285.3759835",
-            .build = bine, .segmented = true, .level = Level::hosts};
 }
 
 // The given tree says which hosts are a site.
@@ -129,21 +102,6 @@ Algorithm packed_trees() {
             .source = packed_tree_sources,
             .build = packed_trees, .segmented = true, .segments_of_blocks = true, .trees = {TreeKind::packed},
             .level = Level::hosts, .least_bytes = least_bytes_of_packed_trees};
-}
-
-// Starting many sends is shared out (locality_place says how); what pays for short messages where that costs much
-// beside a link's latency. Among all ranks, since it is nothing between one rank of each host.
-//
-// Cost, H hosts of at least m ranks, radix k, n bytes: depth ceil(log_(km+1) H) over the network, of up to k
-// messages one after the other, with ceil(log2 m) inside before each; a host sends up to k m n bytes a round.
-static Schedule locality_tree(const Request& request) { return over_place(request, locality_place(request)); }
-
-Algorithm locality_tree() {
-    return {.collective = Collective::broadcast,
-            .name = "locality_tree",
-            .summary = "down a tree in which all ranks of a host serve other hosts",
-            .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
-            .build = locality_tree, .segmented = true, .radices = {2, 4}};
 }
 
 }  // namespace mutirao::broadcast

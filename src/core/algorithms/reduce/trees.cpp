@@ -51,38 +51,6 @@ Algorithm k_nomial() {
             .build = k_nomial, .segmented = true, .radices = {2, 4, 8}, .keeps_order = true};
 }
 
-// Cost, p ranks, n bytes: depth ceil(log2 p), p - 1 messages; a rank receives and combines up to
-// ceil(log2 p) n bytes. The operator must commute: a rank has children on both sides.
-static Schedule bine(const Request& request) {
-    const int rank = virtual_rank(request.rank, request.root, request.size);
-    return up(request, mirrored(with_real_ranks(bine_place(rank, request.size), request.root, request.size)));
-}
-
-Algorithm bine() {
-    return {.collective = Collective::reduce,
-            .name = "bine",
-            .summary = "a binomial tree whose messages go less far round the ranks",
-            .source = "De Sensi et al. 2025, doi:10.1145/3712285.3759835",
-            .build = bine, .segmented = true};
-}
-
-// The tree of broadcast/locality_tree: ranks combine what comes before they hand it on inside.
-//
-// Cost, H hosts of at least m ranks, radix k, n bytes: depth ceil(log_(km+1) H) over the network, of up to k
-// messages one after the other, with ceil(log2 m) inside after each; a rank combines up to k n bytes a round and
-// as many more as it has children inside.
-static Schedule locality_tree(const Request& request) {
-    return up(request, mirrored(locality_place(request)));
-}
-
-Algorithm locality_tree() {
-    return {.collective = Collective::reduce,
-            .name = "locality_tree",
-            .summary = "up a tree in which all ranks of a host serve other hosts",
-            .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
-            .build = locality_tree, .segmented = true, .radices = {2, 4}};
-}
-
 // With segments, it moves a long message at the speed of one link.
 //
 // Cost, p ranks, n bytes in s segments: depth p - 1, (p - 1) s messages; every rank receives, combines and sends

@@ -1,18 +1,42 @@
-// What the allgather of that name sends down each tree comes up as partial results, from near ranks first and from
-// the farthest last.
+// Partial results come up a binomial tree to every rank at once, the trees down which allgather/sparbit sends blocks:
+// from near ranks first, when there are many, and from the farthest last. Those that go the same way are packed.
 //
 // Cost, p ranks, blocks of n bytes: depth ceil(log2 p); the step over distance d takes p / (2 d) blocks in
 // messages of up to `radix`, so ceil(log2 p) messages a rank if p / 2 fit in one; (p - 1) n bytes through each
 // port, which is the least possible, about half of them to and from a neighbour. Scratch for up to 2 p blocks.
 #include <algorithm>
+#include <bit>
+#include <vector>
 
 #include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
-#include "core/algorithms/trees.h"
 
 namespace mutirao::reduce_scatter_block {
 
 namespace {
+
+/// Hops of one step that can share a message: in the tree of the rank that is so far behind this one, each from this
+/// rank to the one that is `distance` ahead.
+struct TreeHops {
+    int distance;
+    std::vector<int> from;
+};
+
+/// In the order of the steps away from the roots, up to `most` hops together. A rank is a node of the tree of the rank
+/// d behind it with the hops of all steps shorter than the lowest bit of d.
+std::vector<TreeHops> far_first_hops(int size, int most) {
+    std::vector<TreeHops> steps;
+    const auto rounded_up = static_cast<int>(std::bit_ceil(static_cast<unsigned>(size)));
+    for (int distance = rounded_up / 2; distance > 0; distance /= 2) {
+        for (int from = 0; from + distance < size; from += 2 * distance) {
+            const bool together = from > 0 && steps.back().from.size() <
+                                                  static_cast<std::size_t>(most);
+            if (!together) steps.push_back({distance, {}});
+            steps.back().from.push_back(from);
+        }
+    }
+    return steps;
+}
 
 class TowardsRoots {
   public:

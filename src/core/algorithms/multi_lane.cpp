@@ -1,5 +1,6 @@
-// Broadcasts that split the message into as many shares as the largest group has ranks, so that groups exchange
-// over several ranks at once.
+// Lanes: every group of ranks (the ranks of a host, say) has one rank for each lane, which deals with that share of the
+// message for its group, so that groups exchange over several ranks at once (Traeff and Hunold 2019, arXiv:1910.13373).
+// The paper takes hosts of equally many ranks; here ranks of smaller ones serve several lanes in turn.
 #include <algorithm>
 #include <cstddef>
 #include <functional>
@@ -7,9 +8,37 @@
 #include <vector>
 
 #include "core/algorithms/over_placement.h"
+#include "core/algorithms/reduction.h"
 #include "core/algorithms/trees.h"
 
-namespace mutirao::broadcast {
+namespace mutirao {
+
+namespace {
+
+class Lanes {
+  public:
+    /// One for each rank of the largest group. The root serves the first lane of its own group; -1:
+    /// there is none.
+    explicit Lanes(const Placement& groups, int root = -1) : groups_(groups), root_(root) {}
+
+    int count() const { return groups_.most_ranks_on_a_host(); }
+    int speaker(int group, int lane) const {
+        const auto ranks = groups_.ranks_of(group);
+        const bool has_root = root_ >= 0 && groups_.host_of(root_) == group;
+        const int first = has_root ? groups_.position_of(root_) : 0;
+        return ranks[static_cast<std::size_t>(
+            real_rank(lane % static_cast<int>(ranks.size()), first,
+                      static_cast<int>(ranks.size())))];
+    }
+
+  private:
+    const Placement& groups_;
+    int root_;
+};
+
+}  // namespace
+
+namespace broadcast {
 
 namespace {
 
@@ -96,8 +125,7 @@ Placement groups_of_neighbours(int size, int most_in_a_group) {
 }  // namespace
 
 // The root's host splits the message among its ranks, each sends its share to the other hosts, and inside every
-// host the shares are put together again. The paper takes hosts of equally many ranks; here ranks of smaller hosts
-// speak for several lanes in turn. Each share leaves the root's host once, for another host where there are
+// host the shares are put together again. Each share leaves the root's host once, for another host where there are
 // enough, and goes on from there down a k-nomial tree of `radix` over the others, so that all ports have about as
 // much to send.
 //
@@ -156,4 +184,133 @@ Algorithm striped() {
             .level = Level::hosts, .least_bytes = least_bytes_of_shares};
 }
 
-}  // namespace mutirao::broadcast
+}  // namespace broadcast
+
+namespace allreduce {
+
+Schedule circulant(const Request& request);
+Schedule recursive_multiplying(const Request& request);
+
+namespace {
+
+// Inside each host ranks reduce a share of the message each, every share is reduced over the hosts by itself, by
+// circulant or, for short messages, by recursive multiplying (fewer rounds, of whole shares), and inside the hosts
+// the shares are put together again.
+//
+// Cost, H hosts of m ranks, n bytes: 2 ceil(log2 H) + 2 messages in a row; 2 n (H - 1) / H bytes leave and enter
+// each host, over m ranks, and about as many go between the ranks inside. By recursive multiplying with radix k,
+// where H is a power of k: log_k H + 2 messages in a row, and (k - 1) n log_k H bytes. Scratch for twice the
+// message.
+class MultiLane {
+  public:
+    /// `between_hosts`: the algorithm for a lane.
+    MultiLane(const Request& request, Schedule (*between_hosts)(const Request&))
+        : request_(request),
+          between_hosts_(between_hosts),
+          placement_(given_placement(request)),
+          lanes_(placement_),
+          shares_(request.length_bytes, lanes_.count(), request.unit_bytes),
+          host_(placement_.host_of(request.rank)) {}
+
+    Schedule run() && {
+        reduce_inside();
+        for (const OwnShare& own : own_) reduce_between_hosts(own);
+        spread_inside();
+        return std::move(schedule_);
+    }
+
+  private:
+    struct OwnShare {
+        int lane;
+        Region reduced_inside;
+    };
+
+    int speaker(int lane) const { return lanes_.speaker(host_, lane); }
+    void append(Dataflow&& flow) {
+        schedule_.append(std::move(flow).take(), [](int rank) { return rank; });
+    }
+
+    void reduce_inside() {
+        std::vector<int> others;
+        for (const int rank : placement_.ranks_of(host_)) {
+            if (rank != request_.rank) others.push_back(rank);
+        }
+        Dataflow flow;
+        const Partial whole = whole_message(flow, request_, false);
+        for (int lane = 0; lane < lanes_.count(); ++lane) {
+            Partial share = whole;
+            share.narrow(shares_.block(lane));
+            if (speaker(lane) != request_.rank) {
+                share.send(speaker(lane));
+                continue;
+            }
+            share.combine({}, others);
+            own_.push_back({lane, share.value()});
+        }
+        append(std::move(flow));
+    }
+
+    void reduce_between_hosts(const OwnShare& own) {
+        const Region result = shares_.block(own.lane);
+        const Schedule between = between_hosts_({.rank = host_,
+                                                 .size = placement_.host_count(),
+                                                 .length_bytes = result.length_bytes,
+                                                 .unit_bytes = request_.unit_bytes,
+                                                 .parameters = request_.parameters});
+        schedule_.append(
+            between, [&](int host) { return lanes_.speaker(host, own.lane); },
+            {.input = own.reduced_inside, .output = result});
+    }
+
+    void spread_inside() {
+        Dataflow flow;
+        for (int lane = 0; lane < lanes_.count(); ++lane) {
+            const Region share = shares_.block(lane);
+            if (speaker(lane) != request_.rank) {
+                flow.receive(speaker(lane), share);
+                continue;
+            }
+            for (const int rank : placement_.ranks_of(host_)) {
+                if (rank != request_.rank) flow.send(rank, share);
+            }
+        }
+        append(std::move(flow));
+    }
+
+    const Request& request_;
+    Schedule (*between_hosts_)(const Request&);
+    const Placement& placement_;
+    Lanes lanes_;
+    Blocks shares_;
+    int host_;
+    Schedule schedule_;
+    std::vector<OwnShare> own_;
+};
+
+}  // namespace
+
+static Schedule multi_lane(const Request& request) { return MultiLane(request, circulant).run(); }
+
+static Schedule multi_lane_multiplying(const Request& request) {
+    return MultiLane(request, recursive_multiplying).run();
+}
+
+Algorithm multi_lane() {
+    return {.collective = Collective::allreduce,
+            .name = "multi_lane",
+            .summary = "a share by each rank of a host between the hosts, put together inside them",
+            .source = "Traeff and Hunold 2019, arXiv:1910.13373",
+            .build = multi_lane};
+}
+
+Algorithm multi_lane_multiplying() {
+    return {.collective = Collective::allreduce,
+            .name = "multi_lane_multiplying",
+            .summary = "the same by recursive multiplying between the hosts, for short messages",
+            .source = "Traeff and Hunold 2019, arXiv:1910.13373",
+            .build = multi_lane_multiplying, .radices = {2, 4, 8}};
+}
+
+}  // namespace allreduce
+
+}  // namespace mutirao

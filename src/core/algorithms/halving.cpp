@@ -1,0 +1,193 @@
+// Recursive halving among a power of two of ranks: in every step two partners split the blocks that both hold, so at
+// the end each has one block of everybody, and the same ways back spread or gather the blocks. Where the number of
+// ranks is no power of two, neighbours first combine their operands, and one of them acts for both.
+#include <functional>
+#include <span>
+#include <utility>
+
+#include "core/algorithms/equal_blocks.h"
+#include "core/algorithms/reduction.h"
+
+namespace mutirao {
+namespace {
+
+/// Of groups' leaders.
+class Halving {
+  public:
+    /// near_first: the first partner is the neighbour, which keeps operands in order but leaves the blocks with other
+    /// leaders than their numbers say; otherwise the n-th leader gets block n. `range` tells the bytes of blocks
+    /// first .. end-1.
+    Halving(const Groups& groups, int rank, bool near_first, std::function<Region(int first, int end)> range)
+        : groups_(groups), group_(groups.of(rank)), near_first_(near_first), range_(std::move(range)) {
+        while (1 << steps_ < groups.count()) ++steps_;
+    }
+
+    void reduce_scatter(Partial& partial) const {
+        for (int step = 0; step < steps_; ++step) {
+            const int peer = leader_of_partner(step);
+            partial.send(held(partner(step), step + 1), peer);
+            partial.narrow(held(group_, step + 1));
+            const bool peer_is_before = near_first_ && partner(step) < group_;
+            const std::span only(&peer, 1);
+            partial.combine(only.first(peer_is_before ? 1 : 0), only.first(peer_is_before ? 0 : 1));
+        }
+    }
+    /// The way back: the blocks, at `home`, to everybody.
+    void allgather(Dataflow& flow, Region home) const {
+        for (int step = steps_ - 1; step >= 0; --step) {
+            flow.send(leader_of_partner(step), held_at(home, group_, step + 1));
+            flow.receive(leader_of_partner(step), held_at(home, partner(step), step + 1));
+        }
+    }
+    /// The way back: the blocks, at `home`, to one group's leader.
+    void gather(Dataflow& flow, Region home, int to_group) const {
+        for (int step = steps_ - 1; step >= 0; --step) {
+            if ((group_ & bit(step)) != (to_group & bit(step))) {
+                flow.send(leader_of_partner(step), held_at(home, group_, step + 1));
+                return;
+            }
+            flow.receive(leader_of_partner(step), held_at(home, partner(step), step + 1));
+        }
+    }
+
+  private:
+    int bit(int step) const { return near_first_ ? 1 << step : groups_.count() >> (step + 1); }
+    int partner(int step) const { return group_ ^ bit(step); }
+    int leader_of_partner(int step) const { return groups_.leader(partner(step)); }
+    /// What a group's leader holds after so many steps.
+    Region held(int group, int steps) const {
+        int first = 0;
+        int width = groups_.count();
+        for (int step = 0; step < steps; ++step) {
+            width /= 2;
+            if ((group & bit(step)) != 0) first += width;
+        }
+        return range_(first, first + width);
+    }
+    Region held_at(Region home, int group, int steps) const {
+        return part_in(home.buffer, held(group, steps), home.offset_bytes);
+    }
+
+    const Groups& groups_;
+    int group_;
+    int steps_ = 0;
+    bool near_first_;
+    std::function<Region(int first, int end)> range_;
+};
+
+/// As an allreduce or a reduction halves: blocks of equal length, operands in order.
+Halving near_halving(const Request& request, const Groups& groups) {
+    const Blocks blocks(request.length_bytes, groups.count(), request.unit_bytes);
+    return {groups, request.rank, true, [blocks](int first, int end) { return blocks.range(first, end); }};
+}
+
+}  // namespace
+
+namespace reduce {
+
+// Partners begin as neighbours, so operands stay in order (also Thakur, Rabenseifner and Gropp 2005,
+// doi:10.1177/1094342005051521).
+//
+// Cost, n bytes: for a power of two of p ranks, 2 log2 p steps; at most 2 n bytes through a port and n bytes
+// combined. Otherwise one step and n bytes more. Empty blocks are not sent, and a block should be worth a message.
+static Schedule rabenseifner(const Request& request) {
+    const Groups groups(request.size, largest_power(2, request.size), request.root);
+    const Halving halving = near_halving(request, groups);
+    Dataflow flow;
+    Partial partial = whole_message(flow, request, request.rank == request.root);
+    const Region home = partial.home();
+    groups.fold(partial, request.rank);
+    if (groups.leads(request.rank)) {
+        halving.reduce_scatter(partial);
+        partial.settle();
+        halving.gather(flow, home, groups.of(request.root));
+    }
+    return std::move(flow).take();
+}
+
+Algorithm rabenseifner() {
+    return {.collective = Collective::reduce,
+            .name = "rabenseifner",
+            .summary = "recursive halving, then the blocks are gathered at the root",
+            .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",
+            .build = rabenseifner, .keeps_order = true};
+}
+
+}  // namespace reduce
+
+namespace allreduce {
+
+// As the reduction of that name, with the blocks spread by recursive doubling.
+//
+// Cost, n bytes: for a power of two of p ranks, 2 log2 p steps, less than 2 n bytes through a port and n bytes
+// combined. Otherwise two steps and up to 2 n bytes more. Empty blocks are not sent, and a block should be worth a
+// message.
+static Schedule rabenseifner(const Request& request) {
+    const Groups groups(request.size, largest_power(2, request.size));
+    const Halving halving = near_halving(request, groups);
+    Dataflow flow;
+    Partial partial = whole_message(flow, request, true);
+    const Region home = partial.home();
+    groups.fold(partial, request.rank);
+    if (groups.leads(request.rank)) {
+        halving.reduce_scatter(partial);
+        partial.settle();
+        halving.allgather(flow, home);
+    }
+    groups.unfold(flow, home, request.rank);
+    return std::move(flow).take();
+}
+
+Algorithm rabenseifner() {
+    return {.collective = Collective::allreduce,
+            .name = "rabenseifner",
+            .summary = "recursive halving, then the blocks are spread by doubling",
+            .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",
+            .build = rabenseifner, .keeps_order = true};
+}
+
+}  // namespace allreduce
+
+namespace reduce_scatter_block {
+
+// At half the ranks' distance first, so at the end each has its own block of everybody.
+//
+// Cost, p ranks, blocks of n bytes: log2 p steps for a power of two, and (p - 1) n bytes through each port;
+// otherwise floor(log2 p) + 2 steps and up to p n bytes more.
+static Schedule recursive_halving(const Request& request) {
+    const int rank = request.rank;
+    const Blocks blocks = blocks_of(request);
+    const Region result{Buffer::output, 0, own_length_bytes(request)};
+    const Groups groups(request.size, largest_power(2, request.size));
+
+    Dataflow flow;
+    Partial partial(flow, blocks.range(0, request.size, Buffer::input),
+                    blocks.range(0, request.size, Buffer::scratch));
+    groups.fold(partial, rank);
+    if (!groups.leads(rank)) {
+        flow.receive(groups.leader(groups.of(rank)), result);
+        return std::move(flow).take();
+    }
+    Halving(groups, rank, false, [&](int first, int end) {
+        return blocks.range(groups.first(first), groups.first(end));
+    }).reduce_scatter(partial);
+    const int group = groups.of(rank);
+    for (int member = groups.first(group); member < groups.first(group + 1); ++member) {
+        const Region block = blocks.block(member);
+        if (member != rank) partial.send(block, member);
+        if (member == rank) flow.copy(partial.value(block), result);
+    }
+    return std::move(flow).take();
+}
+
+Algorithm recursive_halving() {
+    return {.collective = Collective::reduce_scatter_block,
+            .name = "recursive_halving",
+            .summary = "partners split the blocks that both hold, at halving distances",
+            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+            .build = recursive_halving, .blocks = InBlocks::uneven};
+}
+
+}  // namespace reduce_scatter_block
+
+}  // namespace mutirao

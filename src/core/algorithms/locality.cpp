@@ -1,0 +1,364 @@
+// Collectives in which all ranks of a host deal with other hosts, each with its own, and then tell each other: a round
+// reaches as many times more hosts as a host has ranks (Bienz, Gautam and Kharel 2022, arXiv:2206.03564). The paper
+// takes hosts of equally many ranks; here the smallest host says how many ranks of each take part.
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "core/algorithms/dataflow.h"
+#include "core/algorithms/equal_blocks.h"
+#include "core/algorithms/over_placement.h"
+#include "core/algorithms/reduction.h"
+#include "core/algorithms/trees.h"
+
+namespace mutirao {
+
+namespace {
+
+/// Hosts counted from the root's have the message round by round; in a round each rank of a host that has it serves
+/// Parameters::radix other hosts, so that with m ranks a host it reaches radix times m. One rank of a host is reached
+/// from outside, and passes it on inside by a binomial tree before it serves others. Takes time for the rank's own
+/// place.
+class LocalityTree {
+  public:
+    explicit LocalityTree(const Request& request)
+        : placement_(given_placement(request)), root_(request.root), radix_(request.parameters.radix),
+          working_(fewest_ranks_of_a_host(placement_)) {}
+
+    TreePlace place(int rank) const {
+        const int host = placement_.host_of(rank);
+        const int position = position_of(rank);
+        TreePlace place = k_nomial_place(position, ranks_on(host), 2);
+        if (place.parent >= 0) place.parent = rank_at(host, place.parent);
+        for (int& child : place.children) child = rank_at(host, child);
+
+        const long long own = counted(host);
+        const long long served = static_cast<long long>(working_) * radix_;
+        for (long long having = 1; having < hosts(); having *= served + 1) {
+            if (own >= having && own < having * (served + 1) && position == 0) {
+                const long long turn = own / having - 1;
+                place.parent = rank_at(real(own % having), static_cast<int>(turn / radix_));
+            }
+            if (own >= having || position >= working_) continue;
+            for (int i = 1; i <= radix_; ++i) {
+                const long long other = own + having * (position * radix_ + i);
+                if (other < hosts()) place.children.push_back(rank_at(real(other), 0));
+            }
+        }
+        return place;
+    }
+
+  private:
+    int hosts() const { return placement_.host_count(); }
+    int ranks_on(int host) const { return static_cast<int>(placement_.ranks_of(host).size()); }
+    /// From the root's host on.
+    int counted(int host) const {
+        return (host - placement_.host_of(root_) + hosts()) % hosts();
+    }
+    int real(long long host) const {
+        return static_cast<int>((host + placement_.host_of(root_)) % hosts());
+    }
+    /// From the rank on that is reached from outside.
+    int position_of(int rank) const {
+        const int host = placement_.host_of(rank);
+        const int first = placement_.position_of(placement_.leader(host, root_));
+        return virtual_rank(placement_.position_of(rank), first, ranks_on(host));
+    }
+    int rank_at(int host, int position) const {
+        const int first = placement_.position_of(placement_.leader(host, root_));
+        const auto real_position = real_rank(position, first, ranks_on(host));
+        return placement_.ranks_of(host)[static_cast<std::size_t>(real_position)];
+    }
+
+    const Placement& placement_;
+    int root_;
+    int radix_;
+    int working_;  ///< ranks of each host that serve others
+};
+
+}  // namespace
+
+namespace broadcast {
+
+// Starting many sends is shared out; what pays for short messages where that costs much
+// beside a link's latency. Among all ranks, since it is nothing between one rank of each host.
+//
+// Cost, H hosts of at least m ranks, radix k, n bytes: depth ceil(log_(km+1) H) over the network, of up to k
+// messages one after the other, with ceil(log2 m) inside before each; a host sends up to k m n bytes a round.
+static Schedule locality_tree(const Request& request) {
+    return over_place(request, LocalityTree(request).place(request.rank));
+}
+
+Algorithm locality_tree() {
+    return {.collective = Collective::broadcast,
+            .name = "locality_tree",
+            .summary = "down a tree in which all ranks of a host serve other hosts",
+            .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
+            .build = locality_tree, .segmented = true, .radices = {2, 4}};
+}
+
+}  // namespace broadcast
+
+namespace reduce {
+
+Schedule k_nomial(const Request& request);
+
+// The broadcast's tree: ranks combine what comes before they hand it on inside.
+//
+// Cost, H hosts of at least m ranks, radix k, n bytes: depth ceil(log_(km+1) H) over the network, of up to k
+// messages one after the other, with ceil(log2 m) inside after each; a rank combines up to k n bytes a round and
+// as many more as it has children inside.
+static Schedule locality_tree(const Request& request) {
+    Dataflow flow;
+    pass_up(request, mirrored(LocalityTree(request).place(request.rank)),
+            whole_message(flow, request, request.rank == request.root));
+    return std::move(flow).take();
+}
+
+Algorithm locality_tree() {
+    return {.collective = Collective::reduce,
+            .name = "locality_tree",
+            .summary = "up a tree in which all ranks of a host serve other hosts",
+            .source = "after Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
+            .build = locality_tree, .segmented = true, .radices = {2, 4}};
+}
+
+}  // namespace reduce
+
+namespace allgather {
+
+namespace {
+
+/// All blocks in the order of their ranks' hosts.
+class HostByHost {
+  public:
+    HostByHost(const Placement& placement, const Request& request)
+        : in_output_(blocks_of(request)), here_(std::span<const std::size_t>()) {
+        for (int host = 0; host < placement.host_count(); ++host) {
+            const auto ranks = placement.ranks_of(host);
+            ranks_.insert(ranks_.end(), ranks.begin(), ranks.end());
+            first_.push_back(static_cast<int>(ranks_.size()));
+        }
+        std::vector<std::size_t> lengths;
+        for (const int rank : ranks_) lengths.push_back(in_output_.block(rank).length_bytes);
+        here_ = Blocks(lengths);
+        const bool as_numbered = std::is_sorted(ranks_.begin(), ranks_.end());
+        buffer_ = as_numbered ? Buffer::output : Buffer::scratch;
+    }
+
+    Region in_output(int rank) const { return in_output_.block(rank); }
+    Region of_rank_at(int host, int position) const {
+        return here_.block(first(host) + position, buffer_);
+    }
+    /// Of `count` hosts from `host` on, counted round.
+    std::vector<Region> of_hosts(int host, int count) const {
+        std::vector<Region> regions;
+        for (const BlockRun& run : runs_of(host, count, static_cast<int>(first_.size()) - 1)) {
+            regions.push_back(here_.range(first(run.first), first(run.first + run.count), buffer_));
+        }
+        return regions;
+    }
+    /// To their places in the output, but for the block of `rank`.
+    void put_in_place(Dataflow& flow, int rank) const {
+        if (buffer_ == Buffer::output) return;
+        const int count = static_cast<int>(ranks_.size());
+        for (int begin = 0, end = 0; begin < count; begin = end) {
+            const int to = at(begin);
+            for (end = begin + 1; end < count && at(end) == to + end - begin; ++end) {
+                if (at(end) == rank || at(end - 1) == rank) break;
+            }
+            if (to == rank) continue;
+            flow.copy(here_.range(begin, end, buffer_), in_output_.range(to, to + end - begin));
+        }
+    }
+
+  private:
+    int first(int host) const { return first_[static_cast<std::size_t>(host)]; }
+    int at(int index) const { return ranks_[static_cast<std::size_t>(index)]; }
+
+    Blocks in_output_;
+    Blocks here_;
+    Buffer buffer_;
+    std::vector<int> ranks_;
+    std::vector<int> first_ = {0};
+};
+
+class LocalityBruck {
+  public:
+    explicit LocalityBruck(const Request& request)
+        : request_(request),
+          placement_(given_placement(request)),
+          blocks_(placement_, request),
+          host_(placement_.host_of(request.rank)),
+          position_(placement_.position_of(request.rank)),
+          working_(fewest_ranks_of_a_host(placement_)) {}
+
+    Schedule run() && {
+        place_own();
+        exchange_own();
+        const long long hosts = placement_.host_count();
+        const int by_each = request_.parameters.radix - 1;
+        for (long long held = 1; held < hosts; held *= working_ * by_each + 1) {
+            for (int i = 0; i < working_ * by_each; ++i) {
+                const long long distance = (i + 1) * held;
+                if (distance >= hosts) break;
+                fetch(i / by_each, static_cast<int>(distance),
+                      static_cast<int>(std::min(held, hosts - distance)));
+            }
+        }
+        blocks_.put_in_place(flow_, request_.rank);
+        return std::move(flow_).take();
+    }
+
+  private:
+    template <typename Visit>
+    void for_others_on_host(Visit visit) const {
+        for (const int rank : placement_.ranks_of(host_)) {
+            if (rank != request_.rank) visit(rank);
+        }
+    }
+
+    void place_own() {
+        const Region place = blocks_.in_output(request_.rank);
+        const Region home = blocks_.of_rank_at(host_, position_);
+        flow_.copy(own_input(request_), place);
+        if (home != place) flow_.copy(own_input(request_), home);
+    }
+
+    void exchange_own() {
+        for_others_on_host([&](int rank) { flow_.send(rank, own_input(request_)); });
+        for_others_on_host([&](int rank) {
+            flow_.receive(rank, blocks_.of_rank_at(host_, placement_.position_of(rank)));
+        });
+    }
+
+    /// The blocks of `count` hosts from `distance` ahead on, by the rank at `position`, which sends as
+    /// many to the host that is so far behind.
+    void fetch(int position, int distance, int count) {
+        const int hosts = placement_.host_count();
+        const int ahead = (host_ + distance) % hosts;
+        const int behind = (host_ + hosts - distance) % hosts;
+        const auto peer_on = [&](int host) {
+            return placement_.ranks_of(host)[static_cast<std::size_t>(position)];
+        };
+        const std::vector<Region> arriving = blocks_.of_hosts(ahead, count);
+        if (position != position_) {
+            for (const Region& region : arriving) flow_.receive(peer_on(host_), region);
+            return;
+        }
+        for (const Region& region : blocks_.of_hosts(host_, count)) {
+            flow_.send(peer_on(behind), region);
+        }
+        for (const Region& region : arriving) flow_.receive(peer_on(ahead), region);
+        for (const Region& region : arriving) {
+            for_others_on_host([&](int rank) { flow_.send(rank, region); });
+        }
+    }
+
+    const Request& request_;
+    const Placement& placement_;
+    HostByHost blocks_;
+    int host_;
+    int position_;
+    int working_;  ///< ranks of each host that get blocks from other hosts
+    Dataflow flow_;
+};
+
+}  // namespace
+
+// A host holds the blocks of the hosts from its own on, counted round, and in a round each of its ranks gets as
+// many again from hosts at a distance of its own; then they exchange what came, inside the host. With radix k a rank
+// gets from k - 1 hosts in a round, as in Bruck's algorithm; the paper's is 2.
+//
+// Blocks are kept host by host, which is where they belong if ranks are numbered so, and otherwise in scratch
+// memory.
+//
+// Cost, H hosts of at least m ranks, p ranks, blocks of n bytes: ceil(log_((k-1)m+1) H) rounds of k - 1 messages,
+// or twice as many, over the network and m times as many inside; (p - m) n bytes enter each host. Scratch for all
+// blocks and a copy of each where ranks are not numbered host by host.
+static Schedule locality_bruck(const Request& request) { return LocalityBruck(request).run(); }
+
+Algorithm locality_bruck() {
+    return {.collective = Collective::allgather,
+            .name = "locality_bruck",
+            .summary = "bruck between hosts, whose ranks share the work and exchange what comes",
+            .source = "Bienz, Gautam and Kharel 2022, arXiv:2206.03564",
+            .build = locality_bruck, .radices = {2, 5}, .blocks = InBlocks::uneven};
+}
+
+}  // namespace allgather
+
+namespace allreduce {
+
+namespace {
+
+/// Of the blocks of an allgather to which only one rank of each host has something to give.
+std::vector<std::size_t> lengths_of_leaders(const Placement& placement, std::size_t length_bytes) {
+    std::vector<std::size_t> lengths(static_cast<std::size_t>(placement.rank_count()), 0);
+    for (int host = 0; host < placement.host_count(); ++host) {
+        lengths[static_cast<std::size_t>(placement.ranks_of(host).front())] = length_bytes;
+    }
+    return lengths;
+}
+
+/// The input's operands, one behind another.
+Schedule combine(int count, std::size_t length_bytes) {
+    Dataflow flow;
+    const Region result{Buffer::output, 0, length_bytes};
+    for (int i = 0; i < count; ++i) {
+        const Region operand = nth_block(Buffer::input, i, length_bytes);
+        i == 0 ? flow.copy(operand, result) : flow.reduce(operand, result);
+    }
+    return std::move(flow).take();
+}
+
+}  // namespace
+
+// Each host reduces its operands to one; these go to all ranks by allgather/locality_bruck, and every rank
+// combines them, in the same order. The paper's node-aware allreduce shares them out likewise, but reduces on the
+// way; here a round may reach several hosts at once.
+//
+// Cost, H hosts of at least m ranks, radix k, n bytes: ceil(log_((k-1)m+1) H) rounds over the network of up to
+// k - 1 messages, ceil(log2 m) steps inside before, and as many messages inside as the allgather has; every rank
+// combines H n bytes, so it is for short messages. Scratch for H + 1 messages.
+static Schedule locality_exchange(const Request& request) {
+    const Placement& placement = given_placement(request);
+    const auto beside = placement.ranks_of(placement.host_of(request.rank));
+    const int hosts = placement.host_count();
+    const std::size_t length = request.length_bytes;
+    const bool leads = beside.front() == request.rank;
+    const Region of_host{Buffer::scratch, 0, length};
+    const Region of_all{Buffer::scratch, aligned(length), length * static_cast<std::size_t>(hosts)};
+    const auto itself = [](int rank) { return rank; };
+
+    Schedule schedule;
+    schedule.append(reduce::k_nomial({.rank = placement.position_of(request.rank),
+                                      .size = static_cast<int>(beside.size()),
+                                      .length_bytes = length,
+                                      .unit_bytes = request.unit_bytes}),
+                    [&](int position) { return beside[static_cast<std::size_t>(position)]; },
+                    {.input = {Buffer::input, 0, length}, .output = of_host});
+    const auto lengths = lengths_of_leaders(placement, length);
+    schedule.append(allgather::locality_bruck({.rank = request.rank,
+                                               .size = request.size,
+                                               .length_bytes = length,
+                                               .lengths = lengths,
+                                               .parameters = request.parameters,
+                                               .placement = &placement}),
+                    itself, {.input = {Buffer::scratch, 0, leads ? length : 0}, .output = of_all});
+    schedule.append(combine(hosts, length), itself,
+                    {.input = of_all, .output = {Buffer::output, 0, length}});
+    return schedule;
+}
+
+Algorithm locality_exchange() {
+    return {.collective = Collective::allreduce,
+            .name = "locality_exchange",
+            .summary = "each host's sum to all ranks, by ranks of a host that share the work",
+            .source = "after Bienz, Olson and Gropp 2019, arXiv:1910.09650",
+            .build = locality_exchange, .radices = {2, 5}};
+}
+
+}  // namespace allreduce
+
+}  // namespace mutirao

@@ -1,0 +1,326 @@
+// Prefix sums: a scan's include a rank's own operand, an exscan's leave it out.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/algorithms/equal_blocks.h"
+#include "core/algorithms/over_placement.h"
+#include "core/algorithms/reduction.h"
+
+namespace mutirao {
+
+namespace broadcast {
+Schedule k_nomial(const Request& request);
+}
+
+namespace {
+
+// The linear scan of MPI libraries, a pipeline in segments.
+//
+// Cost, p ranks, n bytes in s segments: depth p - 1; p + s - 2 steps of n / s bytes; a rank sends, receives and
+// combines n bytes.
+Schedule linear_scan(const Request& request) {
+    Dataflow flow;
+    const auto before = ranks_from(std::max(request.rank - 1, 0), request.rank);
+    for (Partial& part : parts_of(request, whole_message(flow, request, true))) {
+        part.combine(before, {});
+        if (request.rank + 1 < request.size) part.send(request.rank + 1);
+        part.settle();
+    }
+    return std::move(flow).take();
+}
+
+/// What comes from the rank before is the result; with a rank's own operand added it goes on to the next.
+Schedule linear_exscan(const Request& request) {
+    Dataflow flow;
+    const Region all{Buffer::input, 0, request.length_bytes};
+    const bool is_last = request.rank + 1 == request.size;
+    for (const Region& operand :
+         segments_of(all, request.parameters.segment_bytes, request.unit_bytes)) {
+        const Region result = part_in(Buffer::output, operand);
+        const Region passed_on = part_in(Buffer::scratch, operand);
+        if (request.rank == 0) {
+            if (!is_last) flow.send(1, operand);
+            continue;
+        }
+        // The copy is made while nothing has come yet.
+        if (!is_last) flow.copy(operand, passed_on);
+        flow.receive(request.rank - 1, result);
+        if (is_last) continue;
+        flow.reduce_before(result, passed_on);
+        flow.send(request.rank + 1, passed_on);
+    }
+    return std::move(flow).take();
+}
+
+Algorithm linear_row(Collective collective, Schedule (*build)(const Request&)) {
+    return {.collective = collective,
+            .name = "linear",
+            .summary = "each rank adds its operand and passes it on: a pipeline",
+            .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
+            .build = build, .segmented = true, .keeps_order = true, .from_first = true};
+}
+
+// In step k every rank sends what it has to the rank 2^k further on, so that all hold twice as many operands; the
+// second paper has it for MPI.
+//
+// Cost, p ranks, n bytes: ceil(log2 p) steps, in each of which a rank sends, receives and combines n bytes at most;
+// without the own operand it combines 2 n.
+Schedule doubling_scan(const Request& request) {
+    Dataflow flow;
+    Partial partial = whole_message(flow, request, true);
+    for (int distance = 1; distance < request.size; distance *= 2) {
+        const int source = request.rank - distance;
+        if (request.rank + distance < request.size) partial.send(request.rank + distance);
+        if (source >= 0) partial.combine(std::span(&source, 1), {});
+    }
+    partial.settle();
+    return std::move(flow).take();
+}
+
+/// Two sums: the result, and the same with the rank's own operand for the others.
+Schedule doubling_exscan(const Request& request) {
+    Dataflow flow;
+    const std::size_t length = request.length_bytes;
+    const Region operand{Buffer::input, 0, length};
+    const Region result{Buffer::output, 0, length};
+    const Region sum{Buffer::scratch, 0, length};
+    const Region waiting[] = {{Buffer::scratch, aligned(length), length},
+                              {Buffer::scratch, 2 * aligned(length), length}};
+    std::size_t turn = 0;
+    bool added = false;  // the sum is more than the operand
+    for (int distance = 1; distance < request.size; distance *= 2) {
+        const int target = request.rank + distance;
+        const int source = request.rank - distance;
+        if (target < request.size) flow.send(target, added ? sum : operand);
+        if (source < 0) continue;
+        // The first to arrive is the result so far; the others have two places, in turns.
+        const Region message = added ? waiting[turn] : result;
+        turn = 1 - turn;
+        flow.receive(source, message);
+        // Only who will send again needs the sum.
+        if (request.rank + 2 * distance < request.size) {
+            if (!added) flow.copy(operand, sum);
+            flow.reduce_before(message, sum);
+        }
+        if (added) flow.reduce_before(message, result);
+        added = true;
+    }
+    return std::move(flow).take();
+}
+
+Algorithm doubling_row(Collective collective, Schedule (*build)(const Request&)) {
+    return {.collective = collective,
+            .name = "recursive_doubling",
+            .summary = "every rank sends on what it has, at doubling distances",
+            .source = "Hillis and Steele 1986, doi:10.1145/7902.7903; "
+                      "Sanders and Traeff 2006, doi:10.1007/11846802_15",
+            .build = build, .keeps_order = true};
+}
+
+enum class OwnOperand : unsigned char { included, left_out };
+
+// By shares: every rank combines a share of all operands from rank 0 on, and each rank gets from it what has come
+// together before it, or with it: reduce-scatter and allgather in a single step each, as allreduce/direct_shares has
+// them, but for what is handed out.
+//
+// Cost, p ranks, n bytes: two trips; up to 2 (p - 1) messages and 2 n (p - 1) / p bytes leave and enter each rank,
+// which combines n bytes; recursive doubling sends n bytes ceil(log2 p) times, in as many trips. No link carries more
+// than 2 n / p bytes. Scratch for n bytes. For messages that are worth p shares, over long latencies.
+//
+// Nobody needs the last operand where prefixes leave the own one out, and rank 0 needs nobody's.
+Schedule prefix_shares(const Request& request, OwnOperand own) {
+    const bool included = own == OwnOperand::included;
+    const int me = request.rank;
+    const Blocks shares(request.length_bytes, request.size, request.unit_bytes);
+    const Region operand = shares.block(me, Buffer::input), result = shares.block(me);
+    Dataflow flow;
+    Packing packing(flow, 1);
+    const auto gives = [&](int rank) { return included || rank + 1 < request.size; };
+    const auto hand_out = [&](Region prefix, int rank) {
+        if (rank == 0) return;
+        if (rank != me) flow.send(rank, prefix);
+        else if (prefix != result) flow.copy(prefix, result);
+    };
+    for (const int rank : others_of(me, gives(me) ? request.size : 0))
+        flow.send(rank, shares.block(rank, Buffer::input));
+    Region prefix{};
+    for (int rank = 0; rank < request.size; ++rank) {
+        if (!included) hand_out(prefix, rank);
+        if (!gives(rank)) break;
+        Region place = rank == me && included ? result : packing.room(operand.length_bytes);
+        if (rank == me && rank == 0) place = operand;
+        else if (rank == me) flow.copy(operand, place);
+        else flow.receive(rank, place);
+        if (rank > 0) flow.reduce_before(prefix, place);
+        prefix = place;
+        if (included) hand_out(prefix, rank);
+    }
+    if (me == 0 && included) flow.copy(own_input(request), {Buffer::output, 0, request.length_bytes});
+    for (int peer = 0; me > 0 && peer < request.size; ++peer) {
+        if (peer != me) flow.receive(peer, shares.block(peer));
+    }
+    return std::move(flow).take();
+}
+
+Algorithm shares_row(Collective collective, Schedule (*build)(const Request&)) {
+    return {.collective = collective,
+            .name = "direct_shares",
+            .summary = "every rank adds up a share and sends each rank its prefix",
+            .source = "after Chan et al. 2007, doi:10.1002/cpe.1206",
+            .build = build, .keeps_order = true, .from_first = true};
+}
+
+// By hosts: the ranks of a host scan, the last of them, which then has its host's sum, scan between the hosts, and what
+// comes before a host is handed round inside and added there (Sanders and Traeff 2006, on clusters of SMP nodes).
+// Prefixes go by ranks, so a host is taken to be a run of consecutive ranks: where a host's ranks are not numbered one
+// after another it counts as several, and where none are, this is recursive doubling.
+//
+// Cost, H hosts of m ranks, n bytes: 2 ceil(log2 m) + ceil(log2 H) messages in a row, of which ceil(log2 H) go between
+// hosts; a host sends and receives as many of n bytes over the network, where recursive doubling among all ranks has m
+// times as many. A rank combines up to ceil(log2 m) + 1 times n bytes, without the own operand twice as much, and the
+// last of a host 2 ceil(log2 H) times more.
+class TwoLevelScan {
+  public:
+    TwoLevelScan(const Request& request, OwnOperand own)
+        : request_(request),
+          own_(own),
+          runs_(runs_on_hosts(given_placement(request))),
+          run_(runs_.host_of(request.rank)),
+          position_(runs_.position_of(request.rank)),
+          result_{Buffer::output, 0, request.length_bytes} {}
+
+    Schedule run() && {
+        scan_inside();
+        const bool has_prefix_inside = own_ == OwnOperand::included || position_ > 0;
+        const bool speaks = position_ + 1 == size();
+        const Region sum = speaks ? sum_of_run() : Region{};
+        const Region before = has_prefix_inside ? room() : result_;
+        if (speaks) exscan_between(sum, before);
+        if (run_ == 0) return std::move(schedule_);
+        spread(before);
+        if (has_prefix_inside) do_locally(&Dataflow::reduce_before, before, result_);
+        return std::move(schedule_);
+    }
+
+  private:
+    int size() const { return static_cast<int>(runs_.ranks_of(run_).size()); }
+    int in_run(int position) const {
+        return runs_.ranks_of(run_)[static_cast<std::size_t>(position)];
+    }
+    int speaker(int run) const { return runs_.ranks_of(run).back(); }
+    /// Scratch memory that nothing has used yet.
+    Region room() const {
+        return {Buffer::scratch, aligned(schedule_.scratch_bytes()), request_.length_bytes};
+    }
+    void do_locally(StepId (Dataflow::*step)(Region, Region), Region from, Region into) {
+        Dataflow flow;
+        (flow.*step)({Buffer::input, 0, from.length_bytes}, {Buffer::output, 0, into.length_bytes});
+        schedule_.append(std::move(flow).take(), [](int rank) { return rank; },
+                         {.input = from, .output = into});
+    }
+    /// Of the same operands, among others.
+    Request among(int rank, int size) const {
+        return {.rank = rank,
+                .size = size,
+                .length_bytes = request_.length_bytes,
+                .unit_bytes = request_.unit_bytes,
+                .commutes = request_.commutes};
+    }
+
+    void scan_inside() {
+        const Request inside = among(position_, size());
+        schedule_.append(own_ == OwnOperand::included ? doubling_scan(inside) : doubling_exscan(inside),
+                         runs_.ranks_of(run_));
+    }
+
+    /// Where the run's last rank has it. Nobody asks for that of the last run.
+    Region sum_of_run() {
+        const Region operand{Buffer::input, 0, request_.length_bytes};
+        if (own_ == OwnOperand::included) return result_;
+        if (position_ == 0) return operand;
+        if (run_ + 1 == runs_.host_count()) return result_;
+        const Region sum = room();
+        do_locally(&Dataflow::copy, operand, sum);
+        do_locally(&Dataflow::reduce_before, result_, sum);
+        return sum;
+    }
+
+    void exscan_between(Region sum, Region before) {
+        schedule_.append(doubling_exscan(among(run_, runs_.host_count())),
+                         [&](int run) { return speaker(run); }, {.input = sum, .output = before});
+    }
+
+    void spread(Region before) {
+        Request inside = among(position_, size());
+        inside.root = size() - 1;
+        schedule_.append(broadcast::k_nomial(inside),
+                         [&](int position) { return in_run(position); }, {.output = before});
+    }
+
+    const Request& request_;
+    OwnOperand own_;
+    Placement runs_;
+    int run_;
+    int position_;
+    Region result_;
+    Schedule schedule_;
+};
+
+Algorithm hosts_row(Collective collective, Schedule (*build)(const Request&)) {
+    return {.collective = collective,
+            .name = "two_level",
+            .summary = "sums inside each host and between the hosts' last ranks, then added inside",
+            .source = "Sanders and Traeff 2006, doi:10.1007/11846802_15",
+            .build = build, .keeps_order = true};
+}
+
+}  // namespace
+
+Placement runs_on_hosts(const Placement& placement) {
+    std::vector<int> run_of_rank;
+    int run = 0;
+    for (int rank = 0; rank < placement.rank_count(); ++rank) {
+        if (rank > 0 && placement.host_of(rank) != placement.host_of(rank - 1)) ++run;
+        run_of_rank.push_back(run);
+    }
+    return Placement(std::move(run_of_rank));
+}
+
+namespace scan {
+
+Algorithm linear() { return linear_row(Collective::scan, linear_scan); }
+
+Algorithm recursive_doubling() { return doubling_row(Collective::scan, doubling_scan); }
+
+Algorithm direct_shares() {
+    return shares_row(Collective::scan,
+                      [](const Request& request) { return prefix_shares(request, OwnOperand::included); });
+}
+
+Algorithm two_level() {
+    return hosts_row(Collective::scan,
+                     [](const Request& request) { return TwoLevelScan(request, OwnOperand::included).run(); });
+}
+
+}  // namespace scan
+
+namespace exscan {
+
+Algorithm linear() { return linear_row(Collective::exscan, linear_exscan); }
+
+Algorithm recursive_doubling() { return doubling_row(Collective::exscan, doubling_exscan); }
+
+Algorithm direct_shares() {
+    return shares_row(Collective::exscan,
+                      [](const Request& request) { return prefix_shares(request, OwnOperand::left_out); });
+}
+
+Algorithm two_level() {
+    return hosts_row(Collective::exscan,
+                     [](const Request& request) { return TwoLevelScan(request, OwnOperand::left_out).run(); });
+}
+
+}  // namespace exscan
+
+}  // namespace mutirao

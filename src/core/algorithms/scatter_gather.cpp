@@ -1,0 +1,275 @@
+// Scatters, and the gathers that are the same in time's reverse. Blocks must be equal: ranks on the way know no others'
+// lengths.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/algorithms/dataflow.h"
+#include "core/algorithms/equal_blocks.h"
+#include "core/algorithms/over_placement.h"
+#include "core/algorithms/trees.h"
+#include "core/text/invariant.h"
+
+namespace mutirao {
+namespace {
+
+Region turned(Region region) {
+    if (region.buffer == Buffer::scratch) return region;
+    region.buffer = region.buffer == Buffer::input ? Buffer::output : Buffer::input;
+    return region;
+}
+
+/// From the last step to the first: what was sent is received, and what was the input is the output. The steps may read
+/// no bytes twice.
+Schedule backwards(const Schedule& schedule) {
+    const auto last = static_cast<StepId>(schedule.size()) - 1;
+    std::vector<std::vector<StepId>> after(schedule.size());
+    Schedule result;
+    for (StepId id = last; id >= 0; --id) {
+        const Step& step = schedule.steps()[static_cast<std::size_t>(id)];
+        const Region source = turned(step.source), target = turned(step.target);
+        const std::vector<StepId>& followers = after[static_cast<std::size_t>(id)];
+        switch (step.kind) {
+            case StepKind::send: result.receive(step.peer, source, followers); break;
+            case StepKind::receive: result.send(step.peer, target, followers); break;
+            case StepKind::copy: result.copy(target, source, followers); break;
+            case StepKind::reduce: broken_invariant("a reduction backwards (step, last step)", id, last);
+        }
+        for (const StepId dependency : schedule.dependencies(step))
+            after[static_cast<std::size_t>(dependency)].push_back(last - id);
+    }
+    return result;
+}
+
+/// Brothers stay in the order in which their parent serves them.
+std::vector<TreeVisit> farthest_first(const Request& request, int parent) {
+    std::vector<TreeVisit> visits = nearest_first(*request.tree, request.rank, parent);
+    std::stable_sort(visits.begin(), visits.end(), [](const TreeVisit& a, const TreeVisit& b) {
+        return a.distance > b.distance;
+    });
+    return visits;
+}
+
+/// The root hands each host's blocks to the ranks of its own host, which share out the other hosts, and there one rank
+/// hands them round.
+class TwoLevelScatter {
+  public:
+    explicit TwoLevelScatter(const Request& request)
+        : request_(request), placement_(given_placement(request)), packing_(flow_, request.length_bytes),
+          host_(placement_.host_of(request.rank)), root_host_(placement_.host_of(request.root)) {}
+
+    Schedule run() && {
+        if (request_.rank == request_.root) {
+            hand_out_all();
+        } else if (request_.rank == leader(host_)) {
+            hand_round();
+        } else {
+            pass_on();
+            flow_.receive(leader(host_), mine());
+        }
+        return std::move(flow_).take();
+    }
+
+  private:
+    int leader(int host) const { return placement_.leader(host, request_.root); }
+    int hosts_from_root(int distance) const { return (root_host_ + distance) % placement_.host_count(); }
+    /// The rank of the root's host that deals with the host at that distance; the root itself last, which has most to
+    /// do.
+    int gate(int distance) const {
+        const auto ranks = placement_.ranks_of(root_host_);
+        const auto turn = static_cast<std::size_t>(placement_.position_of(request_.root) + distance);
+        return ranks[turn % ranks.size()];
+    }
+    Region mine() const { return nth_block(Buffer::output, 0, request_.length_bytes); }
+    Region block_of(int rank) const { return nth_block(Buffer::input, rank, request_.length_bytes); }
+    void hand(int rank, Region block) { rank == request_.rank ? flow_.copy(block, mine()) : flow_.send(rank, block); }
+
+    void hand_out_all() {
+        for (int distance = 1; distance < placement_.host_count(); ++distance) {
+            const int host = hosts_from_root(distance);
+            std::vector<Region> blocks;
+            for (const int rank : placement_.ranks_of(host)) blocks.push_back(block_of(rank));
+            const bool itself = gate(distance) == request_.root;
+            flow_.send(itself ? leader(host) : gate(distance), packing_.packed(blocks));
+        }
+        for (const int rank : placement_.ranks_of(root_host_)) hand(rank, block_of(rank));
+    }
+
+    void hand_round() {
+        const int hosts = placement_.host_count();
+        const int from = gate((host_ - root_host_ + hosts) % hosts);
+        const auto ranks = placement_.ranks_of(host_);
+        if (ranks.size() == 1) {
+            flow_.receive(from, mine());
+            return;
+        }
+        const Region all = packing_.room(ranks.size());
+        flow_.receive(from, all);
+        for (std::size_t i = 0; i < ranks.size(); ++i) hand(ranks[i], packing_.block(all, i));
+    }
+
+    /// To the hosts for which this rank stands between their leader and the root.
+    void pass_on() {
+        for (int distance = 1; host_ == root_host_ && distance < placement_.host_count(); ++distance) {
+            if (gate(distance) != request_.rank) continue;
+            const int host = hosts_from_root(distance);
+            const Region all = packing_.room(placement_.ranks_of(host).size());
+            flow_.receive(request_.root, all);
+            flow_.send(leader(host), all);
+        }
+    }
+
+    const Request& request_;
+    const Placement& placement_;
+    Dataflow flow_;
+    Packing packing_;
+    int host_;
+    int root_host_;
+};
+
+Algorithm binomial_row(Collective collective, Schedule (*build)(const Request&)) {
+    return {.collective = collective,
+            .name = "binomial",
+            .summary = "binomial tree over the ranks, subtrees in one piece",
+            .source = "Thakur, Rabenseifner and Gropp 2005, doi:10.1177/1094342005051521",
+            .build = build};
+}
+
+Algorithm tree_row(Collective collective, std::string_view summary, Schedule (*build)(const Request&)) {
+    return {.collective = collective,
+            .name = "tree",
+            .summary = summary,
+            .source = tree_sources,
+            .build = build, .trees = measured_trees()};
+}
+
+Algorithm two_level_row(Collective collective, std::string_view summary, Schedule (*build)(const Request&)) {
+    return {.collective = collective,
+            .name = "two_level",
+            .summary = summary,
+            .source = "after MagPIe, Kielmann et al. 1999, doi:10.1145/301104.301116",
+            .build = build};
+}
+
+}  // namespace
+
+namespace scatter {
+
+// Each rank gets the blocks of its subtree in one piece, whose ranks are consecutive counted from the root, and passes
+// on those of its children. From the root the one piece that goes over the last rank goes as two messages, so that
+// nothing has to be packed, from any root.
+//
+// Cost, p ranks, blocks of n bytes: depth ceil(log2 p), p messages at most; a block is sent up to ceil(log2 p) times,
+// so it is for short blocks. Scratch for up to p / 2 blocks.
+Schedule binomial(const Request& request) {
+    const int size = request.size;
+    const int rank = virtual_rank(request.rank, request.root, size);
+    const bool at_root = rank == 0;
+    const TreePlace place = k_nomial_place(rank, size, 2);
+    const Region mine = nth_block(Buffer::output, 0, request.length_bytes);
+    // The block of virtual rank r is the (r - rank)-th in the scratch memory.
+    const auto subtree = [&](int top, bool between_root_and_child) {
+        const int first = real_rank(top, request.root, size);
+        const int count = binomial_subtree_end(top, size) - top;
+        std::vector<BlockRun> runs{{first, count, 0}};
+        if (between_root_and_child) runs = runs_of(first, count, size);
+        std::vector<Region> messages;
+        for (const BlockRun& run : runs) {
+            const int begin = at_root ? run.first : top - rank + run.offset;
+            messages.push_back(blocks_from(at_root ? Buffer::input : Buffer::scratch, begin, run.count,
+                                           request.length_bytes));
+        }
+        return messages;
+    };
+    const auto real = [&](int other) { return real_rank(other, request.root, size); };
+    Dataflow flow;
+    if (place.children.empty() && !at_root) {
+        flow.receive(real(place.parent), mine);
+        return std::move(flow).take();
+    }
+    if (!at_root) {
+        for (const Region& message : subtree(rank, place.parent == 0)) flow.receive(real(place.parent), message);
+    }
+    for (const int child : place.children) {
+        for (const Region& message : subtree(child, at_root)) flow.send(real(child), message);
+    }
+    flow.copy(at_root ? nth_block(Buffer::input, request.rank, request.length_bytes)
+                      : nth_block(Buffer::scratch, 0, request.length_bytes),
+              mine);
+    return std::move(flow).take();
+}
+
+// Each block travels by itself, so that it goes on as soon as it has come, and over long links nobody waits for a
+// subtree to be complete; those of the farthest ranks leave first, which have the longest way.
+//
+// Cost, p ranks, blocks of n bytes: as many messages as the ranks' depths add up to; an edge passes the blocks of
+// the ranks below it, each once. Scratch for the blocks of the ranks below. The tree must hang from the root.
+static Schedule tree(const Request& request) {
+    Schedule schedule;
+    if (request.length_bytes == 0) return schedule;
+    const int parent = place_below_root(request).parent;
+    const bool at_root = parent < 0;
+    const Region mine = nth_block(Buffer::output, 0, request.length_bytes);
+    int staged = 0;
+    for (const TreeVisit& visit : farthest_first(request, parent)) {
+        if (visit.rank == request.rank) continue;
+        if (at_root) {
+            schedule.send(visit.branch, nth_block(Buffer::input, visit.rank, request.length_bytes));
+            continue;
+        }
+        const Region block = nth_block(Buffer::scratch, staged++, request.length_bytes);
+        const StepId arrival[] = {schedule.receive(parent, block)};
+        schedule.send(visit.branch, block, arrival);
+    }
+    if (at_root) {
+        schedule.copy(nth_block(Buffer::input, request.root, request.length_bytes), mine);
+    } else {
+        schedule.receive(parent, mine);
+    }
+    return schedule;
+}
+
+// In the paper the root sends to all hosts itself; sharing as in alltoall/two_level.
+//
+// Cost, H hosts of m ranks, blocks of n bytes: depth 3; one message over the network to each host, of m n bytes,
+// of which a rank of the root's host sends (H - 1) / m; inside the root's host as many from the root. A block is
+// moved up to three times, so it is for short blocks. Scratch for m blocks in each host, in the root's for
+// (H - 1) / m times as many.
+static Schedule two_level(const Request& request) {
+    return request.length_bytes == 0 ? Schedule() : TwoLevelScatter(request).run();
+}
+
+Algorithm binomial() { return binomial_row(Collective::scatter, binomial); }
+
+Algorithm tree() {
+    return tree_row(Collective::scatter, "down a tree made from the measured network, block by block", tree);
+}
+
+Algorithm two_level() {
+    return two_level_row(Collective::scatter,
+                         "each host's blocks in one message, which the root's neighbours send in turn", two_level);
+}
+
+}  // namespace scatter
+
+namespace gather {
+
+Algorithm binomial() {
+    return binomial_row(Collective::gather,
+                        [](const Request& request) { return backwards(scatter::binomial(request)); });
+}
+
+Algorithm tree() {
+    return tree_row(Collective::gather, "up a tree made from the measured network, block by block",
+                    [](const Request& request) { return backwards(scatter::tree(request)); });
+}
+
+Algorithm two_level() {
+    return two_level_row(Collective::gather,
+                         "each host's blocks in one message, which the root's neighbours take in turn",
+                         [](const Request& request) { return backwards(scatter::two_level(request)); });
+}
+
+}  // namespace gather
+
+}  // namespace mutirao
