@@ -16,7 +16,7 @@
 #include "core/algorithms/over_placement.h"
 #include "core/selection/ruling.h"
 #include "core/text/json.h"
-#include "mpi/executor/operation.h"
+#include "mpi/executor/execution.h"
 #include "simulated_call.h"
 #include "tool/network_file.h"
 

@@ -1,5 +1,6 @@
 #include "mpi/base/runtime.h"
 
+#include <dlfcn.h>
 #include <mpi.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,7 +19,6 @@
 
 #include "core/text/bytes.h"
 #include "mpi/base/environment.h"
-#include "mpi/base/native.h"
 #include "profile/profile_store.h"
 
 namespace mutirao::mpi {
@@ -143,6 +143,16 @@ void say_what_is_loaded() {
                object_file_of(next_function("PMPI_Get_library_version")));
 }
 
+namespace {
+
+void* (*next_in_program)(const char* name) = nullptr;
+
+}  // namespace
+
+void* next_function(const char* name) {
+    return next_in_program == nullptr ? dlsym(RTLD_NEXT, name) : next_in_program(name);
+}
+
 void write_line(int file, std::string line) {
     if (line.size() > PIPE_BUF) {
         line.resize(PIPE_BUF - 4);
@@ -153,3 +163,7 @@ void write_line(int file, std::string line) {
 }
 
 }  // namespace mutirao::mpi
+
+extern "C" __attribute__((visibility("default"))) void mutirao_bind(void* (*next)(const char*)) {
+    mutirao::mpi::next_in_program = next;
+}

@@ -94,6 +94,9 @@ struct Members {
 /// For people, by host of the communicator, once it is placed; where these are very many of the first.
 std::vector<std::string> host_names(const Members& members, const World& world);
 
+/// By rank of `group`, their ranks in `among`; MPI_UNDEFINED where they have none.
+std::vector<int> ranks_in(MPI_Group group, MPI_Group among);
+
 /// Nothing if some rank is not in `world_group`.
 std::optional<Members> members_of(MPI_Comm comm, MPI_Group world_group);
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <list>
 #include <mutex>
+#include <unordered_map>
 #include <utility>
 
 #include "core/network/sites.h"
@@ -13,7 +14,6 @@
 #include "mpi/account/report.h"
 #include "mpi/base/environment.h"
 #include "mpi/base/runtime.h"
-#include "mpi/base/slots.h"
 #include "mpi/base/waiting.h"
 #include "mpi/base/world.h"
 #include "mpi/decide/docket.h"
@@ -151,10 +151,12 @@ void Communicator::be_native(std::string reason) {
 // It is the MPI library's until the next announcement or point, and nothing of ours goes on inside calls. Who decides
 // must have asked for a ruling; the others wait for one.
 RepeatedCalls::Counted Communicator::repeatable(const CallShape& shape, const RulingTable::Way& way) const {
-    const bool settled = (way.ruled || way.asked || !docket_) && way.by.native() && !way.is_clocked();
-    const bool alone = source_background_ == nullptr && !runtime().settings.waits_at_start();
+    const bool settled = way.by.native() && (way.ruled || way.asked || !docket_) && !way.is_clocked();
+    if (!settled || source_background_ != nullptr || runtime().settings.waits_at_start()) {
+        return {};
+    }
     const bool by_lengths = !shape.lengths.empty() && row_of(shape.collective).in_blocks != InBlocks::own;
-    if (!settled || !alone || !shape.op.predefined || by_lengths) {
+    if (!shape.op.predefined || by_lengths) {
         return {};
     }
     if (phase_ != Phase::counting) {
@@ -163,7 +165,7 @@ RepeatedCalls::Counted Communicator::repeatable(const CallShape& shape, const Ru
     return {way.calls, Points::units_of(shape, record_->ranks), points_.most_late_units(shape)};
 }
 
-Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
+Communicator::Turn Communicator::enter(const CallShape& shape) {
     const std::uint64_t call = calls_++;
     repeatable_ = {};
     if (source_background_ != nullptr) {
@@ -201,12 +203,19 @@ Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
     }
     const int tag = phase_ == Phase::ruled ? ruled_->slot.of_call(call) : 0;
     if (way->is_clocked()) {
-        const RulingTable::ClockedCall clocked = table_.begin_clocked(*way);
-        return {clocked.by, tag, clocked.course, now_us()};
+        Course* const course = way->course;
+        return {table_.begin_clocked(*way), tag, course, now_us()};
     }
     count_up(*way->calls);
     repeatable_ = repeatable(shape, *way);
     return {way->by, tag};
+}
+
+Outcome Communicator::run(const Turn& turn, const CallOnComm& call) {
+    if (turn.by.composition != nullptr) return turn.by.composition(call);
+    int error = lay_out(call.binding, operation_->memory(call.quiet));
+    if (error == MPI_SUCCESS) error = operation_->run(*turn.by.plan, turn.tag, surroundings_);
+    return {error, error != MPI_SUCCESS};
 }
 
 void Communicator::on_event(std::uint64_t call) {
@@ -275,7 +284,7 @@ void Communicator::wait_for(Pending& pending) {
     const double begun_us = now_us();
     for (Patience patience; !pending.complete();) {
         patience.rest();
-        say_if_long(begun_us);
+        say_if_long(begun_us, job_.my_rank());
     }
 }
 
@@ -657,7 +666,7 @@ void Communicator::wait_for_epoch(std::uint64_t call) {
             source_background_->progress();
         }
         patience.rest();
-        say_if_long(begun_us);
+        say_if_long(begun_us, job_.my_rank());
     }
     waiting_ = false;
     const double ended_us = now_us();
@@ -803,7 +812,7 @@ void Communicator::settle_at_once(const CallShape& shape, std::uint64_t call) {
     while (!at_once_.contains(call)) {
         listen(call);
         patience.look_again();
-        say_if_long(begun_us);
+        say_if_long(begun_us, job_.my_rank());
     }
     take(at_once_.extract(call).mapped());
 }
@@ -824,13 +833,6 @@ void Communicator::progress() {
     if (++progress_calls_ % polls_per_look == 0) {
         const bool could_have_waited = operation_->waits_for_first_message();
         listen(could_have_waited ? calls_ - 1 : calls_, sends_more);
-    }
-}
-
-void Communicator::say_if_long(double begun_us) {
-    if (!said_long_ && now_us() - begun_us > patience_s * 1e6) {
-        said_long_ = true;
-        std::fprintf(stderr, "%s\n", missing_preload_line(job_.my_rank()).c_str());
     }
 }
 
@@ -883,6 +885,98 @@ void Communicator::drain_all() {
 void Communicator::stop_draining() {
     const std::lock_guard lock(draining_mutex);
     draining().clear();
+}
+
+// --- how it is found -------------------------------------------------------------------------------------
+
+namespace {
+
+// Communicators that are never freed by the program, such as MPI_COMM_WORLD, still live when
+// MPI_Finalize begins.
+struct Living {
+    std::mutex mutex;
+    std::unordered_map<Communicator*, std::unique_ptr<Communicator>> all;
+};
+
+Living& living() {
+    static auto* const only = new Living;
+    return *only;
+}
+
+int delete_communicator(MPI_Comm, int, void* attribute, void*) {
+    auto* const communicator = static_cast<Communicator*>(attribute);
+    ++RecentCommunicator::current;
+    std::unique_ptr<Communicator> freed;
+    const std::lock_guard lock(living().mutex);
+    const auto found = living().all.find(communicator);
+    if (found != living().all.end()) {
+        freed = std::move(found->second);
+        living().all.erase(found);
+    }
+    return MPI_SUCCESS;
+}
+
+int communicator_key() {
+    static const int key = [] {
+        int made = MPI_KEYVAL_INVALID;
+        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &made, nullptr);
+        return made;
+    }();
+    return key;
+}
+
+Communicator* find_attribute(MPI_Comm comm) {
+    void* attribute = nullptr;
+    int found = 0;
+    PMPI_Comm_get_attr(comm, communicator_key(), &attribute, &found);
+    return found != 0 ? static_cast<Communicator*>(attribute) : nullptr;
+}
+
+Communicator& look_up(MPI_Comm comm, Job& job) {
+    if (Communicator* const known = find_attribute(comm)) {
+        return *known;
+    }
+    auto made = std::make_unique<Communicator>(comm, job);
+    Communicator& communicator = *made;
+    {
+        const std::lock_guard lock(living().mutex);
+        living().all.emplace(&communicator, std::move(made));
+    }
+    PMPI_Comm_set_attr(comm, communicator_key(), &communicator);
+    return communicator;
+}
+
+}  // namespace
+
+constinit thread_local RecentCommunicator RecentCommunicator::places[place_count] = {};
+
+Communicator& communicator_of(MPI_Comm comm, Job& job) {
+    RecentCommunicator* recent = RecentCommunicator::find(comm);
+    if (recent == nullptr) {
+        const std::uint64_t now = RecentCommunicator::current.load(std::memory_order_relaxed);
+        recent = &RecentCommunicator::add({comm, &look_up(comm, job), now, false});
+    }
+    recent->native = recent->communicator->is_native();
+    return *recent->communicator;
+}
+
+void free_communicator(MPI_Comm comm) {
+    if (Communicator* const known = find_attribute(comm)) {
+        known->give_up();
+    }
+}
+
+void end_communicators() {
+    ++RecentCommunicator::current;
+    std::unordered_map<Communicator*, std::unique_ptr<Communicator>> ending;
+    {
+        // Without the lock from here on: MPICH calls delete_communicator() when the last request on a
+        // freed communicator completes, which may be one that its end looks at.
+        const std::lock_guard lock(living().mutex);
+        ending.swap(living().all);
+    }
+    ending.clear();
+    Communicator::stop_draining();
 }
 
 }  // namespace mutirao::mpi

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "mpi/base/world.h"
-#include "mpi/communicator/repeated_calls.h"
 #include "mpi/communicator/ruling_table.h"
 #include "mpi/communicator/vote.h"
 

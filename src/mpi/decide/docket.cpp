@@ -289,8 +289,6 @@ ShapeClass Docket::subject_of(const CallShape& shape) const {
     return shapes;
 }
 
-bool Docket::may_decide() const { return network_ != nullptr; }
-
 /// What is forced, or decided while calls wait, is not tried.
 bool Docket::probes(Collective collective) const {
     return subject_.settings.holds_trials() && !subject_.settings.forced(collective) &&
@@ -499,7 +497,7 @@ void Docket::note(const ShapeClass& shapes, Decision& decision) {
 bool Docket::work() {
     const std::lock_guard work_lock(work_mutex_);
     look_at_network();
-    if (!may_decide()) {
+    if (!network_) {
         return false;
     }
     Case now;
@@ -535,7 +533,7 @@ Ruling Docket::decide_now(const CallShape& shape, std::uint64_t call) {
     look_at_network();
     const ShapeClass shapes = subject_of(shape);
     Deliberated about{{shape, std::nullopt, false}};
-    if (may_decide()) {
+    if (network_) {
         about = deliberate(about.of_class, {});
     }
     const std::lock_guard lock(mutex_);

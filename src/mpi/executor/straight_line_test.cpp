@@ -6,7 +6,7 @@
 
 #include "core/algorithms/test_requests.h"
 #include "mpi/base/world.h"
-#include "mpi/executor/plan.h"
+#include "mpi/executor/execution.h"
 
 namespace mutirao::mpi {
 namespace {
