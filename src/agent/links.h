@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "agent/agent.h"
-#include "agent/counters.h"
-#include "agent/datagrams.h"
+#include "agent/status.h"
 #include "agent/journal.h"
 #include "agent/link_prober.h"
 #include "agent/mesh.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/network/tree.h"
-#include "core/spanning_tree/wire.h"
+#include "core/spanning_tree/rounds_message.h"
 #include "simulate/random.h"
 
 namespace mutirao::simulate {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/network/test_networks.h"
-#include "core/spanning_tree/wire.h"
+#include "core/spanning_tree/rounds_message.h"
 #include "simulate/explorer.h"
 #include "simulate/failures.h"
 #include "simulate/random_walk.h"

@@ -23,14 +23,9 @@ struct Served {
     int parent = -1;
 };
 
-/// The hosts of a tree, the root first, parents before their children, brothers in the order in which they are
-/// served.
 std::vector<Served> in_order(const Tree& tree) {
-    std::vector<Served> order{{tree.root, -1}};
-    for (std::size_t next = 0; next < order.size(); ++next) {
-        const int host = order[next].host;
-        for (const int child : tree.children[static_cast<std::size_t>(host)]) order.push_back({child, host});
-    }
+    std::vector<Served> order;
+    for (const int host : from_root_down(tree)) order.push_back({host, tree.parent[static_cast<std::size_t>(host)]});
     return order;
 }
 
@@ -65,7 +60,7 @@ std::optional<Tree> share_of(const std::vector<std::int16_t>& parents, int root)
         if ((host == root) != (parent == -1) || parent < -1 || parent >= hosts) return std::nullopt;
     }
     Tree share = tree_from_parents({parents.begin(), parents.end()}, root);
-    const bool reaches_all = in_order(share).size() == parents.size();
+    const bool reaches_all = from_root_down(share).size() == parents.size();
     return reaches_all ? std::optional(std::move(share)) : std::nullopt;
 }
 

@@ -1,5 +1,5 @@
 // What is believed of links beside one that got slow.
-#include "core/network/shared_lines.h"
+#include "core/network/sites.h"
 
 #include <gtest/gtest.h>
 

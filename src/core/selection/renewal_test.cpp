@@ -1,4 +1,4 @@
-#include "core/selection/renewal.h"
+#include "core/selection/estimate.h"
 
 #include <gtest/gtest.h>
 

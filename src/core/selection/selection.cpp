@@ -8,7 +8,6 @@
 
 #include "core/selection/bounds.h"
 #include "core/selection/estimate.h"
-#include "core/selection/renewal.h"
 #include "core/text/invariant.h"
 #include "core/text/units.h"
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/algorithms/algorithm.h"
-#include "core/network/rank_network.h"
+#include "core/network/topology.h"
 #include "core/selection/ruling.h"
 #include "core/settings/settings.h"
 
@@ -62,7 +62,7 @@ inline bool runs_alike(const Decision& a, const Decision& b) {
 /// predictions do not know costs that well (what is considered is there to be tried); or without a tree, or if
 /// no candidate is predicted to be clearly faster than native; otherwise the fastest. `present`: what was decided
 /// for the same calls before the network changed; its tree is kept where that is nearly as
-/// fast (see renewal.h).
+/// fast (see renew()).
 Decision decide(const CallShape& shape, std::shared_ptr<const RankNetwork> network,
                 const Settings& settings, std::optional<Decision> present = {});
 

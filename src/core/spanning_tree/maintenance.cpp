@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/spanning_tree/values.h"
-#include "core/spanning_tree/wire.h"
 #include "core/text/invariant.h"
 
 namespace mutirao::maintenance {

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "core/spanning_tree/values.h"
-#include "core/spanning_tree/wire.h"
 #include "core/text/bytes.h"
 #include "core/text/invariant.h"
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -138,6 +139,17 @@ struct Outgoing {
     Message message;
 };
 using Output = std::vector<Outgoing>;
+
+// As bytes, for drivers that carry them between hosts (of any byte order): one encoding per message, so whatever else
+// arrives is junk and is seen to be. decode() gives nothing unless its bytes are what encode() makes of a message that a
+// host may send.
+
+/// Of the longest message that a host sends.
+inline constexpr std::size_t most_message_bytes = 60'000;
+
+std::vector<std::byte> encode(const Message& message);
+/// It may still name hosts that a smaller network does not have; Rounds leaves those out.
+std::optional<Message> decode(std::span<const std::byte> bytes);
 
 // Messages about many links, cut into pieces that fit a frame and put together again. With 24 hosts
 // there is one piece; with 1000 a version has up to two hundred.

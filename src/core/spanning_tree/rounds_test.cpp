@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/spanning_tree/wire.h"
 
 namespace mutirao {
 namespace {

@@ -1,4 +1,3 @@
-#include "core/spanning_tree/wire.h"
 
 #include <algorithm>
 #include <array>

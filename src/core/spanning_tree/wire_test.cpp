@@ -1,5 +1,5 @@
-// Messages survive the wire, and what is not a message is refused: what every format of wire.h promises.
-#include "core/spanning_tree/wire.h"
+// Messages survive the wire, and what is not a message is refused: what every format promises.
+#include "core/spanning_tree/rounds_message.h"
 
 #include <gtest/gtest.h>
 

@@ -33,7 +33,7 @@
 #include "mpi/decide/docket.h"
 #include "mpi/executor/execution.h"
 #include "mpi/job/job.h"
-#include "mpi/watch/synchronous.h"
+#include "mpi/watch/in_band.h"
 
 namespace mutirao::mpi {
 
