@@ -44,20 +44,6 @@ constexpr int longest_round_factor = 8;
 /// with a greeting that was lost once.
 constexpr std::int64_t longest_silence_ns = 3 * ns_per_s;
 
-std::vector<double> latencies_or_unknown(const Job& job) {
-    const std::size_t hosts = job.contacts.size();
-    const bool known = job.latency_us.size() == hosts * hosts;
-    return known ? job.latency_us : std::vector<double>(hosts * hosts, no_link_us);
-}
-
-/// What all hosts hold the links of `self` to be.
-std::vector<double> own_row(const NetworkView& view, int self) {
-    const auto hosts = static_cast<std::size_t>(view.host_count);
-    const auto begin = view.latency_us.begin() +
-                       static_cast<std::ptrdiff_t>(static_cast<std::size_t>(self) * hosts);
-    return {begin, begin + static_cast<std::ptrdiff_t>(hosts)};
-}
-
 MeshOptions mesh_options(const Job& job) {
     const Options& options = job.options;
     return {job.self, job.contacts, job.key, job.id,
@@ -95,13 +81,11 @@ AgentLoop::AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t
       job_(std::move(job)),
       segment_(segment),
       journal_(job_.options.series_file, job_.self, static_cast<int>(job_.contacts.size())),
-      rounds_(job_.self, static_cast<int>(job_.contacts.size()), latencies_or_unknown(job_),
-              job_.tree, incarnation),
+      rounds_(job_.self, static_cast<int>(job_.contacts.size()), incarnation),
       hears_datagrams_(poller_.add(endpoint_.udp()) != 0),
       mesh_(mesh_options(job_), endpoint_.tcp(), poller_, counters_, *this),
       datagrams_(endpoint_.udp(), job_.self, mesh_, counters_),
-      links_(job_.self, own_row(rounds_.view(), job_.self), job_.options, mesh_, datagrams_,
-             counters_, journal_),
+      links_(job_.self, job_.options, mesh_, datagrams_, counters_, journal_),
       bandwidth_(host_count()),
       bandwidth_plan_(job_.self, job_.options.bandwidth_period_ms * ns_per_ms),
       facts_(host_count()),

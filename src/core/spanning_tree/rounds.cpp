@@ -116,6 +116,11 @@ Rounds::Rounds(int self, int host_count, const std::vector<double>& latency_us, 
     take_version({}, links_, in_order(std::move(tree)));
 }
 
+Rounds::Rounds(int self, int host_count, std::uint64_t incarnation)
+    : Rounds(self, host_count,
+             std::vector<double>(static_cast<std::size_t>(host_count) * static_cast<std::size_t>(host_count), unusable_us),
+             {}, incarnation) {}
+
 Rounds::Output Rounds::announce(int other, double latency_us) {
     if (!(latency_us >= 0)) broken_invariant("latency is none, of the link", self_, other);
     Output out;

@@ -16,17 +16,9 @@
 #include "mpi/watch/lookout.h"
 
 namespace mutirao::mpi {
-namespace {
-
-std::vector<double> nothing_known(int host_count) {
-    const auto hosts = static_cast<std::size_t>(host_count);
-    return std::vector<double>(hosts * hosts, std::numeric_limits<double>::infinity());
-}
-
-}  // namespace
 
 LeaderRounds::LeaderRounds(MPI_Comm comm, int tag, Leaders leaders)
-    : leaders_(std::move(leaders)), post_(comm, tag), rounds_(me(), host_count(), nothing_known(host_count()), {}, 1),
+    : leaders_(std::move(leaders)), post_(comm, tag), rounds_(me(), host_count(), 1),
       news_(host_count()) {
     for (int host = 0; host < host_count(); ++host) {
         if (host != me()) {
