@@ -25,12 +25,6 @@ namespace {
 
 constexpr int indent_spaces = 2;
 
-std::vector<std::string> tree_names(const Algorithm& algorithm) {
-    std::vector<std::string> names;
-    for (TreeKind tree : algorithm.trees) names.emplace_back(to_string(tree));
-    return names;
-}
-
 /// What may go on inside a host after an algorithm between hosts.
 std::vector<std::string> inside_names(Collective collective) {
     std::vector<std::string> names;
@@ -75,33 +69,20 @@ void write_algorithm(JsonWriter& json, const Algorithm& algorithm) {
     json.member("summary", algorithm.summary);
     json.member("source", algorithm.source);
     json.member("native", algorithm.native());
-    json.key("calls").begin_array();
-    for (const Collective call : algorithm.calls) json.value(to_string(call));
-    json.end_array();
+    json.list("calls", algorithm.calls, [&](Collective call) { json.value(to_string(call)); });
     json.member("segmented", algorithm.segmented);
-    json.key("segments_bytes").begin_array();
-    if (algorithm.segmented) {
-        for (std::size_t size : all_segment_sizes()) json.value(size);
-    }
-    json.end_array().key("radices").begin_array();
-    for (int radix : algorithm.radices) json.value(radix);
-    json.end_array().key("spreads").begin_array();
-    for (int spread : algorithm.spreads) json.value(spread);
-    json.end_array().member("most_outer", algorithm.most_outer);
-    json.key("candidates").begin_array();
+    const auto segments = algorithm.segmented ? all_segment_sizes() : std::span<const std::size_t>();
+    json.member("segments_bytes", segments).member("radices", algorithm.radices);
+    json.member("spreads", algorithm.spreads).member("most_outer", algorithm.most_outer);
+    std::vector<std::string> candidates;
     for (const Candidate& each : candidates_in_one_piece(algorithm.collective)) {
-        if (each.algorithm == &algorithm) json.value(to_string(each));
+        if (each.algorithm == &algorithm) candidates.push_back(to_string(each));
     }
-    json.end_array();
-    json.key("trees").begin_array();
-    for (const std::string& tree : tree_names(algorithm)) json.value(tree);
-    json.end_array().key("insides").begin_array();
-    if (algorithm.level == Level::hosts) {
-        for (const std::string& inside : inside_names(algorithm.collective)) json.value(inside);
-    }
-    json.end_array().key("restrictions").begin_array();
-    for (const std::string& restriction : restrictions_of(algorithm)) json.value(restriction);
-    json.end_array().end_object();
+    json.member("candidates", candidates);
+    json.list("trees", algorithm.trees, [&](TreeKind tree) { json.value(to_string(tree)); });
+    const bool goes_on_inside = algorithm.level == Level::hosts;
+    json.member("insides", goes_on_inside ? inside_names(algorithm.collective) : std::vector<std::string>());
+    json.member("restrictions", restrictions_of(algorithm)).end_object();
 }
 
 void take_no_words(const Words& words) {
@@ -318,16 +299,9 @@ void write_bounds(JsonWriter& json, const Scene& scene) {
 }
 
 void write_prediction(JsonWriter& json, const Prediction& prediction) {
-    if (prediction.stuck) {
-        json.key("predicted_us").null();
-    } else {
-        json.member("predicted_us", prediction.completion_us);
-    }
-    json.key("rank_complete_us").begin_array();
-    for (double time_us : prediction.rank_complete_us) json.value(time_us);
-    json.end_array();
-    json.key("messages").begin_array();
-    for (const TimedMessage& message : prediction.messages) {
+    json.member("predicted_us", prediction.completion_us);  // null where it never ends
+    json.member("rank_complete_us", prediction.rank_complete_us);
+    json.list("messages", prediction.messages, [&](const TimedMessage& message) {
         json.begin_object()
             .member("from", message.from)
             .member("to", message.to)
@@ -335,8 +309,7 @@ void write_prediction(JsonWriter& json, const Prediction& prediction) {
             .member("start_us", message.start_us)
             .member("arrive_us", message.arrive_us)
             .end_object();
-    }
-    json.end_array();
+    });
 }
 
 struct Picture {
@@ -399,12 +372,7 @@ Collective read_collective(const std::string& name) {
 
 void write_evaluated(JsonWriter& json, const Candidate& candidate, std::optional<double> time_us,
                      bool in_full) {
-    json.begin_object().member("candidate", to_string(candidate));
-    if (time_us) {
-        json.member("predicted_us", *time_us);
-    } else {
-        json.key("predicted_us").null();
-    }
+    json.begin_object().member("candidate", to_string(candidate)).member("predicted_us", time_us);
     json.member("in_full", in_full).end_object();
 }
 
@@ -419,10 +387,7 @@ void write_tree(JsonWriter& json, const Tree& tree, const Scene& scene) {
             .member("latency_us", scene.topology().network.link(parent, host).latency_us)
             .end_object();
     }
-    json.end_array();
-    json.key("site_of").begin_array();
-    for (int site : scene.topology().site_of) json.value(site);
-    json.end_array();
+    json.end_array().member("site_of", scene.topology().site_of);
 }
 
 void show_schedule(const Words& words, std::ostream& out) {

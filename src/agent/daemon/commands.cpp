@@ -88,8 +88,6 @@ constexpr PeriodOption period_options[] = {
     {"tree-period-ms", &Options::tree_period_ms, 10},
     {"other-period-ms", &Options::other_period_ms, 10},
     {"dead-after-ms", &Options::dead_after_ms, 100},
-    {"sensor-period-ms", &Options::sensor_period_ms, 100},
-    {"round-limit-ms", &Options::round_limit_ms, 100},
     {"bandwidth-period-ms", &Options::bandwidth_period_ms, 0},
 };
 /// More often, a bandwidth probe would be a load.
@@ -212,22 +210,11 @@ std::string hexadecimal(std::uint64_t number) {
     return text;
 }
 
-void put_tree(JsonWriter& json, const EdgeList& tree) {
-    json.key("tree").begin_array();
-    for (const auto& [low, high] : tree)
-        json.begin_array().value(low).value(high).end_array();
-    json.end_array();
-}
-
 void put_matrix(JsonWriter& json, const char* name, const std::vector<double>& matrix,
                 int host_count) {
+    const auto hosts = static_cast<std::size_t>(host_count);
     json.key(name).begin_array();
-    for (std::size_t i = 0; i < matrix.size(); ++i) {
-        const std::size_t column = i % static_cast<std::size_t>(host_count);
-        if (column == 0) json.begin_array();
-        json.value(matrix[i]);
-        if (column + 1 == static_cast<std::size_t>(host_count)) json.end_array();
-    }
+    for (std::size_t i = 0; i < matrix.size(); i += hosts) json.value(std::span(matrix).subspan(i, hosts));
     json.end_array();
 }
 
@@ -247,17 +234,11 @@ void put_forecast(JsonWriter& json, const char* name, const std::optional<Foreca
 void put_link(JsonWriter& json, int host, const LinkStatus& link) {
     json.begin_object().member("host", host).member("channel_up", link.channel_up);
     json.member("over_tcp", link.over_tcp);
-    json.key("announced_us");
-    if (link.announced_us)
-        json.value(*link.announced_us);
-    else
-        json.null();
+    json.member("announced_us", link.announced_us);
     put_forecast(json, "latency_us", link.latency_us);
     put_forecast(json, "bandwidth_bytes_per_us", link.bandwidth_bytes_per_us);
     put_forecast(json, "tcp_connect_us", link.connect_us);
-    json.key("recent_us").begin_array();
-    for (const double value : link.recent_us) json.value(value);
-    json.end_array().end_object();
+    json.member("recent_us", link.recent_us).end_object();
 }
 
 void put_status(JsonWriter& json, const Status& status, int self) {
@@ -270,16 +251,15 @@ void put_status(JsonWriter& json, const Status& status, int self) {
     json.key("links").begin_array();
     for (int host = 0; host < static_cast<int>(status.links.size()); ++host)
         if (host != self) put_link(json, host, status.links[static_cast<std::size_t>(host)]);
-    json.end_array().key("events").begin_array();
-    for (const EventStatus& event : status.events)
+    json.end_array().list("events", status.events, [&](const EventStatus& event) {
         json.begin_object().member("time_s", event.time_s).member("text", event.text).end_object();
-    json.end_array().key("sensors").begin_array();
-    for (const SensorStatus& sensor : status.sensors) {
+    });
+    json.list("sensors", status.sensors, [&](const SensorStatus& sensor) {
         json.begin_object().member("name", sensor.name).member("value", sensor.value);
         put_forecast(json, "forecast", sensor.forecast);
         json.end_object();
-    }
-    json.end_array().key("counters").begin_object();
+    });
+    json.key("counters").begin_object();
     for (std::size_t i = 0; i < count_names.size(); ++i)
         json.member(count_names[i], status.counters.all()[i]);
     json.end_object().end_object();
@@ -290,24 +270,23 @@ void put_network(JsonWriter& json, const NetworkView& view) {
         .member("unknown_links", view.unknown_links)
         .member("version", view.version)
         .member("version_hash", hexadecimal(view.version_hash));
-    put_tree(json, view.tree);
+    json.member("tree", view.tree);
     put_matrix(json, "latency_us", view.latency_us, view.host_count);
     put_matrix(json, "last_known_us", view.last_known_us, view.host_count);
     put_matrix(json, "bandwidth_bytes_per_us", view.bandwidth_bytes_per_us, view.host_count);
-    json.key("host_speeds").begin_array();
-    for (const HostSpeed& each : view.host_speeds)
+    json.list("host_speeds", view.host_speeds, [&](const HostSpeed& each) {
         json.begin_object()
             .member("copy_bytes_per_us", each.copy_bytes_per_us)
             .member("reduce_bytes_per_us", each.reduce_bytes_per_us)
             .member("message_us", each.message_us)
             .end_object();
-    json.end_array();
+    });
     json.end_object();
 }
 
 void put_complete(JsonWriter& json, const Version& version) {
     json.begin_object().member("number", version.number).member("hash", hexadecimal(version.hash));
-    put_tree(json, version.tree);
+    json.member("tree", version.tree);
     put_matrix(json, "latency_us", version.latency_us, version.host_count);
     json.end_object();
 }
