@@ -19,6 +19,7 @@
 
 #include "core/text/bytes.h"
 #include "mpi/base/environment.h"
+#include "mpi/base/world.h"
 #include "profile/profile_store.h"
 
 namespace mutirao::mpi {
@@ -97,11 +98,7 @@ constexpr int level_of_every_rank = 3;
 constexpr int most_lines = 4096;
 
 int rank_in_job() {
-    static const int known = [] {
-        int rank = 0;
-        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        return rank;
-    }();
+    static const int known = rank_in(MPI_COMM_WORLD);
     return known;
 }
 

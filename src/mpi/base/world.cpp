@@ -76,6 +76,18 @@ std::vector<int> daemon_hosts(const std::vector<Introduction>& all, const World&
 
 }  // namespace
 
+int rank_in(MPI_Comm comm) {
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+int size_of(MPI_Comm comm) {
+    int size = 0;
+    PMPI_Comm_size(comm, &size);
+    return size;
+}
+
 Introduction introduce(const Settings& settings, std::uint64_t settings_hash, int my_rank) {
     Introduction mine;
     mine.version = hash_of(MUTIRAO_VERSION);
@@ -175,11 +187,8 @@ std::vector<int> ranks_in(MPI_Group group, MPI_Group among) {
 
 std::optional<Members> members_of(MPI_Comm comm, MPI_Group world_group) {
     Members members;
-    MPI_Group group = MPI_GROUP_NULL;
-    PMPI_Comm_rank(comm, &members.my_rank);
-    PMPI_Comm_group(comm, &group);
-    members.twin_rank_of = ranks_in(group, world_group);
-    PMPI_Group_free(&group);
+    members.my_rank = rank_in(comm);
+    members.twin_rank_of = ranks_in(Group(comm), world_group);
     const bool all_are_there = std::ranges::count(members.twin_rank_of, MPI_UNDEFINED) == 0;
     return all_are_there ? std::optional(std::move(members)) : std::nullopt;
 }

@@ -49,7 +49,7 @@ std::shared_ptr<Record> new_record(MPI_Comm comm) {
     int length = 0;
     PMPI_Comm_get_name(comm, name, &length);
     record->name = name;
-    PMPI_Comm_size(comm, &record->ranks);
+    record->ranks = size_of(comm);
     return record;
 }
 
@@ -59,13 +59,7 @@ std::int64_t first_units() {
     return settings.waits_for_ranks() ? 0 : settings.start == Start::soon ? 1 : Points::usual_first_units;
 }
 
-bool is_within_world(MPI_Comm comm) {
-    MPI_Group world = MPI_GROUP_NULL;
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    const bool within = members_of(comm, world).has_value();
-    PMPI_Group_free(&world);
-    return within;
-}
+bool is_within_world(MPI_Comm comm) { return members_of(comm, Group(MPI_COMM_WORLD)).has_value(); }
 
 bool is_between_groups(MPI_Comm comm) {
     int between_groups = 0;
@@ -98,8 +92,7 @@ Communicator::Communicator(MPI_Comm comm, Job& job)
       table_(*members_, *record_, !runtime().settings.waits_at_start()),
       points_(first_units(), runtime().settings.start != Start::soon, runtime().settings.waits_for_ranks()) {
     remember(record_, comm == MPI_COMM_WORLD);
-    PMPI_Comm_rank(comm, &my_rank_);
-    members_->my_rank = my_rank_;
+    my_rank_ = members_->my_rank = rank_in(comm);
     left_ = first_units();
     if (is_between_groups(comm)) {
         be_native("intercommunicator");
@@ -326,13 +319,11 @@ bool Communicator::tell_or_hear(bool yes, int root) {
 }
 
 void Communicator::vote() {
-    MPI_Group group = MPI_GROUP_NULL;
-    PMPI_Comm_group(comm_, &group);
+    const Group group(comm_);
     Vote::Opinion mine;
     mine.peers = job_.peers_of(group);
     mine.twin = job_.twin_of(group);
-    mine.meets = mine.peers || would_meet(group);
-    PMPI_Group_free(&group);
+    mine.meets = mine.peers || would_meet();
     mine.willing = mine.twin || (mine.peers ? job_.has_room_for_twin() : job_.has_room_for_peers());
     mine.pays = my_rank_ != 0 || (mine.peers && !mine.twin && would_pay(mine.peers));
     mine.calls_last = us_per_native_call() > long_call_us;
@@ -356,10 +347,10 @@ double Communicator::us_per_native_call() const {
 
 // Where ranks compute on several communicators at a time, one set of agents serves all. The others may never be called
 // again.
-bool Communicator::would_meet(MPI_Group group) {
+bool Communicator::would_meet() {
     constexpr int most_given_way = 2;
     if (!meeting_) {
-        meeting_ = job_.begin_meeting(group);
+        meeting_ = job_.begin_meeting(comm_);
     }
     return meeting_ || ++gave_way_ > most_given_way;
 }

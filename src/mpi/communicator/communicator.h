@@ -22,7 +22,6 @@
 #include <optional>
 #include <string>
 
-#include "core/epochs/announcement.h"
 #include "core/epochs/epochs.h"
 #include "mpi/account/record.h"
 #include "mpi/base/waiting.h"
@@ -179,7 +178,7 @@ class Communicator final : private Background {
     bool tell_or_hear(bool yes, int root);
     void vote();
     double us_per_native_call() const;
-    bool would_meet(MPI_Group group);
+    bool would_meet();
     void take_vote(std::uint64_t call);
     void meet();
     void note_hosts(const Members& members, const World& world);
@@ -236,7 +235,7 @@ class Communicator final : private Background {
     bool calls_last_ = false;  ///< as all said in the last vote
     std::optional<Vote> vote_;                ///< begun at the point before
     std::optional<Introducing> introducing_;  ///< likewise
-    std::shared_ptr<Meeting> meeting_;        ///< from the vote on it until all know each other
+    std::shared_ptr<Group> meeting_;          ///< from the vote on it until all know each other
     int gave_way_ = 0;                        ///< votes, to others that meet
     // Ruled.
     std::unique_ptr<Ruled> ruled_;

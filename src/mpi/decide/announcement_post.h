@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/epochs/announcement.h"
+#include "core/epochs/epochs.h"
 #include "mpi/base/world.h"
 #include "mpi/base/post.h"
 #include "mpi/job/job.h"

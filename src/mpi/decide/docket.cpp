@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "agent/system.h"
-#include "core/epochs/announcement.h"
+#include "core/epochs/epochs.h"
 #include "core/network/sites.h"
 #include "core/text/units.h"
 #include "mpi/account/record.h"

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "core/epochs/announcement.h"
+#include "core/epochs/epochs.h"
 #include "core/selection/decider.h"
 #include "core/selection/profile.h"
 #include "core/selection/ruling.h"

@@ -453,7 +453,7 @@ bool is_on_device(const void* buffer) {
 namespace {
 
 /// The groups of named datatypes by which the standard says what an operator is for.
-enum Group : unsigned {
+enum : unsigned {
     integer = 1,
     floating = 2,
     logical = 4,

@@ -23,18 +23,6 @@
 namespace mutirao::mpi {
 namespace {
 
-int rank_in(MPI_Comm comm) {
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
-    return rank;
-}
-
-int size_of(MPI_Comm comm) {
-    int size = 0;
-    PMPI_Comm_size(comm, &size);
-    return size;
-}
-
 std::uint64_t identity_of(const std::vector<Introduction>& all) {
     return std::max<std::uint64_t>(fnv1a(std::as_bytes(std::span(all))), 1);
 }
@@ -83,15 +71,11 @@ Introducing::Introducing(MPI_Comm comm)
       }()) {}
 
 std::shared_ptr<Peers> Introducing::take() {
-    MPI_Group group = MPI_GROUP_NULL;
-    PMPI_Comm_group(comm_, &group);
-    return std::make_shared<Peers>(group, introductions_in(memory_->words), rank_in(comm_),
-                                   std::move(memory_->endpoint));
+    return std::make_shared<Peers>(comm_, introductions_in(memory_->words), std::move(memory_->endpoint));
 }
 
-Peers::Peers(MPI_Group group, const std::vector<Introduction>& all, int my_rank,
-             std::optional<agent::Endpoint> endpoint)
-    : group_(group), id_(identity_of(all)), world_(world_of(all, my_rank)) {
+Peers::Peers(MPI_Comm comm, const std::vector<Introduction>& all, std::optional<agent::Endpoint> endpoint)
+    : group_(comm), id_(identity_of(all)), world_(world_of(all, rank_in(comm))) {
     if (is_verbose(1)) {
         say(1, extent_of(world_));
     }
@@ -103,7 +87,7 @@ Peers::Peers(MPI_Group group, const std::vector<Introduction>& all, int my_rank,
         }
     } else if (!world_.at_odds) {
         say(1, "the MPI library takes all calls: " + world_.native_reason);
-    } else if (my_rank == 0) {
+    } else if (world_.my_rank == 0) {
         std::fprintf(stderr, "mutirao: %s; the MPI library takes all calls\n", world_.native_reason.c_str());
     }
     if (source_) {
@@ -111,8 +95,6 @@ Peers::Peers(MPI_Group group, const std::vector<Introduction>& all, int my_rank,
         lookout_ = std::make_shared<Lookout>(source_, here, runtime().settings, world_.sockets);
     }
 }
-
-Peers::~Peers() { PMPI_Group_free(&group_); }
 
 // Of the whole job some time is given to begin with; elsewhere calls have to earn it.
 std::shared_ptr<Ledger> Peers::ledger_of(MPI_Comm comm) const {
@@ -236,11 +218,8 @@ std::size_t left_behind_limit() {
 // By its group and not as a duplicate, which would run the program's attribute callbacks.
 std::shared_ptr<Twin> Twin::make(MPI_Comm comm, std::shared_ptr<Peers> peers) {
     const ErrorsReturned errors_returned(comm);
-    MPI_Group group = MPI_GROUP_NULL;
     MPI_Comm made = MPI_COMM_NULL;
-    PMPI_Comm_group(comm, &group);
-    const int error = PMPI_Comm_create(comm, group, &made);
-    PMPI_Group_free(&group);
+    const int error = PMPI_Comm_create(comm, Group(comm), &made);
     if (error != MPI_SUCCESS || made == MPI_COMM_NULL) {
         return nullptr;
     }
@@ -248,14 +227,11 @@ std::shared_ptr<Twin> Twin::make(MPI_Comm comm, std::shared_ptr<Peers> peers) {
 }
 
 Twin::Twin(MPI_Comm comm, std::shared_ptr<Peers> peers)
-    : comm_(comm), peers_(std::move(peers)), slots_(slot_count(largest_tag())),
+    : comm_(comm), group_(comm), peers_(std::move(peers)), slots_(slot_count(largest_tag())),
       left_behind_(left_behind_limit()) {
     PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-    PMPI_Comm_group(comm_, &group_);
-    int my_rank = 0;
-    PMPI_Comm_rank(comm_, &my_rank);
     const std::vector<int> ranks = ranks_in(group_, peers_->group());
-    world_ = part_of(peers_->world(), ranks, my_rank);
+    world_ = part_of(peers_->world(), ranks, rank_in(comm_));
     id_ = fnv1a(std::as_bytes(std::span(ranks))) ^ peers_->id();
     source_ = peers_->source();
     lookout_ = peers_->lookout();
@@ -331,9 +307,7 @@ bool is_off_everywhere() {
 
 // Asked before any communication; equal on all ranks.
 std::string obstacle() {
-    int ranks = 1;
     MPI_Comm parent = MPI_COMM_NULL;
-    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL) {
         return "spawned processes";
@@ -344,7 +318,7 @@ std::string obstacle() {
     if (is_off_everywhere()) {
         return "switched off";
     }
-    return ranks == 1 ? "one rank" : "";
+    return size_of(MPI_COMM_WORLD) == 1 ? "one rank" : "";
 }
 
 bool holds(MPI_Group all, MPI_Group some) { return std::ranges::count(ranks_in(some, all), MPI_UNDEFINED) == 0; }
@@ -390,17 +364,13 @@ bool knows_bandwidth(const NetworkView& view) {
 
 // The communicator of this rank alone is made here, without a message: in a later call threads of several ranks, which
 // make communicators of their own, could wait for each other.
-Job::Job(double init_ms) : init_us_(1000 * init_ms) {
-    PMPI_Comm_rank(MPI_COMM_WORLD, &my_rank_);
+Job::Job(double init_ms) : my_rank_(rank_in(MPI_COMM_WORLD)), init_us_(1000 * init_ms) {
     const ErrorsReturned errors_returned(MPI_COMM_SELF);
-    MPI_Group self = MPI_GROUP_NULL;
-    PMPI_Comm_group(MPI_COMM_SELF, &self);
-    if (PMPI_Comm_create(MPI_COMM_SELF, self, &quiet_) == MPI_SUCCESS) {
+    if (PMPI_Comm_create(MPI_COMM_SELF, Group(MPI_COMM_SELF), &quiet_) == MPI_SUCCESS) {
         PMPI_Comm_set_errhandler(quiet_, MPI_ERRORS_RETURN);
     } else {
         quiet_ = MPI_COMM_SELF;
     }
-    PMPI_Group_free(&self);
 }
 
 const std::string& Job::why_native() { return reason(); }
@@ -501,15 +471,15 @@ bool Job::has_room_for_peers() {
     return peers_.size() < most_twins;
 }
 
-std::shared_ptr<Meeting> Job::begin_meeting(MPI_Group group) {
+std::shared_ptr<Group> Job::begin_meeting(MPI_Comm comm) {
     const std::lock_guard lock(mutex_);
     std::erase_if(meetings_, [](const auto& each) { return each.expired(); });
-    for (const std::weak_ptr<Meeting>& each : meetings_) {
-        if (const std::shared_ptr<Meeting> other = each.lock(); other && holds(other->group(), group)) {
+    auto begun = std::make_shared<Group>(comm);
+    for (const std::weak_ptr<Group>& each : meetings_) {
+        if (const std::shared_ptr<Group> other = each.lock(); other && holds(*other, *begun)) {
             return nullptr;
         }
     }
-    auto begun = std::make_shared<Meeting>(group);
     meetings_.push_back(begun);
     return begun;
 }

@@ -31,10 +31,8 @@ namespace mutirao::mpi {
 
 class Peers {
   public:
-    /// `group`: of those that introduced themselves, in that order; owned. `endpoint`: that this rank told them of.
-    Peers(MPI_Group group, const std::vector<Introduction>& all, int my_rank,
-          std::optional<agent::Endpoint> endpoint);
-    ~Peers();
+    /// The ranks of `comm`, as they introduced themselves. `endpoint`: that this rank told them of.
+    Peers(MPI_Comm comm, const std::vector<Introduction>& all, std::optional<agent::Endpoint> endpoint);
     Peers(const Peers&) = delete;
     Peers& operator=(const Peers&) = delete;
 
@@ -54,7 +52,7 @@ class Peers {
   private:
     void start_source(const std::vector<Introduction>& all, std::optional<agent::Endpoint> endpoint);
 
-    MPI_Group group_;
+    Group group_;
     std::uint64_t id_;
     World world_;
     std::shared_ptr<NetworkSource> source_;
@@ -187,7 +185,7 @@ class Twin final : public ArrivalListener {
     void receive_what_is_left();
 
     MPI_Comm comm_;
-    MPI_Group group_ = MPI_GROUP_NULL;
+    Group group_;
     std::shared_ptr<Peers> peers_;
     World world_;
     std::uint64_t id_;
@@ -208,20 +206,6 @@ struct StartCost {
     double introduced_ms = 0;  ///< after MPI_Init returned: other ranks are known here; 0: never, or in it
 
     double sum_ms() const { return waited_ms + agreed_ms + twin_ms + finalize_ms; }
-};
-
-/// Ranks that are about to get to know each other.
-class Meeting {
-  public:
-    explicit Meeting(MPI_Group group) { PMPI_Group_union(group, MPI_GROUP_EMPTY, &group_); }
-    ~Meeting() { PMPI_Group_free(&group_); }
-    Meeting(const Meeting&) = delete;
-    Meeting& operator=(const Meeting&) = delete;
-
-    MPI_Group group() const { return group_; }
-
-  private:
-    MPI_Group group_ = MPI_GROUP_NULL;
 };
 
 class Job {
@@ -251,8 +235,9 @@ class Job {
     std::shared_ptr<Peers> peers_of(MPI_Group group);
     std::shared_ptr<Twin> twin_of(MPI_Group group);
     bool has_room_for_peers();
-    /// For as long as it is held, smaller groups need not meet, too. Null: `group` itself is part of such a one.
-    std::shared_ptr<Meeting> begin_meeting(MPI_Group group);
+    /// The ranks of `comm` are about to get to know each other: as long as that is held, smaller groups need not meet,
+    /// too. Null: they themselves are part of such a one.
+    std::shared_ptr<Group> begin_meeting(MPI_Comm comm);
     bool has_room_for_twin();
     void add(std::shared_ptr<Peers> peers);
     /// Collective over `comm`. Null: the MPI library makes none.
@@ -281,7 +266,7 @@ class Job {
     static inline std::atomic<Job*> current_{nullptr};
     static inline Job* retired_ = nullptr;
 
-    int my_rank_ = 0;
+    int my_rank_;
     MPI_Comm quiet_ = MPI_COMM_NULL;
     StartCost cost_;
     double init_us_;
@@ -290,7 +275,7 @@ class Job {
     std::mutex mutex_;  ///< of what follows
     std::vector<std::shared_ptr<Peers>> peers_;
     std::vector<std::shared_ptr<Twin>> twins_;
-    std::vector<std::weak_ptr<Meeting>> meetings_;
+    std::vector<std::weak_ptr<Group>> meetings_;
 
     struct Adopted {
         MPI_Comm comm;
