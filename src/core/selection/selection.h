@@ -51,6 +51,9 @@ struct Decision {
     /// What the decision cost: predictions, and messages that they walked through, in all and by one of them.
     int predictions = 0;
     std::size_t messages = 0, most_messages = 0;
+
+    /// Nothing: it was not considered.
+    std::optional<double> predicted_us(const Candidate& candidate) const;
 };
 
 /// Both lead to the same schedules.

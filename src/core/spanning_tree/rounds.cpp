@@ -299,10 +299,6 @@ std::string Rounds::fingerprint() const {
         append_int(bytes, id.root);
         append_number(bytes, id.incarnation, 8);
     };
-    const auto add_bytes = [&](const auto& more) {
-        append_int(bytes, static_cast<int>(more.size()));
-        for (const auto each : more) bytes.push_back(static_cast<char>(each));
-    };
     links_.for_each([&](int, int, const LinkState& state) {
         append_number(bytes, state.breaks, 4);
         append_number(bytes, state.sequence, 4);
@@ -311,7 +307,7 @@ std::string Rounds::fingerprint() const {
     for (const Channel& each : channels_) {
         append_number(bytes, (each.works ? 2U : 0U) + (each.cut ? 1U : 0U), 1);
         append_int(bytes, static_cast<int>(each.outbox.size()));
-        for (const Message& message : each.outbox) add_bytes(rounds::encode(message));
+        for (const Message& message : each.outbox) append_bytes(bytes, rounds::encode(message));
     }
     add_id(complete_.id);
     append_number(bytes, complete_.hash, 8);
@@ -319,14 +315,14 @@ std::string Rounds::fingerprint() const {
     add_id(accepted_);
     append_number(bytes, (round_ ? 1U : 0U) + (knows_start_ ? 2U : 0U), 1);
     if (!round_) return bytes;
-    add_bytes(rounds::encode(round_->call));
+    append_bytes(bytes, rounds::encode(round_->call));
     append_int(bytes, round_->told_by);
     append_int(bytes, static_cast<int>(round_->early.size()));
     for (const Early& each : round_->early) {
         append_int(bytes, each.from);
-        add_bytes(maintenance::encode(each.step));
+        append_bytes(bytes, maintenance::encode(each.step));
     }
-    if (round_->node) add_bytes(round_->node->fingerprint());
+    if (round_->node) append_bytes(bytes, round_->node->fingerprint());
     return bytes;
 }
 

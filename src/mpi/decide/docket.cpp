@@ -103,13 +103,7 @@ double news_of_links_us(const Network& before, const Network& now) {
 
 /// Why another network brought another decision on what was chosen.
 std::string what_changed(const Decision& before, const Decision& now) {
-    const auto predicted = [&](const Decision& decision) -> std::optional<double> {
-        for (const Evaluated& each : decision.considered) {
-            if (each.candidate == before.chosen) return each.predicted_us;
-        }
-        return std::nullopt;
-    };
-    const auto before_us = predicted(before), now_us = predicted(now);
+    const auto before_us = before.predicted_us(before.chosen), now_us = now.predicted_us(before.chosen);
     if (!before_us || !now_us) return "the network changed; ";
     return "the network changed: " + to_string(before.chosen) + " predicted " + duration(*now_us) +
            ", before " + duration(*before_us) + "; ";
