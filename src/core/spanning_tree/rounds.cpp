@@ -25,7 +25,6 @@ using rounds::unusable_us;
 namespace {
 
 bool announced(const LinkState& state) { return state.breaks > 0 || state.sequence > 0; }
-bool there_from_the_start(const LinkState& state) { return !announced(state) && state.usable(); }
 
 LinkNews news_of(int a, int b, const LinkState& state) {
     return {std::min(a, b), std::max(a, b), state};
@@ -107,7 +106,6 @@ Rounds::Rounds(int self, int host_count, const std::vector<double>& latency_us, 
       channels_(static_cast<std::size_t>(host_count)) {
     if (self < 0 || self >= host_count) broken_invariant("host of how many", self, host_count);
     links_.for_each([this](int, int, const LinkState& state) {
-        knows_start_ = knows_start_ || there_from_the_start(state);
         if (state == LinkState{}) ++silent_links_;
     });
     view_.host_count = host_count;
@@ -133,8 +131,11 @@ Rounds::Output Rounds::joined(int other) {
     Output out;
     if (channel(other).works) break_channel(other, out);
     channel(other).works = true;
-    tell_all(other, &announced, out);
-    if (!knows_start_) out.push_back({other, rounds::message_of(Kind::ask_start)});
+    std::vector<LinkNews> news;
+    links_.for_each([&](int low, int high, const LinkState& state) {
+        if (announced(state)) news.push_back({low, high, state});
+    });
+    tell(other, news, out);
     tell_newest(other, out);
     for (Message& message : std::exchange(channel(other).outbox, {}))
         send(other, std::move(message), out);
@@ -151,9 +152,9 @@ Rounds::Output Rounds::lost(int other) {
 
 Rounds::Output Rounds::on(int from, const Message& message) {
     using Handler = void (Rounds::*)(int, const Message&, Output&);
-    static constexpr std::array<Handler, 7> handlers = {
-        &Rounds::on_news,        &Rounds::on_ask_start, &Rounds::on_newest, &Rounds::on_round,
-        &Rounds::on_ask_version, &Rounds::on_version,   &Rounds::on_step,
+    static constexpr std::array<Handler, 6> handlers = {
+        &Rounds::on_news,        &Rounds::on_newest,  &Rounds::on_round,
+        &Rounds::on_ask_version, &Rounds::on_version, &Rounds::on_step,
     };
     const auto kind = static_cast<std::size_t>(message.kind);
     if (kind >= handlers.size())
@@ -194,12 +195,10 @@ void Rounds::claim(int other, double latency_us, Output& out) {
 
 void Rounds::learn(const std::vector<LinkNews>& news, int from, Output& out) {
     std::vector<LinkNews> fresh;
-    bool told_start = false;
     for (const LinkNews& each : news) {
         if (each.high >= view_.host_count) continue;
         const LinkState& known = links_.at(each.low, each.high);
         if (!(each.state > known)) continue;
-        told_start = told_start || there_from_the_start(each.state);
         if (known == LinkState{}) --silent_links_;
         links_.set(each.low, each.high, each.state);
         show(each);
@@ -210,16 +209,6 @@ void Rounds::learn(const std::vector<LinkNews>& news, int from, Output& out) {
     unsettled_ = true;
     for (int other = 0; other < view_.host_count; ++other)
         if (other != self_ && other != from) tell(other, fresh, out);
-    if (told_start) take_start_from(from, out);
-}
-
-/// The others' version 0 is not this host's. If they still have it, a round is due.
-void Rounds::take_start_from(int from, Output& out) {
-    knows_start_ = true;
-    if (newest_ != RoundId{}) return;
-    newest_ = {1, self_, incarnation_};
-    tell_newest(from, out);
-    pass_on(from, out);
 }
 
 void Rounds::show(const LinkNews& news) {
@@ -251,14 +240,6 @@ void Rounds::tell(int other, const std::vector<LinkNews>& news, Output& out) con
     for (Message& piece : rounds::split(message)) out.push_back({other, std::move(piece)});
 }
 
-void Rounds::tell_all(int other, bool (*which)(const LinkState&), Output& out) const {
-    std::vector<LinkNews> news;
-    links_.for_each([&](int low, int high, const LinkState& state) {
-        if (which(state)) news.push_back({low, high, state});
-    });
-    tell(other, news, out);
-}
-
 /// So that whoever leads starts no round under a number that was used before.
 void Rounds::tell_newest(int other, Output& out) const {
     if (!channel(other).works || newest_ == RoundId{}) return;
@@ -275,10 +256,6 @@ void Rounds::send(int other, Message message, Output& out) {
     } else {
         to.outbox.push_back(std::move(message));
     }
-}
-
-void Rounds::on_ask_start(int from, const Message&, Output& out) {
-    tell_all(from, &there_from_the_start, out);
 }
 
 void Rounds::on_news(int from, const Message& message, Output& out) {
@@ -313,7 +290,7 @@ std::string Rounds::fingerprint() const {
     append_number(bytes, complete_.hash, 8);
     add_id(newest_);
     add_id(accepted_);
-    append_number(bytes, (round_ ? 1U : 0U) + (knows_start_ ? 2U : 0U), 1);
+    append_number(bytes, round_ ? 1 : 0, 1);
     if (!round_) return bytes;
     append_bytes(bytes, rounds::encode(round_->call));
     append_int(bytes, round_->told_by);

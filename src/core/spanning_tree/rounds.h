@@ -170,16 +170,13 @@ class Rounds {
     void break_channel(int other, Output& out);
     void claim(int other, double latency_us, Output& out);
     void learn(const std::vector<LinkNews>& news, int from, Output& out);
-    void take_start_from(int from, Output& out);
     void show(const LinkNews& news);
     void count_unknown();
     void tell(int other, const std::vector<LinkNews>& news, Output& out) const;
-    void tell_all(int other, bool (*which)(const rounds::LinkState&), Output& out) const;
     void tell_newest(int other, Output& out) const;
     void send(int other, Message message, Output& out);
 
     void on_news(int from, const Message& message, Output& out);
-    void on_ask_start(int from, const Message& message, Output& out);
     void on_newest(int from, const Message& message, Output& out);
     void on_round(int from, const Message& message, Output& out);
     void on_ask_version(int from, const Message& message, Output& out);
@@ -203,7 +200,6 @@ class Rounds {
     std::uint64_t incarnation_;
     LinkTable links_;                ///< the newest known
     int silent_links_ = 0;           ///< of these, in reach or not: nothing was said of them yet
-    bool knows_start_ = false;       ///< something of what the hosts started with, if they did
     std::vector<Channel> channels_;  ///< by host
     Complete complete_;
     RoundId newest_;

@@ -33,8 +33,7 @@ struct LinkState {
 
     bool usable() const { return latency_us < unusable_us; }
     bool operator==(const LinkState&) const = default;
-    /// Newer is larger. Of one stamp there is only one value, but for hosts that start with nothing
-    /// among others that started with a network: any value is more than none.
+    /// Newer is larger. Of one stamp there is only one value; what hosts start with is more than nothing.
     std::partial_ordering operator<=>(const LinkState& other) const {
         if (const auto order = breaks <=> other.breaks; order != 0) return order;
         if (const auto order = sequence <=> other.sequence; order != 0) return order;
@@ -105,7 +104,6 @@ struct RoundId {
 
 enum class Kind : std::uint8_t {
     news,         ///< of links; passed on by whoever did not know
-    ask_start,    ///< what the hosts started with is not known here
     newest,       ///< the newest round that the sender has heard of; passed on likewise
     round,        ///< enter this round; passed on to all who take part
     ask_version,  ///< the version from which a round starts is not at hand here
@@ -115,7 +113,7 @@ enum class Kind : std::uint8_t {
 
 struct Message {
     Kind kind = Kind::news;
-    RoundId id;     ///< all but the first two; ask_version, version: who made the version
+    RoundId id;     ///< all but news; ask_version, version: who made the version
     RoundId base;                 ///< round: the version from which it starts
     std::uint64_t base_hash = 0;  ///< round
     int part = 0;                 ///< round, version: which of `parts` pieces

@@ -253,7 +253,6 @@ Message step() {
 std::vector<Message> messages() {
     std::vector<Message> list = {
         of(Kind::news, {}, {measured, broken, from_the_start}),
-        message_of(Kind::ask_start),
         of(Kind::newest, id),
         call(),
         of(Kind::ask_version, id),
@@ -262,9 +261,9 @@ std::vector<Message> messages() {
         of(Kind::version, {}),
         step(),
     };
-    list[4].base_hash = 5;
-    list[6].part = 3;
-    list[6].parts = 210;
+    list[3].base_hash = 5;
+    list[5].part = 3;
+    list[5].parts = 210;
     return list;
 }
 
