@@ -267,7 +267,7 @@ TEST(Agent, AChildOfTheProgramHasNeitherAgentNorSockets) {
 int refusal_of(const std::function<void()>& prepare) {
     Endpoint endpoint = *Endpoint::open();
     const Contact contact = endpoint.contact();
-    Job job{0, {contact, contact}, Key{}, *random_number(), {}, {}, test::fast_options()};
+    Job job{0, {contact, contact}, Key{}, *random_number(), test::fast_options()};
     prepare();
     const Thread agent(std::move(endpoint), std::move(job));
     if (agent.running()) return 1;
@@ -308,7 +308,7 @@ TEST(Agent, WithoutAThreadTheProgramGoesOnWithoutIt) {
 TEST(Agent, ASquattedNameLeavesAnAgentForItsOwnProcess) {
     Endpoint endpoint = *Endpoint::open();
     const Contact contact = endpoint.contact();
-    Job job{0, {contact, contact}, Key{}, *random_number(), {}, {}, test::fast_options()};
+    Job job{0, {contact, contact}, Key{}, *random_number(), test::fast_options()};
     const std::string path = "/dev/shm/" + segment_name(job.id, 0);
     ASSERT_TRUE(std::filesystem::create_directory(path));
     const Thread agent(std::move(endpoint), std::move(job));

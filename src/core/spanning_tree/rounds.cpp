@@ -115,9 +115,8 @@ Rounds::Rounds(int self, int host_count, const std::vector<double>& latency_us, 
 }
 
 Rounds::Rounds(int self, int host_count, std::uint64_t incarnation)
-    : Rounds(self, host_count,
-             std::vector<double>(static_cast<std::size_t>(host_count) * static_cast<std::size_t>(host_count), unusable_us),
-             {}, incarnation) {}
+    : Rounds(self, host_count, std::vector<double>(static_cast<std::size_t>(host_count * host_count), unusable_us), {},
+             incarnation) {}
 
 Rounds::Output Rounds::announce(int other, double latency_us) {
     if (!(latency_us >= 0)) broken_invariant("latency is none, of the link", self_, other);

@@ -139,8 +139,8 @@ struct Outgoing {
 using Output = std::vector<Outgoing>;
 
 // As bytes, for drivers that carry them between hosts (of any byte order): one encoding per message, so whatever else
-// arrives is junk and is seen to be. decode() gives nothing unless its bytes are what encode() makes of a message that a
-// host may send.
+// arrives is junk and is seen to be. decode() gives nothing unless its bytes are what encode() makes of a message that
+// a host may send.
 
 /// Of the longest message that a host sends.
 inline constexpr std::size_t most_message_bytes = 60'000;

@@ -59,8 +59,8 @@ class Patience {
     int polls_ = 0;
 };
 
-/// In a wait for ranks that may not run mutirao at all, since `begun_us`: says so on stderr, once in a process, when it has
-/// lasted for so long that something must be wrong. `rank`: of MPI_COMM_WORLD.
+/// In a wait for ranks that may not run mutirao at all, since `begun_us`: says so on stderr, once in a process, when it
+/// has lasted for so long that something must be wrong. `rank`: of MPI_COMM_WORLD.
 void say_if_long(double begun_us, int rank);
 
 /// For work on files, since a home folder may hang for ever: whether `work`, in a thread of its own, ended in time. If

@@ -208,8 +208,9 @@ std::optional<Binding> alltoall(const Place& here, const void* send, MPI_Count s
     return binding;
 }
 
-// --- a block for every rank, each of its own length. What lies one behind another in memory is read and written in place,
-// --- all else through a copy ---------------------------------------------------------------------------------
+// --- a block for every rank, each of its own length ----------------------------------------------------------
+//
+// Blocks that lie one behind another in memory are read and written in place, others through a copy.
 
 namespace {
 

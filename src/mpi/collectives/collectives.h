@@ -1,6 +1,6 @@
 // Each collective, from the program's arguments to its shape and to what this rank alone knows of it
-// (MPI 4.0, chapter 6). The names are those of interpose/functions.h. Nothing: the call is the MPI library's and does not
-// count, on all ranks of a correct program alike. With MPI_IN_PLACE a rank's own block is there already.
+// (MPI 4.0, chapter 6). The names are those of interpose/functions.h. Nothing: the call is the MPI library's and does
+// not count, on all ranks of a correct program alike. With MPI_IN_PLACE a rank's own block is there already.
 #pragma once
 
 #include <mpi.h>

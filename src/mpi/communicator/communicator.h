@@ -255,8 +255,8 @@ class Communicator final : private Background {
     int progress_calls_ = 0;
 };
 
-// How it is found: by an attribute of the program's communicator, and among this thread's last ones, so that a repeated call
-// costs a comparison.
+// How it is found: by an attribute of the program's communicator, and among this thread's last ones, so that a
+// repeated call costs a comparison.
 
 /// One of this thread's last communicators. A handle may be used again for another communicator, so
 /// every freed one ends all of these.

@@ -1,6 +1,6 @@
-// A schedule over MPI point-to-point: a Plan is one compiled for repeated execution, immutable, with ranks of the twin bound
-// in, and shared by all Operations by it. An Operation is one run, which owns all that the run needs: where the call's data
-// lie, scratch memory, counters, requests. Where a step becomes a message is there and nowhere else.
+// A schedule over MPI point-to-point: a Plan is one compiled for repeated execution, immutable, with ranks of the twin
+// bound in, and shared by all Operations by it. An Operation is one run, which owns all that the run needs: where the
+// call's data lie, scratch memory, counters, requests. Where a step becomes a message is there and nowhere else.
 //
 // Errors. A message that is longer than this rank expects is reported as MPI does, in the class
 // MPI_ERR_TRUNCATE, but the run goes on, so that no other rank waits in vain. After any other error receives are

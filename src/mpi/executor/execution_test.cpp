@@ -245,9 +245,9 @@ Times random_delays(const Schedule& schedule, std::mt19937& random) {
 std::vector<Schedule> schedules_of(const Candidate& candidate, int size) {
     constexpr std::array roots{0};
     constexpr std::array<std::size_t, 1> units{5};
-    const CallShape shape = test::shapes_for(*candidate.algorithm, size, roots, units).front();
-    return test::build_all(candidate, shape, size,
-                           test::random_tree(candidate.parameters.tree, size, shape.root));
+    const CallShape shape = mutirao::test::shapes_for(*candidate.algorithm, size, roots, units).front();
+    return mutirao::test::build_all(candidate, shape, size,
+                           mutirao::test::random_tree(candidate.parameters.tree, size, shape.root));
 }
 
 bool fits(const Candidate& candidate, int size) {
@@ -267,7 +267,7 @@ bool has_straight_lines(const Candidate& candidate, int size) {
 TEST(StraightLine, BeginsEverythingWhenItCanBegin) {
     std::mt19937 random(1);
     int lines = 0;
-    for (const Candidate& candidate : test::candidates_in_one_piece()) {
+    for (const Candidate& candidate : mutirao::test::candidates_in_one_piece()) {
         for (const int size : {2, 3, 5, 8}) {
             if (!fits(candidate, size)) continue;
             const std::vector<Schedule> schedules = schedules_of(candidate, size);
@@ -290,7 +290,7 @@ TEST(StraightLine, TreesAndExchangesHaveThem) {
     for (const char* const name : {"allreduce/recursive_doubling", "allgather/recursive_doubling",
                                    "broadcast/binomial", "barrier/dissemination", "reduce/chain"}) {
         int found = 0;
-        for (const Candidate& candidate : test::candidates_in_one_piece()) {
+        for (const Candidate& candidate : mutirao::test::candidates_in_one_piece()) {
             const std::string its_name = std::string(row_of(candidate.algorithm->collective).name) +
                                          "/" + std::string(candidate.algorithm->name);
             if (its_name != name) continue;
