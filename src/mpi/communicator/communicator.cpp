@@ -184,12 +184,14 @@ Communicator::Turn Communicator::enter(const CallShape& shape) {
         return {};
     }
     const RulingTable::Way* way = &table_.find(shape, call);
-    if (phase_ == Phase::ruled && !way->ruled && runtime().settings.waits_for_ruling(shape.collective)) {
-        settle_at_once(shape, call);
-        way = &table_.find(shape, call);
-    } else if (docket_ && table_.asks_for(*way)) {
-        docket_->want(shape, call);
-        DecidingThread::wake();
+    if (!way->ruled) {
+        if (phase_ == Phase::ruled && runtime().settings.waits_for_ruling(shape.collective)) {
+            settle_at_once(shape, call);
+            way = &table_.find(shape, call);
+        } else if (docket_ && table_.asks_for(*way)) {
+            docket_->want(shape, call);
+            DecidingThread::wake();
+        }
     }
     if (way->by.plan == nullptr) {
         send_what_was_deferred();

@@ -83,7 +83,7 @@ const RulingTable::Way& RulingTable::look_up(const CallShape& shape, std::uint64
 }
 
 bool RulingTable::asks_for(const Way& way) {
-    if (way.ruled || way.asked || asked_.size() >= most_classes) {
+    if (way.asked || asked_.size() >= most_classes) {
         return false;
     }
     const ShapeClass shapes = class_of(way.shape);
