@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <iterator>
 #include <list>
@@ -25,6 +26,9 @@
 #include "mpi/job/job.h"
 
 namespace mutirao::mpi {
+
+/// What others read meanwhile (record.h), without a lock.
+inline void count_up(std::uint64_t& count) { std::atomic_ref(count).store(count + 1, std::memory_order_relaxed); }
 
 /// Open MPI connects two ranks when the first message between them is sent, and what follows from a message waits for two
 /// round trips more: over a tree of six levels between sites, for seconds. All edges of a schedule side by side take as
