@@ -16,7 +16,7 @@
 #include "core/algorithms/over_placement.h"
 #include "core/selection/ruling.h"
 #include "core/text/json.h"
-#include "mpi/executor/operation.h"
+#include "mpi/executor/execution.h"
 #include "simulated_call.h"
 #include "tool/network_file.h"
 
@@ -97,9 +97,7 @@ class Bench {
         if (rank_ != 0) return;
         JsonWriter json;
         json.begin_object().member("bytes", shape_.length_bytes).member("right", timed.right);
-        json.key("rank_us").begin_array();
-        for (double time_us : timed.rank_us) json.value(time_us);
-        std::printf("%s\n", json.end_array().end_object().take().c_str());
+        std::printf("%s\n", json.member("rank_us", timed.rank_us).end_object().take().c_str());
         std::fflush(stdout);
     }
 

@@ -4,27 +4,181 @@
 // It stays until everything that it started has ended, and takes all of it along when it is
 // stopped or when the lab ends: a daemon that left its session comes back to it as its subreaper.
 // It is two processes, a guard and a keeper, so that killing one leaves the other to clear up.
+#include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "agent/processes.h"
 #include "common/system.h"
 
 namespace mutirao::lab {
 namespace {
+
+// --- how it gets into a host of the lab ---------------------------------------------------------------------
+
+constexpr std::size_t most_descriptors = 5;
+
+struct Reply {
+    std::string line;
+    std::vector<UniqueFd> descriptors;
+};
+
+UniqueFd connect_to_lab() {
+    const char* path = std::getenv("MUTILAB_CONTROL");
+    if (path == nullptr) throw SetupError("no lab: MUTILAB_CONTROL is not set");
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (std::strlen(path) >= sizeof address.sun_path) throw SetupError("MUTILAB_CONTROL too long");
+    std::strcpy(address.sun_path, path);
+    UniqueFd lab(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    require(lab && connect(lab.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0,
+            "the lab at " + std::string(path) + " does not answer");
+    return lab;
+}
+
+Reply ask(int lab, const std::string& request) {
+    require(send(lab, request.data(), request.size(), MSG_NOSIGNAL) ==
+                static_cast<ssize_t>(request.size()),
+            "asking the lab");
+    char line[512];
+    alignas(cmsghdr) char ancillary[CMSG_SPACE(most_descriptors * sizeof(int))];
+    iovec part{line, sizeof line};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = ancillary;
+    message.msg_controllen = sizeof ancillary;
+    const ssize_t size = recvmsg(lab, &message, MSG_CMSG_CLOEXEC);
+    require(size > 0, "the lab's answer");
+    Reply reply{std::string(line, static_cast<std::size_t>(size)), {}};
+    const cmsghdr* header = CMSG_FIRSTHDR(&message);
+    if (header != nullptr && header->cmsg_type == SCM_RIGHTS) {
+        const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        std::vector<int> received(count);
+        std::memcpy(received.data(), CMSG_DATA(header), count * sizeof(int));
+        for (const int fd : received) reply.descriptors.emplace_back(fd);
+    }
+    reply.line.erase(reply.line.find_last_not_of('\n') + 1);
+    return reply;
+}
+
+// A launcher inside a rootless lab is in its user namespace already; joining it again is refused.
+bool already_in(int user_namespace) {
+    struct stat own{};
+    struct stat other{};
+    return stat("/proc/self/ns/user", &own) == 0 && fstat(user_namespace, &other) == 0 &&
+           own.st_ino == other.st_ino;
+}
+
+/// Joins the host's namespaces, keeping the working folder, and sets MUTILAB_HOST. The connection
+/// that is returned closes when the lab ends. Throws SetupError.
+UniqueFd enter_host(const std::string& host) {
+    UniqueFd lab = connect_to_lab();
+    const Reply reply = ask(lab.get(), "enter " + host + "\n");
+    if (reply.line.rfind("ok ", 0) != 0) {
+        throw SetupError(reply.line.rfind("error ", 0) == 0 ? reply.line.substr(6) : reply.line);
+    }
+    char folder[PATH_MAX];
+    const bool known = getcwd(folder, sizeof folder) != nullptr;
+    for (const UniqueFd& space : reply.descriptors) {
+        const bool is_user = reply.descriptors.size() == most_descriptors &&
+                             &space == &reply.descriptors.front();
+        if (is_user && already_in(space.get())) continue;
+        require(setns(space.get(), 0) == 0, "entering " + host);
+    }
+    if (!known || chdir(folder) != 0) require(chdir("/") == 0, "entering the root folder");
+    setenv("MUTILAB_HOST", reply.line.substr(3).c_str(), 1);
+    return lab;
+}
+
+// How everything ends that this process started, also what has left its session or its parent.
+
+struct Process {
+    pid_t id;
+    pid_t parent;
+    pid_t group;
+};
+
+std::optional<Process> read_process(const char* id) {
+    std::ifstream file(std::string("/proc/") + id + "/stat");
+    std::string text;
+    std::getline(file, text);
+    const std::size_t name_end = text.rfind(')');  // the name itself may hold anything
+    if (name_end == std::string::npos) return std::nullopt;
+    Process process{std::atoi(id), 0, 0};
+    const int read = std::sscanf(text.c_str() + name_end + 1, " %*c %d %d", &process.parent,
+                                 &process.group);
+    return read == 2 ? std::optional(process) : std::nullopt;
+}
+
+std::vector<Process> all_processes() {
+    std::vector<Process> found;
+    DIR* processes = opendir("/proc");
+    if (processes == nullptr) return found;
+    while (const dirent* entry = readdir(processes)) {
+        if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) == 0) continue;
+        if (const auto process = read_process(entry->d_name)) found.push_back(*process);
+    }
+    closedir(processes);
+    return found;
+}
+
+std::vector<pid_t> children() {
+    std::vector<pid_t> found;
+    for (const Process& process : all_processes()) {
+        if (process.parent == getpid()) found.push_back(process.id);
+    }
+    return found;
+}
+
+/// To those children that are this process's own now, e.g. a shell's command once the shell ended.
+void signal_children(int signal) {
+    for (const pid_t child : children()) kill(child, signal);
+}
+
+/// To all descendants that share this process's group: what a terminal does on Ctrl-C. A shell
+/// alone would not end before the command that it waits for.
+void signal_own_group(int signal) {
+    const std::vector<Process> processes = all_processes();
+    std::vector<pid_t> family{getpid()};
+    for (std::size_t next = 0; next < family.size(); ++next) {
+        for (const Process& process : processes) {
+            if (process.parent != family[next]) continue;
+            family.push_back(process.id);
+            if (process.group == getpgrp()) kill(process.id, signal);
+        }
+    }
+}
+
+/// For a subreaper: orphans come back to it, so killing children until none comes back ends all.
+void kill_descendants() {
+    for (std::vector<pid_t> next = children(); !next.empty(); next = children()) {
+        for (const pid_t child : next) kill(child, SIGKILL);
+        for (const pid_t child : next) waitpid(child, nullptr, 0);
+    }
+}
+
+// --- what it starts there, and watches -----------------------------------------------------------------------
 
 constexpr int agent_failed = 255;  // as ssh
 constexpr int grace_ms = 2000;     // for a stopped launcher's daemons to end by themselves

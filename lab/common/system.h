@@ -34,7 +34,6 @@ class UniqueFd {
 };
 
 /// What keeps a lab from coming up: one line for the person who asked for it.
-/// What keeps a lab from coming up: one line for the person who asked for it.
 class SetupError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;

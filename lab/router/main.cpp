@@ -21,7 +21,6 @@
 
 #include "common/system.h"
 #include "router/commands.h"
-#include "router/control_server.h"
 #include "router/forwarder.h"
 #include "router/host_namespaces.h"
 #include "router/link_table.h"

@@ -15,7 +15,6 @@
 #include "agent/key.h"
 #include "agent/segment.h"
 #include "core/forecast/change_detector.h"
-#include "core/network/tree.h"
 
 namespace mutirao::agent {
 
@@ -41,10 +40,6 @@ struct Job {
     std::vector<Contact> contacts;  ///< one for each host
     Key key;
     std::uint64_t id = 0;
-    /// What is known already: host_count^2, row by row; infinite: unusable. Empty, as usual: the
-    /// agents find out.
-    std::vector<double> latency_us;
-    EdgeList tree;  ///< minimal for those latencies
     Options options;
 };
 
@@ -75,7 +70,7 @@ class Thread {
     std::string why_unnamed() const;
     /// For ViewReader::attach in other processes of this host.
     const std::string& segment() const;
-    /// For this process, what the segment holds: from the start what the job knew. If another agent
+    /// For this process, what the segment holds. If another agent
     /// of that name runs here, its view. None if the agent could not start: see why_not().
     const ViewReader* view() const;
 

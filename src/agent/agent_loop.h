@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "agent/agent.h"
-#include "agent/datagrams.h"
 #include "agent/facts.h"
 #include "agent/journal.h"
 #include "agent/links.h"

@@ -78,8 +78,7 @@ class BadFrames : public testing::Test {
         Contact nowhere, here;
         here.addresses[0] = INADDR_LOOPBACK;
         here.address_count = 1;
-        Job job{1, {here, endpoint.contact(), nowhere}, key, job_id, {}, {},
-                test::fast_options()};
+        Job job{1, {here, endpoint.contact(), nowhere}, key, job_id, test::fast_options()};
         agent = std::make_unique<Thread>(std::move(endpoint), std::move(job));
     }
 
@@ -301,8 +300,7 @@ TEST_F(BadFrames, AWelcomeThatAnswersAnotherHello) {
     const Endpoint higher = *Endpoint::open();
     Endpoint endpoint = *Endpoint::open();
     Contact nowhere;
-    Job job{1, {nowhere, endpoint.contact(), higher.contact()}, key, job_id + 1, {}, {},
-            test::fast_options()};
+    Job job{1, {nowhere, endpoint.contact(), higher.contact()}, key, job_id + 1, test::fast_options()};
     agent = std::make_unique<Thread>(std::move(endpoint), std::move(job));
     pollfd waiting{higher.tcp(), POLLIN, 0};
     ASSERT_EQ(poll(&waiting, 1, 60'000), 1);

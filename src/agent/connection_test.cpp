@@ -1,5 +1,5 @@
 // One end of a channel whose other end does not read, dies, or takes bytes a few at a time.
-#include "agent/connection.h"
+#include "agent/mesh.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

@@ -1,8 +1,7 @@
 #include "agent/journal.h"
 
-#include <sqlite3.h>
-
 #include "agent/system.h"
+#include "profile/sqlite.h"
 
 namespace mutirao::agent {
 namespace {
@@ -22,24 +21,6 @@ constexpr const char* set_up =
     "time_s REAL, sensor TEXT, host INTEGER, other INTEGER, value REAL);"
     "CREATE INDEX IF NOT EXISTS measurement_of ON measurement(host, other, sensor, time_s);"
     "CREATE TABLE IF NOT EXISTS event(time_s REAL, host INTEGER, text TEXT);";
-
-using Statement = std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)>;
-
-Statement prepare(sqlite3* database, const char* text) {
-    sqlite3_stmt* statement = nullptr;
-    sqlite3_prepare_v2(database, text, -1, &statement, nullptr);
-    return {statement, sqlite3_finalize};
-}
-
-void bind_text(sqlite3_stmt* statement, int place, std::string_view text) {
-    sqlite3_bind_text(statement, place, text.data(), static_cast<int>(text.size()),
-                      SQLITE_TRANSIENT);
-}
-
-bool run(sqlite3_stmt* statement) {
-    const bool done = sqlite3_step(statement) == SQLITE_DONE;
-    return sqlite3_reset(statement) == SQLITE_OK && done;
-}
 
 }  // namespace
 
@@ -71,9 +52,9 @@ void SeriesFile::event(double time_s, std::string_view text) {
 
 void SeriesFile::flush() {
     if (!kept() || (set_up_ && rows_.empty())) return;
-    if (!set_up_) set_up_ = execute(set_up);
-    const bool begun = set_up_ && execute("BEGIN IMMEDIATE");
-    if (begun && write_rows() && execute("COMMIT")) {
+    if (!set_up_) set_up_ = profile::execute(database_.get(), set_up);
+    const bool begun = set_up_ && profile::execute(database_.get(), "BEGIN IMMEDIATE");
+    if (begun && write_rows() && profile::execute(database_.get(), "COMMIT")) {
         rows_.clear();
         busy_flushes_ = 0;
         return;
@@ -81,28 +62,21 @@ void SeriesFile::flush() {
     const int error = sqlite3_errcode(database_.get());
     const bool busy = error == SQLITE_BUSY || error == SQLITE_LOCKED;
     const std::string reason = sqlite3_errmsg(database_.get());
-    if (begun) execute("ROLLBACK");
+    if (begun) profile::execute(database_.get(), "ROLLBACK");
     if (!busy || ++busy_flushes_ > most_busy_flushes) stop(reason);
 }
 
 bool SeriesFile::write_rows() {
-    const Statement measurement =
-        prepare(database_.get(), "INSERT INTO measurement VALUES(?1, ?2, ?3, ?4, ?5)");
-    const Statement event = prepare(database_.get(), "INSERT INTO event VALUES(?1, ?2, ?3)");
+    profile::Statement measurement(database_.get(), "INSERT INTO measurement VALUES(?, ?, ?, ?, ?)");
+    profile::Statement event(database_.get(), "INSERT INTO event VALUES(?, ?, ?)");
     if (!measurement || !event) return false;
     for (const Row& row : rows_) {
-        sqlite3_stmt* statement = row.sensor.empty() ? event.get() : measurement.get();
-        sqlite3_bind_double(statement, 1, row.time_s);
-        if (row.sensor.empty()) {
-            sqlite3_bind_int(statement, 2, host_);
-            bind_text(statement, 3, row.text);
-        } else {
-            bind_text(statement, 2, row.sensor);
-            sqlite3_bind_int(statement, 3, host_);
-            sqlite3_bind_int(statement, 4, row.other);
-            sqlite3_bind_double(statement, 5, row.value);
-        }
-        if (!run(statement)) return false;
+        const bool is_event = row.sensor.empty();
+        if (is_event)
+            event << row.time_s << host_ << row.text;
+        else
+            measurement << row.time_s << row.sensor << host_ << row.other << row.value;
+        if (!(is_event ? event : measurement).run()) return false;
     }
     return true;
 }
@@ -111,10 +85,6 @@ void SeriesFile::stop(std::string_view reason) {
     stopped_ = reason;
     database_.reset();
     rows_ = {};
-}
-
-bool SeriesFile::execute(const char* statement) {
-    return sqlite3_exec(database_.get(), statement, nullptr, nullptr, nullptr) == SQLITE_OK;
 }
 
 namespace {

@@ -48,7 +48,6 @@ class SeriesFile {
     };
 
     void stop(std::string_view reason);
-    bool execute(const char* statement);
     bool write_rows();
 
     int host_;

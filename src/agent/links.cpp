@@ -39,8 +39,7 @@ std::vector<std::byte> echo_of(std::uint32_t probe, std::int64_t held_ns) {
 
 }  // namespace
 
-Links::Links(int self, const std::vector<double>& latency_us, const Options& options, Mesh& mesh,
-             Datagrams& datagrams, Counters& counters, Journal& journal)
+Links::Links(int self, const Options& options, Mesh& mesh, Datagrams& datagrams, Counters& counters, Journal& journal)
     : self_(self),
       tree_period_ns_(options.tree_period_ms * ns_per_ms),
       other_period_ns_(stretched(options.other_period_ms * ns_per_ms, mesh.host_count() - 1,
@@ -50,12 +49,9 @@ Links::Links(int self, const std::vector<double>& latency_us, const Options& opt
       datagrams_(datagrams),
       counters_(counters),
       journal_(journal),
-      watches_(latency_us.size()) {
+      watches_(static_cast<std::size_t>(mesh.host_count())) {
     for (int peer = 0; peer < mesh.host_count(); ++peer) {
-        const double known_us = latency_us[index(peer)];
-        const auto announced = std::isfinite(known_us) ? std::optional(known_us) : std::nullopt;
-        probers_.emplace_back(options.rule, announced, dead_after_ns_, phase_of(self + peer),
-                              &stolen_);
+        probers_.emplace_back(options.rule, std::nullopt, dead_after_ns_, phase_of(self + peer), &stolen_);
         probers_.back().set_period(other_period_ns_, 0);
     }
 }

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "agent/agent.h"
-#include "agent/counters.h"
-#include "agent/datagrams.h"
+#include "agent/status.h"
 #include "agent/journal.h"
 #include "agent/link_prober.h"
 #include "agent/mesh.h"
@@ -69,9 +68,7 @@ class TreeShares {
 
 class Links {
   public:
-    /// `latency_us`: what all hosts hold the links of this one to be, by host; infinite: nothing.
-    Links(int self, const std::vector<double>& latency_us, const Options& options, Mesh& mesh,
-          Datagrams& datagrams, Counters& counters, Journal& journal);
+    Links(int self, const Options& options, Mesh& mesh, Datagrams& datagrams, Counters& counters, Journal& journal);
 
     /// `round_trip_us`: what the greeting took, at the lower host.
     void joined(int peer, std::optional<double> round_trip_us, std::int64_t now_ns);

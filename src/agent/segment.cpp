@@ -11,7 +11,6 @@
 #include <new>
 #include <system_error>
 
-#include "agent/shared_layout.h"
 #include "core/text/bytes.h"
 
 namespace mutirao::agent {

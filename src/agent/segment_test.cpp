@@ -12,7 +12,6 @@
 #include <limits>
 #include <thread>
 
-#include "agent/shared_layout.h"
 
 namespace mutirao::agent {
 namespace {

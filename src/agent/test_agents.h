@@ -52,7 +52,7 @@ class Agents {
         }
     }
 
-    Job job(int host) const { return {host, contacts, key, id, {}, {}, fast_options()}; }
+    Job job(int host) const { return {host, contacts, key, id, fast_options()}; }
     void start(Endpoint endpoint, Job job) {
         const std::size_t host = index(job.self);
         threads_[host] = std::make_unique<Thread>(std::move(endpoint), std::move(job));

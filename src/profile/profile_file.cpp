@@ -66,10 +66,8 @@ std::vector<double> values_in(const std::string& text) {
 }
 
 void bind_key(Statement& statement, std::int64_t fabric, const std::string& mpi, const ProfileRow& row) {
-    const auto number = [](auto value) { return static_cast<std::int64_t>(value); };
-    statement << fabric << mpi << number(row.ranks.ranks) << number(row.ranks.hosts)
-              << number(row.ranks.most_on_a_host) << to_string(row.collective()) << number(row.root)
-              << number(row.commutes) << number(row.length_bytes) << text_of(row.buffers)
+    statement << fabric << mpi << row.ranks.ranks << row.ranks.hosts << row.ranks.most_on_a_host
+              << to_string(row.collective()) << row.root << row.commutes << row.length_bytes << text_of(row.buffers)
               << text_of(row.origin) << to_string(row.candidate);
 }
 
@@ -83,13 +81,11 @@ void read_measured(Columns& columns, ProfileRow& row) {
 /// Nothing for what another version of the catalogue knew, or nobody can have measured.
 template <typename Columns>
 std::optional<ProfileRow> read_row(Columns& columns) {
-    std::int64_t ranks = 0, hosts = 0, most = 0, root = 0, commutes = 0, length = 0;
+    std::int64_t commutes = 0, length = 0;
     std::string collective, buffers, origin, candidate;
-    columns >> ranks >> hosts >> most >> collective >> root >> commutes >> length >> buffers >> origin >>
-        candidate;
     ProfileRow row;
-    row.ranks = {static_cast<int>(ranks), static_cast<int>(hosts), static_cast<int>(most)};
-    row.root = static_cast<int>(root);
+    columns >> row.ranks.ranks >> row.ranks.hosts >> row.ranks.most_on_a_host >> collective >> row.root >> commutes >>
+        length >> buffers >> origin >> candidate;
     row.commutes = commutes != 0;
     row.length_bytes = static_cast<std::size_t>(length);
     row.buffers = buffers == "cold" ? Buffers::cold : Buffers::warm;
@@ -103,6 +99,15 @@ std::optional<ProfileRow> read_row(Columns& columns) {
     if (!parsed.candidate || !sound) return std::nullopt;
     row.candidate = *parsed.candidate;
     return row;
+}
+
+template <typename Columns>
+Fabric read_fabric(Columns& columns) {
+    Fabric fabric;
+    std::string latencies_us;
+    columns >> fabric.hosts >> fabric.sites >> latencies_us >> fabric.processor >> fabric.transport;
+    fabric.latencies_us = values_in(latencies_us);
+    return fabric;
 }
 
 /// The columns of a line of text.
@@ -154,12 +159,9 @@ std::optional<Fabric> fabric_from(const std::vector<std::string>& columns) {
     std::string line;
     for (const std::string& column : columns) line += (line.empty() ? "" : "\t") + column;
     TextColumns values(line);
-    Fabric fabric;
-    std::string latencies_us;
-    values >> fabric.hosts >> fabric.sites >> latencies_us >> fabric.processor >> fabric.transport;
-    fabric.latencies_us = values_in(latencies_us);
-    const bool sound = fabric.hosts > 0 && fabric.sites > 0 &&
-                       latencies_us.empty() == fabric.latencies_us.empty();
+    Fabric fabric = read_fabric(values);
+    const bool sound = columns.size() == 5 && fabric.hosts > 0 && fabric.sites > 0 &&
+                       columns[2].empty() == fabric.latencies_us.empty();
     return values.ended_well() && sound ? std::optional(std::move(fabric)) : std::nullopt;
 }
 
@@ -176,8 +178,8 @@ ProfileFile::ProfileFile(std::string path, Access access, std::chrono::milliseco
 Outcome ProfileFile::begin() {
     const Outcome opened = open();
     if (opened != Outcome::done) return opened;
-    if (!execute(database_, set_up) ||
-        !execute(database_, access_ == Access::write ? "BEGIN IMMEDIATE" : "BEGIN"))
+    if (!execute(database_.get(), set_up) ||
+        !execute(database_.get(), access_ == Access::write ? "BEGIN IMMEDIATE" : "BEGIN"))
         return failure();
     return check();
 }
@@ -206,7 +208,7 @@ Outcome ProfileFile::check() {
     if (!tables || !application || !version) return failure();
     if (*tables == 0 && *application == 0) {
         if (access_ == Access::read) return Outcome::absent;
-        return execute(database_, schema) ? Outcome::done : failure();
+        return execute(database_.get(), schema) ? Outcome::done : failure();
     }
     if (*application != application_id) {
         error_ = path_ + " is not a profile of mutirao";
@@ -221,13 +223,13 @@ Outcome ProfileFile::check() {
         return set_aside(".version-" + number, "is of the older schema " + number);
     }
     // Tables that are new since.
-    return access_ == Access::read || execute(database_, schema) ? Outcome::done : failure();
+    return access_ == Access::read || execute(database_.get(), schema) ? Outcome::done : failure();
 }
 
-Outcome ProfileFile::commit() { return execute(database_, "COMMIT") ? Outcome::done : failure(); }
+Outcome ProfileFile::commit() { return execute(database_.get(), "COMMIT") ? Outcome::done : failure(); }
 
 std::optional<std::int64_t> ProfileFile::number(const char* question) {
-    Statement statement(database_, question);
+    Statement statement(database_.get(), question);
     std::int64_t answer = 0;
     if (!statement || !statement.step()) return std::nullopt;
     statement >> answer;
@@ -235,25 +237,20 @@ std::optional<std::int64_t> ProfileFile::number(const char* question) {
 }
 
 std::optional<std::vector<KnownFabric>> ProfileFile::fabrics() {
-    Statement statement(database_,
+    Statement statement(database_.get(),
                         "SELECT id, hosts, sites, latencies_us, processor, transport FROM fabric");
     if (!statement) return std::nullopt;
     std::vector<KnownFabric> result;
     while (statement.step()) {
-        std::int64_t id = 0, hosts = 0, sites = 0;
-        std::string latencies_us;
-        Fabric fabric;
-        statement >> id >> hosts >> sites >> latencies_us >> fabric.processor >> fabric.transport;
-        fabric.hosts = static_cast<int>(hosts);
-        fabric.sites = static_cast<int>(sites);
-        fabric.latencies_us = values_in(latencies_us);
-        result.push_back({id, std::move(fabric)});
+        std::int64_t id = 0;
+        statement >> id;
+        result.push_back({id, read_fabric(statement)});
     }
     return statement.ended_well() ? std::optional(std::move(result)) : std::nullopt;
 }
 
 std::optional<std::vector<ProfileRow>> ProfileFile::rows(std::int64_t fabric, const std::string& mpi) {
-    Statement statement(database_, select_rows);
+    Statement statement(database_.get(), select_rows);
     if (!statement) return std::nullopt;
     statement << fabric << mpi;
     std::vector<ProfileRow> result;
@@ -264,18 +261,18 @@ std::optional<std::vector<ProfileRow>> ProfileFile::rows(std::int64_t fabric, co
 }
 
 std::optional<std::int64_t> ProfileFile::add(const Fabric& fabric) {
-    Statement statement(database_, "INSERT INTO fabric(hosts, sites, latencies_us, processor, transport)"
+    Statement statement(database_.get(), "INSERT INTO fabric(hosts, sites, latencies_us, processor, transport)"
                                    " VALUES(?, ?, ?, ?, ?)");
     if (!statement) return std::nullopt;
-    statement << std::int64_t{fabric.hosts} << std::int64_t{fabric.sites} << text_of(fabric.latencies_us)
+    statement << fabric.hosts << fabric.sites << text_of(fabric.latencies_us)
               << fabric.processor << fabric.transport;
     if (!statement.run()) return std::nullopt;
     return sqlite3_last_insert_rowid(database_.get());
 }
 
 bool ProfileFile::put(std::int64_t fabric, const std::string& mpi, const ProfileRow& row) {
-    Statement present(database_, select_row);
-    Statement replace(database_, replace_row);
+    Statement present(database_.get(), select_row);
+    Statement replace(database_.get(), replace_row);
     if (!present || !replace) return false;
     ProfileRow whole = row;
     bind_key(present, fabric, mpi, row);
@@ -287,7 +284,7 @@ bool ProfileFile::put(std::int64_t fabric, const std::string& mpi, const Profile
     if (!present.ended_well()) return false;
     bind_key(replace, fabric, mpi, whole);
     replace << whole.time_us.low << whole.time_us.median << whole.time_us.high
-            << static_cast<std::int64_t>(whole.windows) << whole.measured_s;
+            << whole.windows << whole.measured_s;
     return replace.run();
 }
 
@@ -298,14 +295,13 @@ std::optional<std::vector<ProgramRun>> ProfileFile::runs(std::int64_t fabric, co
     if (!tables) return std::nullopt;
     std::vector<ProgramRun> result;
     if (*tables == 0) return result;
-    Statement statement(database_, select_runs);
+    Statement statement(database_.get(), select_runs);
     if (!statement) return std::nullopt;
     statement << fabric << mpi << program << fabric;
     while (statement.step()) {
-        std::int64_t ranks = 0, hosts = 0, most = 0;
         ProgramRun run{.program = program};
-        statement >> ranks >> hosts >> most >> run.length_s >> run.saved_share >> run.measured_s;
-        run.ranks = {static_cast<int>(ranks), static_cast<int>(hosts), static_cast<int>(most)};
+        statement >> run.ranks.ranks >> run.ranks.hosts >> run.ranks.most_on_a_host >> run.length_s >> run.saved_share >>
+            run.measured_s;
         result.push_back(std::move(run));
     }
     return statement.ended_well() ? std::optional(std::move(result)) : std::nullopt;
@@ -313,14 +309,14 @@ std::optional<std::vector<ProgramRun>> ProfileFile::runs(std::int64_t fabric, co
 
 bool ProfileFile::put(std::int64_t fabric, const std::string& mpi, const ProgramRun& run) {
     const auto before = runs(fabric, mpi, run.program);
-    Statement replace(database_, replace_run);
+    Statement replace(database_.get(), replace_run);
     if (!before || !replace) return false;
     const auto same = std::find_if(before->rbegin(), before->rend(),
                                    [&](const ProgramRun& each) { return each.ranks == run.ranks; });
     const ProgramRun now = same == before->rend() ? run : newest(*same, run);
-    replace << fabric << mpi << now.program << std::int64_t{now.ranks.ranks} << std::int64_t{now.ranks.hosts}
-            << std::int64_t{now.ranks.most_on_a_host} << now.length_s << now.saved_share << now.measured_s;
-    return replace.run() && execute(database_, forget_old_runs);
+    replace << fabric << mpi << now.program << now.ranks.ranks << now.ranks.hosts << now.ranks.most_on_a_host
+            << now.length_s << now.saved_share << now.measured_s;
+    return replace.run() && execute(database_.get(), forget_old_runs);
 }
 
 Outcome ProfileFile::failure() {

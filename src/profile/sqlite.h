@@ -1,9 +1,10 @@
-// SQLite as far as a profile needs it. It is linked statically and stays hidden: a program may bring a
+// SQLite as far as a profile, and an agent's series, need it. It is linked statically and stays hidden: a program may bring a
 // SQLite of its own, and must meet no other's symbols.
 #pragma once
 
 #include <sqlite3.h>
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,16 +18,16 @@ struct CloseDatabase {
 };
 using Database = std::unique_ptr<sqlite3, CloseDatabase>;
 
-inline bool execute(const Database& database, const char* text) {
-    return sqlite3_exec(database.get(), text, nullptr, nullptr, nullptr) == SQLITE_OK;
+inline bool execute(sqlite3* database, const char* text) {
+    return sqlite3_exec(database, text, nullptr, nullptr, nullptr) == SQLITE_OK;
 }
 
 /// One statement. Values are bound, and columns read, in their order.
 class Statement {
   public:
-    Statement(const Database& database, const char* text) {
+    Statement(sqlite3* database, const char* text) {
         sqlite3_stmt* statement = nullptr;
-        sqlite3_prepare_v2(database.get(), text, -1, &statement, nullptr);
+        sqlite3_prepare_v2(database, text, -1, &statement, nullptr);
         statement_.reset(statement);
     }
     explicit operator bool() const { return statement_ != nullptr; }
@@ -36,8 +37,8 @@ class Statement {
                           SQLITE_TRANSIENT);
         return *this;
     }
-    Statement& operator<<(std::int64_t number) {
-        sqlite3_bind_int64(statement_.get(), ++bound_, number);
+    Statement& operator<<(std::integral auto number) {
+        sqlite3_bind_int64(statement_.get(), ++bound_, static_cast<std::int64_t>(number));
         return *this;
     }
     Statement& operator<<(double number) {
@@ -75,8 +76,9 @@ class Statement {
         text.assign(bytes == nullptr ? "" : bytes);
         return *this;
     }
-    Statement& operator>>(std::int64_t& number) {
-        number = sqlite3_column_int64(statement_.get(), ++read_);
+    template <std::integral Integer>
+    Statement& operator>>(Integer& number) {
+        number = static_cast<Integer>(sqlite3_column_int64(statement_.get(), ++read_));
         return *this;
     }
     Statement& operator>>(double& number) {

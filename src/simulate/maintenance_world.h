@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "core/spanning_tree/maintenance.h"
-#include "core/spanning_tree/wire.h"
 #include "simulate/channels.h"
 #include "simulate/graphs.h"
 

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/network/rank_network.h"
+#include "core/network/topology.h"
 #include "core/schedule/connections.h"
 #include "core/selection/ruling.h"
 

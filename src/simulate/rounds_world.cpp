@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/network/tree.h"
-#include "core/spanning_tree/wire.h"
+#include "core/spanning_tree/rounds_message.h"
 #include "simulate/random.h"
 
 namespace mutirao::simulate {
@@ -38,7 +38,7 @@ EdgeList spanning_forest(int hosts, const std::vector<double>& latency_us) {
 RoundsWorld::RoundsWorld(const RoundsScript& script)
     : script_(script), links_(square(script.hosts)), ends_(square(script.hosts)) {
     for (int host = 0; host < script.hosts; ++host)
-        hosts_.push_back({newborn(host, script.known), true});
+        hosts_.push_back({newborn(host), true});
     for (int low = 0; low < script.hosts; ++low) {
         for (int high = low + 1; high < script.hosts; ++high) {
             link(low, high).latency_us = script.latency_us[pair(low, high)];
@@ -81,13 +81,10 @@ RoundsWorld::Output RoundsWorld::apply(const Choice& choice) {
     return sent;
 }
 
-Rounds RoundsWorld::newborn(int host, bool knows_start) {
+Rounds RoundsWorld::newborn(int host) {
     ++births_;
-    if (knows_start)
-        return Rounds(host, script_.hosts, script_.latency_us,
-                      spanning_forest(script_.hosts, script_.latency_us), births_);
-    return Rounds(host, script_.hosts, std::vector<double>(square(script_.hosts), never), {},
-                  births_);
+    if (!script_.known) return Rounds(host, script_.hosts, births_);
+    return Rounds(host, script_.hosts, script_.latency_us, spanning_forest(script_.hosts, script_.latency_us), births_);
 }
 
 RoundsWorld::Output RoundsWorld::happen(const RoundsEvent& event) {
@@ -115,7 +112,7 @@ void RoundsWorld::toggle_host(int host) {
         end(host, other) = {};
         renew_link(host, other);
     }
-    if (changed.alive) changed.machine = newborn(host, script_.known && births_ % 2 == 0);
+    if (changed.alive) changed.machine = newborn(host);
 }
 
 void RoundsWorld::renew_link(int a, int b) {
@@ -293,8 +290,8 @@ RoundsScript random_rounds_script(int most_hosts, std::uint64_t seed) {
 }
 
 std::string describe(const rounds::Message& message) {
-    constexpr std::array<std::string_view, 7> kinds = {
-        "news", "ask_start", "newest", "round", "ask_version", "version", "step"};
+    constexpr std::array<std::string_view, 6> kinds = {
+        "news", "newest", "round", "ask_version", "version", "step"};
     std::string text(kinds[static_cast<std::size_t>(message.kind)]);
     if (message.id != rounds::RoundId{}) text += " " + name(message.id);
     if (message.kind == rounds::Kind::round)

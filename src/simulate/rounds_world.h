@@ -124,7 +124,7 @@ class RoundsWorld {
         return index(a < b ? a : b) * hosts_.size() + index(a < b ? b : a);
     }
 
-    Rounds newborn(int host, bool knows_start);
+    Rounds newborn(int host);
     Output happen(const RoundsEvent& event);
     void toggle_link(int a, int b);
     void toggle_host(int host);

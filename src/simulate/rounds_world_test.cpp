@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/network/test_networks.h"
-#include "core/spanning_tree/wire.h"
+#include "core/spanning_tree/rounds_message.h"
 #include "simulate/explorer.h"
 #include "simulate/failures.h"
 #include "simulate/random_walk.h"
@@ -147,8 +147,7 @@ TEST(RoundsExplorer, SomethingDiesInARowAndAnythingFollows) {
 // Planted in a copy, these faults were caught: no new round when a link of the running one breaks,
 // or only while it is unusable; a round of somebody else's kept by the host that leads; news,
 // calls, or the newest number not passed on; no answer to an older round; numbers of others
-// unheeded; a version never sent, or only by those who took part in making it; what hosts started
-// with not asked for, or taken without a new round (one seed in ten thousand); nothing told to who
+// unheeded; a version never sent, or only by those who took part in making it; nothing told to who
 // joins; steps dropped that come early, or that wait for a channel; no incarnations; links out of
 // reach kept in a version; latencies that hide breaks; breaks of unusable links that count; links
 // to hosts that left not told; everyone leading. Only rounds_test.cpp notices a channel that broke

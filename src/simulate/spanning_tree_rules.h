@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/spanning_tree/ghs.h"
-#include "core/spanning_tree/wire.h"
 #include "simulate/channels.h"
 #include "simulate/graphs.h"
 

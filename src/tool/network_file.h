@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "core/network/rank_network.h"
+#include "core/network/topology.h"
 
 namespace mutirao::tool {
 

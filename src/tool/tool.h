@@ -10,13 +10,4 @@ namespace mutirao::tool {
 /// `arguments`: without the program's own name. Returns the exit code.
 int run(const Words& arguments, std::ostream& out, std::ostream& err);
 
-// The tool's commands.
-
-void list_algorithms(const Words& words, std::ostream& out);
-void list_settings(const Words& words, std::ostream& out);
-void check_settings(const Words& words, std::ostream& out);
-void show_schedule(const Words& words, std::ostream& out);
-void predict_candidates(const Words& words, std::ostream& out);
-void show_tree(const Words& words, std::ostream& out);
-
 }  // namespace mutirao::tool

@@ -11,7 +11,7 @@
 #include "core/forecast/change_detector.h"
 #include "core/network/network.h"
 #include "core/network/tree.h"
-#include "core/selection/renewal.h"
+#include "core/selection/estimate.h"
 #include "core/selection/selection.h"
 #include "core/spanning_tree/maintenance.h"
 #include "tool/arguments.h"
@@ -135,7 +135,7 @@ struct Broadcasts {
     double tolerance_percent = usual_tolerance_percent;
 };
 
-/// What the library uses: of all kinds of trees the fastest, kept as renewal.h says.
+/// What the library uses: of all kinds of trees the fastest, kept as renew() says.
 TrackTimes fastest_trees(Family& family, const Topology& actual, const Topology& announced,
                          const Broadcasts& broadcasts);
 

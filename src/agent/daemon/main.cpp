@@ -9,8 +9,7 @@ int main(int argument_count, char** arguments) {
     const std::vector<tool::Command> commands = {
         {"run",
          "--hosts FILE --self N --key FILE [--port P] [--series FILE] [--name NAME] [--threshold-percent P] "
-         "[--tree-period-ms T] [--other-period-ms T] [--dead-after-ms T] [--sensor-period-ms T] "
-         "[--round-limit-ms T] [--bandwidth-period-ms T]",
+         "[--tree-period-ms T] [--other-period-ms T] [--dead-after-ms T] [--bandwidth-period-ms T]",
          agent::run_agent},
         {"status", "[NAME] [--json]", agent::show_status},
         {"list", "[--json]", agent::list},

@@ -273,28 +273,32 @@ std::optional<int> BandwidthPlan::due(std::int64_t now_ns) const {
     return next->peer;
 }
 
-void BandwidthPlan::again(int peer, std::int64_t when_ns) {
+BandwidthPlan::Pair* BandwidthPlan::pair_with(int peer) {
     const auto pair = std::ranges::find(pairs_, peer, &Pair::peer);
-    if (pair != pairs_.end()) pair->next_ns = when_ns;
+    return pair == pairs_.end() ? nullptr : &*pair;
 }
 
 void BandwidthPlan::asked(int peer, std::int64_t now_ns) {
-    again(peer, now_ns + period_ns_);
-    const auto pair = std::ranges::find(pairs_, peer, &Pair::peer);
-    if (pair != pairs_.end()) pair->rests_until_ns = now_ns + least_pause_ns;
+    if (Pair* const pair = pair_with(peer)) {
+        pair->next_ns = now_ns + period_ns_;
+        pair->rests_until_ns = now_ns + least_pause_ns;
+    }
 }
 
 void BandwidthPlan::measured(int peer, std::int64_t now_ns) {
-    again(peer, now_ns + period_ns_);
-    const auto pair = std::ranges::find(pairs_, peer, &Pair::peer);
-    if (pair != pairs_.end()) pair->failures = 0;
+    if (Pair* const pair = pair_with(peer)) {
+        pair->next_ns = now_ns + period_ns_;
+        pair->failures = 0;
+    }
 }
 
-void BandwidthPlan::refused(int peer, std::int64_t now_ns) { again(peer, now_ns + refused_ns); }
+void BandwidthPlan::refused(int peer, std::int64_t now_ns) {
+    if (Pair* const pair = pair_with(peer)) pair->next_ns = now_ns + refused_ns;
+}
 
 void BandwidthPlan::failed(int peer, std::int64_t now_ns) {
-    const auto pair = std::ranges::find(pairs_, peer, &Pair::peer);
-    if (pair == pairs_.end()) return;
+    Pair* const pair = pair_with(peer);
+    if (pair == nullptr) return;
     const std::int64_t retry_ns = first_retry_ns << std::min(pair->failures++, most_doublings);
     pair->next_ns = now_ns + std::min(retry_ns, period_ns_);
 }

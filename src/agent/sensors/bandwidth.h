@@ -117,7 +117,8 @@ class BandwidthPlan {
         std::int64_t rests_until_ns = 0;
     };
 
-    void again(int peer, std::int64_t when_ns);
+    /// Null: there is none any more.
+    Pair* pair_with(int peer);
 
     int self_;
     std::int64_t period_ns_;

@@ -1,6 +1,5 @@
 // Ranks in memory that enter their calls in any order and at any pace, with announcements that overtake
 // each other: whatever happens, every rank must run the same call by the same ruling.
-#include "core/epochs/announcement.h"
 #include "core/epochs/epochs.h"
 
 #include <gtest/gtest.h>

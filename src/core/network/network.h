@@ -24,6 +24,11 @@ struct Link {
     bool operator==(const Link&) const = default;
 };
 
+/// Bytes over a bandwidth; an empty message takes no time, whatever the bandwidth.
+inline double transmission_us(std::size_t length_bytes, double bandwidth_bytes_per_us) {
+    return length_bytes == 0 ? 0.0 : static_cast<double>(length_bytes) / bandwidth_bytes_per_us;
+}
+
 /// What a host's own processor and port cost, whatever the link.
 struct HostCosts {
     double send_overhead_us = 0;     ///< processor time to start one send

@@ -3,10 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/network/network.h"
+#include "core/network/placement.h"
 #include "core/network/tree.h"
 
 namespace mutirao {
@@ -34,5 +38,65 @@ std::optional<double> latency_bound_us(const Network& network, int root);
 
 /// `site_of`: label per host, from 0. Sites from which some way has no known limit have no limit.
 Network::Uplinks uplinks_of(const Network& network, const std::vector<int>& site_of);
+
+// The network as ranks see it: hosts and links, which host each rank is on, and what a message, a
+// copy and a reduction cost in a host's memory.
+
+/// Of one representative host; the defaults are those of an ordinary server, not measured.
+struct MemoryCosts {
+    double message_latency_us = 0.5;    ///< from the start of a message until the peer can see it
+    double message_overhead_us = 0.25;  ///< processor time of each side, besides moving the bytes
+    double copy_bytes_per_us = 5000;    ///< also what each side of a message moves
+    double reduce_bytes_per_us = 2500;
+    bool measured = false;          ///< copies and reductions; false: assumed
+    bool message_measured = false;  ///< its latency
+    /// Of the messages of all the host's ranks together: what its memory carries. Nobody measures it yet.
+    double shared_bytes_per_us = std::numeric_limits<double>::infinity();
+
+    bool operator==(const MemoryCosts&) const = default;
+};
+
+/// Copies and reductions take no time: for schedules of one rank per host where memory is not the
+/// question.
+inline constexpr MemoryCosts free_memory{0, 0, std::numeric_limits<double>::infinity(),
+                                         std::numeric_limits<double>::infinity()};
+
+/// Copies share the hosts' topology and the placement, which may be large.
+class RankNetwork {
+  public:
+    RankNetwork()
+        : RankNetwork(std::make_shared<const Topology>(), std::make_shared<const Placement>(),
+                      MemoryCosts{}) {}
+    RankNetwork(Topology topology, Placement placement, MemoryCosts memory = {})
+        : RankNetwork(std::make_shared<const Topology>(std::move(topology)),
+                      std::make_shared<const Placement>(std::move(placement)), memory) {}
+    RankNetwork(std::shared_ptr<const Topology> topology,
+                std::shared_ptr<const Placement> placement, MemoryCosts memory)
+        : memory_(memory), topology_(std::move(topology)), placement_(std::move(placement)) {}
+
+    const Topology& topology() const { return *topology_; }
+    const Network& between_hosts() const { return topology_->network; }
+    const Placement& placement() const { return *placement_; }
+    const MemoryCosts& memory() const { return memory_; }
+    int rank_count() const { return placement_->rank_count(); }
+    int host_count() const { return between_hosts().host_count(); }
+
+    /// The same hosts with one rank each, of the same number.
+    RankNetwork of_hosts() const {
+        return {topology_,
+                std::make_shared<const Placement>(Placement::one_rank_per_host(host_count())),
+                memory_};
+    }
+
+  private:
+    MemoryCosts memory_;
+    std::shared_ptr<const Topology> topology_;
+    std::shared_ptr<const Placement> placement_;
+};
+
+inline RankNetwork one_rank_per_host(Topology topology, MemoryCosts memory = {}) {
+    Placement placement = Placement::one_rank_per_host(topology.network.host_count());
+    return {std::move(topology), std::move(placement), memory};
+}
 
 }  // namespace mutirao

@@ -29,17 +29,6 @@ constexpr std::array<NamedKind, 8> named_kinds{{
     {TreeKind::packed_both_ways, "packed_both_ways"},
 }};
 
-/// Parents before children.
-std::vector<int> from_root_down(const Tree& tree) {
-    std::vector<int> order{tree.root};
-    order.reserve(tree.parent.size());
-    for (std::size_t next = 0; next < order.size(); ++next) {
-        const auto children = tree.children[static_cast<std::size_t>(order[next])];
-        order.insert(order.end(), children.begin(), children.end());
-    }
-    return order;
-}
-
 /// Neighbours of each host; nothing if an edge names a host that does not exist.
 std::optional<std::vector<std::vector<int>>> neighbours_of(const EdgeList& edges,
                                                            int host_count) {
@@ -65,10 +54,6 @@ std::optional<TreeKind> tree_kind_from(std::string_view name) {
     return std::nullopt;
 }
 
-double transmission_us(std::size_t length_bytes, double bandwidth_bytes_per_us) {
-    return length_bytes == 0 ? 0.0 : static_cast<double>(length_bytes) / bandwidth_bytes_per_us;
-}
-
 ChildLists::ChildLists(const std::vector<std::vector<int>>& lists) {
     first_.reserve(lists.size() + 1);
     first_.push_back(0);
@@ -91,6 +76,16 @@ ChildLists ChildLists::from_parents(const std::vector<int>& parent) {
 Tree tree_from_parents(std::vector<int> parent, int root) {
     ChildLists children = ChildLists::from_parents(parent);
     return {root, std::move(parent), std::move(children), {}};
+}
+
+std::vector<int> from_root_down(const Tree& tree) {
+    std::vector<int> order{tree.root};
+    order.reserve(tree.parent.size());
+    for (std::size_t next = 0; next < order.size(); ++next) {
+        const auto children = tree.children[static_cast<std::size_t>(order[next])];
+        order.insert(order.end(), children.begin(), children.end());
+    }
+    return order;
 }
 
 std::vector<double> arrivals_us(const Tree& tree, const Network& network,

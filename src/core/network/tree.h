@@ -74,6 +74,9 @@ struct Tree {
     bool operator==(const Tree&) const = default;
 };
 
+/// Hosts from the root on, parents before their children, brothers in the order in which they are served.
+std::vector<int> from_root_down(const Tree& tree);
+
 /// When each host has a message over `tree`, as far as latency and transmission go.
 std::vector<double> arrivals_us(const Tree& tree, const Network& network,
                                 std::size_t length_bytes);
@@ -112,9 +115,6 @@ inline constexpr std::size_t most_packed_places = 2048;
 Tree two_level_tree(const std::vector<int>& site_of, int root);
 
 // In what order a parent serves its children, once for all kinds of trees.
-
-/// Bytes over a bandwidth; an empty message takes no time, whatever the bandwidth.
-double transmission_us(std::size_t length_bytes, double bandwidth_bytes_per_us);
 
 /// From `parent` for every host (-1: the root); children in ascending order.
 Tree tree_from_parents(std::vector<int> parent, int root);

@@ -15,10 +15,6 @@
 
 namespace mutirao {
 
-inline double transfer_us(std::size_t length_bytes, double bytes_per_us) {
-    return length_bytes == 0 ? 0 : static_cast<double>(length_bytes) / bytes_per_us;
-}
-
 /// Free times, one per direction.
 struct Ports {
     double outgoing_free_us = 0;
@@ -58,7 +54,7 @@ class UplinkUse {
   private:
     Span occupy(double& free_us, std::size_t uplink, std::size_t length_bytes, double earliest_us) {
         const double begin_us = std::max(free_us, earliest_us);
-        free_us = begin_us + transfer_us(length_bytes, uplinks_.bytes_per_us[uplink]);
+        free_us = begin_us + transmission_us(length_bytes, uplinks_.bytes_per_us[uplink]);
         return {begin_us, free_us};
     }
 
@@ -113,7 +109,7 @@ class TcpStream {
 };
 
 /// One direction of a TCP connection through all its life: slow start by what is acknowledged, as far as the window
-/// limits the sender, and the halving of a window that lies idle, as Linux does them. tcp_stream.h is the same for
+/// limits the sender, and the halving of a window that lies idle, as Linux does them. TcpStream is the same for
 /// a single call and without acknowledgements. Nothing is ever lost.
 class LivingStream {
   public:

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -248,7 +249,7 @@ class Walk {
         return placement_.host_of(sender(send)) == placement_.host_of(receiver(send));
     }
     double copy_us(StepIndex send) const {
-        return transfer_us(length(send), memory_.copy_bytes_per_us);
+        return transmission_us(length(send), memory_.copy_bytes_per_us);
     }
     int sender(StepIndex send) const { return graph_.nodes[send].rank; }
     int receiver(StepIndex send) const { return graph_.nodes[send].step->peer; }
@@ -306,7 +307,7 @@ class Walk {
     /// A copy or a reduction.
     void work(StepIndex index, double bytes_per_us) {
         const Node& node = graph_.nodes[index];
-        const double busy_us = transfer_us(node.step->target.length_bytes, bytes_per_us);
+        const double busy_us = transmission_us(node.step->target.length_bytes, bytes_per_us);
         if (busy_us == 0) return complete(index, now_us_);
         const double begin_us = occupy(processor(node.rank), now_us_, busy_us);
         complete(index, begin_us + busy_us, Happening::step_complete, index);
@@ -377,7 +378,7 @@ class Walk {
 
     /// Inside a host, after the overhead: the sender's processor moves the bytes meanwhile.
     void hand_over(StepIndex send) {
-        const double shared_us = transfer_us(length(send), memory_.shared_bytes_per_us);
+        const double shared_us = transmission_us(length(send), memory_.shared_bytes_per_us);
         const double shared_begin_us = occupy(memory_free_us(sender(send)), now_us_, shared_us);
         const double sent_us = std::max(now_us_ + copy_us(send), shared_begin_us + shared_us);
         processor(sender(send)) = std::max(processor(sender(send)), sent_us);
@@ -402,8 +403,8 @@ class Walk {
     void transmit(StepIndex send) {
         const Link way = link(sender(send), receiver(send));
         if (!way.usable()) return;
-        const double port_us = transfer_us(length(send), costs(sender(send)).port_bytes_per_us);
-        const double link_us = transfer_us(length(send), way.bandwidth_bytes_per_us);
+        const double port_us = transmission_us(length(send), costs(sender(send)).port_bytes_per_us);
+        const double link_us = transmission_us(length(send), way.bandwidth_bytes_per_us);
         const double port_begin_us = occupy(ports(sender(send)).outgoing_free_us, now_us_, port_us);
         const int from = placement_.host_of(sender(send));
         const int to = placement_.host_of(receiver(send));
@@ -448,7 +449,7 @@ class Walk {
     double send_complete_us(StepIndex send, double sent_us) {
         if (length(send) <= network_.transport.buffered_limit_bytes || state_[send].detached)
             return sent_us;
-        const double port_us = transfer_us(length(send), costs(receiver(send)).port_bytes_per_us);
+        const double port_us = transmission_us(length(send), costs(receiver(send)).port_bytes_per_us);
         return state_[send].last_byte_us + port_us +
                link(receiver(send), sender(send)).latency_us;
     }
@@ -461,7 +462,7 @@ class Walk {
     }
 
     void enter_port(StepIndex send) {
-        const double port_us = transfer_us(length(send), costs(receiver(send)).port_bytes_per_us);
+        const double port_us = transmission_us(length(send), costs(receiver(send)).port_bytes_per_us);
         const auto uplink =
             uplinks_.enter(placement_.host_of(sender(send)), placement_.host_of(receiver(send)),
                            length(send), now_us_);
@@ -538,6 +539,29 @@ Prediction predict(const std::vector<Schedule>& schedules, const Network& networ
                          static_cast<long long>(schedules.size()), network.host_count());
     const Placement placement = Placement::one_rank_per_host(network.host_count());
     return Walk(schedules, network, placement, free_memory, std::move(options)).run();
+}
+
+std::vector<bool> detached_sends(const Schedule& schedule, const Transport& transport,
+                                 const Placement& placement, int rank) {
+    const std::vector<Step>& steps = schedule.steps();
+    std::vector<bool> detached(steps.size(), false);
+    if (transport.detached_bytes == 0) return detached;
+    const int here = placement.host_of(rank);
+    std::map<std::int32_t, std::size_t> left_bytes;  // per peer, from the last send backwards
+    for (std::size_t i = steps.size(); i-- > 0;) {
+        if (steps[i].kind != StepKind::send || placement.host_of(steps[i].peer) == here) continue;
+        const std::size_t length_bytes = steps[i].source.length_bytes;
+        std::size_t& left =
+            left_bytes.try_emplace(steps[i].peer, transport.detached_bytes).first->second;
+        if (length_bytes > left) {
+            left = 0;  // what comes before must be waited for, too: messages are acknowledged in order
+            continue;
+        }
+        left -= length_bytes;
+        detached[i] = length_bytes > transport.buffered_limit_bytes &&
+                      length_bytes <= transport.eager_limit_bytes;
+    }
+    return detached;
 }
 
 }  // namespace mutirao

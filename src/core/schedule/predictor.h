@@ -32,7 +32,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/network/rank_network.h"
+#include "core/network/topology.h"
 #include "core/schedule/connections.h"
 #include "core/schedule/schedule.h"
 

@@ -52,9 +52,7 @@ void write_step(JsonWriter& json, StepId id, const Step& step, Schedule::After a
         json.end_object();
         if (step.kind == StepKind::reduce) json.member("source_first", step.source_first);
     }
-    json.key("after").begin_array();
-    for (const StepId before : after) json.value(before);
-    json.end_array().end_object();
+    json.member("after", after).end_object();
 }
 
 }  // namespace

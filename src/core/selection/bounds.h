@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "core/collectives/collective.h"
-#include "core/network/rank_network.h"
+#include "core/network/topology.h"
 
 namespace mutirao {
 

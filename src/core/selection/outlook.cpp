@@ -31,13 +31,6 @@ std::shared_ptr<const RankNetwork> warmed(const RankNetwork& network) {
     return std::make_shared<const RankNetwork>(std::move(topology), network.placement(), network.memory());
 }
 
-std::optional<double> predicted_us(const Decision& decision, const Candidate& candidate) {
-    for (const Evaluated& each : decision.considered) {
-        if (each.candidate == candidate) return each.predicted_us;
-    }
-    return std::nullopt;
-}
-
 /// Where a send holds its caller until the connection stands, a rank makes one after the other. A few are made by any
 /// program's calls.
 constexpr std::size_t few_connections = 8;
@@ -97,7 +90,7 @@ class Gathering {
         const Evaluated* best = nullptr;
         double least = 0;
         for (const Evaluated& each : cold_.considered) {
-            const auto warm_us = predicted_us(warm_, each.candidate);
+            const auto warm_us = warm_.predicted_us(each.candidate);
             if (each.candidate.algorithm != algorithm || !warm_us) continue;
             const double product = each.predicted_us * *warm_us;
             if (best != nullptr && product >= least) continue;
@@ -132,7 +125,7 @@ class Gathering {
     /// A tree that would not be made on this network is predicted as it is.
     std::optional<double> time_us(const Arm& arm, const Decision& decision, const RankNetwork& network) const {
         const bool as_decided = !arm.tree || (decision.chosen == arm.candidate && decision.tree == arm.tree);
-        const auto known = as_decided ? predicted_us(decision, arm.candidate) : std::nullopt;
+        const auto known = as_decided ? decision.predicted_us(arm.candidate) : std::nullopt;
         return known ? known : estimate(arm, shape_, network).time_us;
     }
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/collectives/collective.h"
-#include "core/network/rank_network.h"
+#include "core/network/topology.h"
 #include "core/selection/account.h"
 #include "core/selection/ruling.h"
 #include "core/selection/samples.h"

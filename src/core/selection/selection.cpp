@@ -8,7 +8,6 @@
 
 #include "core/selection/bounds.h"
 #include "core/selection/estimate.h"
-#include "core/selection/renewal.h"
 #include "core/text/invariant.h"
 #include "core/text/units.h"
 
@@ -443,6 +442,11 @@ void Deciding::keep_present_tree() {
 }
 
 }  // namespace
+
+std::optional<double> Decision::predicted_us(const Candidate& candidate) const {
+    const auto found = std::ranges::find(considered, candidate, &Evaluated::candidate);
+    return found == considered.end() ? std::nullopt : std::optional(found->predicted_us);
+}
 
 // What the MPI library does for a broadcast is known better than for the others.
 std::string distrust(Collective collective, const Network& network) {

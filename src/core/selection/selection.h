@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/algorithms/algorithm.h"
-#include "core/network/rank_network.h"
+#include "core/network/topology.h"
 #include "core/selection/ruling.h"
 #include "core/settings/settings.h"
 
@@ -51,6 +51,9 @@ struct Decision {
     /// What the decision cost: predictions, and messages that they walked through, in all and by one of them.
     int predictions = 0;
     std::size_t messages = 0, most_messages = 0;
+
+    /// Nothing: it was not considered.
+    std::optional<double> predicted_us(const Candidate& candidate) const;
 };
 
 /// Both lead to the same schedules.
@@ -62,7 +65,7 @@ inline bool runs_alike(const Decision& a, const Decision& b) {
 /// predictions do not know costs that well (what is considered is there to be tried); or without a tree, or if
 /// no candidate is predicted to be clearly faster than native; otherwise the fastest. `present`: what was decided
 /// for the same calls before the network changed; its tree is kept where that is nearly as
-/// fast (see renewal.h).
+/// fast (see renew()).
 Decision decide(const CallShape& shape, std::shared_ptr<const RankNetwork> network,
                 const Settings& settings, std::optional<Decision> present = {});
 

@@ -49,15 +49,6 @@ Message change_root_message(const HostSet& members) {
 
 Message finish_message(int hosts) { return {Kind::finish, 0, {}, State::sleeping, hosts, {}}; }
 
-void append_message(std::string& bytes, const Message& message) {
-    append_number(bytes, static_cast<std::uint64_t>(message.kind), 1);
-    append_int(bytes, message.level);
-    append_weight(bytes, message.fragment);
-    append_number(bytes, static_cast<std::uint64_t>(message.state), 1);
-    append_int(bytes, message.hosts);
-    append_hosts(bytes, message.members);
-}
-
 }  // namespace
 
 Node::Node(int self, const std::vector<Neighbour>& neighbours, const HeadStart& known)
@@ -335,7 +326,7 @@ std::string Node::fingerprint() const {
     append_int(bytes, waiting());
     for (const Waiting& kept : waiting_) {
         append_int(bytes, kept.from);
-        append_message(bytes, kept.message);
+        append_bytes(bytes, encode(kept.message));
     }
     append_number(bytes, static_cast<std::uint64_t>(state_), 1);
     append_weight(bytes, fragment_);

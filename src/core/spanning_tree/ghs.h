@@ -24,7 +24,10 @@
 // searches that this cuts short are dropped.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +56,10 @@ struct Message {
 
     bool operator==(const Message&) const = default;
 };
+
+std::vector<std::byte> encode(const Message& message);
+/// Nothing unless encode() made it of a message that a host may send.
+std::optional<Message> decode(std::span<const std::byte> bytes);
 
 struct Outgoing {
     int to = -1;

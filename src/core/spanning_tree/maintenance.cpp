@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/spanning_tree/values.h"
-#include "core/spanning_tree/wire.h"
 #include "core/text/invariant.h"
 
 namespace mutirao::maintenance {
@@ -293,9 +292,7 @@ std::string Node::fingerprint() const {
     append_int(bytes, static_cast<int>(early_.size()));
     for (const Early& early : early_) {
         append_int(bytes, early.from);
-        const std::vector<std::byte> encoded = encode(early.message);
-        append_int(bytes, static_cast<int>(encoded.size()));
-        bytes.append(reinterpret_cast<const char*>(encoded.data()), encoded.size());
+        append_bytes(bytes, encode(early.message));
     }
     append_int(bytes, static_cast<int>(tree_.size()));
     for (const auto& [low, high] : tree_) {

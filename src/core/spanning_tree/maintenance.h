@@ -24,7 +24,10 @@
 // of the round, the root's part ends with the tree of that part, and the other parts do not end.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,6 +78,10 @@ struct Message {
 
     bool operator==(const Message&) const = default;
 };
+
+std::vector<std::byte> encode(const Message& message);
+/// Nothing unless encode() made it of a message that a host may send.
+std::optional<Message> decode(std::span<const std::byte> bytes);
 
 struct Outgoing {
     int to = -1;

@@ -13,7 +13,6 @@
 
 #include "core/network/test_networks.h"
 #include "core/network/tree.h"
-#include "core/spanning_tree/wire.h"
 
 namespace mutirao::maintenance {
 namespace {

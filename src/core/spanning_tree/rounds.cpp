@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "core/spanning_tree/values.h"
-#include "core/spanning_tree/wire.h"
 #include "core/text/bytes.h"
 #include "core/text/invariant.h"
 
@@ -26,7 +25,6 @@ using rounds::unusable_us;
 namespace {
 
 bool announced(const LinkState& state) { return state.breaks > 0 || state.sequence > 0; }
-bool there_from_the_start(const LinkState& state) { return !announced(state) && state.usable(); }
 
 LinkNews news_of(int a, int b, const LinkState& state) {
     return {std::min(a, b), std::max(a, b), state};
@@ -108,7 +106,6 @@ Rounds::Rounds(int self, int host_count, const std::vector<double>& latency_us, 
       channels_(static_cast<std::size_t>(host_count)) {
     if (self < 0 || self >= host_count) broken_invariant("host of how many", self, host_count);
     links_.for_each([this](int, int, const LinkState& state) {
-        knows_start_ = knows_start_ || there_from_the_start(state);
         if (state == LinkState{}) ++silent_links_;
     });
     view_.host_count = host_count;
@@ -116,6 +113,10 @@ Rounds::Rounds(int self, int host_count, const std::vector<double>& latency_us, 
     count_unknown();
     take_version({}, links_, in_order(std::move(tree)));
 }
+
+Rounds::Rounds(int self, int host_count, std::uint64_t incarnation)
+    : Rounds(self, host_count, std::vector<double>(static_cast<std::size_t>(host_count * host_count), unusable_us), {},
+             incarnation) {}
 
 Rounds::Output Rounds::announce(int other, double latency_us) {
     if (!(latency_us >= 0)) broken_invariant("latency is none, of the link", self_, other);
@@ -129,8 +130,11 @@ Rounds::Output Rounds::joined(int other) {
     Output out;
     if (channel(other).works) break_channel(other, out);
     channel(other).works = true;
-    tell_all(other, &announced, out);
-    if (!knows_start_) out.push_back({other, rounds::message_of(Kind::ask_start)});
+    std::vector<LinkNews> news;
+    links_.for_each([&](int low, int high, const LinkState& state) {
+        if (announced(state)) news.push_back({low, high, state});
+    });
+    tell(other, news, out);
     tell_newest(other, out);
     for (Message& message : std::exchange(channel(other).outbox, {}))
         send(other, std::move(message), out);
@@ -147,9 +151,9 @@ Rounds::Output Rounds::lost(int other) {
 
 Rounds::Output Rounds::on(int from, const Message& message) {
     using Handler = void (Rounds::*)(int, const Message&, Output&);
-    static constexpr std::array<Handler, 7> handlers = {
-        &Rounds::on_news,        &Rounds::on_ask_start, &Rounds::on_newest, &Rounds::on_round,
-        &Rounds::on_ask_version, &Rounds::on_version,   &Rounds::on_step,
+    static constexpr std::array<Handler, 6> handlers = {
+        &Rounds::on_news,        &Rounds::on_newest,  &Rounds::on_round,
+        &Rounds::on_ask_version, &Rounds::on_version, &Rounds::on_step,
     };
     const auto kind = static_cast<std::size_t>(message.kind);
     if (kind >= handlers.size())
@@ -190,12 +194,10 @@ void Rounds::claim(int other, double latency_us, Output& out) {
 
 void Rounds::learn(const std::vector<LinkNews>& news, int from, Output& out) {
     std::vector<LinkNews> fresh;
-    bool told_start = false;
     for (const LinkNews& each : news) {
         if (each.high >= view_.host_count) continue;
         const LinkState& known = links_.at(each.low, each.high);
         if (!(each.state > known)) continue;
-        told_start = told_start || there_from_the_start(each.state);
         if (known == LinkState{}) --silent_links_;
         links_.set(each.low, each.high, each.state);
         show(each);
@@ -206,16 +208,6 @@ void Rounds::learn(const std::vector<LinkNews>& news, int from, Output& out) {
     unsettled_ = true;
     for (int other = 0; other < view_.host_count; ++other)
         if (other != self_ && other != from) tell(other, fresh, out);
-    if (told_start) take_start_from(from, out);
-}
-
-/// The others' version 0 is not this host's. If they still have it, a round is due.
-void Rounds::take_start_from(int from, Output& out) {
-    knows_start_ = true;
-    if (newest_ != RoundId{}) return;
-    newest_ = {1, self_, incarnation_};
-    tell_newest(from, out);
-    pass_on(from, out);
 }
 
 void Rounds::show(const LinkNews& news) {
@@ -247,14 +239,6 @@ void Rounds::tell(int other, const std::vector<LinkNews>& news, Output& out) con
     for (Message& piece : rounds::split(message)) out.push_back({other, std::move(piece)});
 }
 
-void Rounds::tell_all(int other, bool (*which)(const LinkState&), Output& out) const {
-    std::vector<LinkNews> news;
-    links_.for_each([&](int low, int high, const LinkState& state) {
-        if (which(state)) news.push_back({low, high, state});
-    });
-    tell(other, news, out);
-}
-
 /// So that whoever leads starts no round under a number that was used before.
 void Rounds::tell_newest(int other, Output& out) const {
     if (!channel(other).works || newest_ == RoundId{}) return;
@@ -271,10 +255,6 @@ void Rounds::send(int other, Message message, Output& out) {
     } else {
         to.outbox.push_back(std::move(message));
     }
-}
-
-void Rounds::on_ask_start(int from, const Message&, Output& out) {
-    tell_all(from, &there_from_the_start, out);
 }
 
 void Rounds::on_news(int from, const Message& message, Output& out) {
@@ -295,10 +275,6 @@ std::string Rounds::fingerprint() const {
         append_int(bytes, id.root);
         append_number(bytes, id.incarnation, 8);
     };
-    const auto add_bytes = [&](const auto& more) {
-        append_int(bytes, static_cast<int>(more.size()));
-        for (const auto each : more) bytes.push_back(static_cast<char>(each));
-    };
     links_.for_each([&](int, int, const LinkState& state) {
         append_number(bytes, state.breaks, 4);
         append_number(bytes, state.sequence, 4);
@@ -307,22 +283,22 @@ std::string Rounds::fingerprint() const {
     for (const Channel& each : channels_) {
         append_number(bytes, (each.works ? 2U : 0U) + (each.cut ? 1U : 0U), 1);
         append_int(bytes, static_cast<int>(each.outbox.size()));
-        for (const Message& message : each.outbox) add_bytes(rounds::encode(message));
+        for (const Message& message : each.outbox) append_bytes(bytes, rounds::encode(message));
     }
     add_id(complete_.id);
     append_number(bytes, complete_.hash, 8);
     add_id(newest_);
     add_id(accepted_);
-    append_number(bytes, (round_ ? 1U : 0U) + (knows_start_ ? 2U : 0U), 1);
+    append_number(bytes, round_ ? 1 : 0, 1);
     if (!round_) return bytes;
-    add_bytes(rounds::encode(round_->call));
+    append_bytes(bytes, rounds::encode(round_->call));
     append_int(bytes, round_->told_by);
     append_int(bytes, static_cast<int>(round_->early.size()));
     for (const Early& each : round_->early) {
         append_int(bytes, each.from);
-        add_bytes(maintenance::encode(each.step));
+        append_bytes(bytes, maintenance::encode(each.step));
     }
-    if (round_->node) add_bytes(round_->node->fingerprint());
+    if (round_->node) append_bytes(bytes, round_->node->fingerprint());
     return bytes;
 }
 

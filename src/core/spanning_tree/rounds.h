@@ -94,10 +94,13 @@ class Rounds {
     using Output = rounds::Output;
 
     /// Version 0, equal on all hosts: host_count^2 latencies (of two directions the larger counts)
-    /// and their minimum spanning tree; or all infinite and no tree: nothing is known yet.
+    /// and their minimum spanning tree.
     /// `incarnation`: different each time that this host starts, a random number for example.
     Rounds(int self, int host_count, const std::vector<double>& latency_us, EdgeList tree,
            std::uint64_t incarnation);
+
+    /// Nothing is known yet.
+    Rounds(int self, int host_count, std::uint64_t incarnation);
 
     /// What this host finds about its link to `other`; infinite: nothing gets through. Ignored: a
     /// latency from the higher host, and one for an unusable link whose channel does not work.
@@ -167,16 +170,13 @@ class Rounds {
     void break_channel(int other, Output& out);
     void claim(int other, double latency_us, Output& out);
     void learn(const std::vector<LinkNews>& news, int from, Output& out);
-    void take_start_from(int from, Output& out);
     void show(const LinkNews& news);
     void count_unknown();
     void tell(int other, const std::vector<LinkNews>& news, Output& out) const;
-    void tell_all(int other, bool (*which)(const rounds::LinkState&), Output& out) const;
     void tell_newest(int other, Output& out) const;
     void send(int other, Message message, Output& out);
 
     void on_news(int from, const Message& message, Output& out);
-    void on_ask_start(int from, const Message& message, Output& out);
     void on_newest(int from, const Message& message, Output& out);
     void on_round(int from, const Message& message, Output& out);
     void on_ask_version(int from, const Message& message, Output& out);
@@ -200,7 +200,6 @@ class Rounds {
     std::uint64_t incarnation_;
     LinkTable links_;                ///< the newest known
     int silent_links_ = 0;           ///< of these, in reach or not: nothing was said of them yet
-    bool knows_start_ = false;       ///< something of what the hosts started with, if they did
     std::vector<Channel> channels_;  ///< by host
     Complete complete_;
     RoundId newest_;

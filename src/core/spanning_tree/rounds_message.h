@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,7 @@ struct LinkState {
 
     bool usable() const { return latency_us < unusable_us; }
     bool operator==(const LinkState&) const = default;
-    /// Newer is larger. Of one stamp there is only one value, but for hosts that start with nothing
-    /// among others that started with a network: any value is more than none.
+    /// Newer is larger. Of one stamp there is only one value; what hosts start with is more than nothing.
     std::partial_ordering operator<=>(const LinkState& other) const {
         if (const auto order = breaks <=> other.breaks; order != 0) return order;
         if (const auto order = sequence <=> other.sequence; order != 0) return order;
@@ -104,7 +104,6 @@ struct RoundId {
 
 enum class Kind : std::uint8_t {
     news,         ///< of links; passed on by whoever did not know
-    ask_start,    ///< what the hosts started with is not known here
     newest,       ///< the newest round that the sender has heard of; passed on likewise
     round,        ///< enter this round; passed on to all who take part
     ask_version,  ///< the version from which a round starts is not at hand here
@@ -114,7 +113,7 @@ enum class Kind : std::uint8_t {
 
 struct Message {
     Kind kind = Kind::news;
-    RoundId id;     ///< all but the first two; ask_version, version: who made the version
+    RoundId id;     ///< all but news; ask_version, version: who made the version
     RoundId base;                 ///< round: the version from which it starts
     std::uint64_t base_hash = 0;  ///< round
     int part = 0;                 ///< round, version: which of `parts` pieces
@@ -138,6 +137,17 @@ struct Outgoing {
     Message message;
 };
 using Output = std::vector<Outgoing>;
+
+// As bytes, for drivers that carry them between hosts (of any byte order): one encoding per message, so whatever else
+// arrives is junk and is seen to be. decode() gives nothing unless its bytes are what encode() makes of a message that
+// a host may send.
+
+/// Of the longest message that a host sends.
+inline constexpr std::size_t most_message_bytes = 60'000;
+
+std::vector<std::byte> encode(const Message& message);
+/// It may still name hosts that a smaller network does not have; Rounds leaves those out.
+std::optional<Message> decode(std::span<const std::byte> bytes);
 
 // Messages about many links, cut into pieces that fit a frame and put together again. With 24 hosts
 // there is one piece; with 1000 a version has up to two hundred.

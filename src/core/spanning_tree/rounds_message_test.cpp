@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/spanning_tree/wire.h"
 
 namespace mutirao::rounds {
 namespace {

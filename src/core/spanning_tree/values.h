@@ -100,6 +100,12 @@ inline void append_weights(std::string& bytes, const std::vector<Weight>& weight
     for (const Weight& weight : weights) append_weight(bytes, weight);
 }
 
+/// Of bytes, or characters.
+inline void append_bytes(std::string& bytes, const auto& more) {
+    append_int(bytes, static_cast<int>(more.size()));
+    for (const auto each : more) bytes.push_back(static_cast<char>(each));
+}
+
 inline void append_hosts(std::string& bytes, const HostSet& hosts) {
     append_int(bytes, static_cast<int>(hosts.words().size()));
     for (const std::uint64_t word : hosts.words()) append_number(bytes, word, 8);

@@ -1,4 +1,3 @@
-#include "core/spanning_tree/wire.h"
 
 #include <algorithm>
 #include <array>
@@ -210,13 +209,12 @@ template <class Codec>
 void fields(Codec& codec, Coded<Codec, Message>& message) {
     codec.choice(message.kind, Kind::step);
     const bool may_be_none = message.kind == Kind::ask_version || message.kind == Kind::version;
-    if (message.kind > Kind::ask_start) id_fields(codec, message.id, may_be_none);
+    if (message.kind != Kind::news) id_fields(codec, message.id, may_be_none);
     switch (message.kind) {
         case Kind::news:
             link_fields(codec, message.links);
             codec.require(!message.links.empty() && std::ranges::all_of(message.links, tells));
             break;
-        case Kind::ask_start:
         case Kind::newest: break;
         case Kind::round:
             id_fields(codec, message.base, true);

@@ -4,8 +4,11 @@
 
 #include <charconv>
 #include <concepts>
+#include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace mutirao {
@@ -43,8 +46,32 @@ class JsonWriter {
     }
 
     template <class Value>
+    JsonWriter& value(const std::optional<Value>& content) {
+        return content ? value(*content) : null();
+    }
+    template <class First, class Second>
+    JsonWriter& value(const std::pair<First, Second>& both) {
+        return begin_array().value(both.first).value(both.second).end_array();
+    }
+    template <std::ranges::input_range Values>
+        requires(!std::convertible_to<const Values&, std::string_view>)
+    JsonWriter& value(const Values& values) {
+        begin_array();
+        for (const auto& each : values) value(each);
+        return end_array();
+    }
+
+    template <class Value>
     JsonWriter& member(std::string_view name, const Value& content) {
         return key(name).value(content);
+    }
+
+    /// An array of what `put` writes of each.
+    template <class Values, class Put>
+    JsonWriter& list(std::string_view name, const Values& values, const Put& put) {
+        key(name).begin_array();
+        for (const auto& each : values) put(each);
+        return end_array();
     }
 
     /// The finished document; every object and array must be closed.

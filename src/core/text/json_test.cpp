@@ -48,6 +48,15 @@ TEST(Json, NestsWithCommasInTheRightPlaces) {
               R"({"a":1,"b":["x",true,null,{},2.5],"c":18446744073709551615,"d":[]})");
 }
 
+TEST(Json, WritesListsPairsAndWhatIsNotThere) {
+    JsonWriter json;
+    const std::vector<std::pair<int, double>> pairs = {{1, 2.5}, {3, 4}};
+    json.begin_object().member("pairs", pairs).member("words", std::vector<std::string>{"a", "b"});
+    json.member("some", std::optional(7)).member("none", std::optional<double>());
+    json.list("doubled", std::vector{1, 2}, [&](int each) { json.value(2 * each); }).end_object();
+    EXPECT_EQ(json.take(), R"({"pairs":[[1,2.5],[3,4]],"words":["a","b"],"some":7,"none":null,"doubled":[2,4]})");
+}
+
 TEST(Json, IndentsOnRequest) {
     JsonWriter json(2);
     json.begin_object().key("a").begin_array().value(-1).value(2).end_array();

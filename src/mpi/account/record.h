@@ -17,8 +17,7 @@
 
 namespace mutirao::mpi {
 
-/// Of what one thread counts, without a lock, while others read.
-inline void count_up(std::uint64_t& count) { std::atomic_ref(count).store(count + 1, std::memory_order_relaxed); }
+/// Of what one thread counts without a lock (ruling_table.h), while others read.
 inline std::uint64_t as_of_now(const std::uint64_t& count) {
     return std::atomic_ref(const_cast<std::uint64_t&>(count)).load(std::memory_order_relaxed);
 }

@@ -58,9 +58,7 @@ std::atomic<bool> told{false};
 }  // namespace
 
 void write_report(const Job* job) {
-    int rank = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0 && !told.exchange(true)) {
+    if (rank_in(MPI_COMM_WORLD) == 0 && !told.exchange(true)) {
         tell(runtime().settings, job);
     }
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 
 #include "core/text/json.h"
 #include "mpi/account/record.h"
@@ -57,27 +58,12 @@ void put_start(JsonWriter& json, const Job* job) {
 }
 
 void put_topology(JsonWriter& json, const Topology& topology) {
-    const int hosts = topology.network.host_count();
-    const auto put_labels = [&](std::string_view name, const std::vector<int>& labels) {
-        json.key(name).begin_array();
-        for (const int label : labels) {
-            json.value(label);
-        }
-        json.end_array();
-    };
-    put_labels("sites", topology.site_of);
-    put_labels("regions", topology.region_of);
-    json.key("tree").begin_array();
-    for (const auto& [low, high] : topology.spanning_tree) {
-        json.begin_array().value(low).value(high).end_array();
-    }
-    json.end_array().key("latency_us").begin_array();
-    for (int from = 0; from < hosts; ++from) {
-        json.begin_array();
-        for (int to = 0; to < hosts; ++to) {
-            json.value(topology.network.link(from, to).latency_us);
-        }
-        json.end_array();
+    json.member("sites", topology.site_of).member("regions", topology.region_of);
+    json.member("tree", topology.spanning_tree);
+    const auto hosts = static_cast<std::size_t>(topology.network.host_count());
+    json.key("latency_us").begin_array();
+    for (std::size_t from = 0; from < hosts; ++from) {
+        json.value(std::span(topology.network.latency_us()).subspan(from * hosts, hosts));
     }
     json.end_array();
 }
@@ -119,13 +105,11 @@ void put_costs(JsonWriter& json, const Topology& topology, const MemoryCosts& me
 // What one call of each took, the mean of the ranks or the slowest one's (ClassChoice): the median of the latest
 // samples, and its interval.
 void put_measured(JsonWriter& json, const std::vector<Measured>& measured) {
-    json.key("measured").begin_array();
-    for (const Measured& each : measured) {
+    json.list("measured", measured, [&](const Measured& each) {
         json.begin_object().member("candidate", to_string(each.candidate));
         json.member("median_us", each.time_us.median).member("low_us", each.time_us.low);
         json.member("high_us", each.time_us.high).member("samples", each.samples).end_object();
-    }
-    json.end_array();
+    });
 }
 
 void put_ruling(JsonWriter& json, const RulingRecord& ruling) {
@@ -136,21 +120,15 @@ void put_ruling(JsonWriter& json, const RulingRecord& ruling) {
     if (ruling.bound_us) {
         json.member("bound_us", *ruling.bound_us);
     }
-    json.key("considered").begin_array();
-    for (const Evaluated& each : ruling.considered) {
+    json.list("considered", ruling.considered, [&](const Evaluated& each) {
         json.begin_object().member("candidate", to_string(each.candidate));
         json.member("predicted_us", each.predicted_us).end_object();
-    }
-    json.end_array();
+    });
     if (!ruling.measured.empty()) {
         put_measured(json, ruling.measured);
     }
     if (!ruling.tree.empty()) {
-        json.key("tree").begin_array();
-        for (const int parent : ruling.tree) {
-            json.value(parent);
-        }
-        json.end_array();
+        json.member("tree", ruling.tree);
     }
     json.end_object();
 }
@@ -187,21 +165,17 @@ void put_class(JsonWriter& json, const ClassRecord& record) {
         json.key("native_choice");
         put_ruling(json, *record.native_choice);
     }
-    json.key("rulings").begin_array();
-    for (const RulingRecord& ruling : record.rulings) {
-        put_ruling(json, ruling);
-    }
-    json.end_array().end_object();
+    json.list("rulings", record.rulings, [&](const RulingRecord& each) { put_ruling(json, each); }).end_object();
 }
 
 void put_taken_up(JsonWriter& json, const TakenUp& taken) {
     json.begin_object().member("call", taken.call).member("links", taken.links);
-    json.member("new_tree", taken.new_tree).key("shown").begin_array();
-    for (const TakenUp::Link& link : taken.shown) {
+    json.member("new_tree", taken.new_tree);
+    json.list("shown", taken.shown, [&](const TakenUp::Link& link) {
         json.begin_object().member("low", link.low).member("high", link.high);
         json.member("before_us", link.before_us).member("after_us", link.after_us).end_object();
-    }
-    json.end_array().end_object();
+    });
+    json.end_object();
 }
 
 void put_adaptation(JsonWriter& json, const AdaptationRecord& record) {
@@ -214,15 +188,8 @@ void put_adaptation(JsonWriter& json, const AdaptationRecord& record) {
     json.member("early_waits", record.early_waits);
     json.member("early_waited_ms", record.early_waited_ms);
     json.member("checks", record.checks).member("adapting_ms", record.adapting_ms);
-    json.member("ghs_messages", record.ghs_messages).key("check_ms").begin_array();
-    for (const double took_ms : record.check_ms) {
-        json.value(took_ms);
-    }
-    json.end_array().key("taken_up").begin_array();
-    for (const TakenUp& each : record.taken_up) {
-        put_taken_up(json, each);
-    }
-    json.end_array().end_object();
+    json.member("ghs_messages", record.ghs_messages).member("check_ms", record.check_ms);
+    json.list("taken_up", record.taken_up, [&](const TakenUp& each) { put_taken_up(json, each); }).end_object();
 }
 
 /// While the program runs a communicator tells its calls now and then only; those that are told apart at once.
@@ -240,11 +207,7 @@ std::uint64_t calls_of(const Record& record) {
 void put_head(JsonWriter& json, const Record& record) {
     json.member("name", record.name).member("ranks", record.ranks);
     json.member("hosts", record.hosts).member("calls", calls_of(record));
-    json.key("host_names").begin_array();
-    for (const std::string& name : record.host_names) {
-        json.value(name);
-    }
-    json.end_array();
+    json.member("host_names", record.host_names);
     const char* const state = record.native ? "native" : record.ruled ? "mutirao" : "not yet";
     json.member("state", state).member("reason", record.reason);
     if (!record.profile.empty()) {
@@ -294,11 +257,7 @@ void put_changes(JsonWriter& json, Record& record) {
             lengths.emplace(shapes, each.length_bytes);
         }
     }
-    json.key("changes").begin_array();
-    for (const ChoiceChange& each : changes) {
-        put_change(json, each, lengths[each.shapes]);
-    }
-    json.end_array();
+    json.list("changes", changes, [&](const ChoiceChange& each) { put_change(json, each, lengths[each.shapes]); });
 }
 
 void put_record(JsonWriter& json, Record& record) {
@@ -349,11 +308,7 @@ std::string report_json(const Job* job, bool running) {
         forgotten = records().forgotten;
     }
     put_forgotten(json, forgotten);
-    json.key("communicators").begin_array();
-    for (const auto& record : kept) {
-        put_record(json, *record);
-    }
-    json.end_array().end_object();
+    json.list("communicators", kept, [&](const auto& record) { put_record(json, *record); }).end_object();
     return json.take() + '\n';
 }
 

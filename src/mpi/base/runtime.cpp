@@ -1,5 +1,6 @@
 #include "mpi/base/runtime.h"
 
+#include <dlfcn.h>
 #include <mpi.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@
 
 #include "core/text/bytes.h"
 #include "mpi/base/environment.h"
-#include "mpi/base/native.h"
+#include "mpi/base/world.h"
 #include "profile/profile_store.h"
 
 namespace mutirao::mpi {
@@ -97,11 +98,7 @@ constexpr int level_of_every_rank = 3;
 constexpr int most_lines = 4096;
 
 int rank_in_job() {
-    static const int known = [] {
-        int rank = 0;
-        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        return rank;
-    }();
+    static const int known = rank_in(MPI_COMM_WORLD);
     return known;
 }
 
@@ -143,6 +140,16 @@ void say_what_is_loaded() {
                object_file_of(next_function("PMPI_Get_library_version")));
 }
 
+namespace {
+
+void* (*next_in_program)(const char* name) = nullptr;
+
+}  // namespace
+
+void* next_function(const char* name) {
+    return next_in_program == nullptr ? dlsym(RTLD_NEXT, name) : next_in_program(name);
+}
+
 void write_line(int file, std::string line) {
     if (line.size() > PIPE_BUF) {
         line.resize(PIPE_BUF - 4);
@@ -153,3 +160,7 @@ void write_line(int file, std::string line) {
 }
 
 }  // namespace mutirao::mpi
+
+extern "C" __attribute__((visibility("default"))) void mutirao_bind(void* (*next)(const char*)) {
+    mutirao::mpi::next_in_program = next;
+}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 
@@ -41,6 +42,20 @@ void say(int level, const std::string& what);
 
 /// At level 1: the first lines of a job.
 void say_what_is_loaded();
+
+// The functions behind ours: the MPI library's, or those of a tool that was preloaded after us.
+
+/// The next definition of `name` after what is preloaded of ours, in the search order; null if there is none.
+void* next_function(const char* name);
+
+template <typename Function>
+Function next(const char* name) {
+    void* const address = next_function(name);
+    Function function = nullptr;
+    static_assert(sizeof address == sizeof function);
+    std::memcpy(&function, &address, sizeof address);
+    return function;
+}
 
 /// In one write(2), so that lines of several ranks do not mix; what is too long for that is cut.
 void write_line(int file, std::string line);

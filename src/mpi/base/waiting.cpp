@@ -1,44 +1,28 @@
 #include "mpi/base/waiting.h"
 
+#include <atomic>
+#include <condition_variable>
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "agent/system.h"
 
 namespace mutirao::mpi {
 
-LongWaitNotice::LongWaitNotice(std::string line) {
-    try {
-        const agent::AllSignalsBlocked blocked;
-        thread_ = std::thread([this, line = std::move(line)] {
-            std::unique_lock lock(mutex_);
-            if (!over_.wait_for(lock, std::chrono::seconds(patience_s), [this] { return done_; })) {
-                std::fprintf(stderr, "%s\n", line.c_str());
-            }
-        });
-    } catch (const std::system_error&) {
-        // No threads to be had: the wait goes on in silence.
+void say_if_long(double begun_us, int rank) {
+    constexpr int patience_s = 30;
+    static std::atomic<bool> said{false};
+    if (now_us() - begun_us > patience_s * 1e6 && !said.exchange(true)) {
+        std::fprintf(stderr,
+                     "mutirao: rank %d has waited %d s for the others to start; is mutirao preloaded into every rank? "
+                     "If some lack it, preload it into all or into none\n",
+                     rank, patience_s);
     }
-}
-
-LongWaitNotice::~LongWaitNotice() {
-    {
-        const std::lock_guard lock(mutex_);
-        done_ = true;
-    }
-    over_.notify_all();
-    if (thread_.joinable()) {
-        thread_.join();
-    }
-}
-
-std::string missing_preload_line(int rank) {
-    return "mutirao: rank " + std::to_string(rank) + " has waited " + std::to_string(patience_s) +
-           " s for the others to start; is mutirao preloaded into every rank? If some lack it, "
-           "preload it into all or into none";
 }
 
 bool ends_within(std::chrono::milliseconds patience, std::function<void()> work) {

@@ -6,11 +6,7 @@
 #include <time.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
-#include <string>
-#include <thread>
 
 namespace mutirao::mpi {
 
@@ -63,28 +59,9 @@ class Patience {
     int polls_ = 0;
 };
 
-/// So long may ranks differ in their start without anything being wrong.
-constexpr int patience_s = 30;
-
-/// Says on stderr, once, when a wait inside an MPI function has lasted so long that something must be wrong. From a
-/// thread, since the wait is the MPI library's.
-class LongWaitNotice {
-  public:
-    /// `line`: what to say if this still lives after patience_s.
-    explicit LongWaitNotice(std::string line);
-    ~LongWaitNotice();
-    LongWaitNotice(const LongWaitNotice&) = delete;
-    LongWaitNotice& operator=(const LongWaitNotice&) = delete;
-
-  private:
-    std::mutex mutex_;
-    std::condition_variable over_;
-    bool done_ = false;
-    std::thread thread_;
-};
-
-/// The line for ranks that wait for others which may not run mutirao at all.
-std::string missing_preload_line(int rank);
+/// In a wait for ranks that may not run mutirao at all, since `begun_us`: says so on stderr, once in a process, when it
+/// has lasted for so long that something must be wrong. `rank`: of MPI_COMM_WORLD.
+void say_if_long(double begun_us, int rank);
 
 /// For work on files, since a home folder may hang for ever: whether `work`, in a thread of its own, ended in time. If
 /// not, it goes on until the process ends.

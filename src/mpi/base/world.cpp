@@ -76,6 +76,18 @@ std::vector<int> daemon_hosts(const std::vector<Introduction>& all, const World&
 
 }  // namespace
 
+int rank_in(MPI_Comm comm) {
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+int size_of(MPI_Comm comm) {
+    int size = 0;
+    PMPI_Comm_size(comm, &size);
+    return size;
+}
+
 Introduction introduce(const Settings& settings, std::uint64_t settings_hash, int my_rank) {
     Introduction mine;
     mine.version = hash_of(MUTIRAO_VERSION);
@@ -164,24 +176,21 @@ World part_of(const World& whole, const std::vector<int>& ranks, int my_rank) {
     return part;
 }
 
+std::vector<int> ranks_in(MPI_Group group, MPI_Group among) {
+    int size = 0;
+    PMPI_Group_size(group, &size);
+    std::vector<int> own(static_cast<std::size_t>(size)), translated(own.size(), MPI_UNDEFINED);
+    std::iota(own.begin(), own.end(), 0);
+    PMPI_Group_translate_ranks(group, size, own.data(), among, translated.data());
+    return translated;
+}
+
 std::optional<Members> members_of(MPI_Comm comm, MPI_Group world_group) {
     Members members;
-    int size = 0;
-    PMPI_Comm_rank(comm, &members.my_rank);
-    PMPI_Comm_size(comm, &size);
-    std::vector<int> ranks(static_cast<std::size_t>(size));
-    std::iota(ranks.begin(), ranks.end(), 0);
-    members.twin_rank_of.resize(ranks.size());
-    MPI_Group group = MPI_GROUP_NULL;
-    PMPI_Comm_group(comm, &group);
-    const int error = PMPI_Group_translate_ranks(group, size, ranks.data(), world_group,
-                                                 members.twin_rank_of.data());
-    PMPI_Group_free(&group);
-    const auto& found = members.twin_rank_of;
-    if (error != MPI_SUCCESS || std::find(found.begin(), found.end(), MPI_UNDEFINED) != found.end()) {
-        return std::nullopt;
-    }
-    return members;
+    members.my_rank = rank_in(comm);
+    members.twin_rank_of = ranks_in(Group(comm), world_group);
+    const bool all_are_there = std::ranges::count(members.twin_rank_of, MPI_UNDEFINED) == 0;
+    return all_are_there ? std::optional(std::move(members)) : std::nullopt;
 }
 
 std::vector<std::string> host_names(const Members& members, const World& world) {

@@ -19,6 +19,23 @@
 
 namespace mutirao::mpi {
 
+int rank_in(MPI_Comm comm);
+int size_of(MPI_Comm comm);
+
+/// Of a communicator; freed with this.
+class Group {
+  public:
+    explicit Group(MPI_Comm comm) { PMPI_Comm_group(comm, &group_); }
+    ~Group() { PMPI_Group_free(&group_); }
+    Group(const Group&) = delete;
+    Group& operator=(const Group&) = delete;
+
+    operator MPI_Group() const { return group_; }
+
+  private:
+    MPI_Group group_ = MPI_GROUP_NULL;
+};
+
 /// What one rank says. Plain values without gaps; the hosts of one job have one order of bytes.
 struct Introduction {
     std::uint64_t version = 0;        ///< of mutirao, as a hash
@@ -93,6 +110,9 @@ struct Members {
 
 /// For people, by host of the communicator, once it is placed; where these are very many of the first.
 std::vector<std::string> host_names(const Members& members, const World& world);
+
+/// By rank of `group`, their ranks in `among`; MPI_UNDEFINED where they have none.
+std::vector<int> ranks_in(MPI_Group group, MPI_Group among);
 
 /// Nothing if some rank is not in `world_group`.
 std::optional<Members> members_of(MPI_Comm comm, MPI_Group world_group);

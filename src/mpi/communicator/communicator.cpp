@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <list>
 #include <mutex>
+#include <unordered_map>
 #include <utility>
 
 #include "core/network/sites.h"
@@ -13,7 +14,6 @@
 #include "mpi/account/report.h"
 #include "mpi/base/environment.h"
 #include "mpi/base/runtime.h"
-#include "mpi/base/slots.h"
 #include "mpi/base/waiting.h"
 #include "mpi/base/world.h"
 #include "mpi/decide/docket.h"
@@ -49,7 +49,7 @@ std::shared_ptr<Record> new_record(MPI_Comm comm) {
     int length = 0;
     PMPI_Comm_get_name(comm, name, &length);
     record->name = name;
-    PMPI_Comm_size(comm, &record->ranks);
+    record->ranks = size_of(comm);
     return record;
 }
 
@@ -59,13 +59,7 @@ std::int64_t first_units() {
     return settings.waits_for_ranks() ? 0 : settings.start == Start::soon ? 1 : Points::usual_first_units;
 }
 
-bool is_within_world(MPI_Comm comm) {
-    MPI_Group world = MPI_GROUP_NULL;
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    const bool within = members_of(comm, world).has_value();
-    PMPI_Group_free(&world);
-    return within;
-}
+bool is_within_world(MPI_Comm comm) { return members_of(comm, Group(MPI_COMM_WORLD)).has_value(); }
 
 bool is_between_groups(MPI_Comm comm) {
     int between_groups = 0;
@@ -98,8 +92,7 @@ Communicator::Communicator(MPI_Comm comm, Job& job)
       table_(*members_, *record_, !runtime().settings.waits_at_start()),
       points_(first_units(), runtime().settings.start != Start::soon, runtime().settings.waits_for_ranks()) {
     remember(record_, comm == MPI_COMM_WORLD);
-    PMPI_Comm_rank(comm, &my_rank_);
-    members_->my_rank = my_rank_;
+    my_rank_ = members_->my_rank = rank_in(comm);
     left_ = first_units();
     if (is_between_groups(comm)) {
         be_native("intercommunicator");
@@ -151,10 +144,12 @@ void Communicator::be_native(std::string reason) {
 // It is the MPI library's until the next announcement or point, and nothing of ours goes on inside calls. Who decides
 // must have asked for a ruling; the others wait for one.
 RepeatedCalls::Counted Communicator::repeatable(const CallShape& shape, const RulingTable::Way& way) const {
-    const bool settled = (way.ruled || way.asked || !docket_) && way.by.native() && !way.is_clocked();
-    const bool alone = source_background_ == nullptr && !runtime().settings.waits_at_start();
+    const bool settled = way.by.native() && (way.ruled || way.asked || !docket_) && !way.is_clocked();
+    if (!settled || source_background_ != nullptr || runtime().settings.waits_at_start()) {
+        return {};
+    }
     const bool by_lengths = !shape.lengths.empty() && row_of(shape.collective).in_blocks != InBlocks::own;
-    if (!settled || !alone || !shape.op.predefined || by_lengths) {
+    if (!shape.op.predefined || by_lengths) {
         return {};
     }
     if (phase_ != Phase::counting) {
@@ -163,7 +158,7 @@ RepeatedCalls::Counted Communicator::repeatable(const CallShape& shape, const Ru
     return {way.calls, Points::units_of(shape, record_->ranks), points_.most_late_units(shape)};
 }
 
-Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
+Communicator::Turn Communicator::enter(const CallShape& shape) {
     const std::uint64_t call = calls_++;
     repeatable_ = {};
     if (source_background_ != nullptr) {
@@ -189,24 +184,33 @@ Communicator::Turn Communicator::enter_unless_native(const CallShape& shape) {
         return {};
     }
     const RulingTable::Way* way = &table_.find(shape, call);
-    if (phase_ == Phase::ruled && !way->ruled && runtime().settings.waits_for_ruling(shape.collective)) {
-        settle_at_once(shape, call);
-        way = &table_.find(shape, call);
-    } else if (docket_ && table_.asks_for(*way)) {
-        docket_->want(shape, call);
-        DecidingThread::wake();
+    if (!way->ruled) {
+        if (phase_ == Phase::ruled && runtime().settings.waits_for_ruling(shape.collective)) {
+            settle_at_once(shape, call);
+            way = &table_.find(shape, call);
+        } else if (docket_ && table_.asks_for(*way)) {
+            docket_->want(shape, call);
+            DecidingThread::wake();
+        }
     }
     if (way->by.plan == nullptr) {
         send_what_was_deferred();
     }
     const int tag = phase_ == Phase::ruled ? ruled_->slot.of_call(call) : 0;
     if (way->is_clocked()) {
-        const RulingTable::ClockedCall clocked = table_.begin_clocked(*way);
-        return {clocked.by, tag, clocked.course, now_us()};
+        Course* const course = way->course;
+        return {table_.begin_clocked(*way), tag, course, now_us()};
     }
     count_up(*way->calls);
     repeatable_ = repeatable(shape, *way);
     return {way->by, tag};
+}
+
+Outcome Communicator::run(const Turn& turn, const CallOnComm& call) {
+    if (turn.by.composition != nullptr) return turn.by.composition(call);
+    int error = lay_out(call.binding, operation_->memory(call.quiet));
+    if (error == MPI_SUCCESS) error = operation_->run(*turn.by.plan, turn.tag, surroundings_);
+    return {error, error != MPI_SUCCESS};
 }
 
 void Communicator::on_event(std::uint64_t call) {
@@ -275,7 +279,7 @@ void Communicator::wait_for(Pending& pending) {
     const double begun_us = now_us();
     for (Patience patience; !pending.complete();) {
         patience.rest();
-        say_if_long(begun_us);
+        say_if_long(begun_us, job_.my_rank());
     }
 }
 
@@ -317,13 +321,11 @@ bool Communicator::tell_or_hear(bool yes, int root) {
 }
 
 void Communicator::vote() {
-    MPI_Group group = MPI_GROUP_NULL;
-    PMPI_Comm_group(comm_, &group);
+    const Group group(comm_);
     Vote::Opinion mine;
     mine.peers = job_.peers_of(group);
     mine.twin = job_.twin_of(group);
-    mine.meets = mine.peers || would_meet(group);
-    PMPI_Group_free(&group);
+    mine.meets = mine.peers || would_meet();
     mine.willing = mine.twin || (mine.peers ? job_.has_room_for_twin() : job_.has_room_for_peers());
     mine.pays = my_rank_ != 0 || (mine.peers && !mine.twin && would_pay(mine.peers));
     mine.calls_last = us_per_native_call() > long_call_us;
@@ -347,10 +349,10 @@ double Communicator::us_per_native_call() const {
 
 // Where ranks compute on several communicators at a time, one set of agents serves all. The others may never be called
 // again.
-bool Communicator::would_meet(MPI_Group group) {
+bool Communicator::would_meet() {
     constexpr int most_given_way = 2;
     if (!meeting_) {
-        meeting_ = job_.begin_meeting(group);
+        meeting_ = job_.begin_meeting(comm_);
     }
     return meeting_ || ++gave_way_ > most_given_way;
 }
@@ -657,7 +659,7 @@ void Communicator::wait_for_epoch(std::uint64_t call) {
             source_background_->progress();
         }
         patience.rest();
-        say_if_long(begun_us);
+        say_if_long(begun_us, job_.my_rank());
     }
     waiting_ = false;
     const double ended_us = now_us();
@@ -803,7 +805,7 @@ void Communicator::settle_at_once(const CallShape& shape, std::uint64_t call) {
     while (!at_once_.contains(call)) {
         listen(call);
         patience.look_again();
-        say_if_long(begun_us);
+        say_if_long(begun_us, job_.my_rank());
     }
     take(at_once_.extract(call).mapped());
 }
@@ -824,13 +826,6 @@ void Communicator::progress() {
     if (++progress_calls_ % polls_per_look == 0) {
         const bool could_have_waited = operation_->waits_for_first_message();
         listen(could_have_waited ? calls_ - 1 : calls_, sends_more);
-    }
-}
-
-void Communicator::say_if_long(double begun_us) {
-    if (!said_long_ && now_us() - begun_us > patience_s * 1e6) {
-        said_long_ = true;
-        std::fprintf(stderr, "%s\n", missing_preload_line(job_.my_rank()).c_str());
     }
 }
 
@@ -883,6 +878,98 @@ void Communicator::drain_all() {
 void Communicator::stop_draining() {
     const std::lock_guard lock(draining_mutex);
     draining().clear();
+}
+
+// --- how it is found -------------------------------------------------------------------------------------
+
+namespace {
+
+// Communicators that are never freed by the program, such as MPI_COMM_WORLD, still live when
+// MPI_Finalize begins.
+struct Living {
+    std::mutex mutex;
+    std::unordered_map<Communicator*, std::unique_ptr<Communicator>> all;
+};
+
+Living& living() {
+    static auto* const only = new Living;
+    return *only;
+}
+
+int delete_communicator(MPI_Comm, int, void* attribute, void*) {
+    auto* const communicator = static_cast<Communicator*>(attribute);
+    ++RecentCommunicator::current;
+    std::unique_ptr<Communicator> freed;
+    const std::lock_guard lock(living().mutex);
+    const auto found = living().all.find(communicator);
+    if (found != living().all.end()) {
+        freed = std::move(found->second);
+        living().all.erase(found);
+    }
+    return MPI_SUCCESS;
+}
+
+int communicator_key() {
+    static const int key = [] {
+        int made = MPI_KEYVAL_INVALID;
+        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_communicator, &made, nullptr);
+        return made;
+    }();
+    return key;
+}
+
+Communicator* find_attribute(MPI_Comm comm) {
+    void* attribute = nullptr;
+    int found = 0;
+    PMPI_Comm_get_attr(comm, communicator_key(), &attribute, &found);
+    return found != 0 ? static_cast<Communicator*>(attribute) : nullptr;
+}
+
+Communicator& look_up(MPI_Comm comm, Job& job) {
+    if (Communicator* const known = find_attribute(comm)) {
+        return *known;
+    }
+    auto made = std::make_unique<Communicator>(comm, job);
+    Communicator& communicator = *made;
+    {
+        const std::lock_guard lock(living().mutex);
+        living().all.emplace(&communicator, std::move(made));
+    }
+    PMPI_Comm_set_attr(comm, communicator_key(), &communicator);
+    return communicator;
+}
+
+}  // namespace
+
+constinit thread_local RecentCommunicator RecentCommunicator::places[place_count] = {};
+
+Communicator& communicator_of(MPI_Comm comm, Job& job) {
+    RecentCommunicator* recent = RecentCommunicator::find(comm);
+    if (recent == nullptr) {
+        const std::uint64_t now = RecentCommunicator::current.load(std::memory_order_relaxed);
+        recent = &RecentCommunicator::add({comm, &look_up(comm, job), now, false});
+    }
+    recent->native = recent->communicator->is_native();
+    return *recent->communicator;
+}
+
+void free_communicator(MPI_Comm comm) {
+    if (Communicator* const known = find_attribute(comm)) {
+        known->give_up();
+    }
+}
+
+void end_communicators() {
+    ++RecentCommunicator::current;
+    std::unordered_map<Communicator*, std::unique_ptr<Communicator>> ending;
+    {
+        // Without the lock from here on: MPICH calls delete_communicator() when the last request on a
+        // freed communicator completes, which may be one that its end looks at.
+        const std::lock_guard lock(living().mutex);
+        ending.swap(living().all);
+    }
+    ending.clear();
+    Communicator::stop_draining();
 }
 
 }  // namespace mutirao::mpi

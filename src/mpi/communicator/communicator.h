@@ -12,6 +12,9 @@
 
 #include <mpi.h>
 
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -19,22 +22,75 @@
 #include <optional>
 #include <string>
 
-#include "core/epochs/announcement.h"
 #include "core/epochs/epochs.h"
 #include "mpi/account/record.h"
-#include "mpi/base/slots.h"
 #include "mpi/base/waiting.h"
 #include "mpi/base/world.h"
-#include "mpi/communicator/repeated_calls.h"
 #include "mpi/communicator/ruling_table.h"
 #include "mpi/communicator/vote.h"
 #include "mpi/decide/announcement_post.h"
 #include "mpi/decide/docket.h"
-#include "mpi/executor/operation.h"
+#include "mpi/executor/execution.h"
 #include "mpi/job/job.h"
-#include "mpi/watch/synchronous.h"
+#include "mpi/watch/in_band.h"
 
 namespace mutirao::mpi {
+
+// Calls that the program makes again and again and that are the MPI library's: recognised by what the program
+// passed, before anything is made of it, so that they cost what a pass-through costs.
+
+/// What the program passed, but for its buffers, which say nothing of the call where they are plain: not null,
+/// not MPI_IN_PLACE, and not one and the same.
+struct CallWords {
+    static constexpr std::size_t most_words = 6;
+
+    const void* function = nullptr;  ///< the MPI library's; null: not plain
+    std::array<std::uintptr_t, most_words> words{};
+    std::uint64_t freed_types = 0;  ///< a handle means the same as long as none is freed
+
+    /// Word by word: memcmp would read what was just written in other pieces, which processors stall on.
+    bool operator==(const CallWords& other) const {
+        std::uintptr_t differences = freed_types ^ other.freed_types;
+#pragma GCC unroll 6
+        for (std::size_t i = 0; i < most_words; ++i) differences |= words[i] ^ other.words[i];
+        return differences == 0 && function == other.function;
+    }
+};
+
+class RepeatedCalls {
+  public:
+    /// Where such a call is counted, and as how many units (vote.h); null: nowhere.
+    struct Counted {
+        std::uint64_t* native_calls = nullptr;
+        std::int64_t units = 1;
+        std::int64_t most_late_units = 0;  ///< of a point, which does not lie in such a call before
+    };
+    struct Known : Counted {
+        CallWords call{};
+    };
+
+    /// Null: it is none of those remembered.
+    const Known* find(const CallWords& call) const {
+        const Known& known = known_[place_of(call)];
+        return known.native_calls != nullptr && known.call == call ? &known : nullptr;
+    }
+    void remember(const CallWords& call, const Counted& counted) { known_[place_of(call)] = {counted, call}; }
+    void forget() { known_ = {}; }
+
+  private:
+    static constexpr int place_bits = 3;
+    static constexpr std::size_t most_known = std::size_t{1} << place_bits;
+
+    static std::size_t place_of(const CallWords& call) {
+        constexpr std::uint64_t spread = 0x9E3779B97F4A7C15u;
+        std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(call.function);
+#pragma GCC unroll 6
+        for (std::size_t i = 0; i < CallWords::most_words; ++i) mixed += std::uint64_t{call.words[i]} << i;
+        return mixed * spread >> (64 - place_bits);
+    }
+
+    std::array<Known, most_known> known_{};
+};
 
 class Communicator final : private Background {
   public:
@@ -47,17 +103,16 @@ class Communicator final : private Background {
     int rank_count() const { return record_->ranks; }
     int my_rank() const { return my_rank_; }
 
-    /// How the next call, of that shape, is run.
+    /// How the next call, of that shape, is run; once the communicator is native none need ask.
     struct Turn {
         Runner by{};
         int tag = 0;
         Course* course = nullptr;  ///< if it is clocked
         double begun_us = 0;
     };
-    Turn enter(const CallShape& shape) {
-        if (phase_ == Phase::native) return {};
-        return enter_unless_native(shape);
-    }
+    Turn enter(const CallShape& shape);
+    /// Where the turn is not native.
+    Outcome run(const Turn& turn, const CallOnComm& call);
     /// After a call that ran by `turn`.
     void leave(const Turn& turn);
 
@@ -83,10 +138,6 @@ class Communicator final : private Background {
 
     /// The program duplicates it without blocking: nothing more is started on it.
     void agree_no_more() { agrees_no_more_ = true; }
-
-    /// In which a call runs by its turn's plan.
-    Operation& operation() { return *operation_; }
-    const Operation::Surroundings& surroundings() const { return surroundings_; }
 
   private:
     enum class Phase : std::uint8_t { counting, ruled, native };
@@ -115,7 +166,6 @@ class Communicator final : private Background {
     static void drain(std::unique_ptr<Ruled> ruled, bool decides);
     static void drain_all();
 
-    Turn enter_unless_native(const CallShape& shape);
     void on_event(std::uint64_t call);
     void be_native(std::string reason);
 
@@ -128,7 +178,7 @@ class Communicator final : private Background {
     bool tell_or_hear(bool yes, int root);
     void vote();
     double us_per_native_call() const;
-    bool would_meet(MPI_Group group);
+    bool would_meet();
     void take_vote(std::uint64_t call);
     void meet();
     void note_hosts(const Members& members, const World& world);
@@ -159,7 +209,6 @@ class Communicator final : private Background {
     bool checks_in(std::uint64_t call) const;
     void settle_at_once(const CallShape& shape, std::uint64_t call);
     void progress() override;
-    void say_if_long(double begun_us);
     bool decides() const { return my_rank_ == ruled_->decider; }
 
     MPI_Comm comm_;
@@ -186,7 +235,7 @@ class Communicator final : private Background {
     bool calls_last_ = false;  ///< as all said in the last vote
     std::optional<Vote> vote_;                ///< begun at the point before
     std::optional<Introducing> introducing_;  ///< likewise
-    std::shared_ptr<Meeting> meeting_;        ///< from the vote on it until all know each other
+    std::shared_ptr<Group> meeting_;          ///< from the vote on it until all know each other
     int gave_way_ = 0;                        ///< votes, to others that meet
     // Ruled.
     std::unique_ptr<Ruled> ruled_;
@@ -204,7 +253,56 @@ class Communicator final : private Background {
     RepeatedCalls::Counted repeatable_;  ///< where the last call was counted; nowhere: it was not like that
     std::optional<std::uint64_t> to_announce_in_;  ///< the call in which, once its own messages are under way
     int progress_calls_ = 0;
-    bool said_long_ = false;
 };
+
+// How it is found: by an attribute of the program's communicator, and among this thread's last ones, so that a
+// repeated call costs a comparison.
+
+/// One of this thread's last communicators. A handle may be used again for another communicator, so
+/// every freed one ends all of these.
+struct RecentCommunicator {
+    MPI_Comm comm;
+    Communicator* communicator;  ///< null: none yet
+    std::uint64_t generation;
+    bool native;  ///< the MPI library takes all calls on it, for good
+
+    static inline std::atomic<std::uint64_t> current{0};  ///< generation
+
+    /// Null if `comm` is none of them.
+    static RecentCommunicator* find(MPI_Comm comm) {
+        RecentCommunicator* const pair = pair_of(comm);
+        return pair[0].is(comm) ? &pair[0] : pair[1].is(comm) ? &pair[1] : nullptr;
+    }
+    /// In the place of an older one.
+    static RecentCommunicator& add(RecentCommunicator fresh) {
+        RecentCommunicator* const pair = pair_of(fresh.comm);
+        pair[1] = pair[0];
+        return pair[0] = fresh;
+    }
+
+  private:
+    bool is(MPI_Comm wanted) const {
+        return comm == wanted && communicator != nullptr &&
+               generation == current.load(std::memory_order_relaxed);
+    }
+    /// The two places for `comm`: those that a program uses in turn shall not drive each other out.
+    static RecentCommunicator* pair_of(MPI_Comm comm) {
+        const auto word = static_cast<std::uint64_t>(as_word(comm));
+        return places + (word ^ (word >> 4) ^ (word >> 9)) % (place_count / 2) * 2;
+    }
+    static constexpr std::size_t place_count = 8;
+    static constinit thread_local RecentCommunicator places[place_count]
+        __attribute__((tls_model("initial-exec")));
+};
+
+/// Made at the communicator's first call; lives until the program frees it, or MPI ends.
+Communicator& communicator_of(MPI_Comm comm, Job& job);
+
+/// When the program frees it. MPI may call back for the attribute much later: MPICH when the last request
+/// on the communicator ends, ours too.
+void free_communicator(MPI_Comm comm);
+
+/// Ends what the living communicators hold. For the beginning of MPI_Finalize.
+void end_communicators();
 
 }  // namespace mutirao::mpi

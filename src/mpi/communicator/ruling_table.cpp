@@ -83,7 +83,7 @@ const RulingTable::Way& RulingTable::look_up(const CallShape& shape, std::uint64
 }
 
 bool RulingTable::asks_for(const Way& way) {
-    if (way.ruled || way.asked || asked_.size() >= most_classes) {
+    if (way.asked || asked_.size() >= most_classes) {
         return false;
     }
     const ShapeClass shapes = class_of(way.shape);
@@ -107,15 +107,14 @@ RulingTable::ClassCourse* RulingTable::course_of(const CallShape& shape, const E
     return &courses_.try_emplace(shapes, shapes).first->second;
 }
 
-RulingTable::ClockedCall RulingTable::begin_clocked(const Way& way) {
-    ClassCourse* const course = way.course;
-    if (!course->probes()) {
+Runner RulingTable::begin_clocked(const Way& way) {
+    if (!way.course->probes()) {
         count_up(*way.calls);
-        return {way.by, course};
+        return way.by;
     }
-    count_up(course->probe->record->probe_calls);
-    const CallShape shape = way.shape;  // making room for a plan may end the way
-    return {runner_for(*course->probe, shape), course};
+    const Entry& probe = *way.course->probe;
+    count_up(probe.record->probe_calls);
+    return runner_for(probe, CallShape(way.shape));  // making room for a plan may end the way
 }
 
 std::vector<TimeReport> RulingTable::take_reports() {

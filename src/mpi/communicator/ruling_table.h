@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <iterator>
 #include <list>
@@ -21,10 +22,13 @@
 #include "core/selection/samples.h"
 #include "mpi/account/record.h"
 #include "mpi/base/world.h"
-#include "mpi/executor/plan.h"
-#include "mpi/job/twin.h"
+#include "mpi/executor/execution.h"
+#include "mpi/job/job.h"
 
 namespace mutirao::mpi {
+
+/// What others read meanwhile (record.h), without a lock.
+inline void count_up(std::uint64_t& count) { std::atomic_ref(count).store(count + 1, std::memory_order_relaxed); }
 
 /// Open MPI connects two ranks when the first message between them is sent, and what follows from a message waits for two
 /// round trips more: over a tree of six levels between sites, for seconds. All edges of a schedule side by side take as
@@ -43,7 +47,7 @@ class Connections {
         const Placement& placement = *twin_->world().placement;
         const int mine = twin_->my_rank();
         for (const Plan::Step& step : plan.steps()) {
-            const bool is_message = step.kind == StepKind::send || step.kind == StepKind::receive;
+            const bool is_message = step.rank >= 0;
             if (is_message && !opened_[static_cast<std::size_t>(step.rank)]) {
                 opened_[static_cast<std::size_t>(step.rank)] = true;
                 if (placement.host_of(step.rank) != placement.host_of(mine)) {
@@ -109,20 +113,14 @@ class RulingTable {
         bool is_clocked() const { return course != nullptr && course->clocks(); }
     };
 
-    /// A call that is clocked.
-    struct ClockedCall {
-        Runner by{};
-        Course* course = nullptr;
-    };
-
     const Way& find(const CallShape& shape, std::uint64_t call) {
         Way& recent = recent_[place_of(shape)];
         return recent.calls != nullptr && recent.shape == shape ? recent
                                                                 : look_up(shape, call, recent);
     }
 
-    /// The next call of a way that is clocked; it is counted.
-    ClockedCall begin_clocked(const Way& way);
+    /// What runs the next call of a way that is clocked; it is counted.
+    Runner begin_clocked(const Way& way);
     /// What this rank has clocked and not yet told.
     std::vector<TimeReport> take_reports();
 

@@ -10,7 +10,6 @@
 
 #include "core/collectives/collective.h"
 #include "mpi/base/pending.h"
-#include "mpi/base/slots.h"
 #include "mpi/job/job.h"
 
 namespace mutirao::mpi {

@@ -15,11 +15,6 @@ AnnouncementPost::AnnouncementPost(MPI_Comm twin, Slot slot, const Members& memb
       announcements_(twin, slot.announcements()),
       reports_(twin, slot.reports()) {}
 
-// Who speaks for a host here: the decider for its own, so that nothing is told twice.
-int AnnouncementPost::leader(int host) const {
-    return members_.placement->leader(host, decider_);
-}
-
 // Whom this rank tells.
 std::vector<int> AnnouncementPost::listeners(const Route& route) const {
     const int me = members_.my_rank;
@@ -37,6 +32,8 @@ std::vector<int> AnnouncementPost::listeners(const Route& route) const {
         }
         case Route::Kind::hosts: break;
     }
+    // Who speaks for a host: the decider for its own, so that nothing is told twice.
+    const auto leader = [&](int host) { return members_.placement->leader(host, decider_); };
     const int here = members_.placement->host_of(me);
     if (leader(here) != me) {
         return all;
@@ -60,23 +57,9 @@ void AnnouncementPost::send(const Announcement& announcement) {
     pass_on({announcement.route, std::make_shared<const Post::Bytes>(encode(announcement))});
 }
 
-void AnnouncementPost::pass_on_what_was_left() {
-    if (left_.empty()) {
-        return;
-    }
-    for (const Passed& each : std::exchange(left_, {})) {
-        pass_on(each);
-    }
-}
-
-void AnnouncementPost::send_reports() {
-    if (to_report_.empty()) {
-        return;
-    }
+void AnnouncementPost::send(const Report& report) {
     const int decider = members_.twin_rank_of[static_cast<std::size_t>(decider_)];
-    for (const Report& each : std::exchange(to_report_, {})) {
-        reports_.send(decider, std::make_shared<const Post::Bytes>(encode(each, owner_)));
-    }
+    reports_.send(decider, std::make_shared<const Post::Bytes>(encode(report, owner_)));
 }
 
 std::vector<Announcement> AnnouncementPost::receive(std::optional<std::uint64_t> call) {

@@ -9,12 +9,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "core/epochs/announcement.h"
+#include "core/epochs/epochs.h"
 #include "mpi/base/world.h"
 #include "mpi/base/post.h"
-#include "mpi/base/slots.h"
+#include "mpi/job/job.h"
 
 namespace mutirao::mpi {
 
@@ -32,11 +33,15 @@ class AnnouncementPost {
     std::vector<Announcement> receive(std::optional<std::uint64_t> call = {});
 
     /// Messages of the call are under way.
-    void pass_on_what_was_left();
+    void pass_on_what_was_left() {
+        for (const Passed& each : std::exchange(left_, {})) pass_on(each);
+    }
 
     /// Goes out with send_reports(), after the call.
     void report(const Report& report) { to_report_.push_back(report); }
-    void send_reports();
+    void send_reports() {
+        for (const Report& each : std::exchange(to_report_, {})) send(each);
+    }
     /// The decider's: what ranks have reported.
     std::vector<Report> receive_reports();
 
@@ -51,7 +56,7 @@ class AnnouncementPost {
 
     void pass_on(const Passed& announcement);
     std::vector<int> listeners(const Route& route) const;
-    int leader(int host) const;
+    void send(const Report& report);
 
     const Members& members_;
     const std::uint64_t owner_;

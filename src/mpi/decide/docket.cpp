@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "agent/system.h"
-#include "core/epochs/announcement.h"
+#include "core/epochs/epochs.h"
 #include "core/network/sites.h"
 #include "core/text/units.h"
 #include "mpi/account/record.h"
@@ -103,13 +103,7 @@ double news_of_links_us(const Network& before, const Network& now) {
 
 /// Why another network brought another decision on what was chosen.
 std::string what_changed(const Decision& before, const Decision& now) {
-    const auto predicted = [&](const Decision& decision) -> std::optional<double> {
-        for (const Evaluated& each : decision.considered) {
-            if (each.candidate == before.chosen) return each.predicted_us;
-        }
-        return std::nullopt;
-    };
-    const auto before_us = predicted(before), now_us = predicted(now);
+    const auto before_us = before.predicted_us(before.chosen), now_us = now.predicted_us(before.chosen);
     if (!before_us || !now_us) return "the network changed; ";
     return "the network changed: " + to_string(before.chosen) + " predicted " + duration(*now_us) +
            ", before " + duration(*before_us) + "; ";
@@ -288,8 +282,6 @@ ShapeClass Docket::subject_of(const CallShape& shape) const {
     }
     return shapes;
 }
-
-bool Docket::may_decide() const { return network_ != nullptr; }
 
 /// What is forced, or decided while calls wait, is not tried.
 bool Docket::probes(Collective collective) const {
@@ -502,7 +494,7 @@ void Docket::note(const ShapeClass& shapes, Decision& decision) {
 bool Docket::work() {
     const std::lock_guard work_lock(work_mutex_);
     look_at_network();
-    if (!may_decide()) {
+    if (!network_) {
         return false;
     }
     Case now;
@@ -538,7 +530,7 @@ Ruling Docket::decide_now(const CallShape& shape, std::uint64_t call) {
     look_at_network();
     const ShapeClass shapes = subject_of(shape);
     Deliberated about{{shape, std::nullopt, false}};
-    if (may_decide()) {
+    if (network_) {
         about = deliberate(about.of_class, {});
     }
     const std::lock_guard lock(mutex_);

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "core/epochs/announcement.h"
+#include "core/epochs/epochs.h"
 #include "core/selection/decider.h"
 #include "core/selection/profile.h"
 #include "core/selection/ruling.h"
@@ -109,7 +109,6 @@ class Docket {
 
     void look_at_network();
     void take_network(std::shared_ptr<const Topology> newest, const MemoryCosts& memory);
-    bool may_decide() const;
     ShapeClass subject_of(const CallShape& shape) const;
     void question_all(double news_us);
     bool probes(Collective collective) const;

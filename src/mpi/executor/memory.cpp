@@ -1,18 +1,251 @@
 #include "mpi/executor/memory.h"
 
-#include <dlfcn.h>
-#include <link.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <dlfcn.h>
+#include <initializer_list>
+#include <link.h>
 #include <numeric>
+#include <span>
+#include <vector>
 
-#include "mpi/base/native.h"
+#include "mpi/base/runtime.h"
 
 namespace mutirao::mpi {
+namespace {
+
+// What a derived type was made of.
+struct Contents {
+    int combiner = MPI_COMBINER_NAMED;
+    MPI_Datatype only_type = MPI_DATATYPE_NULL;  ///< null unless it was made of exactly one
+
+    ~Contents() {
+        if (only_type != MPI_DATATYPE_NULL && combiner_of(only_type) != MPI_COMBINER_NAMED) {
+            PMPI_Type_free(&only_type);
+        }
+    }
+    Contents() = default;
+    Contents(const Contents&) = delete;
+    Contents& operator=(const Contents&) = delete;
+
+    static int combiner_of(MPI_Datatype type);
+    void read(MPI_Datatype type);
+};
+
+// Types made with large counts (MPI 4.0, section 5.1.13) must not be asked by the functions without _c.
+#if MPI_VERSION >= 4
+struct Envelope {
+    MPI_Count integers = 0, addresses = 0, counts = 0, types = 0;
+    int combiner = 0;
+    explicit Envelope(MPI_Datatype type) {
+        PMPI_Type_get_envelope_c(type, &integers, &addresses, &counts, &types, &combiner);
+    }
+};
+#else
+struct Envelope {
+    int integers = 0, addresses = 0, types = 0, combiner = 0;
+    explicit Envelope(MPI_Datatype type) {
+        PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    }
+};
+#endif
+
+int Contents::combiner_of(MPI_Datatype type) { return Envelope(type).combiner; }
+
+void Contents::read(MPI_Datatype type) {
+    const Envelope envelope(type);
+    combiner = envelope.combiner;
+    if (combiner == MPI_COMBINER_NAMED || envelope.types != 1) {
+        return;
+    }
+    std::vector<int> integers(static_cast<std::size_t>(envelope.integers) + 1);
+    std::vector<MPI_Aint> addresses(static_cast<std::size_t>(envelope.addresses) + 1);
+#if MPI_VERSION >= 4
+    std::vector<MPI_Count> counts(static_cast<std::size_t>(envelope.counts) + 1);
+    PMPI_Type_get_contents_c(type, envelope.integers, envelope.addresses, envelope.counts, 1,
+                             integers.data(), addresses.data(), counts.data(), &only_type);
+#else
+    PMPI_Type_get_contents(type, envelope.integers, envelope.addresses, 1, integers.data(),
+                           addresses.data(), &only_type);
+#endif
+}
+
+// Only types whose bytes surely lie in order: a derived type may have no gaps and still permute
+// its parts, which MPI_Type_get_extent does not show.
+bool bytes_in_order(MPI_Datatype type) {
+    Contents contents;
+    contents.read(type);
+    if (contents.combiner == MPI_COMBINER_NAMED) {
+        return true;
+    }
+    const bool keeps_order = contents.combiner == MPI_COMBINER_CONTIGUOUS ||
+                             contents.combiner == MPI_COMBINER_DUP;
+    return keeps_order && contents.only_type != MPI_DATATYPE_NULL &&
+           bytes_in_order(contents.only_type);
+}
+
+TypeShape examine(MPI_Datatype type) {
+    MPI_Count size = 0;
+    MPI_Count lower = 0;
+    MPI_Count extent = 0;
+    PMPI_Type_size_x(type, &size);
+    PMPI_Type_get_extent_x(type, &lower, &extent);
+    return {static_cast<std::size_t>(size),
+            lower == 0 && extent == size && bytes_in_order(type)};
+}
+
+// A shape fits into the attribute's pointer itself, so that nothing is allocated or freed and two
+// threads may set it at once.
+void* packed_shape(TypeShape shape) {
+    return std::bit_cast<void*>(static_cast<std::uintptr_t>(shape.packed_bytes * 2 +
+                                                            (shape.in_place ? 1 : 0)));
+}
+
+TypeShape unpacked_shape(void* attribute) {
+    const auto bits = std::bit_cast<std::uintptr_t>(attribute);
+    return {bits / 2, bits % 2 != 0};
+}
+
+// The types of this thread's last calls, to spare repeated calls the attribute look-up. A handle may
+// be used again for another type, so every freed type ends all of these.
+struct Known {
+    MPI_Datatype type;
+    TypeShape shape;
+    std::uint64_t generation;  ///< of freed_types; 0: none
+};
+constexpr std::size_t most_known = 4;
+thread_local Known known[most_known] __attribute__((tls_model("initial-exec"))) = {};
+
+Known& place_of(MPI_Datatype type) {
+    const auto word = static_cast<std::uint64_t>(as_word(type));
+    return known[(word ^ (word >> 6) ^ (word >> 12)) % most_known];
+}
+
+int forget_type(MPI_Datatype, int, void*, void*) {
+    ++freed_types;
+    return MPI_SUCCESS;
+}
+
+int shape_key() {
+    static const int key = [] {
+        int made = MPI_KEYVAL_INVALID;
+        PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget_type, &made, nullptr);
+        return made;
+    }();
+    return key;
+}
+
+// MPI offers no question whether a type is committed, nor all that it takes for a wrong buffer; so it
+// is asked to send such a message to nobody.
+bool refused(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
+    const int some = count > 0 ? 1 : 0;
+    return PMPI_Send(buffer, some, type, MPI_PROC_NULL, 0, comm) != MPI_SUCCESS;
+}
+
+TypeShape look_up(MPI_Datatype type) {
+    void* attribute = nullptr;
+    int found = 0;
+    PMPI_Type_get_attr(type, shape_key(), &attribute, &found);
+    if (found != 0) {
+        return unpacked_shape(attribute);
+    }
+    const TypeShape shape = examine(type);
+    PMPI_Type_set_attr(type, shape_key(), packed_shape(shape));
+    return shape;
+}
+
+}  // namespace
+
+std::optional<TypeShape> shape_of(const void* buffer, MPI_Count count, MPI_Datatype type,
+                                  MPI_Comm quiet) {
+    Known& place = place_of(type);
+    const std::uint64_t now = freed_types.load(std::memory_order_relaxed);
+    const bool seen = place.generation == now && place.type == type;
+    if ((!seen || buffer == nullptr) && refused(buffer, count, type, quiet)) {
+        return std::nullopt;
+    }
+    if (!seen) {
+        place = {type, look_up(type), now};
+    }
+    return place.shape;
+}
+
+void PackedMessage::make_room() {
+    MPI_Aint lower = 0;
+    PMPI_Type_get_extent(type_, &lower, &extent_);
+    packed_.resize(count_ * element_bytes_);
+    avoid_null();
+}
+
+void PackedMessage::free_shifted() {
+    if (shifted_ != MPI_DATATYPE_NULL) {
+        PMPI_Type_free(&shifted_);
+    }
+}
+
+// With MPI_BOTTOM the datatype holds absolute addresses. MPI_Pack of MPICH 4.0 takes the null pointer
+// for an error, so the same data is described as seen from an address of our own.
+void PackedMessage::avoid_null() {
+    if (user_ != nullptr) {
+        return;
+    }
+    MPI_Aint here = 0;
+    PMPI_Get_address(packed_.data(), &here);
+    const MPI_Aint back = -here;
+    const int one = 1;
+    PMPI_Type_create_hindexed(1, &one, &back, type_, &shifted_);
+    PMPI_Type_commit(&shifted_);
+    type_ = shifted_;
+    user_ = packed_.data();
+}
+
+// MPI_Pack counts in int; a quarter of a GiB at a time is far inside and costs nothing.
+std::size_t PackedMessage::chunk_of_elements() const {
+    return std::max<std::size_t>(1, (std::size_t{1} << 28) / element_bytes_);
+}
+
+int PackedMessage::pack(std::size_t end_bytes) {
+    const std::size_t wanted = (end_bytes + element_bytes_ - 1) / element_bytes_;
+    while (ready_elements_ < wanted) {
+        const std::size_t elements = std::min(wanted - ready_elements_, chunk_of_elements());
+        int position = 0;
+        const int error =
+            PMPI_Pack(user_ + static_cast<MPI_Aint>(ready_elements_) * extent_,
+                      static_cast<int>(elements), type_,
+                      packed_.data() + ready_elements_ * element_bytes_,
+                      static_cast<int>(elements * element_bytes_), &position, comm_);
+        if (error != MPI_SUCCESS) {
+            return error;
+        }
+        ready_elements_ += elements;
+    }
+    return MPI_SUCCESS;
+}
+
+int PackedMessage::unpack() {
+    while (ready_elements_ < count_) {
+        const std::size_t elements = std::min(count_ - ready_elements_, chunk_of_elements());
+        int position = 0;
+        const int error =
+            PMPI_Unpack(packed_.data() + ready_elements_ * element_bytes_,
+                        static_cast<int>(elements * element_bytes_), &position,
+                        user_ + static_cast<MPI_Aint>(ready_elements_) * extent_,
+                        static_cast<int>(elements), type_, comm_);
+        if (error != MPI_SUCCESS) {
+            return error;
+        }
+        ready_elements_ += elements;
+    }
+    return MPI_SUCCESS;
+}
+
+// --- where a call's data lie -------------------------------------------------------------------------------
+
 namespace {
 
 std::size_t bytes_of(std::span<const Elements> blocks) {
@@ -21,7 +254,7 @@ std::size_t bytes_of(std::span<const Elements> blocks) {
 }
 
 int pack(const Elements& from, std::byte* packed, MPI_Comm comm) {
-    PackedMessage message(from.buffer, from.count, from.type, from.layout, comm, true);
+    PackedMessage message(from, comm, true);
     const int error = message.prepare(from.bytes());
     if (error == MPI_SUCCESS) {
         std::memcpy(packed, message.data(), from.bytes());
@@ -30,7 +263,7 @@ int pack(const Elements& from, std::byte* packed, MPI_Comm comm) {
 }
 
 int unpack(const std::byte* packed, const Elements& to, MPI_Comm comm) {
-    PackedMessage message(to.buffer, to.count, to.type, to.layout, comm, false);
+    PackedMessage message(to, comm, false);
     std::memcpy(message.data(), packed, to.bytes());
     return message.finish();
 }
@@ -51,7 +284,7 @@ Elements nth(const Elements& blocks, int index, MPI_Count count) {
 }
 
 int copy(const Elements& from, const Elements& to, MPI_Comm comm) {
-    PackedMessage message(from.buffer, from.count, from.type, from.layout, comm, true);
+    PackedMessage message(from, comm, true);
     const int error = message.prepare(from.bytes());
     return error == MPI_SUCCESS ? unpack(message.data(), to, comm) : error;
 }
@@ -104,8 +337,7 @@ int lay_out(const Binding& binding, Memory& memory) {
         case Binding::Writes::output: memory.write(binding.output); break;
         case Binding::Writes::unseen: memory.discard(binding.output.bytes()); break;
         case Binding::Writes::blocks: memory.write_blocks(binding.output_blocks); break;
-        case Binding::Writes::received: memory.pass_on(binding.output, false); break;
-        case Binding::Writes::passed_on: memory.pass_on(binding.output, true); break;
+        case Binding::Writes::passed_on: memory.pass_on(binding.output); break;
     }
     memory.reduction = binding.reduction;
     switch (binding.reads) {
@@ -214,6 +446,160 @@ bool is_on_device(const void* buffer) {
         }
     }
     return false;
+}
+
+// --- reductions with the program's own operators -----------------------------------------------------------
+
+namespace {
+
+/// The groups of named datatypes by which the standard says what an operator is for.
+enum : unsigned {
+    integer = 1,
+    floating = 2,
+    logical = 4,
+    complex = 8,
+    bytes = 16,
+    pair = 32,
+};
+
+struct TypeGroup {
+    MPI_Datatype type;
+    unsigned group;
+};
+
+// Handles may be variables of the MPI library, so the table is made at its first use. Those of Fortran
+// are null where the library has no Fortran.
+const std::vector<TypeGroup>& type_groups() {
+    static const std::vector<TypeGroup> table = [] {
+        std::vector<TypeGroup> all;
+        const auto add = [&all](unsigned group, std::initializer_list<MPI_Datatype> types) {
+            for (const MPI_Datatype type : types) {
+                if (type != MPI_DATATYPE_NULL) all.push_back({type, group});
+            }
+        };
+        add(integer, {MPI_INT, MPI_LONG, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_UNSIGNED,
+                      MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG, MPI_SIGNED_CHAR,
+                      MPI_UNSIGNED_CHAR, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T,
+                      MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T, MPI_AINT, MPI_OFFSET,
+                      MPI_COUNT, MPI_INTEGER});
+        add(floating, {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION});
+        add(logical, {MPI_C_BOOL, MPI_LOGICAL});
+        add(complex, {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX,
+                      MPI_COMPLEX, MPI_DOUBLE_COMPLEX});
+        add(bytes, {MPI_BYTE});
+        add(pair, {MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT,
+                   MPI_LONG_DOUBLE_INT});
+        return all;
+    }();
+    return table;
+}
+
+struct OperatorGroups {
+    MPI_Op op;
+    unsigned groups;
+};
+
+const std::vector<OperatorGroups>& predefined_operators() {
+    static const std::vector<OperatorGroups> table = {
+        {MPI_MAX, integer | floating},
+        {MPI_MIN, integer | floating},
+        {MPI_SUM, integer | floating | complex},
+        {MPI_PROD, integer | floating | complex},
+        {MPI_LAND, integer | logical},
+        {MPI_LOR, integer | logical},
+        {MPI_LXOR, integer | logical},
+        {MPI_BAND, integer | bytes},
+        {MPI_BOR, integer | bytes},
+        {MPI_BXOR, integer | bytes},
+        {MPI_MAXLOC, pair},
+        {MPI_MINLOC, pair},
+    };
+    return table;
+}
+
+unsigned group_of(MPI_Datatype type) {
+    const auto& table = type_groups();
+    const auto found = std::find_if(table.begin(), table.end(),
+                                    [&](const TypeGroup& each) { return each.type == type; });
+    return found == table.end() ? 0 : found->group;
+}
+
+std::optional<OperatorKind> examine(MPI_Op op, MPI_Datatype type) {
+    if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP || type == MPI_DATATYPE_NULL) {
+        return std::nullopt;
+    }
+    const auto& table = predefined_operators();
+    const auto found = std::find_if(table.begin(), table.end(),
+                                    [&](const OperatorGroups& each) { return each.op == op; });
+    if (found != table.end()) {
+        if ((group_of(type) & found->groups) == 0) {
+            return std::nullopt;
+        }
+        return OperatorKind{true, true};
+    }
+    int commutes = 0;
+    if (PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS) {
+        return std::nullopt;
+    }
+    return OperatorKind{false, commutes != 0};
+}
+
+/// Elements of a type that has holes, where an operator can work on them.
+class Unpacked {
+  public:
+    Unpacked(MPI_Datatype type, int count) : memory_(type, count), type_(type), count_(count) {}
+
+    void* data() { return memory_.first(); }
+    int take(const std::byte* packed, int length_bytes) {
+        int position = 0;
+        return PMPI_Unpack(packed, length_bytes, &position, data(), count_, type_, MPI_COMM_SELF);
+    }
+    int give(std::byte* packed, int length_bytes) {
+        int position = 0;
+        return PMPI_Pack(data(), count_, type_, packed, length_bytes, &position, MPI_COMM_SELF);
+    }
+
+  private:
+    TypedMemory memory_;
+    MPI_Datatype type_;
+    int count_;
+};
+
+}  // namespace
+
+std::optional<OperatorKind> operator_kind(MPI_Op op, MPI_Datatype type) {
+    struct Known {
+        MPI_Op op;
+        MPI_Datatype type;
+        OperatorKind kind;
+        bool valid;
+    };
+    // Predefined ones only: handles of others may be used again for something else.
+    static thread_local Known last{};
+    if (last.valid && last.op == op && last.type == type) {
+        return last.kind;
+    }
+    const std::optional<OperatorKind> kind = examine(op, type);
+    if (kind && kind->predefined) {
+        last = {op, type, *kind, true};
+    }
+    return kind;
+}
+
+int reduce_packed(const Reduction& reduction, const std::byte* source, std::byte* target,
+                  std::size_t length_bytes) {
+    const int count = static_cast<int>(length_bytes / reduction.layout.packed_bytes);
+    if (reduction.layout.in_place) {
+        return PMPI_Reduce_local(source, target, count, reduction.type, reduction.op);
+    }
+    const int length = static_cast<int>(length_bytes);
+    Unpacked from(reduction.type, count), to(reduction.type, count);
+    int error = from.take(source, length);
+    if (error == MPI_SUCCESS) error = to.take(target, length);
+    if (error == MPI_SUCCESS) {
+        error = PMPI_Reduce_local(from.data(), to.data(), count, reduction.type, reduction.op);
+    }
+    return error != MPI_SUCCESS ? error : to.give(target, length);
 }
 
 }  // namespace mutirao::mpi

@@ -1,18 +1,46 @@
-// A call as this rank alone knows it: where its data lie, and how they are combined.
+// A call as this rank alone knows it: where its data lie, and how they are combined. Datatypes are to schedules a number
+// of packed bytes: in place where the memory already is those bytes in order, through a packing buffer otherwise.
 #pragma once
 
 #include <mpi.h>
 
+#include <atomic>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "core/collectives/collective.h"
-#include "mpi/executor/datatype.h"
 
 namespace mutirao::mpi {
+
+/// A handle as a number, for tables that are looked up by one.
+template <typename Handle>
+std::uintptr_t as_word(Handle handle) {
+    if constexpr (std::is_pointer_v<Handle>) {
+        return std::bit_cast<std::uintptr_t>(handle);
+    } else {
+        return static_cast<std::uintptr_t>(handle);
+    }
+}
+
+struct TypeShape {
+    std::size_t packed_bytes = 0;  ///< of one element
+    bool in_place = false;         ///< count elements are exactly count * packed_bytes bytes at the address
+};
+
+/// Grows whenever a datatype is freed, whose handle may be used again for another.
+inline std::atomic<std::uint64_t> freed_types{1};
+
+/// Of the type of a message. Nothing where the MPI library refuses such a message: a type that is not
+/// committed, a buffer that may not be null. `quiet` returns errors. Remembered per thread, so that
+/// repeated calls cost a comparison.
+std::optional<TypeShape> shape_of(const void* buffer, MPI_Count count, MPI_Datatype type,
+                                  MPI_Comm quiet);
 
 /// How reduce steps combine: with the program's own operator and datatype, whole elements at a time.
 struct Reduction {
@@ -42,6 +70,62 @@ inline Elements or_nothing(const Elements& elements) {
     return elements.bytes() > 0 ? elements : plain_bytes(nullptr, 0);
 }
 
+/// The message as contiguous packed bytes. For types that are not in place the root packs ahead of
+/// what it sends so that packing overlaps with transfer; the others unpack at the end.
+class PackedMessage {
+  public:
+    /// `comm` is any communicator of the job; `full`: this rank holds the data already.
+    PackedMessage(const Elements& elements, MPI_Comm comm, bool full)
+        : user_(static_cast<std::byte*>(elements.buffer)),
+          count_(static_cast<std::size_t>(elements.count)),
+          type_(elements.type),
+          comm_(comm),
+          full_(full),
+          in_place_(elements.layout.in_place),
+          element_bytes_(elements.layout.packed_bytes) {
+        if (!in_place_) {
+            make_room();
+        }
+    }
+    ~PackedMessage() {
+        if (!in_place_) {
+            free_shifted();
+        }
+    }
+    PackedMessage(const PackedMessage&) = delete;
+    PackedMessage& operator=(const PackedMessage&) = delete;
+
+    std::byte* data() { return in_place_ ? user_ : packed_.data(); }
+    /// Makes the packed bytes before `end_bytes` readable; for the rank that holds the data. Returns
+    /// an MPI error code.
+    int prepare(std::size_t end_bytes) {
+        return in_place_ || !full_ ? MPI_SUCCESS : pack(end_bytes);
+    }
+    /// Puts the packed bytes into the user's buffer once all have come; for the ranks that received. Returns
+    /// an MPI error code.
+    int finish() { return in_place_ || full_ ? MPI_SUCCESS : unpack(); }
+
+  private:
+    void make_room();
+    void avoid_null();
+    void free_shifted();
+    int pack(std::size_t end_bytes);
+    int unpack();
+    std::size_t chunk_of_elements() const;
+
+    std::byte* user_;
+    std::size_t count_;
+    MPI_Datatype type_;
+    MPI_Datatype shifted_ = MPI_DATATYPE_NULL;  ///< ours, in place of the user's; see avoid_null()
+    MPI_Comm comm_;
+    bool full_;
+    bool in_place_;
+    std::size_t element_bytes_;
+    MPI_Aint extent_ = 0;
+    std::size_t ready_elements_ = 0;
+    std::vector<std::byte> packed_;
+};
+
 /// The `index`-th block of so many elements.
 Elements nth(const Elements& blocks, int index, MPI_Count count);
 
@@ -55,16 +139,10 @@ class Memory {
     /// `comm` is any communicator; errors are raised on it.
     explicit Memory(MPI_Comm comm) : comm_(comm) {}
 
-    void read(const Elements& from) {
-        input_.emplace(from.buffer, from.count, from.type, from.layout, comm_, true);
-    }
-    void write(const Elements& to) {
-        output_.emplace(to.buffer, to.count, to.type, to.layout, comm_, false);
-    }
-    /// A message that is read and passed on, or received and passed on.
-    void pass_on(const Elements& message, bool full) {
-        output_.emplace(message.buffer, message.count, message.type, message.layout, comm_, full);
-    }
+    void read(const Elements& from) { input_.emplace(from, comm_, true); }
+    void write(const Elements& to) { output_.emplace(to, comm_, false); }
+    /// A message that is there, to be read and passed on.
+    void pass_on(const Elements& message) { output_.emplace(message, comm_, true); }
     /// Reads from a copy, since the same memory is written. Returns an MPI error code.
     int read_copy(const Elements& from) { return read_blocks({&from, 1}); }
     /// Reads blocks that lie anywhere, one behind another in a copy. Returns an MPI error code.
@@ -93,6 +171,13 @@ class Memory {
     std::span<const Elements> blocks_to_write_;
 };
 
+/// Where a call is made.
+struct Place {
+    MPI_Comm quiet;  ///< of this process alone; it returns errors
+    int rank;
+    int size;
+};
+
 /// How a call ended. Errors of the MPI library's own functions have been raised already.
 struct Outcome {
     int error = MPI_SUCCESS;
@@ -110,10 +195,9 @@ struct Binding {
     enum class Writes : unsigned char {
         nothing,
         output,
-        unseen,       ///< a block in place, that the program has already
-        blocks,       ///< the output's
-        received,     ///< what came is passed on
-        passed_on     ///< what is there is passed on
+        unseen,    ///< a block in place, that the program has already
+        blocks,    ///< the output's
+        passed_on  ///< what is there already
     };
 
     CallShape shape;

@@ -1,4 +1,4 @@
-#include "mpi/executor/plan.h"
+#include "mpi/executor/execution.h"
 
 #include <array>
 #include <cstring>
@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "core/text/invariant.h"
-#include "mpi/executor/memory.h"
 
 namespace mutirao::mpi {
 namespace {

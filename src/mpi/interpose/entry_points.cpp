@@ -1,8 +1,10 @@
 // The functions that the program reaches instead of the MPI library's, by src/preload. Each is there for
 // its MPI_ and its PMPI_ name: Open MPI's Fortran bindings call PMPI_, and a profiling tool preloaded
 // before us calls PMPI_ too. No exception leaves this file.
+#include <link.h>
 #include <mpi.h>
 
+#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -10,19 +12,33 @@
 #include <type_traits>
 
 #include "mpi/account/report.h"
-#include "mpi/base/native.h"
 #include "mpi/base/runtime.h"
 #include "mpi/base/waiting.h"
 #include "mpi/collectives/collectives.h"
-#include "mpi/communicator/registry.h"
+#include "mpi/communicator/communicator.h"
 #include "mpi/decide/docket.h"
-#include "mpi/executor/datatype.h"
+#include "mpi/executor/memory.h"
 #include "mpi/interpose/functions.h"
 #include "mpi/job/job.h"
 
 namespace mutirao::mpi {
 
-// Tells our own use of MPI, and the MPI library's use of itself, from the program's calls.
+/// A machine word in which a handle came in from src/preload; it becomes a handle where one is wanted. Passed in a
+/// register like the handle itself. `kind` tells handles apart that are all int in MPICH's binary interface.
+enum class HandleKind : unsigned char { comm, type, op };
+
+template <typename Own, HandleKind kind>
+struct Foreign {
+    std::uintptr_t word;
+
+    operator Own() const {
+        if constexpr (std::is_pointer_v<Own>) {
+            return std::bit_cast<Own>(word);
+        } else {
+            return static_cast<Own>(word);
+        }
+    }
+};
 
 /// Alive while one of our entry points runs in this thread; calls that arrive meanwhile are not the
 /// program's and go to the native MPI. A program may leave an entry point by longjmp out of its error
@@ -60,6 +76,46 @@ class Guard {
 };
 
 namespace {
+
+// The text of the object that holds one of the MPI library's functions.
+struct Text {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+
+    bool holds(std::uintptr_t address) const { return address >= begin && address < end; }
+};
+
+int take_if_it_holds(dl_phdr_info* object, std::size_t, void* wanted) {
+    auto& text = *static_cast<Text*>(wanted);
+    for (int i = 0; i < object->dlpi_phnum; ++i) {
+        const auto& part = object->dlpi_phdr[i];
+        const std::uintptr_t begin = object->dlpi_addr + part.p_vaddr;
+        const Text found{begin, begin + part.p_memsz};
+        if (part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0 && found.holds(text.begin)) {
+            text = found;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+Text find_text() {
+    Text text{reinterpret_cast<std::uintptr_t>(next_function("PMPI_Get_library_version")), 0};
+    return dl_iterate_phdr(take_if_it_holds, &text) != 0 ? text : Text{};
+}
+
+/// Whether code at this address is the MPI library's own: ROMIO, inside MPICH, broadcasts by the same
+/// functions as the program.
+bool is_mpi_library(const void* address) {
+    static const Text text = find_text();
+    return text.holds(reinterpret_cast<std::uintptr_t>(address));
+}
+
+/// Invokes the communicator's error handler, as MPI's own functions do, and returns the code.
+int raise_on(MPI_Comm comm, int error) {
+    PMPI_Comm_call_errhandler(comm, error);
+    return error;
+}
 
 using Comm = Foreign<MPI_Comm, HandleKind::comm>;
 using Type = Foreign<MPI_Datatype, HandleKind::type>;
@@ -247,18 +303,20 @@ struct Collective {
             return {native(arguments...), false};
         }
         const CallWords call = words(arguments...);  // while its types are what they are
-        auto natively = [&] { return native(arguments...); };
         try {
             Communicator& communicator = communicator_of(comm, *job);
             if (communicator.is_native()) {
-                return {natively(), false};
+                return {native(arguments...), false};
             }
             const Place here{job->quiet(), communicator.my_rank(), communicator.rank_count()};
             const std::optional<Binding> binding = ours(here, arguments...);
-            if (!binding) {
-                return {natively(), false};
+            if (!binding || is_too_long(binding->shape, here.size)) {
+                return {native(arguments...), false};
             }
-            const Outcome outcome = run(communicator, *binding, comm, here.quiet, NativeCall(natively));
+            const Communicator::Turn turn = communicator.enter(binding->shape);
+            const Outcome outcome = turn.by.native() ? Outcome{native(arguments...), false}
+                                                     : communicator.run(turn, {here, *binding, comm});
+            communicator.leave(turn);
             if (call.function != nullptr && outcome.error == MPI_SUCCESS) {
                 communicator.remember_call(call);
             }

@@ -1,18 +1,296 @@
 #include "mpi/job/job.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <span>
+#include <string>
+#include <type_traits>
 #include <utility>
 
 #include "agent/sensors/bandwidth.h"
+#include "core/text/bytes.h"
 #include "mpi/base/environment.h"
-#include "mpi/base/native.h"
 #include "mpi/base/runtime.h"
 #include "mpi/base/waiting.h"
+#include "mpi/base/world.h"
+#include "mpi/watch/host_agent.h"
+#include "mpi/watch/in_band.h"
 
 namespace mutirao::mpi {
+namespace {
+
+std::uint64_t identity_of(const std::vector<Introduction>& all) {
+    return std::max<std::uint64_t>(fnv1a(std::as_bytes(std::span(all))), 1);
+}
+
+constexpr std::size_t words_each = sizeof(Introduction) / sizeof(std::uint64_t);
+static_assert(sizeof(Introduction) == words_each * sizeof(std::uint64_t) &&
+              std::is_trivially_copyable_v<Introduction>);
+
+// As the vote before, whose connections are there. An allgather connects all pairs, which takes Open MPI 11 s among six
+// sites (docs/results.md).
+Pending tell_all(MPI_Comm comm, const Introduction& mine, std::vector<std::uint64_t>& words,
+                 const std::shared_ptr<void>& memory) {
+    words.resize(static_cast<std::size_t>(size_of(comm)) * words_each);
+    std::memcpy(&words[static_cast<std::size_t>(rank_in(comm)) * words_each], &mine, sizeof mine);
+    MPI_Request request = MPI_REQUEST_NULL;
+    PMPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_UINT64_T, MPI_BOR, comm, &request);
+    return {comm, request, memory};
+}
+
+std::vector<Introduction> introductions_in(const std::vector<std::uint64_t>& words) {
+    std::vector<Introduction> all(words.size() / words_each);
+    std::memcpy(static_cast<void*>(all.data()), words.data(), words.size() * sizeof(std::uint64_t));
+    return all;
+}
+
+}  // namespace
+
+Introducing::Introducing(MPI_Comm comm)
+    : comm_(comm), pending_([&] {
+          const Settings& settings = runtime().settings;
+          Introduction mine = introduce(settings, runtime().settings_hash, rank_in(MPI_COMM_WORLD));
+          if (wants_agents(settings)) {
+              memory_->endpoint = agent::Endpoint::open();
+              const std::optional<agent::Key> key = agent::random_key();
+              if (memory_->endpoint && key) {
+                  mine.has_agent = 1;
+                  mine.contact = memory_->endpoint->contact();
+                  mine.key = *key;
+              }
+              if (const auto daemon = find_daemon(settings)) {
+                  mine.daemon_job = daemon->job;
+                  mine.daemon_host = daemon->host;
+              }
+          }
+          return tell_all(comm, mine, memory_->words, memory_);
+      }()) {}
+
+std::shared_ptr<Peers> Introducing::take() {
+    return std::make_shared<Peers>(comm_, introductions_in(memory_->words), std::move(memory_->endpoint));
+}
+
+Peers::Peers(MPI_Comm comm, const std::vector<Introduction>& all, std::optional<agent::Endpoint> endpoint)
+    : group_(comm), id_(identity_of(all)), world_(world_of(all, rank_in(comm))) {
+    if (is_verbose(1)) {
+        say(1, extent_of(world_));
+    }
+    if (world_.native_reason.empty()) {
+        start_source(all, std::move(endpoint));
+        if (is_verbose(3)) {
+            say(3, "on host " + std::to_string(world_.my_host()) + ", " +
+                       (source_ ? source_->about() : "where nobody watches the network"));
+        }
+    } else if (!world_.at_odds) {
+        say(1, "the MPI library takes all calls: " + world_.native_reason);
+    } else if (world_.my_rank == 0) {
+        std::fprintf(stderr, "mutirao: %s; the MPI library takes all calls\n", world_.native_reason.c_str());
+    }
+    if (source_) {
+        const int here = world_.source_host[static_cast<std::size_t>(world_.my_host())];
+        lookout_ = std::make_shared<Lookout>(source_, here, runtime().settings, world_.sockets);
+    }
+}
+
+// Of the whole job some time is given to begin with; elsewhere calls have to earn it.
+std::shared_ptr<Ledger> Peers::ledger_of(MPI_Comm comm) const {
+    constexpr double opening_us = 100'000;
+    const std::vector<int> ranks = members_of(comm, group_)->twin_rank_of;
+    const std::lock_guard lock(ledgers_mutex_);
+    std::erase_if(ledgers_, [](const auto& each) { return each.second.expired(); });
+    std::weak_ptr<Ledger>& known = ledgers_[ranks];
+    std::shared_ptr<Ledger> ledger = known.lock();
+    if (!ledger) {
+        const bool whole = static_cast<int>(ranks.size()) == size_of(MPI_COMM_WORLD);
+        known = ledger = std::make_shared<Ledger>(whole ? opening_us : 0);
+    }
+    return ledger;
+}
+
+void Peers::stop_measuring() {
+    lookout_.reset();
+    source_.reset();
+}
+
+void Peers::start_source(const std::vector<Introduction>& all, std::optional<agent::Endpoint> endpoint) {
+    const Settings& settings = runtime().settings;
+    if (world_.host_count() == 1) {
+        if (settings.acts_on_one_host(world_.is_crowded(0))) {
+            source_ = std::make_shared<OneHost>();
+        }
+        return;
+    }
+    if (!wants_agents(settings)) {
+        return;
+    }
+    if (world_.has_daemons) {
+        source_ = std::make_shared<HostAgent>(agent::daemon_segment_name());
+        return;
+    }
+    const bool everywhere =
+        std::all_of(world_.leader_of_host.begin(), world_.leader_of_host.end(),
+                    [&all](int leader) { return all[static_cast<std::size_t>(leader)].has_agent != 0; });
+    if (!everywhere) {
+        return;
+    }
+    source_ = world_.leads(world_.my_rank)
+                  ? std::make_shared<HostAgent>(std::move(*endpoint), make_job(all, world_, settings, id_))
+                  : std::make_shared<HostAgent>(agent::segment_name(id_, world_.my_host()));
+}
+
+// Consecutive slots, from a place that spreads different communicators over all of them.
+std::size_t Slots::place(std::uint64_t who, int choice) const {
+    return (who % taken_.size() + static_cast<std::size_t>(choice)) % taken_.size();
+}
+
+std::uint64_t Slots::offer(std::uint64_t who) {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t offered = 0;
+    for (int choice = 0; choice < choices && static_cast<std::size_t>(choice) < taken_.size() &&
+                         std::popcount(offered) < most_offered;
+         ++choice) {
+        const std::size_t slot = place(who, choice);
+        if (!taken_[slot]) {
+            taken_[slot] = true;
+            offered |= std::uint64_t{1} << choice;
+        }
+    }
+    return offered;
+}
+
+int Slots::settle(std::uint64_t who, std::uint64_t offered, std::uint64_t agreed) {
+    const std::lock_guard lock(mutex_);
+    const int chosen = agreed == 0 ? -1 : std::countr_zero(agreed);
+    for (int choice = 0; choice < choices; ++choice) {
+        if ((offered >> choice & 1) != 0 && choice != chosen) {
+            taken_[place(who, choice)] = false;
+        }
+    }
+    return chosen < 0 ? -1 : static_cast<int>(place(who, chosen));
+}
+
+void Slots::give_back(int slot) {
+    const std::lock_guard lock(mutex_);
+    taken_[static_cast<std::size_t>(slot)] = false;
+}
+
+// --- twins -------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// As long as it lives, errors are returned, whatever the program wants of its communicator.
+class ErrorsReturned {
+  public:
+    explicit ErrorsReturned(MPI_Comm comm) : comm_(comm) {
+        PMPI_Comm_get_errhandler(comm_, &before_);
+        PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    }
+    ~ErrorsReturned() {
+        PMPI_Comm_set_errhandler(comm_, before_);
+        PMPI_Errhandler_free(&before_);
+    }
+    ErrorsReturned(const ErrorsReturned&) = delete;
+    ErrorsReturned& operator=(const ErrorsReturned&) = delete;
+
+  private:
+    MPI_Comm comm_;
+    MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+};
+
+int largest_tag() {
+    int* value = nullptr;
+    int found = 0;
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
+    constexpr int guaranteed = 32767;
+    return found != 0 ? *value : guaranteed;
+}
+
+std::size_t left_behind_limit() {
+    return may_leave_sends_behind() ? static_cast<std::size_t>(limits_of_this_host().buffer_bytes) : 0;
+}
+
+}  // namespace
+
+// By its group and not as a duplicate, which would run the program's attribute callbacks.
+std::shared_ptr<Twin> Twin::make(MPI_Comm comm, std::shared_ptr<Peers> peers) {
+    const ErrorsReturned errors_returned(comm);
+    MPI_Comm made = MPI_COMM_NULL;
+    const int error = PMPI_Comm_create(comm, Group(comm), &made);
+    if (error != MPI_SUCCESS || made == MPI_COMM_NULL) {
+        return nullptr;
+    }
+    return std::shared_ptr<Twin>(new Twin(made, std::move(peers)));
+}
+
+Twin::Twin(MPI_Comm comm, std::shared_ptr<Peers> peers)
+    : comm_(comm), group_(comm), peers_(std::move(peers)), slots_(slot_count(largest_tag())),
+      left_behind_(left_behind_limit()) {
+    PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    const std::vector<int> ranks = ranks_in(group_, peers_->group());
+    world_ = part_of(peers_->world(), ranks, rank_in(comm_));
+    id_ = fnv1a(std::as_bytes(std::span(ranks))) ^ peers_->id();
+    source_ = peers_->source();
+    lookout_ = peers_->lookout();
+    if (wants_in_band(runtime().settings) && world_.host_count() > 1) {
+        source_ = std::make_shared<InBandSource>(comm_, Slot(0).in_band(), world_, runtime().settings);
+        std::iota(world_.source_host.begin(), world_.source_host.end(), 0);
+        lookout_ = std::make_shared<Lookout>(source_, world_.my_host(), runtime().settings, world_.sockets);
+    }
+}
+
+void Twin::saw(int twin_rank, double bytes_per_us) {
+    const int host = world_.placement->host_of(twin_rank);
+    if (source_ && host != world_.my_host()) {
+        source_->saw(world_.source_host[static_cast<std::size_t>(host)], bytes_per_us);
+    }
+}
+
+// A rank may send to another up to the end of its last call, when the other may be no more. Open MPI's
+// MPI_Finalize waits for all; MPICH's does not, and over libfabric tries for ever to reach who has left.
+void Twin::begin_farewell() {
+    left_behind_.wait();
+    if (carrier() != Carrier::other) {
+        PMPI_Ibarrier(comm_, &farewell_);
+    }
+}
+
+void Twin::end_farewell() {
+    Patience patience;
+    for (int done = 0; done == 0; patience.rest()) {
+        PMPI_Test(&farewell_, &done, MPI_STATUS_IGNORE);
+    }
+    if (carrier() == Carrier::ucx) {
+        receive_what_is_left();
+    }
+}
+
+// Announcements that nobody needs any more.
+void Twin::receive_what_is_left() {
+    std::vector<std::byte> unread;
+    for (int here = 1; here != 0;) {
+        MPI_Message message = MPI_MESSAGE_NULL;
+        MPI_Status status;
+        PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &here, &message, &status);
+        if (here != 0) {
+            int length = 0;
+            PMPI_Get_count(&status, MPI_BYTE, &length);
+            unread.resize(static_cast<std::size_t>(length));
+            PMPI_Mrecv(unread.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
+void Twin::stop_measuring() {
+    lookout_.reset();
+    source_.reset();
+}
+
+// --- the job -----------------------------------------------------------------------------------------------
+
 namespace {
 
 std::string& reason() {
@@ -29,9 +307,7 @@ bool is_off_everywhere() {
 
 // Asked before any communication; equal on all ranks.
 std::string obstacle() {
-    int ranks = 1;
     MPI_Comm parent = MPI_COMM_NULL;
-    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL) {
         return "spawned processes";
@@ -42,17 +318,10 @@ std::string obstacle() {
     if (is_off_everywhere()) {
         return "switched off";
     }
-    return ranks == 1 ? "one rank" : "";
+    return size_of(MPI_COMM_WORLD) == 1 ? "one rank" : "";
 }
 
-bool holds(MPI_Group all, MPI_Group some) {
-    int size = 0;
-    PMPI_Group_size(some, &size);
-    std::vector<int> own(static_cast<std::size_t>(size)), found(own.size());
-    std::iota(own.begin(), own.end(), 0);
-    return PMPI_Group_translate_ranks(some, size, own.data(), all, found.data()) == MPI_SUCCESS &&
-           std::find(found.begin(), found.end(), MPI_UNDEFINED) == found.end();
-}
+bool holds(MPI_Group all, MPI_Group some) { return std::ranges::count(ranks_in(some, all), MPI_UNDEFINED) == 0; }
 
 /// The largest; of equal ones that with the least identifier, so that all who have them take the same.
 template <typename Circle>
@@ -95,17 +364,13 @@ bool knows_bandwidth(const NetworkView& view) {
 
 // The communicator of this rank alone is made here, without a message: in a later call threads of several ranks, which
 // make communicators of their own, could wait for each other.
-Job::Job(double init_ms) : init_us_(1000 * init_ms) {
-    PMPI_Comm_rank(MPI_COMM_WORLD, &my_rank_);
+Job::Job(double init_ms) : my_rank_(rank_in(MPI_COMM_WORLD)), init_us_(1000 * init_ms) {
     const ErrorsReturned errors_returned(MPI_COMM_SELF);
-    MPI_Group self = MPI_GROUP_NULL;
-    PMPI_Comm_group(MPI_COMM_SELF, &self);
-    if (PMPI_Comm_create(MPI_COMM_SELF, self, &quiet_) == MPI_SUCCESS) {
+    if (PMPI_Comm_create(MPI_COMM_SELF, Group(MPI_COMM_SELF), &quiet_) == MPI_SUCCESS) {
         PMPI_Comm_set_errhandler(quiet_, MPI_ERRORS_RETURN);
     } else {
         quiet_ = MPI_COMM_SELF;
     }
-    PMPI_Group_free(&self);
 }
 
 const std::string& Job::why_native() { return reason(); }
@@ -128,15 +393,14 @@ void Job::begin(double init_ms) {
 // Collective over MPI_COMM_WORLD: who wants calls to wait for each other has MPI_Init wait, too.
 void Job::wait_in_init() {
     Stopwatch stopwatch;
-    std::shared_ptr<Peers> all;
-    {
-        const LongWaitNotice notice(missing_preload_line(my_rank_));
-        Introducing introducing(MPI_COMM_WORLD);
-        for (Patience patience; !introducing.pending().complete();) {
-            patience.rest();
-        }
-        add(all = introducing.take());
+    const double begun_us = now_us();
+    Introducing introducing(MPI_COMM_WORLD);
+    for (Patience patience; !introducing.pending().complete();) {
+        patience.rest();
+        say_if_long(begun_us, my_rank_);
     }
+    const std::shared_ptr<Peers> all = introducing.take();
+    add(all);
     cost_.waited_ms = stopwatch.lap_ms();
     if (!all->world().native_reason.empty()) {
         return;
@@ -207,15 +471,15 @@ bool Job::has_room_for_peers() {
     return peers_.size() < most_twins;
 }
 
-std::shared_ptr<Meeting> Job::begin_meeting(MPI_Group group) {
+std::shared_ptr<Group> Job::begin_meeting(MPI_Comm comm) {
     const std::lock_guard lock(mutex_);
     std::erase_if(meetings_, [](const auto& each) { return each.expired(); });
-    for (const std::weak_ptr<Meeting>& each : meetings_) {
-        if (const std::shared_ptr<Meeting> other = each.lock(); other && holds(other->group(), group)) {
+    auto begun = std::make_shared<Group>(comm);
+    for (const std::weak_ptr<Group>& each : meetings_) {
+        if (const std::shared_ptr<Group> other = each.lock(); other && holds(*other, *begun)) {
             return nullptr;
         }
     }
-    auto begun = std::make_shared<Meeting>(group);
     meetings_.push_back(begun);
     return begun;
 }

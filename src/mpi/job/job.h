@@ -4,19 +4,198 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "mpi/job/peers.h"
+#include "agent/endpoint.h"
+#include "core/selection/decider.h"
 #include "mpi/base/pending.h"
-#include "mpi/job/twin.h"
+#include "mpi/base/world.h"
+#include "mpi/executor/execution.h"
+#include "mpi/watch/lookout.h"
 
 namespace mutirao::mpi {
+
+// Ranks of the job that know each other: where all of them are, and who measures the network between their hosts. They
+// are those of a communicator of the program's, and told each other beside its calls; so no rank need ever know of
+// ranks that it does not compute with.
+
+class Peers {
+  public:
+    /// The ranks of `comm`, as they introduced themselves. `endpoint`: that this rank told them of.
+    Peers(MPI_Comm comm, const std::vector<Introduction>& all, std::optional<agent::Endpoint> endpoint);
+    Peers(const Peers&) = delete;
+    Peers& operator=(const Peers&) = delete;
+
+    /// Equal on all of them, and of no others.
+    std::uint64_t id() const { return id_; }
+    MPI_Group group() const { return group_; }
+    const World& world() const { return world_; }
+    /// Who measures beside the program; null: nobody.
+    const std::shared_ptr<NetworkSource>& source() const { return source_; }
+    /// The same for deciders; null where source() is.
+    const std::shared_ptr<Lookout>& lookout() const { return lookout_; }
+    /// What probes may cost in calls on `comm`, whose ranks are among these; of communicators of the same ranks one and the same.
+    std::shared_ptr<Ledger> ledger_of(MPI_Comm comm) const;
+    /// The job is over everywhere: the agents end.
+    void stop_measuring();
+
+  private:
+    void start_source(const std::vector<Introduction>& all, std::optional<agent::Endpoint> endpoint);
+
+    Group group_;
+    std::uint64_t id_;
+    World world_;
+    std::shared_ptr<NetworkSource> source_;
+    std::shared_ptr<Lookout> lookout_;
+    mutable std::map<std::vector<int>, std::weak_ptr<Ledger>> ledgers_;  ///< of ranks that are decided for here
+    mutable std::mutex ledgers_mutex_;
+};
+
+/// How they come to know each other.
+class Introducing {
+  public:
+    /// Collective over `comm`; does not block.
+    explicit Introducing(MPI_Comm comm);
+
+    Pending& pending() { return pending_; }
+    /// Once complete.
+    std::shared_ptr<Peers> take();
+
+  private:
+    struct Memory {
+        std::vector<std::uint64_t> words;  ///< of all introductions, by rank
+        std::optional<agent::Endpoint> endpoint;
+    };
+
+    MPI_Comm comm_;
+    std::shared_ptr<Memory> memory_ = std::make_shared<Memory>();
+    Pending pending_;
+};
+
+// How the tags of a twin are shared out. Every communicator that mutirao handles has a slot of its own: a few tags for
+// what its ranks tell each other, the others for the data of its calls.
+
+/// A communicator's tags, for as long as it has them. Slot 0 is that of the one that the twin was made for.
+class Slot {
+  public:
+    static constexpr int tags = 256;
+
+    /// `owner` tells the communicators of a job apart that have the same slot one after the other.
+    explicit Slot(int number, std::uint64_t owner = 0) : first_tag_(number * tags), owner_(owner) {}
+
+    int number() const { return first_tag_ / tags; }
+    std::uint64_t owner() const { return owner_; }
+    int announcements() const { return first_tag_; }  ///< from the decider to all
+    int reports() const { return first_tag_ + 1; }    ///< from all to the decider
+    int synchronous() const { return first_tag_ + 2; }  ///< measuring and adapting while calls wait
+    int in_band() const { return first_tag_ + 3; }      ///< the same beside the calls
+    int connections() const { return first_tag_ + 4; }  ///< between ranks that are about to need each other
+    /// Of the data of one call. MPI keeps the order between two ranks, so a tag may be used again.
+    int of_call(std::uint64_t call) const {
+        constexpr std::uint64_t of_calls = tags - reserved;
+        return first_tag_ + reserved + static_cast<int>(call % of_calls);
+    }
+
+  private:
+    static constexpr int reserved = 5;
+    int first_tag_;
+    std::uint64_t owner_;
+};
+
+/// How many slots there are below the largest tag that the MPI library allows (at least 32767 by MPI
+/// 4.0, section 9.1.2), and not more than any program needs.
+constexpr int slot_count(int largest_tag) {
+    constexpr int most_slots = 8192;
+    return std::min((largest_tag - Slot::tags + 1) / Slot::tags + 1, most_slots);
+}
+
+/// Which slots this rank may offer to a communicator. Ranks agree on one that all of them offered, and one that is
+/// offered to a pending agreement is offered to no other.
+class Slots {
+  public:
+    explicit Slots(int count) : taken_(static_cast<std::size_t>(count), false) {
+        taken_[0] = true;  // that of the communicator that the twin was made for
+    }
+
+    /// A set of slots, as bits: bit i is the i-th of 64 places that `who` is given to choose from, the
+    /// same on all ranks that name the same `who`. A few of those that are free here, taken from now:
+    /// few enough that several communicators of the same ranks can agree at the same time.
+    std::uint64_t offer(std::uint64_t who);
+    /// The slot of the lowest bit of `agreed` stays taken and is returned, the rest of what was
+    /// offered is given back; -1 where nothing is agreed.
+    int settle(std::uint64_t who, std::uint64_t offered, std::uint64_t agreed);
+    void give_back(int slot);
+
+  private:
+    static constexpr int choices = 64;
+    static constexpr int most_offered = 8;
+
+    std::size_t place(std::uint64_t who, int choice) const;
+
+    std::mutex mutex_;
+    std::vector<bool> taken_;
+};
+
+/// A private communicator of ranks of the job, on which all messages of mutirao travel: what ranks tell each other, and
+/// the data of the calls that run by its algorithms. On the program's own communicators they could not: a receive with
+/// wildcards would take them. It is made when that pays, for a communicator that computes, and serves all within it.
+class Twin final : public ArrivalListener {
+  public:
+    /// Null if the MPI library makes none. Collective over `comm`, whose ranks are all among `peers`.
+    static std::shared_ptr<Twin> make(MPI_Comm comm, std::shared_ptr<Peers> peers);
+
+    MPI_Comm comm() const { return comm_; }
+    MPI_Group group() const { return group_; }
+    int my_rank() const { return world_.my_rank; }
+    int rank_count() const { return world_.rank_count(); }
+    /// Equal on all ranks, and of no other twin.
+    std::uint64_t id() const { return id_; }
+    const std::shared_ptr<Peers>& peers() const { return peers_; }
+    const World& world() const { return world_; }
+    /// What measures the network; null: nobody.
+    const std::shared_ptr<NetworkSource>& source() const { return source_; }
+    const std::shared_ptr<Lookout>& lookout() const { return lookout_; }
+
+    void saw(int twin_rank, double bytes_per_us) override;
+
+    Slots& slots() { return slots_; }
+    /// Of a slot: equal to no other of this twin. 0 is that of the communicator that it was made for.
+    std::uint64_t new_owner() { return (static_cast<std::uint64_t>(my_rank()) << 32) + ++owners_; }
+    LeftBehind& left_behind() { return left_behind_; }
+
+    /// At the end all that was sent over it is completed: first everywhere begun, then waited for.
+    void begin_farewell();
+    void end_farewell();
+    /// The job is over everywhere.
+    void stop_measuring();
+
+  private:
+    Twin(MPI_Comm comm, std::shared_ptr<Peers> peers);
+
+    void receive_what_is_left();
+
+    MPI_Comm comm_;
+    Group group_;
+    std::shared_ptr<Peers> peers_;
+    World world_;
+    std::uint64_t id_;
+    std::shared_ptr<NetworkSource> source_;
+    std::shared_ptr<Lookout> lookout_;
+    Slots slots_;
+    std::atomic<std::uint32_t> owners_{0};
+    LeftBehind left_behind_;
+    MPI_Request farewell_ = MPI_REQUEST_NULL;
+};
 
 /// What the start cost this rank by the clock, for the report.
 struct StartCost {
@@ -27,20 +206,6 @@ struct StartCost {
     double introduced_ms = 0;  ///< after MPI_Init returned: other ranks are known here; 0: never, or in it
 
     double sum_ms() const { return waited_ms + agreed_ms + twin_ms + finalize_ms; }
-};
-
-/// Ranks that are about to get to know each other.
-class Meeting {
-  public:
-    explicit Meeting(MPI_Group group) { PMPI_Group_union(group, MPI_GROUP_EMPTY, &group_); }
-    ~Meeting() { PMPI_Group_free(&group_); }
-    Meeting(const Meeting&) = delete;
-    Meeting& operator=(const Meeting&) = delete;
-
-    MPI_Group group() const { return group_; }
-
-  private:
-    MPI_Group group_ = MPI_GROUP_NULL;
 };
 
 class Job {
@@ -70,8 +235,9 @@ class Job {
     std::shared_ptr<Peers> peers_of(MPI_Group group);
     std::shared_ptr<Twin> twin_of(MPI_Group group);
     bool has_room_for_peers();
-    /// For as long as it is held, smaller groups need not meet, too. Null: `group` itself is part of such a one.
-    std::shared_ptr<Meeting> begin_meeting(MPI_Group group);
+    /// The ranks of `comm` are about to get to know each other: as long as that is held, smaller groups need not meet,
+    /// too. Null: they themselves are part of such a one.
+    std::shared_ptr<Group> begin_meeting(MPI_Comm comm);
     bool has_room_for_twin();
     void add(std::shared_ptr<Peers> peers);
     /// Collective over `comm`. Null: the MPI library makes none.
@@ -100,7 +266,7 @@ class Job {
     static inline std::atomic<Job*> current_{nullptr};
     static inline Job* retired_ = nullptr;
 
-    int my_rank_ = 0;
+    int my_rank_;
     MPI_Comm quiet_ = MPI_COMM_NULL;
     StartCost cost_;
     double init_us_;
@@ -109,7 +275,7 @@ class Job {
     std::mutex mutex_;  ///< of what follows
     std::vector<std::shared_ptr<Peers>> peers_;
     std::vector<std::shared_ptr<Twin>> twins_;
-    std::vector<std::weak_ptr<Meeting>> meetings_;
+    std::vector<std::weak_ptr<Group>> meetings_;
 
     struct Adopted {
         MPI_Comm comm;

@@ -74,14 +74,12 @@ void fetch_modex_ahead() {
     }
     void* const library = dlopen("libpmix.so.2", RTLD_LAZY | RTLD_NOLOAD);
     get_nb = library == nullptr ? nullptr : reinterpret_cast<PmixGetNb>(dlsym(library, "PMIx_Get_nb"));
-    int rank = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    ranks = size_of(MPI_COMM_WORLD);
     if (get_nb == nullptr || is_one_host()) {
         return;
     }
     std::strcpy(me.nspace, nspace);
-    me.rank = static_cast<std::uint32_t>(rank);
+    me.rank = static_cast<std::uint32_t>(rank_in(MPI_COMM_WORLD));
     static PmixInfo in_this_process{};
     std::strcpy(in_this_process.key, "pmix.optional");
     in_this_process.value.type = pmix_bool;

@@ -12,7 +12,7 @@
 #include "agent/agent.h"
 #include "core/settings/settings.h"
 #include "mpi/base/world.h"
-#include "mpi/watch/network_source.h"
+#include "mpi/watch/lookout.h"
 
 namespace mutirao::mpi {
 

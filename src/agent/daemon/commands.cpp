@@ -1,17 +1,207 @@
-// `mutirao-agent status | list | dump`: what the agents of this host know.
+#include "agent/daemon/commands.h"
+
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <limits>
+#include <span>
+#include <sstream>
 #include <thread>
 
-#include "agent/daemon/commands.h"
+#include "agent/agent.h"
 #include "agent/segment.h"
+#include "core/spanning_tree/values.h"
+#include "core/text/bytes.h"
 #include "core/text/json.h"
 #include "tool/arguments.h"
 
 namespace mutirao::agent {
+
+// `mutirao-agent run`: an agent in the foreground until a signal ends it.
+
+namespace {
+
+/// False: no port.
+bool read_port(const std::string& text, std::uint16_t& port) {
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, port);
+    return error == std::errc{} && stop == end && port > 0;
+}
+
+/// What is wrong with the line; empty: all well.
+std::string read_line(const std::string& line, std::vector<HostLine>& hosts) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    HostLine host;
+    std::string port, more;
+    if (!(words >> host.host)) return "";
+    if (words >> port && !read_port(port, host.port)) return "port '" + port + "' is not in 1..65535";
+    if (words >> more) return "'" + more + "' after the port";
+    if (std::find(hosts.begin(), hosts.end(), host) != hosts.end())
+        return host.host + " " + std::to_string(host.port) + " stands here twice";
+    hosts.push_back(std::move(host));
+    return "";
+}
+
+}  // namespace
+
+std::uint64_t HostFile::id() const {
+    std::string text;
+    for (const HostLine& line : hosts) text += line.host + " " + std::to_string(line.port) + "\n";
+    return fnv1a(std::as_bytes(std::span(text)));
+}
+
+HostFile read_host_file(std::istream& input, const std::string& name) {
+    HostFile file;
+    std::string line;
+    for (int number = 1; std::getline(input, line); ++number) {
+        const std::string wrong = read_line(line, file.hosts);
+        if (wrong.empty()) continue;
+        file.error = name + ":" + std::to_string(number) + ": " + wrong;
+        return file;
+    }
+    if (file.hosts.size() < 2) file.error = name + ": fewer than two hosts";
+    if (file.hosts.size() > HostSet::most_hosts) file.error = name + ": too many hosts";
+    return file;
+}
+
+namespace {
+
+using tool::Arguments;
+using tool::Failure;
+using tool::UsageError;
+
+constexpr int longest_ms = 24 * 3600 * 1000;
+
+/// An option in milliseconds and where it goes.
+struct PeriodOption {
+    const char* name;
+    int Options::*member;
+    int least_ms;
+};
+constexpr PeriodOption period_options[] = {
+    {"tree-period-ms", &Options::tree_period_ms, 10},
+    {"other-period-ms", &Options::other_period_ms, 10},
+    {"dead-after-ms", &Options::dead_after_ms, 100},
+    {"bandwidth-period-ms", &Options::bandwidth_period_ms, 0},
+};
+/// More often, a bandwidth probe would be a load.
+constexpr int least_bandwidth_period_ms = 300'000;
+
+Arguments arguments_from(const Words& words) {
+    Words names = {"hosts", "self", "key", "port", "series", "name", "threshold-percent"};
+    for (const PeriodOption& each : period_options) names.emplace_back(each.name);
+    Arguments arguments(words, names);
+    if (!arguments.positional().empty())
+        throw UsageError("run: unexpected '" + arguments.positional().front() + "'");
+    return arguments;
+}
+
+std::string required(const Arguments& arguments, const std::string& name) {
+    const auto value = arguments.option(name);
+    if (!value) throw UsageError("run: --" + name + " is missing");
+    return *value;
+}
+
+HostFile hosts_from(const std::string& path) {
+    std::ifstream input(path);
+    if (!input) throw UsageError("host file " + path + " cannot be read");
+    HostFile file = read_host_file(input, path);
+    if (!file.error.empty()) throw UsageError(file.error);
+    return file;
+}
+
+Key key_from(const std::string& path) {
+    const KeyOrReason read = read_key_file(path);
+    if (!read.key) throw UsageError("key file " + path + " " + read.reason);
+    return *read.key;
+}
+
+Options options_from(const Arguments& arguments) {
+    Options options;
+    for (const PeriodOption& each : period_options)
+        options.*each.member = static_cast<int>(
+            arguments.number(each.name, options.*each.member, each.least_ms, longest_ms));
+    const int bandwidth_ms = options.bandwidth_period_ms;
+    if (bandwidth_ms != 0 && bandwidth_ms < least_bandwidth_period_ms)
+        throw UsageError("--bandwidth-period-ms " + std::to_string(bandwidth_ms) +
+                         " is not 0 (never) or at least " +
+                         std::to_string(least_bandwidth_period_ms));
+    if (arguments.option("threshold-percent"))
+        options.rule.threshold_percent =
+            static_cast<double>(arguments.number("threshold-percent", 0, 0, 100'000));
+    options.series_file = arguments.option("series", "");
+    return options;
+}
+
+std::vector<Contact> contacts_of(const HostFile& file) {
+    std::vector<Contact> contacts;
+    for (const HostLine& line : file.hosts) {
+        const auto contact = contact_of(line.host, line.port);
+        if (!contact) throw Failure("host '" + line.host + "' has no IPv4 address");
+        contacts.push_back(*contact);
+    }
+    return contacts;
+}
+
+sigset_t ending_signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
+    return signals;
+}
+
+/// Until a signal comes; or the agent fails, which is looked at now and then.
+void wait_for_end(const Thread& agent) {
+    const sigset_t signals = ending_signals();
+    const timespec look{0, 500'000'000};
+    while (agent.running() && sigtimedwait(&signals, nullptr, &look) < 0) continue;
+}
+
+}  // namespace
+
+int run_agent(const Words& words, std::ostream& out) {
+    const Arguments arguments = arguments_from(words);
+    const HostFile file = hosts_from(required(arguments, "hosts"));
+    required(arguments, "self");
+    Job job;
+    job.self = static_cast<int>(
+        arguments.number("self", 0, 0, static_cast<long long>(file.hosts.size()) - 1));
+    job.key = key_from(required(arguments, "key"));
+    job.options = options_from(arguments);
+    job.id = file.id();
+    const auto own_port = file.hosts[static_cast<std::size_t>(job.self)].port;
+    const auto port = static_cast<std::uint16_t>(
+        arguments.number("port", own_port, 1, std::numeric_limits<std::uint16_t>::max()));
+    const std::string name = checked_segment_name(arguments.option("name"));
+    job.contacts = contacts_of(file);
+
+    // Blocked before there are threads, so that a signal waits until somebody asks for it.
+    const sigset_t signals = ending_signals();
+    sigprocmask(SIG_BLOCK, &signals, nullptr);
+    if (const auto other = ViewReader::attach(name); other && !other->gone()) {
+        out << "mutirao-agent: an agent is running already, pid " << other->pid() << "\n";
+        return another_agent_runs;
+    }
+    std::string why_not;
+    auto endpoint = Endpoint::open(port, &why_not);
+    if (!endpoint) throw Failure(why_not);
+    const Thread agent(std::move(*endpoint), std::move(job), name);
+    if (!agent.running()) throw Failure(agent.why_not());
+    if (const std::string wrong = agent.why_unnamed(); !wrong.empty()) throw Failure(wrong);
+    out << "mutirao-agent: " << name << " runs, port " << port << std::endl;
+    wait_for_end(agent);
+    if (!agent.running()) throw Failure(agent.why_not());
+    return 0;
+}
+
+// `mutirao-agent status | list | dump`: what the agents of this host know.
+
 namespace {
 
 std::string hexadecimal(std::uint64_t number) {
@@ -20,22 +210,11 @@ std::string hexadecimal(std::uint64_t number) {
     return text;
 }
 
-void put_tree(JsonWriter& json, const EdgeList& tree) {
-    json.key("tree").begin_array();
-    for (const auto& [low, high] : tree)
-        json.begin_array().value(low).value(high).end_array();
-    json.end_array();
-}
-
 void put_matrix(JsonWriter& json, const char* name, const std::vector<double>& matrix,
                 int host_count) {
+    const auto hosts = static_cast<std::size_t>(host_count);
     json.key(name).begin_array();
-    for (std::size_t i = 0; i < matrix.size(); ++i) {
-        const std::size_t column = i % static_cast<std::size_t>(host_count);
-        if (column == 0) json.begin_array();
-        json.value(matrix[i]);
-        if (column + 1 == static_cast<std::size_t>(host_count)) json.end_array();
-    }
+    for (std::size_t i = 0; i < matrix.size(); i += hosts) json.value(std::span(matrix).subspan(i, hosts));
     json.end_array();
 }
 
@@ -55,17 +234,11 @@ void put_forecast(JsonWriter& json, const char* name, const std::optional<Foreca
 void put_link(JsonWriter& json, int host, const LinkStatus& link) {
     json.begin_object().member("host", host).member("channel_up", link.channel_up);
     json.member("over_tcp", link.over_tcp);
-    json.key("announced_us");
-    if (link.announced_us)
-        json.value(*link.announced_us);
-    else
-        json.null();
+    json.member("announced_us", link.announced_us);
     put_forecast(json, "latency_us", link.latency_us);
     put_forecast(json, "bandwidth_bytes_per_us", link.bandwidth_bytes_per_us);
     put_forecast(json, "tcp_connect_us", link.connect_us);
-    json.key("recent_us").begin_array();
-    for (const double value : link.recent_us) json.value(value);
-    json.end_array().end_object();
+    json.member("recent_us", link.recent_us).end_object();
 }
 
 void put_status(JsonWriter& json, const Status& status, int self) {
@@ -78,16 +251,15 @@ void put_status(JsonWriter& json, const Status& status, int self) {
     json.key("links").begin_array();
     for (int host = 0; host < static_cast<int>(status.links.size()); ++host)
         if (host != self) put_link(json, host, status.links[static_cast<std::size_t>(host)]);
-    json.end_array().key("events").begin_array();
-    for (const EventStatus& event : status.events)
+    json.end_array().list("events", status.events, [&](const EventStatus& event) {
         json.begin_object().member("time_s", event.time_s).member("text", event.text).end_object();
-    json.end_array().key("sensors").begin_array();
-    for (const SensorStatus& sensor : status.sensors) {
+    });
+    json.list("sensors", status.sensors, [&](const SensorStatus& sensor) {
         json.begin_object().member("name", sensor.name).member("value", sensor.value);
         put_forecast(json, "forecast", sensor.forecast);
         json.end_object();
-    }
-    json.end_array().key("counters").begin_object();
+    });
+    json.key("counters").begin_object();
     for (std::size_t i = 0; i < count_names.size(); ++i)
         json.member(count_names[i], status.counters.all()[i]);
     json.end_object().end_object();
@@ -98,24 +270,23 @@ void put_network(JsonWriter& json, const NetworkView& view) {
         .member("unknown_links", view.unknown_links)
         .member("version", view.version)
         .member("version_hash", hexadecimal(view.version_hash));
-    put_tree(json, view.tree);
+    json.member("tree", view.tree);
     put_matrix(json, "latency_us", view.latency_us, view.host_count);
     put_matrix(json, "last_known_us", view.last_known_us, view.host_count);
     put_matrix(json, "bandwidth_bytes_per_us", view.bandwidth_bytes_per_us, view.host_count);
-    json.key("host_speeds").begin_array();
-    for (const HostSpeed& each : view.host_speeds)
+    json.list("host_speeds", view.host_speeds, [&](const HostSpeed& each) {
         json.begin_object()
             .member("copy_bytes_per_us", each.copy_bytes_per_us)
             .member("reduce_bytes_per_us", each.reduce_bytes_per_us)
             .member("message_us", each.message_us)
             .end_object();
-    json.end_array();
+    });
     json.end_object();
 }
 
 void put_complete(JsonWriter& json, const Version& version) {
     json.begin_object().member("number", version.number).member("hash", hexadecimal(version.hash));
-    put_tree(json, version.tree);
+    json.member("tree", version.tree);
     put_matrix(json, "latency_us", version.latency_us, version.host_count);
     json.end_object();
 }
