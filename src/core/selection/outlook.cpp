@@ -101,7 +101,7 @@ class Gathering {
     }
     /// What prediction alone chooses over idle connections, where parameters for both regimes are far from it.
     void add_chosen() {
-        const auto its_us = predicted_us(cold_, cold_.chosen);
+        const auto its_us = cold_.predicted_us(cold_.chosen);
         if (!its_us || !cold_.chosen.algorithm->has_schedule()) return;
         const auto is_near = [&](const Prospect& each) {
             return each.arm.candidate.algorithm == cold_.chosen.algorithm && each.cold_us * (1 - far) <= *its_us;
