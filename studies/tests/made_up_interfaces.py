@@ -25,7 +25,7 @@ def interfaces_result(return_s, workers=(2, 4, 8, 16), sides=(10, 25, 50, 100), 
             "machine": {"processors": 2, "system": "x", "load_before": 0.1},
             "plan": {"workers": list(workers), "sides": list(sides), "repeat": 3, "points": 800,
                      "iterations": 1000},
-            "network": None, "hosts": 1, "left_out": [{"name": "grpc", "title": "gRPC", "reason": "not built: run it"}],
+            "network": None, "hosts": 1, "only": [], "left_out": [{"title": "gRPC", "reason": "not built: run it"}],
             "transports": [
                 {"name": name, "title": NAMES[name][0], "in_paper": NAMES[name][1],
                  "killed": killed(name),

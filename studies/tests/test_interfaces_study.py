@@ -238,12 +238,12 @@ def test_study_goes_on_without_what_fails(monkeypatch):
     plan = interfaces.Plan((2,), (10,), 2, POINTS, ITERATIONS)
     monkeypatch.setattr(interfaces, "_OVERHEAD_OF", ())
     result = interfaces.run_study(["openmpi-5"], plan=plan)
-    assert [(row["name"], row["reason"]) for row in result["left_out"]] == [
-        ("grpc", "not built: run it"), ("pvm", "its daemon does not start")]
+    assert [tuple(row.values()) for row in result["left_out"]] == [
+        ("gRPC", "not built: run it"), ("PVM 3.4", "its daemon does not start")]
     (sockets,) = result["transports"]
     assert len(sockets["cells"][0]["return_s"]) == 2 and sockets["killed"]["gone"] == 1
     monkeypatch.setattr(interfaces, "known_transports", lambda _names: (missing, failing))
-    with pytest.raises(Failure, match="gRPC left out: not built: run it; PVM 3.4 left out: its"):
+    with pytest.raises(Failure, match="gRPC left out: not built: run it\nPVM 3.4 left out: its"):
         interfaces.run_study(["openmpi-5"], plan=plan)
     with pytest.raises(UsageError, match="gRPC: not built"):
         interfaces.run_study(["openmpi-5"], only=["grpc"])

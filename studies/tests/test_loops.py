@@ -14,7 +14,8 @@ from mutirao.run.launch import CompletedRun
 from mutirao.run.mpis import found_mpis
 from mutirao_studies.bars import loops as bars_of_loops
 from mutirao_studies.commands import study
-from mutirao_studies.loops import loops, loops_drawn, loops_page
+from mutirao_studies.document import page_of, text_of
+from mutirao_studies.loops import loops, loops_drawn
 from mutirao_studies.loops.loops import Plan
 from mutirao_studies.loops.loops_drawn import Loop
 from pages import assert_stands_alone
@@ -164,14 +165,13 @@ def test_drawn_loops_take_as_long_natively_as_is_asked(measured):
     assert result["loops"][0]["title"].startswith(("2 sites", "3 sites", "4 sites"))
 
 
-def test_tables_and_page(measured, capsys):
+def test_tables_and_page(measured):
     result, _ = measured(lambda arm, *_: SECONDS[arm], Plan(2, 2, warm=True), ("sgd", "89abcdef"),
                          ("openmpi-5", "mpich-5"))
-    loops.print_tables(result)
-    shown = capsys.readouterr().out
+    shown = text_of(loops.document(result))
     assert [line for line in shown.splitlines() if len(line) > 80] == []
-    assert "0.600" in shown and "geometric means of 28 loops: 0.600 x native" in shown
-    text = " ".join(assert_stands_alone(str(loops_page.make_page(result))).text)
+    assert "0.600 × the native seconds of a loop, geometric mean of 28 loops" in shown and "known 0.500 x native" in shown
+    text = " ".join(assert_stands_alone(str(page_of(loops.document(result)))).text)
     assert "0.600 ×" in text and "89abcdef/12" in text
 
 
@@ -181,7 +181,6 @@ def test_numbers_of_pairs(text, pairs):
     for wrong in ("0", "4-", "12-4", "x", "40"):
         with pytest.raises(study.ArgumentTypeError):
             study._pairs(wrong)
-
 
 
 

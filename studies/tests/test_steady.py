@@ -15,7 +15,8 @@ from mutirao.measure import measure
 from mutirao.measure.measure import Contender
 from mutirao.run.launch import CompletedRun
 from mutirao.run.mpis import found_mpis
-from mutirao_studies.paper_000 import overhead, overhead_page, reaction, reaction_page
+from mutirao_studies.document import page_of, text_of
+from mutirao_studies.paper_000 import overhead, reaction, reaction_document
 from mutirao_studies.paper_000.reaction import RECOVERS, WORSENS, reaction_s
 from mutirao_studies.paper_000.steady import Pace, run_steady
 from pages import assert_stands_alone
@@ -189,7 +190,7 @@ def within(seconds, condition):
     return condition()
 
 
-def test_reaction_study(monkeypatch, tmp_path, capsys):
+def test_reaction_study(monkeypatch, tmp_path):
     """Of a library that needs 100 ms for worse links and never notices better ones."""
     lab, jobs = SwitchableLab(), []
     for name, value in (("SETTLE_S", 0.05), ("WINDOW_S", 0.9), ("EVERY_MS", 50)):
@@ -225,16 +226,15 @@ def test_reaction_study(monkeypatch, tmp_path, capsys):
         assert worse["late_calls"] == 2 and worse["worst_ms"] == 50
         assert better["reaction_s"] is None and better["known_s"] is None
         assert worse["known_s"] == pytest.approx(0.01, abs=0.005)
-    reaction.print_tables(result)
-    lines = capsys.readouterr().out.splitlines()
+    lines = text_of(reaction_document.document(result)).splitlines()
     assert [line for line in lines if len(line) > 80] == []
     assert sum("never" in line for line in lines) >= 4
-    text = " ".join(assert_stands_alone(str(reaction_page.make_page(result))).text)
+    text = " ".join(assert_stands_alone(str(page_of(reaction_document.document(result)))).text)
     assert "private line, the link recovers; at most 8 s wanted" in text and "never" in text
     assert f"{result['scenarios'][0]['trials'][0]['reaction_s']:.2f} s" in text
 
 
-def test_overhead_study(monkeypatch, tmp_path, capsys):
+def test_overhead_study(monkeypatch, tmp_path):
     """The order within a pair alternates, and the median is of the pairs' ratios. Catches a ratio of
     medians over all runs, which a slow hour of the machine would decide."""
     asked = []
@@ -252,10 +252,9 @@ def test_overhead_study(monkeypatch, tmp_path, capsys):
     result = overhead.run_study(mpi_named("openmpi-5", tmp_path), settings={"agent": "in-band"})
     assert asked == ["auto", "off", "off", "auto"] * 2 + ["auto", "off"]
     assert result["ratio"] == pytest.approx(1.02)
-    overhead.print_tables(result)
-    shown = capsys.readouterr().out
-    assert "median of the ratios: 1.0200 (limit: 1.01)" in shown and "agent=in-band" in shown
-    page = str(overhead_page.make_page(result))
+    shown = text_of(overhead.document(result))
+    assert "1.0200 × the time of a broadcast, median of 5 pairs; at most 1.01 wanted" in shown and "agent=in-band" in shown
+    page = str(page_of(overhead.document(result)))
     assert 'class="tile bad"><b>1.0200 ×' in page and "--set agent=in-band" in page
     assert_stands_alone(page)
 

@@ -1,7 +1,6 @@
 """What mutirao costs who makes many communicators or many short calls, whose hosts it watches, and who has more hosts
 than it can serve."""
 
-import json
 import re
 import statistics
 from collections.abc import Mapping, Sequence
@@ -10,6 +9,7 @@ from mutirao.base.errors import Failure
 from mutirao.run.launch import CompletedRun, launch
 from mutirao.run.mpis import Mpi, find_mpi
 from mutirao.run.processes import failure_of
+from mutirao_studies.account import told
 from mutirao_studies.bars.bar import AS_IT_COMES, MPIS, SET_UP, Bar, Finding, at_most
 from mutirao_studies.paper_000 import agents
 
@@ -61,7 +61,7 @@ def _call(mpi_name: str) -> list[Finding]:
     mpi = find_mpi(mpi_name)
 
     def run(settings: Mapping[str, str] | None) -> dict:
-        return json.loads(next(line for line in _run(mpi, ["overhead"], 2, settings).lines if line.startswith("{")))
+        return told(_run(mpi, ["overhead"], 2, settings), "overhead", "{")
 
     forced = {**AS_IT_COMES, "ranks_per_host": "1", "broadcast": "binomial"}
     pairs = [(run(forced), run(None)) for _ in range(_PAIRS)]

@@ -4,9 +4,8 @@ of long ones 20, as it comes."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mutirao.base.output import working
 from mutirao.catalogue.collectives import COLLECTIVES
-from mutirao.lab.lab import Lab
+from mutirao.lab.lab import bring_up
 from mutirao.lab.named_networks import load_preset
 from mutirao.measure.measure import Measurement, Workload, measure, tried_twice
 from mutirao.run.mpis import Mpi, find_mpi
@@ -81,9 +80,8 @@ def _measured(calls: Sequence[Call], network_name: str, mpi: Mpi,
               how: Mapping[str, int] = _REPEATED) -> list[Measurement]:
     """Each in a job of its own: what was learned of one says nothing of another."""
     network = load_preset(network_name)
-    with working(f"bringing up {network.host_count} hosts"):
-        lab = Lab.up(network)
-    with lab:
+    with bring_up(network) as lab:
         return [tried_twice(lambda call=call: measure(
-            set_up(mpi, call.collective), [Workload([call.length_bytes], call.roots, **{"settle_calls": SETTLE_CALLS, **how})],
+            set_up(mpi, call.collective),
+            [Workload([call.length_bytes], call.roots, **{"settle_calls": SETTLE_CALLS, **how})],
             network.host_count, lab, timeout_s=_MOST_SECONDS_OF_A_JOB)) for call in calls]
