@@ -8,6 +8,8 @@ from ends import calls_of, passed
 from mutirao.catalogue.core_tool import algorithms
 from shapes import ALONE, SHAPES, Shape, runs, seldom_if_many
 
+pytestmark = pytest.mark.usefixtures("wheels_only")
+
 ROWS = [row for row in algorithms() if row["collective"] != "broadcast"]  # test_broadcast.py
 COLLECTIVES = list(dict.fromkeys(row["collective"] for row in ROWS))
 
@@ -35,11 +37,6 @@ def classes_of(finished, collective):
     world = finished.report["communicators"][0]
     return {**world, "classes": [each for each in world["classes"]
                                  if each["collective"] == collective]}
-
-
-@pytest.fixture
-def mpi(wheel):
-    return wheel
 
 
 @pytest.mark.on_any_mpi

@@ -10,6 +10,8 @@ from mutirao.lab.lab import Lab, verify_run
 from mutirao.run.launch import launch
 from shared import in_time, network_of
 
+pytestmark = pytest.mark.usefixtures("wheels_only")
+
 MOST_AHEAD_US = 50
 
 
@@ -20,11 +22,6 @@ def random_network(seed, hosts=6):
         for b in range(a):
             matrix[a][b] = matrix[b][a] = chosen.randint(10, 60) / 2
     return network_of(matrix)
-
-
-@pytest.fixture
-def mpi(wheel):
-    return wheel
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ enum { room = 256, length = 4 };
 
 static int sent[room], received[room];
 
-static MPI_Datatype uncommitted, pairs;
+static MPI_Datatype uncommitted, gaps, pairs;
 static MPI_Op ordered;
 
 /* What a call is given; those that take less ignore the rest. */
@@ -259,6 +259,9 @@ static void wrong_operators(void) {
 
 /* Only where each rank is answered alike, and at once. */
 static void wrong_places(const struct collective* it) {
+    if (it->run == broadcast) {
+        WITH("one with gaps that is not committed", a.receive_type = gaps; a.receive_count = 1);
+    }
     if (it->kind & reducing && it->run != reduce && it->run != exscan) {
         WITH("a result in place", a.receive = MPI_IN_PLACE);
     }
@@ -291,6 +294,7 @@ int main(int argc, char** argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Type_contiguous(length, MPI_INT, &uncommitted);
+    MPI_Type_vector(4, 1, 2, MPI_INT, &gaps);
     MPI_Type_contiguous(2, MPI_INT, &pairs);
     MPI_Type_commit(&pairs);
     MPI_Op_create(compose, 0, &ordered);
@@ -312,6 +316,7 @@ int main(int argc, char** argv) {
     }
     MPI_Op_free(&ordered);
     MPI_Type_free(&pairs);
+    MPI_Type_free(&gaps);
     MPI_Type_free(&uncommitted);
     end("");
     return 0;
