@@ -51,7 +51,7 @@ def test_a_choice_is_measured_against_the_best_of_all():
 def test_tables_fit_the_terminal():
     said = text_of(document(allgather_result()))
     assert max(map(len, said.splitlines())) <= 80
-    for text in ("62 processes, the paper", "0.290+", "2921-", "3 of 8", "sparbit", "bruck left out"):
+    for text in ("62 processes: Table 1, the paper", "0.290+", "2921-", "3 of 8", "sparbit", "bruck left out"):
         assert text in said
 
 

@@ -104,7 +104,7 @@ def measured(monkeypatch, tmp_path):
         monkeypatch.setattr(loops, "launch", jobs)
         monkeypatch.setattr(loops, "find_mpi", lambda name: mpi_named(name, tmp_path))
         monkeypatch.setattr(loops.Mpi, "program", lambda _mpi, name: tmp_path / name)
-        monkeypatch.setattr(loops.Lab, "up", lambda network, **_options: CountingLab(network))
+        monkeypatch.setattr(loops.Lab, "up", lambda network, *_words: CountingLab(network))
         return loops.run_study(mpis, loops.chosen_loops(only, SEEDS), plan), jobs.asked
 
     return run

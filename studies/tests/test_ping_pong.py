@@ -240,7 +240,7 @@ def test_a_host_that_allows_no_lab(monkeypatch):
     def run(_way, work, _lab, _change, timeout_s):
         return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
 
-    def up(_network):
+    def up(*_words):
         raise Failure("cannot make network namespaces")
 
     monkeypatch.setattr(ping_pong_ways.Way, "run", run)

@@ -247,7 +247,7 @@ def test_overhead_study(monkeypatch, tmp_path):
         return steady_run(contender, range(pace.count),
                           [slow * (1.02 if mode == "auto" else 1.0)] * pace.count)
 
-    monkeypatch.setattr(overhead.Lab, "up", lambda *_words, **_options: NoLab())
+    monkeypatch.setattr(Lab, "up", lambda *_words, **_options: NoLab())
     monkeypatch.setattr(overhead, "run_steady", job)
     result = overhead.run_study(mpi_named("openmpi-5", tmp_path), settings={"agent": "in-band"})
     assert asked == ["auto", "off", "off", "auto"] * 2 + ["auto", "off"]

@@ -88,8 +88,8 @@ def _simulated(ranks: int, cells: Sequence[Cell]) -> Section:
     return Section(f"{ranks} processes, placed cyclically on two hosts", [
         '<p>Time of one call by block, in ms. Of the paper\'s algorithms the <b class="best">best</b> and the'
         ' <b class="worst">worst</b> are marked.</p>',
-        _marked(f"{ranks} processes, the paper (+ best, - worst of the paper's)", list(table_1_us(ranks).items()),
-                lengths),
+        _marked(f"{ranks} processes: Table 1, the paper (+ best, - worst of its algorithms)",
+                list(table_1_us(ranks).items()), lengths),
         _marked(f"{ranks} processes, simulated", rows, lengths),
         f"<figure>{_chart(rows)}</figure>",
         legend({name: style for name, style in _STYLES.items() if name in dict(rows)}),
