@@ -1,7 +1,11 @@
-"""What tests of all kinds share: networks for labs, patience with a busy machine, free ports, Kruskal to compare with."""
+"""What tests of all kinds share: networks for labs, patience with a busy machine, who still runs, free ports, Kruskal
+to compare with."""
 
+import os
 import random
 import socket
+import time
+from pathlib import Path
 
 from mutirao.lab.network import HostNetwork
 
@@ -26,6 +30,27 @@ def in_time(trial):
     while late[-1] and len(late) < TRIES:
         late.append(trial())
     assert not late[-1], f"late in each of {TRIES} trials: {late}"
+
+
+def wait_until(condition, seconds=60):
+    """Returns what the condition came to. How long that takes is not what tests are about."""
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < end, "took too long"
+        time.sleep(0.05)
+    return value
+
+
+def processes_with(token):
+    """Ids of the processes that have the token among their arguments."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if token.encode() in Path("/proc", entry, "cmdline").read_bytes():
+                found.append(int(entry))
+        except OSError:
+            pass  # it has ended
+    return found
 
 
 def free_ports(count):

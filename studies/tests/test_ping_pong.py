@@ -27,6 +27,7 @@ from mutirao_studies.paper_003.ping_pong_document import claim_lines, document, 
 from mutirao_studies.paper_003.ping_pong_times import Times, combined, median_ranks, ratio, ratios, read_times
 from mutirao_studies.paper_003.ping_pong_ways import BY_KEY, WAYS, Change, Work
 from pages import checked
+from shared import processes_with, wait_until
 
 SECONDS = 60
 
@@ -342,19 +343,6 @@ def test_across_two_hosts_the_cable_is_felt(mpi, lab_possible):
     assert measured["times"][1]["median_us"] >= 65536 * 8 / 100
 
 
-def running(token):
-    """Ids of the processes with the token among their arguments."""
-    ids = set()
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{entry}/cmdline", "rb") as line:
-                if token.encode() in line.read():
-                    ids.add(int(entry))
-        except OSError:
-            pass
-    return ids
-
-
 INTERRUPTED = """
 import signal
 from dataclasses import replace
@@ -384,11 +372,9 @@ def test_ctrl_c_leaves_nothing(mpi, lab_possible, key, situation):
     process = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, env=environment, stderr=subprocess.PIPE,
                                text=True)
     try:
-        end = time.monotonic() + SECONDS
-        while len(running(token) - {process.pid}) < 3:  # both ranks and what started them
-            assert process.poll() is None and time.monotonic() < end, "did not start"
-            time.sleep(0.05)
+        # Both ranks and what started them, or it ended too early.
+        wait_until(lambda: len(set(processes_with(token)) - {process.pid}) >= 3 or process.poll() is not None, SECONDS)
     finally:
         process.send_signal(signal.SIGINT)
     assert "KeyboardInterrupt" in process.communicate(timeout=SECONDS)[1]
-    assert running(token) == set()
+    assert processes_with(token) == []

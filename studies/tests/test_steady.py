@@ -20,6 +20,7 @@ from mutirao_studies.paper_000 import overhead, reaction, reaction_document
 from mutirao_studies.paper_000.reaction import RECOVERS, WORSENS, reaction_s
 from mutirao_studies.paper_000.steady import Pace, run_steady
 from pages import assert_stands_alone
+from shared import wait_until
 
 TIMES = ('{"bytes":24,"root":1,"every_ms":0,"whole_ms":900.5,"stopped_ms":12.5,"first_ms":50.0,'
          '"begin_ms":[100.0,200.0,300.0],"rank_0_begin_ms":[90.0,190.0,290.0],'
@@ -183,13 +184,6 @@ def test_when_the_ranks_knew(contender, link, links, expected):
     assert reaction.known_s(run, link, 900.0, 5000.0) == expected
 
 
-def within(seconds, condition):
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.01)
-    return condition()
-
-
 def test_reaction_study(monkeypatch, tmp_path):
     """Of a library that needs 100 ms for worse links and never notices better ones."""
     lab, jobs = SwitchableLab(), []
@@ -203,7 +197,7 @@ def test_reaction_study(monkeypatch, tmp_path):
         jobs.append(pace)
         made = 2 * len(jobs) - 2  # changes before this job
         changes = 2 if pace.every_ms else 4
-        assert within(20, lambda: len(lab.times_ms) == made + changes)
+        wait_until(lambda: len(lab.times_ms) == made + changes)
         worse, better = lab.times_ms[made:made + 2]
         begins = [worse - 90 + 50 * number for number in range(pace.count)]
         late = pace.every_ms > 0  # and one after the other all are good

@@ -11,7 +11,7 @@ from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
 from mutirao.lab.view import changes
 from shared import in_time
-from probes import address_of, least_round_trip_ms, output_of
+from probes import address_of, least_round_trip_ms
 
 WIRE_BYTES_OF_PAYLOAD = (1448 + 66) / 1448
 WARM_UP_S, MEASURED_S = 0.6, 1.2
