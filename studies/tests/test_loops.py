@@ -11,7 +11,6 @@ from mutirao.base.errors import UsageError
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.intervals import ratio_of_pairs
 from mutirao.run.launch import CompletedRun
-from mutirao.run.mpis import found_mpis
 from mutirao_studies.bars import loops as bars_of_loops
 from mutirao_studies.commands import study
 from mutirao_studies.document import page_of, text_of
@@ -184,11 +183,8 @@ def test_numbers_of_pairs(text, pairs):
 
 
 
-def test_in_a_lab(lab_possible):
+def test_in_a_lab(lab_possible, mpi):
     """Each arm is really run: natively, by rulings that nobody waits for, and by such that are waited for."""
-    mpi = next((mpi for mpi in found_mpis() if mpi.built), None)
-    if mpi is None:
-        pytest.skip("no MPI library")
     network = HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 1, name="two hosts")
     loop = Loop("short", network, ["compute:5", "allreduce:8", "broadcast:24"], 20)
     result = loops.run_study([mpi.name], [loop], Plan(1, 1, scale=1.5))

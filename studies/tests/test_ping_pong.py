@@ -16,7 +16,6 @@ from mutirao.base.errors import Failure, UsageError
 from mutirao.base.paths import ROOT
 from mutirao.lab.lab import Lab
 from mutirao.run.launch import launch
-from mutirao.run.mpis import found_mpis
 from mutirao_studies.commands.study import STUDIES
 from mutirao_studies.document import page_of, text_of
 from mutirao_studies.line_chart import Line, Point, line_chart
@@ -273,15 +272,6 @@ def test_a_host_without_java(monkeypatch, tmp_path):
 
 def test_the_study_is_on_the_command_line():
     assert "trips" in STUDIES[ping_pong.STUDY].takes
-
-
-@pytest.fixture(scope="module")
-def mpi():
-    built = [each for each in found_mpis() if (each.build_folder / ping_pong_ways.PROGRAM).is_file()]
-    if not built:
-        pytest.skip("no MPI library")
-    # Last, since its launcher now and then does not end after MPI_Abort: openpmix/prrte#1839.
-    return min(built, key=lambda each: each.name == "openmpi-5")
 
 
 def c_way(mpi):

@@ -13,7 +13,7 @@ from mutirao.lab.network import HostNetwork
 from mutirao.measure import measure
 from mutirao.measure.measure import Contender
 from mutirao.run.launch import CompletedRun
-from mutirao.run.mpis import Mpi, found_mpis
+from mutirao.run.mpis import Mpi
 from mutirao_studies.document import page_of, text_of
 from mutirao_studies.paper_000 import start
 from mutirao_studies.paper_000.start import median, settled, settled_call
@@ -186,20 +186,16 @@ def test_another_network():
     assert start.root_of(HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)) == 0
 
 
-@pytest.fixture
-def native_mpi(lab_possible):
-    for mpi in found_mpis():
-        if mpi.built and (mpi.build_folder / start.PROGRAM).is_file():
-            return mpi
-    pytest.skip("no MPI library")
+@pytest.fixture(scope="module")
+def two_sites(lab_possible):
+    with Lab.up(HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)) as lab:
+        yield lab
 
 
 @pytest.mark.parametrize("every_ms", [0, 60])
-def test_the_program_in_the_lab(native_mpi, every_ms):
+def test_the_program_in_the_lab(two_sites, mpi, every_ms):
     """All calls, also the first, meet the delays; the root keeps its pace."""
-    situation = start.Situation("x", 5, every_ms)
-    with Lab.up(HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)) as lab:
-        job = start.run_job(Contender("native", native_mpi), situation, lab)
+    job = start.run_job(Contender("native", mpi), start.Situation("x", 5, every_ms), two_sites)
     assert len(job["completion_ms"]) == 5 and min(job["completion_ms"]) >= 10 * 0.995
     begins = job["begin_ms"]
     assert begins[0] >= 0 and all(late > early for early, late in zip(begins, begins[1:]))

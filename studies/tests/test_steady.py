@@ -14,7 +14,6 @@ from mutirao.lab.network import HostNetwork
 from mutirao.measure import measure
 from mutirao.measure.measure import Contender
 from mutirao.run.launch import CompletedRun
-from mutirao.run.mpis import found_mpis
 from mutirao_studies.document import page_of, text_of
 from mutirao_studies.paper_000 import overhead, reaction, reaction_document
 from mutirao_studies.paper_000.reaction import RECOVERS, WORSENS, reaction_s
@@ -254,19 +253,13 @@ def test_overhead_study(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def small_lab(lab_possible):
-    network = HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)
-    mpi = next((mpi for mpi in found_mpis() if mpi.built), None)
-    if mpi is None:
-        pytest.skip("no MPI library")
-    with Lab.up(network) as lab:
-        yield lab, mpi
+def lab(lab_possible):
+    with Lab.up(FourHosts.network) as up:
+        yield up
 
 
-def test_links_change_before_a_call_in_the_lab(small_lab):
+def test_links_change_before_a_call_in_the_lab(lab, mpi):
     """The third call is the first to meet the slow link; the program is native, so it stays on it."""
-    lab, mpi = small_lab
-
     def change():
         lab.set_pair("A", "B", latency_ms=40)
 
@@ -277,10 +270,9 @@ def test_links_change_before_a_call_in_the_lab(small_lab):
     assert run.begin_ms == tuple(sorted(run.begin_ms)) and run.stopped_ms > 0
 
 
-def test_a_pace_is_kept_in_the_lab(small_lab):
+def test_a_pace_is_kept_in_the_lab(lab, mpi):
     """Messages take longer than the pause between calls, and the root goes on. Catches a program
     that waits for its receivers."""
-    lab, mpi = small_lab
     lab.set_pair("A", "B", latency_ms=300)
     began = []
     run = run_steady(Contender("native", mpi), Pace(0, 8, every_ms=50), lab, [300.0] * 8,

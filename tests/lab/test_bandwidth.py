@@ -68,7 +68,7 @@ def assert_rate(lab, asked_mbit, *pairs):
     in_time(off)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def uneven(lab_possible):
     """Two hosts a site: h00, h01 behind 10 Mbit/s, h02, h03 behind 30, h04, h05 without a limit."""
     network = HostNetwork.from_sites(["A", "B", "C"], [[0, 8, 12], [8, 0, 10], [12, 10, 0]], 2,
@@ -118,6 +118,7 @@ def test_an_uplink_changes_while_programs_run(uneven):
         uneven.set_uplink("h00", 5)
     with pytest.raises(UsageError, match="from 0 to"):
         uneven.set_uplink("A", -5)
+    uneven.set_uplink("B", 30)
 
 
 @pytest.mark.parametrize("request_line, reason", [

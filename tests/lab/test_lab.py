@@ -82,7 +82,7 @@ def test_counters(lab):
     assert after.packets[2][0] - before.packets[2][0] == 5
     assert after.total_packets - before.total_packets == 10
     assert after.bytes[0][2] - before.bytes[0][2] == 5 * (1 + 8 + 20 + 14)
-    assert after.overruns == 0
+    assert after.overruns == before.overruns
 
 
 @pytest.mark.parametrize("tcp, window", [("plain", "131072"), ("tuned", "33554432")])

@@ -36,7 +36,7 @@ def with_link(latency_ms):
     return matrix
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def lab(lab_possible):
     with Lab.up(network_of(MATRIX)) as up:
         yield up

@@ -24,7 +24,7 @@ def random_network(seed, hosts=6):
     return network_of(matrix)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def lab(lab_possible):
     with Lab.up(random_network(1)) as up:
         yield up
