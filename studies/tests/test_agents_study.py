@@ -2,7 +2,7 @@
 
 import pytest
 
-from made_up import NoLab, mpi_named, report
+from made_up import NoLab, circumstances, mpi_named, report
 from mutirao.base.progress import Steps
 from mutirao.measure import measure
 from mutirao.run.launch import CompletedRun
@@ -34,9 +34,7 @@ JOB = {"reason": "network known to the hosts' agents", "native_reason": "", "twi
 def made_up_result():
     cost = dict.fromkeys(agents.COSTS, 1.0)
     unruled = {**JOB, "first_ruled_call": None, "first_ruled_ms": None}
-    return {"study": "agents", "mutirao": "0", "made": "today", "quick": False, "seconds": 9,
-            "mpis": ["openmpi-5"], "mpi_title": "Open MPI 5", "window_s": 60.0, "cold_start_s": 4.4,
-            "machine": {"processors": 2, "system": "x", "load_before": 0.1},
+    return {**circumstances("agents", "openmpi-5"), "mpi_title": "Open MPI 5", "window_s": 60.0, "cold_start_s": 4.4,
             "hosts": [cost, cost, {**cost, "processor_percent": 9.0}], "jobs": [JOB, unruled, JOB]}
 
 

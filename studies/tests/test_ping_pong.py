@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from made_up import counters
+from made_up import circumstances, counters
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.paths import ROOT
 from mutirao.lab.lab import Lab
@@ -81,7 +81,18 @@ def test_each_round_has_a_ratio_of_its_own():
     assert combined(way[:1]) == way[0] and ratios(way[:1], base[:1])[1].value == 2.0
 
 
-def test_the_ways_take_turns(monkeypatch):
+@pytest.fixture
+def on_one_host(monkeypatch):
+    """The situations of a quick study are that one, and jobs are made up."""
+    def use(run):
+        monkeypatch.setattr(ping_pong_ways.Way, "run", run)
+        monkeypatch.setattr(ping_pong, "_QUICK_SITUATIONS", ("one-host",))
+        monkeypatch.setattr(ping_pong, "CAUSES", ())
+
+    return use
+
+
+def test_the_ways_take_turns(on_one_host):
     """C first in each round; what fails once is not tried again."""
     tried = []
 
@@ -91,9 +102,7 @@ def test_the_ways_take_turns(monkeypatch):
             raise Failure("it broke")
         return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
 
-    monkeypatch.setattr(ping_pong_ways.Way, "run", run)
-    monkeypatch.setattr(ping_pong, "_QUICK_SITUATIONS", ("one-host",))
-    monkeypatch.setattr(ping_pong, "CAUSES", ())
+    on_one_host(run)
     result = ping_pong.run_study(["intel"], quick=True, trips=100)
     once = ["c-intel", "foreign-intel", "arrays-intel", "direct-intel"]
     assert tried == [*once, *once, *once[:3], *once[:3]]
@@ -124,8 +133,7 @@ def made_up_result():
                         for length in cause.sizes_bytes]} for cause in ping_pong.CAUSES]
     counts = [{"way": "arrays-express", "length_bytes": 65536, "send": 2.0, "receive": 4.0,
                "wait": 12345.67, "futex": 8.0, "packets": 99.5}]
-    return {"study": "ping-pong", "mutirao": "0", "quick": False, "mpis": [], "only": [], "made": "now",
-            "seconds": 1, "machine": {"processors": 2, "system": "x", "load_before": 0.1},
+    return {**circumstances("ping-pong"), "only": [],
             "versions": ["MPICH 5.9.9", "Java 25"], "trips": 10, "rounds": 1, "sizes_bytes": list(SIZES),
             "situations": [{"key": each.key, "title": each.title, "preset": each.preset,
                             "ways": ways} for each in SITUATIONS],
@@ -206,15 +214,13 @@ def test_every_situation_is_a_preset_with_its_bandwidth():
             assert network.host_count == 2 and network.most_mbit(0, 1) == situation.mbit
 
 
-def test_what_is_missing_is_skipped_once_and_the_rest_goes_on(monkeypatch, capsys):
+def test_what_is_missing_is_skipped_once_and_the_rest_goes_on(on_one_host, capsys):
     def run(way, work, _lab, _change, timeout_s):
         if way.language != "C":
             raise Failure("no Java run time (run scripts/setup.sh --studies)")
         return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
 
-    monkeypatch.setattr(ping_pong_ways.Way, "run", run)
-    monkeypatch.setattr(ping_pong, "_QUICK_SITUATIONS", ("one-host",))
-    monkeypatch.setattr(ping_pong, "CAUSES", ())
+    on_one_host(run)
     result = ping_pong.run_study(["intel"], quick=True)
     assert [way["key"] for way in result["situations"][0]["ways"]] == ["c-intel"]
     assert len(result["left_out"]) == 3
@@ -225,12 +231,11 @@ def test_what_is_missing_is_skipped_once_and_the_rest_goes_on(monkeypatch, capsy
         plan_for(True, None, ["mpich-4"])
 
 
-def test_nothing_to_measure_is_a_failure(monkeypatch):
+def test_nothing_to_measure_is_a_failure(on_one_host):
     def run(*_arguments, timeout_s):
         raise UsageError("MPI intel is not installed (run scripts/setup.sh --with-intel)")
 
-    monkeypatch.setattr(ping_pong_ways.Way, "run", run)
-    monkeypatch.setattr(ping_pong, "_QUICK_SITUATIONS", ("one-host",))
+    on_one_host(run)
     with pytest.raises(Failure, match="MPI intel is not installed"):
         ping_pong.run_study(["intel"], quick=True)
 
