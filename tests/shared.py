@@ -1,5 +1,4 @@
-"""What tests of all kinds share: networks for labs, patience with a busy machine, who still runs, free ports, Kruskal
-to compare with."""
+"""What tests of all kinds share: networks for labs, patience with a busy machine, free ports, Kruskal to compare with."""
 
 import os
 import random
@@ -32,6 +31,21 @@ def in_time(trial):
     assert not late[-1], f"late in each of {TRIES} trials: {late}"
 
 
+def free_ports(count):
+    """That are free now, of addresses of this machine."""
+    found = []
+    for port in random.sample(_PORTS, len(_PORTS)):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        found.append(port)
+        if len(found) == count:
+            break
+    return found
+
+
 def wait_until(condition, seconds=60):
     """Returns what the condition came to. How long that takes is not what tests are about."""
     end = time.monotonic() + seconds
@@ -50,21 +64,6 @@ def processes_with(token):
                 found.append(int(entry))
         except OSError:
             pass  # it has ended
-    return found
-
-
-def free_ports(count):
-    """That are free now, of addresses of this machine."""
-    found = []
-    for port in random.sample(_PORTS, len(_PORTS)):
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        found.append(port)
-        if len(found) == count:
-            break
     return found
 
 
