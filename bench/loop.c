@@ -22,36 +22,20 @@ struct item {
     size_t expected_bytes;
 };
 
-/* Of a linear congruential generator (Knuth, MMIX), from 0 to 1. */
-static double next_random(uint64_t* state) {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*state >> 11) / (double)(UINT64_C(1) << 53);
-}
-
 static int is_call(const struct item* item) {
     return item->call.collective != NULL;
 }
 
 static struct item parse_item(const char* word) {
     struct item item = {0};
-    char name[64];
-    const char* const colon = strchr(word, ':');
-    const size_t length = colon == NULL ? 0 : (size_t)(colon - word);
-    if (length == 0 || length >= sizeof name) {
-        fail("compute:MS, lateness:MS or COLLECTIVE:BYTES is wanted, not", word);
-    }
-    memcpy(name, word, length);
-    name[length] = '\0';
+    char name[most_name];
+    const char* const value = split_word(word, name, "compute:MS, lateness:MS or COLLECTIVE:BYTES is wanted, not");
     if (strcmp(name, "compute") == 0) {
-        item.compute_ms = parse_one(colon + 1, 0, most_pause_ms);
+        item.compute_ms = parse_one(value, 0, most_pause_ms);
     } else if (strcmp(name, "lateness") == 0) {
-        item.lateness_ms = parse_one(colon + 1, 0, most_pause_ms);
+        item.lateness_ms = parse_one(value, 0, most_pause_ms);
     } else {
-        const struct collective* const collective = find_collective(name);
-        if (collective == NULL) {
-            fail("unknown collective", name);
-        }
-        item.call = make_call(collective, parse_one(colon + 1, 0, 1 << 26), 0);
+        item.call = call_named(name, value);
         item.expected_bytes = prepare_call(&item.call, 0);
     }
     return item;

@@ -24,13 +24,13 @@ static int rank, size;
 static double clock_offset_ms;
 static int one_clock; /* of all ranks, so that their times can be compared exactly */
 
-static double now_ms(void) {
+static inline double now_ms(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6 - clock_offset_ms;
 }
 
-static void pause_ms(double duration_ms) {
+static inline void pause_ms(double duration_ms) {
     const struct timespec time = {(time_t)(duration_ms / 1e3),
                                   (long)((duration_ms - (double)(long)(duration_ms / 1e3) * 1e3) * 1e6)};
     nanosleep(&time, NULL);
@@ -47,7 +47,7 @@ static inline void wait_until(double time_ms) {
 }
 
 /* Ends every rank alike: all see the same arguments. */
-static void fail(const char* what, const char* value) {
+static inline void fail(const char* what, const char* value) {
     if (rank == 0) {
         fprintf(stderr, "%s: %s %s; usage: %s %s\n", program_name, what, value, program_name,
                 program_usage);
@@ -64,12 +64,12 @@ static inline const char* value_behind(char** option) {
     return option[1];
 }
 
-static void out_of_memory(int length) {
+static inline void out_of_memory(int length) {
     fprintf(stderr, "%s: no memory for %d bytes\n", program_name, length);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static int parse_list(const char* text, int least, int most, int* values) {
+static inline int parse_list(const char* text, int least, int most, int* values) {
     int count = 0;
     for (const char* word = text;; ++word) {
         char* end;
@@ -86,7 +86,7 @@ static int parse_list(const char* text, int least, int most, int* values) {
     }
 }
 
-static int parse_one(const char* text, int least, int most) {
+static inline int parse_one(const char* text, int least, int most) {
     int values[most_values];
     if (parse_list(text, least, most, values) != 1) {
         fail("one value is wanted, not", text);
@@ -95,7 +95,7 @@ static int parse_one(const char* text, int least, int most) {
 }
 
 /* The same on every rank that shares a kernel, and with it the clock. */
-static uint64_t kernel_identity(void) {
+static inline uint64_t kernel_identity(void) {
     char text[64] = {0};
     uint64_t hash = 14695981039346656037u;
     FILE* const file = fopen("/proc/sys/kernel/random/boot_id", "r");
@@ -111,7 +111,7 @@ static uint64_t kernel_identity(void) {
     return hash;
 }
 
-static void answer_clock(int peer, int times) {
+static inline void answer_clock(int peer, int times) {
     for (int i = 0; i < times; ++i) {
         MPI_Recv(NULL, 0, MPI_BYTE, peer, clock_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         const double time = now_ms();
@@ -119,7 +119,7 @@ static void answer_clock(int peer, int times) {
     }
 }
 
-static double ask_clock(int peer, int times) {
+static inline double ask_clock(int peer, int times) {
     double best_round_trip = 1e300, best_offset = 0;
     for (int i = 0; i < times; ++i) {
         double theirs;
@@ -136,7 +136,7 @@ static double ask_clock(int peer, int times) {
 }
 
 /* Without collective calls, which a library numbers as the program's: whether all ranks have this identity. */
-static int all_have(uint64_t identity) {
+static inline int all_have(uint64_t identity) {
     int alike = 1;
     if (rank != 0) {
         MPI_Send(&identity, 1, MPI_UINT64_T, 0, clock_tag, MPI_COMM_WORLD);
@@ -154,7 +154,7 @@ static int all_have(uint64_t identity) {
     return alike;
 }
 
-static void agree_on_clock(void) {
+static inline void agree_on_clock(void) {
     one_clock = all_have(kernel_identity());
     if (one_clock) {
         return;
@@ -168,11 +168,11 @@ static void agree_on_clock(void) {
     }
 }
 
-static unsigned char pattern(int index, unsigned seed) {
+static inline unsigned char pattern(int index, unsigned seed) {
     return (unsigned char)((unsigned)index * 31u + seed * 17u + ((unsigned)index >> 8));
 }
 
-static void fill(unsigned char* data, int length, unsigned seed) {
+static inline void fill(unsigned char* data, int length, unsigned seed) {
     for (int i = 0; i < length; ++i) {
         data[i] = pattern(i, seed);
     }
@@ -183,7 +183,7 @@ enum { most_latest = 4 };
 /* The latest of all ranks' values, of each of a few, at the root, in the time of the longest way to
  * it. Everyone else has then left this function or is about to: a barrier that costs one way instead
  * of several. */
-static void all_latest_at(int root, double* values, int count) {
+static inline void all_latest_at(int root, double* values, int count) {
     if (rank != root) {
         MPI_Send(values, count, MPI_DOUBLE, root, ready_tag, MPI_COMM_WORLD);
         return;
@@ -207,7 +207,7 @@ static inline double latest_at(int root, double mine) {
 }
 
 /* Stops the job where what arrived is not what was sent. */
-static void check_bytes(const unsigned char* data, const unsigned char* expected, size_t length,
+static inline void check_bytes(const unsigned char* data, const unsigned char* expected, size_t length,
                         int root) {
     if (memcmp(data, expected, length) != 0) {
         fprintf(stderr, "%s: rank %d received wrong bytes (%zu bytes, root %d)\n", program_name,

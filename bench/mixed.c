@@ -11,28 +11,6 @@ const char program_usage[] = "CALLS NAME:BYTES ...";
 
 enum { most_kinds = 16, first_part = 10 };
 
-static void parse_kind(const char* word, struct call* call) {
-    char name[64];
-    const char* const colon = strchr(word, ':');
-    const size_t length = colon == NULL ? 0 : (size_t)(colon - word);
-    if (length == 0 || length >= sizeof name) {
-        fail("NAME:BYTES is wanted, not", word);
-    }
-    memcpy(name, word, length);
-    name[length] = '\0';
-    const struct collective* const collective = find_collective(name);
-    if (collective == NULL) {
-        fail("unknown collective", name);
-    }
-    *call = make_call(collective, parse_one(colon + 1, 0, 1 << 24), 0);
-}
-
-/* Of a linear congruential generator (Knuth, MMIX). */
-static unsigned next_random(uint64_t* state) {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(*state >> 33);
-}
-
 static void run_one(struct call* call, unsigned number) {
     const size_t expected_bytes = prepare_call(call, number);
     call->collective->run(call);
@@ -50,7 +28,9 @@ int main(int argc, char** argv) {
     const int calls = parse_one(argv[1], first_part, 100000000);
     struct call kind[most_kinds];
     for (int i = 0; i < kinds; ++i) {
-        parse_kind(argv[i + 2], &kind[i]);
+        char name[most_name];
+        const char* const bytes = split_word(argv[i + 2], name, "NAME:BYTES is wanted, not");
+        kind[i] = call_named(name, bytes);
     }
     agree_on_clock();
     uint64_t random = 1;
@@ -61,7 +41,7 @@ int main(int argc, char** argv) {
         if (i == calls / first_part) {
             first_ms = latest_at(0, now_ms()) - begin;
         }
-        run_one(&kind[next_random(&random) % (unsigned)kinds], (unsigned)i);
+        run_one(&kind[(int)(next_random(&random) * kinds)], (unsigned)i);
     }
     const double whole_ms = latest_at(0, now_ms()) - begin;
     if (rank == 0) {

@@ -14,6 +14,12 @@ def mpi_named(name, tmp_path):
                tmp_path / known.soname)
 
 
+def circumstances(study, *mpis):
+    """Of a result."""
+    return {"study": study, "mutirao": "0", "quick": False, "mpis": list(mpis), "made": "today", "seconds": 9,
+            "machine": {"processors": 2, "system": "x", "load_before": 0.1}}
+
+
 def counters(hosts, packets, to_control=0, overruns=0):
     """`packets` from each host to each other one; the last row and column are the control host."""
     def between(a, b):

@@ -1,8 +1,11 @@
 """What tests of all kinds share: networks for labs, patience with a busy machine, what a refusal is, free ports,
 Kruskal to compare with."""
 
+import os
 import random
 import socket
+import time
+from pathlib import Path
 
 from mutirao.lab.network import HostNetwork
 
@@ -48,6 +51,27 @@ def free_ports(count):
         found.append(port)
         if len(found) == count:
             break
+    return found
+
+
+def wait_until(condition, seconds=60):
+    """Returns what the condition came to. How long that takes is not what tests are about."""
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < end, "took too long"
+        time.sleep(0.05)
+    return value
+
+
+def processes_with(token):
+    """Ids of the processes that have the token among their arguments."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if token.encode() in Path("/proc", entry, "cmdline").read_bytes():
+                found.append(int(entry))
+        except OSError:
+            pass  # it has ended
     return found
 
 

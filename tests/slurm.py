@@ -5,10 +5,10 @@ import os
 import re
 import shutil
 import subprocess
-import time
 from contextlib import contextmanager
 
 from mutirao.lab.lab import CONTROL_HOST, Lab
+from shared import wait_until
 
 _PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch")
 PROCESSORS = 2  # of each node, as Slurm is told
@@ -150,10 +150,3 @@ def slurm_cluster(network, folder, environment):
         cluster = Slurm(lab, folder, environment)
         cluster.start()
         yield cluster
-
-
-def wait_until(condition, seconds=_SECONDS_TO_END):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "took too long"
-        time.sleep(0.1)

@@ -9,40 +9,12 @@
  *
  *     ping-pong BYTES NS NS ...    (whole round trips in the order in which they were made)
  */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include "../measuring.h"
 
-enum { most_sizes = 64, most_bytes = 1 << 24, most_trips = 1000000 };
+const char program_name[] = "ping_pong";
+const char program_usage[] = "--sizes BYTES,... --trips N, with two ranks";
 
-static int rank;
-
-static void usage(void) {
-    if (rank == 0) {
-        fprintf(stderr, "usage: ping_pong --sizes BYTES,... --trips N, with two ranks\n");
-    }
-    MPI_Finalize();
-    exit(2);
-}
-
-static int parse_list(const char* text, int most, int* values, int most_values) {
-    for (int count = 0; count < most_values;) {
-        char* end;
-        const long value = strtol(text, &end, 10);
-        if (end == text || value < 1 || value > most || (*end != ',' && *end != '\0')) {
-            break;
-        }
-        values[count++] = (int)value;
-        if (*end == '\0') {
-            return count;
-        }
-        text = end + 1;
-    }
-    usage();
-    return 0;
-}
+enum { most_bytes = 1 << 24, most_trips = 1000000 };
 
 static long long now_ns(void) {
     struct timespec time;
@@ -87,16 +59,12 @@ static void pong(unsigned char* data, int bytes) {
     send(data, bytes);
 }
 
-static unsigned char pattern(int index) { return (unsigned char)(index * 31 + (index >> 8)); }
-
 static void check_ping(unsigned char* data, int bytes) {
-    for (int i = 0; i < bytes; ++i) {
-        data[i] = pattern(i);
-    }
+    fill(data, bytes, 0);
     send(data, bytes);
     receive(data, bytes);
     for (int i = 0; i < bytes; ++i) {
-        if (data[i] != (unsigned char)(pattern(i) + 1)) {
+        if (data[i] != (unsigned char)(pattern(i, 0) + 1)) {
             wrong_bytes(bytes, i);
         }
     }
@@ -131,21 +99,18 @@ static void run_size(unsigned char* data, int bytes, long long* times, int trips
 }
 
 int main(int argc, char** argv) {
-    int sizes[most_sizes], trips, ranks;
+    int sizes[most_values];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (ranks != 2 || argc != 5 || strcmp(argv[1], "--sizes") != 0 ||
-        strcmp(argv[3], "--trips") != 0) {
-        usage();
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size != 2 || argc != 5 || strcmp(argv[1], "--sizes") != 0 || strcmp(argv[3], "--trips") != 0) {
+        fail("wrong words", "");
     }
-    const int count = parse_list(argv[2], most_bytes, sizes, most_sizes);
-    parse_list(argv[4], most_trips, &trips, 1);
+    const int count = parse_list(argv[2], 1, most_bytes, sizes), trips = parse_one(argv[4], 1, most_trips);
     unsigned char* const data = calloc(most_bytes, 1);
     long long* const times = calloc((size_t)trips, sizeof *times);
     if (data == NULL || times == NULL) {
-        fprintf(stderr, "ping_pong: no memory\n");
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        out_of_memory(most_bytes);
     }
     for (int i = 0; i < count; ++i) {
         run_size(data, sizes[i], times, trips);

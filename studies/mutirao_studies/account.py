@@ -1,28 +1,62 @@
 """What a study tells of itself: its settings, the command that repeats it, and what it goes on without."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from mutirao.base.errors import Failure
+from mutirao.base.errors import Failure, UsageError, unknown
+from mutirao.base.output import note
 from mutirao.base.progress import Steps
+from mutirao.run.processes import Finished, failure_of
+
+T = TypeVar("T")
+
+
+def check_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise unknown(what, name, known)
 
 
 @dataclass
 class LeftOut:
-    """Each with the reason."""
+    """Each with the reason, and once: what a way lacks it lacks in every situation."""
 
     rows: list[dict] = field(default_factory=list)
 
-    def tried(self, title: str, progress: Steps, work: Callable[[], list[dict]]) -> list[dict]:
+    def tried(self, title: str, progress: Steps, work: Callable[[], list[T]]) -> list[T]:
         try:
             return work()
-        except Failure as error:
+        except (Failure, UsageError) as error:
             self.add(title, str(error).splitlines()[0], progress)
             return []
 
-    def add(self, title: str, reason: str, progress: Steps) -> None:
-        self.rows.append({"title": title, "reason": reason})
-        progress.say(f"{title} skipped: {reason}")
+    def add(self, title: str, reason: str, progress: Steps | None = None) -> None:
+        row = {"title": title, "reason": reason}
+        if row not in self.rows:
+            self.rows.append(row)
+        (progress.say if progress else note)(f"{title} left out: {reason}")
+
+    def check(self, found: object) -> None:
+        """Failure where nothing is left."""
+        if not found:
+            raise Failure("\n".join(["nothing could be measured:", *left_out_lines({"left_out": self.rows})]))
+
+
+def left_out_lines(result: dict) -> list[str]:
+    return [f"{row['title']} left out: {row['reason']}" for row in result.get("left_out", ())]
+
+
+def told(finished: Finished, what: str, begin: str) -> dict:
+    """The one line of JSON that a program printed and that begins so."""
+    if finished.returncode != 0:
+        raise failure_of(finished, what)
+    try:
+        [line] = [line for line in finished.lines if line.startswith(begin)]
+        return json.loads(line)
+    except ValueError:
+        raise Failure(f"{what} did not tell its times") from None
 
 
 def with_settings(result: dict) -> str:
@@ -31,8 +65,10 @@ def with_settings(result: dict) -> str:
                       *(f"{name}={value}" for name, value in result["settings"].items())])
 
 
-def command_of(result: dict) -> str:
+def command_of(result: dict, *more: str) -> str:
     """As it is typed for the same study."""
-    return " ".join([f"./mutirao study {result['study']} --mpi {','.join(result['mpis'])}",
+    return " ".join([f"./mutirao study {result['study']}",
+                     *([f"--mpi {','.join(result['mpis'])}"] if result["mpis"] else []),
                      *(["--quick"] if result["quick"] else []),
-                     *(f"--set {name}={value}" for name, value in result.get("settings", {}).items())])
+                     *([f"--only {','.join(result['only'])}"] if result.get("only") else []),
+                     *(f"--set {name}={value}" for name, value in result.get("settings", {}).items()), *more])

@@ -33,6 +33,16 @@ class Bar:
         return max(self.value, *self.runs, 0.0)
 
 
+def bar_of(title: str, segments: Sequence[tuple[str, float, str]], unit: str, digits: int = 2,
+           runs: Sequence[float] = ()) -> Bar:
+    """That says its values itself; what is a segment's name is the bar's where it has none."""
+    def said(value: float) -> str:
+        return f"{value:.{digits}f} {unit}"
+
+    return Bar(title, [(style, value, f"{name or title}: {said(value)}") for style, value, name in segments],
+               said(sum(value for _, value, _ in segments)), runs)
+
+
 @dataclass(frozen=True)
 class Group:
     label: str

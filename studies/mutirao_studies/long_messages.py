@@ -7,32 +7,28 @@ this machine's processors carry the packets of all hosts.
 """
 
 import statistics
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mutirao.base.errors import unknown
-from mutirao.base.output import working
 from mutirao.base.progress import Steps, steps
 from mutirao.base.tables import Table
 from mutirao.base.units import counted, ms, size
 from mutirao.catalogue.collectives import COLLECTIVES
-from mutirao.lab.lab import Lab
+from mutirao.lab.lab import Lab, bring_up
 from mutirao.lab.named_networks import load_preset
 from mutirao.lab.network import HostNetwork
-from mutirao.measure.circumstances import Circumstances, busy_remarks
-from mutirao.measure.measure import Measurement, Point, Workload, measure
-from mutirao.pages.html import Page, listed, section
+from mutirao.measure.circumstances import Circumstances
+from mutirao.measure.measure import Measurement, Workload, measure
 from mutirao.run.mpis import Mpi, find_mpi
-from mutirao_studies.account import LeftOut, command_of
+from mutirao_studies.account import LeftOut, check_known, command_of
 from mutirao_studies.bars import bar
-from mutirao_studies.page_parts import how_made, left_out_lines, titled_table
+from mutirao_studies.document import Document, Lines, Section
 
 STUDY = "long"
 NETWORK = "six-sites"
-NAMES = ("allreduce", "allgather", "reduce_scatter_block", "broadcast", "reduce", "gather", "scatter", "alltoall", "scan",
-         "exscan")
+NAMES = ("allreduce", "allgather", "reduce_scatter_block", "broadcast", "reduce", "gather", "scatter", "alltoall",
+         "scan", "exscan")
 LENGTHS_BYTES, QUICK_LENGTHS_BYTES = (32 << 10, 256 << 10, 1 << 20, 16 << 20), (1 << 20,)  # of the whole message
 ROOT = 12  # or the first host of a smaller network
 CONTROLS = {"plain": "cubic", "bbr": "BBR"}
@@ -53,9 +49,7 @@ REGIMES = (Regime("in a row", 0, 5), Regime("after 1.5 s", 1500, 5), Regime("aft
 
 def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str] = (),
               network: HostNetwork | None = None) -> dict:
-    for name in only:
-        if name not in NAMES:
-            raise unknown("collective", name, NAMES)
+    check_known("collective", only, NAMES)
     network = network or load_preset(NETWORK)
     lengths = QUICK_LENGTHS_BYTES if quick else LENGTHS_BYTES
     regimes = [replace(each, repeat=1) for each in REGIMES[:2]] if quick else REGIMES
@@ -68,13 +62,13 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
             if not kernel_has(control):
                 left_out.add(control, "this kernel does not have it", progress)
                 continue
-            with _lab(network, tcp) as lab:
+            with bring_up(network, tcp) as lab:
                 for mpi in mpis:
                     for name in names:
                         title = f"{name} on {mpi.title} over {control}"
                         rows += left_out.tried(title, progress, lambda name=name, mpi=mpi, lab=lab, control=control: [
                             {"tcp": control, **row} for row in _rows(name, mpi, lab, lengths, regimes, progress)])
-        with _lab(_without_delays(network), "tuned") as lab:
+        with bring_up(_without_delays(network), "tuned") as lab:
             limits = [row for mpi in mpis for name in names
                       for row in left_out.tried(f"{name} on {mpi.title} without delays", progress,
                                                 lambda name=name, mpi=mpi: _limits(name, mpi, lab, lengths, progress))]
@@ -84,11 +78,6 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
 
 def kernel_has(control: str) -> bool:
     return control.lower() in Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
-
-
-def _lab(network: HostNetwork, tcp: str) -> Lab:
-    with working(f"bringing up {network.host_count} hosts"):
-        return Lab.up(network, tcp)
 
 
 def _without_delays(network: HostNetwork) -> HostNetwork:
@@ -117,7 +106,8 @@ def _workloads(name: str, ranks: int, lengths: Sequence[int], regimes: Sequence[
                            settle_calls=settle if number == 0 else 0)
 
 
-def _rows(name: str, mpi: Mpi, lab: Lab, lengths: Sequence[int], regimes: Sequence[Regime], progress: Steps) -> list[dict]:
+def _rows(name: str, mpi: Mpi, lab: Lab, lengths: Sequence[int], regimes: Sequence[Regime],
+          progress: Steps) -> list[dict]:
     """A row for each length."""
     both = {}
     for arm in (NATIVE, OURS):
@@ -164,9 +154,11 @@ def tables(result: dict) -> list[Table]:
                    *(f"{each}: {arm}" for each in regimes for arm in (NATIVE, OURS)), "ran"]
         cells = [[row["collective"], size(row["length_bytes"]), ms(row["bound_ms"]),
                   ms(limits.get((row["collective"], row["length_bytes"]))),
-                  *(f"{times_bound(row, each, arm):.2f}" for each in regimes for arm in (NATIVE, OURS)), row["ran"] or ""]
+                  *(f"{times_bound(row, each, arm):.2f}" for each in regimes for arm in (NATIVE, OURS)),
+                  row["ran"] or ""]
                  for row in rows]
-        shown.append(Table(f"{mpi}, {tcp}, {result['hosts']} hosts of {result['network']}: times the bound", columns, cells))
+        shown.append(Table(f"{mpi}, {tcp}, {result['hosts']} hosts of {result['network']}: times the bound", columns,
+                           cells))
     return shown
 
 
@@ -174,38 +166,17 @@ def times_bound(row: dict, regime: str, arm: str) -> float:
     return statistics.median(row["ms"][regime][arm]) / row["bound_ms"]
 
 
-def first_lines(result: dict) -> list[str]:
-    """The first call of a job, apart: in it ranks connect."""
-    return [f"{row['collective']} of {size(row['length_bytes'])}, {row['mpi']}, {row['tcp']}: the job's first call took"
-            f" {ms(row['first_ms'][NATIVE])} ms natively, {ms(row['first_ms'][OURS])} with mutirao"
-            for row in result["rows"] if row["first_ms"]]
-
-
-def remarks(result: dict) -> list[str]:
-    return [*busy_remarks(result), *left_out_lines(result)]
-
-
-def print_tables(result: dict) -> None:
-    for each in tables(result):
-        print(each)
-        print()
-    for line in [*remarks(result), *first_lines(result)]:
-        print(textwrap.fill(line, 80, subsequent_indent="  "))
-
-
-def command(result: dict) -> str:
-    only = [f"--only {','.join(result['only'])}"] if result["only"] else []
-    return " ".join([command_of(result), f"--lab {result['network']}", *only])
-
-
-def make_page(result: dict) -> Page:
+def document(result: dict) -> Document:
     lead = ("Long collectives between sites, natively and with mutirao as it comes, in a row and after pauses, in which"
             " windows close. Times are multiples of the physical bound, medians; beside them what the lab takes without"
             " any delay.")
-    ratios = [times_bound(row, each, NATIVE) / times_bound(row, each, OURS) for row in result["rows"] for each in row["ms"]]
+    ratios = [times_bound(row, each, NATIVE) / times_bound(row, each, OURS)
+              for row in result["rows"] for each in row["ms"]]
     tiles = [("tile", f"{statistics.median(ratios):.1f} ×", "as fast as natively, in the median of"
               f" {counted(len(ratios), 'cell')}")] if ratios else []
-    return Page("Long messages", lead, how_made(result),
-                section("Times the bound", *map(titled_table, tables(result))) +
-                section("The first call of a job", listed(first_lines(result))),
-                command(result), "\n".join(map(titled_table, tables(result))), result, tiles, remarks(result))
+    firsts = [f"{row['collective']} of {size(row['length_bytes'])}, {row['mpi']}, {row['tcp']}: the job's first call,"
+              f" in which ranks connect, took {ms(row['first_ms'][NATIVE])} ms natively, {ms(row['first_ms'][OURS])} with"
+              " mutirao" for row in result["rows"] if row["first_ms"]]
+    return Document("Long messages", lead, result, [
+        Section("Times the bound", tables(result)), Section("The first call of a job", [Lines(firsts)])],
+        tables(result), tiles, commands=command_of(result, f"--lab {result['network']}"))

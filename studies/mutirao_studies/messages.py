@@ -2,26 +2,21 @@
 collectives stand on. All lengths are measured at once, each between two hosts of its own.
 """
 
-import json
 import statistics
-import textwrap
 from collections.abc import Iterator, Sequence
 
-from mutirao.base.errors import Failure
 from mutirao.base.progress import Steps, steps
 from mutirao.base.tables import Table
 from mutirao.base.units import counted, ms, size
 from mutirao.catalogue import core_tool
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
-from mutirao.measure.circumstances import Circumstances, busy_remarks
-from mutirao.pages.html import Page, listed, section
+from mutirao.measure.circumstances import Circumstances
 from mutirao.run.launch import launch
 from mutirao.run.mpis import Mpi, find_mpi
-from mutirao.run.processes import failure_of
-from mutirao_studies.account import LeftOut, command_of
+from mutirao_studies.account import LeftOut, told
+from mutirao_studies.document import Document, Lines, Section
 from mutirao_studies.long_messages import CONTROLS, kernel_has
-from mutirao_studies.page_parts import how_made, left_out_lines, titled_table
 
 STUDY = "messages"
 PROGRAM = "messages"
@@ -69,9 +64,7 @@ def _rows(title: str, mpi: Mpi, lab: Lab, quick: bool, progress: Steps) -> Itera
              "--repeat", str(QUICK_REPEAT if quick else REPEAT)]
     finished = launch(mpi, [str(mpi.program(PROGRAM)), *words], lab.network.host_count, lab=lab, native=True,
                       capture=True, timeout_s=_MOST_SECONDS_OF_A_JOB)
-    if finished.returncode != 0:
-        raise failure_of(finished, title)
-    points = _points(finished.lines, title)
+    points = told(finished, title, '{"points":')["points"]
     progress.advance()
     network = two_sites(lab.network.latency_us[0][-1] / 1000, 1)
     for form in (FIRST, ALONE, TWO, BOTH):
@@ -80,14 +73,6 @@ def _rows(title: str, mpi: Mpi, lab: Lab, quick: bool, progress: Steps) -> Itera
             yield {"mpi": mpi.title, "form": form, "length_bytes": length,
                    "predicted_ms": predicted_ms(mpi, network, form, length),
                    "ms": {str(point["pause_ms"]): point["times_ms"] for point in of_row}}
-
-
-def _points(lines: Sequence[str], title: str) -> list[dict]:
-    try:
-        [line] = [line for line in lines if line.startswith('{"points":')]
-        return json.loads(line)["points"]
-    except (ValueError, KeyError):
-        raise Failure(f"{title}: the program did not tell its times") from None
 
 
 def predicted_ms(mpi: Mpi, network: HostNetwork, form: str, length_bytes: int) -> float | None:
@@ -126,25 +111,11 @@ def tables(result: dict) -> list[Table]:
     return shown
 
 
-def remarks(result: dict) -> list[str]:
+def document(result: dict) -> Document:
+    lead = ("Single messages between far hosts, natively: the first, over a connection that is not there yet, then"
+            " after pauses, in which TCP's windows close. What is predicted is of a connection that has lain idle.")
     apart = deviations(result)
     right = sum(abs(each) <= NEAR for each in apart)
     said = [f"After {PAUSES_MS[-1] / 1000:g} s, with {CONTROLS['plain']}: {right} of {counted(len(apart), 'message')}"
             f" within {NEAR:.0%} of what is predicted."] if apart else []
-    return [*said, *busy_remarks(result), *left_out_lines(result)]
-
-
-def print_tables(result: dict) -> None:
-    for each in tables(result):
-        print(each)
-        print()
-    for line in remarks(result):
-        print(textwrap.fill(line, 80, subsequent_indent="  "))
-
-
-def make_page(result: dict) -> Page:
-    lead = ("Single messages between far hosts, natively: the first, over a connection that is not there yet, then after"
-            " pauses, in which TCP's windows close. What is predicted is of a connection that has lain idle.")
-    shown = "\n".join(map(titled_table, tables(result)))
-    return Page("Messages", lead, how_made(result), section("Times", shown) + section("Remarks", listed(remarks(result))),
-                command_of(result), shown, result, [], remarks(result))
+    return Document("Messages", lead, result, [Section("Times", [*tables(result), Lines(said)])], tables(result))

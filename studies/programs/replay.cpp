@@ -25,26 +25,30 @@ namespace {
 
 constexpr int most_hosts = 1000;
 
+template <typename Number>
+std::optional<Number> number_in(const std::string& word) {
+    Number value{};
+    const char* end = word.data() + word.size();
+    const auto [stop, error] = std::from_chars(word.data(), end, value);
+    return error == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
+}
+
 /// Nothing if the word is neither a latency nor "-".
 std::optional<double> read_latency(const std::string& word) {
     if (word == "-") return std::numeric_limits<double>::quiet_NaN();
-    double value = 0;
-    const char* end = word.data() + word.size();
-    const auto [stop, error] = std::from_chars(word.data(), end, value);
-    if (error != std::errc{} || stop != end || !(value >= 0)) return std::nullopt;
-    return value;
+    const auto value = number_in<double>(word);
+    return value && *value >= 0 ? value : std::nullopt;
 }
 
 }  // namespace
 
 TraceReader::TraceReader(std::istream& input, std::string name)
     : input_(input), name_(std::move(name)) {
-    const std::vector<std::string> first = words();
-    if (first.size() != 2 || first[0] != "hosts") refuse("the first line must be hosts COUNT");
-    const char* end = first[1].data() + first[1].size();
-    const auto [stop, error] = std::from_chars(first[1].data(), end, host_count_);
-    if (error != std::errc{} || stop != end || host_count_ < 2 || host_count_ > most_hosts) {
-        refuse("hosts \"" + first[1] + "\" is not in 2.." + std::to_string(most_hosts));
+    const std::vector<std::string> heading = words();
+    if (heading.size() != 2 || heading[0] != "hosts") refuse("the first line must be hosts COUNT");
+    host_count_ = number_in<int>(heading[1]).value_or(0);
+    if (host_count_ < 2 || host_count_ > most_hosts) {
+        refuse("hosts \"" + heading[1] + "\" is not in 2.." + std::to_string(most_hosts));
     }
 }
 
@@ -277,13 +281,11 @@ std::optional<double> time_us(const Track& track, const Topology& actual,
 
 TrackTimes advance(Family& family, std::optional<Tree> adapted, std::optional<Tree> made_anew,
                    const Topology& actual, const Broadcasts& broadcasts) {
-    if (!family.first.tree()) family.first.use(made_anew);
+    if (!family[first].tree()) family[first].use(made_anew);
     TrackTimes times;
-    times.adapting_exchanged = family.adapting.use(std::move(adapted));
-    times.always_exchanged = family.always.use(std::move(made_anew));
-    times.first_us = time_us(family.first, actual, broadcasts);
-    times.adapting_us = time_us(family.adapting, actual, broadcasts);
-    times.always_us = time_us(family.always, actual, broadcasts);
+    times.exchanged[adapting] = family[adapting].use(std::move(adapted));
+    times.exchanged[always] = family[always].use(std::move(made_anew));
+    for (const Use use : uses) times.us[use] = time_us(family[use], actual, broadcasts);
     return times;
 }
 
@@ -313,7 +315,7 @@ int Track::use(std::optional<Tree> tree) {
 
 TrackTimes fastest_trees(Family& family, const Topology& actual, const Topology& announced,
                          const Broadcasts& broadcasts) {
-    return advance(family, adapted_tree(family.adapting.tree(), announced, broadcasts),
+    return advance(family, adapted_tree(family[adapting].tree(), announced, broadcasts),
                    fastest_tree(actual, broadcasts.root, broadcasts.length_bytes), actual,
                    broadcasts);
 }
@@ -449,13 +451,11 @@ constexpr double near_percent = 10;
 double read_percent(const Arguments& arguments, const std::string& name, double otherwise) {
     const auto text = arguments.option(name);
     if (!text) return otherwise;
-    double value = 0;
-    const char* end = text->data() + text->size();
-    const auto [stop, error] = std::from_chars(text->data(), end, value);
-    if (error != std::errc{} || stop != end || !(value >= 0 && value <= most_percent)) {
+    const auto value = number_in<double>(*text);
+    if (!value || !(*value >= 0 && *value <= most_percent)) {
         throw UsageError("--" + name + " " + *text + " is not a number of percent in 0..10000");
     }
-    return value;
+    return *value;
 }
 
 ChangeRule read_rule(const Arguments& arguments) {
@@ -476,17 +476,16 @@ struct SliceResult {
 };
 
 /// How many slices of one family were near the bound, by use.
-struct NearCounts {
-    int first = 0;
-    int adapting = 0;
-    int always = 0;
+using NearCounts = std::array<int, uses.size()>;
 
-    void add(const TrackTimes& times, double most_us) {
-        first += times.first_us && *times.first_us <= most_us ? 1 : 0;
-        adapting += times.adapting_us && *times.adapting_us <= most_us ? 1 : 0;
-        always += times.always_us && *times.always_us <= most_us ? 1 : 0;
-    }
-};
+void add(NearCounts& counts, const TrackTimes& times, double most_us) {
+    for (const Use use : uses) counts[use] += times.us[use] && *times.us[use] <= most_us ? 1 : 0;
+}
+
+std::string name_of(Use use) {
+    constexpr std::array<std::string_view, uses.size()> names = {"first", "adapting", "always"};
+    return std::string(names[use]);
+}
 
 Topology topology_of(const Network& network, const EdgeList& spanning_tree) {
     Topology topology{network, {}, discover_sites(network)};
@@ -540,8 +539,8 @@ class Replay {
         if (!result.bound_us) return;
         ++reachable_;
         const double most_us = *result.bound_us * (1 + near_percent / 100);
-        fastest_near_.add(result.fastest, most_us);
-        spanning_near_.add(result.spanning, most_us);
+        add(fastest_near_, result.fastest, most_us);
+        add(spanning_near_, result.spanning, most_us);
     }
 
     int measurements_;
@@ -550,8 +549,8 @@ class Replay {
     MaintainedTree maintained_;
     Family fastest_;
     Family spanning_;
-    NearCounts fastest_near_;
-    NearCounts spanning_near_;
+    NearCounts fastest_near_{};
+    NearCounts spanning_near_{};
     std::vector<Network> networks_;
     int slices_ = 0;
     int reachable_ = 0;
@@ -571,12 +570,11 @@ void write_optional(JsonWriter& json, std::string_view name, std::optional<doubl
 
 void write_times(JsonWriter& json, std::string_view name, const TrackTimes& times) {
     json.key(name).begin_object();
-    write_optional(json, "first_us", times.first_us);
-    write_optional(json, "adapting_us", times.adapting_us);
-    write_optional(json, "always_us", times.always_us);
-    json.member("adapting_exchanged", times.adapting_exchanged)
-        .member("always_exchanged", times.always_exchanged)
-        .end_object();
+    for (const Use use : uses) {
+        write_optional(json, name_of(use) + "_us", times.us[use]);
+        json.member(name_of(use) + "_exchanged", times.exchanged[use]);
+    }
+    json.end_object();
 }
 
 void write_slice(JsonWriter& json, int number, const SliceResult& slice) {
@@ -591,21 +589,17 @@ void write_slice(JsonWriter& json, int number, const SliceResult& slice) {
     json.end_object();
 }
 
-void write_track(JsonWriter& json, std::string_view name, const Track& track, int near) {
-    json.key(name)
-        .begin_object()
-        .member("near_bound", near)
-        .member("switches", track.switches())
-        .member("exchanged_links", track.exchanged_links())
-        .end_object();
-}
-
 void write_family(JsonWriter& json, std::string_view name, const Family& family,
                   const NearCounts& near) {
     json.key(name).begin_object();
-    write_track(json, "first", family.first, near.first);
-    write_track(json, "adapting", family.adapting, near.adapting);
-    write_track(json, "always", family.always, near.always);
+    for (const Use use : uses) {
+        json.key(name_of(use))
+            .begin_object()
+            .member("near_bound", near[use])
+            .member("switches", family[use].switches())
+            .member("exchanged_links", family[use].exchanged_links())
+            .end_object();
+    }
     json.end_object();
 }
 

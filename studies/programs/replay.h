@@ -2,6 +2,7 @@
 // maintenance, and trees that adapt or do not.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <istream>
 #include <optional>
@@ -112,22 +113,19 @@ class Track {
     int exchanged_links_ = 0;
 };
 
-/// A slice of one family of trees. Times on the network as it is; nothing: never ends.
+/// A tree is used as in the first slice; adapting, made from what was announced; or made anew in every slice from the
+/// network as it is.
+enum Use : std::size_t { first, adapting, always };
+inline constexpr std::array<Use, 3> uses = {first, adapting, always};
+
+/// A slice of one family of trees, by use. Times on the network as it is; nothing: never ends.
 struct TrackTimes {
-    std::optional<double> first_us;
-    std::optional<double> adapting_us;
-    std::optional<double> always_us;
-    int adapting_exchanged = 0;
-    int always_exchanged = 0;
+    std::array<std::optional<double>, uses.size()> us;
+    std::array<int, uses.size()> exchanged{};
 };
 
-/// The same kind of tree used in three ways: as in the first slice; adapting, made from what was
-/// announced; and made anew in every slice from the network as it is.
-struct Family {
-    Track first;
-    Track adapting;
-    Track always;
-};
+/// The same kind of tree, by use.
+using Family = std::array<Track, uses.size()>;
 
 struct Broadcasts {
     int root = 0;

@@ -1,5 +1,6 @@
 """A result of the study of allgather made up for the tests of what is made of it."""
 
+from made_up import circumstances
 from mutirao_studies.paper_001.paper_001 import (
     ALGORITHMS,
     MODEL,
@@ -33,9 +34,7 @@ def place(part, hosts):
 
 def allgather_result(cells=None):
     cells = as_in_the_paper() if cells is None else cells
-    return {"study": "allgather", "mutirao": "0", "quick": False, "mpis": [], "made": "today",
-            "seconds": 9, "machine": {"processors": 2, "system": "x", "load_before": 0.1},
-            "only": [], "model": vars(MODEL), "simulator": "SimGrid version 0", "simulated": cells,
+    return {**circumstances("allgather"), "only": [], "model": vars(MODEL), "simulator": "SimGrid version 0", "simulated": cells,
             "predicted": [{"ranks": cell["ranks"], "length_bytes": cell["length_bytes"],
                            "times_us": {"sparbit": 1.5 * cell["catalogue_us"]["sparbit"]}}
                           for cell in cells],

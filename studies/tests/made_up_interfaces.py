@@ -1,5 +1,7 @@
 """A result of the study of interfaces made up for the tests of what is made of it."""
 
+from made_up import circumstances
+
 NAMES = {"sockets": ("TCP sockets", "Sockets"), "via": ("VIA on libfabric", "libVIP"),
          "pvm": ("PVM 3.4", "PVM"), "lam": ("LAM/MPI 7.1", "MPI"), "openmpi-5": ("Open MPI 5.0.0", "")}
 MESSAGE_BYTES = {10: 128, 25: 653, 50: 2528, 100: 10028}
@@ -20,12 +22,10 @@ def interfaces_result(return_s, workers=(2, 4, 8, 16), sides=(10, 25, 50, 100), 
             return {"goes_on": False, "exit_code": 137, "said": "killed", "whole_s": 1.5}
         return {"goes_on": True, "noticed_ms": 1.25, "gone": 1}
 
-    return {"study": "interfaces", "mutirao": "0", "quick": False, "mpis": ["openmpi-5", "mpich-5"],
-            "made": "today", "seconds": 9,
-            "machine": {"processors": 2, "system": "x", "load_before": 0.1},
+    return {**circumstances("interfaces", "openmpi-5", "mpich-5"),
             "plan": {"workers": list(workers), "sides": list(sides), "repeat": 3, "points": 800,
                      "iterations": 1000},
-            "network": None, "hosts": 1, "left_out": [{"name": "grpc", "title": "gRPC", "reason": "not built: run it"}],
+            "network": None, "hosts": 1, "only": [], "left_out": [{"title": "gRPC", "reason": "not built: run it"}],
             "transports": [
                 {"name": name, "title": NAMES[name][0], "in_paper": NAMES[name][1],
                  "killed": killed(name),

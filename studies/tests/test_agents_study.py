@@ -2,13 +2,13 @@
 
 import pytest
 
-from made_up import NoLab, mpi_named, report
+from made_up import NoLab, circumstances, mpi_named, report
 from mutirao.base.progress import Steps
 from mutirao.measure import measure
 from mutirao.run.launch import CompletedRun
 from mutirao.run.mpis import Mpi
+from mutirao_studies.document import page_of, text_of
 from mutirao_studies.paper_000 import agents
-from mutirao_studies.paper_000.agents_page import make_page
 from pages import assert_stands_alone
 
 COUNTERS = ("udp_bytes_sent", "udp_bytes_received", "tcp_bytes_sent", "tcp_bytes_received")
@@ -34,15 +34,12 @@ JOB = {"reason": "network known to the hosts' agents", "native_reason": "", "twi
 def made_up_result():
     cost = dict.fromkeys(agents.COSTS, 1.0)
     unruled = {**JOB, "first_ruled_call": None, "first_ruled_ms": None}
-    return {"study": "agents", "mutirao": "0", "made": "today", "quick": False, "seconds": 9,
-            "mpis": ["openmpi-5"], "mpi_title": "Open MPI 5", "window_s": 60.0, "cold_start_s": 4.4,
-            "machine": {"processors": 2, "system": "x", "load_before": 0.1},
+    return {**circumstances("agents", "openmpi-5"), "mpi_title": "Open MPI 5", "window_s": 60.0, "cold_start_s": 4.4,
             "hosts": [cost, cost, {**cost, "processor_percent": 9.0}], "jobs": [JOB, unruled, JOB]}
 
 
-def test_what_is_shown(capsys):
-    agents.print_tables(made_up_result())
-    lines = capsys.readouterr().out.splitlines()
+def test_what_is_shown():
+    lines = text_of(agents.document(made_up_result())).splitlines()
     assert max(map(len, lines)) <= 80
     processor = next(line for line in lines if line.startswith("processor"))
     assert processor.split()[-3:] == ["1.00", "9.00", "0.5"]
@@ -54,7 +51,7 @@ def test_what_is_shown(capsys):
 
 
 def test_page():
-    page = str(make_page(made_up_result()))
+    page = str(page_of(agents.document(made_up_result())))
     text = " ".join(assert_stands_alone(page).text)
     assert "processor, % of a core: the median of the hosts; at most 0.5 wanted" in text
     assert 'class="tile bad"><b>1.00' in page and "4.92 s" in text and "3711.25" in text

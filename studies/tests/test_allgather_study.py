@@ -12,9 +12,10 @@ from mutirao.cli.cli import main
 from mutirao_studies import report
 from mutirao_studies.commands import study as study_command
 from mutirao_studies.commands.study import ALL, STUDIES
-from mutirao_studies.page_parts import write_files
-from mutirao_studies.paper_001 import allgather, allgather_model, allgather_page, allgather_tables
+from mutirao_studies.document import page_of, text_of, write_files
+from mutirao_studies.paper_001 import allgather, allgather_model
 from mutirao_studies.paper_001.allgather_cells import bars, cells_of, verdicts
+from mutirao_studies.paper_001.allgather_document import document
 from mutirao_studies.paper_001.paper_001 import ALGORITHMS, PICKED_BY_PAPER, RANKS, SIZES_BYTES, rule_picks, runs_with
 from pages import assert_stands_alone, checked
 
@@ -47,16 +48,15 @@ def test_a_choice_is_measured_against_the_best_of_all():
     assert (faster.reached, faster.holds) == ("15 of 16 cells", True)
 
 
-def test_tables_fit_the_terminal(capsys):
-    allgather_tables.print_tables(allgather_result())
-    said = capsys.readouterr().out
+def test_tables_fit_the_terminal():
+    said = text_of(document(allgather_result()))
     assert max(map(len, said.splitlines())) <= 80
-    for text in ("62 processes, the paper", "0.290+", "2921-", "3 of 8", "sparbit", "bruck left out"):
+    for text in ("62 processes: Table 1, the paper", "0.290+", "2921-", "3 of 8", "sparbit", "bruck left out"):
         assert text in said
 
 
 def test_page_stands_alone():
-    page = str(allgather_page.make_page(allgather_result()))
+    page = str(page_of(document(allgather_result())))
     text = " ".join(assert_stands_alone(page).text)
     for words in ("Table 1, the paper", "16 of 16 cells", "two hosts of the lab", "bruck left out"):
         assert words in text
@@ -65,18 +65,18 @@ def test_page_stands_alone():
     assert "$" not in page.partition("<body>")[2]
 
 
-def test_what_was_not_simulated_is_not_judged(capsys):
+def test_what_was_not_simulated_is_not_judged():
     result = allgather_result([])
     assert {each.here for each in verdicts(cells_of(result))} == {"not simulated"}
-    allgather_tables.print_tables(result)
-    assert_stands_alone(str(allgather_page.make_page(result)))
+    assert_stands_alone(str(page_of(document(result))))
+    assert "62 processes, predicted" not in text_of(document(result))
 
 
 def test_without_the_simulator_the_rest_goes_on(monkeypatch, capsys):
     monkeypatch.setattr(allgather_model.shutil, "which", lambda name: None)
     result = allgather.run_study(quick=True, only=["simulated", "predicted"])
     assert not result["simulated"] and len(result["predicted"]) == 2
-    [line] = [line for line in capsys.readouterr().err.splitlines() if "skipped" in line]
+    [line] = [line for line in capsys.readouterr().err.splitlines() if "left out" in line]
     assert "SimGrid is not installed" in line and "--studies" in line
     with pytest.raises(Failure, match="SimGrid is not installed"):
         allgather.run_study(quick=True, only=["simulated"])
@@ -149,7 +149,7 @@ def test_algorithms_that_need_certain_numbers():
 
 def test_one_page_of_all_papers(tmp_path):
     """The pages' own parts, each once; what is missing is said."""
-    write_files(allgather_page.make_page(allgather_result()), tmp_path)
+    write_files(document(allgather_result()), tmp_path)
     parts = [report.Part("allgather", "001", tmp_path / "allgather.html"),
              report.Part("ping-pong", "003", None, "no C compiler")]
     page = report.write_report(parts, "today", tmp_path).read_text()

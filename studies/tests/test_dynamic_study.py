@@ -10,11 +10,10 @@ from made_up import NoLab, mpi_named
 from made_up_steady import MadeUpSteadyJobs, steady_run
 from mutirao.base.errors import Failure
 from mutirao.catalogue import core_tool
-from mutirao_studies.page_parts import write_files
+from mutirao_studies.document import page_of, text_of, write_files
 from mutirao_studies.paper_000 import paper_000, six_sites_dynamic
 from mutirao_studies.paper_000.changing_network import CHANGES, after, before, six_gateways, with_links
-from mutirao_studies.paper_000.dynamic_page import make_page, time_line
-from mutirao_studies.paper_000.dynamic_tables import comparisons, print_tables
+from mutirao_studies.paper_000.dynamic_document import comparisons, document, time_line
 from mutirao_studies.paper_000.steady import PROGRAM
 from pages import checked
 from shared import kruskal
@@ -166,38 +165,34 @@ def test_every_fourth_adapts_where_links_change(dynamic_with):
         assert set(schedule) <= set(checks)
 
 
-def test_what_is_not_told_is_left_open(dynamic_with, monkeypatch, capsys):
+def test_what_is_not_told_is_left_open(dynamic_with, monkeypatch):
     """A library that says nothing of adapting."""
     monkeypatch.setattr("made_up_steady.adaptation", lambda *_words: None)
     result = dynamic_with()
     assert result["figures"][0]["arms"][-1]["columns_s"]["adapting"] is None
-    print_tables(result)
-    checked(str(make_page(result)))
-    assert " - " in capsys.readouterr().out
+    checked(str(page_of(document(result))))
+    assert " - " in text_of(document(result))
 
 
-def test_tables_fit_a_terminal(dynamic_with, capsys):
-    print_tables(dynamic_with())
-    lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) <= 80
-    text = "\n".join(lines)
+def test_tables_fit_a_terminal(dynamic_with):
+    text = text_of(document(dynamic_with()))
+    assert max(map(len, text.splitlines())) <= 80
     for value in ("170.79", "393.83", "741.69", "9999", "0.71", "took up changes at broadcast 2\n"):
         assert value in text
     assert text.count("first tree with 417 messages") == 3 * 2
 
 
-def test_an_arm_that_fails_is_left_out(dynamic_with, capsys):
+def test_an_arm_that_fails_is_left_out(dynamic_with):
     result = dynamic_with(failing=("MST",))
     assert all(len(figure["arms"]) == 4 for figure in result["figures"])
-    print_tables(result)
-    assert "left out: MST (broadcast=tree:kind=mst" in capsys.readouterr().out
-    with pytest.raises(Failure, match="no arm of the study"):
+    assert "\nMST (broadcast=tree:kind=mst, adaptation=off) left out: MST" in text_of(document(result))
+    with pytest.raises(Failure, match="nothing could be measured"):
         dynamic_with(failing=[arm.title for arm in six_sites_dynamic.ARMS])
 
 
 def test_page_is_whole_and_by_itself(dynamic_with, tmp_path):
     result = dynamic_with(quick=False)
-    page = str(make_page(result))
+    page = str(page_of(document(result)))
     checker = checked(page)
     assert checker.loads == [] and not checker.tags & {"script", "link", "iframe", "object", "img"}
     text = " ".join(checker.text)
@@ -211,7 +206,7 @@ def test_page_is_whole_and_by_itself(dynamic_with, tmp_path):
                        for value in arm["columns_s"].values())
     for value in ("120001", "2000.02", "30000", "1500"):
         assert value in text
-    files = write_files(make_page(result), tmp_path)
+    files = write_files(document(result), tmp_path)
     assert json.loads(files[1].read_text()) == result and PROGRAM == "steady"
 
 
@@ -248,7 +243,7 @@ def test_time_line(dynamic_with):
     assert float(full.get("width")) / float(pale.get("width")) == pytest.approx(17 / 4, rel=0.03)
     told = [circle.find("title").text for circle in svg.iter("circle")]
     assert told == ["broadcast 2: a new spanning tree", "broadcast 5: a new spanning tree"] * 5
-    page = str(make_page(result))
+    page = str(page_of(document(result)))
     assert "The spanning tree before and after is that of Figure 5." in page
     assert "From broadcast 8 on, link 12-16 changed" in page
 
@@ -261,8 +256,8 @@ def test_page_of_a_result_without_trees(dynamic_with):
         for arm in figure["arms"]:
             for run in arm["runs"]:
                 del run["last_tree"]
-    assert "before and after" not in " ".join(checked(str(make_page(result))).text)
+    assert "before and after" not in " ".join(checked(str(page_of(document(result)))).text)
 
 
 def test_page_of_few_arms(dynamic_with):
-    checked(str(make_page(dynamic_with(failing=("MST", "mutirao's default")))))
+    checked(str(page_of(document(dynamic_with(failing=("MST", "mutirao's default"))))))

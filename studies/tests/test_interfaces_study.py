@@ -21,6 +21,7 @@ from mutirao_studies.paper_002 import interfaces, transports
 from mutirao_studies.paper_002.paper_002 import MESSAGE_BYTES
 from mutirao_studies.paper_002.png import points_of_pgm
 from mutirao_studies.paper_002.transports import Task, known_transports, run_task
+from shared import wait_until
 
 TRANSPORTS = known_transports(("openmpi-5", "mpich-5"))
 POINTS, ITERATIONS, SIDE = 40, 60, 10
@@ -107,13 +108,13 @@ def test_a_worker_killed_from_outside(image):
     process = subprocess.Popen([program, "--workers", "2", "--side", "10", "--points", "100",
                                 "--iterations", "200000", "--image", image],
                                stdout=subprocess.PIPE, text=True)
-    workers = wait_for(lambda: len(found := children_of(process.pid)) == 2 and found)
-    wait_for(lambda: all(processor_ticks_of(worker) >= 3 for worker in workers))  # they compute
+    workers = wait_until(lambda: len(found := children_of(process.pid)) == 2 and found)
+    wait_until(lambda: all(processor_ticks_of(worker) >= 3 for worker in workers))  # they compute
     os.kill(int(workers[0]), signal.SIGKILL)
     said, _ = process.communicate(timeout=SECONDS)
     assert process.returncode == 0 and '"gone": 1' in said
     assert points_of_pgm(image.read_bytes()).count(0) > 100
-    wait_for(lambda: not any(os.path.exists(f"/proc/{worker}") for worker in workers))
+    wait_until(lambda: not any(os.path.exists(f"/proc/{worker}") for worker in workers))
 
 
 def children_of(process):
@@ -122,14 +123,6 @@ def children_of(process):
 
 def processor_ticks_of(process):
     return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11])
-
-
-def wait_for(condition):
-    end = time.monotonic() + SECONDS
-    while not (value := condition()):
-        assert time.monotonic() < end, "took too long"
-        time.sleep(0.02)
-    return value
 
 
 def test_all_workers_killed_is_an_error(image):
@@ -211,7 +204,7 @@ exec sleep 600
     with pvm.ready(None):
         process = Path("/proc", (tmp_path / "process").read_text().strip())
         assert process.exists()
-    wait_for(lambda: not process.exists())
+    wait_until(lambda: not process.exists())
 
 
 def test_shared_memory_of_their_own():
@@ -238,12 +231,12 @@ def test_study_goes_on_without_what_fails(monkeypatch):
     plan = interfaces.Plan((2,), (10,), 2, POINTS, ITERATIONS)
     monkeypatch.setattr(interfaces, "_OVERHEAD_OF", ())
     result = interfaces.run_study(["openmpi-5"], plan=plan)
-    assert [(row["name"], row["reason"]) for row in result["left_out"]] == [
-        ("grpc", "not built: run it"), ("pvm", "its daemon does not start")]
+    assert [tuple(row.values()) for row in result["left_out"]] == [
+        ("gRPC", "not built: run it"), ("PVM 3.4", "its daemon does not start")]
     (sockets,) = result["transports"]
     assert len(sockets["cells"][0]["return_s"]) == 2 and sockets["killed"]["gone"] == 1
     monkeypatch.setattr(interfaces, "known_transports", lambda _names: (missing, failing))
-    with pytest.raises(Failure, match="gRPC left out: not built: run it; PVM 3.4 left out: its"):
+    with pytest.raises(Failure, match="gRPC left out: not built: run it\nPVM 3.4 left out: its"):
         interfaces.run_study(["openmpi-5"], plan=plan)
     with pytest.raises(UsageError, match="gRPC: not built"):
         interfaces.run_study(["openmpi-5"], only=["grpc"])
@@ -272,7 +265,7 @@ def test_ctrl_c_leaves_nothing(tmp_path, place, moment_s):
     study = subprocess.Popen(
         [ROOT / "mutirao", "study", "interfaces", "--only", ",".join(here), *place, "--output", tmp_path],
         env={**os.environ, "TMPDIR": folder}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_for(lambda: len(processes_with(folder)) > 1)
+    wait_until(lambda: len(processes_with(folder)) > 1)
     time.sleep(moment_s)
     study.send_signal(signal.SIGINT)
     # Python, not yet at its first line of ours, lets the signal end it: for a shell the same.

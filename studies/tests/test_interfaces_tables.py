@@ -6,7 +6,8 @@ import zlib
 import pytest
 
 from made_up_interfaces import NAMES, interfaces_result
-from mutirao_studies.paper_002 import interfaces_page, interfaces_tables
+from mutirao_studies.document import text_of, write_files
+from mutirao_studies.paper_002.interfaces_document import document
 from mutirao_studies.paper_002.interfaces_statements import verdicts
 from mutirao_studies.paper_002.png import png, points_of_pgm
 
@@ -45,11 +46,10 @@ def test_another_mpi_stands_in_for_lam():
     assert "0.10 times" in slightly.here
 
 
-def test_tables_fit_the_terminal(capsys):
+def test_tables_fit_the_terminal():
     result = interfaces_result(as_in_the_paper)
     result["transports"][-1]["killed"] = {}  # it failed before that
-    interfaces_tables.print_tables(result)
-    said = capsys.readouterr().out
+    said = text_of(document(result))
     assert max(map(len, said.splitlines())) <= 80
     for text in ("Figure 3", "Figure 6", "Table 2", "3.755", "gRPC left out", "1.020 times", "12808",
                  "10028", "the job ended with 137", "another took its task", "not tried"):
@@ -57,7 +57,7 @@ def test_tables_fit_the_terminal(capsys):
 
 
 def test_page_and_image(tmp_path):
-    files = interfaces_page.write_page(interfaces_result(as_in_the_paper), tmp_path)
+    files = write_files(document(interfaces_result(as_in_the_paper)), tmp_path)
     assert {path.name for path in files} == {f"interfaces.{end}" for end in ("html", "json", "png")}
     page = (tmp_path / "interfaces.html").read_text()
     for text in ("Figure 7", "one difference", "gRPC left out", "--only sockets,pvm", "ab" * 32):

@@ -7,6 +7,7 @@ from mutirao.base.errors import UsageError
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.measure.measure import Measurement, Point, bound_us
 from mutirao_studies import long_messages
+from mutirao_studies.document import page_of
 from pages import assert_stands_alone
 
 
@@ -25,7 +26,7 @@ def asked(monkeypatch, tmp_path):
         return Measurement(contender, tuple(points), None if contender.native else report(24), 1.0, 1)
 
     monkeypatch.setattr(long_messages, "measure", measured)
-    monkeypatch.setattr(long_messages, "_lab", lambda network, tcp: NoLab())
+    monkeypatch.setattr(long_messages, "bring_up", lambda network, tcp: NoLab())
     monkeypatch.setattr(long_messages, "find_mpi", lambda name: mpi_named(name, tmp_path))
     return jobs
 
@@ -50,7 +51,7 @@ def test_times_are_told_as_multiples_of_the_bound(asked):
 
 def test_the_page_stands_alone_and_has_every_collective(asked):
     result = long_messages.run_study(["openmpi-5", "mpich-5"], quick=True)
-    page = str(long_messages.make_page(result))
+    page = str(page_of(long_messages.document(result)))
     assert_stands_alone(page)
     for name in long_messages.NAMES:
         assert name in COLLECTIVES

@@ -11,10 +11,10 @@ from mutirao.base.errors import UsageError
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.intervals import ratio_of_pairs
 from mutirao.run.launch import CompletedRun
-from mutirao.run.mpis import found_mpis
 from mutirao_studies.bars import loops as bars_of_loops
 from mutirao_studies.commands import study
-from mutirao_studies.loops import loops, loops_drawn, loops_page
+from mutirao_studies.document import page_of, text_of
+from mutirao_studies.loops import loops, loops_drawn
 from mutirao_studies.loops.loops import Plan
 from mutirao_studies.loops.loops_drawn import Loop
 from pages import assert_stands_alone
@@ -103,7 +103,7 @@ def measured(monkeypatch, tmp_path):
         monkeypatch.setattr(loops, "launch", jobs)
         monkeypatch.setattr(loops, "find_mpi", lambda name: mpi_named(name, tmp_path))
         monkeypatch.setattr(loops.Mpi, "program", lambda _mpi, name: tmp_path / name)
-        monkeypatch.setattr(loops.Lab, "up", lambda network, **_options: CountingLab(network))
+        monkeypatch.setattr(loops.Lab, "up", lambda network, *_words: CountingLab(network))
         return loops.run_study(mpis, loops.chosen_loops(only, SEEDS), plan), jobs.asked
 
     return run
@@ -164,14 +164,13 @@ def test_drawn_loops_take_as_long_natively_as_is_asked(measured):
     assert result["loops"][0]["title"].startswith(("2 sites", "3 sites", "4 sites"))
 
 
-def test_tables_and_page(measured, capsys):
+def test_tables_and_page(measured):
     result, _ = measured(lambda arm, *_: SECONDS[arm], Plan(2, 2, warm=True), ("sgd", "89abcdef"),
                          ("openmpi-5", "mpich-5"))
-    loops.print_tables(result)
-    shown = capsys.readouterr().out
+    shown = text_of(loops.document(result))
     assert [line for line in shown.splitlines() if len(line) > 80] == []
-    assert "0.600" in shown and "geometric means of 28 loops: 0.600 x native" in shown
-    text = " ".join(assert_stands_alone(str(loops_page.make_page(result))).text)
+    assert "0.600 × the native seconds of a loop, geometric mean of 28 loops" in shown and "known 0.500 x native" in shown
+    text = " ".join(assert_stands_alone(str(page_of(loops.document(result)))).text)
     assert "0.600 ×" in text and "89abcdef/12" in text
 
 
@@ -184,12 +183,8 @@ def test_numbers_of_pairs(text, pairs):
 
 
 
-
-def test_in_a_lab(lab_possible):
+def test_in_a_lab(lab_possible, mpi):
     """Each arm is really run: natively, by rulings that nobody waits for, and by such that are waited for."""
-    mpi = next((mpi for mpi in found_mpis() if mpi.built), None)
-    if mpi is None:
-        pytest.skip("no MPI library")
     network = HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 1, name="two hosts")
     loop = Loop("short", network, ["compute:5", "allreduce:8", "broadcast:24"], 20)
     result = loops.run_study([mpi.name], [loop], Plan(1, 1, scale=1.5))

@@ -7,13 +7,18 @@ from xml.etree import ElementTree
 import pytest
 
 from mutirao_studies.chart import Bar, Group, bar_chart, dot_chart
+from mutirao_studies.document import page_of, write_files
 from mutirao_studies.paper_000 import six_sites
-from mutirao_studies.paper_000.page import make_demo_page, make_page, write_page
+from mutirao_studies.paper_000.six_sites_document import demo_document, document
 from pages import assert_stands_alone, checked
 
 PICTURE = ('<svg xmlns="http://www.w3.org/2000/svg"><defs><marker id="head0"/></defs>'
            '<line marker-end="url(#head0)"/></svg>')
 PICTURES = {"mpich-like": PICTURE, "choice": PICTURE}
+
+
+def made(result, pictures=PICTURES):
+    return str(page_of(document(result, pictures)))
 
 
 @pytest.fixture
@@ -22,14 +27,14 @@ def result(study_with):
 
 
 def test_whole_and_by_itself(result):
-    page = str(make_page(result, PICTURES))
+    page = made(result)
     assert_stands_alone(page)
     assert set(re.findall(r"https?://[^\"'< ]+", page)) == {"http://www.w3.org/2000/svg"}
 
 
 def test_the_demos_page_is_whole(study_with):
     result = study_with(found=("openmpi-5",), mpi_names=["openmpi-5"], scope=six_sites.DEMO)
-    checker = checked(str(make_demo_page(result)))
+    checker = checked(str(page_of(demo_document(result))))
     assert checker.loads == []
     text = " ".join(checker.text)
     for arm in result["arms"]:
@@ -39,7 +44,7 @@ def test_the_demos_page_is_whole(study_with):
 
 def test_every_number_is_there(result):
     """In what is read, not only in the JSON at the end."""
-    text = " ".join(checked(str(make_page(result, PICTURES))).text)
+    text = " ".join(checked(made(result)).text)
     for arm in result["arms"]:
         for point in arm["points"]:
             for value in [point["first_ms"], point["median_ms"], point["bound_ms"],
@@ -56,22 +61,22 @@ def test_every_number_is_there(result):
 
 
 def test_raw_values_beside_the_page(result, tmp_path):
-    page, values = write_page(result, PICTURES, tmp_path)
-    assert page.read_text(encoding="utf-8") == str(make_page(result, PICTURES))
+    page, values = write_files(document(result, PICTURES), tmp_path)
+    assert page.read_text(encoding="utf-8") == made(result)
     assert json.loads(values.read_text()) == result
 
 
 def test_left_out_arms_and_odd_names(study_with):
     result = study_with(failing=("MST", "mutirao's choice", "MagPIe-like"))
     result["left_out"][0]["reason"] = "<b>1 & 2</b> $root"
-    page = str(make_page(result, {"mpich-like": PICTURE}))
+    page = made(result, {"mpich-like": PICTURE})
     assert "<b>1 &" not in page
     assert "left out: <b>1 & 2</b> $root" in "".join(checked(page).text)
 
 
 def test_native_arms_alone(study_with):
     result = study_with(failing=("MPICH-like", "MST", "mutirao's choice", "MagPIe-like"))
-    checked(str(make_page(result, {})))
+    checked(made(result, {}))
 
 
 def test_bars_are_as_long_as_their_values():
@@ -114,7 +119,7 @@ def test_dots_are_a_step_apart_for_each_decade():
 
 def test_no_chart_is_pushed_aside_on_a_narrow_page(result):
     """Only the drawings of the core are as wide as they are."""
-    page = str(make_page(result, {}))
+    page = made(result, {})
     assert page.count("<svg") > 20
     assert not re.search(r'class="scroll">\s*<(svg|div class="groups)', page)
     assert not re.search(r"svg[^{}]*{[^{}]*min-width: [^01]", page.replace(".cards .spark", ""))
@@ -122,7 +127,7 @@ def test_no_chart_is_pushed_aside_on_a_narrow_page(result):
 
 def test_no_colour_means_two_things(result):
     """Hues are for sites; bars take the other colours, of which none is a site's."""
-    page = str(make_page(result, PICTURES))
+    page = made(result)
     colours = re.findall(r"--([as]\d): (#\w+)", page)
     bars = {f"a{number}" for number in re.findall(r'<rect class="a(\d)', page)}
     assert bars == {"a0", "a1", "a5"}

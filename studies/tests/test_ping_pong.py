@@ -11,22 +11,22 @@ from dataclasses import replace
 
 import pytest
 
-from made_up import counters
+from made_up import circumstances, counters
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.paths import ROOT
 from mutirao.lab.lab import Lab
 from mutirao.run.launch import launch
-from mutirao.run.mpis import found_mpis
 from mutirao_studies.commands.study import STUDIES
+from mutirao_studies.document import page_of, text_of
 from mutirao_studies.line_chart import Line, Point, line_chart
 from mutirao_studies.paper_003 import java, ping_pong, ping_pong_ways
 from mutirao_studies.paper_003.ping_pong import SITUATIONS, plan_for
 from mutirao_studies.paper_003.ping_pong_causes import calls_in, quick_causes
-from mutirao_studies.paper_003.ping_pong_page import make_page
-from mutirao_studies.paper_003.ping_pong_tables import claim_lines, over, print_tables, ratios_to_c
+from mutirao_studies.paper_003.ping_pong_document import claim_lines, document, over, ratios_to_c
 from mutirao_studies.paper_003.ping_pong_times import Times, combined, median_ranks, ratio, ratios, read_times
 from mutirao_studies.paper_003.ping_pong_ways import BY_KEY, WAYS, Change, Work
 from pages import checked
+from shared import processes_with, wait_until
 
 SECONDS = 60
 
@@ -81,7 +81,18 @@ def test_each_round_has_a_ratio_of_its_own():
     assert combined(way[:1]) == way[0] and ratios(way[:1], base[:1])[1].value == 2.0
 
 
-def test_the_ways_take_turns(monkeypatch):
+@pytest.fixture
+def on_one_host(monkeypatch):
+    """The situations of a quick study are that one, and jobs are made up."""
+    def use(run):
+        monkeypatch.setattr(ping_pong_ways.Way, "run", run)
+        monkeypatch.setattr(ping_pong, "_QUICK_SITUATIONS", ("one-host",))
+        monkeypatch.setattr(ping_pong, "CAUSES", ())
+
+    return use
+
+
+def test_the_ways_take_turns(on_one_host):
     """C first in each round; what fails once is not tried again."""
     tried = []
 
@@ -91,9 +102,7 @@ def test_the_ways_take_turns(monkeypatch):
             raise Failure("it broke")
         return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
 
-    monkeypatch.setattr(ping_pong_ways.Way, "run", run)
-    monkeypatch.setattr(ping_pong, "_QUICK_SITUATIONS", ("one-host",))
-    monkeypatch.setattr(ping_pong, "CAUSES", ())
+    on_one_host(run)
     result = ping_pong.run_study(["intel"], quick=True, trips=100)
     once = ["c-intel", "foreign-intel", "arrays-intel", "direct-intel"]
     assert tried == [*once, *once, *once[:3], *once[:3]]
@@ -124,8 +133,7 @@ def made_up_result():
                         for length in cause.sizes_bytes]} for cause in ping_pong.CAUSES]
     counts = [{"way": "arrays-express", "length_bytes": 65536, "send": 2.0, "receive": 4.0,
                "wait": 12345.67, "futex": 8.0, "packets": 99.5}]
-    return {"study": "ping-pong", "mutirao": "0", "quick": False, "mpis": [], "only": [], "made": "now",
-            "seconds": 1, "machine": {"processors": 2, "system": "x", "load_before": 0.1},
+    return {**circumstances("ping-pong"), "only": [],
             "versions": ["MPICH 5.9.9", "Java 25"], "trips": 10, "rounds": 1, "sizes_bytes": list(SIZES),
             "situations": [{"key": each.key, "title": each.title, "preset": each.preset,
                             "ways": ways} for each in SITUATIONS],
@@ -145,16 +153,15 @@ def test_each_way_is_set_beside_c_on_its_own_library():
     assert large.endswith("within 5% of the paper's: 0")
 
 
-def test_tables_fit_a_terminal(capsys):
-    print_tables(made_up_result())
-    lines = capsys.readouterr().out.splitlines()
+def test_tables_fit_a_terminal():
+    lines = text_of(document(made_up_result())).splitlines()
     assert max(map(len, lines)) <= 80
     assert "C, Open MPI 4 left out: it is <not> there" in lines
     assert ["C,", "MPICH", "5", "10.0", "20.0", "900.0"] in map(str.split, lines)
 
 
 def test_the_page_is_whole_and_stands_alone():
-    page = checked(str(make_page(made_up_result())))
+    page = checked(str(page_of(document(made_up_result()))))
     assert page.loads == []
     text = " ".join(page.text)
     for part in ("MPJ Express", "it is <not> there", "Delayed acknowledgements", "44000"):
@@ -196,8 +203,8 @@ def test_situations_asked_for_are_measured_alone_with_their_causes():
     assert [situation.key for situation in plan.situations] == ["100mbit"] and not plan.counted
     assert {cause.question for cause in plan.causes} == {"Nagle's algorithm", "Delayed acknowledgements"}
     assert [each.key for each in plan_for(True, None, None, ["unlimited"]).situations] == ["unlimited"]
-    text = "".join(map(str, vars(make_page({**made_up_result(), "only": ["1gbit", "unlimited"]})).values()))
-    assert "--only 1gbit,unlimited --trips" in text
+    commands = document({**made_up_result(), "only": ["1gbit", "unlimited"]}).commands
+    assert "--only 1gbit,unlimited --trips" in commands
 
 
 def test_every_situation_is_a_preset_with_its_bandwidth():
@@ -207,31 +214,28 @@ def test_every_situation_is_a_preset_with_its_bandwidth():
             assert network.host_count == 2 and network.most_mbit(0, 1) == situation.mbit
 
 
-def test_what_is_missing_is_skipped_once_and_the_rest_goes_on(monkeypatch, capsys):
+def test_what_is_missing_is_skipped_once_and_the_rest_goes_on(on_one_host, capsys):
     def run(way, work, _lab, _change, timeout_s):
         if way.language != "C":
             raise Failure("no Java run time (run scripts/setup.sh --studies)")
         return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
 
-    monkeypatch.setattr(ping_pong_ways.Way, "run", run)
-    monkeypatch.setattr(ping_pong, "_QUICK_SITUATIONS", ("one-host",))
-    monkeypatch.setattr(ping_pong, "CAUSES", ())
+    on_one_host(run)
     result = ping_pong.run_study(["intel"], quick=True)
     assert [way["key"] for way in result["situations"][0]["ways"]] == ["c-intel"]
     assert len(result["left_out"]) == 3
-    assert ("Java, Intel MPI, arrays skipped: no Java run time (run scripts/setup.sh --studies)"
+    assert ("Java, Intel MPI, arrays left out: no Java run time (run scripts/setup.sh --studies)"
             in capsys.readouterr().err)
     assert json.loads(json.dumps(result)) == result
     with pytest.raises(UsageError, match="mpich-4"):
         plan_for(True, None, ["mpich-4"])
 
 
-def test_nothing_to_measure_is_a_failure(monkeypatch):
+def test_nothing_to_measure_is_a_failure(on_one_host):
     def run(*_arguments, timeout_s):
         raise UsageError("MPI intel is not installed (run scripts/setup.sh --with-intel)")
 
-    monkeypatch.setattr(ping_pong_ways.Way, "run", run)
-    monkeypatch.setattr(ping_pong, "_QUICK_SITUATIONS", ("one-host",))
+    on_one_host(run)
     with pytest.raises(Failure, match="MPI intel is not installed"):
         ping_pong.run_study(["intel"], quick=True)
 
@@ -241,7 +245,7 @@ def test_a_host_that_allows_no_lab(monkeypatch):
     def run(_way, work, _lab, _change, timeout_s):
         return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
 
-    def up(_network):
+    def up(*_words):
         raise Failure("cannot make network namespaces")
 
     monkeypatch.setattr(ping_pong_ways.Way, "run", run)
@@ -272,16 +276,7 @@ def test_a_host_without_java(monkeypatch, tmp_path):
 
 
 def test_the_study_is_on_the_command_line():
-    assert STUDIES[ping_pong.STUDY].takes_trips
-
-
-@pytest.fixture(scope="module")
-def mpi():
-    built = [each for each in found_mpis() if (each.build_folder / ping_pong_ways.PROGRAM).is_file()]
-    if not built:
-        pytest.skip("no MPI library")
-    # Last, since its launcher now and then does not end after MPI_Abort: openpmix/prrte#1839.
-    return min(built, key=lambda each: each.name == "openmpi-5")
+    assert "trips" in STUDIES[ping_pong.STUDY].takes
 
 
 def c_way(mpi):
@@ -343,19 +338,6 @@ def test_across_two_hosts_the_cable_is_felt(mpi, lab_possible):
     assert measured["times"][1]["median_us"] >= 65536 * 8 / 100
 
 
-def running(token):
-    """Ids of the processes with the token among their arguments."""
-    ids = set()
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{entry}/cmdline", "rb") as line:
-                if token.encode() in line.read():
-                    ids.add(int(entry))
-        except OSError:
-            pass
-    return ids
-
-
 INTERRUPTED = """
 import signal
 from dataclasses import replace
@@ -385,11 +367,9 @@ def test_ctrl_c_leaves_nothing(mpi, lab_possible, key, situation):
     process = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, env=environment, stderr=subprocess.PIPE,
                                text=True)
     try:
-        end = time.monotonic() + SECONDS
-        while len(running(token) - {process.pid}) < 3:  # both ranks and what started them
-            assert process.poll() is None and time.monotonic() < end, "did not start"
-            time.sleep(0.05)
+        # Both ranks and what started them, or it ended too early.
+        wait_until(lambda: len(set(processes_with(token)) - {process.pid}) >= 3 or process.poll() is not None, SECONDS)
     finally:
         process.send_signal(signal.SIGINT)
     assert "KeyboardInterrupt" in process.communicate(timeout=SECONDS)[1]
-    assert running(token) == set()
+    assert processes_with(token) == []

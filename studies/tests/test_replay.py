@@ -107,15 +107,14 @@ def test_totals_count_what_the_slices_say(typed):
             assert totals[family][use]["switches"] == sum(each > 0 for each in exchanged)
 
 
-def test_prints_every_slice_and_the_summary(typed, tmp_path):
-    answer = typed("replay", "three-sites", "--csv", "slices.csv")
+def test_prints_every_slice_and_the_summary(typed):
+    answer = typed("replay", "three-sites")
     assert answer.returncode == 0, answer.stderr
     for text in ("changes judged by forecast error", "best tree, adapting", "exchanged links",
                  "equalled Kruskal's in every slice"):
         assert text in answer.stdout
-    rows = list(csv.DictReader((tmp_path / "slices.csv").open()))
-    assert [row["slice"] for row in rows] == [str(number) for number in range(40)]
-    assert float(rows[0]["fastest_adapting_us"]) >= float(rows[0]["bound_us"])
+    numbers = [line.split()[0] for line in answer.stdout.splitlines() if line[:1].isdigit()]
+    assert numbers[:40] == [str(number) for number in range(40)]
     assert max(map(len, answer.stdout.splitlines())) <= 80
 
 
@@ -123,7 +122,7 @@ def test_compares_rules(typed):
     answer = typed("replay", "three-sites", "--threshold", "auto,30", "--tolerance", "0,10")
     assert answer.returncode == 0, answer.stderr
     words = [line.split()[:2] for line in answer.stdout.splitlines()]
-    assert [pair for pair in words if pair and pair[-1].endswith("%")] == [
+    assert [pair for pair in words if pair and pair[0] in ("auto", "30%", "always")] == [
         ["auto", "0%"], ["auto", "10%"], ["30%", "0%"], ["30%", "10%"], ["always", "100.0%"]]
     assert max(map(len, answer.stdout.splitlines())) <= 80
 
@@ -213,7 +212,9 @@ def test_page(typed, tmp_path):
     answer = typed("replay", "three-sites", "--threshold", "auto,70", "--page", file)
     assert answer.returncode == 0, answer.stderr
     text = " ".join(assert_stands_alone(file.read_text()).text)
-    for line in answer.stdout.splitlines()[3:5]:
+    compared = [line for line in answer.stdout.splitlines() if line.startswith(("auto ", "70% "))]
+    assert len(compared) == 2
+    for line in compared:
         assert f"{line.split()[4]} of the slices within 10% of the bound" in " ".join(text.split())
     assert f"--page '{file}'" in file.read_text().replace("&#x27;", "'")
     nowhere = typed("replay", "three-sites", "--page", tmp_path / "no" / "page.html")

@@ -13,10 +13,10 @@ from mutirao.lab.network import HostNetwork
 from mutirao.measure import measure
 from mutirao.measure.measure import Contender
 from mutirao.run.launch import CompletedRun
-from mutirao.run.mpis import Mpi, found_mpis
+from mutirao.run.mpis import Mpi
+from mutirao_studies.document import page_of, text_of
 from mutirao_studies.paper_000 import start
 from mutirao_studies.paper_000.start import median, settled, settled_call
-from mutirao_studies.paper_000.start_page import make_page
 from pages import assert_stands_alone
 
 BOUND_MS = load_preset("six-sites").bound_from(start.ROOT) / 1000
@@ -130,14 +130,13 @@ def test_what_is_made_of_it(start_with):
 
 
 def test_page(start_with):
-    text = " ".join(assert_stands_alone(str(make_page(start_with(MadeUpPrograms(), quick=True)))).text)
+    text = " ".join(assert_stands_alone(str(page_of(start.document(start_with(MadeUpPrograms(), quick=True))))).text)
     for told in ("until all broadcasts are good: no agents before", "3.6 s", "The whole job"):
         assert told in text
 
 
-def test_tables_fit_a_terminal(start_with, capsys):
-    start.print_tables(start_with(MadeUpPrograms()))
-    lines = capsys.readouterr().out.splitlines()
+def test_tables_fit_a_terminal(start_with):
+    lines = text_of(start.document(start_with(MadeUpPrograms()))).splitlines()
     assert max(map(len, lines)) <= 80
     [cold] = [line for line in lines if line.startswith("no agents before ")]
     assert cold.split()[3:5] == ["3.60", "9"] and cold.split()[-1] == "10"
@@ -146,14 +145,13 @@ def test_tables_fit_a_terminal(start_with, capsys):
     assert "standing agents: rank 0 waited 4.5 ms for others' decisions" in lines
 
 
-def test_what_never_settles_is_said(start_with, capsys, monkeypatch):
+def test_what_never_settles_is_said(start_with, monkeypatch):
     monkeypatch.setattr("test_start_study.GOOD_MS", NATIVE_MS)
     result = start_with(MadeUpPrograms())
     cold = start.summary(result)[2]
     assert cold["settled_s"] is None and cold["settled_calls"] is None
     assert cold["slowest_ms"] == pytest.approx(NATIVE_MS * 1.02)
-    start.print_tables(result)
-    assert capsys.readouterr().out.count("never") >= 4
+    assert text_of(start.document(result)).count("never") >= 4
 
 
 @pytest.mark.parametrize("completions, calls", [
@@ -188,20 +186,16 @@ def test_another_network():
     assert start.root_of(HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)) == 0
 
 
-@pytest.fixture
-def native_mpi(lab_possible):
-    for mpi in found_mpis():
-        if mpi.built and (mpi.build_folder / start.PROGRAM).is_file():
-            return mpi
-    pytest.skip("no MPI library")
+@pytest.fixture(scope="module")
+def two_sites(lab_possible):
+    with Lab.up(HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)) as lab:
+        yield lab
 
 
 @pytest.mark.parametrize("every_ms", [0, 60])
-def test_the_program_in_the_lab(native_mpi, every_ms):
+def test_the_program_in_the_lab(two_sites, mpi, every_ms):
     """All calls, also the first, meet the delays; the root keeps its pace."""
-    situation = start.Situation("x", 5, every_ms)
-    with Lab.up(HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)) as lab:
-        job = start.run_job(Contender("native", native_mpi), situation, lab)
+    job = start.run_job(Contender("native", mpi), start.Situation("x", 5, every_ms), two_sites)
     assert len(job["completion_ms"]) == 5 and min(job["completion_ms"]) >= 10 * 0.995
     begins = job["begin_ms"]
     assert begins[0] >= 0 and all(late > early for early, late in zip(begins, begins[1:]))

@@ -14,11 +14,12 @@ from mutirao.lab.network import HostNetwork
 from mutirao.measure import measure
 from mutirao.measure.measure import Contender
 from mutirao.run.launch import CompletedRun
-from mutirao.run.mpis import found_mpis
-from mutirao_studies.paper_000 import overhead, overhead_page, reaction, reaction_page
+from mutirao_studies.document import page_of, text_of
+from mutirao_studies.paper_000 import overhead, reaction, reaction_document
 from mutirao_studies.paper_000.reaction import RECOVERS, WORSENS, reaction_s
 from mutirao_studies.paper_000.steady import Pace, run_steady
 from pages import assert_stands_alone
+from shared import wait_until
 
 TIMES = ('{"bytes":24,"root":1,"every_ms":0,"whole_ms":900.5,"stopped_ms":12.5,"first_ms":50.0,'
          '"begin_ms":[100.0,200.0,300.0],"rank_0_begin_ms":[90.0,190.0,290.0],'
@@ -193,14 +194,7 @@ def test_when_the_ranks_knew(contender, link, links, expected):
     assert reaction.known_s(run, link, 900.0, 5000.0) == expected
 
 
-def within(seconds, condition):
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.01)
-    return condition()
-
-
-def test_reaction_study(monkeypatch, tmp_path, capsys):
+def test_reaction_study(monkeypatch, tmp_path):
     """Of a library that needs 100 ms for worse links and never notices better ones."""
     lab, jobs = SwitchableLab(), []
     for name, value in (("SETTLE_S", 0.05), ("WINDOW_S", 0.9), ("EVERY_MS", 50)):
@@ -213,7 +207,7 @@ def test_reaction_study(monkeypatch, tmp_path, capsys):
         jobs.append(pace)
         made = 2 * len(jobs) - 2  # changes before this job
         changes = 2 if pace.every_ms else 4
-        assert within(20, lambda: len(lab.times_ms) == made + changes)
+        wait_until(lambda: len(lab.times_ms) == made + changes)
         worse, better = lab.times_ms[made:made + 2]
         begins = [worse - 90 + 50 * number for number in range(pace.count)]
         late = pace.every_ms > 0  # and one after the other all are good
@@ -236,16 +230,15 @@ def test_reaction_study(monkeypatch, tmp_path, capsys):
         assert worse["late_calls"] == 2 and worse["worst_ms"] == 50
         assert better["reaction_s"] is None and better["known_s"] is None
         assert worse["known_s"] == pytest.approx(0.01, abs=0.005)
-    reaction.print_tables(result)
-    lines = capsys.readouterr().out.splitlines()
+    lines = text_of(reaction_document.document(result)).splitlines()
     assert [line for line in lines if len(line) > 80] == []
     assert sum("never" in line for line in lines) >= 4
-    text = " ".join(assert_stands_alone(str(reaction_page.make_page(result))).text)
+    text = " ".join(assert_stands_alone(str(page_of(reaction_document.document(result)))).text)
     assert "private line, the link recovers; at most 8 s wanted" in text and "never" in text
     assert f"{result['scenarios'][0]['trials'][0]['reaction_s']:.2f} s" in text
 
 
-def test_overhead_study(monkeypatch, tmp_path, capsys):
+def test_overhead_study(monkeypatch, tmp_path):
     """The order within a pair alternates, and the median is of the pairs' ratios. Catches a ratio of
     medians over all runs, which a slow hour of the machine would decide."""
     asked = []
@@ -258,33 +251,26 @@ def test_overhead_study(monkeypatch, tmp_path, capsys):
         return steady_run(contender, range(pace.count),
                           [slow * (1.02 if mode == "auto" else 1.0)] * pace.count)
 
-    monkeypatch.setattr(overhead.Lab, "up", lambda *_words, **_options: NoLab())
+    monkeypatch.setattr(Lab, "up", lambda *_words, **_options: NoLab())
     monkeypatch.setattr(overhead, "run_steady", job)
     result = overhead.run_study(mpi_named("openmpi-5", tmp_path), settings={"agent": "in-band"})
     assert asked == ["auto", "off", "off", "auto"] * 2 + ["auto", "off"]
     assert result["ratio"] == pytest.approx(1.02)
-    overhead.print_tables(result)
-    shown = capsys.readouterr().out
-    assert "median of the ratios: 1.0200 (limit: 1.01)" in shown and "agent=in-band" in shown
-    page = str(overhead_page.make_page(result))
+    shown = text_of(overhead.document(result))
+    assert "1.0200 × the time of a broadcast, median of 5 pairs; at most 1.01 wanted" in shown and "agent=in-band" in shown
+    page = str(page_of(overhead.document(result)))
     assert 'class="tile bad"><b>1.0200 ×' in page and "--set agent=in-band" in page
     assert_stands_alone(page)
 
 
 @pytest.fixture
-def small_lab(lab_possible):
-    network = HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)
-    mpi = next((mpi for mpi in found_mpis() if mpi.built), None)
-    if mpi is None:
-        pytest.skip("no MPI library")
-    with Lab.up(network) as lab:
-        yield lab, mpi
+def lab(lab_possible):
+    with Lab.up(FourHosts.network) as up:
+        yield up
 
 
-def test_links_change_before_a_call_in_the_lab(small_lab):
+def test_links_change_before_a_call_in_the_lab(lab, mpi):
     """The third call is the first to meet the slow link; the program is native, so it stays on it."""
-    lab, mpi = small_lab
-
     def change():
         lab.set_pair("A", "B", latency_ms=40)
 
@@ -295,10 +281,9 @@ def test_links_change_before_a_call_in_the_lab(small_lab):
     assert run.begin_ms == tuple(sorted(run.begin_ms)) and run.stopped_ms > 0
 
 
-def test_a_pace_is_kept_in_the_lab(small_lab):
+def test_a_pace_is_kept_in_the_lab(lab, mpi):
     """Messages take longer than the pause between calls, and the root goes on. Catches a program
     that waits for its receivers."""
-    lab, mpi = small_lab
     lab.set_pair("A", "B", latency_ms=300)
     began = []
     run = run_steady(Contender("native", mpi), Pace(0, 8, every_ms=50), lab, [300.0] * 8,

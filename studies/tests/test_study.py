@@ -7,8 +7,10 @@ import pytest
 from mutirao.base.errors import Failure, UsageError
 from mutirao.measure import circumstances
 from mutirao.run.mpis import Mpi
+from mutirao_studies.account import LeftOut
+from mutirao_studies.document import text_of
 from mutirao_studies.paper_000 import paper_000, six_sites
-from mutirao_studies.paper_000.tables import comparisons, print_demo, print_tables
+from mutirao_studies.paper_000.six_sites_document import comparisons, demo_document, document
 
 KEYS = ["native-openmpi-5", "native-mpich-5", "mpich-like", "magpie-like", "mst", "choice"]
 
@@ -31,15 +33,14 @@ def test_quick_measures_once(study_with):
     assert {len(point["completion_ms"]) for point in points} == {1}
 
 
-def test_the_demo_compares_one_mpi_with_and_without(study_with, capsys):
+def test_the_demo_compares_one_mpi_with_and_without(study_with):
     result = study_with(found=("openmpi-5",), mpi_names=["openmpi-5"], scope=six_sites.DEMO)
     assert [arm["key"] for arm in result["arms"]] == ["native-openmpi-5", "choice"]
     assert result["left_out"] == []
     for arm in result["arms"]:
         assert {(point["root"], point["consecutive"]) for point in arm["points"]} == {
             (12, 1), (0, 1), (8, 1)}
-    print_demo(result)
-    lines = capsys.readouterr().out.splitlines()
+    lines = text_of(demo_document(result)).splitlines()
     assert max(map(len, lines)) <= 80
     assert any("mutirao's choice" in line for line in lines)
 
@@ -58,31 +59,30 @@ def test_an_arm_that_fails_is_left_out(study_with, capsys):
     assert [arm["key"] for arm in result["arms"]] == [key for key in KEYS if key != "mst"]
     assert result["left_out"] == [{"title": "MST", "reason": "MST did not want to"}]
     assert "MST left out: MST did not want to" in capsys.readouterr().err
-    print_tables(result)
-    assert "left out: MST: MST did not want to" in capsys.readouterr().out
+    assert "\nMST left out: MST did not want to" in text_of(document(result, {}))
 
 
 def test_no_arm_at_all_is_a_failure(study_with):
-    with pytest.raises(Failure, match="no arm[^$]*openmpi-5 is not installed"):
+    with pytest.raises(Failure, match="nothing could[^$]*openmpi-5 is not installed"):
         study_with(found=())
 
 
 def test_unknown_mpi():
     with pytest.raises(UsageError, match="unknown MPI 'mpich'"):
-        six_sites.plan(["mpich"])
+        six_sites.plan(["mpich"], six_sites.MUTIRAO_ARMS, LeftOut())
 
 
 def test_nothing_built(monkeypatch, study_with):
     study_with()
     monkeypatch.setattr(Mpi, "built", False)
-    arms, left_out = six_sites.plan(["openmpi-5"])
+    left_out = LeftOut()
+    arms = six_sites.plan(["openmpi-5"], six_sites.MUTIRAO_ARMS, left_out)
     assert [arm.key for arm, _ in arms] == ["native-openmpi-5"]
-    assert len(left_out) == 4 and all("make build" in row["reason"] for row in left_out)
+    assert len(left_out.rows) == 4 and all("make build" in row["reason"] for row in left_out.rows)
 
 
-def test_tables_fit_a_terminal(study_with, capsys):
-    print_tables(study_with())
-    lines = capsys.readouterr().out.splitlines()
+def test_tables_fit_a_terminal(study_with):
+    lines = text_of(document(study_with(), {})).splitlines()
     assert max(map(len, lines)) <= 80
     text = "\n".join(lines)
     for figure in ("4.93", "15.88", "28.20", "8.64", "349.4", "2.09 s", "4.71 s",
@@ -90,11 +90,10 @@ def test_tables_fit_a_terminal(study_with, capsys):
         assert figure in text
 
 
-def test_fewer_sites_than_there_are_is_said(study_with, capsys):
+def test_fewer_sites_than_there_are_is_said(study_with):
     result = study_with()
     result["arms"][-1]["start"]["sites"] = [0] * 24
-    print_tables(result)
-    assert "saw 1 site instead of 6" in " ".join(capsys.readouterr().out.split())
+    assert "saw 1 site instead of 6" in " ".join(text_of(document(result, {})).split())
 
 
 def test_the_papers_percentages():

@@ -7,22 +7,12 @@ import sqlite3
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from mutirao.base.paths import ROOT
-
-
-def eventually(condition, seconds=60):
-    """How long it takes is not what these tests are about."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if value := condition():
-            return value
-        time.sleep(0.1)
-    raise AssertionError("it did not come true")
+from shared import wait_until
 
 
 def status(typed, name):
@@ -42,7 +32,7 @@ def test_three_agents_find_the_tree_and_end_one_by_one(mutirao, typed, agents):
     for number in range(3):
         answer = agents(number)
         assert answer.returncode == 0, answer.stderr
-    found = eventually(lambda: (now := status(typed, agents.name(2)))["complete"]
+    found = wait_until(lambda: (now := status(typed, agents.name(2)))["complete"]
                        and len(now["complete"]["tree"]) == 2 and now)
     assert found["self"] == 2 and found["host_count"] == 3
     assert found["network"]["latency_us"][0][1] == found["network"]["latency_us"][1][0] > 0
@@ -51,7 +41,7 @@ def test_three_agents_find_the_tree_and_end_one_by_one(mutirao, typed, agents):
     answer = mutirao("agent", "stop", "--name", agents.name(2))
     assert answer.returncode == 0 and str(found["pid"]) in answer.stdout
     assert not alive(found["pid"])
-    eventually(lambda: status(typed, agents.name(0))["complete"]["tree"] == [[0, 1]])
+    wait_until(lambda: status(typed, agents.name(0))["complete"]["tree"] == [[0, 1]])
     assert status(typed, agents.name(1))["alive"]
 
 
@@ -68,7 +58,7 @@ def test_an_agent_that_was_killed_is_seen_to_be_gone_and_can_be_replaced(mutirao
     assert agents(0).returncode == 0
     pid = status(typed, agents.name(0))["pid"]
     os.kill(pid, signal.SIGKILL)
-    eventually(lambda: not status(typed, agents.name(0))["alive"])
+    wait_until(lambda: not status(typed, agents.name(0))["alive"])
     answer = mutirao("agent", "stop", "--name", agents.name(0))
     assert answer.returncode == 1 and "no agent is running" in answer.stderr
     assert agents(0).returncode == 0
@@ -100,7 +90,7 @@ def test_an_interrupted_start_leaves_nothing_behind(hosts, key, agents, tmp_path
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
     process = subprocess.Popen([sys.executable, "-c", start], env=environment,
                                stderr=subprocess.DEVNULL)
-    eventually(lambda: (tmp_path / "began").exists())
+    wait_until(lambda: (tmp_path / "began").exists())
     child = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
     process.send_signal(ending)
     assert process.wait(30) != 0
@@ -123,9 +113,9 @@ def test_the_series_is_kept_and_its_end_does_not_end_the_agent(typed, agents, tm
     path = tmp_path / "series.db"
     assert agents(0, "--series", path, "--other-period-ms", "50").returncode == 0
     assert agents(1, "--series", "/dev/full").returncode == 0
-    eventually(lambda: sqlite3.connect(path).execute(
+    wait_until(lambda: sqlite3.connect(path).execute(
         "SELECT count(*) FROM measurement WHERE sensor = 'latency_us'").fetchone()[0] > 3)
-    stopped = eventually(lambda: (now := status(typed, agents.name(1)))["status"]
+    stopped = wait_until(lambda: (now := status(typed, agents.name(1)))["status"]
                          and now["status"]["series_stopped"] and now)
     assert stopped["alive"]
     assert "series is not kept" in typed("agent", "status", "--name", agents.name(1)).stdout

@@ -15,30 +15,10 @@ from mutirao.base.paths import ROOT
 from mutirao.run.mpis import found_mpis
 from mutirao.run.processes import new_mark, remove_orphaned_segments, run_marked
 from mutirao_studies.paper_001.side_by_side import NotBegun, Room, side_by_side
+from shared import processes_with, wait_until
 
 FOUND = found_mpis()
 SECONDS = 20
-
-
-def processes_with(token):
-    """Ids of the processes that have the token among their arguments."""
-    ids = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                with open(f"/proc/{entry}/cmdline", "rb") as line:
-                    if token.encode() in line.read():
-                        ids.append(int(entry))
-            except OSError:
-                pass
-    return ids
-
-
-def wait_until(condition):
-    end = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < end, "took too long"
-        time.sleep(0.05)
 
 
 def state_of(pid):

@@ -173,7 +173,7 @@ WRONG = [
     (["top", "--file", "no-such-file"], ["no-such-file"]),
     (["replay", "three-site"], ["'three-site'", "three-sites"]),
     (["replay", "three-sites", "--bytes", "many"], ["'many'", "64KiB"]),
-    (["replay", "three-sites", "--csv", "/no/such/folder/f"], ["/no/such/folder"]),
+    (["replay", "three-sites", "--page", "/no/such/folder/f"], ["/no/such/folder"]),
     (["replay", "--generate", "/no/such/folder/f"], ["/no/such/folder/f"]),
     (["replay", "--generate", "trace.csv", "--seed", "x"], ["--seed", "'x'"]),
     (["doctor", "--fix"], ["--fix"]),

@@ -11,7 +11,7 @@ from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
 from mutirao.lab.view import changes
 from shared import in_time
-from probes import address_of, least_round_trip_ms, output_of
+from probes import address_of, least_round_trip_ms
 
 WIRE_BYTES_OF_PAYLOAD = (1448 + 66) / 1448
 WARM_UP_S, MEASURED_S = 0.6, 1.2
@@ -68,7 +68,7 @@ def assert_rate(lab, asked_mbit, *pairs):
     in_time(off)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def uneven(lab_possible):
     """Two hosts a site: h00, h01 behind 10 Mbit/s, h02, h03 behind 30, h04, h05 without a limit."""
     network = HostNetwork.from_sites(["A", "B", "C"], [[0, 8, 12], [8, 0, 10], [12, 10, 0]], 2,
@@ -118,6 +118,7 @@ def test_an_uplink_changes_while_programs_run(uneven):
         uneven.set_uplink("h00", 5)
     with pytest.raises(UsageError, match="from 0 to"):
         uneven.set_uplink("A", -5)
+    uneven.set_uplink("B", 30)
 
 
 @pytest.mark.parametrize("request_line, reason", [

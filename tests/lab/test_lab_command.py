@@ -13,18 +13,14 @@ from mutirao.lab.named_networks import load_preset
 
 
 @pytest.fixture
-def mutirao(lab_possible, tmp_path):
-    def run(*words):
-        return subprocess.run([ROOT / "mutirao", "lab", *map(str, words)], capture_output=True,
-                              text=True, cwd=tmp_path, timeout=60, check=False)
-
-    return run
+def lab_command(lab_possible, typed):
+    return lambda *words: typed("lab", *words)
 
 
 @pytest.fixture
-def answer(mutirao):
+def answer(lab_command):
     def run(*words):
-        ended = mutirao(*words, "--json")
+        ended = lab_command(*words, "--json")
         assert ended.returncode == 0, ended.stderr
         return json.loads(ended.stdout)
 
@@ -32,32 +28,32 @@ def answer(mutirao):
 
 
 @pytest.fixture
-def two_clusters(answer, mutirao):
+def two_clusters(answer, lab_command):
     yield answer("up", "two-clusters", "--hosts-per-site", "2", "--tcp", "tuned", "--name", "two")
-    mutirao("down", "two")
+    lab_command("down", "two")
 
 
 @pytest.fixture(scope="module")
 def unchanged_clusters(lab_possible):
-    with Lab.up(load_preset("two-clusters", 2), name="two"):
+    with Lab.up(load_preset("two-clusters", 2), name="unchanged"):
         yield
 
 
-def test_up_show_down(two_clusters, mutirao, answer):
+def test_up_show_down(two_clusters, lab_command, answer):
     assert [host["site"] for host in two_clusters["hosts"]] == ["A", "A", "B", "B"]
     assert two_clusters["tcp"] == "tuned"
     shown = answer("show")
     assert shown["latency_us"][0] == [0, 0, 15000, 15000]
     assert shown["bandwidth_mbit"][0] == [0, 0, 1000, 1000]
     assert shown["changes"] == []
-    people = mutirao("show", "two").stdout
+    people = lab_command("show", "two").stdout
     assert "4 hosts in 2 sites" in people
     assert "changes: none" in people
     assert answer("down") == {"name": "two", "up": []}
-    assert mutirao("show").stderr == "mutirao: no lab is up (mutirao lab up starts one)\n"
+    assert lab_command("show").stderr == "mutirao: no lab is up (mutirao lab up starts one)\n"
 
 
-def test_set(two_clusters, mutirao, answer):
+def test_set(two_clusters, lab_command, answer):
     assert answer("set", "A", "B", "--latency-ms", "100", "--round-trip") == {"links": 8}
     assert answer("set", "h00", "h03", "--loss", "0.5", "--one-way-only") == {"links": 1}
     shown = answer("show")
@@ -65,36 +61,7 @@ def test_set(two_clusters, mutirao, answer):
     assert (shown["loss"][0][3], shown["loss"][3][0]) == (0.5, 0)
     assert {"from": "A", "to": "B", "what": "loss", "before": 0, "now": 0.5,
             "links": 1} in shown["changes"]
-    assert "latency in ms 15 -> 50 (4 links)" in mutirao("show").stdout
-
-
-def test_exec(two_clusters, mutirao, answer):
-    ended = mutirao("exec", "h02", "--", "sh", "-c", "hostname; exit 3")
-    assert (ended.returncode, ended.stdout) == (3, "h02\n")
-    assert mutirao("exec", "control", "hostname").stdout == "control\n"
-    as_json = mutirao("exec", "--json", "h01", "sh", "-c", "echo out; echo err >&2; exit 4")
-    assert as_json.returncode == 4
-    assert json.loads(as_json.stdout) == {"host": "h01", "returncode": 4, "stdout": "out\n",
-                                          "stderr": "err\n"}
-
-
-def test_interrupted_exec_leaves_nothing(two_clusters):
-    process = subprocess.Popen([ROOT / "mutirao", "lab", "exec", "h00", "--", sys.executable, "-c",
-                                "import time; print('on', flush=True); time.sleep(600)"],
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert process.stdout.readline() == "on\n"
-    process.send_signal(signal.SIGINT)
-    assert process.wait(20) == 130
-    process.stdout.close()
-
-
-def test_check(two_clusters, mutirao):
-    """How small the error is depends on the machine's load; that each pair answers does not."""
-    ended = mutirao("check", "--json")
-    measured = json.loads(ended.stdout)
-    assert len(measured["pairs"]) == 4
-    assert all(pair["measured_us"] >= pair["asked_us"] - 200 for pair in measured["pairs"])
-    assert (ended.returncode == 0) == (measured["median_error_us"] <= measured["most_us"])
+    assert "latency in ms 15 -> 50 (4 links)" in lab_command("show").stdout
 
 
 def test_presets(answer):
@@ -104,32 +71,64 @@ def test_presets(answer):
     assert rows["slow-uplinks"]["uplink_mbit"] == {"A": 10, "B": 20, "C": 50, "D": 100}
 
 
-def test_uplinks(mutirao, answer):
+def test_uplinks(lab_command, answer):
     """Shown, checked and changed; how exact the check finds them is the machine's affair."""
     answer("up", "thin-pipe", "--hosts-per-site", "1", "--name", "thin")
     try:
-        assert "uplinks in Mbit/s: A 10, B 10" in mutirao("show").stdout
-        measured = json.loads(mutirao("check", "--json").stdout)
+        assert "uplinks in Mbit/s: A 10, B 10" in lab_command("show").stdout
+        measured = json.loads(lab_command("check", "--json").stdout)
         assert [(rate["from_site"], rate["to_site"], rate["asked_mbit"])
                 for rate in measured["rates"]] == [("A", "B", 10), ("B", "A", 10)]
         assert answer("uplink", "A", "2.5") == {"site": "A", "uplink_mbit": 2.5}
         assert answer("show")["uplink_mbit"] == [2.5, 10]
-        assert "A -> others: uplink in Mbit/s 10 -> 2.5" in mutirao("show").stdout
+        assert "A -> others: uplink in Mbit/s 10 -> 2.5" in lab_command("show").stdout
     finally:
-        mutirao("down", "thin")
+        lab_command("down", "thin")
 
 
-def test_matrix_file(mutirao, answer, tmp_path):
+def test_matrix_file(lab_command, answer, tmp_path):
     file = tmp_path / "three.csv"
     file.write_text("x,y,z\n0,1,2\n1,0,3\n2,3,0\n")
     up = answer("up", file, "--hosts-per-site", 3, "--name", "three")
     assert [host["site"] for host in up["hosts"]] == ["x"] * 3 + ["y"] * 3 + ["z"] * 3
-    assert mutirao("down", "three").stdout == "lab 'three' is down\n"
+    assert lab_command("down", "three").stdout == "lab 'three' is down\n"
     file.write_text("x,y\n0,1\n-1,0\n")
-    ended = mutirao("up", file)
+    ended = lab_command("up", file)
     assert ended.returncode == 2
     assert ended.stderr == (f"mutirao: {file}, line 3, column 1:"
                             " a round trip cannot be negative (-1)\n")
+
+
+def test_exec(unchanged_clusters):
+    def mutirao(*words):
+        return subprocess.run([ROOT / "mutirao", "lab", *words], capture_output=True, text=True, timeout=60, check=False)
+
+    ended = mutirao("exec", "h02", "--", "sh", "-c", "hostname; exit 3")
+    assert (ended.returncode, ended.stdout) == (3, "h02\n")
+    assert mutirao("exec", "control", "hostname").stdout == "control\n"
+    as_json = mutirao("exec", "--json", "h01", "sh", "-c", "echo out; echo err >&2; exit 4")
+    assert as_json.returncode == 4
+    assert json.loads(as_json.stdout) == {"host": "h01", "returncode": 4, "stdout": "out\n",
+                                          "stderr": "err\n"}
+
+
+def test_interrupted_exec_leaves_nothing(unchanged_clusters):
+    process = subprocess.Popen([ROOT / "mutirao", "lab", "exec", "h00", "--", sys.executable, "-c",
+                                "import time; print('on', flush=True); time.sleep(600)"],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert process.stdout.readline() == "on\n"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 130
+    process.stdout.close()
+
+
+def test_check(unchanged_clusters, lab_command):
+    """How small the error is depends on the machine's load; that each pair answers does not."""
+    ended = lab_command("check", "--json")
+    measured = json.loads(ended.stdout)
+    assert len(measured["pairs"]) == 4
+    assert all(pair["measured_us"] >= pair["asked_us"] - 200 for pair in measured["pairs"])
+    assert (ended.returncode == 0) == (measured["median_error_us"] <= measured["most_us"])
 
 
 @pytest.mark.parametrize("words, part", [
@@ -149,8 +148,8 @@ def test_matrix_file(mutirao, answer, tmp_path):
     (["exec", "h9", "true"], "unknown host 'h9'"),
     (["exec", "h00"], "no program"),
 ])
-def test_wrong_input_is_one_line_and_exit_code_2(unchanged_clusters, mutirao, words, part):
-    ended = mutirao(*words)
+def test_wrong_input_is_one_line_and_exit_code_2(unchanged_clusters, lab_command, words, part):
+    ended = lab_command(*words)
     assert ended.returncode == 2
     assert ended.stdout == ""
     assert part in ended.stderr

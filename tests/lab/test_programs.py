@@ -5,7 +5,6 @@ import secrets
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -13,20 +12,9 @@ import pytest
 from mutirao.base.errors import UsageError
 from mutirao.lab.lab import Lab, lab_file
 from probes import output_of
+from shared import processes_with, wait_until
 
 SECONDS = 20
-
-
-def processes_with(token):
-    found = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                if token.encode() in Path(f"/proc/{entry}/cmdline").read_bytes():
-                    found.append(int(entry))
-            except OSError:
-                pass
-    return found
 
 
 def users_of_namespaces(names):
@@ -45,13 +33,6 @@ def users_of_namespaces(names):
             except OSError:
                 pass
     return found
-
-
-def wait_until(condition):
-    end = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < end, "took too long"
-        time.sleep(0.05)
 
 
 def network_namespace(lab, host):

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from shared import network_of
+from shared import network_of, wait_until
 from mutirao.base.paths import LIBRARIES, PRELOAD, ROOT
 from mutirao.run.launch_styles import is_open_mpi
 from mutirao.run.mpis import found_mpis
-from slurm import slurm_cluster, wait_until, why_not
+from slurm import slurm_cluster, why_not
 
 NODES = 4
 RANKS = 8

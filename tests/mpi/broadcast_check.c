@@ -2,22 +2,9 @@
  * what MPI promises; bytes in the gaps of a datatype must stay untouched. Ranks describe the same
  * signature differently, which breaks implementations that segment by count (Open MPI issues 199,
  * 1763, 10523). Run natively it checks itself. Prints "ok CHECKS" from rank 0. */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
-static int world_rank;
-static long checks;
-
-static void expect(int condition, const char* what, int detail) {
-    if (!condition) {
-        fprintf(stderr, "broadcast_check: rank %d: %s (%d)\n", world_rank, what, detail);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    ++checks;
-}
+#include "counted.h"
 
 /* Element i of what the root sends, never the filler of untouched memory. */
 static int element(int i, int root) { return i * 7 + root * 1000003 + 1; }
@@ -97,32 +84,28 @@ static struct layout (*const layouts[])(int) = {plain,        one_block, strided
                                                 padded_pairs, backwards, swapped_pairs};
 enum { layout_count = sizeof layouts / sizeof layouts[0] };
 
-static void check_layout(MPI_Comm comm, int root, int n, struct layout layout) {
-    int rank;
-    MPI_Comm_rank(comm, &rank);
+static void check_layout(struct place here, int root, int n, struct layout layout) {
     int* const memory = malloc((size_t)(layout.slots + 1) * sizeof(int));
     for (int slot = 0; slot <= layout.slots; ++slot) {
         memory[slot] = untouched;
     }
-    for (int i = 0; rank == root && i < n; ++i) {
+    for (int i = 0; here.rank == root && i < n; ++i) {
         memory[layout.slot_of(i, n)] = element(i, root);
     }
     const int named = layout.type == MPI_INT;
     if (!named) {
         MPI_Type_commit(&layout.type);
     }
-    expect(MPI_Bcast(memory, layout.count, layout.type, root, comm) == MPI_SUCCESS, "return code", n);
+    check(MPI_Bcast(memory, layout.count, layout.type, root, here.comm) == MPI_SUCCESS, "return code", n);
     long sum = 0;
     for (int i = 0; i < n; ++i) {
-        if (memory[layout.slot_of(i, n)] != element(i, root)) {
-            expect(0, layout.name, i);
-        }
+        expect(memory[layout.slot_of(i, n)] == element(i, root), layout.name, i);
         memory[layout.slot_of(i, n)] = untouched;
     }
     for (int slot = 0; slot <= layout.slots; ++slot) {
         sum += memory[slot] != untouched;
     }
-    expect(sum == 0, "a gap was written in layout", n);
+    check(sum == 0, "a gap was written in layout", n);
     if (!named) {
         MPI_Type_free(&layout.type);
     }
@@ -130,26 +113,22 @@ static void check_layout(MPI_Comm comm, int root, int n, struct layout layout) {
 }
 
 static void check_communicator(MPI_Comm comm, const int* lengths, int length_count) {
-    int rank, size;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-    for (int root = 0; root < size; ++root) {
+    const struct place here = place_on(comm);
+    for (int root = 0; root < here.size; ++root) {
         for (int l = 0; l < length_count; ++l) {
             for (int kind = 0; kind < layout_count; ++kind) {
-                check_layout(comm, root, lengths[l], layouts[kind](lengths[l]));
+                check_layout(here, root, lengths[l], layouts[kind](lengths[l]));
             }
             /* Every rank its own description of the same signature. */
-            check_layout(comm, root, lengths[l], layouts[(rank + root) % layout_count](lengths[l]));
+            check_layout(here, root, lengths[l], layouts[(here.rank + root) % layout_count](lengths[l]));
         }
     }
 }
 
 static void check_zero_and_bottom(void) {
-    int size;
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
     int value = untouched;
-    expect(MPI_Bcast(&value, 0, MPI_INT, size - 1, MPI_COMM_WORLD) == MPI_SUCCESS, "zero", 0);
-    expect(value == untouched, "zero elements wrote", value);
+    check(MPI_Bcast(&value, 0, MPI_INT, world_size - 1, MPI_COMM_WORLD) == MPI_SUCCESS, "zero", 0);
+    check(value == untouched, "zero elements wrote", value);
 
     double numbers[3] = {0, 0, 0};
     if (world_rank == 0) {
@@ -165,7 +144,7 @@ static void check_zero_and_bottom(void) {
     MPI_Type_commit(&absolute);
     MPI_Bcast(MPI_BOTTOM, 1, absolute, 0, MPI_COMM_WORLD);
     MPI_Type_free(&absolute);
-    expect(numbers[0] == 1.5 && numbers[1] == 0 && numbers[2] == -2.5, "MPI_BOTTOM", 0);
+    check(numbers[0] == 1.5 && numbers[1] == 0 && numbers[2] == -2.5, "MPI_BOTTOM", 0);
 }
 
 /* The root's memory may be such that nobody can write it. */
@@ -177,35 +156,32 @@ static void check_read_only_root(void) {
         mprotect(message, length, PROT_READ);
     }
     MPI_Bcast(message, (int)length, MPI_CHAR, 0, MPI_COMM_WORLD);
-    expect(message[0] == 'r' && message[length - 1] == 'r', "from memory that is only read", message[0]);
+    check(message[0] == 'r' && message[length - 1] == 'r', "from memory that is only read", message[0]);
     munmap(message, length);
 }
 
 static void check_errors(void) {
     MPI_Comm comm;
-    int value = 0, size;
+    int value = 0;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_size(comm, &size);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    expect(MPI_Bcast(&value, 1, MPI_INT, size + 3, comm) != MPI_SUCCESS, "wrong root accepted", size);
-    expect(MPI_Bcast(&value, -1, MPI_INT, 0, comm) != MPI_SUCCESS, "wrong count accepted", -1);
+    check(MPI_Bcast(&value, 1, MPI_INT, world_size + 3, comm) != MPI_SUCCESS, "wrong root accepted", world_size);
+    check(MPI_Bcast(&value, -1, MPI_INT, 0, comm) != MPI_SUCCESS, "wrong count accepted", -1);
     MPI_Comm_free(&comm);
 }
 
 static void check_between_groups(void) {
-    int size;
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (size < 2) {
+    if (world_size < 2) {
         return;
     }
     MPI_Comm half, between;
-    const int lower = world_rank < size / 2;
+    const int lower = world_rank < world_size / 2;
     MPI_Comm_split(MPI_COMM_WORLD, lower, world_rank, &half);
-    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, lower ? size / 2 : 0, 7, &between);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, lower ? world_size / 2 : 0, 7, &between);
     int value = world_rank == 0 ? 4711 : 0;
     const int root = lower ? (world_rank == 0 ? MPI_ROOT : MPI_PROC_NULL) : 0;
     MPI_Bcast(&value, 1, MPI_INT, root, between);
-    expect(lower ? value == (world_rank == 0 ? 4711 : 0) : value == 4711, "intercommunicator", value);
+    check(lower ? value == (world_rank == 0 ? 4711 : 0) : value == 4711, "intercommunicator", value);
     MPI_Comm_free(&between);
     MPI_Comm_free(&half);
 }
@@ -215,14 +191,14 @@ static void check_many(void) {
     for (int i = 0; i < 300; ++i) {
         int value = world_rank == i % 2 ? i : -1;
         MPI_Bcast(&value, 1, MPI_INT, i % 2, MPI_COMM_WORLD);
-        expect(value == i, "repeated call", i);
+        check(value == i, "repeated call", i);
     }
     for (int i = 0; i < 40; ++i) {
         MPI_Comm comm;
         int value = world_rank == 0 ? i : -1;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         MPI_Bcast(&value, 1, MPI_INT, 0, comm);
-        expect(value == i, "new communicator", i);
+        check(value == i, "new communicator", i);
         MPI_Comm_free(&comm);
     }
 }
@@ -230,14 +206,11 @@ static void check_many(void) {
 int main(int argc, char** argv) {
     static const int lengths[] = {2, 94, 4098, 40000};
     static const int short_lengths[] = {6, 1000};
-    int size;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-
+    begin(&argc, &argv);
+    end_within(100);
     check_communicator(MPI_COMM_WORLD, lengths, 4);
     MPI_Comm other;
-    MPI_Comm_split(MPI_COMM_WORLD, 0, size - world_rank, &other); /* reversed */
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank, &other); /* reversed */
     check_communicator(other, short_lengths, 2);
     MPI_Comm_free(&other);
     MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &other);
@@ -249,10 +222,6 @@ int main(int argc, char** argv) {
     check_errors();
     check_between_groups();
     check_many();
-
-    MPI_Finalize();
-    if (world_rank == 0) {
-        printf("ok %ld\n", checks);
-    }
+    end_counted();
     return 0;
 }

@@ -49,6 +49,14 @@ static inline void begin(int* argc, char*** argv) {
     know_the_world();
 }
 
+static inline long resident_kib(void) {
+    long pages = 0, resident = 0;
+    FILE* const file = fopen("/proc/self/statm", "r");
+    expect(file != NULL && fscanf(file, "%ld %ld", &pages, &resident) == 2, "no memory is told", 0);
+    fclose(file);
+    return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
 static inline int value_at(int i, int root, int seed) { return i * 7 + root * 1000003 + seed * 31 + 1; }
 
 /* Broadcasts `count` ints from `root` and checks each on every rank. */

@@ -1,4 +1,4 @@
-/* Checks that are counted, and where a call is made. */
+/* Checks that are counted, where a call is made, and counts as large as MPI 4 takes them. */
 #pragma once
 
 #include "checked.h"
@@ -8,6 +8,12 @@ static long checks;
 static inline void check(int condition, const char* what, long detail) {
     expect(condition, what, detail);
     ++checks;
+}
+
+static inline void end_counted(void) {
+    char text[40];
+    snprintf(text, sizeof text, "%ld", checks);
+    end(text);
 }
 
 struct place {
@@ -21,3 +27,21 @@ static inline struct place place_on(MPI_Comm comm) {
     MPI_Comm_size(comm, &here.size);
     return here;
 }
+
+#if MPI_VERSION >= 4
+static inline MPI_Count* large_counts(const int* counts, int size) {
+    MPI_Count* const made = malloc((size_t)size * sizeof(MPI_Count));
+    for (int i = 0; i < size; ++i) {
+        made[i] = counts[i];
+    }
+    return made;
+}
+
+static inline MPI_Aint* large_places(const int* places, int size) {
+    MPI_Aint* const made = malloc((size_t)size * sizeof(MPI_Aint));
+    for (int i = 0; i < size; ++i) {
+        made[i] = places[i];
+    }
+    return made;
+}
+#endif

@@ -6,6 +6,12 @@ import pytest
 
 # Of the setting `start`: with "soon" programs run into the rulings, with "wait" all is ruled.
 STARTS = ["soon", "wait"]
+# One algorithm of every collective, which none of these MPI libraries would take.
+FORCED = {"barrier": "direct", "broadcast": "binomial", "gather": "linear", "scatter": "linear",
+          "allgather": "ring", "alltoall": "pairwise", "reduce": "k_nomial", "allreduce": "direct",
+          "reduce_scatter_block": "direct", "scan": "linear", "exscan": "linear",
+          "gatherv": "linear", "scatterv": "linear", "allgatherv": "ring", "alltoallv": "pairwise",
+          "alltoallw": "linear", "reduce_scatter": "ring"}
 # What is forced from the first call on, and what is chosen while the program runs.
 start_and_broadcast = pytest.mark.parametrize("start, broadcast", [
     ("soon", "auto"), ("wait", "chain:segment_bytes=512"),

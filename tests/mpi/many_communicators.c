@@ -4,18 +4,6 @@
  * collective on MPI_COMM_WORLD, which has twenty. */
 #include "checked.h"
 
-static long resident_kib(void) {
-    long pages = 0, resident = 0;
-    FILE* const file = fopen("/proc/self/statm", "r");
-    if (file != NULL && fscanf(file, "%ld %ld", &pages, &resident) != 2) {
-        resident = 0;
-    }
-    if (file != NULL) {
-        fclose(file);
-    }
-    return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
 int main(int argc, char** argv) {
     begin(&argc, &argv);
     expect(argc == 3, "usage: many_communicators alive|short|hasty|early N", argc);

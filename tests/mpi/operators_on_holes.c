@@ -3,10 +3,7 @@
  * what this rank works out by itself, and what lies in the holes must stay.
  *
  *   operators_on_holes FIRST_SEED SEEDS */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "checked.h"
 
 enum { most_fields = 3, margin = 128, modulus = 127, shift = 14 };
 enum kind { reduce, allreduce, reduce_scatter_block, scan, exscan, kinds };
@@ -72,8 +69,6 @@ static MPI_Datatype drawn_type(void) {
     return made;
 }
 
-static int rank, size;
-
 static void call(enum kind kind, const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root) {
     switch (kind) {
         case reduce: MPI_Reduce(send, receive, count, type, op, root, MPI_COMM_WORLD); break;
@@ -103,26 +98,26 @@ static int wrong_elements(char* result, int count, long first, int last) {
 
 static int wrong_results(int seed, MPI_Datatype type, MPI_Op op) {
     const int count = rand() % 4 == 0 ? 3000 + rand() % 3000 : 1 + rand() % 50;
-    const int root = seed % size;
-    const size_t bytes = (size_t)((long)count * size * element.extent) + 2 * margin;
+    const int root = seed % world_size;
+    const size_t bytes = (size_t)((long)count * world_size * element.extent) + 2 * margin;
     char* const mine = malloc(bytes);
     char* const result = malloc(bytes);
     int all_wrong = 0;
     memset(mine, 0x55, bytes);
-    for (long i = 0; i < (long)count * size; ++i)
-        for (int f = 0; f < element.fields; ++f) *field(mine + margin, i, f) = operand(rank, i, f);
+    for (long i = 0; i < (long)count * world_size; ++i)
+        for (int f = 0; f < element.fields; ++f) *field(mine + margin, i, f) = operand(world_rank, i, f);
     for (int kind = 0; kind < kinds; ++kind) {
         for (int in_place = 0; in_place < 2; ++in_place) {
-            const int here = in_place && (kind != reduce || rank == root);
+            const int here = in_place && (kind != reduce || world_rank == root);
             if (here) memcpy(result, mine, bytes); else memset(result, 0x33, bytes);
             call(kind, here ? MPI_IN_PLACE : mine + margin, result + margin, count, type, op, root);
-            if ((kind == reduce && rank != root) || (kind == exscan && rank == 0)) continue;
-            const int last = kind == scan ? rank : kind == exscan ? rank - 1 : size - 1;
-            const long first = kind == reduce_scatter_block ? (long)rank * count : 0;
+            if ((kind == reduce && world_rank != root) || (kind == exscan && world_rank == 0)) continue;
+            const int last = kind == scan ? world_rank : kind == exscan ? world_rank - 1 : world_size - 1;
+            const long first = kind == reduce_scatter_block ? (long)world_rank * count : 0;
             const int wrong = wrong_elements(result + margin, count, first, last);
             if (wrong > 0) {
-                printf("seed %d, collective %d, %s, rank %d: %d of %d elements wrong (lower bound %ld, extent %ld)\n", seed,
-                       kind, in_place ? "in place" : "not in place", rank, wrong, count, element.lower, element.extent);
+                fprintf(stderr, "seed %d, collective %d, %s, rank %d: %d of %d elements wrong (lower bound %ld, extent %ld)\n", seed,
+                       kind, in_place ? "in place" : "not in place", world_rank, wrong, count, element.lower, element.extent);
                 ++all_wrong;
             }
         }
@@ -133,11 +128,11 @@ static int wrong_results(int seed, MPI_Datatype type, MPI_Op op) {
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    begin(&argc, &argv);
+    end_within(100);
+    expect(argc == 3, "usage: operators_on_holes FIRST_SEED SEEDS", argc);
     int wrong = 0;
-    for (int seed = atoi(argv[1]), end = seed + atoi(argv[2]); seed < end; ++seed) {
+    for (int seed = atoi(argv[1]), last = seed + atoi(argv[2]); seed < last; ++seed) {
         srand((unsigned)seed);
         MPI_Datatype type = drawn_type();
         MPI_Op op;
@@ -147,7 +142,7 @@ int main(int argc, char** argv) {
         MPI_Type_free(&type);
     }
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (rank == 0 && wrong == 0) printf("ok\n");
-    MPI_Finalize();
-    return wrong != 0;
+    expect(wrong == 0, "wrong results", wrong);
+    end("");
+    return 0;
 }

@@ -166,10 +166,7 @@ static inline int call_reduce_scatter(const struct kind* kind, const void* send,
     const int results = counts[here.rank];
 #if MPI_VERSION >= 4
     if (count > here.size) {
-        MPI_Count* const large = malloc((size_t)here.size * sizeof(MPI_Count));
-        for (int rank = 0; rank < here.size; ++rank) {
-            large[rank] = counts[rank];
-        }
+        MPI_Count* const large = large_counts(counts, here.size);
         MPI_Reduce_scatter_c(send, receive, large, kind->type, kind->op, here.comm);
         free(large);
     } else

@@ -3,7 +3,7 @@ run natively it shows that what it expects is what the MPI library does."""
 
 import pytest
 
-from ends import calls_of, chosen_in
+from ends import calls_of, chosen_in, passed
 from mutirao.catalogue.core_tool import algorithms
 from shared import kruskal
 from shapes import SHAPES, Shape
@@ -35,15 +35,9 @@ CASES = [
 FORCED = [algorithm for algorithm, _, _ in CASES if algorithm != "auto"]
 
 
-def passed(finished):
-    assert finished.returncode == 0, finished.errors
-    assert finished.lines[-1].startswith("ok "), finished.lines
-    return int(finished.lines[-1].split()[1])
-
-
 @pytest.mark.on_any_mpi
 def test_the_program_agrees_with_the_mpi_library(run):
-    assert passed(run("broadcast_check", ranks=5, native=True)) > 900
+    assert int(passed(run("broadcast_check", ranks=5, native=True)).lines[-1].split()[1]) > 900
 
 
 @pytest.mark.on_any_mpi
@@ -65,8 +59,7 @@ def test_every_algorithm_is_forced():
 
 
 def data_arrives(run, algorithm, shape):
-    finished = run("broadcast_check", ranks=shape.ranks, settings=shape.settings(broadcast=algorithm))
-    passed(finished)
+    finished = passed(run("broadcast_check", ranks=shape.ranks, settings=shape.settings(broadcast=algorithm)))
     assert finished.errors == ""  # nothing is printed unless asked
     # The algorithm really ran: no silent way round by the native one.
     world = finished.report["communicators"][0]
@@ -83,9 +76,7 @@ def data_arrives(run, algorithm, shape):
                                        pytest.param("auto", marks=pytest.mark.on_any_mpi)])
 def test_data_arrives_while_the_rulings_come(run, algorithm):
     """Nobody waits: the first calls run natively, and those after a ruling by it."""
-    finished = run("broadcast_check", ranks=5, settings={
-        "broadcast": algorithm, "ranks_per_host": "1"})
-    passed(finished)
+    finished = passed(run("broadcast_check", ranks=5, settings={"broadcast": algorithm, "ranks_per_host": "1"}))
     assert finished.errors == ""
     world = finished.report["communicators"][0]
     ours, natively = calls_of(world)
@@ -96,8 +87,7 @@ def test_data_arrives_while_the_rulings_come(run, algorithm):
 
 @pytest.mark.on_any_mpi
 def test_one_host_is_left_to_the_mpi_library_without_trials(run):
-    finished = run("broadcast_check", ranks=3, settings={"trials": "off"})
-    passed(finished)
+    finished = passed(run("broadcast_check", ranks=3, settings={"trials": "off"}))
     # Short-lived communicators end before their ranks ask each other.
     assert {each["state"] for each in finished.report["communicators"]} == {"native", "not yet"}
     assert all(calls_of(each)[0] == 0 for each in finished.report["communicators"])
@@ -106,17 +96,9 @@ def test_one_host_is_left_to_the_mpi_library_without_trials(run):
 
 @pytest.mark.on_any_mpi
 def test_on_one_host_what_is_forced_runs(run):
-    finished = run("broadcast_check", ranks=3, settings={"start": "wait", "broadcast": "chain"})
-    passed(finished)
+    finished = passed(run("broadcast_check", ranks=3, settings={"start": "wait", "broadcast": "chain"}))
     world = finished.report["communicators"][0]
     assert chosen_in(world) == {"chain"} and calls_of(world)[1] == 0
-
-
-def test_threads_on_their_own_communicators(run):
-    finished = run("broadcast_threads", ranks=3, settings={
-        "start": "wait", "broadcast": "chain:segment_bytes=512", "ranks_per_host": "1"})
-    assert finished.returncode == 0, finished.errors
-    assert finished.lines[-1] in ("ok", "skipped")
 
 
 @pytest.mark.on_any_mpi

@@ -21,6 +21,7 @@ MATRIX = [[0, 20, 62, 90, 104],
 LINK = (1, 2)
 WORSE_MS = 340
 NOISE_MS = 7
+FAR_MS = 1500
 HOSTS = len(MATRIX)
 
 
@@ -36,7 +37,7 @@ def with_link(latency_ms):
     return matrix
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def lab(lab_possible):
     with Lab.up(network_of(MATRIX)) as up:
         yield up
@@ -55,17 +56,17 @@ def test_a_worse_link_leaves_the_tree_inside_calls(lab, wheel_named):
 @pytest.mark.on_any_mpi
 def test_what_takes_longer_than_probes_wait_is_no_link_inside_calls(lab_possible, wheel):
     """Nor does the check wait for what hosts say of themselves over it."""
-    with Lab.up(network_of(with_link(3000))) as lab:
+    with Lab.up(network_of(with_link(FAR_MS))) as lab:
         finished = launch(wheel, [str(wheel.program("collective")), "broadcast", "--repeat", "9"], HOSTS, lab=lab,
                           capture=True, timeout_s=100, settings={
-                              "adaptation": "every:4", "probe_timeout_ms": "1000", "broadcast": "tree:kind=mst"})
+                              "adaptation": "every:4", "probe_timeout_ms": "500", "broadcast": "tree:kind=mst"})
     assert finished.returncode == 0, finished.errors
     world = finished.report["communicators"][0]
     low, high = LINK
     assert world["latency_us"][low][high] is None
     assert list(map(tuple, world["tree"])) == kruskal(with_link(math.inf))
     later = sorted(world["adaptation"]["check_ms"][1:])
-    assert later and later[0] < 3000, later
+    assert later and later[0] < FAR_MS, later
 
 
 def worse_link_leaves_the_tree(lab, mpi, settings):

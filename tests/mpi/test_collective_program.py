@@ -1,12 +1,12 @@
 """bench/collective.c: every collective gives one line per length and root, and wrong results fail."""
 
 import json
-import subprocess
 
 import pytest
 
 from mutirao.catalogue.collectives import COLLECTIVES
 from shared import in_time
+from tools import compiled_tool
 
 pytestmark = pytest.mark.on_any_mpi  # natively: the program is the benchmark's
 
@@ -83,9 +83,7 @@ def test_as_many_calls_as_take_half_a_millisecond(run, wheels_only):
 
 
 def test_wrong_results_fail(run, mpi, tmp_path):
-    (tmp_path / "tool.c").write_text(SPOILING_TOOL)
-    tool = tmp_path / "tool.so"
-    subprocess.run([mpi.wrapper, "-shared", "-fPIC", "tool.c", "-o", tool], cwd=tmp_path, check=True)
+    tool = compiled_tool(mpi, SPOILING_TOOL, tmp_path)
     program = ["env", f"LD_PRELOAD={tool}", str(mpi.program("collective")), "scan", "--bytes", "7"]
 
     def trial():

@@ -2,11 +2,15 @@
 way to call it. The program checks each element itself; run natively it shows that what it expects is
 what the MPI library does. That an algorithm ran is seen in the report's counts."""
 
+from collections import defaultdict
+
 import pytest
 
 from ends import calls_of, passed
 from mutirao.catalogue.core_tool import algorithms
 from shapes import ALONE, SHAPES, Shape, runs, seldom_if_many
+
+pytestmark = pytest.mark.usefixtures("wheels_only")
 
 ROWS = [row for row in algorithms() if row["collective"] != "broadcast"]  # test_broadcast.py
 COLLECTIVES = list(dict.fromkeys(row["collective"] for row in ROWS))
@@ -18,15 +22,30 @@ NATIVE_SHAPES = [pytest.param(shape, id=str(shape), marks=seldom_if_many(shape))
 OF_ANY_LENGTH = ("gatherv", "scatterv", "alltoallv", "alltoallw")
 
 
-def rows_and_shapes(are_run):
-    return [pytest.param(row, shape, id=f"{row['collective']}-{row['name']}-{shape}",
-                         marks=[] if are_run else seldom_if_many(shape))
-            for row in ROWS for shape in SHAPES if not row["native"] and runs(row, shape) == are_run]
+def rounds():
+    """Each algorithm has its turn, and a job forces one of every collective: (algorithms, the shapes that they run in)."""
+    alike = defaultdict(lambda: defaultdict(list))
+    for row in ROWS:
+        if not row["native"]:
+            shapes = tuple(shape for shape in SHAPES if runs(row, shape))
+            alike[shapes][row["collective"]].append(row)
+    for shapes, by_collective in alike.items():
+        for turn in range(max(map(len, by_collective.values()))):
+            yield [rows[turn] for rows in by_collective.values() if turn < len(rows)], shapes
 
 
-def forced(run, row, shape):
-    finished = passed(run("collectives_check", row["collective"], ranks=shape.ranks,
-                          settings=shape.settings(**{row["collective"]: row["name"]})))
+def named(rows):
+    return f"{rows[0]['collective']}-{rows[0]['name']}-and-{len(rows) - 1}-more"
+
+
+def rounds_and_shapes(are_run):
+    return [pytest.param(rows, shape, id=f"{named(rows)}-{shape}", marks=[] if are_run else seldom_if_many(shape))
+            for rows, shapes in rounds() for shape in SHAPES if (shape in shapes) == are_run]
+
+
+def forced(run, rows, shape):
+    finished = passed(run("collectives_check", *(row["collective"] for row in rows), ranks=shape.ranks, timeout_s=1000,
+                          settings=shape.settings(**{row["collective"]: row["name"] for row in rows})))
     assert finished.errors == ""  # nothing is printed unless asked
     return finished
 
@@ -37,46 +56,44 @@ def classes_of(finished, collective):
                                  if each["collective"] == collective]}
 
 
-@pytest.fixture
-def mpi(wheel):
-    return wheel
-
-
 @pytest.mark.on_any_mpi
 @pytest.mark.parametrize("shape", NATIVE_SHAPES)
-@pytest.mark.parametrize("collective", COLLECTIVES)
-def test_the_program_agrees_with_the_mpi_library(run, mpi, collective, shape):
-    passed(run("collectives_check", collective, ranks=shape.ranks, once=True))
+def test_the_program_agrees_with_the_mpi_library(run, shape):
+    passed(run("collectives_check", *COLLECTIVES, ranks=shape.ranks, native=True, timeout_s=1000))
 
 
 @pytest.mark.on_any_mpi
-@pytest.mark.parametrize("row,shape", rows_and_shapes(True))
-def test_forced(run, mpi, row, shape):
-    collective, name = row["collective"], row["name"]
-    world = classes_of(forced(run, row, shape), collective)
-    ours, natively = calls_of(world)
-    chosen = {ruling["chosen"].split(":")[0] for each in world["classes"]
-              for ruling in each["rulings"]}
-    assert name in chosen and chosen <= {name, "native"}
-    assert all(len(each["rulings"]) == 1 for each in world["classes"] if each["rulings"])
-    assert all((each["length_bytes"] is None) == (collective in OF_ANY_LENGTH)
-               for each in world["classes"])
-    # Operators that do not commute are the MPI library's where the algorithm cannot take them.
-    takes_all = "operators that commute only" not in row["restrictions"]
-    assert ours > 0 and (natively == 0 if takes_all else ours >= natively)
+@pytest.mark.parametrize("rows,shape", rounds_and_shapes(True))
+def test_forced(run, rows, shape):
+    finished = forced(run, rows, shape)
+    for row in rows:
+        collective, name = row["collective"], row["name"]
+        world = classes_of(finished, collective)
+        ours, natively = calls_of(world)
+        chosen = {ruling["chosen"].split(":")[0] for each in world["classes"]
+                  for ruling in each["rulings"]}
+        assert name in chosen and chosen <= {name, "native"}
+        assert all(len(each["rulings"]) == 1 for each in world["classes"] if each["rulings"])
+        assert all((each["length_bytes"] is None) == (collective in OF_ANY_LENGTH)
+                   for each in world["classes"])
+        # Operators that do not commute are the MPI library's where the algorithm cannot take them.
+        takes_all = "operators that commute only" not in row["restrictions"]
+        assert ours > 0 and (natively == 0 if takes_all else ours >= natively)
 
 
 @pytest.mark.on_any_mpi
-@pytest.mark.parametrize("row,shape", rows_and_shapes(False))
-def test_left_to_the_mpi_library(run, mpi, row, shape):
+@pytest.mark.parametrize("rows,shape", rounds_and_shapes(False))
+def test_left_to_the_mpi_library(run, rows, shape):
     """What is not for so many ranks."""
-    ours, natively = calls_of(classes_of(forced(run, row, shape), row["collective"]))
-    assert ours == 0 and natively > 0
+    finished = forced(run, rows, shape)
+    for row in rows:
+        ours, natively = calls_of(classes_of(finished, row["collective"]))
+        assert ours == 0 and natively > 0
 
 
 @pytest.mark.on_any_mpi
 @pytest.mark.parametrize("shape", NATIVE_SHAPES)
-def test_native_by_name(run, mpi, shape):
+def test_native_by_name(run, shape):
     finished = passed(run("collectives_check", *COLLECTIVES, ranks=shape.ranks, timeout_s=1000,
                           settings=shape.settings(**dict.fromkeys(COLLECTIVES, "native"))))
     assert finished.errors == ""
@@ -86,14 +103,14 @@ def test_native_by_name(run, mpi, shape):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['collective']}-{row['name']}")
-def test_forced_on_one_rank(run, mpi, row):
-    assert forced(run, row, ALONE).report["communicators"] == []
+@pytest.mark.parametrize("rows", [rows for rows, _ in rounds()], ids=named)
+def test_forced_on_one_rank(run, rows):
+    assert forced(run, rows, ALONE).report["communicators"] == []
 
 
 @pytest.mark.parametrize("shape", NATIVE_SHAPES)
 @pytest.mark.parametrize("start", ["soon", "wait"])
-def test_chosen_freely(run, mpi, start, shape):
+def test_chosen_freely(run, start, shape):
     passed(run("collectives_check", *COLLECTIVES, ranks=shape.ranks, timeout_s=1000,
                settings=shape.settings(start=start)))
 

@@ -1,9 +1,8 @@
 """Buffers of a graphics card, by a driver that is none: its memory may be touched only while it is packed or unpacked."""
 
-import subprocess
-
 from ends import decided_calls, passed, settings_of
 from mutirao.base.paths import PRELOAD
+from tools import compiled_tool
 
 DRIVER = """
 #define _GNU_SOURCE
@@ -53,9 +52,6 @@ FORCED = {"broadcast": "binomial", "allreduce": "ring", "allgather": "ring", "sc
 
 
 def test_no_processor_touches_them(run, mpi, tmp_path):
-    (tmp_path / "driver.c").write_text(DRIVER)
-    driver = tmp_path / "libdriver.so"
-    subprocess.run([mpi.wrapper, "-shared", "-fPIC", "-w", "driver.c", "-o", driver], cwd=tmp_path, check=True)
-    program = ["env", f"LD_PRELOAD={PRELOAD}:{driver}", str(mpi.program("device_buffers"))]
+    program = ["env", f"LD_PRELOAD={PRELOAD}:{compiled_tool(mpi, DRIVER, tmp_path)}", str(mpi.program("device_buffers"))]
     ours = passed(run(program, ranks=3, settings=settings_of("wait", **FORCED)))
     assert decided_calls(ours) == 100

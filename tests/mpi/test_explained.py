@@ -6,7 +6,6 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
-from slow_native import slow_native
 
 from ends import passed
 from mutirao.base.paths import PRELOAD
@@ -15,6 +14,7 @@ from mutirao.explain.report_file import read_report
 from mutirao.explain.saved import start_us, total_of
 from mutirao.measure.profile import Fabric, Row, add
 from shared import in_time
+from tools import slow_native
 
 
 @pytest.mark.on_any_mpi

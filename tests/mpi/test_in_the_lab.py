@@ -10,6 +10,8 @@ from mutirao.lab.lab import Lab, verify_run
 from mutirao.run.launch import launch
 from shared import in_time, network_of
 
+pytestmark = pytest.mark.usefixtures("wheels_only")
+
 MOST_AHEAD_US = 50
 
 
@@ -22,12 +24,7 @@ def random_network(seed, hosts=6):
     return network_of(matrix)
 
 
-@pytest.fixture
-def mpi(wheel):
-    return wheel
-
-
-@pytest.fixture
+@pytest.fixture(scope="module")
 def lab(lab_possible):
     with Lab.up(random_network(1)) as up:
         yield up

@@ -18,7 +18,7 @@ from mutirao.catalogue.core_tool import algorithms
 from mutirao.run.launch import launch
 from shapes import Shape, runs
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("wheels_only")]
 
 SHAPE = Shape(3, 2)
 MODULES = "test_cco_(buf|vec|obj)"
@@ -32,11 +32,6 @@ def rounds():
             rows[row["collective"]].append(row["name"])
     return [{collective: names[turn % len(names)] for collective, names in rows.items()}
             for turn in range(max(map(len, rows.values())))]
-
-
-@pytest.fixture
-def mpi(wheel):
-    return wheel
 
 
 @pytest.fixture(scope="session")

@@ -4,12 +4,12 @@ decides. The truth here is a tool behind mutirao that makes the MPI library's ow
 import os
 
 import pytest
-from slow_native import slow_native
 
 from ends import calls_of, passed
 from mutirao.base.paths import PRELOAD
 from mutirao.measure.measure import read_point
 from shared import in_time
+from tools import slow_native
 
 
 def last_ruling(finished, collective):

@@ -10,6 +10,7 @@ import pytest
 from ends import decided_calls
 from mutirao.base.paths import PRELOAD
 from mutirao.run.launch import launch
+from tools import COUNTING, compiled_tool
 
 TWO_HOSTS = {"start": "wait", "ranks_per_host": "1", "broadcast": "binomial"}
 
@@ -27,19 +28,6 @@ program broadcast
   call MPI_Finalize(error)
   if (rank == 0) print '(a)', 'ok'
 end program
-"""
-
-COUNTING_TOOL = """
-#include <mpi.h>
-#include <stdio.h>
-static int calls;
-int MPI_Bcast(void* b, int n, MPI_Datatype t, int r, MPI_Comm c) { ++calls; return PMPI_Bcast(b, n, t, r, c); }
-int MPI_Finalize(void) {
-    int rank;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0) printf("tool saw %d\\n", calls);
-    return PMPI_Finalize();
-}
 """
 
 MPI4PY = """
@@ -73,9 +61,7 @@ def test_mpi4py(run):
 
 
 def test_a_profiling_tool_before_us_sees_every_call_once(run, mpi, tmp_path):
-    (tmp_path / "tool.c").write_text(COUNTING_TOOL)
-    tool = tmp_path / "tool.so"
-    subprocess.run([mpi.wrapper, "-shared", "-fPIC", "tool.c", "-o", tool], cwd=tmp_path, check=True)
+    tool = compiled_tool(mpi, COUNTING, tmp_path)
     # The launcher puts our library first in LD_PRELOAD; the program's own `env` puts the tool there.
     program = ["env", f"LD_PRELOAD={tool}:{PRELOAD}", str(mpi.program("collective")),
                "broadcast"]

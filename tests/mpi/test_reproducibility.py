@@ -7,8 +7,7 @@ from ends import calls_of, passed
 
 
 def differing(finished):
-    passed(finished)
-    words = finished.lines[-1].split()
+    words = passed(finished).lines[-1].split()
     return int(words[1]), int(words[3])
 
 

@@ -8,16 +8,17 @@ from ends import by_ucx, decided_calls
 FORCED = {"ranks_per_host": "1", "start": "beside", "allreduce": "recursive_doubling", "profile": "off"}
 
 
-def start_of(finished):
-    return finished.report["start"]
+def ended(run, program, *words, ranks=3, **settings):
+    """What was set up, and what became of MPI_COMM_WORLD."""
+    finished = run(program, *words, ranks=ranks, settings={**FORCED, **settings})
+    assert finished.returncode == 0, finished.errors
+    return finished, finished.report["start"], finished.report["communicators"][0]
 
 
 @pytest.mark.on_any_mpi
 @pytest.mark.parametrize("repeat, ruled", [(5, False), (150, True)])
 def test_a_few_calls_set_nothing_up(run, repeat, ruled):
-    finished = run("collective", "allreduce", "--repeat", repeat, ranks=3, settings=FORCED)
-    assert finished.returncode == 0, finished.errors
-    world, start = finished.report["communicators"][0], start_of(finished)
+    finished, start, world = ended(run, "collective", "allreduce", "--repeat", repeat)
     assert world["state"] == ("mutirao" if ruled else "not yet"), world
     assert (decided_calls(finished) > 0) == ruled
     assert (start["twin_ms"] > 0) == ruled and start["waited_ms"] == 0
@@ -27,34 +28,28 @@ def test_a_few_calls_set_nothing_up(run, repeat, ruled):
 @pytest.mark.on_any_mpi
 def test_switched_off_everywhere_nobody_is_asked(run):
     finished = run("collective", "allreduce", "--repeat", 150, ranks=3, settings={**FORCED, "enabled": "off"})
-    assert finished.returncode == 0 and start_of(finished)["native_reason"] == "switched off"
+    assert finished.returncode == 0 and finished.report["start"]["native_reason"] == "switched off"
 
 
 @pytest.mark.on_any_mpi
 def test_what_does_not_pay_is_not_set_up(run):
     """Nobody measures, so nothing is predicted to be won."""
-    finished = run("collective", "allreduce", "--repeat", 150, ranks=3,
-                   settings={"ranks_per_host": "1", "start": "beside", "agent": "off", "profile": "off"})
-    world = finished.report["communicators"][0]
-    assert world["state"] == "not yet" and world["hosts"] == 3 and start_of(finished)["twin_ms"] == 0
+    _, start, world = ended(run, "collective", "allreduce", "--repeat", 150, allreduce="auto", agent="off")
+    assert world["state"] == "not yet" and world["hosts"] == 3 and start["twin_ms"] == 0
 
 
 @pytest.mark.on_any_mpi
 def test_of_a_root_that_only_runs_ahead_nothing_is_known(run):
     """Broadcasts say nothing of how far the others are behind, so nothing is begun until much time went by."""
-    finished = run("collective", "broadcast", "--repeat", 60, ranks=3,
-                   settings={"ranks_per_host": "1", "start": "beside", "profile": "off"})
-    start = start_of(finished)
-    assert finished.returncode == 0 and start["agreed_ms"] == start["introduced_ms"] == start["twin_ms"] == 0
+    _, start, _ = ended(run, "collective", "broadcast", "--repeat", 60, allreduce="auto")
+    assert start["agreed_ms"] == start["introduced_ms"] == start["twin_ms"] == 0
 
 
 @pytest.mark.on_any_mpi
 def test_a_root_waits_for_no_vote(run):
-    settings = {"ranks_per_host": "1", "start": "soon", "profile": "off"}
     if run("root_ahead", ranks=3, native=True).returncode != 0:
         pytest.skip("in this MPI's own broadcasts roots wait")
-    finished = run("root_ahead", ranks=3, settings=settings)
-    assert finished.returncode == 0, finished.errors
+    ended(run, "root_ahead", start="soon", allreduce="auto")
 
 
 @pytest.mark.on_any_mpi
@@ -62,25 +57,20 @@ def test_a_root_waits_for_no_vote(run):
 def test_edges_are_connected_ahead(run, mpi, ranks_per_host):
     """Each once, between hosts, by Open MPI; MPICH would hold the sender."""
     ahead = mpi.name.startswith("openmpi") and ranks_per_host == 1
-    finished = run("edges_ahead", int(ahead), ranks=4, settings={
-        "start": "wait", "ranks_per_host": str(ranks_per_host), "trials": "off", "profile": "off",
-        "allreduce": "recursive_doubling", "gather": "linear"})
-    assert finished.returncode == 0, finished.errors
+    finished, *_ = ended(run, "edges_ahead", int(ahead), ranks=4, start="wait", ranks_per_host=str(ranks_per_host),
+                         trials="off", gather="linear")
     assert decided_calls(finished) == 3
 
 
 @pytest.mark.on_any_mpi
 def test_what_is_pending_meanwhile_stays_the_programs(run):
-    finished = run("pending_meanwhile", ranks=3, settings=FORCED)
-    assert finished.returncode == 0, finished.errors
-    assert start_of(finished)["twin_ms"] > 0 and finished.report["communicators"][0]["state"] == "mutirao"
+    _, start, world = ended(run, "pending_meanwhile")
+    assert start["twin_ms"] > 0 and world["state"] == "mutirao"
 
 
 @pytest.mark.on_any_mpi
 def test_without_a_communicator_left_all_stays_native(run):
-    finished = run("no_more_communicators", ranks=2, settings=FORCED)
-    assert finished.returncode == 0, finished.errors
-    world = finished.report["communicators"][0]
+    finished, _, world = ended(run, "no_more_communicators", ranks=2)
     if "ok none left" in finished.lines:
         assert world["state"] == "native" and "makes no more communicators" in world["reason"]
     else:
@@ -90,14 +80,13 @@ def test_without_a_communicator_left_all_stays_native(run):
 @pytest.mark.on_any_mpi
 def test_ranks_wait_for_each_other_in_finalize_where_the_library_does_not(run, mpi):
     """Open MPI's MPI_Finalize waits for all ranks itself, but by UCX it must not meet messages that nobody received."""
-    finished = run("farewell", ranks=3, settings=FORCED)
-    assert finished.returncode == 0, finished.errors
-    assert start_of(finished)["twin_ms"] > 0
+    finished, start, _ = ended(run, "farewell")
+    assert start["twin_ms"] > 0
     assert finished.lines[-1] == ("ok 0" if mpi.name.startswith("openmpi") else "ok 1")
 
 
 def test_ranks_wait_for_each_other_in_finalize_by_ucx(run, mpi, monkeypatch):
     if not by_ucx(run, mpi, monkeypatch):
         pytest.skip("no UCX here")
-    finished = run("farewell", ranks=3, settings=FORCED)
-    assert finished.returncode == 0 and finished.lines[-1] == "ok 1", finished.errors
+    finished, *_ = ended(run, "farewell")
+    assert finished.lines[-1] == "ok 1", finished.errors

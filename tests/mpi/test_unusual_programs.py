@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from ends import (
+    FORCED,
     STARTS,
     by_ucx,
     calls_of,
@@ -21,25 +22,13 @@ from mutirao.base.paths import PRELOAD, ROOT
 from mutirao.explain.saved import total_of
 from mutirao.run.launch import launch
 from shared import in_time
+from tools import COUNTING, compiled_tool
 
 start_modes = pytest.mark.parametrize("start", STARTS)
 any_mpi = pytest.mark.on_any_mpi
 
 # Sets a variable on rank 1 only.
 ON_RANK_1 = 'if [ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ]; then export {variable}; fi; exec "$0"'
-
-TOOL = """
-#include <mpi.h>
-#include <stdio.h>
-static int calls;
-int MPI_Bcast(void* b, int n, MPI_Datatype t, int r, MPI_Comm c) { ++calls; return PMPI_Bcast(b, n, t, r, c); }
-int MPI_Finalize(void) {
-    int rank;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0) printf("tool saw %d\\n", calls);
-    return PMPI_Finalize();
-}
-"""
 
 
 @start_modes
@@ -232,9 +221,9 @@ def test_a_rank_that_comes_late_holds_up_nobody(run, start):
     in_time(trial)
 
 
-@start_modes
-def test_threads_that_make_and_free_communicators(run, start):
-    native, _ = ends_as_natively(run, "threads_make_communicators", settings=settings_of(start))
+@start_and_broadcast
+def test_threads_that_make_and_free_communicators(run, start, broadcast):
+    native, _ = ends_as_natively(run, "threads_make_communicators", settings=settings_of(start, broadcast=broadcast))
     if skip_reason(native):
         pytest.skip(skip_reason(native))
 
@@ -262,22 +251,12 @@ def test_broadcasts_inside_file_functions_are_not_the_programs(run, tmp_path, st
                                       {"ranks_per_host": "1", "broadcast": "native"}],
                          ids=["one host", "switched off", "native chosen"])
 def test_a_tool_behind_us_sees_native_calls(run, mpi, tmp_path, settings):
-    (tmp_path / "tool.c").write_text(TOOL)
-    tool = tmp_path / "tool.so"
-    subprocess.run([mpi.wrapper, "-shared", "-fPIC", "tool.c", "-o", tool], cwd=tmp_path, check=True)
+    tool = compiled_tool(mpi, COUNTING, tmp_path)
     program = ["env", f"LD_PRELOAD={PRELOAD}:{tool}", str(mpi.program("collective")),
                "broadcast"]
     finished = run(program, "--repeat", 3, ranks=2, settings=settings)
     assert finished.returncode == 0, finished.errors
     assert finished.lines[-1] == "tool saw 4"
-
-
-# One algorithm of every collective, which none of these MPI libraries would take.
-FORCED = {"barrier": "direct", "broadcast": "binomial", "gather": "linear", "scatter": "linear",
-          "allgather": "ring", "alltoall": "pairwise", "reduce": "k_nomial", "allreduce": "direct",
-          "reduce_scatter_block": "direct", "scan": "linear", "exscan": "linear",
-          "gatherv": "linear", "scatterv": "linear", "allgatherv": "ring", "alltoallv": "pairwise",
-          "alltoallw": "linear", "reduce_scatter": "ring"}
 
 
 # What commutes may be combined in any order by the second.

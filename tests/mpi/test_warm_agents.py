@@ -9,12 +9,9 @@ from mutirao.run.launch import launch
 from mutirao_studies.paper_000.standing_agents import StandingAgents
 from shared import in_time
 
+pytestmark = pytest.mark.usefixtures("wheels_only")
+
 SITES = [[0, 30, 80], [30, 0, 50], [80, 50, 0]]
-
-
-@pytest.fixture
-def mpi(wheel):
-    return wheel
 
 
 @pytest.fixture

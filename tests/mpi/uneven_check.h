@@ -64,24 +64,6 @@ struct way {
     int pattern, order, kind, in_place, large;
 };
 
-#if MPI_VERSION >= 4
-static inline MPI_Count* large_counts(const int* counts, int size) {
-    MPI_Count* const made = malloc((size_t)size * sizeof(MPI_Count));
-    for (int i = 0; i < size; ++i) {
-        made[i] = counts[i];
-    }
-    return made;
-}
-
-static inline MPI_Aint* large_places(const int* places, int size) {
-    MPI_Aint* const made = malloc((size_t)size * sizeof(MPI_Aint));
-    for (int i = 0; i < size; ++i) {
-        made[i] = places[i];
-    }
-    return made;
-}
-#endif
-
 /* root < 0: everywhere. */
 static inline void call_gatherv(struct place here, struct way way, const void* from,
                                 const struct layout* mine, void* to, const struct side* theirs, int root) {

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 from mutirao.catalogue.predicted import NATIVE
 from mutirao.measure.measure import Contender
-from mutirao.run.mpis import Mpi
+from mutirao.run.mpis import Mpi, find_mpi
 
 MPIS = ("openmpi-5", "mpich-5")
 # Nothing is waited for, and no earlier job is known.
@@ -33,6 +33,10 @@ class Bar:
     text: str
     minutes: float  # about how long it takes
     measure: Callable[[], Sequence[Finding]]
+
+
+def on_each_mpi(name: str, text: str, minutes: float, measure: Callable[[Mpi], Sequence[Finding]]) -> list[Bar]:
+    return [Bar(f"{name}-{mpi}", text, minutes, lambda mpi=mpi: measure(find_mpi(mpi))) for mpi in MPIS]
 
 
 def at_most(limit: float, asked: str, value: float | None, unit: str = "", where: str = "") -> Finding:

@@ -1,7 +1,6 @@
 """What mutirao costs who makes many communicators or many short calls, whose hosts it watches, and who has more hosts
 than it can serve."""
 
-import json
 import re
 import statistics
 from collections.abc import Mapping, Sequence
@@ -10,7 +9,8 @@ from mutirao.base.errors import Failure
 from mutirao.run.launch import CompletedRun, launch
 from mutirao.run.mpis import Mpi, find_mpi
 from mutirao.run.processes import failure_of
-from mutirao_studies.bars.bar import AS_IT_COMES, MPIS, SET_UP, Bar, Finding, at_most
+from mutirao_studies.account import told
+from mutirao_studies.bars.bar import AS_IT_COMES, MPIS, SET_UP, Bar, Finding, at_most, on_each_mpi
 from mutirao_studies.paper_000 import agents
 
 COMMUNICATORS, COMMUNICATORS_X, COMMUNICATORS_KIB = 2000, 1.1, 1024
@@ -21,14 +21,10 @@ _MOST_SECONDS_OF_A_JOB = 120.0
 
 
 def bars(_commit_hash: str) -> list[Bar]:
-    made = []
-    for mpi in MPIS:
-        made += [Bar(f"communicators-{mpi}", f"{COMMUNICATORS} communicators split, used once, freed", 1,
-                     lambda mpi=mpi: _communicators(mpi)),
-                 Bar(f"call-{mpi}", "a broadcast of 8 B against the same tree by hand, 2 ranks", 1,
-                     lambda mpi=mpi: _call(mpi)),
-                 Bar(f"many-hosts-{mpi}", f"a job of {TOO_MANY_HOSTS} hosts", 1, lambda mpi=mpi: _many_hosts(mpi))]
-    return [*made, Bar("agents", "agents on 24 hosts while nothing changes", 3, _agents)]
+    return [*on_each_mpi("communicators", f"{COMMUNICATORS} communicators split, used once, freed", 1, _communicators),
+            *on_each_mpi("call", "a broadcast of 8 B against the same tree by hand, 2 ranks", 1, _call),
+            *on_each_mpi("many-hosts", f"a job of {TOO_MANY_HOSTS} hosts", 1, _many_hosts),
+            Bar("agents", "agents on 24 hosts while nothing changes", 3, _agents)]
 
 
 def _run(mpi: Mpi, argv: Sequence[str], ranks: int, settings: Mapping[str, str] | None) -> CompletedRun:
@@ -40,9 +36,7 @@ def _run(mpi: Mpi, argv: Sequence[str], ranks: int, settings: Mapping[str, str] 
     return finished
 
 
-def _communicators(mpi_name: str) -> list[Finding]:
-    mpi = find_mpi(mpi_name)
-
+def _communicators(mpi: Mpi) -> list[Finding]:
     def run(settings: Mapping[str, str] | None) -> tuple[float, float]:
         lines = _run(mpi, ["many_communicators", "short", str(COMMUNICATORS)], 4, settings).lines
         said = next(filter(None, (re.fullmatch(r"ok (\S+) s (\S+) KiB", line) for line in lines)), None)
@@ -56,12 +50,10 @@ def _communicators(mpi_name: str) -> list[Finding]:
                 ours[1] - theirs[1] for ours, theirs in pairs), " KiB")]
 
 
-def _call(mpi_name: str) -> list[Finding]:
+def _call(mpi: Mpi) -> list[Finding]:
     """A tree is forced, so that both do the same; the rest is as it comes."""
-    mpi = find_mpi(mpi_name)
-
     def run(settings: Mapping[str, str] | None) -> dict:
-        return json.loads(next(line for line in _run(mpi, ["overhead"], 2, settings).lines if line.startswith("{")))
+        return told(_run(mpi, ["overhead"], 2, settings), "overhead", "{")
 
     forced = {**AS_IT_COMES, "ranks_per_host": "1", "broadcast": "binomial"}
     pairs = [(run(forced), run(None)) for _ in range(_PAIRS)]
@@ -71,8 +63,7 @@ def _call(mpi_name: str) -> list[Finding]:
                 ours["self_ns"] - theirs["self_ns"] for ours, theirs in pairs), " ns")]
 
 
-def _many_hosts(mpi_name: str) -> list[Finding]:
-    mpi = find_mpi(mpi_name)
+def _many_hosts(mpi: Mpi) -> list[Finding]:
     report = _run(mpi, ["collective", "broadcast", "--repeat", "20"], TOO_MANY_HOSTS,
                   {**SET_UP, "ranks_per_host": "1"}).report
     if report is None:

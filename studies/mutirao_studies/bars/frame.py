@@ -11,7 +11,7 @@ from mutirao.base.errors import Failure, UsageError, did_you_mean
 from mutirao.base.paths import ROOT
 from mutirao.base.units import counted, spoken
 from mutirao_studies.bars.bar import Bar
-from mutirao_studies.page_parts import make_folder
+from mutirao_studies.document import make_folder
 
 MOST_MINUTES = 60  # of a sample
 KEPT = ROOT / "results" / "bars.json"

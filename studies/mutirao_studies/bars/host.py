@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from mutirao.base.units import size
 from mutirao.measure.choice import steps_of
 from mutirao.measure.measure import Contender, Point, Workload, measure, tried_twice
-from mutirao.run.mpis import Mpi, find_mpi
-from mutirao_studies.bars.bar import MPIS, Bar, Finding, at_most, default, native
+from mutirao.run.mpis import Mpi
+from mutirao_studies.bars.bar import Bar, Finding, at_most, default, native, on_each_mpi
 
 COLLECTIVES = ("broadcast", "reduce", "allreduce", "allgather", "alltoall")
 LENGTHS_BYTES = (8, 4096, 65536, 1 << 20)
@@ -19,13 +19,9 @@ _MOST_SECONDS_OF_A_JOB = 120.0
 
 
 def bars(_commit_hash: str) -> list[Bar]:
-    made = []
-    for mpi in MPIS:
-        made += [Bar(f"host-{mpi}", "twenty calls of two ranks on one host, settled", 4, lambda mpi=mpi: _settled(mpi)),
-                 Bar(f"host-first-{mpi}", "the same calls' first 50 ms", 1, lambda mpi=mpi: _first(mpi)),
-                 Bar(f"host-native-{mpi}", "what a choice of native costs a call of 8 B", 2,
-                     lambda mpi=mpi: _native_choice(mpi))]
-    return made
+    return [*on_each_mpi("host", "twenty calls of two ranks on one host, settled", 4, _settled),
+            *on_each_mpi("host-first", "the same calls' first 50 ms", 1, _first),
+            *on_each_mpi("host-native", "what a choice of native costs a call of 8 B", 2, _native_choice)]
 
 
 def _points(contender: Contender, settle_ms: int, beside_native: bool, length_bytes: int) -> Point:
@@ -35,8 +31,7 @@ def _points(contender: Contender, settle_ms: int, beside_native: bool, length_by
     return point
 
 
-def _settled(mpi_name: str) -> list[Finding]:
-    mpi = find_mpi(mpi_name)
+def _settled(mpi: Mpi) -> list[Finding]:
     cells = {(collective, length): [_points(default(mpi, collective), _SETTLE_MS, True, length)
                                     for _ in range(_ROUNDS)]
              for collective in COLLECTIVES for length in LENGTHS_BYTES}
@@ -63,8 +58,7 @@ def _title(cell: tuple[str, int]) -> str:
     return f"{cell[0]} {size(cell[1])}"
 
 
-def _first(mpi_name: str) -> list[Finding]:
-    mpi = find_mpi(mpi_name)
+def _first(mpi: Mpi) -> list[Finding]:
     ratios = {(collective, length): _first_ratio(mpi, collective, length)
               for collective in COLLECTIVES for length in LENGTHS_BYTES}
     worst = max(ratios, key=lambda cell: ratios[cell])
@@ -85,8 +79,7 @@ def _first_call_ms(point: Point) -> float:
     return sum(step.calls * step.call_ms for step in settling) / sum(step.calls for step in settling)
 
 
-def _native_choice(mpi_name: str) -> list[Finding]:
-    mpi = find_mpi(mpi_name)
+def _native_choice(mpi: Mpi) -> list[Finding]:
     found = []
     for collective in COLLECTIVES:
         chosen = default(mpi, collective)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mutirao.base.progress import steps
 from mutirao.run.mpis import find_mpi
-from mutirao_studies.bars.bar import MPIS, Bar, Finding, at_least, at_most
+from mutirao_studies.bars.bar import MPIS, Bar, Finding, at_least, at_most, on_each_mpi
 from mutirao_studies.loops import loops
 from mutirao_studies.loops.loops import BAR, DEFAULT, Plan
 from mutirao_studies.loops.loops_drawn import Loop, drawn_loops, known_loops, python_loops, seeds_of
@@ -22,14 +22,12 @@ _MINUTE = Plan(pairs=2, most_pairs=2, scale=6, known=False)
 def bars(commit_hash: str) -> list[Bar]:
     known = [loop for loop in known_loops() if not loop.in_python]
     in_a_minute = [loop for loop in known if loop.name.endswith("/A")]
-    made = []
-    for mpi in MPIS:
-        made += [Bar(f"loops-known-{mpi}", "loops of real programs, of ten seconds", 6,
-                     lambda mpi=mpi: findings(_rows(known, [mpi], _TEN_SECONDS))),
-                 Bar(f"loops-minute-{mpi}", "the same loops on four sites, of a minute, and what is said of them", 15,
-                     lambda mpi=mpi: _of_a_minute(in_a_minute, mpi))]
-    made.append(Bar("loops-python", "the training loop as a program of numpy and mpi4py", 6, _python))
-    return made + _drawn(commit_hash)
+    return [*on_each_mpi("loops-known", "loops of real programs, of ten seconds", 6,
+                         lambda mpi: findings(_rows(known, [mpi.name], _TEN_SECONDS))),
+            *on_each_mpi("loops-minute", "the same loops on four sites, of a minute, and what is said of them", 15,
+                         lambda mpi: _of_a_minute(in_a_minute, mpi.name)),
+            Bar("loops-python", "the training loop as a program of numpy and mpi4py", 6, _python),
+            *_drawn(commit_hash)]
 
 
 def _drawn(commit_hash: str) -> list[Bar]:

@@ -3,14 +3,14 @@ of long ones 20, as it comes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from mutirao.base.output import working
 from mutirao.catalogue.collectives import COLLECTIVES
-from mutirao.lab.lab import Lab
+from mutirao.lab.lab import bring_up
 from mutirao.lab.named_networks import load_preset
 from mutirao.measure.measure import Measurement, Workload, measure, tried_twice
-from mutirao.run.mpis import Mpi, find_mpi
-from mutirao_studies.bars.bar import MPIS, Bar, Finding, at_most, set_up
+from mutirao.run.mpis import Mpi
+from mutirao_studies.bars.bar import Bar, Finding, at_most, on_each_mpi, set_up
 
 SETTLE_CALLS = 40
 _REPEATED = {"repeat": 5}
@@ -42,35 +42,32 @@ LONG = (Call("allgather", 43_690, 1.10), Call("gather", 43_690, 1.15, (12,)), Ca
         Call("reduce_scatter_block", 43_690, 1.15), Call("allreduce", 1 << 20, 2.3),
         Call("broadcast", 1 << 20, 1.5, (12,)), Call("reduce", 1 << 20, 1.5, (12,)))
 _PAUSED = {"pause_ms": 1500, "poll_us": 500, "repeat": 5, "settle_calls": 20}  # natively each takes up to 24 s
-_LONG_MINUTES = {"openmpi-5": 24, "mpich-5": 28}
+_LONG_MINUTES = 26
 
 
 def bars(_commit_hash: str) -> list[Bar]:
-    made = []
-    for mpi in MPIS:
-        made.append(Bar(f"broadcast-{mpi}", "24 B from every site of six-sites", 6, lambda mpi=mpi: _broadcast(mpi)))
-        made += [Bar(f"small-{network}-{mpi}", f"short collectives on {network}", 10,
-                     lambda mpi=mpi, network=network: _calls(SMALL, network, mpi)) for network in NETWORKS]
-        made.append(Bar(f"long-{mpi}", "long collectives on six-sites, after pauses", _LONG_MINUTES[mpi],
-                        lambda mpi=mpi: _calls(LONG, "six-sites", mpi, _PAUSED)))
-        made.append(Bar(f"decider-{mpi}", "calls from the rank that decides, with ranks that poll", 3,
-                        lambda mpi=mpi: _calls(DECIDERS, "six-sites", mpi, _POLLING)))
-    return made
+    return [*on_each_mpi("broadcast", "24 B from every site of six-sites", 6, _broadcast),
+            *(bar for network in NETWORKS for bar in on_each_mpi(
+                f"small-{network}", f"short collectives on {network}", 10, partial(_calls, SMALL, network))),
+            *on_each_mpi("long", "long collectives on six-sites, after pauses", _LONG_MINUTES,
+                         partial(_calls, LONG, "six-sites", how=_PAUSED)),
+            *on_each_mpi("decider", "calls from the rank that decides, with ranks that poll", 3,
+                         partial(_calls, DECIDERS, "six-sites", how=_POLLING))]
 
 
-def _broadcast(mpi_name: str) -> list[Finding]:
+def _broadcast(mpi: Mpi) -> list[Finding]:
     network = load_preset("six-sites")
     roots = [network.hosts_of(site)[0] for site in network.site_names]
     every = Call("broadcast", 24, BROADCAST_LIMIT, roots)
-    [measured] = _measured([every], network.name, find_mpi(mpi_name))
+    [measured] = _measured([every], network.name, mpi)
     worst = max(measured.points, key=lambda point: point.to_bound or 0)
     return [at_most(every.limit, "x bound, worst site,", worst.to_bound, where=f"rank {worst.root}")]
 
 
-def _calls(calls: Sequence[Call], network_name: str, mpi_name: str,
+def _calls(calls: Sequence[Call], network_name: str, mpi: Mpi,
            how: Mapping[str, int] = _REPEATED) -> list[Finding]:
     found = []
-    for call, measured in zip(calls, _measured(calls, network_name, find_mpi(mpi_name), how), strict=True):
+    for call, measured in zip(calls, _measured(calls, network_name, mpi, how), strict=True):
         [point] = measured.points
         ran = measured.chosen(point.length_bytes, point.root) or ""
         found.append(at_most(call.limit, f"{call.title}, x bound,", point.to_bound, where=ran))
@@ -81,9 +78,8 @@ def _measured(calls: Sequence[Call], network_name: str, mpi: Mpi,
               how: Mapping[str, int] = _REPEATED) -> list[Measurement]:
     """Each in a job of its own: what was learned of one says nothing of another."""
     network = load_preset(network_name)
-    with working(f"bringing up {network.host_count} hosts"):
-        lab = Lab.up(network)
-    with lab:
+    with bring_up(network) as lab:
         return [tried_twice(lambda call=call: measure(
-            set_up(mpi, call.collective), [Workload([call.length_bytes], call.roots, **{"settle_calls": SETTLE_CALLS, **how})],
+            set_up(mpi, call.collective),
+            [Workload([call.length_bytes], call.roots, **{"settle_calls": SETTLE_CALLS, **how})],
             network.host_count, lab, timeout_s=_MOST_SECONDS_OF_A_JOB)) for call in calls]

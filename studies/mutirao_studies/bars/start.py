@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from mutirao.lab.lab import Lab
 from mutirao.lab.named_networks import load_preset
 from mutirao.run.launch import launch
-from mutirao.run.mpis import Mpi, find_mpi
-from mutirao_studies.bars.bar import AS_IT_COMES, MPIS, Bar, Finding, at_most
+from mutirao.run.mpis import Mpi
+from mutirao_studies.bars.bar import AS_IT_COMES, Bar, Finding, at_most, on_each_mpi
 from mutirao_studies.paper_000 import start
 
 HOST_RANKS = (2, 8)
@@ -17,17 +17,12 @@ _MOST_SECONDS_OF_A_JOB = 120.0
 
 
 def bars(_commit_hash: str) -> list[Bar]:
-    made = []
-    for mpi in MPIS:
-        made += [Bar(f"start-{mpi}", "whole programs of 3 and 30 broadcasts, and broadcasts at a pace", 5,
-                     lambda mpi=mpi: _start(mpi)),
-                 Bar(f"unused-{mpi}", "MPI_Init and MPI_Finalize of programs without collectives", 5,
-                     lambda mpi=mpi: _unused(find_mpi(mpi)))]
-    return made
+    return [*on_each_mpi("start", "whole programs of 3 and 30 broadcasts, and broadcasts at a pace", 5, _start),
+            *on_each_mpi("unused", "MPI_Init and MPI_Finalize of programs without collectives", 5, _unused)]
 
 
-def _start(mpi_name: str) -> list[Finding]:
-    return findings(start.summary(start.run_study(find_mpi(mpi_name), quick=True)))
+def _start(mpi: Mpi) -> list[Finding]:
+    return findings(start.summary(start.run_study(mpi, quick=True)))
 
 
 def findings(rows: list[dict]) -> list[Finding]:

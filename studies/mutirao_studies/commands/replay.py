@@ -1,7 +1,5 @@
 """`mutirao replay`: a recorded network against change detection and trees, without a network."""
 
-import csv
-import io
 import json
 import shlex
 from itertools import product
@@ -16,7 +14,8 @@ from mutirao.base.user_files import check_writable, write_text
 from mutirao.catalogue import core_tool
 from mutirao.cli.studies import COMMANDS
 from mutirao.measure.circumstances import Circumstances
-from mutirao_studies.replay.replay_page import make_page, print_comparison, print_run
+from mutirao_studies.document import page_of, text_of
+from mutirao_studies.replay.replay_document import document, slices_table
 from mutirao_studies.replay.trace import MADE_UP, ROUND_TRIPS, Trace, load_trace, made_trace_csv
 
 DESCRIPTION = """\
@@ -63,7 +62,6 @@ def register(subparsers, common) -> None:
                         " owns the link; their mean; the greater; default: least")
     parser.add_argument("--array", metavar="NAME",
                         help="in a .npz file; default: the first of slices x hosts x hosts")
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write every slice to a file")
     parser.add_argument("--page", type=Path, metavar="FILE.html",
                         help="draw the times of all slices as an HTML page")
     parser.add_argument("--generate", type=Path, metavar="FILE",
@@ -82,26 +80,23 @@ def run(arguments) -> int:
     if not arguments.trace:
         raise UsageError("what is missing: a trace, a .npz or .csv file or"
                          f" {MADE_UP}")
-    for option, file in (("--csv", arguments.csv), ("--page", arguments.page)):
-        if file:
-            check_writable(option, file)
+    if arguments.page:
+        check_writable("--page", arguments.page)
     circumstances = Circumstances("replay", quick=False, mpi_names=())
     trace = load_trace(arguments.trace, arguments.array, arguments.round_trip)
     rules = list(product(arguments.threshold.split(","), arguments.tolerance.split(",")))
     with working(f"replaying {len(trace.slices)} slices of {len(trace.hosts)} hosts"):
         runs = _replay(trace, rules, arguments)
-    result = {"trace": trace.name, "round_trip": arguments.round_trip, "runs": runs}
-    if arguments.csv:
-        _write_csv(arguments.csv, runs)
+    result = {**circumstances.to_dict(), "trace": trace.name, "round_trip": arguments.round_trip, "runs": runs}
+    shown = document(result, _command(arguments))
     if arguments.page:
-        page = make_page({**circumstances.to_dict(), **result}, _command(arguments))
-        write_text(arguments.page, str(page))
+        write_text(arguments.page, str(page_of(shown)))
     if arguments.json:
         print_json(result)
-    elif len(runs) == 1:
-        print_run(trace.name, runs[0])
-    else:
-        print_comparison(trace.name, runs)
+        return 0
+    if len(runs) == 1:
+        print(f"{slices_table(trace.name, runs[0])}\n")
+    print(text_of(shown))
     return 0
 
 
@@ -126,28 +121,3 @@ def _ask_json(*words: str) -> dict:
     """What mutirao-studies says; its one-line errors become ours."""
     program = built(BUILD / "bin" / "mutirao-studies")
     return json.loads(ask(program, [program, *words]))
-
-
-def _write_csv(file: Path, runs: list[dict]) -> None:
-    """A line per slice and rule; times in us."""
-    rows = []
-    for each in runs:
-        threshold = each["threshold_percent"]
-        rule = {"threshold_percent": "auto" if threshold is None else threshold,
-                "tolerance_percent": each["tolerance_percent"]}
-        rows += [rule | _flat(row) for row in each["slices"]]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_text(file, text.getvalue())
-
-
-def _flat(row: dict) -> dict:
-    flat = {}
-    for name, value in row.items():
-        if isinstance(value, dict):
-            flat |= {f"{name}_{inner}": each for inner, each in value.items()}
-        else:
-            flat[name] = value
-    return flat

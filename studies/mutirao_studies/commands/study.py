@@ -3,7 +3,7 @@
 import textwrap
 import time
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,31 +12,25 @@ from mutirao.base.output import note, print_json
 from mutirao.cli.studies import COMMANDS
 from mutirao.lab.named_networks import load_network
 from mutirao.lab.network import HostNetwork
-from mutirao.pages.html import Page
 from mutirao.run.mpis import KNOWN, Mpi, find_mpi, found_mpis
 from mutirao.run.user_settings import checked_settings
 from mutirao_studies import long_messages, messages, report
-from mutirao_studies.loops import loops, loops_page
-from mutirao_studies.page_parts import make_folder, write_files
+from mutirao_studies.document import Document, make_folder, text_of, write_files
+from mutirao_studies.loops import loops
 from mutirao_studies.paper_000 import (
     agents,
-    agents_page,
-    dynamic_page,
-    dynamic_tables,
+    dynamic_document,
     overhead,
-    overhead_page,
-    page,
     reaction,
-    reaction_page,
+    reaction_document,
     six_sites,
+    six_sites_document,
     six_sites_dynamic,
     start,
-    start_page,
-    tables,
 )
-from mutirao_studies.paper_001 import allgather, allgather_page, allgather_tables
-from mutirao_studies.paper_002 import interfaces, interfaces_page, interfaces_tables
-from mutirao_studies.paper_003 import paper_003, ping_pong, ping_pong_page, ping_pong_tables
+from mutirao_studies.paper_001 import allgather, allgather_document
+from mutirao_studies.paper_002 import interfaces, interfaces_document
+from mutirao_studies.paper_003 import paper_003, ping_pong, ping_pong_document
 
 _MOST_TRIPS = 1_000_000  # as the programs hold
 
@@ -54,17 +48,19 @@ class Asked:
     seeds: Sequence[str] | None  # of the loops that are drawn; None: by the commit's hash
 
 
+# What only some take, and why the others do not.
+_LOOPS = ("pairs", "steps_scale", "seeds", "warm")
+_REFUSED = {"set": "compares settings of its own", "lab": "is about a network of its own",
+            "only": "compares what it needs", "trips": "makes no round trips",
+            **dict.fromkeys(_LOOPS, "runs no loops in pairs")}
+
+
 @dataclass(frozen=True)
 class Study:
     help: str
     measure: Callable[[Asked], dict]
-    write: Callable[[dict, Path], list[Path]]  # the files that it leaves
-    print: Callable[[dict], None]
-    takes_settings: bool = False  # or it compares settings of its own
-    takes_network: bool = False  # or it is about one
-    takes_only: bool = False  # or it compares what it needs
-    takes_trips: bool = False
-    takes_pairs: bool = False  # and what else loops are asked with
+    document: Callable[[dict], Document]
+    takes: Sequence[str] = ()  # of the options that only some take
     paper: str | None = None  # of which it is part of the report
 
 
@@ -81,71 +77,57 @@ def _with_settings(run_study: Callable[[Mpi, bool, Mapping[str, str]], dict]):
     return lambda asked: run_study(_first_built(asked.mpi_names), asked.quick, asked.settings)
 
 
-def _drawn(make_page: Callable[[dict], Page]) -> Callable[[dict, Path], list[Path]]:
-    """The page and the raw values beside it."""
-    return lambda result, folder: write_files(make_page(result), folder)
-
-
 _KINDS = {".html": "page", ".json": "raw values", ".png": "image"}
 
 STUDIES = {
     six_sites.DEMO.study: Study(
         "one broadcast on six sites, without and with mutirao, in a minute",
-        _with_one(six_sites.run_demo), page.write_demo, tables.print_demo),
+        _with_one(six_sites.run_demo), six_sites_document.demo_document),
     six_sites.NETWORK: Study(
         "paper 000 while nothing changes: Table 2 and Figure 4",
         lambda asked: six_sites.run_study(asked.mpi_names, asked.quick),
-        lambda result, folder: page.write_page(result, six_sites.pictures(result), folder),
-        tables.print_tables, paper="000"),
+        lambda result: six_sites_document.document(result, six_sites.pictures(result)), paper="000"),
     six_sites_dynamic.STUDY: Study(
         "paper 000 while links change: Figures 5, 6 and 7",
-        _with_one(six_sites_dynamic.run_study), _drawn(dynamic_page.make_page),
-        dynamic_tables.print_tables, paper="000"),
+        _with_one(six_sites_dynamic.run_study), dynamic_document.document, paper="000"),
     reaction.STUDY: Study(
         "a link of the tree gets worse and recovers under a program that goes on: until"
-        " broadcasts are good again", _with_settings(reaction.run_study), _drawn(reaction_page.make_page),
-        reaction.print_tables, takes_settings=True, paper="000"),
+        " broadcasts are good again", _with_settings(reaction.run_study), reaction_document.document, ["set"], "000"),
     start.STUDY: Study(
         "what the start costs a program, and how soon its broadcasts are good",
-        lambda asked: start.run_study(_first_built(asked.mpi_names), asked.quick, asked.settings,
-                                      asked.network),
-        _drawn(start_page.make_page), start.print_tables, takes_settings=True, takes_network=True,
-        paper="000"),
+        lambda asked: start.run_study(_first_built(asked.mpi_names), asked.quick, asked.settings, asked.network),
+        start.document, ["set", "lab"], "000"),
     overhead.STUDY: Study(
         "what following the network costs while nothing changes",
-        _with_settings(overhead.run_study), _drawn(overhead_page.make_page), overhead.print_tables,
-        takes_settings=True, paper="000"),
+        _with_settings(overhead.run_study), overhead.document, ["set"], "000"),
     loops.STUDY: Study(
         "loops that compute and communicate, natively, with mutirao as it comes, and with a network that is"
         " known", lambda asked: loops.run_study(
             asked.mpi_names, loops.chosen_loops(asked.only, asked.seeds), asked.loops),
-        _drawn(loops_page.make_page), loops.print_tables, takes_only=True, takes_pairs=True),
+        loops.document, ["only", *_LOOPS]),
     long_messages.STUDY: Study(
-        "long collectives between sites, in a row and after pauses, with cubic and with BBR, against the physical bound",
+        "long collectives between sites, in a row and after pauses, with cubic and with BBR, against the physical"
+        " bound",
         lambda asked: long_messages.run_study(asked.mpi_names, asked.quick, asked.only, asked.network),
-        _drawn(long_messages.make_page), long_messages.print_tables, takes_network=True, takes_only=True),
+        long_messages.document, ["lab", "only"]),
     messages.STUDY: Study(
         "single messages between far hosts, after pauses, against what is predicted of them",
-        lambda asked: messages.run_study(asked.mpi_names, asked.quick), _drawn(messages.make_page), messages.print_tables),
+        lambda asked: messages.run_study(asked.mpi_names, asked.quick), messages.document),
     agents.STUDY: Study(
         "what standing agents cost, and what a job gains that finds them",
-        _with_one(agents.run_study), _drawn(agents_page.make_page), agents.print_tables, paper="000"),
+        _with_one(agents.run_study), agents.document, paper="000"),
     allgather.STUDY: Study(
         "paper 001: which allgather Open MPI's rule picks and which is the best, simulated and real",
-        lambda asked: allgather.run_study(asked.quick, asked.only),
-        _drawn(allgather_page.make_page), allgather_tables.print_tables, takes_only=True, paper="001"),
+        lambda asked: allgather.run_study(asked.quick, asked.only), allgather_document.document, ["only"], "001"),
     interfaces.STUDY: Study(
         "paper 002: one Mandelbrot program over sockets, MPI, PVM, VIA, ZeroMQ and gRPC, on this"
         " machine or in the lab",
-        lambda asked: interfaces.run_study(asked.mpi_names, asked.quick, asked.only,
-                                           network=asked.network),
-        interfaces_page.write_page, interfaces_tables.print_tables, takes_network=True, takes_only=True,
-        paper="002"),
+        lambda asked: interfaces.run_study(asked.mpi_names, asked.quick, asked.only, network=asked.network),
+        interfaces_document.document, ["lab", "only"], "002"),
     ping_pong.STUDY: Study(
         "paper 003: messages between two ranks in C, Java and Python",
         lambda asked: ping_pong.run_study(asked.only_mpis, asked.quick, asked.trips, asked.only),
-        _drawn(ping_pong_page.make_page), ping_pong_tables.print_tables, takes_only=True, takes_trips=True,
-        paper="003"),
+        ping_pong_document.document, ["only", "trips"], "003"),
 }
 LIST, ALL = "list", "all"
 
@@ -175,6 +157,10 @@ def _scale(text: str) -> float:
     return value
 
 
+def _that_take(option: str) -> str:
+    return ", ".join(name for name, study in STUDIES.items() if option in study.takes)
+
+
 def register(subparsers, common) -> None:
     parser = subparsers.add_parser(
         "study", parents=[common], help=COMMANDS["study"])
@@ -193,15 +179,13 @@ def register(subparsers, common) -> None:
     parser.add_argument("--quick", action="store_true", help="measure everything once only")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
                         help="a setting of the library under study, for "
-                        + ", ".join(name for name, study in STUDIES.items()
-                                    if study.takes_settings))
+                        + _that_take("set"))
     parser.add_argument("--lab", metavar="NETWORK",
                         help="on other hosts: a preset (mutirao lab presets) or a CSV file, for "
-                        + ", ".join(name for name, study in STUDIES.items()
-                                    if study.takes_network))
+                        + _that_take("lab"))
     parser.add_argument("--only", metavar="NAME,...",
                         help="of the transports, parts or situations these alone, for "
-                        + ", ".join(name for name, study in STUDIES.items() if study.takes_only))
+                        + _that_take("only"))
     parser.add_argument("--trips", type=_trips, metavar="N",
                         help=f"round trips of each size, for {ping_pong.STUDY}; default:"
                         f" {paper_003.TRIPS}, with --quick {ping_pong.QUICK_TRIPS}")
@@ -249,21 +233,11 @@ def _plan(arguments) -> loops.Plan:
     return loops.Plan(least, most, scale=arguments.steps_scale or 1.0, warm=arguments.warm)
 
 
-def _check_options(arguments, studies: Iterable[Study]) -> None:
+def _check_options(arguments, studies: Collection[Study]) -> None:
     """Each option that one of them does not take is refused."""
-    for study in studies:
-        if arguments.set and not study.takes_settings:
-            raise UsageError(f"{arguments.study} compares settings of its own: it takes no --set")
-        if arguments.lab and not study.takes_network:
-            raise UsageError(f"{arguments.study} is about a network of its own: it takes no --lab")
-        if arguments.only and not study.takes_only:
-            raise UsageError(f"{arguments.study} compares what it needs: it takes no --only")
-        if arguments.trips and not study.takes_trips:
-            raise UsageError(f"{arguments.study} makes no round trips: it takes no --trips")
-        for option in ("pairs", "steps_scale", "seeds", "warm"):
-            if getattr(arguments, option) and not study.takes_pairs:
-                raise UsageError(f"{arguments.study} runs no loops in pairs: it takes no"
-                                 f" --{option.replace('_', '-')}")
+    for option, why in _REFUSED.items():
+        if getattr(arguments, option) and not all(option in study.takes for study in studies):
+            raise UsageError(f"{arguments.study} {why}: it takes no --{option.replace('_', '-')}")
 
 
 def _list(arguments) -> int:
@@ -281,10 +255,10 @@ def _list(arguments) -> int:
 
 def _run_one(study: Study, asked: Asked, folder: Path, quiet: bool) -> tuple[dict, list[Path]]:
     result = study.measure(asked)
-    files = study.write(result, folder)
+    document = study.document(result)
+    files = write_files(document, folder)
     if not quiet:
-        study.print(result)
-        print("\n".join(f"{_KINDS[path.suffix]}: {path}" for path in files))
+        print("\n".join([text_of(document), "", *(f"{_KINDS[path.suffix]}: {path}" for path in files)]))
     return result, files
 
 

@@ -7,31 +7,33 @@ changes; only runs that follow one another are compared. With `warm` a second jo
 starts from the profile that the first one left.
 """
 
-import json
 import statistics
 import sys
 import tempfile
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import working
 from mutirao.base.progress import Steps, steps
 from mutirao.base.tables import Table
 from mutirao.base.units import counted
 from mutirao.explain.saved import total_of
-from mutirao.lab.lab import Lab, verify_run
-from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.lab.lab import Lab, bring_up, verify_run
+from mutirao.measure.circumstances import Circumstances
 from mutirao.measure.intervals import Ratio, ratio_of_pairs
+from mutirao.measure.measure import tried_twice
+from mutirao.pages.html import judged
 from mutirao.run.launch import launch
 from mutirao.run.mpis import Mpi, find_mpi
-from mutirao.run.processes import failure_of
+from mutirao_studies.account import told
+from mutirao_studies.chart import Group, bar_chart, bar_of
+from mutirao_studies.document import Document, Lines, Section
 from mutirao_studies.loops.loops_drawn import PYTHON_PROGRAM, Loop, commit_hash, drawn_loops, known_loops, seeds_of
 
 STUDY = "loops"
 PROGRAM = "loop"
 NATIVE, DEFAULT, KNOWN, WARM = "native", "default", "known", "warm"
+_STYLES = {NATIVE: "a0", DEFAULT: "a5", WARM: "a4", KNOWN: "a3"}
 KNOWN_SETTINGS = {"start": "wait", "trials": "off", "profile": "off"}
 PAIRS, QUICK_PAIRS = 4, 1
 BAR = 1.03  # an interval that lies above is a loss
@@ -93,8 +95,7 @@ def run_study(mpi_names: Sequence[str], loops: Sequence[Loop], plan: Plan) -> di
 def lab_of(loop: Loop) -> Lab:
     """Its delays are there from the start, as they are for users: connections that were made without them begin
     slowly when they come."""
-    with working(f"bringing up {loop.network.host_count} hosts"):
-        return Lab.up(loop.network)
+    return bring_up(loop.network)
 
 
 def measure_loop(loop: Loop, mpi: Mpi, lab: Lab, plan: Plan, progress: Steps) -> dict:
@@ -135,14 +136,6 @@ def run_pair(loop: Loop, mpi: Mpi, lab: Lab, count: int, plan: Plan, backwards: 
     return {arm: runs[arm] for arm in plan.arms}
 
 
-def tried_twice(job: Callable[[], dict]) -> dict:
-    """Launchers fail now and then."""
-    try:
-        return job()
-    except Failure:
-        return job()
-
-
 def _run(loop: Loop, mpi: Mpi, lab: Lab, count: int, arm: str, settings: Mapping[str, str]) -> dict:
     """One job's seconds, and what ran in the end."""
     what = f"{loop.name}, {arm}, on {mpi.title}"
@@ -152,12 +145,7 @@ def _run(loop: Loop, mpi: Mpi, lab: Lab, count: int, arm: str, settings: Mapping
     before = lab.counters().packets_among(hosts)
     finished = launch(mpi, argv, hosts, lab=lab, settings=settings, native=arm == NATIVE,
                       capture=True, timeout_s=_MOST_SECONDS_OF_A_JOB)
-    if finished.returncode != 0:
-        raise failure_of(finished, what)
-    lines = [line for line in finished.lines if line.startswith('{"steps":')]
-    if len(lines) != 1:
-        raise Failure(f"{what} did not tell its times")
-    measured = json.loads(lines[0])
+    measured = told(finished, what, '{"steps":')
     verify_run(0, measured["seconds"] * 1e6, before, lab.counters().packets_among(hosts))
     if arm != NATIVE and finished.report is None:
         raise Failure(f"{what}: mutirao left no report, as if it had not been preloaded")
@@ -252,56 +240,60 @@ def _said_against_the_clock(rows: Sequence[dict]) -> dict:
             "widest": max((2 * said["error_s"] / seconds for said, _, seconds in known), default=None)}
 
 
+def document(result: dict) -> Document:
+    lead = ("Programs that compute and communicate in turn, natively, with mutirao as it comes, and with a network"
+            " that is known from the start, in turns.")
+    in_all = result["summary"]
+    tiles = [(judged(not in_all["harmed"]), f"{in_all['mean_ratio']:.3f} ×", "the native seconds of a loop,"
+              f" geometric mean of {counted(in_all['loops'], 'loop')}; none clearly above {BAR:g} wanted")]
+    groups = [Group(f"{row['loop']}, {row['mpi']}", [
+        bar_of(arm, [(_STYLES[arm], seconds, "")], "s", 2, [pair[arm]["seconds"] for pair in row["pairs"]])
+        for arm, seconds in row["seconds"].items()]) for row in result["loops"]]
+    raw = Table("", ("loop", "MPI", "steps", "pair", "", "s", "each quarter, s", "what ran in the end"), [
+        (row["loop"], row["mpi"], row["steps"], number, arm, f"{run['seconds']:.3f}",
+         ", ".join(f"{value:.3f}" for value in run["quarter_seconds"]), "; ".join(run["ran"]))
+        for row in result["loops"] for number, pair in enumerate(row["pairs"], start=1)
+        for arm, run in pair.items()])
+    titles = {row["loop"]: row["title"] for row in result["loops"]}
+    return Document("Loops, natively and with mutirao", lead, result, [
+        Section("Seconds of a loop", [bar_chart(groups), table(result), Lines(_lines(result)),
+                                      Lines([f"{name}: {title}" for name, title in titles.items()])])],
+        [raw], tiles)
+
+
 def table(result: dict) -> Table:
+    def share(value: float | None) -> str:
+        return "" if value is None else f"{value:.2f}"
+
     warm = any(WARM in row["seconds"] for row in result["loops"])
     rows = []
     for row in result["loops"]:
         ratio = row["ratio"]
         interval = "" if ratio["low"] is None else f"{ratio['low']:.2f}-{ratio['high']:.2f}"
-        rows.append((row["loop"], row["mpi"], *(_digits(row["seconds"][arm]) for arm in (NATIVE, DEFAULT, KNOWN)),
-                     f"{ratio['value']:.3f}", interval, _share(row[f"{DEFAULT}_share"]),
-                     *([_share(row.get(f"{WARM}_share"))] if warm else [])))
+        rows.append((row["loop"], row["mpi"], *(f"{row['seconds'][arm]:.2f}" for arm in (NATIVE, DEFAULT, KNOWN)),
+                     f"{ratio['value']:.3f}", interval, share(row[f"{DEFAULT}_share"]),
+                     *([share(row.get(f"{WARM}_share"))] if warm else [])))
     least, most = result["pairs"], result["most_pairs"]
     times = counted(least, "pair") if least == most else f"{least} to {most} pairs"
-    return Table(f"Seconds of the loop, medians of {times}, and default over native\nwith its 95% interval; share"
+    return Table(f"Seconds of the loop, medians of {times}, and default over native with its 95% interval; share"
                  " of what is known to be possible",
                  ("loop", "MPI", NATIVE, DEFAULT, KNOWN, "ratio", "95%", "share", *([WARM] if warm else [])), rows)
 
 
-def _digits(seconds: float) -> str:
-    return f"{seconds:.2f}"
-
-
-def _share(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
-
-
-def remarks(result: dict) -> list[str]:
-    told = result["summary"]
-    lines = [f"geometric means of {counted(told['loops'], 'loop')}: {told['mean_ratio']:.3f} x native;"
-             f" known {told['mean_known_ratio']:.3f} x"]
-    if told["harmed"]:
-        lines.append(f"clearly above {BAR:g} x native: {', '.join(told['harmed'])}")
+def _lines(result: dict) -> list[str]:
+    in_all = result["summary"]
+    lines = [f"known {in_all['mean_known_ratio']:.3f} x native"]
+    if in_all["harmed"]:
+        lines.append(f"clearly above {BAR:g} x native: {', '.join(in_all['harmed'])}")
     for arm in (DEFAULT, WARM):
-        if share := told[f"{arm}_share"]:
+        if share := in_all[f"{arm}_share"]:
             lines.append(f"share of what could be won, {arm}: median {share['median']:.2f}, least"
                          f" {share['least']:.2f}, of {counted(share['loops'], 'loop')}")
-    said = told["said"]
+    said = in_all["said"]
     if said["known"]:
         lines.append(f"what mutirao said that it saved is what the clock says in {said['right']} of"
                      f" {counted(said['known'], 'job')}; interval at most {said['widest']:.1%} of a run")
     spread = [bound for row in result["loops"] for bound in row["native_to_native"] or ()]
     if spread:
         lines.append(f"native over the next native run: {min(spread):.2f} to {max(spread):.2f}")
-    return [*lines, *busy_remarks(result)]
-
-
-def drawn_lines(result: dict) -> list[str]:
-    titles = {row["loop"]: row["title"] for row in result["loops"]}
-    return [f"{name}: {title}" for name, title in titles.items()]
-
-
-def print_tables(result: dict) -> None:
-    print(table(result))
-    for line in [*remarks(result), *drawn_lines(result)]:
-        print(textwrap.fill(line, 80, subsequent_indent="  "))
+    return lines

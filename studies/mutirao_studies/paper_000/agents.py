@@ -1,18 +1,19 @@
 """What standing agents cost on 24 hosts, and what a job gains that finds them."""
 
 import statistics
-import textwrap
 import time
 
 from mutirao.base.errors import Failure
-from mutirao.base.output import working
 from mutirao.base.progress import Steps, steps
 from mutirao.base.tables import Table
-from mutirao.lab.lab import Lab
-from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.lab.lab import Lab, bring_up
+from mutirao.measure.circumstances import Circumstances
 from mutirao.measure.measure import Contender
+from mutirao.pages.html import judged, legend
 from mutirao.run.mpis import Mpi
 from mutirao.run.processes import failure_of
+from mutirao_studies.chart import Group, bar_chart, bar_of
+from mutirao_studies.document import Document, Lines, Section
 from mutirao_studies.paper_000.changing_network import six_gateways
 from mutirao_studies.paper_000.standing_agents import StandingAgents
 
@@ -26,6 +27,7 @@ COSTS = {"processor_percent": ("processor, % of a core", 0.5),
          "tcp_kbit_s": ("TCP sent and received, kbit/s", None),
          "kbit_s": ("UDP and TCP, kbit/s", 20.0),
          "sent_kbit_s": ("of these sent, kbit/s", None)}
+_START = {"twin_ms": ("making the communicator", "a0"), "waited_ms": ("waiting for ranks and network", "a1")}
 _MOST_SECONDS_OF_A_JOB = 120.0
 
 
@@ -33,9 +35,7 @@ def run_study(mpi: Mpi, quick: bool = False) -> dict:
     circumstances = Circumstances(STUDY, quick, [mpi.name])
     network = six_gateways()
     window_s, jobs = (QUICK_WINDOW_S, QUICK_JOBS) if quick else (WINDOW_S, JOBS)
-    with working(f"bringing up {network.host_count} hosts"):
-        lab = Lab.up(network)
-    with lab, steps(2 + jobs) as progress:
+    with bring_up(network) as lab, steps(2 + jobs) as progress:
         progress.begin(f"agents on {network.host_count} hosts, until they have a tree")
         began_s = time.monotonic()
         with StandingAgents(lab) as agents:
@@ -96,39 +96,38 @@ def _job(mpi: Mpi, lab: Lab, progress: Steps) -> dict:
             "first_ruled_ms": world.get("first_ruled_ms")}
 
 
-def costs_table(result: dict) -> Table:
-    rows = []
-    for key, (what, bar) in COSTS.items():
-        values = [host[key] for host in result["hosts"]]
-        rows.append((what, f"{statistics.median(values):.2f}", f"{max(values):.2f}",
-                     "" if bar is None else f"{bar:g}"))
-    return Table(f"Standing agents on {len(result['hosts'])} hosts in {result['window_s']:g} s while nothing"
-                 " changes;\nbytes with the headers of UDP and IP, without those of TCP",
-                 ("of one host's agent", "median", "most", "limit"), rows)
+def document(result: dict) -> Document:
+    hosts, jobs = result["hosts"], result["jobs"]
+    lead = (f"An agent on each of {len(hosts)} hosts in six sites measures links and keeps a spanning tree, for"
+            " all jobs that come. How much of a host does it take, and how soon does a job that finds the"
+            " agents begin?")
+    medians = {key: statistics.median(host[key] for host in hosts) for key in COSTS}
+    tiles = [(judged(medians[key] <= limit), f"{medians[key]:.2f}",
+              f"{what}: the median of the hosts; at most {limit:g} wanted")
+             for key, (what, limit) in COSTS.items() if limit is not None]
+    tiles.append(("tile", f"{result['cold_start_s']:.1f} s", "from the agents' start to a tree of all hosts"))
+    costs = Table(f"Standing agents on {len(hosts)} hosts in {result['window_s']:g} s while nothing changes; bytes with"
+                  " the headers of UDP and IP, without those of TCP",
+                  ("of one host's agent", "median", "most", "limit"),
+                  [(what, f"{medians[key]:.2f}", f"{max(host[key] for host in hosts):.2f}",
+                    "" if limit is None else f"{limit:g}") for key, (what, limit) in COSTS.items()])
+    starts = [bar_of(f"job {number}", [(style, job[key] / 1000, title)
+                                       for key, (title, style) in _START.items()], "s")
+              for number, job in enumerate(jobs, start=1)]
+    raw = Table("", ("host", *(what for what, _ in COSTS.values())),
+                [(number, *(f"{host[key]:.3g}" for key in COSTS)) for number, host in enumerate(hosts)])
+    return Document("What standing agents cost, and what a job gains", lead, result, [
+        Section("What an agent costs its host", [costs]),
+        Section("What a job gains", [bar_chart([Group("Longer in MPI_Init", starts)]), legend(dict(_START.values())),
+                                     _jobs_table(result), Lines(sorted({job["reason"] for job in jobs}))])],
+        [raw], tiles, [result["mpi_title"]])
 
 
-def jobs_table(result: dict) -> Table:
+def _jobs_table(result: dict) -> Table:
     jobs = result["jobs"]
-    rows = [(what, *(_number(job.get(key)) for job in jobs)) for key, what in (
-        ("twin_ms", "making the communicator"), ("waited_ms", "waiting for ranks and network"),
-        ("first_ruled_ms", "first ruling, after MPI_Init"))]
+    rows = [(what, *("" if job.get(key) is None else f"{job[key]:.2f}" for job in jobs)) for key, what in (
+        *((key, title) for key, (title, _) in _START.items()), ("first_ruled_ms", "first ruling, after MPI_Init"))]
     rows.append(("number of its call", *(
-        "none" if job["first_ruled_call"] is None else str(job["first_ruled_call"] + 1)
-        for job in jobs)))
-    return Table("What jobs that find them take to start, when they wait (start=wait); without\n"
-                 "waiting: mutirao study start",
-                 (f"jobs on {result['mpi_title']}, ms", *map(str, range(1, len(jobs) + 1))), rows)
-
-
-def print_tables(result: dict) -> None:
-    print(costs_table(result))
-    print(f"from their start to a tree of all hosts: {result['cold_start_s']:.1f} s")
-    print(jobs_table(result))
-    for reason in sorted({job["reason"] for job in result["jobs"]}):
-        print(reason)
-    for line in busy_remarks(result):
-        print(textwrap.fill(line, 80))
-
-
-def _number(value_ms: float | None) -> str:
-    return "" if value_ms is None else f"{value_ms:.2f}"
+        "none" if job["first_ruled_call"] is None else str(job["first_ruled_call"] + 1) for job in jobs)))
+    return Table("What jobs that find them take to start, when they wait (start=wait); without waiting: mutirao study"
+                 " start", (f"jobs on {result['mpi_title']}, ms", *map(str, range(1, len(jobs) + 1))), rows)

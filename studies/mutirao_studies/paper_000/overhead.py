@@ -3,17 +3,19 @@ off in turn, twice a second, each pair of jobs one right after the other. Apart 
 as it comes."""
 
 import statistics
-import textwrap
 from collections.abc import Mapping
 
-from mutirao.base.output import working
 from mutirao.base.progress import steps
 from mutirao.base.tables import Table
-from mutirao.lab.lab import Lab
-from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.base.units import counted
+from mutirao.lab.lab import bring_up
+from mutirao.measure.circumstances import Circumstances
 from mutirao.measure.measure import Contender
+from mutirao.pages.html import judged
 from mutirao.run.mpis import Mpi
 from mutirao_studies.account import with_settings
+from mutirao_studies.chart import Group, bar_chart, bar_of
+from mutirao_studies.document import Document, Section
 from mutirao_studies.paper_000.changing_network import six_gateways
 from mutirao_studies.paper_000.steady import Pace, run_steady
 
@@ -24,6 +26,7 @@ CALLS = 40
 PAIRS, QUICK_PAIRS = 5, 1
 BAR = 1.01
 MODES = ("auto", "off")
+_STYLES = {"auto": ("adaptation on", "a5"), "off": ("adaptation off", "a0")}
 _MOST_SECONDS_OF_A_JOB = 300.0
 
 
@@ -34,9 +37,7 @@ def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None 
     network = six_gateways()
     bounds_ms = [network.bound_from(ROOT) / 1000] * CALLS
     measured = []
-    with working(f"bringing up {network.host_count} hosts"):
-        lab = Lab.up(network)
-    with lab, steps(pairs * len(MODES)) as progress:
+    with bring_up(network) as lab, steps(pairs * len(MODES)) as progress:
         for pair in range(pairs):
             both = {}
             for mode in MODES if pair % 2 == 0 else MODES[::-1]:
@@ -64,16 +65,26 @@ def median_ratio(pairs: list[dict]) -> float:
     return statistics.median(map(ratio, pairs))
 
 
-def pairs_table(result: dict) -> Table:
-    rows = [(f"pair {number}", *(f"{pair[mode]['median_ms']:.2f}" for mode in MODES),
-             f"{ratio(pair):.4f}") for number, pair in enumerate(result["pairs"], start=1)]
-    return Table(f"{result['calls']} broadcasts from host {result['root']} on a network that does not"
-                 f" change,\n{with_settings(result)}; the bound is {result['bound_ms']:.1f} ms",
-                 ("median of a job, ms", "on", "off", "on / off"), rows)
+def document(result: dict) -> Document:
+    lead = (f"A program broadcasts every {result['every_ms']} ms on a network of six sites that does not"
+            " change: once while mutirao follows the network, once while it does not, in pairs one right"
+            " after the other.")
+    pairs = list(enumerate(result["pairs"], start=1))
+    tiles = [(judged(result["ratio"] <= result["bar"]), f"{result['ratio']:.4f} ×", "the time of a broadcast,"
+              f" median of {counted(len(pairs), 'pair')}; at most {result['bar']:g} wanted")]
+    groups = [Group(f"Pair {number}", [
+        bar_of(title, [(style, pair[mode]["median_ms"], "")], "ms", 2, pair[mode]["completion_ms"])
+        for mode, (title, style) in _STYLES.items()],
+        result["bound_ms"], f"bound {result['bound_ms']:.1f} ms") for number, pair in pairs]
+    medians = Table(f"{result['calls']} broadcasts from host {result['root']} on a network that does not change,"
+                    f" {with_settings(result)}; the bound is {result['bound_ms']:.1f} ms",
+                    ("median of a job, ms", "on", "off", "on / off"),
+                    [(f"pair {number}", *(f"{pair[mode]['median_ms']:.2f}" for mode in MODES), f"{ratio(pair):.4f}")
+                     for number, pair in pairs])
+    raw = Table("", ("pair", "adaptation", "each broadcast, ms"), [
+        (number, mode, ", ".join(f"{value:g}" for value in pair[mode]["completion_ms"]))
+        for number, pair in pairs for mode in MODES])
+    return Document("What following the network costs", lead, result,
+                    [Section("Broadcasts while nothing changes", [bar_chart(groups), medians])],
+                    [raw], tiles, [with_settings(result)])
 
-
-def print_tables(result: dict) -> None:
-    print(pairs_table(result))
-    print(f"median of the ratios: {result['ratio']:.4f} (limit: {result['bar']:g})")
-    for line in busy_remarks(result):
-        print(textwrap.fill(line, 80))

@@ -8,17 +8,16 @@ the least of it that shows the point: one MPI library, by itself and with mutira
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mutirao.base.errors import Failure
-from mutirao.base.output import working
 from mutirao.base.progress import Steps, steps
 from mutirao.catalogue import core_tool
 from mutirao.catalogue.schedule_picture import picture
-from mutirao.lab.lab import Lab
+from mutirao.lab.lab import Lab, bring_up
 from mutirao.lab.named_networks import load_preset
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.circumstances import Circumstances
 from mutirao.measure.measure import Contender, Measurement, Workload, measure
 from mutirao.run.mpis import KNOWN, Mpi, find_mpi, found_mpis
+from mutirao_studies.account import LeftOut
 from mutirao_studies.paper_000 import paper_000
 
 NETWORK = "six-sites"
@@ -69,40 +68,33 @@ def run_demo(mpi: Mpi, quick: bool = False) -> dict:
 def run_study(mpi_names: Sequence[str] = MPIS, quick: bool = False, scope: Scope = WHOLE) -> dict:
     """Everything measured and drawn, as plain data. Failure if no arm could be measured."""
     network = load_preset(NETWORK)
-    arms, left_out = plan(mpi_names, scope.arms)
     repeat = QUICK_REPEAT if quick else REPEAT
     roots = list(scope.roots)
     workloads = (Workload((LENGTH_BYTES,), (ROOT,), scope.consecutive, repeat),
                  Workload((LENGTH_BYTES,), [root for root in roots if root != ROOT], (1,), repeat))
     circumstances = Circumstances(scope.study, quick, mpi_names)
-    measured = _measure_all(network, arms, workloads, left_out)
-    if not measured:
-        raise Failure("\n".join(["no arm of the study could be measured:",
-                                 *(f"{row['title']}: {row['reason']}" for row in left_out)]))
+    left_out = LeftOut()
+    arms = plan(mpi_names, scope.arms, left_out)
+    measured = _measure_all(network, arms, workloads, left_out) if arms else []
+    left_out.check(measured)
     described = [describe_arm(arm, measurement) for arm, measurement in measured]
     return {
         **circumstances.to_dict(),
         "network": describe_network(network), "length_bytes": LENGTH_BYTES, "root": ROOT,
         "consecutive": list(scope.consecutive), "roots": roots, "repeat": repeat,
-        "arms": described, "left_out": left_out, "shapes": shapes(network, described),
+        "arms": described, "left_out": left_out.rows, "shapes": shapes(network, described),
         "paper": paper_000.to_dict(),
     }
 
 
-def plan(mpi_names: Sequence[str],
-         mutirao_arms: Sequence[Arm] = MUTIRAO_ARMS) -> tuple[Planned, list[dict]]:
-    """The arms that can run, and those left out with the reason.
-
-    Natively every MPI library named runs; the first of them that is built carries mutirao's arms.
-    """
+def plan(mpi_names: Sequence[str], mutirao_arms: Sequence[Arm], left_out: LeftOut) -> Planned:
+    """Natively every MPI library named runs; the first of them that is built carries mutirao's arms."""
     arms: Planned = []
-    left_out = []
     carriers = []
     for name in mpi_names:
         known = next((row for row in KNOWN if row.name == name), None)
         if known and name not in [mpi.name for mpi in found_mpis()]:
-            left_out.append({"title": f"{known.title} {known.major}, native",
-                             "reason": f"MPI {name} is not installed ({known.get})"})
+            left_out.add(f"{known.title} {known.major}, native", f"MPI {name} is not installed ({known.get})")
             continue
         mpi = find_mpi(name)
         arms.append((Arm(f"native-{name}", f"{known.title} {known.major}, native"),
@@ -112,40 +104,26 @@ def plan(mpi_names: Sequence[str],
         if carriers:
             arms.append((arm, Contender(arm.title, carriers[0], {"broadcast": arm.broadcast})))
         else:
-            left_out.append({"title": arm.title,
-                             "reason": "mutirao is built for none of these MPIs: run make build"})
-    return arms, left_out
+            left_out.add(arm.title, "mutirao is built for none of these MPIs: run make build")
+    return arms
 
 
 def _measure_all(network: HostNetwork, arms: Planned, workloads: Sequence[Workload],
-                 left_out: list[dict]) -> list[tuple[Arm, Measurement]]:
-    if not arms:
-        return []
-    with working(f"bringing up {network.host_count} hosts"):
-        lab = Lab.up(network)
+                 left_out: LeftOut) -> list[tuple[Arm, Measurement]]:
     each_arm = sum(workload.points for workload in workloads)
     measured = []
-    with lab, steps(len(arms) * each_arm) as progress:
-        for row in left_out:
-            progress.say(f"{row['title']} left out: {row['reason']}")
+    with bring_up(network) as lab, steps(len(arms) * each_arm) as progress:
         for done, (arm, contender) in enumerate(arms, start=1):
             progress.begin(f"{arm.title} on {contender.mpi.title}")
-            measurement = _measure_arm(arm, contender, workloads, lab, progress, left_out)
-            if measurement:
-                measured.append((arm, measurement))
+            measured += left_out.tried(arm.title, progress, lambda arm=arm, contender=contender: [
+                (arm, _measure_arm(contender, workloads, lab, progress))])
             progress.advance(done * each_arm - progress.done)
     return measured
 
 
-def _measure_arm(arm: Arm, contender: Contender, workloads: Sequence[Workload], lab: Lab,
-                 progress: Steps, left_out: list[dict]) -> Measurement | None:
-    try:
-        measurement = measure(contender, workloads, lab.network.host_count, lab,
-                              lambda _point: progress.advance(), _MOST_SECONDS_OF_AN_ARM)
-    except Failure as failure:
-        left_out.append({"title": arm.title, "reason": str(failure)})
-        progress.say(f"{arm.title} left out: {failure}")
-        return None
+def _measure_arm(contender: Contender, workloads: Sequence[Workload], lab: Lab, progress: Steps) -> Measurement:
+    measurement = measure(contender, workloads, lab.network.host_count, lab,
+                          lambda _point: progress.advance(), _MOST_SECONDS_OF_AN_ARM)
     if measurement.overruns:
         progress.say(f"the lab's router was too slow for {measurement.overruns} packets of this"
                      " arm: measure again on a machine with less to do")

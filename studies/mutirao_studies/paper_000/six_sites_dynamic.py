@@ -10,16 +10,15 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mutirao.base.errors import Failure
-from mutirao.base.output import working
 from mutirao.base.progress import Steps, steps
 from mutirao.catalogue import core_tool
 from mutirao.explain.full import ghs_message_bound
-from mutirao.lab.lab import Lab
+from mutirao.lab.lab import Lab, bring_up
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.circumstances import Circumstances
 from mutirao.measure.measure import Contender
 from mutirao.run.mpis import Mpi
+from mutirao_studies.account import LeftOut
 from mutirao_studies.paper_000 import paper_000
 from mutirao_studies.paper_000.changing_network import (
     BEHIND_MS,
@@ -101,14 +100,13 @@ def run_study(mpi: Mpi, quick: bool = False) -> dict:
     network = initial_network()
     jobs = list(dict.fromkeys(job_of(arm, figure) for figure in figures for arm in ARMS))
     circumstances = Circumstances(STUDY, quick, [mpi.name])
-    runs, left_out = _run_all(network, mpi, jobs, repeat)
-    if not runs:
-        raise Failure("\n".join(["no arm of the study could be measured:",
-                                 *(f"{row['title']}: {row['reason']}" for row in left_out)]))
+    left_out = LeftOut()
+    runs = _run_all(network, mpi, jobs, repeat, left_out)
+    left_out.check(runs)
     return {
         **circumstances.to_dict(),
         "mpi_title": mpi.title, "network": describe_network(network),
-        "length_bytes": LENGTH_BYTES, "root": ROOT, "repeat": repeat, "left_out": left_out,
+        "length_bytes": LENGTH_BYTES, "root": ROOT, "repeat": repeat, "left_out": left_out.rows,
         "figures": [describe_figure(figure, runs, network) for figure in figures],
         "paper": paper_000.dynamic_to_dict(),
     }
@@ -118,23 +116,18 @@ def initial_network() -> HostNetwork:
     return before(six_gateways(), CHANGES.values())
 
 
-def _run_all(network: HostNetwork, mpi: Mpi, jobs: Sequence[Job],
-             repeat: int) -> tuple[dict[Job, list[SteadyRun]], list[dict]]:
-    with working(f"bringing up {network.host_count} hosts"):
-        lab = Lab.up(network)
+def _run_all(network: HostNetwork, mpi: Mpi, jobs: Sequence[Job], repeat: int,
+             left_out: LeftOut) -> dict[Job, list[SteadyRun]]:
     runs: dict[Job, list[SteadyRun]] = {}
-    left_out: list[dict] = []
-    with lab, steps(len(jobs) * repeat) as progress:
+    with bring_up(network) as lab, steps(len(jobs) * repeat) as progress:
         for done, job in enumerate(jobs, start=1):
             settings = ", ".join(f"{name}={value}" for name, value in job.settings)
             progress.begin(f"{job.arm.title}, {job.broadcasts} broadcasts ({settings})")
-            try:
-                runs[job] = [_run(lab, network, mpi, job, progress) for _ in range(repeat)]
-            except Failure as failure:
-                left_out.append({"title": f"{job.arm.title} ({settings})", "reason": str(failure)})
-                progress.say(f"{job.arm.title} left out: {failure}")
+            if its := left_out.tried(f"{job.arm.title} ({settings})", progress, lambda job=job: [
+                    _run(lab, network, mpi, job, progress) for _ in range(repeat)]):
+                runs[job] = its
             progress.advance(done * repeat - progress.done)
-    return runs, left_out
+    return runs
 
 
 def _run(lab: Lab, network: HostNetwork, mpi: Mpi, job: Job, progress: Steps) -> SteadyRun:

@@ -9,27 +9,27 @@ Jobs are timed whole, from their launch to their end. The launcher stands beside
 are behind the lab's delays from the beginning.
 """
 
-import json
 import math
 import statistics
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 
 from mutirao.base.errors import Failure
-from mutirao.base.output import working
 from mutirao.base.progress import Steps, steps
 from mutirao.base.tables import Table
 from mutirao.base.units import counted
-from mutirao.lab.lab import Lab
+from mutirao.lab.lab import Lab, bring_up
 from mutirao.lab.named_networks import load_preset
 from mutirao.lab.network import HostNetwork
-from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.measure.circumstances import Circumstances
 from mutirao.measure.measure import Contender, Measurement, Point, check_handled, check_points
+from mutirao.pages.html import judged
 from mutirao.run.mpis import Mpi
-from mutirao.run.processes import Finished, failure_of
-from mutirao_studies.account import with_settings
+from mutirao.run.processes import Finished
+from mutirao_studies.account import command_of, told, with_settings
+from mutirao_studies.chart import Group, bar_chart, bar_of
+from mutirao_studies.document import Document, Section
 from mutirao_studies.paper_000.standing_agents import StandingAgents
 
 STUDY = "start"
@@ -56,10 +56,6 @@ class Situation:
     warm: bool = False  # standing agents know the network
     whole_bar: float | None = None  # of the whole job, in native ones
 
-    @property
-    def paced(self) -> bool:
-        return self.every_ms > 0
-
 
 SITUATIONS = (
     Situation("3 broadcasts", 3, whole_bar=WHOLE_BAR),
@@ -76,10 +72,8 @@ def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None 
     contenders = {NATIVE: Contender(NATIVE, mpi),
                   OURS: Contender(OURS, mpi, dict(settings or {}))}
     circumstances = Circumstances(STUDY, quick, [mpi.name])
-    with working(f"bringing up {network.host_count} hosts"):
-        lab = Lab.up(network)
     measured = []
-    with lab, steps(len(SITUATIONS) * trials * len(contenders)) as progress:
+    with bring_up(network) as lab, steps(len(SITUATIONS) * trials * len(contenders)) as progress:
         for situation in SITUATIONS:
             with StandingAgents(lab) if situation.warm else nullcontext() as agents:
                 pairs = [_pair(lab, contenders, situation, number, agents, progress)
@@ -135,15 +129,9 @@ def run_job(contender: Contender, situation: Situation, lab: Lab) -> dict:
 
 
 def read_times(finished: Finished, what: str, count: int) -> dict:
-    if finished.returncode != 0:
-        raise failure_of(finished, what)
-    lines = [line for line in finished.lines if line.startswith('{"bytes":')]
-    try:
-        [times] = map(json.loads, lines)
-        if len(times["completion_ms"]) == len(times["begin_ms"]) == count:
-            return times
-    except (ValueError, KeyError):
-        pass
+    times = told(finished, what, '{"bytes":')
+    if len(times.get("completion_ms", ())) == len(times.get("begin_ms", ())) == count:
+        return times
     raise Failure(f"{what} did not tell its times")
 
 
@@ -219,29 +207,50 @@ def median(values: Iterable[float | None]) -> float | None:
     return None if math.isinf(middle) else middle
 
 
-def tables(result: dict) -> list[Table]:
+def document(result: dict) -> Document:
+    lead = (f"A program broadcasts on {result['network']}, natively and with mutirao, in pairs one right after"
+            " the other. Nothing waits for mutirao: until it has set up what pays a broadcast is the MPI"
+            " library's own. The launcher and the ranks are behind the delays from the beginning.")
     rows = summary(result)
-    singles = [row for row in rows if not row["every_ms"]]
-    return [_first_table(result, singles), _whole_table(singles),
-            _paced_table(result, [row for row in rows if row["every_ms"]])]
-
-
-def print_tables(result: dict) -> None:
-    print("\n\n".join(map(str, tables(result))))
-    for line in remarks(result):
-        print(textwrap.fill(line, 80))
-
-
-def remarks(result: dict) -> list[str]:
+    singles, paced = ([row for row in rows if bool(row["every_ms"]) == is_paced] for is_paced in (False, True))
+    raw = Table("", ("situation", "pair", "", "each broadcast, ms", "whole, s"), [
+        (situation["title"], number, name, ", ".join(f"{value:g}" for value in job["completion_ms"]),
+         f"{job['seconds']:g}")
+        for situation in result["situations"] for number, pair in enumerate(situation["pairs"], start=1)
+        for name, job in pair.items()])
     waited = [f"{row['title']}: rank 0 waited {row['waited_ms']:.1f} ms for others' decisions"
-              for row in summary(result) if row.get("waited_ms")]
-    return [*waited, *busy_remarks(result)]
+              for row in paced if row["waited_ms"]]
+    elsewhere = [] if result["network"] == NETWORK else [f"--lab {result['network']}"]
+    return Document("What the start costs, and how soon broadcasts are good", lead, result, [
+        Section("The first broadcast", [_first_table(result, singles)]),
+        Section("The whole job", [_whole_chart(singles), _whole_table(singles)]),
+        Section("Until broadcasts are good", [_paced_table(result, paced)])],
+        [raw], [*map(_whole_tile, singles), *map(_paced_tile, paced)], [with_settings(result)],
+        command_of(result, *elsewhere), waited)
+
+
+def _whole_tile(row: dict) -> tuple[str, str, str]:
+    ratio, limit = row["whole_ms"]["ratio"], row["whole_bar"]
+    return (judged(ratio <= limit), f"{ratio:.3f} ×",
+            f"the native time of the whole job: {row['title']}; at most {limit:g} wanted")
+
+
+def _paced_tile(row: dict) -> tuple[str, str, str]:
+    return ("tile", "never" if row["settled_s"] is None else f"{row['settled_s']:.1f} s",
+            f"until all broadcasts are good: {row['title']}")
+
+
+def _whole_chart(rows: Sequence[dict]) -> str:
+    return bar_chart([Group(row["title"], [
+        bar_of(name, [(style, row["whole_ms"][name] / 1000, "")], "s", 2,
+               [run_ms / 1000 for run_ms in row["whole_ms"]["runs"][name]])
+        for name, style in ((NATIVE, "a0"), (OURS, "a5"))]) for row in rows])
 
 
 def _first_table(result: dict, rows: Sequence[dict]) -> Table:
     return Table(
         f"The first broadcast, {result['length_bytes']} bytes from host {result['root']} on"
-        f" {result['network']}; bound {result['bound_ms']:.1f} ms,\nmedians of"
+        f" {result['network']}; bound {result['bound_ms']:.1f} ms, medians of"
         f" {counted(result['trials'], 'pair')}, {with_settings(result)}",
         ("ms", NATIVE, OURS, "x native", "limit"),
         [(row["title"], *(f"{row['first_ms'][name]:.1f}" for name in (NATIVE, OURS)),
@@ -249,30 +258,24 @@ def _first_table(result: dict, rows: Sequence[dict]) -> Table:
 
 
 def _whole_table(rows: Sequence[dict]) -> Table:
-    def seconds(*values_ms: float) -> list[str]:
-        return [f"{value / 1000:.2f}" for value in values_ms]
+    def both(times: dict) -> list[str]:
+        return [*(f"{times[name] / 1000:.2f}" for name in (NATIVE, OURS)), f"{times['ratio']:.3f}"]
 
     return Table(
         "The whole job, from its launch to its end; of it MPI_Init",
         ("s", NATIVE, OURS, "x native", "limit", "Init", OURS, "x native"),
-        [(row["title"], *seconds(row["whole_ms"][NATIVE], row["whole_ms"][OURS]),
-          f"{row['whole_ms']['ratio']:.3f}", row["whole_bar"],
-          *seconds(row["init_ms"][NATIVE], row["init_ms"][OURS]), f"{row['init_ms']['ratio']:.3f}")
-         for row in rows])
+        [(row["title"], *both(row["whole_ms"]), row["whole_bar"], *both(row["init_ms"])) for row in rows])
 
 
 def _paced_table(result: dict, rows: Sequence[dict]) -> Table:
-    def shown(value: float | None, digits: int = 0) -> str:
-        return "never" if value is None else f"{value:.{digits}f}"
+    def shown(value: float | None, digits: int = 0, otherwise: str = "never") -> str:
+        return otherwise if value is None else f"{value:.{digits}f}"
 
     return Table(
-        f"A broadcast every {rows[0]['every_ms']} ms from the first moment on (start=soon): after so\n"
-        f"long and so many calls all are within {result['good']:g} x the bound; the slowest until\n"
-        "then, and natively, in ms; the call that the first ruling holds from",
+        f"A broadcast every {rows[0]['every_ms']} ms from the first moment on (start=soon): after so long and so many"
+        f" calls all are within {result['good']:g} x the bound; the slowest until then, and natively, in ms; the call"
+        " that the first ruling holds from",
         ("", "s", "calls", "slowest", NATIVE, "x", "ruled"),
-        [(row["title"], shown(row["settled_s"], 2), shown(row["settled_calls"]), *(
-              "" if value is None else f"{value:.{digits}f}" for value, digits in (
-                  (row["slowest_ms"], 1), (row["native_slowest_ms"], 1),
-                  (row["slowest_ratio"], 2))),
-          shown(None if row["first_ruled_call"] is None else row["first_ruled_call"] + 1))
-         for row in rows])
+        [(row["title"], shown(row["settled_s"], 2), shown(row["settled_calls"]), shown(row["slowest_ms"], 1, ""),
+          shown(row["native_slowest_ms"], 1, ""), shown(row["slowest_ratio"], 2, ""),
+          shown(None if row["first_ruled_call"] is None else row["first_ruled_call"] + 1)) for row in rows])

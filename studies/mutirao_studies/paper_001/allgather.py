@@ -10,20 +10,20 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from mutirao.base.errors import Failure, UsageError
-from mutirao.base.output import note, working
+from mutirao.base.errors import Failure
+from mutirao.base.output import note
 from mutirao.base.progress import Steps, steps
 from mutirao.base.units import counted, spoken
 from mutirao.catalogue import core_tool
 from mutirao.catalogue.predicted import OWN_CHOICE
-from mutirao.lab.lab import Lab
+from mutirao.lab.lab import bring_up
 from mutirao.lab.named_networks import load_preset
 from mutirao.measure.circumstances import Circumstances
 from mutirao.measure.intervals import median_interval
 from mutirao.measure.measure import Contender, Workload, measure
 from mutirao.run.launch import CompletedRun
 from mutirao.run.mpis import Mpi, found_mpis
-from mutirao_studies.account import LeftOut
+from mutirao_studies.account import LeftOut, check_known
 from mutirao_studies.paper_001 import allgather_model
 from mutirao_studies.paper_001.allgather_model import COLLECTIVE
 from mutirao_studies.paper_001.allgather_simulations import Simulations
@@ -66,9 +66,7 @@ _QUICK = replace(_FULL, ranks=RANKS[:1], sizes_bytes=(32, 8192), real_ranks=(4,)
 
 
 def plan_for(quick: bool, only: Sequence[str]) -> Plan:
-    for name in only:
-        if name not in PARTS:
-            raise UsageError(f"unknown part '{name}' of {STUDY} (known: {', '.join(PARTS)})")
+    check_known("part", only, PARTS)
     return replace(_QUICK if quick else _FULL, parts=only or PARTS)
 
 
@@ -106,8 +104,7 @@ def run_study(quick: bool = False, only: Sequence[str] = ()) -> dict:
                   for each in left_out.tried(f"{ranks} ranks ({part})", progress,
                                              lambda part=part, ranks=ranks: [
                                                  _place(part, ranks, plan, progress, left_out)])]
-    if not (simulated or predicted or places):
-        raise Failure(f"nothing could be measured: {left_out.rows[0]['reason']}")
+    left_out.check(simulated or predicted or places)
     return {**circumstances.to_dict(), "only": list(only), "model": vars(MODEL),
             "simulator": None if missing else allgather_model.version(),
             "simulated": simulated, "predicted": predicted, "places": places,
@@ -143,9 +140,7 @@ def _hosts(part: str):
     if part == REAL:
         yield None
         return
-    with working("bringing up two hosts"):
-        lab = Lab.up(load_preset(_PRESET))
-    with lab:
+    with bring_up(load_preset(_PRESET)) as lab:
         yield lab
 
 

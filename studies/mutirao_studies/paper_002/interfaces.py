@@ -5,7 +5,6 @@ machine, or across the hosts of a lab."""
 import base64
 import functools
 import hashlib
-import json
 import math
 import re
 import statistics
@@ -15,15 +14,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mutirao.base.errors import Failure, UsageError, unknown
-from mutirao.base.output import working
+from mutirao.base.errors import Failure, UsageError
 from mutirao.base.paths import BUILD
 from mutirao.base.progress import Steps, steps
 from mutirao.base.units import counted, spoken
-from mutirao.lab.lab import Lab, verify_run
+from mutirao.lab.lab import Lab, bring_up, verify_run
 from mutirao.lab.network import HostNetwork, host_of_each
 from mutirao.measure.circumstances import Circumstances
-from mutirao.run.processes import failure_of
+from mutirao_studies.account import LeftOut, check_known, told
 from mutirao_studies.paper_002 import paper_002
 from mutirao_studies.paper_002.png import png, points_of_pgm
 from mutirao_studies.paper_002.transports import Runner, Task, Transport, known_transports, run_program, run_task
@@ -99,15 +97,14 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
     circumstances = Circumstances(STUDY, quick, mpi_names)
     with ExitStack() as stack:
         images = Images(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mutirao-"))))
-        study = _Study(plan, images, stack.enter_context(_lab_of(network)) if network else None)
+        study = _Study(plan, images, stack.enter_context(bring_up(network)) if network else None)
         study.make_ready(wanted, stack)
         study.measure()
         overhead = _socket_overhead(_QUICK_OVERHEAD_OF if quick else _OVERHEAD_OF)
     complete = [each for each in study.found if len(each.runs) == len(plan.cells)]
-    if not complete:
-        raise Failure(_left_out_line(study.left_out))
+    study.left_out.check(complete)
     points = points_of_pgm(images.content)
-    return {**circumstances.to_dict(), "plan": vars(plan), "left_out": study.left_out,
+    return {**circumstances.to_dict(), "only": list(only), "plan": vars(plan), "left_out": study.left_out.rows,
             "network": network and network.name, "hosts": network.host_count if network else 1,
             "transports": [_to_dict(each) for each in complete],
             "image": {"sha256": hashlib.sha256(points).hexdigest(),
@@ -116,11 +113,6 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
             "paper": {"citation": paper_002.CITATION, "table_2_s": paper_002.TABLE_2_S,
                       "differences": [paper_002.ACROSS_A_LAB if network else paper_002.ON_THIS_MACHINE,
                                       *paper_002.DIFFERENCES]}}
-
-
-def _lab_of(network: HostNetwork) -> Lab:
-    with working(f"bringing up {network.host_count} hosts"):
-        return Lab.up(network)
 
 
 def bound_s(network: HostNetwork, task: Task) -> float:
@@ -134,16 +126,11 @@ def bound_s(network: HostNetwork, task: Task) -> float:
     return max(0, tasks - task.workers) / sum(1e6 / trip for trip in trips_us)
 
 
-def _left_out_line(rows: Sequence[dict]) -> str:
-    return "; ".join(f"{row['title']} left out: {row['reason']}" for row in rows)
-
-
 def chosen(known: Sequence[Transport], only: Sequence[str]) -> list[Transport]:
     """Who is asked for by name must be there; UsageError else."""
     names = {transport.name: transport for transport in known}
+    check_known("interface", only, names)
     for name in only:
-        if name not in names:
-            raise unknown("interface", name, names)
         if why := names[name].missing():
             raise UsageError(f"{names[name].title}: {why}")
     return [transport for transport in known if not only or transport.name in only]
@@ -156,22 +143,19 @@ class _Study:
     def __init__(self, plan: Plan, images: Images, lab: Lab | None = None):
         self._plan, self._images, self._lab = plan, images, lab
         self.found: list[Measured] = []
-        self.left_out: list[dict] = []
+        self.left_out = LeftOut()
         self._expected_s: list[list[float]] = []  # of each transport each cell
 
     def make_ready(self, wanted: Sequence[Transport], stack: ExitStack) -> None:
         with steps(len(wanted)) as progress:
             for transport in wanted:
                 progress.begin(f"trying {transport.title}")
-                try:
-                    self._try(transport, stack)
-                except Failure as failure:
-                    self._leave_out(transport, str(failure), progress)
+                self.found += self.left_out.tried(transport.title, progress,
+                                                  lambda transport=transport: [self._try(transport, stack)])
                 progress.advance()
-        if not self.found:
-            raise Failure(_left_out_line(self.left_out))
+        self.left_out.check(self.found)
 
-    def _try(self, transport: Transport, stack: ExitStack) -> None:
+    def _try(self, transport: Transport, stack: ExitStack) -> Measured:
         if why := transport.missing():
             raise Failure(why)
         measured = Measured(transport, stack.enter_context(transport.ready(self._lab)))
@@ -180,7 +164,7 @@ class _Study:
         measured.runs[cell] = [self._run(measured, plan.task(*cell))]
         tried_s = measured.runs[cell][0]["whole_s"]
         self._expected_s.append([max(tried_s, self._bound_s(plan.task(*each))) for each in plan.cells])
-        self.found.append(measured)
+        return measured
 
     def measure(self) -> None:
         """Transports take turns, so that what else the machine does meets all of them."""
@@ -205,16 +189,9 @@ class _Study:
         for measured in self.found:
             if not measured.failed:
                 progress.begin(measured.transport.title + how)
-                try:
-                    run(measured)
-                except Failure as failure:
-                    measured.failed = True
-                    self._leave_out(measured.transport, str(failure), progress)
+                measured.failed = not self.left_out.tried(measured.transport.title, progress,
+                                                          lambda measured=measured: [run(measured)])
             progress.advance()
-
-    def _leave_out(self, transport: Transport, reason: str, progress: Steps) -> None:
-        self.left_out.append({"name": transport.name, "title": transport.title, "reason": reason})
-        progress.say(f"{transport.title} left out: {reason}")
 
     def _run(self, measured: Measured, task: Task) -> dict:
         image = self._images.fresh()
@@ -269,9 +246,7 @@ def _socket_overhead(cells: Sequence[tuple[int, int]]) -> list[dict]:
     for workers, side in cells:
         finished = run_program([str(BUILD / "bin" / "mandelbrot-socket-overhead"), "--workers",
                                 str(workers), "--side", str(side)], {}, _MOST_SECONDS_OF_A_RUN)
-        if finished.returncode != 0:
-            raise failure_of(finished, "the measurement of the sockets' overhead")
-        said = json.loads(finished.lines[0])
+        said = told(finished, "the measurement of the sockets' overhead", "{")
         pairs = zip(said["transport_us"], said["bare_us"], strict=True)
         rows.append({**said, "ratio": statistics.median(ours / bare for ours, bare in pairs)})
     return rows

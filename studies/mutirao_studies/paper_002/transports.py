@@ -5,7 +5,6 @@ Programs are told nothing of ports: the system picks those that are free, so non
 """
 
 import functools
-import json
 import os
 import re
 import shutil
@@ -23,7 +22,8 @@ from mutirao.lab.lab import Lab
 from mutirao.lab.network import host_of_each
 from mutirao.run.launch import launch
 from mutirao.run.mpis import KNOWN, Mpi, found_mpis
-from mutirao.run.processes import Finished, argv_ending_with_us, ended_with, failure_of, new_mark, run_marked
+from mutirao.run.processes import Finished, argv_ending_with_us, ended_with, new_mark, run_marked
+from mutirao_studies.account import told
 
 GET = "run scripts/setup.sh --studies"
 PVM_ROOT = Path("/usr/lib/pvm3")
@@ -68,12 +68,7 @@ def run_task(transport: Transport, runner: Runner, task: Task, timeout_s: float,
              image: Path | None = None) -> dict:
     """What the master says of the run, and how long the whole took, launching included."""
     finished = runner(task.arguments(image), task.workers, timeout_s)
-    if finished.returncode != 0:
-        raise failure_of(finished, transport.title)
-    said = next((line for line in finished.lines if line.startswith('{"workers"')), None)
-    if said is None:
-        raise Failure(f"{transport.title}: its master said nothing")
-    return {**json.loads(said), "whole_s": round(finished.seconds, 4)}
+    return {**told(finished, transport.title, '{"workers"'), "whole_s": round(finished.seconds, 4)}
 
 
 def known_transports(mpi_names: Sequence[str]) -> tuple[Transport, ...]:

@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from mutirao.base.errors import Failure, UsageError, unknown
-from mutirao.base.output import note, working
+from mutirao.base.errors import Failure, UsageError
+from mutirao.base.output import note
 from mutirao.base.progress import Steps, steps
 from mutirao.base.units import size, spoken
-from mutirao.lab.lab import Lab, verify_run
+from mutirao.lab.lab import Lab, bring_up, verify_run
 from mutirao.lab.named_networks import load_preset
 from mutirao.measure.circumstances import Circumstances
 from mutirao.run.mpis import found_mpis
+from mutirao_studies.account import LeftOut, check_known
 from mutirao_studies.paper_003 import paper_003
 from mutirao_studies.paper_003.java import find_java
 from mutirao_studies.paper_003.ping_pong_causes import (
@@ -30,7 +31,6 @@ from mutirao_studies.paper_003.ping_pong_causes import (
     count_of_trip,
     measure_cause,
     quick_causes,
-    tried,
 )
 from mutirao_studies.paper_003.ping_pong_times import combined
 from mutirao_studies.paper_003.ping_pong_ways import BY_KEY, WAYS, Change, Way, Work
@@ -99,9 +99,7 @@ def _situation(key: str) -> Situation:
 
 def plan_for(quick: bool, trips: int | None, mpi_names: Sequence[str] | None,
              only: Sequence[str] = ()) -> Plan:
-    for name in only:
-        if name not in SITUATION_KEYS:
-            raise unknown("situation", name, SITUATION_KEYS)
+    check_known("situation", only, SITUATION_KEYS)
     ways = [way for way in WAYS if mpi_names is None or BY_KEY[way.base].mpi in mpi_names]
     if not ways:
         raise UsageError(f"no program of {STUDY} uses {', '.join(mpi_names or ())} (known:"
@@ -128,21 +126,17 @@ def run_study(mpi_names: Sequence[str] | None = None, quick: bool = False,
     expected_s = plan.expected_s
     note(f"{len(expected_s)} jobs, {plan.work.trips} round trips of each size in each: about"
          f" {spoken(sum(expected_s))}")
-    left_out: list[dict] = []
-    measured = []
+    left_out = LeftOut()
     with steps(len(expected_s), expected_s) as progress:
-        for situation in plan.situations:
-            each = tried(_measure, situation, plan, progress, left_out, left_out=left_out,
-                         title=situation.title)
-            measured += [each] if each else []
-        if not any(each["ways"] for each in measured):
-            raise Failure(f"nothing could be measured: {left_out[0]['reason']}")
+        measured = [each for situation in plan.situations for each in left_out.tried(
+            situation.title, progress, lambda situation=situation: [_measure(situation, plan, progress, left_out)])]
+        left_out.check([way for each in measured for way in each["ways"]])
         running = {way["key"] for each in measured for way in each["ways"]}
         causes, counts = _explain(plan, running, progress, left_out)
     return {**circumstances.to_dict(), "only": list(only), "versions": versions(plan.ways),
             "trips": plan.work.trips, "rounds": plan.rounds,
             "sizes_bytes": list(plan.work.sizes_bytes), "situations": measured,
-            "causes": causes, "counts": counts, "left_out": _once(left_out)}
+            "causes": causes, "counts": counts, "left_out": left_out.rows}
 
 
 @contextmanager
@@ -150,24 +144,20 @@ def _place(situation: Situation) -> Iterator[Lab | None]:
     if situation.preset is None:
         yield None
         return
-    with working("bringing up two hosts"):
-        lab = Lab.up(load_preset(situation.preset))
-    with lab:
+    with bring_up(load_preset(situation.preset)) as lab:
         yield lab
 
 
-def _measure(situation: Situation, plan: Plan, progress: Steps, left_out: list[dict]) -> dict:
+def _measure(situation: Situation, plan: Plan, progress: Steps, left_out: LeftOut) -> dict:
     jobs: dict[Way, list[dict]] = {way: [] for way in plan.ways}
     with _place(situation) as lab:
         for number in range(plan.rounds):
             for way in list(jobs):
                 progress.begin(f"{situation.title}, round {number + 1}: {way.title}")
-                job = tried(_measure_way, way, situation, lab, plan.work, left_out=left_out,
-                            title=way.title)
-                if job:
-                    jobs[way].append(job)
-                else:
-                    progress.say(f"{way.title} skipped: {left_out[-1]['reason']}")
+                job = left_out.tried(way.title, progress, lambda way=way: [
+                    _measure_way(way, situation, lab, plan.work)])
+                jobs[way] += job
+                if not job:
                     progress.advance(plan.rounds - number - 1)
                     del jobs[way]
                 progress.advance()
@@ -195,8 +185,7 @@ def _measure_way(way: Way, situation: Situation, lab: Lab | None, work: Work) ->
     return {"overruns": overruns, "times": [each.to_dict() for each in times]}
 
 
-def _explain(plan: Plan, running: set[str], progress: Steps,
-             left_out: list[dict]) -> tuple[list[dict], list[dict]]:
+def _explain(plan: Plan, running: set[str], progress: Steps, left_out: LeftOut) -> tuple[list[dict], list[dict]]:
     """Nothing of a way that did not run before: its reason is told already."""
     causes = []
     for situation in SITUATIONS:
@@ -208,20 +197,19 @@ def _explain(plan: Plan, running: set[str], progress: Steps,
     return causes, _explained(count_of_trip, _situation(UNLIMITED), counted, progress, left_out)
 
 
-def _explained(measure: Callable[..., dict], situation: Situation,
-               jobs: Sequence[tuple[str, tuple]], progress: Steps,
-               left_out: list[dict]) -> list[dict]:
+def _explained(measure: Callable[..., dict], situation: Situation, jobs: Sequence[tuple[str, tuple]], progress: Steps,
+               left_out: LeftOut) -> list[dict]:
     """A job is its title and what it is measured with, the lab apart."""
     def measure_all() -> list[dict]:
         results = []
         with _place(situation) as lab:
             for title, arguments in jobs:
                 progress.begin(title)
-                results.append(tried(measure, *arguments, lab, left_out=left_out, title=title))
+                results += left_out.tried(title, progress, lambda arguments=arguments: [measure(*arguments, lab)])
                 progress.advance()
-        return [result for result in results if result]
+        return results
 
-    return jobs and tried(measure_all, left_out=left_out, title=situation.title) or []
+    return left_out.tried(situation.title, progress, measure_all) if jobs else []
 
 
 def versions(ways: Sequence[Way]) -> list[str]:
@@ -231,8 +219,3 @@ def versions(ways: Sequence[Way]) -> list[str]:
     with suppress(Failure):
         titles.append(find_java().title)
     return titles
-
-
-def _once(left_out: Sequence[dict]) -> list[dict]:
-    """A way that lacks something lacks it in every situation."""
-    return list({(row["title"], row["reason"]): row for row in left_out}.values())

@@ -4,17 +4,14 @@ what it asks of the system and of the network in each round trip."""
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
-from mutirao.base.errors import Failure, UsageError
+from mutirao.base.errors import Failure
 from mutirao.lab.lab import Lab
 from mutirao_studies.paper_003.ping_pong_times import Times
 from mutirao_studies.paper_003.ping_pong_ways import BY_KEY, Change, Work
-
-T = TypeVar("T")
 
 ONE_HOST, CABLE, UNLIMITED = "one-host", "100mbit", "unlimited"
 _TIMEOUT_S = 120.0
@@ -155,13 +152,3 @@ def calls_in(summaries: Iterable[str]) -> dict[str, int]:
             if len(words) >= 5 and words[3].isdigit() and words[-1] != "total":
                 calls[words[-1]] = calls.get(words[-1], 0) + int(words[3])
     return calls
-
-
-def tried(measure: Callable[..., T], *arguments: object, left_out: list[dict],
-          title: str) -> T | None:
-    """What cannot be measured here is left out with its reason, and the rest goes on."""
-    try:
-        return measure(*arguments)
-    except (Failure, UsageError) as reason:
-        left_out.append({"title": title, "reason": str(reason).splitlines()[0]})
-        return None

@@ -1,44 +1,49 @@
-"""The study of changing links as one HTML page that needs nothing beside itself."""
+"""What the study of changing links shows: of each figure what changes when, the trees, each broadcast, and the paper's
+columns beside ours."""
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
-from pathlib import Path
 
-from mutirao.pages.html import Page, details, filled, legend, listed, section, soft, table, wide_table
+from mutirao.base.tables import Table
+from mutirao.pages.html import details, legend, listed, soft
 from mutirao_studies.chart import Bar, Group, dot_chart
+from mutirao_studies.document import Beside, Document, Lines, Section, beside_paper
 from mutirao_studies.line_chart import NUMBERS, Line, Point, axis_text, line_chart
-from mutirao_studies.page_parts import beside_paper, how_made, left_out_lines
 from mutirao_studies.paper_000.drawing import tree
-from mutirao_studies.paper_000.dynamic_tables import (
-    COMPARED,
-    HEADS,
-    change_lines,
-    comparisons,
-    figure_rows,
-    figure_title,
-    remarks,
-    taken_up,
-    taken_up_lines,
-    tree_lines,
-)
 from mutirao_studies.paper_000.paper_000 import COLUMN_TITLES, COLUMNS
 
+# First and second; how many times shorter the first's broadcasts are.
+_FASTER = (("MagPIe-like", "magpie-like", "AGM-adap", "mst-each"),
+           ("AGM", "mst", "AGM-adap", "mst-each"),
+           ("AGM", "mst", None, "default"), ("MagPIe-like", "magpie-like", None, "default"))
 
-def make_page(result: dict) -> Page:
+
+def document(result: dict) -> Document:
     network = result["network"]
     lead = (f"A program on 24 hosts in six sites broadcasts {result['length_bytes']} bytes from host"
             f" {result['root']}, again and again. Between two of its broadcasts some links get far worse or"
             " far better. A fixed tree suffers to the end; a tree that follows the network does not, if"
             " following costs less than it saves.")
-    made = how_made(result, f"{network['tcp']} TCP", f"medians of {result['repeat']}", result["mpi_title"])
-    its_sections = filled(
-        Path(__file__).with_name("dynamic_page.html"), changes=_changes(network), inside=f"{network['inside_ms']:g}",
-        behind=f"{network['behind_ms']:g}",
-        figures="".join(_figure(result, figure) for figure in result["figures"]),
-        beside_paper=beside_paper(result["paper"]["citation"], result["paper"]["differences"]))
-    return Page("Links change while a program broadcasts", lead, made, its_sections, _commands(result),
-                _raw(result), result, _tiles(result), [*remarks(result), *left_out_lines(result)])
+    changes = Table("", ("link", "paper: before, ms", "after", "here: before, ms", "after"), [
+        (change["link"], *(f"{change[key]:g}" for key in (
+            "paper_before_ms", "paper_after_ms", "before_ms", "after_ms"))) for change in network["changes"]])
+    raw = Table("", ("figure", "arm", "settings", "ran", "each broadcast, ms"), [
+        (figure["number"], arm["title"], " ".join(f"{name}={value}" for name, value in arm["settings"].items()),
+         run["ran"] or "", ", ".join(f"{value:g}" for value in run["completion_ms"]))
+        for figure in result["figures"] for arm in figure["arms"] for run in arm["runs"]])
+    return Document("Links change while a program broadcasts", lead, result, [
+        Section("What changes", [
+            "<p>Round trips of single links between two hosts. The paper’s own numbers are beside those of the lab,"
+            " where two of them had to be scaled.</p>", changes,
+            soft(f"The first host of each site is its gateway: another host of the site is {network['inside_ms']:g} ms"
+                 f" from it, and a link between sites is {network['behind_ms']:g} ms longer for each end that is no"
+                 " gateway. So there is one spanning tree, that of the paper’s Figure 3, and links 4-6, 12-20 and 12-16"
+                 " are in it while they are good.")]),
+        *(_figure(result, figure) for figure in result["figures"]),
+        beside_paper(result["paper"]["citation"], result["paper"]["differences"])],
+        [raw], _tiles(result), [f"{network['tcp']} TCP", f"medians of {result['repeat']}", result["mpi_title"]],
+        _commands(result), _remarks(result))
 
 
 def _tiles(result: dict) -> list[tuple[str, str, str]]:
@@ -60,20 +65,15 @@ def _tiles(result: dict) -> list[tuple[str, str, str]]:
     return shown
 
 
-def _changes(network: dict) -> str:
-    rows = [[change["link"], *(f"{change[key]:g}" for key in (
-        "paper_before_ms", "paper_after_ms", "before_ms", "after_ms"))]
-        for change in network["changes"]]
-    return table(["link", "paper: before, ms", "after", "here: before, ms", "after"], rows)
-
-
-def _figure(result: dict, figure: dict) -> str:
+def _figure(result: dict, figure: dict) -> Section:
     compared = comparisons(result, figure)
-    return section(
-        figure_title(figure), "<h3>What changes when</h3>", time_line(figure),
+    title = f"Figure {figure['number']}: {figure['broadcasts']} broadcasts, threshold {figure['threshold_percent']:g}%"
+    changes = [f"before broadcast {change['call']}: link {change['link']} from"
+               f" {change['before_ms']:g} to {change['after_ms']:g} ms" for change in figure["changes"]]
+    return Section(title, [
+        "<h3>What changes when</h3>", time_line(figure),
         legend({"known to the ranks, or measured anew": "taken", "with a new spanning tree": "taken new"}),
-        details("The same as a list", listed([*change_lines(figure), *tree_lines(figure),
-                                              *taken_up_lines(figure)])),
+        details("The same as a list", listed(changes)), Lines([*tree_lines(figure), *taken_up_lines(figure)]),
         *_trees(result, figure), *_last_trees(result, figure), "<h3>Each broadcast</h3>",
         soft("Until the last host had it, adapting inside the call included; logarithmic. The dashed line is"
              " the physical bound at that moment; upright lines are changes. Where a link gets slow all at"
@@ -82,8 +82,10 @@ def _figure(result: dict, figure: dict) -> str:
         by_broadcast(figure), "<h3>The whole program</h3>",
         soft("Seconds, on a logarithmic scale, as the paper splits them."),
         dot_chart(_columns(result, figure)),
-        '<div class="beside">', wide_table(HEADS, figure_rows(result, figure)),
-        wide_table(COMPARED, compared) if compared else "", "</div>")
+        Beside([Table(title, ("seconds", *COLUMNS), figure_rows(result, figure)),
+                *([Table(f"Figure {figure['number']}: what can be compared",
+                         ("the broadcasts, and what adapting takes", "paper", "here"), compared)]
+                  if compared else [])])])
 
 
 def _trees(result: dict, figure: dict) -> Sequence[str]:
@@ -126,17 +128,6 @@ def _commands(result: dict) -> str:
     return "\n".join([f"./mutirao study {result['study']} --mpi {result['mpis'][0]}{quick}",
                       f"./mutirao study reaction --mpi {result['mpis'][0]}",
                       f"./mutirao study overhead --mpi {result['mpis'][0]}"])
-
-
-def _raw(result: dict) -> str:
-    rows: list[Sequence[str]] = []
-    for figure in result["figures"]:
-        for arm in figure["arms"]:
-            settings = " ".join(f"{name}={value}" for name, value in arm["settings"].items())
-            rows += [[str(figure["number"]), arm["title"], settings, run["ran"] or "",
-                      ", ".join(f"{value:g}" for value in run["completion_ms"])]
-                     for run in arm["runs"]]
-    return table(["figure", "arm", "settings", "ran", "each broadcast, ms"], rows)
 
 
 _WIDTH, _LEFT, _ROW = 400, 142, 20
@@ -244,3 +235,91 @@ def _took(moment: dict) -> str:
     done_ms = max(at_ms for *_, at_ms in moment["messages"])
     kept = f"; over the tree before, after {moment['kept_ms']:.0f} ms" if moment["links"] else ""
     return f"all hosts have it after {done_ms:.0f} ms{kept}"
+
+
+def figure_rows(result: dict, figure: dict) -> list[list[str]]:
+    """The paper's rows, each followed by what was measured of the same algorithm."""
+    paper = result["paper"]["figures_s"][str(figure["number"])]
+    arms = {arm["in_paper"]: arm for arm in figure["arms"]}
+    rows = []
+    for name, columns in paper.items():
+        rows.append([f"paper: {name}", *seconds_of(columns)])
+        if name in arms:
+            rows.append([arms[name]["title"], *seconds_of(arms[name]["columns_s"])])
+    if None in arms:
+        rows.append([arms[None]["title"], *seconds_of(arms[None]["columns_s"])])
+    return rows
+
+
+def seconds_of(columns: dict) -> list[str]:
+    return ["-" if columns[name] is None else f"{columns[name]:.2f}" for name in COLUMNS]
+
+
+def comparisons(result: dict, figure: dict) -> list[tuple[str, str, str]]:
+    paper = result["paper"]["figures_s"][str(figure["number"])]
+    here = {arm["key"]: arm for arm in figure["arms"]}
+    rows = []
+    for paper_slow, slow, paper_fast, fast in _FASTER:
+        if slow in here and fast in here:
+            theirs = (_ratio(paper[paper_slow]["broadcasts"], paper[paper_fast]["broadcasts"])
+                      if paper_fast else "")
+            rows.append((f"{here[fast]['title']}: faster than {here[slow]['title']}", theirs,
+                         _ratio(here[slow]["columns_s"]["broadcasts"],
+                                here[fast]["columns_s"]["broadcasts"])))
+    for arm in figure["arms"]:
+        if arm["columns_s"]["adapting"] and arm["settings"]["adaptation"] != "off":
+            theirs = _share(paper[arm["in_paper"]]) if arm["in_paper"] else ""
+            rows.append((f"{arm['title']}: adapting in the program", theirs,
+                         _share(arm["columns_s"])))
+    return rows
+
+
+def _ratio(slower: float, faster: float) -> str:
+    return f"{slower / faster:.1f} x"
+
+
+def _share(columns: dict) -> str:
+    return f"{columns['adapting'] / columns['whole']:.1%}"
+
+
+def tree_lines(figure: dict) -> list[str]:
+    """Messages of the algorithm of Gallager, Humblet and Spira, where the library tells them."""
+    lines = []
+    for arm in figure["arms"]:
+        told = [run["ghs"] for run in arm["runs"] if run["ghs"]]
+        if told:
+            worst = max(told, key=lambda each: each["messages"])
+            lines.append(f"{arm['title']}: first tree with {worst['messages']} messages at most, of"
+                         f" {worst['at_most']} allowed")
+    return lines
+
+
+def taken_up(figure: dict, arm: dict) -> dict[int, bool]:
+    """By the broadcasts from which on the arm's first run used a changed network, those ahead of the
+    counted ones as 0 and below: whether with a new spanning tree."""
+    found: dict[int, bool] = {}
+    for each in (arm["runs"][0]["adaptation"] or {}).get("taken_up", ()):
+        # The library counts its calls from 0, those ahead of the counted ones included.
+        broadcast = each["call"] - figure["ahead"] + 1
+        found[broadcast] = found.get(broadcast, False) or each["new_tree"]
+    return found
+
+
+def taken_up_lines(figure: dict) -> list[str]:
+    lines = []
+    for arm in figure["arms"]:
+        if counted := [str(number) for number in taken_up(figure, arm) if number >= 1]:
+            lines.append(f"{arm['title']} took up changes at broadcast{'s' * (len(counted) > 1)}"
+                         f" {', '.join(counted)}")
+    return lines
+
+
+def _remarks(result: dict) -> list[str]:
+    lines = []
+    for figure in result["figures"]:
+        for arm in figure["arms"]:
+            overruns: int = sum(run["overruns"] for run in arm["runs"])
+            if overruns:
+                lines.append(f"During {arm['title']} of figure {figure['number']} the lab's router"
+                             f" was too slow for {overruns} packets")
+    return lines

@@ -1,13 +1,13 @@
-"""`study reaction` as one HTML page that needs nothing beside itself."""
+"""What `study reaction` shows: until broadcasts are good again after a change, and until the ranks know."""
 
 from collections.abc import Sequence
 
-from mutirao.measure.circumstances import busy_remarks
-from mutirao.pages.html import Page, judged, legend, section, soft, table
-from mutirao_studies.account import command_of, with_settings
+from mutirao.base.tables import Table
+from mutirao.pages.html import judged, legend, soft
+from mutirao_studies.account import with_settings
 from mutirao_studies.chart import Bar, Group, bar_chart
+from mutirao_studies.document import Document, Lines, Section
 from mutirao_studies.line_chart import SECONDS, Line, Point, line_chart
-from mutirao_studies.page_parts import how_made, titled_table
 from mutirao_studies.paper_000.reaction import (
     RECOVERS,
     WORSE,
@@ -24,31 +24,40 @@ _MARGIN_MS = 5000  # what is drawn before the first change
 _CHANGES_DRAWN = 2
 
 
-def make_page(result: dict) -> Page:
+def document(result: dict) -> Document:
     lead = (f"A program broadcasts on and on. A link of its tree gets {WORSE:g} times worse under it, and"
             f" recovers later. How long until broadcasts are within {result['good']:g} times the physical bound"
             " again, and until the ranks know?")
-    reactions = section(
-        "From a change until broadcasts are good",
-        legend({"until the ranks knew": _KNOWN, "until broadcasts were good": _GOOD},
-               "what is wanted of the median"), _reactions(result),
-        titled_table(summary_table(result)), soft(about_synchronous(result)))
-    calls = section("Broadcast by broadcast",
-                    soft("Around the first two changes, which are the upright lines; logarithmic. The dashed"
-                         " line is the physical bound."), _calls(result))
-    return Page("How long until broadcasts are good again", lead, how_made(result, with_settings(result)),
-                reactions + calls, command_of(result), _raw(result), result, _tiles(result),
-                busy_remarks(result))
+    raw = Table("", ("", "link", "change", "good after, s", "known after, s", "late", "stray", "worst, ms"), [
+        (scenario["title"], scenario["link"], trial["kind"], in_seconds(trial["reaction_s"]),
+         in_seconds(trial["known_s"]), trial["late_calls"], trial["strays"], f"{trial['worst_ms']:.1f}")
+        for scenario in result["scenarios"] for trial in scenario["trials"]])
+    return Document("How long until broadcasts are good again", lead, result, [
+        Section("From a change until broadcasts are good",
+                [legend({"until the ranks knew": _KNOWN, "until broadcasts were good": _GOOD},
+                        "what is wanted of the median"), _reactions(result), summary_table(result),
+                 Lines([about_synchronous(result), *_trial_lines(result)])]),
+        Section("Broadcast by broadcast",
+                [soft("Around the first two changes, which are the upright lines; logarithmic. The dashed line is the"
+                      " physical bound."), _calls(result)])],
+        [raw], list(map(_tile, summary(result))), [with_settings(result)])
 
 
-def _tiles(result: dict) -> list[tuple[str, str, str]]:
-    shown = []
-    for row in summary(result):
-        good = row["median_s"] is not None and row["median_s"] <= row["bar_s"]
-        number = "never" if row["median_s"] is None else f"{row['median_s']:.1f} s"
-        shown.append((judged(good), number,
-                      f"{row['scenario']}, the link {row['kind']}; at most {row['bar_s']:g} s wanted"))
-    return shown
+def _tile(row: dict) -> tuple[str, str, str]:
+    never = row["median_s"] is None
+    return (judged(not never and row["median_s"] <= row["bar_s"]), "never" if never else f"{row['median_s']:.1f} s",
+            f"{row['scenario']}, the link {row['kind']}; at most {row['bar_s']:g} s wanted")
+
+
+def _trial_lines(result: dict) -> list[str]:
+    lines = []
+    for scenario in result["scenarios"]:
+        for kind in scenario["bars_s"]:
+            good, known = (", ".join(in_seconds(each[key]) for each in trials_of(scenario, kind))
+                           for key in ("reaction_s", "known_s"))
+            lines.append(f"{scenario['title']}, link {scenario['link']} of {scenario['round_trip_ms']:g} ms {kind}:"
+                         f" good after {good} s; known to the ranks after {known} s")
+    return lines
 
 
 def _reactions(result: dict) -> str:
@@ -100,10 +109,3 @@ def _bound(bounds_ms: dict[str, float], changes: Sequence[tuple[int, str]],
         steps += [(at, now_us), (at, 1000 * bounds_ms[kind])]
         now_us = 1000 * bounds_ms[kind]
     return [*steps, (points[-1].x, now_us)]
-
-
-def _raw(result: dict) -> str:
-    return table(["", "link", "change", "good after, s", "known after, s", "late", "stray", "worst, ms"], [
-        [scenario["title"], scenario["link"], trial["kind"], in_seconds(trial["reaction_s"]),
-         in_seconds(trial["known_s"]), trial["late_calls"], trial["strays"], f"{trial['worst_ms']:.1f}"]
-        for scenario in result["scenarios"] for trial in scenario["trials"]])

@@ -1,0 +1,86 @@
+/* What programs share that broadcast again and again: what they are asked for, one call that is checked, and when each
+ * began and had ended everywhere. */
+#ifndef MUTIRAO_BENCH_BROADCASTING_H
+#define MUTIRAO_BENCH_BROADCASTING_H
+
+#include "measuring.h"
+
+struct broadcasts {
+    int length, root, count;
+    int every_ms; /* 0: a call begins when the one before is complete everywhere */
+    unsigned char *data, *expected;
+    double* begin_ms; /* one for each counted call; this rank's */
+    double* end_ms;   /* this rank's; at the root, in the end, the latest of all ranks */
+    double* other_ms; /* of another rank, to gather */
+};
+
+/* Whether it is one that all these programs know. */
+static inline int take_option(struct broadcasts* all, const char* name, const char* value) {
+    int* const wanted = strcmp(name, "--bytes") == 0      ? &all->length
+                        : strcmp(name, "--root") == 0     ? &all->root
+                        : strcmp(name, "--count") == 0    ? &all->count
+                        : strcmp(name, "--every-ms") == 0 ? &all->every_ms
+                                                          : NULL;
+    if (wanted == NULL) {
+        return 0;
+    }
+    const int most = wanted == &all->length ? INT32_MAX : wanted == &all->root ? size - 1 : 3600000;
+    *wanted = parse_one(value, 0, most);
+    return 1;
+}
+
+static inline void make_room(struct broadcasts* all) {
+    all->data = malloc((size_t)all->length + 1);
+    all->expected = malloc((size_t)all->length + 1);
+    all->begin_ms = calloc(3 * (size_t)all->count + 1, sizeof(double));
+    if (all->data == NULL || all->expected == NULL || all->begin_ms == NULL) {
+        out_of_memory(all->length);
+    }
+    all->end_ms = all->begin_ms + all->count;
+    all->other_ms = all->end_ms + all->count;
+}
+
+static inline void free_room(struct broadcasts* all) {
+    free(all->data);
+    free(all->expected);
+    free(all->begin_ms);
+}
+
+/* `call` gives the message its content. */
+static inline void broadcast(const struct broadcasts* all, int call, double* begin_ms, double* end_ms) {
+    fill(all->expected, all->length, (unsigned)call);
+    if (rank == all->root) {
+        memcpy(all->data, all->expected, (size_t)all->length);
+    } else {
+        memset(all->data, 0, (size_t)all->length);
+    }
+    *begin_ms = now_ms();
+    MPI_Bcast(all->data, all->length, MPI_BYTE, all->root, MPI_COMM_WORLD);
+    *end_ms = now_ms();
+    check_bytes(all->data, all->expected, (size_t)all->length, all->root);
+}
+
+/* Each rank's end of each call goes to the root when all is over, so that measuring sends nothing. */
+static inline void gather_ends(struct broadcasts* all) {
+    if (rank != all->root) {
+        MPI_Send(all->end_ms, all->count, MPI_DOUBLE, all->root, result_tag, MPI_COMM_WORLD);
+        return;
+    }
+    for (int i = 1; i < size; ++i) {
+        MPI_Recv(all->other_ms, all->count, MPI_DOUBLE, MPI_ANY_SOURCE, result_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int call = 0; call < all->count; ++call) {
+            all->end_ms[call] = all->other_ms[call] > all->end_ms[call] ? all->other_ms[call] : all->end_ms[call];
+        }
+    }
+}
+
+/* Each less its own `minus`, or where there are none less `start`. */
+static inline void print_list(const char* key, const double* values, const double* minus, double start, int count) {
+    printf(",\"%s\":[", key);
+    for (int i = 0; i < count; ++i) {
+        printf("%s%.3f", i == 0 ? "" : ",", values[i] - (minus == NULL ? start : minus[i]));
+    }
+    printf("]");
+}
+
+#endif

@@ -1,0 +1,179 @@
+"""What a study has to show: a document of tables, charts and text, which two renderers show, one on the terminal and
+one as an HTML page that needs nothing beside itself."""
+
+import json
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mutirao.base.errors import Failure, UsageError
+from mutirao.base.tables import BEST, BOUND, Table, text_table
+from mutirao.base.user_files import why
+from mutirao.measure.circumstances import busy_remarks
+from mutirao.pages.html import Page, listed, section, soft, wide_table, written
+from mutirao_studies.account import command_of, left_out_lines
+
+_WIDTH = 80
+# Rows that stand out, by their first cell.
+_ROW_STYLES = {"physical bound": BOUND, "mutirao's choice": BEST, "mutirao's default": BEST}
+
+
+class Lines(NamedTuple):
+    """Sentences, each by itself."""
+
+    lines: Sequence[str]
+
+
+class Statements(NamedTuple):
+    """A table of sentences: on the terminal a paragraph for each row."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+class Beside(NamedTuple):
+    """Parts that stand side by side where a page is wide enough."""
+
+    parts: Sequence["Part"]
+
+
+Html = str  # for the page alone: charts, and what is said of them
+Part = Table | Lines | Statements | Beside | Html
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A cell that stands out: by its colour, on the terminal by a sign."""
+
+    text: str
+    style: str  # best or worst
+
+    def __str__(self) -> str:
+        return self.text + {"best": "+", "worst": "-"}[self.style]
+
+
+@dataclass(frozen=True)
+class Section:
+    heading: str
+    parts: Sequence[Part]
+
+
+@dataclass(frozen=True)
+class Document:
+    heading: str
+    lead: str  # what was asked
+    result: dict
+    sections: Sequence[Section]
+    raw: Sequence[Table]  # all measurements, for the page alone
+    tiles: Sequence[tuple[str, str, str]] = ()  # what came out: (style, number, what it is) each
+    made: Sequence[str | None] = ()  # what else there is to say of how it was measured
+    commands: str = ""  # empty: that which repeats the study
+    remarks: Sequence[str] = ()
+    image: bytes = b""  # a PNG to be laid beside the page
+
+    @property
+    def all_remarks(self) -> list[str]:
+        return [*self.remarks, *busy_remarks(self.result), *left_out_lines(self.result)]
+
+
+def beside_paper(citation: str, differences: Sequence[str], *more: Html) -> Section:
+    """What keeps a paper's numbers and ours apart."""
+    return Section("What can be compared, and what cannot",
+                   [f"<p>{escape(citation)}</p>", listed(differences), *more])
+
+
+# --- on the terminal ------------------------------------------------------------------------------------
+
+
+def text_of(document: Document) -> str:
+    """What came out first, and last what must be known of it; tables have 80 columns at most."""
+    said = _wrapped(f"{number} {what}" for _, number, what in document.tiles)
+    shown = [text for section in document.sections for text in _texts(section.parts)]
+    return "\n\n".join(filter(None, [said, *shown, _wrapped(document.all_remarks)]))
+
+
+def _texts(parts: Sequence[Part]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, Table):
+            styles = {number: _ROW_STYLES[row[0]] for number, row in enumerate(part.rows) if row[0] in _ROW_STYLES}
+            yield text_table(part.columns, part.rows, textwrap.fill(part.title, _WIDTH), styles)
+        elif isinstance(part, Lines):
+            yield _wrapped(part.lines)
+        elif isinstance(part, Statements):
+            yield _wrapped(" ".join([first, *(f"{column[0].upper()}{column[1:]}: {cell}." for column, cell in zip(
+                part.columns[1:], more, strict=True) if cell)]) for first, *more in part.rows)
+        elif isinstance(part, Beside):
+            yield from _texts(part.parts)
+
+
+def _wrapped(lines: Iterable[str]) -> str:
+    return "\n".join(textwrap.fill(line, _WIDTH, subsequent_indent="  ") for line in lines)
+
+
+# --- as a page ------------------------------------------------------------------------------------------
+
+
+def page_of(document: Document) -> Page:
+    return Page(document.heading, document.lead, how_made(document.result, *document.made),
+                "".join(section(each.heading, *map(_html, each.parts)) for each in document.sections),
+                document.commands or command_of(document.result), "\n".join(map(_html, document.raw)),
+                document.result, document.tiles, document.all_remarks)
+
+
+def how_made(result: dict, *more: str | None) -> Html:
+    machine = result["machine"]
+    return escape("; ".join([
+        f"mutirao {result['mutirao']}, {result['made']}, {machine['processors']} processors,"
+        f" {machine['system']}", *filter(None, more), f"it took {result['seconds']} s"]))
+
+
+def _html(part: Part) -> Html:
+    if isinstance(part, Table):
+        return html_of_table(part)
+    if isinstance(part, Lines):
+        return listed(part.lines)
+    if isinstance(part, Statements):
+        return f'<div class="prose">{wide_table(part.columns, part.rows)}</div>'
+    if isinstance(part, Beside):
+        return f'<div class="beside">{"".join(f"<div>{_html(each)}</div>" for each in part.parts)}</div>'
+    return part
+
+
+def html_of_table(shown: Table) -> Html:
+    """Also for one that is too wide for the terminal."""
+    styles = {number: "bound" for number, row in enumerate(shown.rows) if _ROW_STYLES.get(row[0]) == BOUND}
+    return ((soft(shown.title) if shown.title else "")
+            + wide_table(shown.columns, [list(map(_cell, row)) for row in shown.rows], styles))
+
+
+def _cell(value: Any) -> Any:
+    return (f'<td class="{value.style}">{escape(value.text)}</td>',) if isinstance(value, Marked) else value
+
+
+# --- on the disk ----------------------------------------------------------------------------------------
+
+
+def write_files(document: Document, folder: Path) -> list[Path]:
+    """The page and the raw values, named after the study, and its image."""
+    page = page_of(document)
+    path = folder / f"{document.result['study']}.html"
+    files = [written(path, str(page)), written(path.with_suffix(".json"), json.dumps(page.values, indent=2) + "\n")]
+    if document.image:
+        try:
+            path.with_suffix(".png").write_bytes(document.image)
+        except OSError as error:
+            raise Failure(f"cannot write {error.filename}: {error.strerror}") from None
+        files.append(path.with_suffix(".png"))
+    return files
+
+
+def make_folder(path: Path) -> None:
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{path} is no folder")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be made: {why(error)}") from None

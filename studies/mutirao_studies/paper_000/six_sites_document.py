@@ -1,0 +1,334 @@
+"""What the six-site study shows, and the demo, which is the first part of it."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from mutirao.base.tables import Table
+from mutirao.base.units import counted, duration
+from mutirao.pages.html import legend, listed, soft, wide_table
+from mutirao_studies.chart import Bar, Group, bar_chart, bar_of
+from mutirao_studies.document import Beside, Document, Lines, Section
+from mutirao_studies.paper_000.drawing import tree, world_map
+
+# Classes of the style sheet. Hues are for sites, so bars are grey, but for mutirao's own choice; what is spent before
+# the broadcasts is paler.
+_CHOICE, _OTHER, _BEFORE = "a5", "a0", "a1"
+_START_STYLES = {"twin_ms": ("making the communicator", _OTHER), "waited_ms": ("learning the network", _BEFORE)}
+
+
+def document(result: dict, pictures: Mapping[str, str]) -> Document:
+    """`pictures` are the core's drawings of the shapes, by key."""
+    return _document(result, [
+        *_one_broadcast(result), _in_a_row(result), _beside_paper(result), _learning(result),
+        Section("Who sends what when", [
+            "<p>Every line is a rank, time runs to the right, and a slanted line is a message under way.</p>",
+            *_pictures(result, pictures)])])
+
+
+def demo_document(result: dict) -> Document:
+    return _document(result, _one_broadcast(result))
+
+
+def _document(result: dict, sections: Sequence[Section]) -> Document:
+    lead = (f"An ordinary MPI program broadcasts {result['length_bytes']} bytes among 24 hosts in"
+            " Brazil, the United States and China: with MPI libraries as they are, and with mutirao"
+            " preloaded, which measures the links and chooses an algorithm that fits them. The program"
+            " is the same binary every time. The network is emulated, with real TCP between real"
+            " network namespaces.")
+    raw = Table("", ("arm", "MPI", "root", "in a row", "bound, ms", "first, ms", "each, ms", "median, ms", "× bound",
+                     "ran"),
+                [(arm["title"], arm["mpi_title"], point["root"], point["consecutive"], f"{point['bound_ms']:g}",
+                  f"{point['first_ms']:g}", ", ".join(f"{value:g}" for value in point["completion_ms"]),
+                  f"{point['median_ms']:g}", f"{point['to_bound']:.3f}", point["ran"])
+                 for arm in result["arms"] for point in arm["points"]])
+    return Document("One broadcast, 24 hosts, six sites", lead, result, sections, [raw], _tiles(result),
+                    [f"{result['network']['tcp']} TCP", f"medians of {result['repeat']}"], _commands(result),
+                    remarks(result))
+
+
+def _tiles(result: dict) -> list[tuple[str, str, str]]:
+    shown = []
+    for arm in result["arms"]:
+        if arm["settings"] is None:
+            shown.append(("tile", f"{worst_to_bound(arm):.2f} ×", f"the physical bound at worst: {arm['title']}"))
+        elif arm["key"] == "choice":
+            shown.append(("tile good", f"{worst_to_bound(arm):.2f} ×",
+                          "the physical bound at worst: mutirao’s choice"))
+            shown.append(("tile", duration(start_ms(arm) * 1000),
+                          "longer in MPI_Init, which waits for the network here; by default it takes no longer"))
+    return shown
+
+
+def remarks(result: dict) -> list[str]:
+    """What a reader must know of these very numbers."""
+    lines = []
+    asked = len(result["network"]["sites"])
+    for arm in result["arms"]:
+        if arm["start"] and len(set(arm["start"]["sites"])) != asked:
+            lines.append(f"{arm['title']} measured the links so unevenly that it saw"
+                         f" {counted(len(set(arm['start']['sites'])), 'site')} instead of {asked}")
+        if arm["overruns"]:
+            lines.append(f"During {arm['title']} the lab's router was too slow for {arm['overruns']} packets")
+    return lines
+
+
+def _commands(result: dict) -> str:
+    names, root, name = result["mpis"], result["root"], result["network"]["name"]
+    study = f"./mutirao study {result['study']}" + (" --quick" if result["quick"] else "")
+    return "\n".join([
+        f"{study} --mpi {','.join(names)}",
+        *(["./mutirao study six-sites"] if result["study"] != "six-sites" else []), "",
+        f"./mutirao bench broadcast --lab {name} --roots sites --only all --repeat 3",
+        f"./mutirao bench broadcast --lab {name} --roots {root} --tcp tuned --bytes 24,64KiB,1MiB",
+        f"./mutirao study start --mpi {names[0]}",
+        *(f"./mutirao show broadcast/{shape['algorithm']} --network {name} --root {root}"
+          for shape in result["shapes"]),
+        f"./mutirao run --lab {name} --mpi {names[0]} YOUR-PROGRAM", "./mutirao explain"])
+
+
+# --- one broadcast --------------------------------------------------------------------------------------
+
+
+def point_of(arm: dict, root: int, consecutive: int = 1) -> dict:
+    return next(point for point in arm["points"] if (point["root"], point["consecutive"]) == (root, consecutive))
+
+
+def median_ms(arm: dict, root: int, consecutive: int = 1) -> float:
+    return point_of(arm, root, consecutive)["median_ms"]
+
+
+def worst_to_bound(arm: dict) -> float:
+    """Of all single broadcasts."""
+    return max(point["to_bound"] for point in arm["points"] if point["consecutive"] == 1)
+
+
+def choice_line(result: dict) -> str:
+    """What mutirao chose for single broadcasts; nothing where that was not measured."""
+    points = next((arm["points"] for arm in result["arms"] if arm["key"] == "choice"), [])
+    roots: dict[str, list[str]] = {}
+    for point in points:
+        if point["consecutive"] == 1:
+            roots.setdefault(point["ran"] or "native", []).append(str(point["root"]))
+    if len(roots) == 1:
+        return f"mutirao chose {next(iter(roots))} for every root."
+    parts = [f"{name} for root {', '.join(its)}" for name, its in roots.items()]
+    return f"mutirao chose {'; '.join(parts)}." if parts else ""
+
+
+def _site_name(result: dict, root: int) -> str:
+    network = result["network"]
+    return network["sites"][network["site_of"][root]]
+
+
+def _one_broadcast(result: dict) -> list[Section]:
+    network = result["network"]
+    return [
+        Section("The network", [
+            "<p>Round trips between six sites of four hosts each, from pings to universities. The thick links are the"
+            " minimum spanning tree that the hosts find among themselves.</p>"
+            f"<figure>{world_map(network)}<figcaption>The source of the round trips names the countries; where in them"
+            " the sites are is made up.</figcaption></figure>", _latencies(network)]),
+        Section("One broadcast, until the last host has it", [
+            "<p>From one host of each of these sites. The dashed line is the physical bound: the time in which the news"
+            " can travel the shortest way to the farthest host, which no algorithm can beat.</p>",
+            _one_shot_chart(result), _one_shot(result), Lines([choice_line(result)])]),
+        Section("How the message travels", [
+            f"<p>The same broadcast from host {result['root']}, on the network as asked for. Circles are hosts in the"
+            " colours of their sites; a coloured line is a message to another site, with the time of its arrival.</p>",
+            legend({f"{site}: hosts {_hosts(result, number)}": f"s{number}"
+                    for number, site in enumerate(network["sites"])}),
+            f'<div class="pair">{"".join(_shape(result, shape) for shape in result["shapes"])}</div>'])]
+
+
+def _latencies(network: dict) -> str:
+    in_tree = {frozenset(link) for link in network["spanning_tree"]}
+
+    def cell(a: int, b: int, value: float) -> tuple[str]:
+        style = "tree" if frozenset((a, b)) in in_tree else ""
+        return (f'<td class="{style}">{f"{value:g}" if a != b else "·"}</td>',)
+
+    return wide_table(["round trips, ms", *network["sites"]], [
+        [site, *(cell(a, b, value) for b, value in enumerate(network["round_trip_ms"][a]))]
+        for a, site in enumerate(network["sites"])])
+
+
+def _hosts(result: dict, site: int) -> str:
+    hosts = [host for host, its in enumerate(result["network"]["site_of"]) if its == site]
+    return f"{hosts[0]} to {hosts[-1]}"
+
+
+def _bars(result: dict, root: int, consecutive: int) -> list[Bar]:
+    points = [(arm, point_of(arm, root, consecutive)) for arm in result["arms"]]
+    return [bar_of(arm["title"], [(_CHOICE if arm["key"] == "choice" else _OTHER, point["median_ms"], "")],
+                   "ms", 0, point["completion_ms"]) for arm, point in points]
+
+
+def _one_shot_chart(result: dict) -> str:
+    bounds = result["network"]["bound_ms"]
+    return bar_chart([Group(f"{_site_name(result, root)}, host {root}", _bars(result, root, 1),
+                            bounds[str(root)], f"bound {bounds[str(root)]:.1f} ms") for root in result["roots"]])
+
+
+def _one_shot(result: dict) -> Table:
+    roots = result["roots"]
+    rows = [["physical bound", *(f"{result['network']['bound_ms'][str(root)]:.1f}" for root in roots), ""]]
+    rows += [[arm["title"], *(f"{median_ms(arm, root):.1f}" for root in roots), f"{worst_to_bound(arm):.2f} x"]
+             for arm in result["arms"]]
+    return Table("One broadcast of 24 bytes from one host of each site, in ms until the last host has it; the worst of"
+                 " them as a multiple of its bound",
+                 ["", *(f"{_site_name(result, root)} ({root})" for root in roots), "worst"], rows)
+
+
+def _shape(result: dict, shape: dict) -> str:
+    return (f"<figure><h3>{escape(shape['title'])}</h3><p class='soft'>"
+            f"<code>{escape(shape['algorithm'])}</code>, done after {shape['predicted_ms']:.1f} ms"
+            f"</p>{tree(result['network'], result['root'], shape['messages'])}</figure>")
+
+
+# --- what else the study measures -----------------------------------------------------------------------
+
+
+def _in_a_row(result: dict) -> Section:
+    root, counts, table_2 = result["root"], result["consecutive"], result["paper"]["table_2_s"]
+    bound = result["network"]["bound_ms"][str(root)]
+    in_paper = list(next(iter(table_2.values())))
+    rows = [["physical bound", *[f"{bound:.1f}"] * len(counts), *[""] * len(in_paper)]]
+    for arm in result["arms"]:
+        paper = table_2.get(arm["in_paper"], {})
+        rows.append([arm["title"], *(f"{median_ms(arm, root, count):.1f}" for count in counts),
+                     *(f"{paper[count]:.2f} s" if count in paper else "" for count in in_paper)])
+    return Section("Several broadcasts in a row", [
+        f"<p>From host {root}, until the last host has the last of them. Broadcasts in a row follow each other through"
+        " the network, so the bound of one is the bound of all.</p>",
+        bar_chart([Group(f"{count} in a row" if count > 1 else "1 broadcast", _bars(result, root, count), bound)
+                   for count in counts]),
+        Table(f"24 bytes from host {root}, in ms until the last host has the last of them; beside it the paper's Table"
+              " 2: whole applications, in seconds",
+              ["broadcasts in a row", *map(str, counts), *(f"paper {count}" for count in in_paper)], rows),
+        soft("Beyond ten in a row a sender on plain TCP may have to wait for an acknowledgement, one more round trip:"
+             " TCP begins with a window of ten segments.")])
+
+
+def _beside_paper(result: dict) -> Section:
+    table_2 = result["paper"]["table_2_s"]
+    counts = list(next(iter(table_2.values())))
+    arms = {arm["in_paper"]: arm for arm in result["arms"] if arm["in_paper"] in table_2}
+    here_s = {name: {count: median_ms(arm, result["root"], int(count)) / 1000 for count in counts}
+              for name, arm in arms.items()}
+    rows = figure_4_rows(result)
+    charts = {"The paper’s Table 2: whole application": _table_2(table_2, counts),
+              "Here: broadcasts alone": _table_2(here_s, counts) if arms else [],
+              "The paper’s Figure 4: whole application": _figure_4(rows, "paper: "),
+              "Here: start and broadcasts": _figure_4(rows, "here: ")}
+    return Section("Beside the paper", [
+        f"<p>{escape(result['paper']['citation'])}: the same sites, on 24 machines of one network.</p>",
+        '<div class="pair">' + "".join(f"<div><h3>{title}</h3>{_chart(groups)}</div>"
+                                       for title, groups in charts.items()) + "</div>",
+        soft("Figure 4: pale is building the tree, or the start; full is the rest. AGM is the minimum spanning tree."),
+        Beside([Table("The paper's Figure 4, in seconds. Both: there the whole application, here what the start takes"
+                      " longer, and broadcasts. AGM: the minimum spanning tree",
+                      ["", "broadcasts", "building", "both", "broadcasting"],
+                      [[who, count, *(f"{seconds:.2f}" for seconds in times)] for who, count, *times in rows]),
+                Table("What can be compared: the time of the first beside that of the second; for Table 2 that is the"
+                      " whole application, for Figure 4 the broadcasts in it",
+                      ["", "source", "broadcasts", "paper", "here"], comparisons(result))]),
+        "<p>What can be compared, and what cannot:</p>", listed(result["paper"]["differences"])])
+
+
+def _chart(groups: Sequence[Group]) -> str:
+    return bar_chart(groups) if groups else soft("not measured")
+
+
+def _table_2(seconds: Mapping[str, Mapping[str, float]], counts: Sequence[str]) -> list[Group]:
+    return [Group(counted(int(count), "broadcast"), [bar_of(name, [(_OTHER, by_count[count], "")], "s")
+                                                     for name, by_count in seconds.items()]) for count in counts]
+
+
+def _figure_4(rows: Sequence[tuple], prefix: str) -> list[Group]:
+    groups: dict[int, list[Bar]] = {}
+    for who, count, building, _, broadcasting in rows:
+        if who.startswith(prefix):
+            name = who.removeprefix(prefix)
+            groups.setdefault(count, []).append(bar_of(name, [
+                (_BEFORE, building, f"{name}, building"), (_OTHER, broadcasting, f"{name}, broadcasting")], "s"))
+    return [Group(counted(count, "broadcast"), bars) for count, bars in groups.items()]
+
+
+def figure_4_rows(result: dict) -> list[tuple]:
+    """(who, broadcasts, building the tree, both, broadcasting), all in seconds."""
+    rows = []
+    for name, by_count in result["paper"]["figure_4_s"].items():
+        rows += [(f"paper: {name}", int(count), *times) for count, times in by_count.items()]
+    for arm in result["arms"]:
+        if arm["in_paper"] not in result["paper"]["figure_4_s"] or not arm["start"]:
+            continue
+        building = start_ms(arm) / 1000
+        for count in result["consecutive"][1:]:
+            spent = median_ms(arm, result["root"], count) / 1000
+            rows.append((f"here: {arm['title']}", count, building, building + spent, spent))
+    return sorted(rows, key=lambda row: row[1])
+
+
+def comparisons(result: dict) -> list[tuple]:
+    """The paper's own comparisons, beside the same with what was measured."""
+    arms = {arm["in_paper"]: arm for arm in result["arms"] if arm["in_paper"]}
+    broadcasting = {name: {count: times[2] for count, times in by_count.items()}
+                    for name, by_count in result["paper"]["figure_4_s"].items()}
+    rows = []
+    for source, seconds, first, second in (
+            ("Table 2", result["paper"]["table_2_s"], "MagPIe-like", "MPICH-like"),
+            ("Figure 4", broadcasting, "AGM", "MagPIe-like")):
+        for count, slower in seconds[second].items():
+            here = ""
+            if first in arms and second in arms:
+                here = _change(*(median_ms(arms[name], result["root"], int(count)) for name in (first, second)))
+            rows.append((f"{first} beside {second}", source, count, _change(seconds[first][count], slower), here))
+    return rows
+
+
+def _change(first: float, second: float) -> str:
+    percent = round(100 * (1 - first / second))
+    return f"{abs(percent)}% {'more' if percent < 0 else 'less'}"
+
+
+def _learning(result: dict) -> Section:
+    started = [arm for arm in result["arms"] if arm["start"]]
+    bars = [bar_of(arm["title"], [(style, arm["start"][key] / 1000, title)
+                                  for key, (title, style) in _START_STYLES.items()], "s", 1) for arm in started]
+    rows = [[arm["title"], *(duration(value * 1000) for value in (
+        arm["start"]["twin_ms"], arm["start"]["waited_ms"], start_ms(arm))), _ranks_known(arm["start"]),
+        _first_ruling(arm["start"]), str(len(set(arm["start"]["sites"])))] for arm in started]
+    return Section("Learning the network", [
+        "<p>Once per run. MPI_Init duplicates MPI_COMM_WORLD for mutirao’s own messages; then agents beside the ranks"
+        " measure the links, build the spanning tree by the algorithm of Gallager, Humblet and Spira, and keep it. By"
+        " default the program goes on meanwhile with the MPI library’s own broadcasts; here MPI_Init waits, so that all"
+        " that is measured is settled. Every run with mutirao does the same, so these are repetitions. The paper needed"
+        " 23 to 25 s to build its tree.</p>",
+        legend(dict(_START_STYLES.values())), _chart([Group("In MPI_Init", bars)] if bars else []),
+        *([Table("What MPI_Init took longer, once per run: to duplicate MPI_COMM_WORLD (twin), and to learn the"
+                 " network, for which these runs wait; sites found",
+                 ("start", "twin", "network", "in all", "ranks known", "first ruling", "sites"), rows)]
+          if rows else [])])
+
+
+def start_ms(arm: dict) -> float:
+    return arm["start"]["twin_ms"] + arm["start"]["waited_ms"]
+
+
+def _ranks_known(start: dict) -> str:
+    """After MPI_Init; a program that waits for the network waits for that there."""
+    if start["introduced_ms"]:
+        return duration(start["introduced_ms"] * 1000)
+    return "in MPI_Init" if start["waited_ms"] else "never"
+
+
+def _first_ruling(start: dict) -> str:
+    call = start["first_ruled_call"]
+    return "none" if call is None else f"call {call + 1}"
+
+
+def _pictures(result: dict, pictures: Mapping[str, str]) -> list[str]:
+    """The widely used shape, and the chosen one."""
+    titles = {shape["key"]: shape["title"] for shape in result["shapes"]}
+    return [f"<figure><h3>{escape(titles[key])}</h3><div>{pictures[key]}</div></figure>"
+            for key in ("mpich-like", "choice") if key in pictures]

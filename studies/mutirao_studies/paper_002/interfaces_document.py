@@ -1,0 +1,182 @@
+"""What the study of interfaces shows: the paper's figures and tables, its statements, and the image."""
+
+import base64
+import statistics
+from collections.abc import Sequence
+
+from mutirao.base.tables import Table
+from mutirao.base.units import counted
+from mutirao.pages.html import soft
+from mutirao_studies.account import command_of
+from mutirao_studies.chart import Bar, Group, bar_chart, bar_of
+from mutirao_studies.document import Beside, Document, Lines, Section, Statements, beside_paper
+from mutirao_studies.paper_002.interfaces_statements import verdicts
+from mutirao_studies.paper_002.paper_002 import FIGURES, TABLE_2_SIDE, TABLE_2_WORKERS
+
+_FIGURE_7_WORKERS = 16
+
+
+def document(result: dict) -> Document:
+    plan = result["plan"]
+    lead = (f"A master hands out the squares of a Mandelbrot image of {plan['points']} × {plan['points']}"
+            " points; workers ask, get, compute, return, and ask again until they are told to stop. The"
+            " computation and the one structure that travels are the same everywhere. Only the transport"
+            " differs.")
+    return Document("One program over many interfaces", lead, result, [
+        *(_figure(result, number, side) for number, side in _figures(result)),
+        *([_figure_7(result)] if _FIGURE_7_WORKERS in plan["workers"] else []),
+        Section("The paper’s statements", [
+            "<p>Checked with medians of return times; MPI is LAM/MPI as in the paper, where it is there.</p>",
+            Statements(("statement", "holds here", "measured"),
+                       [(f"{each.source}: {each.statement}", each.holds, each.here) for each in verdicts(result)])]),
+        Section("Beside the return time", [Beside(_tables(result)), Lines(_overhead_lines(result))]),
+        _image(result["image"], plan["points"]),
+        beside_paper(result["paper"]["citation"], result["paper"]["differences"])],
+        [_raw(result)], _tiles(result),
+        [_place(result), f"medians of {counted(plan['repeat'], 'run')}",
+         f"at most {plan['iterations']} iterations a point"],
+        _commands(result), _remarks(result), base64.b64decode(result["image"]["png_base64"]))
+
+
+def _place(result: dict) -> str:
+    return (f"measured across the {result['hosts']} hosts of the lab's {result['network']}" if result["network"] else
+            "measured on one host")
+
+
+def _remarks(result: dict) -> list[str]:
+    processors, processes = result["machine"]["processors"], max(result["plan"]["workers"]) + 1
+    return [_place(result).capitalize(), *(
+        [f"{processors} processors for up to {processes} processes: who waits by polling takes the processor from those"
+         " who compute"] if processors and processes > processors else [])]
+
+
+def _commands(result: dict) -> str:
+    elsewhere = [f"--lab {result['network']}"] if result["network"] else []
+    return "\n".join(["scripts/setup.sh --studies", command_of(result, *elsewhere),
+                      f"./mutirao study {result['study']} --only sockets,pvm",
+                      "build/bin/mandelbrot-sockets --workers 4 --side 25 --image image.pgm",
+                      "build/bin/mandelbrot-socket-overhead --workers 4 --side 10"])
+
+
+def _tiles(result: dict) -> list[tuple[str, str, str]]:
+    checked = [verdict for verdict in verdicts(result) if verdict.holds != "not measured"]
+    holding = sum(verdict.holds == "yes" for verdict in checked)
+    shown = [("tile good", str(len(result["transports"])), "interfaces, one image"),
+             ("tile", f"{holding} of {len(checked)}", "statements of the paper hold here")]
+    for _, side in _figures(result)[:1]:
+        workers = result["plan"]["workers"][0]
+        best = min(result["transports"], key=lambda transport: _median(transport, workers, side) or 0)
+        shown.append(("tile", f"{_median(best, workers, side):.3f} s",
+                      f"{best['title']}, the fastest with {counted(workers, 'worker')} and messages"
+                      f" of {_message_bytes(result, side)} bytes"))
+    return shown
+
+
+# --- what was measured of a cell ------------------------------------------------------------------------
+
+
+def _figures(result: dict) -> list[tuple[int, int]]:
+    """The number of each figure that was measured, and its side of tasks."""
+    return [(number, side) for number, side in FIGURES.items() if side in result["plan"]["sides"]]
+
+
+def _cell(transport: dict, workers: int, side: int) -> dict | None:
+    return next((cell for cell in transport["cells"]
+                 if (cell["workers"], cell["side"]) == (workers, side)), None)
+
+
+def _median(transport: dict, workers: int, side: int, what: str = "return_s") -> float | None:
+    cell = _cell(transport, workers, side)
+    return statistics.median(cell[what]) if cell else None
+
+
+def _message_bytes(result: dict, side: int) -> int:
+    return next(cell["message_bytes"] for transport in result["transports"]
+                for cell in transport["cells"] if cell["side"] == side)
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def _by_workers(result: dict, title: str, side: int, what: str) -> Table:
+    workers = result["plan"]["workers"]
+    return Table(title, ["workers", *map(str, workers)], [
+        [transport["title"], *(_seconds(_median(transport, count, side, what)) for count in workers)]
+        for transport in result["transports"]])
+
+
+# --- figures and tables ---------------------------------------------------------------------------------
+
+
+def _bars(result: dict, workers: int, side: int) -> list[Bar]:
+    cells = [(transport["title"], _cell(transport, workers, side)) for transport in result["transports"]]
+    return [bar_of(title, [("a5" if "mutirao" in title else "a0", statistics.median(cell["return_s"]), "")], "s", 3,
+                   cell["return_s"]) for title, cell in cells if cell]
+
+
+def _figure(result: dict, number: int, side: int) -> Section:
+    title = f"Figure {number}: messages of {_message_bytes(result, side)} bytes"
+    return Section(title, [
+        soft("Return time: from when all workers have asked until the last task is done."),
+        bar_chart([Group(counted(workers, "worker"), _bars(result, workers, side))
+                   for workers in result["plan"]["workers"]]),
+        _by_workers(result, f"{title}: return time in s", side, "return_s")])
+
+
+def _figure_7(result: dict) -> Section:
+    return Section(f"Figure 7: {_FIGURE_7_WORKERS} workers, by the length of messages", [
+        bar_chart([Group(f"{_message_bytes(result, side)} bytes", _bars(result, _FIGURE_7_WORKERS, side))
+                   for side in result["plan"]["sides"]])])
+
+
+def _tables(result: dict) -> Sequence[Table]:
+    computed = [(transport["title"], result["paper"]["table_2_s"].get(transport["in_paper"]), here)
+                for transport in result["transports"]
+                if (here := _median(transport, TABLE_2_WORKERS, TABLE_2_SIDE, "computed_s")) is not None]
+    table_2 = Table(f"Table 2: what a worker of {TABLE_2_WORKERS} computed, in s, from the whole message until the"
+                    f" answer is filled in, on an average of the workers; sides of {TABLE_2_SIDE}",
+                    ("s", "paper", "here"),
+                    [(title, *map(_seconds, values)) for title, *values in computed])
+    plan = result["plan"]
+    traffic = [(side, workers, *(cell[key] for key in ("message_bytes", "messages", "bytes")))
+               for side in plan["sides"] for workers in plan["workers"]
+               if (cell := _cell(result["transports"][0], workers, side))]
+    return [*([table_2] if computed else []),
+            _by_workers(result, "Launching and ending, in s, by workers: what the whole command takes beyond the return"
+                        " time", plan["sides"][0], "launch_s"),
+            Table("When a worker is killed: it kills itself when it gets its task, after a quarter of all",
+                  ("", "noticed after, ms", "then"),
+                  [(transport["title"], *_killed(transport["killed"])) for transport in result["transports"]]),
+            Table("What crosses a transport, the same on all: an ask and a stop for each worker, two for each task",
+                  ("side", "workers", "bytes of a message", "messages", "bytes in all"), traffic)]
+
+
+def _killed(killed: dict) -> tuple[str, str]:
+    if not killed:
+        return "", "not tried: it had failed before"
+    if killed["goes_on"]:
+        return f"{killed['noticed_ms']:.1f}", "another took its task; same image"
+    return "", f"the job ended with {killed['exit_code']}"
+
+
+def _overhead_lines(result: dict) -> list[str]:
+    """Of the study's own code on sockets."""
+    return [f"Sockets: an exchange of {row['message_bytes']} bytes through the study's code takes"
+            f" {row['ratio']:.3f} times as long as in a bare loop of read and write"
+            f" ({row['workers']} at a time; medians {statistics.median(row['transport_us']):.1f} and"
+            f" {statistics.median(row['bare_us']):.1f} us)" for row in result["socket_overhead"]]
+
+
+def _image(image: dict, points: int) -> Section:
+    return Section("The image", [
+        soft(f"The same bytes from every run; SHA-256 of the points: {image['sha256']}"),
+        f'<img src="data:image/png;base64,{image["png_base64"]}" alt="The Mandelbrot set" width="{points}"'
+        f' height="{points}" style="max-width: 100%; height: auto">'])
+
+
+def _raw(result: dict) -> Table:
+    return Table("", ("interface", "workers", "bytes", "return, s", "launching, s", "computing, s"), [
+        (transport["title"], cell["workers"], cell["message_bytes"], *(
+            ", ".join(f"{value:g}" for value in cell[key]) for key in ("return_s", "launch_s", "computed_s")))
+        for transport in result["transports"] for cell in transport["cells"]])

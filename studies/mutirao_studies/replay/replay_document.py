@@ -1,0 +1,120 @@
+"""What `mutirao replay` found: every slice of one rule, or several rules beside each other."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from mutirao.base.tables import Table
+from mutirao.base.units import counted, size
+from mutirao.pages.html import legend, listed, soft
+from mutirao_studies.document import Document, Lines, Section, html_of_table
+from mutirao_studies.line_chart import NUMBERS, Line, Point, line_chart
+
+FAMILIES = {"fastest": "best tree", "mst": "spanning tree"}
+USES = ("first", "adapting", "always")
+_STYLES = {"first": "l0", "adapting": "l3", "always": "l2"}
+
+
+def document(result: dict, command: str) -> Document:
+    runs = result["runs"]
+    first = runs[0]
+    lead = (f"Recorded latencies of {first['hosts']} hosts, {counted(len(first['slices']), 'slice')}:"
+            f" how long would a broadcast of {size(first['length_bytes'])} from host {first['root']} have taken"
+            " over the first slice's best tree, over one that is adapted as the library does, and over the"
+            " best tree of every slice?")
+    compared = [Section("The rules beside each other", [_comparison(result["trace"], runs)])] if len(runs) > 1 else []
+    return Document(f"Replay of {result['trace']}", lead, result,
+                    [*compared, *(_of_rule(run, alone=not compared) for run in runs)],
+                    [slices_table(result["trace"], run) for run in runs], [_tile(run) for run in runs], (), command)
+
+
+def _tile(run: dict) -> tuple[str, str, str]:
+    totals, counts = run["totals"], run["totals"]["fastest"]["adapting"]
+    return ("tile", _share(counts["near_bound"], totals["reachable_slices"]),
+            f"of the slices within {totals['near_percent']:g}% of the bound, with"
+            f" {counted(counts['switches'], 'exchanged tree')}: {_rule(run)}")
+
+
+def _of_rule(run: dict, alone: bool) -> Section:
+    """Of several rules the terminal shows only how they compare."""
+    summary, lines = _summary(run), list(_lines(run))
+    return Section(_rule(run).capitalize(), [
+        legend(_STYLES, "the bound"), f'<div class="pair">{"".join(_charts(run))}</div>',
+        *([summary, Lines(lines)] if alone else [html_of_table(summary), listed(lines)])])
+
+
+def _charts(run: dict) -> Iterator[str]:
+    """Slices that some hosts could not be reached in are left out."""
+    bound = [(row["slice"], row["bound_us"]) for row in run["slices"] if row["bound_us"]]
+    for family, title in FAMILIES.items():
+        lines = [Line(use, _STYLES[use], points) for use in USES if (points := _points(run, family, use))]
+        every_us = [us for _, us in bound] + [point.us for line in lines for point in line.points]
+        chart = (line_chart(lines, max(every_us), min(every_us), NUMBERS, bound=bound) if lines
+                 else soft("No slice in which all hosts could be reached."))
+        yield f"<figure><h3>{escape(title.capitalize())}, by slice</h3>{chart}</figure>"
+
+
+def _points(run: dict, family: str, use: str) -> Sequence[Point]:
+    times = [(row["slice"], row[family][f"{use}_us"]) for row in run["slices"]]
+    return [Point(number, us, us, us) for number, us in times if us]
+
+
+def slices_table(trace: str, run: dict) -> Table:
+    def ms(us: float | None) -> str:
+        return "never" if us is None else f"{us / 1000:.{1 if us < 1e6 else 0}f}"
+
+    return Table(f"{trace}: {_rule(run)};\nbroadcasts of {size(run['length_bytes'])} from host {run['root']} of"
+                 f" {run['hosts']}, in ms: best tree, then spanning tree",
+                 ["slice", "moved", "news", "msgs", "bound", *("first", "adapt", "always") * len(FAMILIES)],
+                 [[row["slice"], row["changed_links"], row["announcements"], row["messages"], ms(row["bound_us"]),
+                   *(ms(row[family][f"{use}_us"]) for family in FAMILIES for use in USES)] for row in run["slices"]])
+
+
+def _comparison(trace: str, runs: Sequence[dict]) -> Table:
+    totals = runs[0]["totals"]
+    def adapting(run: dict, use: str = "adapting") -> list:
+        return [each for family in FAMILIES for each in _counts(run, family, use)]
+
+    rows = [[_threshold(run), f"{run['tolerance_percent']:g}%", run["totals"]["announcements"],
+             run["totals"]["messages"], *adapting(run)] for run in runs]
+    rows.append(["always", None, None, None, *adapting(runs[0], "always")])
+    return Table(f"{trace}: {counted(totals['slices'], 'slice')} of {runs[0]['hosts']} hosts, broadcasts of"
+                 f" {size(runs[0]['length_bytes'])} from host {runs[0]['root']}; near: slices within"
+                 f" {totals['near_percent']:g}% of the bound; trees, links: exchanged",
+                 ["threshold", "keep", "news", "msgs", "near", "trees", "links", "mst near", "trees", "links"], rows)
+
+
+def _summary(run: dict) -> Table:
+    return Table("", ["", f"within {run['totals']['near_percent']:g}% of the bound", "switches", "exchanged links"],
+                 [[f"{title}, {use}", *_counts(run, family, use)]
+                  for family, title in FAMILIES.items() for use in USES])
+
+
+def _counts(run: dict, family: str, use: str) -> list:
+    counts = run["totals"][family][use]
+    return [_share(counts["near_bound"], run["totals"]["reachable_slices"]), counts["switches"],
+            counts["exchanged_links"]]
+
+
+def _threshold(run: dict) -> str:
+    percent = run["threshold_percent"]
+    return "auto" if percent is None else f"{percent:g}%"
+
+
+def _rule(run: dict) -> str:
+    change = "judged by forecast error" if run["threshold_percent"] is None else f"beyond {_threshold(run)}"
+    return f"changes {change}, trees kept within {run['tolerance_percent']:g}%"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f}%" if whole else "-"
+
+
+def _lines(run: dict) -> Iterator[str]:
+    totals = run["totals"]
+    yield (f"{counted(totals['announcements'], 'announcement')}, {counted(totals['rounds'], 'round')} of maintenance"
+           f" with {counted(totals['messages'], 'message')}")
+    yield (f"with foresight, {counted(totals['trees_with_foresight'], 'tree')} would have been"
+           f" within {totals['near_percent']:g}% of the bound all the time")
+    wrong = totals["trees_unlike_kruskal"]
+    yield ("the maintained tree equalled Kruskal's in every slice" if wrong == 0 else
+           f"the maintained tree differed from Kruskal's in {counted(wrong, 'slice')}")
