@@ -128,6 +128,9 @@ function(mutirao_add_abi abi compile link)
     # These include most of the others, which takes longest.
     mutirao_compile_by_folder(${objects} src/mpi/interpose src/mpi/collectives src/mpi/communicator
                               src/mpi/decide src/mpi/account src/mpi/job)
+    # By itself: in a large file the compiler soon inlines no more, and each call costs what a program calls often 5 ns.
+    set_source_files_properties(src/mpi/interpose/entry_points.cpp TARGET_DIRECTORY ${objects}
+                                PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     mutirao_add_library_of_abi(mutirao-${abi} ${abi} "${compile}" $<TARGET_OBJECTS:${objects}>)
     target_link_libraries(mutirao-${abi} PRIVATE mutirao_core mutirao_agent mutirao_profile)
     if(MUTIRAO_TESTS AND NOT TARGET mpi_test)

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from string import Template
 
 from mutirao.base.errors import Failure
 
@@ -65,10 +64,6 @@ def whole_page(heading: str, body: str) -> str:
 {body}</body>
 </html>
 """
-
-
-def filled(template: Path, **values: object) -> str:
-    return Template(template.read_text(encoding="utf-8")).substitute(values)
 
 
 def section(heading: str, *parts: str) -> str:

@@ -941,7 +941,8 @@ Communicator& look_up(MPI_Comm comm, Job& job) {
 
 }  // namespace
 
-constinit thread_local RecentCommunicator RecentCommunicator::places[place_count] = {};
+constinit thread_local RecentCommunicator RecentCommunicator::places[place_count]
+    __attribute__((tls_model("initial-exec"))) = {};
 
 Communicator& communicator_of(MPI_Comm comm, Job& job) {
     RecentCommunicator* recent = RecentCommunicator::find(comm);

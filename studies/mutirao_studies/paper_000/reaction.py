@@ -17,7 +17,6 @@ how soon changes are known and a choice is made by prediction, apart from all el
 import math
 import random
 import statistics
-import textwrap
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +30,7 @@ from mutirao.base.tables import Table
 from mutirao.base.units import counted
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
-from mutirao.measure.circumstances import Circumstances, busy_remarks
+from mutirao.measure.circumstances import Circumstances
 from mutirao.measure.measure import Contender
 from mutirao.run.mpis import Mpi
 from mutirao_studies.account import with_settings
@@ -289,22 +288,6 @@ def in_seconds(value: float | None) -> str:
 def about_synchronous(result: dict) -> str:
     return (f"synchronous: {2 * result['trials']} trials, each broadcast when the one before has"
             f" ended;\nlate calls at most {LATE_BAR}, in the worst trial {MOST_LATE_BAR}")
-
-
-def print_tables(result: dict) -> None:
-    print(summary_table(result))
-    print(about_synchronous(result))
-    for scenario in result["scenarios"]:
-        for kind in BARS_S:
-            trials = trials_of(scenario, kind)
-            good, known = (", ".join(in_seconds(each[key]) for each in trials)
-                              for key in ("reaction_s", "known_s"))
-            print(textwrap.fill(f"{scenario['title']}, link {scenario['link']} of"
-                                f" {scenario['round_trip_ms']:g} ms {kind}: good after {good} s; "
-                                f" known to the ranks after {known} s", 80,
-                                subsequent_indent="  "))
-    for line in busy_remarks(result):
-        print(textwrap.fill(line, 80))
 
 
 def trials_of(scenario: dict, kind: str) -> list[dict]:
