@@ -73,7 +73,7 @@ def _tiles(report: dict, total: Total) -> list[tuple[str, str, str]]:
         ranks, _, where = extent(largest).partition(" ")
         shown.append(("tile", ranks, f"{where}, the largest communicator"))
     if total.start_us:
-        shown.append(("tile", duration(total.start_us), "longer in MPI_Init"))
+        shown.append(("tile", duration(total.start_us), "its start took of the program's time"))
     return shown
 
 

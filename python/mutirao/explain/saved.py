@@ -82,7 +82,7 @@ class Total:
     own_calls: int
     probe_calls: int  # of those
     account: Account | None
-    start_us: float  # that MPI_Init took longer
+    start_us: float  # of the program's time on rank 0
     waited_us: float  # inside calls
 
     @property
