@@ -12,5 +12,5 @@ import sys
 import time
 
 seconds, deviation, share = map(float, sys.argv[1:])
-preloaded = "libmutirao-mpi" in os.environ.get("LD_PRELOAD", "")
+preloaded = "libmutirao.so" in os.environ.get("LD_PRELOAD", "")
 time.sleep(seconds * math.exp(random.gauss(0, deviation)) * (1 - share if preloaded else 1))
