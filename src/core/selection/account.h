@@ -1,7 +1,6 @@
 // What a class's calls came to, against the MPI library's own.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,8 +20,8 @@ struct Account {
     std::uint64_t unknown_calls = 0;  ///< not native, and with nothing to compare with
 
     void add(const Account& other);
-    /// Saved and not lost again by probes, if anything.
-    double net_us() const { return std::max(saved_us - probes_us, 0.0); }
+    /// Of probes; negative: lost.
+    double net_us() const { return saved_us - probes_us; }
 };
 
 /// What one call of a class takes less than while all ran natively, on the mean of its ranks. Wherever a class gets

@@ -72,7 +72,7 @@ std::vector<Decided> Decider::on_time(double now_us, std::span<const CallsMade> 
 // The promise is against native calls: of what is certainly saved, a share may be lost again in finding more.
 void Decider::reinvest() {
     const Account all = account();
-    const double saved_us = std::max(all.saved_us - all.error_us - all.probes_us, 0.0);
+    const double saved_us = std::max(all.net_us() - all.error_us, 0.0);
     ledger_->reinvest(saved_us - std::exchange(reinvested_us_, saved_us));
 }
 

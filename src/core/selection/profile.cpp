@@ -228,7 +228,7 @@ ProfileRow merged(const ProfileRow& one, const ProfileRow& other) {
 }
 
 ProgramRun native_run(double ran_us, const Account& account, std::optional<double> saved_share) {
-    const double native_us = ran_us + account.net_us();
+    const double native_us = ran_us + std::max(account.net_us(), 0.0);
     if (saved_share) *saved_share *= ran_us / native_us;
     return {.length_s = native_us / 1e6, .saved_share = saved_share};
 }

@@ -115,7 +115,7 @@ std::string verdict(const Sums& sums, double cost_us) {
         return "whether it saved time is not known: of " + std::to_string(account.unknown_calls) +
                " calls nothing says what the MPI library's own would have taken";
     }
-    const double net_us = account.saved_us - account.probes_us - cost_us;
+    const double net_us = account.net_us() - cost_us;
     const double error = account.error_us / account.took_us;
     const double ratio = 1 + net_us / account.took_us;
     constexpr double least_error = 0.005;
