@@ -178,13 +178,14 @@ std::optional<double> BracketDetector::answered(double round_trip_us, double unn
     if (most_us - least_us <= detector_.noise_of(most_us)) {
         return detector_.measured((least_us + most_us) / 2);
     }
-    // Ends that had not looked for long answered late, so the first reply is an estimate.
-    if (!std::isfinite(announced_us())) {
+    // Ends that had not looked for long answered late: such replies are estimates, and the shortest is the best.
+    const bool never = !std::isfinite(announced_us());
+    if (never || (!was_measured() && announced_us() - most_us > detector_.noise_of(most_us))) {
         detector_.estimated(most_us);
         return most_us;
     }
     if (announced_us() > most_us) {
-        return detector_.measured(most_us);
+        return was_measured() ? detector_.measured(most_us) : std::nullopt;
     }
     return announced_us() < least_us ? detector_.measured(least_us) : std::nullopt;
 }

@@ -317,6 +317,15 @@ TEST(BracketDetector, TakesABetterReplyThanTheFirstAtOnce) {
     EXPECT_EQ(detector.answered(110 * ms, 40 * ms), std::nullopt);
 }
 
+TEST(BracketDetector, HoldsNoLateReplyForAMeasurementThoughItBeatsTheFirst) {
+    BracketDetector detector({}, std::numeric_limits<double>::infinity());
+    EXPECT_EQ(detector.answered(276 * ms, 336 * ms), 138 * ms);
+    EXPECT_EQ(detector.answered(242 * ms, 205 * ms), 121 * ms);
+    EXPECT_FALSE(detector.was_measured());
+    EXPECT_EQ(detector.answered(124 * ms, 0), 62 * ms);
+    EXPECT_TRUE(detector.was_measured());
+}
+
 TEST(BracketDetector, SilentWhileTheLinkIsWhatItWas) {
     for (unsigned seed = 0; seed < 200; ++seed) {
         std::mt19937 random(seed);

@@ -202,9 +202,10 @@ void InBandSource::take_pong(int host, double arrived_us, double unnoticed_us) {
     const bool first = !std::isfinite(probed.detector.announced_us());
     const auto latency_us = probed.detector.answered(arrived_us - probed.sent_us,
                                                      unnoticed_us + arrived_us - looked_us_);
-    const bool again = first && !probed.detector.was_measured();
-    probed.next_ping_us =
-        again ? arrived_us : std::max(arrived_us, probed.sent_us + probed.period_us);
+    // Calls that follow each other at a constant pace meet probes that are far apart always in the same moment.
+    const bool estimated = !probed.detector.was_measured();
+    const double period_us = estimated ? tree_period_us_ : probed.period_us;
+    probed.next_ping_us = first && estimated ? arrived_us : std::max(arrived_us, probed.sent_us + period_us);
     next_ping_us_ = std::min(next_ping_us_, probed.next_ping_us);
     if (latency_us && *latency_us != rounds_->believed_us(host)) {
         rounds_->announce(host, *latency_us);
