@@ -17,6 +17,9 @@ namespace {
 constexpr std::size_t sampled_segments = 16;
 constexpr std::size_t least_sampled_segments = 4;
 
+/// Ranks whose schedules say about how long all are.
+constexpr int sampled_ranks = 8;
+
 /// What native may be, of the rows that are for such a call. Open MPI, MPICH and Intel MPI all broadcast
 /// short messages over a binomial tree in one piece, MPICH and Intel MPI host by host. For long messages
 /// they split them in ways that differ by version and size: there it is a guess.
@@ -33,6 +36,16 @@ std::vector<Candidate> like_native(Collective collective) {
 
 /// A message is two steps; copies and reductions take as long to walk through.
 std::size_t messages_of(const Schedule& schedule) { return schedule.steps().size() / 2; }
+
+std::size_t longest_message_of(const std::vector<Schedule>& schedules) {
+    std::size_t longest_bytes = 0;
+    for (const Schedule& schedule : schedules) {
+        for (const Step& step : schedule.steps()) {
+            if (step.kind == StepKind::send) longest_bytes = std::max(longest_bytes, step.source.length_bytes);
+        }
+    }
+    return longest_bytes;
+}
 
 /// The call with messages or blocks of another length, in the same proportions.
 CallShape shortened(CallShape shape, std::size_t length_bytes) {
@@ -57,27 +70,48 @@ class Estimating {
     std::optional<Prediction> predicted(std::size_t length_bytes) {
         if (!ruling_) return std::nullopt;
         const CallShape part = shortened(shape_, length_bytes);
-        std::vector<Schedule> schedules;
-        schedules.reserve(static_cast<std::size_t>(network_.rank_count()));
-        std::size_t messages = 0;
-        const Composer composer(ruling_->candidate, part, network_.placement(), ruling_->tree_or_null());
-        for (int rank = 0; rank < network_.rank_count(); ++rank) {
-            schedules.push_back(composer.part_of(rank, part));
-            messages += messages_of(schedules.back());
-            if (messages > most_messages_) return std::nullopt;
-        }
-        messages_ += messages;
+        const auto schedules = composed(part);
+        if (schedules.empty()) return std::nullopt;
+        longest_bytes_ = std::max(longest_bytes_, longest_message_of(schedules));
         return predict(schedules, network_);
     }
 
     std::size_t messages() const { return messages_; }
+    std::size_t longest_bytes() const { return longest_bytes_; }
 
   private:
+    /// Of all ranks; none beyond the limit. A few that stand for the others come first: most that is beyond it ends
+    /// there.
+    std::vector<Schedule> composed(const CallShape& part) {
+        const int ranks = network_.rank_count();
+        const int stride = std::max(ranks / sampled_ranks, 1);
+        const Composer composer(ruling_->candidate, part, network_.placement(), ruling_->tree_or_null());
+        std::vector<Schedule> schedules(static_cast<std::size_t>(ranks));
+        std::vector<std::size_t> sampled;
+        std::size_t messages = 0;
+        const auto compose = [&](int rank) {
+            Schedule& schedule = schedules[static_cast<std::size_t>(rank)];
+            schedule = composer.part_of(rank, part);
+            messages += messages_of(schedule);
+            return messages_of(schedule);
+        };
+        for (int rank = 0; rank < ranks; rank += stride) sampled.push_back(compose(rank));
+        const auto median = sampled.begin() + static_cast<std::ptrdiff_t>(sampled.size() / 2);
+        std::nth_element(sampled.begin(), median, sampled.end());
+        if (*median > most_messages_ / static_cast<std::size_t>(ranks)) return {};
+        for (int rank = 0; rank < ranks; ++rank) {
+            if (rank % stride != 0) compose(rank);
+            if (messages > most_messages_) return {};
+        }
+        messages_ += messages;
+        return schedules;
+    }
+
     CallShape shape_;
     const RankNetwork& network_;
     std::size_t most_messages_;
     std::optional<Ruling> ruling_;
-    std::size_t messages_ = 0;
+    std::size_t messages_ = 0, longest_bytes_ = 0;
 };
 
 std::optional<double> completion(const std::optional<Prediction>& prediction) {
@@ -93,7 +127,7 @@ Estimate as_it_is(std::optional<Ruling> ruling, const CallShape& shape, const Ra
                   std::size_t most_messages) {
     Estimating trial(std::move(ruling), shape, network, most_messages);
     const auto time_us = completion(trial.predicted(shape.length_bytes));
-    return {time_us, trial.messages()};
+    return {time_us, trial.messages(), trial.longest_bytes()};
 }
 
 /// The fastest that native may be.
@@ -130,7 +164,7 @@ Estimate of_native_calls(const std::vector<Collective>& calls, const CallShape& 
     for (const Collective call : calls) {
         const Estimate each = of_native(part_of(shape, call, network.rank_count()), network, most_messages);
         all.messages += each.messages;
-        if (!each.time_us) return {std::nullopt, all.messages};
+        if (!each.time_us) return {std::nullopt, all.messages, 0};
         *all.time_us += *each.time_us;
     }
     return all;
@@ -175,7 +209,7 @@ Estimate estimate_ruled(const Candidate& candidate, std::optional<Ruling> ruling
     if (late && !in_pipeline) {  // what is not in segments has no pace
         return in_full(candidate, std::move(ruling), shape, network, most_messages_predicted);
     }
-    if (!early || !late || late->stuck) return {std::nullopt, trial.messages()};
+    if (!early || !late || late->stuck) return {std::nullopt, trial.messages(), 0};
     const double samples_left =
         static_cast<double>(shape.length_bytes - 2 * sample_bytes) /
         static_cast<double>(sample_bytes);
@@ -185,7 +219,7 @@ Estimate estimate_ruled(const Candidate& candidate, std::optional<Ruling> ruling
         const double pace_us = late_us - early->rank_complete_us[rank];
         completion_us = std::max(completion_us, late_us + samples_left * pace_us);
     }
-    return {completion_us, trial.messages()};
+    return {completion_us, trial.messages(), trial.longest_bytes()};
 }
 
 }  // namespace

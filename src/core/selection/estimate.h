@@ -18,6 +18,7 @@ inline constexpr std::size_t most_messages_predicted = std::size_t{1} << 17;
 struct Estimate {
     std::optional<double> time_us;  ///< nothing: no tree, without end, or too many messages
     std::size_t messages = 0;       ///< that were walked through
+    std::size_t longest_bytes = 0;  ///< of these: segments of as much are the same as no segments
 };
 
 /// As predict_candidate, but of a long pipeline only the beginning is walked. From then on every

@@ -6,9 +6,12 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/network/test_networks.h"
+#include "core/schedule/printer.h"
 #include "core/selection/outlook.h"
 #include "core/selection/test_candidates.h"
 
@@ -75,6 +78,32 @@ TEST(Estimate, OfWhatIsInSegmentsAgreesWithTheFullPrediction) {
                 << row.name << "/" << to_string(candidate);
         }
     }
+}
+
+/// What all ranks do, for comparison.
+std::string printed(const Candidate& candidate, const CallShape& shape, const RankNetwork& ranks) {
+    const auto ruling = ruling_for(candidate, shape, ranks.topology(), ranks.placement());
+    const auto schedules = ruling ? build_all(*ruling, shape, ranks.placement()) : std::nullopt;
+    return schedules ? to_json(*schedules) : "";
+}
+
+// A decision leaves segments out that are as long as the longest message without them.
+TEST(Estimate, SegmentsAsLongAsTheLongestMessageAreNone) {
+    const RankNetwork ranks = one_rank_per_host(topology_of(test::six_sites()));
+    int compared = 0;
+    for (const CollectiveRow& row : collectives) {
+        const CallShape shape{.collective = row.collective, .length_bytes = 1u << 17, .unit_bytes = 8};
+        for (Candidate candidate : all_candidates(shape.collective, shape.length_bytes)) {
+            const std::size_t segment_bytes = std::exchange(candidate.parameters.segment_bytes, 0);
+            const std::string whole = printed(candidate, shape, ranks);
+            const std::size_t longest_bytes = estimate(candidate, shape, ranks).longest_bytes;
+            if (segment_bytes == 0 || longest_bytes == 0 || segment_bytes < longest_bytes || whole.empty()) continue;
+            candidate.parameters.segment_bytes = segment_bytes;
+            EXPECT_EQ(printed(candidate, shape, ranks), whole) << row.name << "/" << to_string(candidate);
+            ++compared;
+        }
+    }
+    EXPECT_GT(compared, 10);
 }
 
 // What is made of the MPI library's own collectives: what it is predicted to take, and where it is tried.

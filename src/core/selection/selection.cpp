@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <ranges>
 
 #include "core/selection/bounds.h"
 #include "core/selection/estimate.h"
@@ -72,6 +73,9 @@ constexpr double clear_ratio = 1.1;
 
 /// A decision first times every shape with one segment size and spread, then the best ones with all of them.
 constexpr std::size_t refined_shapes = 3;
+
+/// A shape that takes so many times as long as the best one is left as it is.
+constexpr double most_refined_ratio = 3;
 
 /// A pipeline shows what it is worth from about so many segments.
 constexpr std::size_t least_segments_of_a_pipeline = 8;
@@ -217,6 +221,8 @@ class Deciding {
     bool is_twice(const Candidate& shape) const;
     std::vector<Candidate> first_choices_of(Candidate shape) const;
     bool is_known(const Candidate& candidate) const;
+    bool is_in_one_piece(const Candidate& candidate) const;
+    int largest_group(TreeKind kind);
     Estimate counted(const Estimate& estimate);
 
     void predict_shapes();
@@ -328,19 +334,35 @@ void Deciding::predict_shapes() {
 /// Every segment size and spread for the best shapes.
 void Deciding::predict_refinements() {
     std::vector<Candidate> best;
+    double fastest_us = std::numeric_limits<double>::infinity();
     for (const Evaluated& each : fastest_first()) {
         Candidate shape = each.candidate;
         shape.parameters.segment_bytes = 0;
         if (!shape.algorithm->segmented && shape.algorithm->spreads.empty()) continue;
+        if (!best.empty() && each.predicted_us > most_refined_ratio * fastest_us) break;
+        fastest_us = std::min(fastest_us, each.predicted_us);
         if (std::find(best.begin(), best.end(), shape) == best.end()) best.push_back(shape);
         if (best.size() == refined_shapes) break;
     }
     for (Candidate shape : best) {
-        for (const int spread : or_default(shape.algorithm->spreads, shape.parameters.spread)) {
+        const int first = shape.parameters.spread;
+        for (const int spread : or_default(shape.algorithm->spreads, first)) {
             shape.parameters.spread = spread;
-            predict_segments(shape);
+            if (spread <= first || first < largest_group(shape.parameters.tree)) predict_segments(shape);
         }
     }
+}
+
+/// In ranks. A spread of more is one of as many.
+int Deciding::largest_group(TreeKind kind) {
+    const auto& tree = trees_.of(kind);
+    if (!tree) return 0;
+    const Placement& placement = network_->placement();
+    const bool one = std::ranges::all_of(tree->site_of, [&](int site) { return site == tree->site_of.front(); });
+    std::map<int, int> ranks_of;
+    for (int host = 0; host < placement.host_count(); ++host)
+        ranks_of[one ? host : tree->site_of[static_cast<std::size_t>(host)]] += static_cast<int>(placement.ranks_of(host).size());
+    return std::ranges::max(ranks_of | std::views::values);
 }
 
 void Deciding::predict_segments(Candidate shape) {
@@ -376,8 +398,17 @@ void Deciding::predict_insides() {
     }
 }
 
+/// Where no message is longer than a segment there is one of each.
+bool Deciding::is_in_one_piece(const Candidate& candidate) const {
+    Candidate whole = candidate;
+    whole.parameters.segment_bytes = 0;
+    return whole != candidate && std::any_of(evaluated_.begin(), evaluated_.end(), [&](const Evaluated& each) {
+        return each.candidate == whole && each.in_full && each.longest_bytes <= candidate.parameters.segment_bytes;
+    });
+}
+
 void Deciding::predict(const Candidate& candidate) {
-    if (is_known(candidate)) return;
+    if (is_known(candidate) || is_in_one_piece(candidate)) return;
     composed_ ? predict_between_hosts(candidate) : predict_in_full(candidate);
 }
 
@@ -393,14 +424,14 @@ void Deciding::predict_between_hosts(const Candidate& candidate) {
     const bool in_full = !has_several_ranks_on_a_host();
     const auto inside = in_full ? std::optional(0.0) : inside_us(candidate);
     if (!between.time_us || !inside) return;
-    evaluated_.push_back({candidate, *between.time_us + *inside, in_full});
+    evaluated_.push_back({candidate, *between.time_us + *inside, in_full, between.longest_bytes});
 }
 
 void Deciding::predict_in_full(const Candidate& candidate) {
     ++predictions_;
     const Estimate full = counted(estimate(candidate, shape_, *network_, trees_));
     std::erase_if(evaluated_, [&](const Evaluated& each) { return each.candidate == candidate; });
-    if (full.time_us) evaluated_.push_back({candidate, *full.time_us, true});
+    if (full.time_us) evaluated_.push_back({candidate, *full.time_us, true, full.longest_bytes});
 }
 
 /// What comes after the last piece has reached a host: that piece's way to the ranks of the fullest

@@ -36,6 +36,7 @@ struct Evaluated {
     Candidate candidate;
     double predicted_us = 0;
     bool in_full = true;  ///< false: between the hosts only, with an estimate of their insides
+    std::size_t longest_bytes = 0;  ///< of its messages
 };
 
 struct Decision {
