@@ -51,8 +51,8 @@ inline Region own_input(const Request& request) {
 }
 
 /// A block as messages: none if it is empty. Both sides know how long it is, and nobody else need know.
-inline std::vector<Region> messages_of(Region block) {
-    return segments_of(block, longest_step_bytes);
+inline std::vector<Region> messages_of(Region block, std::size_t segment_bytes = 0) {
+    return segments_of(block, segment_bytes > 0 ? segment_bytes : longest_step_bytes);
 }
 /// The same of a copy.
 void copy_messages(Schedule& schedule, Region from, Region into);

@@ -44,7 +44,7 @@ constexpr std::size_t longest_bundle_bytes = 256 * 1024;
 
 /// Longer messages between groups would ask for consent first, which takes a trip more, or wait for each other; but
 /// no piece becomes more messages than the second says.
-constexpr std::size_t longest_message_bytes = 32 * 1024, most_messages_of_a_piece = 64;
+constexpr std::size_t longest_message_bytes = 32 * 1024, most_messages_of_a_piece = 160;
 
 /// Who has data before or after.
 enum class Held { everywhere, in_blocks, at_root };

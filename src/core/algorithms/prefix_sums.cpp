@@ -126,39 +126,47 @@ enum class OwnOperand : unsigned char { included, left_out };
 //
 // Cost, p ranks, n bytes: two trips; up to 2 (p - 1) messages and 2 n (p - 1) / p bytes leave and enter each rank,
 // which combines n bytes; recursive doubling sends n bytes ceil(log2 p) times, in as many trips. No link carries more
-// than 2 n / p bytes. Scratch for n bytes. For messages that are worth p shares, over long latencies.
+// than 2 n / p bytes. Scratch for n bytes. For messages that are worth p shares, over long latencies. Pieces of a share
+// that are short enough go without asking the receiver, which takes each crossing two trips more.
 //
 // Nobody needs the last operand where prefixes leave the own one out, and rank 0 needs nobody's.
 Schedule prefix_shares(const Request& request, OwnOperand own) {
     const bool included = own == OwnOperand::included;
     const int me = request.rank;
     const Blocks shares(request.length_bytes, request.size, request.unit_bytes);
-    const Region operand = shares.block(me, Buffer::input), result = shares.block(me);
+    const auto pieces_of = [&](Region share) {
+        return segments_of(share, request.parameters.segment_bytes, request.unit_bytes);
+    };
     Dataflow flow;
     Packing packing(flow, 1);
     const auto gives = [&](int rank) { return included || rank + 1 < request.size; };
-    const auto hand_out = [&](Region prefix, int rank) {
-        if (rank == 0) return;
-        if (rank != me) flow.send(rank, prefix);
-        else if (prefix != result) flow.copy(prefix, result);
-    };
-    for (const int rank : others_of(me, gives(me) ? request.size : 0))
-        flow.send(rank, shares.block(rank, Buffer::input));
-    Region prefix{};
-    for (int rank = 0; rank < request.size; ++rank) {
-        if (!included) hand_out(prefix, rank);
-        if (!gives(rank)) break;
-        Region place = rank == me && included ? result : packing.room(operand.length_bytes);
-        if (rank == me && rank == 0) place = operand;
-        else if (rank == me) flow.copy(operand, place);
-        else flow.receive(rank, place);
-        if (rank > 0) flow.reduce_before(prefix, place);
-        prefix = place;
-        if (included) hand_out(prefix, rank);
+    for (const int rank : others_of(me, gives(me) ? request.size : 0)) {
+        for (const Region& piece : pieces_of(shares.block(rank, Buffer::input))) flow.send(rank, piece);
+    }
+    for (const Region& operand : pieces_of(shares.block(me, Buffer::input))) {
+        const Region result = part_in(Buffer::output, operand);
+        const auto hand_out = [&](Region prefix, int rank) {
+            if (rank == 0) return;
+            if (rank != me) flow.send(rank, prefix);
+            else if (prefix != result) flow.copy(prefix, result);
+        };
+        Region prefix{};
+        for (int rank = 0; rank < request.size; ++rank) {
+            if (!included) hand_out(prefix, rank);
+            if (!gives(rank)) break;
+            Region place = rank == me && included ? result : packing.room(operand.length_bytes);
+            if (rank == me && rank == 0) place = operand;
+            else if (rank == me) flow.copy(operand, place);
+            else flow.receive(rank, place);
+            if (rank > 0) flow.reduce_before(prefix, place);
+            prefix = place;
+            if (included) hand_out(prefix, rank);
+        }
     }
     if (me == 0 && included) flow.copy(own_input(request), {Buffer::output, 0, request.length_bytes});
     for (int peer = 0; me > 0 && peer < request.size; ++peer) {
-        if (peer != me) flow.receive(peer, shares.block(peer));
+        if (peer == me) continue;
+        for (const Region& piece : pieces_of(shares.block(peer))) flow.receive(peer, piece);
     }
     return std::move(flow).take();
 }
@@ -168,7 +176,7 @@ Algorithm shares_row(Collective collective, Schedule (*build)(const Request&)) {
             .name = "direct_shares",
             .summary = "every rank adds up a share and sends each rank its prefix",
             .source = "after Chan et al. 2007, doi:10.1002/cpe.1206",
-            .build = build, .keeps_order = true, .from_first = true};
+            .build = build, .segmented = true, .segments_of_blocks = true, .keeps_order = true, .from_first = true};
 }
 
 // By hosts: the ranks of a host scan, the last of them, which then has its host's sum, scan between the hosts, and what

@@ -12,6 +12,7 @@ Schedule in_rounds(const Request& request, Partners partners, int window) {
     const Blocks sent = blocks_sent(request), received = blocks_received(request);
     const int rank = request.rank;
     const int size = request.size;
+    const std::size_t segment_bytes = request.parameters.segment_bytes;
     Schedule schedule;
     // Of the rounds that have any, since those without hold nobody back.
     std::vector<std::vector<StepId>> messages;
@@ -23,10 +24,10 @@ Schedule in_rounds(const Request& request, Partners partners, int window) {
         const auto under_way = static_cast<std::size_t>(window);
         if (messages.size() >= under_way) after = messages[messages.size() - under_way];
         std::vector<StepId> of_round;
-        for (const Region& message : messages_of(sent.block(to, Buffer::input))) {
+        for (const Region& message : messages_of(sent.block(to, Buffer::input), segment_bytes)) {
             of_round.push_back(schedule.send(to, message, after));
         }
-        for (const Region& message : messages_of(received.block(from))) {
+        for (const Region& message : messages_of(received.block(from), segment_bytes)) {
             of_round.push_back(schedule.receive(from, message, after));
         }
         if (!of_round.empty()) messages.push_back(std::move(of_round));
