@@ -184,7 +184,7 @@ Estimate in_full(const Candidate& candidate, std::optional<Ruling> ruling, const
 }
 
 Estimate estimate_ruled(const Candidate& candidate, std::optional<Ruling> ruling, const CallShape& shape,
-                        const RankNetwork& network) {
+                        const RankNetwork& network, std::size_t most_messages = most_messages_predicted) {
     const auto ranks = static_cast<std::size_t>(std::max(network.rank_count(), 1));
     if (!candidate.algorithm->spreads.empty() && ranks > most_ranks_in_parts) return {};
     // A ring gets into its pace once every rank's share has enough segments, each of which goes
@@ -192,22 +192,22 @@ Estimate estimate_ruled(const Candidate& candidate, std::optional<Ruling> ruling
     const std::size_t shares = candidate.algorithm->segments_of_blocks ? ranks : 1;
     const std::size_t messages_per_segment = shares == 1 ? ranks : 2 * ranks * ranks;
     // Two predictions, the second of twice as many segments.
-    const std::size_t segments = std::clamp(most_messages_predicted / (3 * messages_per_segment),
+    const std::size_t segments = std::clamp(most_messages / (3 * messages_per_segment),
                                             least_sampled_segments, sampled_segments);
     const std::size_t sample_bytes = shares * segments * candidate.parameters.segment_bytes;
     // Shares of packed trees go different ways, so that some say nothing of the others.
     const TreeKind kind = candidate.parameters.tree;
     const bool has_no_pace = kind == TreeKind::packed || kind == TreeKind::packed_both_ways;
     if (sample_bytes == 0 || has_no_pace || shape.length_bytes <= 2 * sample_bytes) {
-        return in_full(candidate, std::move(ruling), shape, network, most_messages_predicted);
+        return in_full(candidate, std::move(ruling), shape, network, most_messages);
     }
-    Estimating trial(ruling, shape, network, most_messages_predicted);
+    Estimating trial(ruling, shape, network, most_messages);
     const auto early = trial.predicted(sample_bytes);
     const std::size_t early_messages = trial.messages();
     const auto late = trial.predicted(2 * sample_bytes);
     const bool in_pipeline = trial.messages() > 2 * early_messages;
     if (late && !in_pipeline) {  // what is not in segments has no pace
-        return in_full(candidate, std::move(ruling), shape, network, most_messages_predicted);
+        return in_full(candidate, std::move(ruling), shape, network, most_messages);
     }
     if (!early || !late || late->stuck) return {std::nullopt, trial.messages(), 0};
     const double samples_left =
@@ -231,8 +231,9 @@ std::optional<double> predict_candidate(const Candidate& candidate, const CallSh
 }
 
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
-                  TreesOfCall& trees) {
-    return estimate_ruled(candidate, ruling_for(candidate, shape, network.placement(), trees), shape, network);
+                  TreesOfCall& trees, std::size_t most_messages) {
+    return estimate_ruled(candidate, ruling_for(candidate, shape, network.placement(), trees), shape, network,
+                          most_messages);
 }
 
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network) {

@@ -12,8 +12,8 @@ namespace mutirao {
 
 /// No prediction of a decision walks through more messages than this.
 /// A candidate that would need more even of a pipeline's beginning is not considered; one in p^2
-/// messages is that from 363 hosts on.
-inline constexpr std::size_t most_messages_predicted = std::size_t{1} << 17;
+/// messages is that from 444 hosts on.
+inline constexpr std::size_t most_messages_predicted = std::size_t{3} << 16;
 
 struct Estimate {
     std::optional<double> time_us;  ///< nothing: no tree, without end, or too many messages
@@ -26,7 +26,7 @@ struct Estimate {
 /// the last rank counts. A rank whose pace is set far upstream may not show it yet: a slight
 /// error, to the candidate's favour.
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network,
-                  TreesOfCall& trees);
+                  TreesOfCall& trees, std::size_t most_messages = most_messages_predicted);
 Estimate estimate(const Candidate& candidate, const CallShape& shape, const RankNetwork& network);
 
 /// The same of an arm with the tree that it has.

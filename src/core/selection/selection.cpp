@@ -77,6 +77,9 @@ constexpr std::size_t refined_shapes = 3;
 /// A shape that takes so many times as long as the best one is left as it is.
 constexpr double most_refined_ratio = 3;
 
+/// What takes so many times as long as the bound is near it.
+constexpr double near_ratio = 1.05;
+
 /// A pipeline shows what it is worth from about so many segments.
 constexpr std::size_t least_segments_of_a_pipeline = 8;
 
@@ -221,9 +224,11 @@ class Deciding {
     bool is_twice(const Candidate& shape) const;
     std::vector<Candidate> first_choices_of(Candidate shape) const;
     bool is_known(const Candidate& candidate) const;
+    bool is_refinement(const Candidate& shape) const;
     bool is_in_one_piece(const Candidate& candidate) const;
     int largest_group(TreeKind kind);
     Estimate counted(const Estimate& estimate);
+    std::size_t most_messages_now() const;
 
     void predict_shapes();
     void predict_refinements();
@@ -246,15 +251,24 @@ class Deciding {
     const bool composed_;     ///< candidates run between the hosts, and others inside
     std::vector<Evaluated> evaluated_;
     std::map<std::size_t, std::optional<double>> inside_us_;  ///< by bytes of a piece
+    const std::optional<double> bound_us_;
     Decision decision_;
     int predictions_ = 0;
     std::size_t messages_ = 0, most_messages_ = 0;
 };
 
+/// Blocks of lengths that nobody knows may take less than those of the nominal length can.
+std::optional<double> bound_of(const CallShape& shape, const RankNetwork& network) {
+    const bool has_bound = row_of(shape.collective).in_blocks != InBlocks::own;
+    const auto bounds = has_bound ? measured_lower_bounds(shape, network) : std::nullopt;
+    return bounds ? std::optional(bounds->us()) : std::nullopt;
+}
+
 Deciding::Deciding(const CallShape& shape, std::shared_ptr<const RankNetwork> network, std::optional<Decision> present)
     : shape_(known_to_all(shape)), network_(std::move(network)), present_(std::move(present)), host_shape_(shape_),
       trees_(shape_, network_->topology(), network_->placement()), hosts_(network_->of_hosts()),
-      composed_(network_->host_count() > 1 && consists_of_levels(shape.collective)) {
+      composed_(network_->host_count() > 1 && consists_of_levels(shape.collective)),
+      bound_us_(bound_of(shape_, *network_)) {
     host_shape_.root = network_->placement().host_of(shape.root);
 }
 
@@ -270,10 +284,7 @@ Decision Deciding::decide() {
         decision_.reason = std::move(why);
     }
     decision_.tree = trees_.of(decision_.chosen.parameters.tree);
-    // Blocks of lengths that nobody knows may take less than those of the nominal length can.
-    const bool has_bound = row_of(shape_.collective).in_blocks != InBlocks::own;
-    const auto bounds = has_bound ? measured_lower_bounds(shape_, *network_) : std::nullopt;
-    if (bounds) decision_.bound_us = bounds->us();
+    decision_.bound_us = bound_us_;
     keep_present_tree();
     decision_.predictions = predictions_;
     decision_.messages = messages_;
@@ -281,10 +292,14 @@ Decision Deciding::decide() {
     return std::move(decision_);
 }
 
-/// Spreads beside the first one are tried of the best shapes alone.
-bool is_refinement(const Candidate& shape) {
+/// Spreads beside the first one are tried of the best shapes alone; smaller ones also where it would be too many
+/// messages.
+bool Deciding::is_refinement(const Candidate& shape) const {
     const std::vector<int>& spreads = shape.algorithm->spreads;
-    return !spreads.empty() && shape.parameters.spread != spreads.front();
+    if (spreads.empty() || shape.parameters.spread == spreads.front()) return false;
+    Candidate first = shape;
+    first.parameters.spread = spreads.front();
+    return shape.parameters.spread > spreads.front() || is_known(first);
 }
 
 /// Where each site is a region, groups of both kinds are the same.
@@ -418,9 +433,17 @@ Estimate Deciding::counted(const Estimate& estimate) {
     return estimate;
 }
 
+/// Once one is near the bound there is little to be won.
+std::size_t Deciding::most_messages_now() const {
+    const bool near = bound_us_ && std::ranges::any_of(evaluated_, [&](const Evaluated& each) {
+        return each.in_full && !each.candidate.native() && each.predicted_us <= near_ratio * *bound_us_;
+    });
+    return near ? most_messages_predicted / 4 : most_messages_predicted;
+}
+
 void Deciding::predict_between_hosts(const Candidate& candidate) {
     ++predictions_;
-    const Estimate between = counted(estimate(candidate, host_shape_, hosts_, trees_));
+    const Estimate between = counted(estimate(candidate, host_shape_, hosts_, trees_, most_messages_now()));
     const bool in_full = !has_several_ranks_on_a_host();
     const auto inside = in_full ? std::optional(0.0) : inside_us(candidate);
     if (!between.time_us || !inside) return;
@@ -429,7 +452,7 @@ void Deciding::predict_between_hosts(const Candidate& candidate) {
 
 void Deciding::predict_in_full(const Candidate& candidate) {
     ++predictions_;
-    const Estimate full = counted(estimate(candidate, shape_, *network_, trees_));
+    const Estimate full = counted(estimate(candidate, shape_, *network_, trees_, most_messages_now()));
     std::erase_if(evaluated_, [&](const Evaluated& each) { return each.candidate == candidate; });
     if (full.time_us) evaluated_.push_back({candidate, *full.time_us, true, full.longest_bytes});
 }
