@@ -29,7 +29,7 @@ def result(monkeypatch, tmp_path):
     monkeypatch.setattr(messages, "launch", launched)
     monkeypatch.setattr(messages, "predicted_ms", lambda _mpi, _network, form, _length: None if form == "first" else 3.0)
     monkeypatch.setattr(messages.Lab, "up", up)
-    monkeypatch.setattr(messages, "kernel_has", lambda _control: True)
+    monkeypatch.setattr("mutirao_studies.long_messages.kernel_has", lambda _control: True)
     monkeypatch.setattr(messages, "find_mpi", lambda name: mpi_named(name, tmp_path))
     return messages.run_study(["openmpi-5"])
 

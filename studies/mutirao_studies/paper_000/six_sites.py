@@ -115,8 +115,8 @@ def _measure_all(network: HostNetwork, arms: Planned, workloads: Sequence[Worklo
     with bring_up(network) as lab, steps(len(arms) * each_arm) as progress:
         for done, (arm, contender) in enumerate(arms, start=1):
             progress.begin(f"{arm.title} on {contender.mpi.title}")
-            measured += left_out.tried(arm.title, progress, lambda arm=arm, contender=contender: [
-                (arm, _measure_arm(contender, workloads, lab, progress))])
+            with left_out.tried(arm.title, progress):
+                measured.append((arm, _measure_arm(contender, workloads, lab, progress)))
             progress.advance(done * each_arm - progress.done)
     return measured
 

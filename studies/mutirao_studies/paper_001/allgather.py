@@ -100,10 +100,10 @@ def run_study(quick: bool = False, only: Sequence[str] = ()) -> dict:
             left_out.add("the simulation", missing, progress)
         simulated = simulations.run(progress, left_out) if simulations else []
         predicted = _predicted(plan) if PREDICTED in plan.parts else []
-        places = [each for part, ranks in plan.places()
-                  for each in left_out.tried(f"{ranks} ranks ({part})", progress,
-                                             lambda part=part, ranks=ranks: [
-                                                 _place(part, ranks, plan, progress, left_out)])]
+        places = []
+        for part, ranks in plan.places():
+            with left_out.tried(f"{ranks} ranks ({part})", progress):
+                places.append(_place(part, ranks, plan, progress, left_out))
     left_out.check(simulated or predicted or places)
     return {**circumstances.to_dict(), "only": list(only), "model": vars(MODEL),
             "simulator": None if missing else allgather_model.version(),
@@ -159,14 +159,12 @@ def _place(part: str, ranks: int, plan: Plan, progress: Steps, left_out: LeftOut
     with _hosts(part) as lab:
         for contender in contenders(mpi, ranks):
             progress.begin(f"{ranks} ranks ({part}): {contender.name}")
-            for each in left_out.tried(
-                    contender.name, progress,
-                    lambda contender=contender: [measure(
-                        contender, [workload if contender.native else settling], ranks, lab,
-                        timeout_s=_TIMEOUT_S)]):
+            with left_out.tried(contender.name, progress):
+                done = measure(contender, [workload if contender.native else settling], ranks, lab,
+                               timeout_s=_TIMEOUT_S)
                 rows[contender.name] = {
                     str(point.length_bytes): median_interval(point.completion_ms).to_dict()
-                    | {"ran": each.chosen(point.length_bytes, 0)} for point in each.points}
+                    | {"ran": done.chosen(point.length_bytes, 0)} for point in done.points}
             progress.advance()
     return {"part": part, "ranks": ranks, "mpi_title": mpi.title, "hosts": 2 if part == LAB else 1,
             "preset": _PRESET if part == LAB else None, "repetitions": plan.repetitions,

@@ -150,8 +150,8 @@ class _Study:
         with steps(len(wanted)) as progress:
             for transport in wanted:
                 progress.begin(f"trying {transport.title}")
-                self.found += self.left_out.tried(transport.title, progress,
-                                                  lambda transport=transport: [self._try(transport, stack)])
+                with self.left_out.tried(transport.title, progress):
+                    self.found.append(self._try(transport, stack))
                 progress.advance()
         self.left_out.check(self.found)
 
@@ -189,8 +189,10 @@ class _Study:
         for measured in self.found:
             if not measured.failed:
                 progress.begin(measured.transport.title + how)
-                measured.failed = not self.left_out.tried(measured.transport.title, progress,
-                                                          lambda measured=measured: [run(measured)])
+                measured.failed = True
+                with self.left_out.tried(measured.transport.title, progress):
+                    run(measured)
+                    measured.failed = False
             progress.advance()
 
     def _run(self, measured: Measured, task: Task) -> dict:

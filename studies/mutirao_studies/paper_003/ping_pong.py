@@ -128,8 +128,10 @@ def run_study(mpi_names: Sequence[str] | None = None, quick: bool = False,
          f" {spoken(sum(expected_s))}")
     left_out = LeftOut()
     with steps(len(expected_s), expected_s) as progress:
-        measured = [each for situation in plan.situations for each in left_out.tried(
-            situation.title, progress, lambda situation=situation: [_measure(situation, plan, progress, left_out)])]
+        measured = []
+        for situation in plan.situations:
+            with left_out.tried(situation.title, progress):
+                measured.append(_measure(situation, plan, progress, left_out))
         left_out.check([way for each in measured for way in each["ways"]])
         running = {way["key"] for each in measured for way in each["ways"]}
         causes, counts = _explain(plan, running, progress, left_out)
@@ -154,10 +156,9 @@ def _measure(situation: Situation, plan: Plan, progress: Steps, left_out: LeftOu
         for number in range(plan.rounds):
             for way in list(jobs):
                 progress.begin(f"{situation.title}, round {number + 1}: {way.title}")
-                job = left_out.tried(way.title, progress, lambda way=way: [
-                    _measure_way(way, situation, lab, plan.work)])
-                jobs[way] += job
-                if not job:
+                with left_out.tried(way.title, progress):
+                    jobs[way].append(_measure_way(way, situation, lab, plan.work))
+                if len(jobs[way]) <= number:
                     progress.advance(plan.rounds - number - 1)
                     del jobs[way]
                 progress.advance()
@@ -200,16 +201,16 @@ def _explain(plan: Plan, running: set[str], progress: Steps, left_out: LeftOut) 
 def _explained(measure: Callable[..., dict], situation: Situation, jobs: Sequence[tuple[str, tuple]], progress: Steps,
                left_out: LeftOut) -> list[dict]:
     """A job is its title and what it is measured with, the lab apart."""
-    def measure_all() -> list[dict]:
-        results = []
-        with _place(situation) as lab:
-            for title, arguments in jobs:
-                progress.begin(title)
-                results += left_out.tried(title, progress, lambda arguments=arguments: [measure(*arguments, lab)])
-                progress.advance()
+    results: list[dict] = []
+    if not jobs:
         return results
-
-    return left_out.tried(situation.title, progress, measure_all) if jobs else []
+    with left_out.tried(situation.title, progress), _place(situation) as lab:
+        for title, arguments in jobs:
+            progress.begin(title)
+            with left_out.tried(title, progress):
+                results.append(measure(*arguments, lab))
+            progress.advance()
+    return results
 
 
 def versions(ways: Sequence[Way]) -> list[str]:
