@@ -15,7 +15,7 @@ from mutirao.measure.measure import Contender
 from mutirao.run.launch import CompletedRun
 from mutirao.run.mpis import Mpi
 from mutirao_studies.document import page_of, text_of
-from mutirao_studies.paper_000 import start
+from mutirao_studies.paper_000 import start, steady
 from mutirao_studies.paper_000.start import median, settled, settled_call
 from pages import assert_stands_alone
 
@@ -178,7 +178,7 @@ def test_a_job_that_fell_back_is_refused(start_with):
                                    ['{"bytes":24,"begin_ms":[1],"completion_ms":[1]}']])
 def test_times_that_are_not_told(lines):
     with pytest.raises(Failure, match="x did not tell"):
-        start.read_times(CompletedRun(0, lines, "", 1.0, [], None), "x", 2)
+        steady.read_times(CompletedRun(0, lines, "", 1.0, [], None), "x", 2)
 
 
 def test_another_network():

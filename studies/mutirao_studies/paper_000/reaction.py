@@ -20,15 +20,15 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from mutirao.base.errors import Failure
-from mutirao.base.output import working
 from mutirao.base.progress import steps
 from mutirao.base.tables import Table
 from mutirao.base.units import counted
-from mutirao.lab.lab import Lab
+from mutirao.lab.lab import Lab, bring_up
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.circumstances import Circumstances
 from mutirao.measure.measure import Contender
@@ -80,48 +80,36 @@ class Event:
 
     at_s: float
     kind: str
-    change: Any  # what a Switcher's function makes, by default a LabChange
+    change: Any  # what run_while() has made, by default a LabChange
 
 
-class Switcher:
-    """Changes links of a lab while something else runs; remembers when, in ms of this machine's
-    monotonic clock."""
+def run_while(events: Sequence[Event], contender: Contender, pace: Pace, lab: Lab, bound_ms: float, seconds: float,
+              make_change: Callable[[Lab, Any], None] = make) -> tuple[SteadyRun, list[float]]:
+    """A steady program of about so many seconds under which links change, and when they did, in ms of this machine's
+    monotonic clock. Failure unless all have changed."""
+    changing = Lab.attach(lab.name)  # a connection is not for two threads
+    ended, changed_ms, works = threading.Event(), [], []
 
-    def __init__(self, lab: Lab, events: Sequence[Event], make_change: Callable[[Lab, Any], None] = make):
-        self._lab, self._events, self._make = lab, events, make_change
-        self._ended = threading.Event()
-        self._thread: threading.Thread | None = None
-        self.changed_ms: list[float] = []
-        self._failure: Failure | None = None
-
-    def begin(self, began_ms: float) -> None:
-        self._thread = threading.Thread(target=self._run, args=(began_ms,))
-        self._thread.start()
-
-    def end(self) -> None:
-        self._ended.set()
-        if self._thread:
-            self._thread.join()
-
-    def check(self) -> None:
-        """Failure unless everything has been changed."""
-        if self._failure or len(self.changed_ms) < len(self._events):
-            raise self._failure or Failure("the program ended before the last link had changed")
-
-    def _run(self, began_ms: float) -> None:
-        try:
-            self._change_all(began_ms)
-        except Failure as failure:
-            self._failure = failure
-
-    def _change_all(self, began_ms: float) -> None:
-        for event in self._events:
-            left_s = began_ms / 1000 + event.at_s - time.monotonic()
-            if self._ended.wait(max(0.0, left_s)):
+    def change_all(began_ms: float) -> None:
+        for event in events:
+            if ended.wait(max(0.0, began_ms / 1000 + event.at_s - time.monotonic())):
                 return
-            changed_ms = time.monotonic() * 1000
-            self._make(self._lab, event.change)
-            self.changed_ms.append(changed_ms)
+            at_ms = time.monotonic() * 1000
+            make_change(changing, event.change)
+            changed_ms.append(at_ms)
+
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            run = run_steady(contender, pace, lab, [bound_ms] * pace.count,
+                             lambda began_ms: works.append(pool.submit(change_all, began_ms)),
+                             timeout_s=120 + 3 * seconds)
+        finally:
+            ended.set()
+    for work in works:
+        work.result()
+    if len(changed_ms) < len(events):
+        raise Failure("the program ended before the last link had changed")
+    return run, changed_ms
 
 
 def events_of(scenario: Scenario, trials: int) -> list[Event]:
@@ -174,10 +162,8 @@ def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None 
     circumstances = Circumstances(STUDY, quick, [mpi.name])
     network = six_gateways()
     contender = Contender("mutirao", mpi, {**AS_IT_COMES, **settings})
-    with working(f"bringing up {network.host_count} hosts"):
-        lab = Lab.up(network)
     described = []
-    with lab, steps(len(SCENARIOS)) as progress:
+    with bring_up(network) as lab, steps(len(SCENARIOS)) as progress:
         for scenario in SCENARIOS:
             times = 2 * trials if scenario.synchronous else trials
             progress.begin(f"{scenario.title}: link {scenario.worsens.name} gets {WORSE:g} times"
@@ -199,19 +185,12 @@ def _measure(lab: Lab, network: HostNetwork, contender: Contender, scenario: Sce
     least_ms = min(bounds_ms.values())
     count = (synchronous_calls_for(trials, least_ms) if scenario.synchronous
              else calls_for(trials))
-    every_ms = 0 if scenario.synchronous else EVERY_MS
-    switcher = Switcher(Lab.attach(lab.name), events)  # a connection is not for two threads
-    try:
-        run = run_steady(contender, Pace(ROOT, count, every_ms=every_ms), lab,
-                         [least_ms] * count, switcher.begin,
-                         timeout_s=120 + 3 * duration_s(trials))
-    finally:
-        switcher.end()
-    switcher.check()
+    pace = Pace(ROOT, count, every_ms=0 if scenario.synchronous else EVERY_MS)
+    run, changed_ms = run_while(events, contender, pace, lab, least_ms, duration_s(trials))
     return {"title": scenario.title, "link": scenario.worsens.name,
             "round_trip_ms": scenario.round_trip_ms, "synchronous": scenario.synchronous,
             "bounds_ms": bounds_ms, "bars_s": scenario.bars_s,
-            "trials": judge(run, events, switcher.changed_ms, bounds_ms),
+            "trials": judge(run, events, changed_ms, bounds_ms),
             "adaptation": run.adaptation, "overruns": run.measurement.overruns,
             "begin_ms": list(run.begin_ms), "completion_ms": list(run.completion_ms)}
 
