@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mutirao_studies.chart import Bar, Group, bar_chart, dot_chart
+from mutirao_studies.chart import Bar, Group, bar_chart
 from mutirao_studies.document import page_of, write_files
 from mutirao_studies.paper_000 import six_sites
 from mutirao_studies.paper_000.six_sites_document import demo_document, document
@@ -105,16 +105,6 @@ def test_a_line_tells_how_far_runs_lie_apart():
     assert low - left == pytest.approx(width * 2 / 3, abs=0.2) and high - left == pytest.approx(2 * width, abs=0.2)
     label = next(text for text in svg.iter("text") if text.get("class") == "value")
     assert float(label.get("x")) > high
-
-
-def test_dots_are_a_step_apart_for_each_decade():
-    """And nothing is drawn of what takes no time. Catches a logarithm of 0."""
-    chart = dot_chart([Group("g", [Bar(str(value), [("a", value, "x")], str(value))
-                                   for value in (0.5, 5.0, 500.0, 0.0)])])
-    svg = ElementTree.fromstring(chart)
-    one, ten, thousand = [float(circle.get("cx")) for circle in svg.iter("circle")]
-    assert thousand - ten == pytest.approx(2 * (ten - one), abs=0.2)
-    assert "0.0" in [text.text for text in svg.iter("text")]
 
 
 def test_no_chart_is_pushed_aside_on_a_narrow_page(result):
