@@ -86,7 +86,7 @@ STUDIES = {
     six_sites.NETWORK: Study(
         "paper 000 while nothing changes: Table 2 and Figure 4",
         lambda asked: six_sites.run_study(asked.mpi_names, asked.quick),
-        lambda result: six_sites_document.document(result, six_sites.pictures(result)), paper="000"),
+        six_sites_document.document, paper="000"),
     six_sites_dynamic.STUDY: Study(
         "paper 000 while links change: Figures 5, 6 and 7",
         _with_one(six_sites_dynamic.run_study), dynamic_document.document, paper="000"),

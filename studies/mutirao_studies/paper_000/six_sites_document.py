@@ -16,13 +16,8 @@ _CHOICE, _OTHER, _BEFORE = "a5", "a0", "a1"
 _START_STYLES = {"twin_ms": ("making the communicator", _OTHER), "waited_ms": ("learning the network", _BEFORE)}
 
 
-def document(result: dict, pictures: Mapping[str, str]) -> Document:
-    """`pictures` are the core's drawings of the shapes, by key."""
-    return _document(result, [
-        *_one_broadcast(result), _in_a_row(result), _beside_paper(result), _learning(result),
-        Section("Who sends what when", [
-            "<p>Every line is a rank, time runs to the right, and a slanted line is a message under way.</p>",
-            *_pictures(result, pictures)])])
+def document(result: dict) -> Document:
+    return _document(result, [*_one_broadcast(result), _in_a_row(result), _beside_paper(result), _learning(result)])
 
 
 def demo_document(result: dict) -> Document:
@@ -326,9 +321,3 @@ def _first_ruling(start: dict) -> str:
     call = start["first_ruled_call"]
     return "none" if call is None else f"call {call + 1}"
 
-
-def _pictures(result: dict, pictures: Mapping[str, str]) -> list[str]:
-    """The widely used shape, and the chosen one."""
-    titles = {shape["key"]: shape["title"] for shape in result["shapes"]}
-    return [f"<figure><h3>{escape(titles[key])}</h3><div>{pictures[key]}</div></figure>"
-            for key in ("mpich-like", "choice") if key in pictures]
