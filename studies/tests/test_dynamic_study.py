@@ -6,7 +6,7 @@ import math
 import pytest
 
 from made_up import NoLab, mpi_named
-from made_up_steady import MadeUpSteadyJobs, steady_run
+from made_up_steady import MadeUpSteadyJobs
 from mutirao.base.errors import Failure
 from mutirao.catalogue import core_tool
 from mutirao_studies.document import page_of, text_of, write_files
@@ -222,16 +222,6 @@ def test_trees_before_and_after_each_change(dynamic_with):
         links = {tuple(sorted(message[:2])) for message in moment["messages"]}
         assert len(links) == 23 and links.intersection(changed) == in_use
     assert later[0]["kept_ms"] > 4999.5 and later[3]["kept_ms"] < 400
-
-
-def test_over_which_tree_the_last_broadcasts_went(contender):
-    """As the library remembers it, its messages from the root on."""
-    run = steady_run(contender("auto"), [0.0], [1.0])
-    of_class = run.measurement.communicator["classes"][0]
-    assert six_sites_dynamic.last_tree(run) is None
-    of_class["rulings"][-1]["tree"] = [12] * 11 + [0, -1] + [12] * 11
-    sent = six_sites_dynamic.last_tree(run)
-    assert len(sent) == 23 and sent[-1][:2] == [0, 11] and sent[-1][2] > sent[0][2] == 14.9 / 2
 
 
 def test_the_page_tells_what_changes_when(dynamic_with):

@@ -15,7 +15,7 @@ from mutirao.measure import measure
 from mutirao.measure.measure import Contender
 from mutirao.run.launch import CompletedRun
 from mutirao_studies.document import page_of, text_of
-from mutirao_studies.paper_000 import overhead, reaction, reaction_document
+from mutirao_studies.paper_000 import overhead, paper_000, reaction, reaction_document
 from mutirao_studies.paper_000.reaction import RECOVERS, WORSENS, reaction_s
 from mutirao_studies.paper_000.steady import Pace, run_steady
 from pages import assert_stands_alone
@@ -183,8 +183,8 @@ class SwitchableLab(NoLab):
 
 
 @pytest.mark.parametrize("link, links, expected", [
-    (reaction.LabChange(12, 16, 1, 10), 1, 0.6), (reaction.LabChange(12, 20, 1, 10), 1, None),
-    (reaction.LabChange(12, 20, 1, 10), 9, 0.6)])
+    (paper_000.Change(12, 16, 1, 10), 1, 0.6), (paper_000.Change(12, 20, 1, 10), 1, None),
+    (paper_000.Change(12, 20, 1, 10), 9, 0.6)])
 def test_when_the_ranks_knew(contender, link, links, expected):
     """Calls 0 and 1 were before the change. Catches counting the library's calls from 1."""
     said = adaptation("auto", calls=(0, 1, 4, 5))

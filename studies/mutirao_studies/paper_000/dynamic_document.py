@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from mutirao.base.tables import Table
-from mutirao.pages.html import details, legend, listed, soft
+from mutirao.pages.html import legend, listed, soft
 from mutirao_studies.chart import Bar, Group, bar_chart
 from mutirao_studies.document import Beside, Document, Lines, Section, beside_paper
 from mutirao_studies.line_chart import NUMBERS, Line, Point, line_chart
@@ -72,7 +72,7 @@ def _figure(result: dict, figure: dict) -> Section:
                f" {change['before_ms']:g} to {change['after_ms']:g} ms" for change in figure["changes"]]
     return Section(title, [
         "<h3>What changes when</h3>", listed(changes), Lines([*tree_lines(figure), *taken_up_lines(figure)]),
-        *_trees(result, figure), *_last_trees(result, figure), "<h3>Each broadcast</h3>",
+        *_trees(result, figure), "<h3>Each broadcast</h3>",
         soft("Until the last host had it, adapting inside the call included; logarithmic. The dashed line is"
              " the physical bound at that moment; upright lines are changes. Where a link gets slow all at"
              " once TCP takes the silence for loss, so that a second message may have to wait for the"
@@ -93,12 +93,6 @@ def _trees(result: dict, figure: dict) -> Sequence[str]:
     return ("<h3>The minimum spanning tree, before and after</h3>",
             soft("Circles are hosts, in the colours of their sites; a coloured line goes to another site."),
             _sites(result["network"]), f'<div class="pair">{trees(result, figure)}</div>')
-
-
-def _last_trees(result: dict, figure: dict) -> Sequence[str]:
-    drawn = last_trees(result, figure)
-    return (details("Over which trees the last broadcasts of each went",
-                    f'<div class="pair">{drawn}</div>'),) if drawn else ()
 
 
 def _sites(network: dict) -> str:
@@ -165,13 +159,6 @@ def trees(result: dict, figure: dict) -> str:
         drawn.append(f"<figure><h3>{escape(_when(moment))}</h3><p class='soft'>{escape(_took(moment))}</p>"
                      + tree(result["network"], result["root"], moment["messages"]) + "</figure>")
     return "\n".join(drawn)
-
-
-def last_trees(result: dict, figure: dict) -> str:
-    """Over which each arm's own last broadcasts went, in its first run."""
-    return "\n".join(f"<figure><h3>{escape(arm['title'])}</h3>"
-                     f"{tree(result['network'], result['root'], arm['runs'][0]['last_tree'])}</figure>"
-                     for arm in figure["arms"] if arm["runs"][0].get("last_tree"))
 
 
 def _edges(moment: dict) -> Sequence[tuple[int, int]]:

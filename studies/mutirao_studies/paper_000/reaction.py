@@ -34,7 +34,8 @@ from mutirao.measure.circumstances import Circumstances
 from mutirao.measure.measure import Contender
 from mutirao.run.mpis import Mpi
 from mutirao_studies.account import with_settings
-from mutirao_studies.paper_000.changing_network import LabChange, after, before, make, six_gateways
+from mutirao_studies.paper_000.changing_network import after, before, make, six_gateways
+from mutirao_studies.paper_000.paper_000 import Change
 from mutirao_studies.paper_000.steady import Pace, SteadyRun, run_steady
 
 STUDY = "reaction"
@@ -66,8 +67,8 @@ class Scenario:
         return SYNCHRONOUS_BARS_S if self.synchronous else BARS_S
 
     @property
-    def worsens(self) -> LabChange:
-        return LabChange(self.low, self.high, self.round_trip_ms, self.round_trip_ms * WORSE)
+    def worsens(self) -> Change:
+        return Change(self.low, self.high, self.round_trip_ms, self.round_trip_ms * WORSE)
 
 
 SCENARIOS = (Scenario("six sites", 12, 16, 331.0), Scenario("private line", 12, 16, 60.0),
@@ -80,7 +81,7 @@ class Event:
 
     at_s: float
     kind: str
-    change: Any  # what run_while() has made, by default a LabChange
+    change: Any  # what run_while() has made, by default a Change
 
 
 def run_while(events: Sequence[Event], contender: Contender, pace: Pace, lab: Lab, bound_ms: float, seconds: float,
@@ -214,7 +215,7 @@ def judge(run: SteadyRun, events: Sequence[Event], changed_ms: Sequence[float],
     return trials
 
 
-def known_s(run: SteadyRun, link: LabChange, changed_ms: float,
+def known_s(run: SteadyRun, link: Change, changed_ms: float,
             until_ms: float) -> float | None:
     """From the change until the first call for which the library knew of it. None: not told, or
     never."""
