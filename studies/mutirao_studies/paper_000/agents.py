@@ -9,10 +9,9 @@ from mutirao.base.tables import Table
 from mutirao.lab.lab import Lab, bring_up
 from mutirao.measure.circumstances import Circumstances
 from mutirao.measure.measure import Contender
-from mutirao.pages.html import judged, legend
+from mutirao.pages.html import judged
 from mutirao.run.mpis import Mpi
 from mutirao.run.processes import failure_of
-from mutirao_studies.chart import Group, bar_chart, bar_of
 from mutirao_studies.document import Document, Lines, Section
 from mutirao_studies.paper_000.changing_network import six_gateways
 from mutirao_studies.paper_000.standing_agents import StandingAgents
@@ -27,7 +26,8 @@ COSTS = {"processor_percent": ("processor, % of a core", 0.5),
          "tcp_kbit_s": ("TCP sent and received, kbit/s", None),
          "kbit_s": ("UDP and TCP, kbit/s", 20.0),
          "sent_kbit_s": ("of these sent, kbit/s", None)}
-_START = {"twin_ms": ("making the communicator", "a0"), "waited_ms": ("waiting for ranks and network", "a1")}
+_START = {"twin_ms": "making the communicator", "waited_ms": "waiting for ranks and network",
+          "first_ruled_ms": "first ruling, after MPI_Init"}
 _MOST_SECONDS_OF_A_JOB = 120.0
 
 
@@ -111,22 +111,17 @@ def document(result: dict) -> Document:
                   ("of one host's agent", "median", "most", "limit"),
                   [(what, f"{medians[key]:.2f}", f"{max(host[key] for host in hosts):.2f}",
                     "" if limit is None else f"{limit:g}") for key, (what, limit) in COSTS.items()])
-    starts = [bar_of(f"job {number}", [(style, job[key] / 1000, title)
-                                       for key, (title, style) in _START.items()], "s")
-              for number, job in enumerate(jobs, start=1)]
     raw = Table("", ("host", *(what for what, _ in COSTS.values())),
                 [(number, *(f"{host[key]:.3g}" for key in COSTS)) for number, host in enumerate(hosts)])
     return Document("What standing agents cost, and what a job gains", lead, result, [
         Section("What an agent costs its host", [costs]),
-        Section("What a job gains", [bar_chart([Group("Longer in MPI_Init", starts)]), legend(dict(_START.values())),
-                                     _jobs_table(result), Lines(sorted({job["reason"] for job in jobs}))])],
+        Section("What a job gains", [_jobs_table(result), Lines(sorted({job["reason"] for job in jobs}))])],
         [raw], tiles, [result["mpi_title"]])
 
 
 def _jobs_table(result: dict) -> Table:
     jobs = result["jobs"]
-    rows = [(what, *("" if job.get(key) is None else f"{job[key]:.2f}" for job in jobs)) for key, what in (
-        *((key, title) for key, (title, _) in _START.items()), ("first_ruled_ms", "first ruling, after MPI_Init"))]
+    rows = [(what, *("" if job.get(key) is None else f"{job[key]:.2f}" for job in jobs)) for key, what in _START.items()]
     rows.append(("number of its call", *(
         "none" if job["first_ruled_call"] is None else str(job["first_ruled_call"] + 1) for job in jobs)))
     return Table("What jobs that find them take to start, when they wait (start=wait); without waiting: mutirao study"

@@ -7,7 +7,7 @@ are timed, Open MPI's algorithms being forced by its own parameters.
 """
 
 from collections.abc import Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from mutirao.base.errors import Failure
@@ -135,15 +135,6 @@ def _open_mpi() -> Mpi:
     return built[name]
 
 
-@contextmanager
-def _hosts(part: str):
-    if part == REAL:
-        yield None
-        return
-    with bring_up(load_preset(_PRESET)) as lab:
-        yield lab
-
-
 def contenders(mpi: Mpi, ranks: int) -> list[Contender]:
     forced = [Forced(each.name, mpi, None, COLLECTIVE, each.open_mpi) for each in ALGORITHMS
               if runs_with(each, ranks)]
@@ -156,7 +147,7 @@ def _place(part: str, ranks: int, plan: Plan, progress: Steps, left_out: LeftOut
     workload = Workload(plan.real_sizes_bytes, (0,), repeat=plan.repetitions)
     settling = replace(workload, settle_calls=_SETTLE_CALLS, settle_ms=_SETTLE_MS)
     rows: dict[str, dict] = {}
-    with _hosts(part) as lab:
+    with bring_up(load_preset(_PRESET)) if part == LAB else nullcontext() as lab:
         for contender in contenders(mpi, ranks):
             progress.begin(f"{ranks} ranks ({part}): {contender.name}")
             with left_out.tried(contender.name, progress):

@@ -68,25 +68,6 @@ class Measured:
     failed: bool = False
 
 
-class Images:
-    """That all runs make the same image, byte by byte."""
-
-    def __init__(self, folder: Path):
-        folder.chmod(0o777)  # LAM's master may be another user
-        self._path = folder / "image.pgm"
-        self.content = b""
-
-    def fresh(self) -> Path:
-        self._path.unlink(missing_ok=True)
-        return self._path
-
-    def check(self, what: str) -> None:
-        content = self._path.read_bytes()
-        self.content = self.content or content
-        if content != self.content:
-            raise Failure(f"{what}: its image differs from that of the first run")
-
-
 def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str] = (),
               plan: Plan | None = None, network: HostNetwork | None = None) -> dict:
     """Across a lab of that network; without one on this machine."""
@@ -96,14 +77,14 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
     wanted = chosen(known_transports(mpi_names), only)
     circumstances = Circumstances(STUDY, quick, mpi_names)
     with ExitStack() as stack:
-        images = Images(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mutirao-"))))
-        study = _Study(plan, images, stack.enter_context(bring_up(network)) if network else None)
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mutirao-")))
+        study = _Study(plan, folder, stack.enter_context(bring_up(network)) if network else None)
         study.make_ready(wanted, stack)
         study.measure()
         overhead = _socket_overhead(_QUICK_OVERHEAD_OF if quick else _OVERHEAD_OF)
     complete = [each for each in study.found if len(each.runs) == len(plan.cells)]
     study.left_out.check(complete)
-    points = points_of_pgm(images.content)
+    points = points_of_pgm(study.image)
     return {**circumstances.to_dict(), "only": list(only), "plan": vars(plan), "left_out": study.left_out.rows,
             "network": network and network.name, "hosts": network.host_count if network else 1,
             "transports": [_to_dict(each) for each in complete],
@@ -138,10 +119,12 @@ def chosen(known: Sequence[Transport], only: Sequence[str]) -> list[Transport]:
 
 class _Study:
     """A transport that fails is left out from there on, with the reason; the others go on. What it did
-    before counts, if that was every cell."""
+    before counts, if that was every cell. All runs make the same image, byte by byte."""
 
-    def __init__(self, plan: Plan, images: Images, lab: Lab | None = None):
-        self._plan, self._images, self._lab = plan, images, lab
+    def __init__(self, plan: Plan, folder: Path, lab: Lab | None = None):
+        folder.chmod(0o777)  # LAM's master may be another user
+        self._plan, self._path, self._lab = plan, folder / "image.pgm", lab
+        self.image = b""
         self.found: list[Measured] = []
         self.left_out = LeftOut()
         self._expected_s: list[list[float]] = []  # of each transport each cell
@@ -196,10 +179,13 @@ class _Study:
             progress.advance()
 
     def _run(self, measured: Measured, task: Task) -> dict:
-        image = self._images.fresh()
+        self._path.unlink(missing_ok=True)
         packets = self._packets()
-        said = run_task(measured.transport, measured.runner, task, self._most_s(task), image)
-        self._images.check(measured.transport.title)
+        said = run_task(measured.transport, measured.runner, task, self._most_s(task), self._path)
+        image = self._path.read_bytes()
+        self.image = self.image or image
+        if image != self.image:
+            raise Failure(f"{measured.transport.title}: its image differs from that of the first run")
         if self._lab:
             verify_run(self._bound_s(task) * 1e6, said["return_s"] * 1e6, packets, self._packets())
         return said

@@ -5,9 +5,10 @@ the lab over a cable of 100 Mbit/s as in the paper, of 1 Gbit/s, and one without
 once more with one thing changed (ping_pong_causes), which says where the time goes.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import note
@@ -141,13 +142,8 @@ def run_study(mpi_names: Sequence[str] | None = None, quick: bool = False,
             "causes": causes, "counts": counts, "left_out": left_out.rows}
 
 
-@contextmanager
-def _place(situation: Situation) -> Iterator[Lab | None]:
-    if situation.preset is None:
-        yield None
-        return
-    with bring_up(load_preset(situation.preset)) as lab:
-        yield lab
+def _place(situation: Situation) -> AbstractContextManager[Lab | None]:
+    return bring_up(load_preset(situation.preset)) if situation.preset else nullcontext()
 
 
 def _measure(situation: Situation, plan: Plan, progress: Steps, left_out: LeftOut) -> dict:
@@ -188,29 +184,23 @@ def _measure_way(way: Way, situation: Situation, lab: Lab | None, work: Work) ->
 
 def _explain(plan: Plan, running: set[str], progress: Steps, left_out: LeftOut) -> tuple[list[dict], list[dict]]:
     """Nothing of a way that did not run before: its reason is told already."""
-    causes = []
+    causes: list[dict] = []
+    counts: list[dict] = []
     for situation in SITUATIONS:
-        jobs = [(f"{cause.question}: {BY_KEY[cause.way].title}", (cause,)) for cause in plan.causes
-                if cause.situation == situation.key and cause.way in running]
-        causes += _explained(measure_cause, situation, jobs, progress, left_out)
-    counted = [(f"system calls: {BY_KEY[way].title}, {size(length)}", (way, length))
-               for way, length in plan.counted if way in running]
-    return causes, _explained(count_of_trip, _situation(UNLIMITED), counted, progress, left_out)
-
-
-def _explained(measure: Callable[..., dict], situation: Situation, jobs: Sequence[tuple[str, tuple]], progress: Steps,
-               left_out: LeftOut) -> list[dict]:
-    """A job is its title and what it is measured with, the lab apart."""
-    results: list[dict] = []
-    if not jobs:
-        return results
-    with left_out.tried(situation.title, progress), _place(situation) as lab:
-        for title, arguments in jobs:
-            progress.begin(title)
-            with left_out.tried(title, progress):
-                results.append(measure(*arguments, lab))
-            progress.advance()
-    return results
+        jobs = [(f"{cause.question}: {BY_KEY[cause.way].title}", causes, partial(measure_cause, cause))
+                for cause in plan.causes if cause.situation == situation.key and cause.way in running]
+        if situation.key == UNLIMITED:
+            jobs += [(f"system calls: {BY_KEY[way].title}, {size(length)}", counts, partial(count_of_trip, way, length))
+                     for way, length in plan.counted if way in running]
+        if not jobs:
+            continue
+        with left_out.tried(situation.title, progress), _place(situation) as lab:
+            for title, results, measure in jobs:
+                progress.begin(title)
+                with left_out.tried(title, progress):
+                    results.append(measure(lab))
+                progress.advance()
+    return causes, counts
 
 
 def versions(ways: Sequence[Way]) -> list[str]:
