@@ -17,7 +17,6 @@ from mutirao.base.paths import ROOT
 from mutirao.lab.lab import Lab
 from mutirao.run.launch import launch
 from mutirao_studies.commands.study import STUDIES
-from mutirao_studies.document import page_of, text_of
 from mutirao_studies.line_chart import Line, Point, line_chart
 from mutirao_studies.paper_003 import java, ping_pong, ping_pong_ways
 from mutirao_studies.paper_003.ping_pong import SITUATIONS, plan_for
@@ -25,8 +24,8 @@ from mutirao_studies.paper_003.ping_pong_causes import calls_in, quick_causes
 from mutirao_studies.paper_003.ping_pong_document import claim_lines, document, over, ratios_to_c
 from mutirao_studies.paper_003.ping_pong_times import Times, combined, median_ranks, ratio, ratios, read_times
 from mutirao_studies.paper_003.ping_pong_ways import BY_KEY, WAYS, Change, Work
-from pages import checked
 from shared import processes_with, wait_until
+from shown import shown
 
 SECONDS = 60
 
@@ -153,19 +152,10 @@ def test_each_way_is_set_beside_c_on_its_own_library():
     assert large.endswith("within 5% of the paper's: 0")
 
 
-def test_tables_fit_a_terminal():
-    lines = text_of(document(made_up_result())).splitlines()
-    assert max(map(len, lines)) <= 80
-    assert "C, Open MPI 4 left out: it is <not> there" in lines
+def test_what_is_shown():
+    lines, _ = shown(document(made_up_result()), "C, Open MPI 4 left out: it is <not> there", "MPJ Express",
+                     "Delayed acknowledgements", "44000")
     assert ["C,", "MPICH", "5", "10.0", "20.0", "900.0"] in map(str.split, lines)
-
-
-def test_the_page_is_whole_and_stands_alone():
-    page = checked(str(page_of(document(made_up_result()))))
-    assert page.loads == []
-    text = " ".join(page.text)
-    for part in ("MPJ Express", "it is <not> there", "Delayed acknowledgements", "44000"):
-        assert part in text
 
 
 def test_lines_on_logarithmic_axes():

@@ -14,12 +14,11 @@ from mutirao.lab.network import HostNetwork
 from mutirao.measure import measure
 from mutirao.measure.measure import Contender
 from mutirao.run.launch import CompletedRun
-from mutirao_studies.document import page_of, text_of
 from mutirao_studies.paper_000 import overhead, paper_000, reaction, reaction_document
 from mutirao_studies.paper_000.reaction import RECOVERS, WORSENS, reaction_s
 from mutirao_studies.paper_000.steady import Pace, run_steady
-from pages import assert_stands_alone
 from shared import wait_until
+from shown import shown
 
 TIMES = ('{"bytes":24,"root":1,"every_ms":0,"whole_ms":900.5,"stopped_ms":12.5,"first_ms":50.0,'
          '"begin_ms":[100.0,200.0,300.0],"rank_0_begin_ms":[90.0,190.0,290.0],'
@@ -230,12 +229,9 @@ def test_reaction_study(monkeypatch, tmp_path):
         assert worse["late_calls"] == 2 and worse["worst_ms"] == 50
         assert better["reaction_s"] is None and better["known_s"] is None
         assert worse["known_s"] == pytest.approx(0.01, abs=0.005)
-    lines = text_of(reaction_document.document(result)).splitlines()
-    assert [line for line in lines if len(line) > 80] == []
+    lines, _ = shown(reaction_document.document(result), "private line, the link recovers; at most 8 s wanted", in_page=[
+        "never", f"{result['scenarios'][0]['trials'][0]['reaction_s']:.2f} s"])
     assert sum("never" in line for line in lines) >= 4
-    text = " ".join(assert_stands_alone(str(page_of(reaction_document.document(result)))).text)
-    assert "private line, the link recovers; at most 8 s wanted" in text and "never" in text
-    assert f"{result['scenarios'][0]['trials'][0]['reaction_s']:.2f} s" in text
 
 
 def test_overhead_study(monkeypatch, tmp_path):
@@ -256,11 +252,9 @@ def test_overhead_study(monkeypatch, tmp_path):
     result = overhead.run_study(mpi_named("openmpi-5", tmp_path), settings={"agent": "in-band"})
     assert asked == ["auto", "off", "off", "auto"] * 2 + ["auto", "off"]
     assert result["ratio"] == pytest.approx(1.02)
-    shown = text_of(overhead.document(result))
-    assert "1.0200 × the time of a broadcast, median of 5 pairs; at most 1.01 wanted" in shown and "agent=in-band" in shown
-    page = str(page_of(overhead.document(result)))
+    _, page = shown(overhead.document(result), "agent=in-band", in_text=[
+        "1.0200 × the time of a broadcast, median of 5 pairs; at most 1.01 wanted"])
     assert 'class="tile bad"><b>1.0200 ×' in page and "--set agent=in-band" in page
-    assert_stands_alone(page)
 
 
 @pytest.fixture
