@@ -61,6 +61,7 @@ def test_page_and_image(tmp_path):
     assert page.name == "interfaces.html" and image.read_bytes().startswith(b"\x89PNG")
     for text in ("Figure 7", "one difference", "gRPC left out", "--only sockets,pvm", "ab" * 32):
         assert text in page.read_text()
+    assert "$" not in page.read_text().partition("<body>")[2]
 
 
 def test_png_holds_the_points():

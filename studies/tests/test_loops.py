@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from made_up import NoLab, mpi_named
+from made_up import CountingLab, mpi_named
 from mutirao.base.errors import UsageError
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.intervals import ratio_of_pairs
@@ -81,18 +81,6 @@ class Jobs:
         line = json.dumps({"steps": steps, "seconds": seconds, "quarter_seconds": [seconds / 4] * 4},
                           separators=(",", ":"))
         return CompletedRun(0, [line], "", 1.0, command=[], report=None if native else {"communicators": []})
-
-
-class CountingLab(NoLab):
-    def __init__(self, network):
-        self.network, self.sent = network, 0
-
-    def counters(self):
-        self.sent += 1
-        return self
-
-    def packets_among(self, _hosts):
-        return self.sent
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from made_up import NoLab, calls_of, counters, mpi_named, report, ruling, said_of_adapting
+from made_up import CountingLab, NoLab, calls_of, mpi_named, report, ruling, said_of_adapting
 from mutirao.base.errors import Failure
 from mutirao.lab.lab import Lab
 from mutirao.lab.named_networks import load_preset
@@ -56,24 +56,10 @@ class MadeUpPrograms:
                             None if native else made_up_report(9, self.state))
 
 
-class CountingLab(NoLab):
-    packets = 0
-
-    def counters(self):
-        self.packets += 1
-        return counters(24, self.packets)
-
-
-class NoAgents:
+class NoAgents(NoLab):
     looked = 0
 
     def __init__(self, _lab):
-        pass
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_exception):
         pass
 
     def wait_for_tree(self):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from made_up import NoLab, calls_of, counters, mpi_named, report, ruling
+from made_up import CountingLab, NoLab, calls_of, mpi_named, report, ruling
 from made_up_steady import adaptation, steady_run
 from mutirao.base.errors import Failure
 from mutirao.lab.lab import Lab
@@ -23,15 +23,7 @@ from shown import shown
 TIMES = ('{"bytes":24,"root":1,"every_ms":0,"whole_ms":900.5,"stopped_ms":12.5,"first_ms":50.0,'
          '"begin_ms":[100.0,200.0,300.0],"rank_0_begin_ms":[90.0,190.0,290.0],'
          '"completion_ms":[11.0,12.0,10.0]}')
-
-
-class FourHosts:
-    network = HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)
-    packets = 0
-
-    def counters(self):
-        self.packets += 1
-        return counters(4, self.packets)
+FOUR_HOSTS = HostNetwork.from_sites(["A", "B"], [[0, 20], [20, 0]], 2)
 
 
 def run_with(monkeypatch, contender, lines, pace, on_begin=None, bounds=(10.0, 10.0, 10.0)):
@@ -50,7 +42,7 @@ def run_with(monkeypatch, contender, lines, pace, on_begin=None, bounds=(10.0, 1
 
     monkeypatch.setattr(measure, "launch", fake_launch)
     monkeypatch.setattr(type(contender.mpi), "program", lambda _self, name: name)
-    return run_steady(contender, pace, FourHosts(), bounds, on_begin), fake_launch
+    return run_steady(contender, pace, CountingLab(FOUR_HOSTS), bounds, on_begin), fake_launch
 
 
 def test_stops_until_all_is_done(monkeypatch, contender):
@@ -259,7 +251,7 @@ def test_overhead_study(monkeypatch, tmp_path):
 
 @pytest.fixture
 def lab(lab_possible):
-    with Lab.up(FourHosts.network) as up:
+    with Lab.up(FOUR_HOSTS) as up:
         yield up
 
 

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from made_up import calls_of, counters, report, ruling
+from made_up import CountingLab, calls_of, counters, report, ruling
 from mutirao.base.errors import Failure
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.lab.network import HostNetwork
@@ -113,16 +113,6 @@ def test_what_cannot_be_is_refused(name, times_ms, after, said):
         check_points("x", [point([11.0]), point(times_ms)], 4, counters(4, 5, to_control=1), after, COLLECTIVES[name])
 
 
-class FakeLab:
-    def __init__(self, network):
-        self.network = network
-        self.asked = 0
-
-    def counters(self):
-        self.asked += 1
-        return counters(self.network.host_count, self.asked)
-
-
 def run_with(monkeypatch, contender, network, lines, returncode=0):
     """measure() with a launcher that only says these lines."""
     def fake_launch(_mpi, argv, _ranks, *, on_line, **options):
@@ -136,7 +126,7 @@ def run_with(monkeypatch, contender, network, lines, returncode=0):
     monkeypatch.setattr(measure, "launch", fake_launch)
     monkeypatch.setattr(type(contender.mpi), "program", lambda _self, name: name)
     workloads = (Workload((24,), (1,), (4,), 4), Workload((24, 100), (0,), repeat=1))
-    done = measure.measure(contender, workloads[:1 if len(lines) < 3 else 2], 4, FakeLab(network))
+    done = measure.measure(contender, workloads[:1 if len(lines) < 3 else 2], 4, CountingLab(network))
     return done, fake_launch
 
 
