@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from ends import calls_of, chosen_in
+from ends import calls_of, chosen_in, ended_well
 from mutirao.lab.lab import Lab, verify_run
 from mutirao.run.launch import launch
 from shared import in_time, network_of
@@ -93,10 +93,9 @@ def test_no_answer_from_anybody_leaves_the_mpi_librarys_own(mpi, lab):
 def test_what_calls_take_judges_the_predicted_choice(mpi, lab):
     """Beside the program: in the end one way is settled on, for a reason that was measured."""
     def trial():
-        finished = launch(mpi, [str(mpi.program("collective")), "allgather", "--bytes", "16384",
-                                "--consecutive", "100", "--repeat", "3"],
-                          6, lab=lab, capture=True, timeout_s=100)
-        assert finished.returncode == 0, finished.errors
+        finished = ended_well(launch(mpi, [str(mpi.program("collective")), "allgather", "--bytes", "16384",
+                                           "--consecutive", "100", "--repeat", "3"],
+                                     6, lab=lab, capture=True, timeout_s=100))
         [world] = [each for each in finished.report["communicators"] if each["name"] == "MPI_COMM_WORLD"]
         [of_class] = [each for each in world["classes"] if each["collective"] == "allgather"]
         rulings = of_class["rulings"]

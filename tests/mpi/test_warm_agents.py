@@ -3,6 +3,7 @@ nothing, and follows what they see from then on."""
 
 import pytest
 
+from ends import world_of
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
 from mutirao.run.launch import launch
@@ -28,11 +29,9 @@ def test_a_job_finds_the_tree(mpi, warm_lab):
 
     def trial():
         agents.wait_for_tree()
-        finished = launch(mpi, [str(mpi.program("collective")), "broadcast", "--repeat", "20"], 6,
-                          lab=lab, capture=True, timeout_s=60, settings={"start": "soon"})
-        assert finished.returncode == 0, finished.errors
-        world = finished.report["communicators"][0]
-        assert world["reason"] == "network known to the hosts' agents", finished.report
+        world = world_of(launch(mpi, [str(mpi.program("collective")), "broadcast", "--repeat", "20"], 6, lab=lab,
+                                capture=True, timeout_s=60, settings={"start": "soon"}))
+        assert world["reason"] == "network known to the hosts' agents", world
         assert world["adaptation"]["mode"] == "auto"
         measured = world["latency_us"]
         assert all(measured[a][b] > asked[a][b] * 0.99 for a, b in long_links)
