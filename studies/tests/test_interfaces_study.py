@@ -19,7 +19,6 @@ from mutirao.lab.network import HostNetwork
 from mutirao.run.processes import with_own_shared_memory
 from mutirao_studies.paper_002 import interfaces, transports
 from mutirao_studies.paper_002.paper_002 import MESSAGE_BYTES
-from mutirao_studies.paper_002.png import points_of_pgm
 from mutirao_studies.paper_002.transports import Task, known_transports, run_task
 from shared import wait_until
 
@@ -81,7 +80,7 @@ def run(transport, image, workers=3, lab=None, **asked):
 def test_image_is_the_set(transport, image):
     skip_unless_here(transport)
     said = run(transport, image)
-    assert points_of_pgm(image.read_bytes()) == expected_image(POINTS, ITERATIONS)
+    assert interfaces.points_of_pgm(image.read_bytes()) == expected_image(POINTS, ITERATIONS)
     assert (said["messages"], said["gone"], len(said["computed_s"])) == (2 * 16 + 2 * 3, 0, 3)
 
 
@@ -90,7 +89,7 @@ def test_image_is_the_set(transport, image):
 def test_task_of_a_killed_worker_is_given_to_another(request, transport, image, across_hosts):
     skip_unless_here(transport)
     said = run(transport, image, lab=request.getfixturevalue("hosts") if across_hosts else None, fall_after=4)
-    assert points_of_pgm(image.read_bytes()) == expected_image(POINTS, ITERATIONS)
+    assert interfaces.points_of_pgm(image.read_bytes()) == expected_image(POINTS, ITERATIONS)
     assert said["gone"] == 1 and 0 <= said["noticed_ms"] < 5000
 
 
@@ -122,7 +121,7 @@ def test_a_worker_killed_from_outside(image):
     os.kill(int(workers[0]), signal.SIGKILL)
     said, _ = process.communicate(timeout=SECONDS)
     assert process.returncode == 0 and '"gone": 1' in said
-    assert points_of_pgm(image.read_bytes()).count(0) > 100
+    assert interfaces.points_of_pgm(image.read_bytes()).count(0) > 100
     wait_until(lambda: not any(os.path.exists(f"/proc/{worker}") for worker in workers))
 
 
@@ -145,7 +144,7 @@ def test_across_the_lab(hosts, transport, image):
     skip_unless_here(transport)
     before = hosts.counters().total_packets
     said = run(transport, image, workers=2, lab=hosts)
-    assert points_of_pgm(image.read_bytes()) == expected_image(POINTS, ITERATIONS)
+    assert interfaces.points_of_pgm(image.read_bytes()) == expected_image(POINTS, ITERATIONS)
     bound_s = interfaces.bound_s(hosts.network, Task(2, SIDE, POINTS, ITERATIONS))
     assert said["return_s"] >= bound_s == pytest.approx(14 / (500 + 1e6 / 6000))
     assert hosts.counters().total_packets - before >= said["messages"]

@@ -7,9 +7,9 @@ import pytest
 
 from made_up_interfaces import NAMES, interfaces_result
 from mutirao_studies.document import text_of, write_files
+from mutirao_studies.paper_002.interfaces import png, points_of_pgm
 from mutirao_studies.paper_002.interfaces_document import document
 from mutirao_studies.paper_002.interfaces_statements import verdicts
-from mutirao_studies.paper_002.png import png, points_of_pgm
 
 
 def as_in_the_paper(name, workers, side):

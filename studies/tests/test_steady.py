@@ -14,7 +14,7 @@ from mutirao.lab.network import HostNetwork
 from mutirao.measure import measure
 from mutirao.measure.measure import Contender
 from mutirao.run.launch import CompletedRun
-from mutirao_studies.paper_000 import overhead, paper_000, reaction, reaction_document
+from mutirao_studies.paper_000 import overhead, paper_000, reaction
 from mutirao_studies.paper_000.reaction import RECOVERS, WORSENS, reaction_s
 from mutirao_studies.paper_000.steady import Pace, run_steady
 from shared import wait_until
@@ -221,7 +221,7 @@ def test_reaction_study(monkeypatch, tmp_path):
         assert worse["late_calls"] == 2 and worse["worst_ms"] == 50
         assert better["reaction_s"] is None and better["known_s"] is None
         assert worse["known_s"] == pytest.approx(0.01, abs=0.005)
-    lines, _ = shown(reaction_document.document(result), "private line, the link recovers; at most 8 s wanted", in_page=[
+    lines, _ = shown(reaction.document(result), "private line, the link recovers; at most 8 s wanted", in_page=[
         "never", f"{result['scenarios'][0]['trials'][0]['reaction_s']:.2f} s"])
     assert sum("never" in line for line in lines) >= 4
 

@@ -22,7 +22,6 @@ from mutirao_studies.paper_000 import (
     dynamic_document,
     overhead,
     reaction,
-    reaction_document,
     six_sites,
     six_sites_document,
     six_sites_dynamic,
@@ -86,7 +85,7 @@ STUDIES = {
     reaction.STUDY: Study(
         "a link of the tree gets worse and recovers under a program that goes on: until"
         " broadcasts are good again", lambda asked: reaction.run_study(asked.mpi, asked.quick, asked.settings),
-        reaction_document.document, ["set"], "000"),
+        reaction.document, ["set"], "000"),
     start.STUDY: Study(
         "what the start costs a program, and how soon its broadcasts are good",
         lambda asked: start.run_study(asked.mpi, asked.quick, asked.settings, asked.network),

@@ -8,7 +8,9 @@ import hashlib
 import math
 import re
 import statistics
+import struct
 import tempfile
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -23,7 +25,6 @@ from mutirao.lab.network import HostNetwork, host_of_each
 from mutirao.measure.circumstances import Circumstances
 from mutirao_studies.account import LeftOut, check_known, told
 from mutirao_studies.paper_002 import paper_002
-from mutirao_studies.paper_002.png import png, points_of_pgm
 from mutirao_studies.paper_002.transports import Runner, Task, Transport, known_transports, run_program, run_task
 
 STUDY = "interfaces"
@@ -240,7 +241,31 @@ def _socket_overhead(cells: Sequence[tuple[int, int]]) -> list[dict]:
     return rows
 
 
+# --- the image: one byte a point, and PNG with a palette, so that any browser shows it ---------------------
+
+
 def _coloured(side: int, points: bytes) -> bytes:
     """What does not escape is black; the rest goes round from blue by white to brown."""
     palette = [(0, 0, 0)] + [_COLOURS[number % len(_COLOURS)] for number in range(255)]
     return png(side, points, palette)
+
+
+def points_of_pgm(content: bytes) -> bytes:
+    """Row by row."""
+    magic, _size, most, points = content.split(b"\n", 3)
+    if (magic, most) != (b"P5", b"255"):
+        raise ValueError("no image of one byte a point")
+    return points
+
+
+def png(side: int, points: bytes, palette: Sequence[tuple[int, int, int]]) -> bytes:
+    rows = b"".join(b"\0" + points[row * side:(row + 1) * side] for row in range(side))
+    return b"".join([b"\x89PNG\r\n\x1a\n",
+                     _chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 3, 0, 0, 0)),
+                     _chunk(b"PLTE", b"".join(bytes(colour) for colour in palette)),
+                     _chunk(b"IDAT", zlib.compress(rows, 9)), _chunk(b"IEND", b"")])
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return b"".join([struct.pack(">I", len(content)), kind, content,
+                     struct.pack(">I", zlib.crc32(kind + content))])
