@@ -28,7 +28,7 @@ from mutirao.run.mpis import Mpi
 from mutirao_studies.account import command_of, with_settings
 from mutirao_studies.chart import Group, bar_chart, bar_of
 from mutirao_studies.document import Document, Section
-from mutirao_studies.paper_000.standing_agents import StandingAgents
+from mutirao_studies.paper_000.agents import StandingAgents
 from mutirao_studies.paper_000.steady import timed
 
 STUDY = "start"
