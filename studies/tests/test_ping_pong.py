@@ -80,6 +80,10 @@ def test_each_round_has_a_ratio_of_its_own():
     assert combined(way[:1]) == way[0] and ratios(way[:1], base[:1])[1].value == 2.0
 
 
+def times_of(_way, work, *_others, **_options):
+    return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
+
+
 @pytest.fixture
 def on_one_host(monkeypatch):
     """The situations of a quick study are that one, and jobs are made up."""
@@ -99,7 +103,7 @@ def test_the_ways_take_turns(on_one_host):
         tried.append(way.key)
         if way.key == "direct-intel" and len(tried) > 4:
             raise Failure("it broke")
-        return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
+        return times_of(way, work)
 
     on_one_host(run)
     result = ping_pong.run_study(["intel"], quick=True, trips=100)
@@ -208,7 +212,7 @@ def test_what_is_missing_is_skipped_once_and_the_rest_goes_on(on_one_host, capsy
     def run(way, work, _lab, _change, timeout_s):
         if way.language != "C":
             raise Failure("no Java run time (run scripts/setup.sh --studies)")
-        return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
+        return times_of(way, work)
 
     on_one_host(run)
     result = ping_pong.run_study(["intel"], quick=True)
@@ -232,13 +236,10 @@ def test_nothing_to_measure_is_a_failure(on_one_host):
 
 def test_a_host_that_allows_no_lab(monkeypatch):
     """What needs none is measured all the same."""
-    def run(_way, work, _lab, _change, timeout_s):
-        return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
-
     def up(*_words):
         raise Failure("cannot make network namespaces")
 
-    monkeypatch.setattr(ping_pong_ways.Way, "run", run)
+    monkeypatch.setattr(ping_pong_ways.Way, "run", times_of)
     monkeypatch.setattr(ping_pong.Lab, "up", up)
     result = ping_pong.run_study(["intel"], quick=True)
     assert [each["key"] for each in result["situations"]] == ["one-host"]

@@ -86,17 +86,21 @@ def _figure(result: dict, figure: dict) -> Section:
 
 
 def _trees(result: dict, figure: dict) -> Sequence[str]:
-    """Once for figures of the same changes."""
+    """The spanning tree before the changes and after each that made another one best; once for figures of the same
+    changes."""
     first = next(each for each in result["figures"] if each["changes"] == figure["changes"])
     if first is not figure:
         return (soft(f"The spanning tree before and after is that of Figure {first['number']}."),)
+    drawn, last = [], None
+    for moment in figure["trees"]:
+        if last is None or _edges(last) != _edges(moment):
+            drawn.append(f"<figure><h3>{escape(_when(moment))}</h3><p class='soft'>{escape(_took(moment))}</p>"
+                         + tree(result["network"], result["root"], moment["messages"]) + "</figure>")
+        last = moment
     return ("<h3>The minimum spanning tree, before and after</h3>",
             soft("Circles are hosts, in the colours of their sites; a coloured line goes to another site."),
-            _sites(result["network"]), f'<div class="pair">{trees(result, figure)}</div>')
-
-
-def _sites(network: dict) -> str:
-    return legend({site: f"s{number}" for number, site in enumerate(network["sites"])})
+            legend({site: f"s{number}" for number, site in enumerate(result["network"]["sites"])}),
+            f'<div class="pair">{"".join(drawn)}</div>')
 
 
 def _columns(result: dict, figure: dict) -> list[Group]:
@@ -147,18 +151,6 @@ def _marks(figure: dict) -> Iterator[tuple[int, str]]:
         links.setdefault(change["call"], []).append(change["link"])
     for call, names in links.items():
         yield call, names[0] if len(names) == 1 else f"{len(names)} links"
-
-
-def trees(result: dict, figure: dict) -> str:
-    """The spanning tree before the changes and after each that made another one best."""
-    drawn = []
-    for number, moment in enumerate(figure["trees"]):
-        before = figure["trees"][number - 1] if number else None
-        if before and _edges(before) == _edges(moment):
-            continue
-        drawn.append(f"<figure><h3>{escape(_when(moment))}</h3><p class='soft'>{escape(_took(moment))}</p>"
-                     + tree(result["network"], result["root"], moment["messages"]) + "</figure>")
-    return "\n".join(drawn)
 
 
 def _edges(moment: dict) -> Sequence[tuple[int, int]]:
