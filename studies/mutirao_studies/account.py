@@ -1,16 +1,14 @@
 """What a study tells of itself: its settings, the command that repeats it, and what it goes on without."""
 
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from mutirao.base.errors import Failure, UsageError, unknown
 from mutirao.base.output import note
 from mutirao.base.progress import Steps
 from mutirao.run.processes import Finished, failure_of
-
-T = TypeVar("T")
 
 
 def check_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
@@ -25,12 +23,13 @@ class LeftOut:
 
     rows: list[dict] = field(default_factory=list)
 
-    def tried(self, title: str, progress: Steps, work: Callable[[], list[T]]) -> list[T]:
+    @contextmanager
+    def tried(self, title: str, progress: Steps) -> Iterator[None]:
+        """What fails in here is left out."""
         try:
-            return work()
+            yield
         except (Failure, UsageError) as error:
             self.add(title, str(error).splitlines()[0], progress)
-            return []
 
     def add(self, title: str, reason: str, progress: Steps | None = None) -> None:
         row = {"title": title, "reason": reason}

@@ -79,7 +79,7 @@ class Document:
         return [*self.remarks, *busy_remarks(self.result), *left_out_lines(self.result)]
 
 
-def beside_paper(citation: str, differences: Sequence[str], *more: Html) -> Section:
+def beside_paper(citation: str, differences: Sequence[str], *more: Part) -> Section:
     """What keeps a paper's numbers and ours apart."""
     return Section("What can be compared, and what cannot",
                    [f"<p>{escape(citation)}</p>", listed(differences), *more])

@@ -56,24 +56,30 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
     mpis = [find_mpi(name) for name in mpi_names]
     names = [name for name in NAMES if not only or name in only]
     circumstances = Circumstances(STUDY, quick, mpi_names)
-    left_out, rows = LeftOut(), []
-    with steps(len(CONTROLS) * len(mpis) * len(names) * 2 + len(mpis) * len(names)) as progress:
-        for tcp, control in CONTROLS.items():
-            if not kernel_has(control):
-                left_out.add(control, "this kernel does not have it", progress)
-                continue
+    left_out, rows, limits = LeftOut(), [], []
+    jobs = [(mpi, name) for mpi in mpis for name in names]
+    with steps((2 * len(CONTROLS) + 1) * len(jobs)) as progress:
+        for tcp, control in controls(left_out, progress):
             with bring_up(network, tcp) as lab:
-                for mpi in mpis:
-                    for name in names:
-                        title = f"{name} on {mpi.title} over {control}"
-                        rows += left_out.tried(title, progress, lambda name=name, mpi=mpi, lab=lab, control=control: [
-                            {"tcp": control, **row} for row in _rows(name, mpi, lab, lengths, regimes, progress)])
+                for mpi, name in jobs:
+                    with left_out.tried(f"{name} on {mpi.title} over {control}", progress):
+                        rows += [{"tcp": control, **row}
+                                 for row in _rows(name, mpi, lab, lengths, regimes, progress)]
         with bring_up(_without_delays(network), "tuned") as lab:
-            limits = [row for mpi in mpis for name in names
-                      for row in left_out.tried(f"{name} on {mpi.title} without delays", progress,
-                                                lambda name=name, mpi=mpi: _limits(name, mpi, lab, lengths, progress))]
+            for mpi, name in jobs:
+                with left_out.tried(f"{name} on {mpi.title} without delays", progress):
+                    limits += _limits(name, mpi, lab, lengths, progress)
     return {**circumstances.to_dict(), "network": network.name, "only": list(only), "hosts": network.host_count,
             "rows": rows, "limits": limits, "left_out": left_out.rows}
+
+
+def controls(left_out: LeftOut, progress: Steps) -> Iterator[tuple[str, str]]:
+    """How the lab sets up TCP, and the congestion control, where this kernel has it."""
+    for tcp, control in CONTROLS.items():
+        if kernel_has(control):
+            yield tcp, control
+        else:
+            left_out.add(control, "this kernel does not have it", progress)
 
 
 def kernel_has(control: str) -> bool:

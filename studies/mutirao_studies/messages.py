@@ -16,7 +16,7 @@ from mutirao.run.launch import launch
 from mutirao.run.mpis import Mpi, find_mpi
 from mutirao_studies.account import LeftOut, told
 from mutirao_studies.document import Document, Lines, Section
-from mutirao_studies.long_messages import CONTROLS, kernel_has
+from mutirao_studies.long_messages import CONTROLS, controls
 
 STUDY = "messages"
 PROGRAM = "messages"
@@ -36,18 +36,14 @@ def run_study(mpi_names: Sequence[str], quick: bool = False) -> dict:
     circumstances = Circumstances(STUDY, quick, mpi_names)
     left_out, rows = LeftOut(), []
     with steps(len(WAYS_MS) * len(CONTROLS) * len(mpis)) as progress:
-        for tcp, control in CONTROLS.items():
-            if not kernel_has(control):
-                left_out.add(control, "this kernel does not have it", progress)
-                continue
+        for tcp, control in controls(left_out, progress):
             for way_ms in WAYS_MS:
-                network = two_sites(way_ms, len(LENGTHS_BYTES))
-                with Lab.up(network, tcp) as lab:
+                with Lab.up(two_sites(way_ms, len(LENGTHS_BYTES)), tcp) as lab:
                     for mpi in mpis:
                         title = f"{mpi.title}, {control}, {way_ms} ms"
-                        rows += left_out.tried(title, progress, lambda title=title, mpi=mpi, lab=lab, way_ms=way_ms,
-                                               control=control: [{"tcp": control, "way_ms": way_ms, **row} for row in
-                                                                 _rows(title, mpi, lab, quick, progress)])
+                        with left_out.tried(title, progress):
+                            rows += [{"tcp": control, "way_ms": way_ms, **row}
+                                     for row in _rows(title, mpi, lab, quick, progress)]
     return {**circumstances.to_dict(), "rows": rows, "left_out": left_out.rows}
 
 

@@ -12,12 +12,13 @@ from mutirao.cli.cli import main
 from mutirao_studies import report
 from mutirao_studies.commands import study as study_command
 from mutirao_studies.commands.study import ALL, STUDIES
-from mutirao_studies.document import page_of, text_of, write_files
+from mutirao_studies.document import write_files
 from mutirao_studies.paper_001 import allgather, allgather_model
 from mutirao_studies.paper_001.allgather_cells import bars, cells_of, verdicts
 from mutirao_studies.paper_001.allgather_document import document
 from mutirao_studies.paper_001.paper_001 import ALGORITHMS, PICKED_BY_PAPER, RANKS, SIZES_BYTES, rule_picks, runs_with
-from pages import assert_stands_alone, checked
+from pages import checked
+from shown import shown
 
 
 def test_the_papers_own_times_bear_out_its_statements():
@@ -48,18 +49,9 @@ def test_a_choice_is_measured_against_the_best_of_all():
     assert (faster.reached, faster.holds) == ("15 of 16 cells", True)
 
 
-def test_tables_fit_the_terminal():
-    said = text_of(document(allgather_result()))
-    assert max(map(len, said.splitlines())) <= 80
-    for text in ("62 processes: Table 1, the paper", "0.290+", "2921-", "3 of 8", "sparbit", "bruck left out"):
-        assert text in said
-
-
-def test_page_stands_alone():
-    page = str(page_of(document(allgather_result())))
-    text = " ".join(assert_stands_alone(page).text)
-    for words in ("Table 1, the paper", "16 of 16 cells", "two hosts of the lab", "bruck left out"):
-        assert words in text
+def test_what_is_shown():
+    _, page = shown(document(allgather_result()), "62 processes: Table 1, the paper", "3 of 8", "sparbit",
+                    "bruck left out", "16 of 16 cells", "two hosts of the lab", in_text=["0.290+", "2921-"])
     # Of each of the 16 columns of the paper's two tables and of the two beside them.
     assert page.count('<td class="best">') == page.count('<td class="worst">') == 32
     assert "$" not in page.partition("<body>")[2]
@@ -68,8 +60,8 @@ def test_page_stands_alone():
 def test_what_was_not_simulated_is_not_judged():
     result = allgather_result([])
     assert {each.here for each in verdicts(cells_of(result))} == {"not simulated"}
-    assert_stands_alone(str(page_of(document(result))))
-    assert "62 processes, predicted" not in text_of(document(result))
+    lines, _ = shown(document(result))
+    assert not any("62 processes, predicted" in line for line in lines)
 
 
 def test_without_the_simulator_the_rest_goes_on(monkeypatch, capsys):

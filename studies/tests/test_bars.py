@@ -10,7 +10,6 @@ from mutirao.measure.measure import Point
 from mutirao.run.mpis import KNOWN
 from mutirao_studies.bars import __main__ as command
 from mutirao_studies.bars import change, comparing, frame, host, lengths, loops
-from mutirao_studies.bars.all_bars import all_bars
 from mutirao_studies.bars.bar import Bar, at_least, at_most
 from mutirao_studies.loops import loops as loops_study
 
@@ -47,7 +46,7 @@ def test_a_sample_is_drawn_by_the_hash_within_its_time():
 
 
 def test_all_bars_can_be_drawn_and_take_six_hours_at_most():
-    every = all_bars(HASH)
+    every = command.all_bars(HASH)
     names = [each.name for each in every]
     assert len(set(names)) == len(names)
     assert max(each.minutes for each in every) <= frame.MOST_MINUTES

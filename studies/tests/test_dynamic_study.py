@@ -2,18 +2,17 @@
 
 import json
 import math
-from xml.etree import ElementTree
 
 import pytest
 
 from made_up import NoLab, mpi_named
-from made_up_steady import MadeUpSteadyJobs, steady_run
+from made_up_steady import MadeUpSteadyJobs
 from mutirao.base.errors import Failure
 from mutirao.catalogue import core_tool
 from mutirao_studies.document import page_of, text_of, write_files
 from mutirao_studies.paper_000 import paper_000, six_sites_dynamic
 from mutirao_studies.paper_000.changing_network import CHANGES, after, before, six_gateways, with_links
-from mutirao_studies.paper_000.dynamic_document import comparisons, document, time_line
+from mutirao_studies.paper_000.dynamic_document import comparisons, document
 from mutirao_studies.paper_000.steady import PROGRAM
 from pages import checked
 from shared import kruskal
@@ -225,38 +224,12 @@ def test_trees_before_and_after_each_change(dynamic_with):
     assert later[0]["kept_ms"] > 4999.5 and later[3]["kept_ms"] < 400
 
 
-def test_over_which_tree_the_last_broadcasts_went(contender):
-    """As the library remembers it, its messages from the root on."""
-    run = steady_run(contender("auto"), [0.0], [1.0])
-    of_class = run.measurement.communicator["classes"][0]
-    assert six_sites_dynamic.last_tree(run) is None
-    of_class["rulings"][-1]["tree"] = [12] * 11 + [0, -1] + [12] * 11
-    sent = six_sites_dynamic.last_tree(run)
-    assert len(sent) == 23 and sent[-1][:2] == [0, 11] and sent[-1][2] > sent[0][2] == 14.9 / 2
-
-
-def test_time_line(dynamic_with):
-    """A link is paler until its broadcast, and each arm has a dot where it took changes up."""
-    result = dynamic_with()
-    svg = ElementTree.fromstring(time_line(result["figures"][2]))
-    pale, full = list(svg.iter("rect"))[:2]
-    assert float(full.get("width")) / float(pale.get("width")) == pytest.approx(17 / 4, rel=0.03)
-    told = [circle.find("title").text for circle in svg.iter("circle")]
-    assert told == ["broadcast 2: a new spanning tree", "broadcast 5: a new spanning tree"] * 5
-    page = str(page_of(document(result)))
-    assert "The spanning tree before and after is that of Figure 5." in page
-    assert "From broadcast 8 on, link 12-16 changed" in page
-
-
-def test_page_of_a_result_without_trees(dynamic_with):
-    """As the study left it when it did not record them."""
-    result = dynamic_with()
-    for figure in result["figures"]:
-        del figure["trees"]
-        for arm in figure["arms"]:
-            for run in arm["runs"]:
-                del run["last_tree"]
-    assert "before and after" not in " ".join(checked(str(page_of(document(result)))).text)
+def test_the_page_tells_what_changes_when(dynamic_with):
+    """And when each arm knew; its tree is drawn once for figures of the same changes."""
+    page = str(page_of(document(dynamic_with())))
+    for said in ("before broadcast 8: link 12-16 from 1500 to 21 ms", "took up changes at broadcasts 2, 5",
+                 "The spanning tree before and after is that of Figure 5.", "From broadcast 8 on, link 12-16 changed"):
+        assert said in page
 
 
 def test_page_of_few_arms(dynamic_with):

@@ -19,7 +19,6 @@ from mutirao.lab.network import HostNetwork
 from mutirao.run.processes import with_own_shared_memory
 from mutirao_studies.paper_002 import interfaces, transports
 from mutirao_studies.paper_002.paper_002 import MESSAGE_BYTES
-from mutirao_studies.paper_002.png import points_of_pgm
 from mutirao_studies.paper_002.transports import Task, known_transports, run_task
 from shared import wait_until
 
@@ -63,8 +62,16 @@ def image():
     shutil.rmtree(folder)
 
 
-def run(transport, image, workers=3, **asked):
-    with transport.ready(None) as runner:
+@pytest.fixture(scope="module")
+def hosts():
+    """Three, and 3 ms one way from the first to the last."""
+    latency_us = [[0, 1000, 3000], [1000, 0, 2500], [3000, 2500, 0]]
+    with Lab.up(HostNetwork(["a", "b", "c"], ["A", "B", "C"], latency_us, None, "made-up", "made up", None)) as lab:
+        yield lab
+
+
+def run(transport, image, workers=3, lab=None, **asked):
+    with transport.ready(lab) as runner:
         task = Task(workers, **{"side": SIDE, "points": POINTS, "iterations": ITERATIONS, **asked})
         return run_task(transport, runner, task, SECONDS, image)
 
@@ -73,15 +80,16 @@ def run(transport, image, workers=3, **asked):
 def test_image_is_the_set(transport, image):
     skip_unless_here(transport)
     said = run(transport, image)
-    assert points_of_pgm(image.read_bytes()) == expected_image(POINTS, ITERATIONS)
+    assert interfaces.points_of_pgm(image.read_bytes()) == expected_image(POINTS, ITERATIONS)
     assert (said["messages"], said["gone"], len(said["computed_s"])) == (2 * 16 + 2 * 3, 0, 3)
 
 
+@pytest.mark.parametrize("across_hosts", [False, True])
 @each_transport(lambda transport: not transport.ends_with_a_worker)
-def test_task_of_a_killed_worker_is_given_to_another(transport, image):
+def test_task_of_a_killed_worker_is_given_to_another(request, transport, image, across_hosts):
     skip_unless_here(transport)
-    said = run(transport, image, fall_after=4)
-    assert points_of_pgm(image.read_bytes()) == expected_image(POINTS, ITERATIONS)
+    said = run(transport, image, lab=request.getfixturevalue("hosts") if across_hosts else None, fall_after=4)
+    assert interfaces.points_of_pgm(image.read_bytes()) == expected_image(POINTS, ITERATIONS)
     assert said["gone"] == 1 and 0 <= said["noticed_ms"] < 5000
 
 
@@ -113,7 +121,7 @@ def test_a_worker_killed_from_outside(image):
     os.kill(int(workers[0]), signal.SIGKILL)
     said, _ = process.communicate(timeout=SECONDS)
     assert process.returncode == 0 and '"gone": 1' in said
-    assert points_of_pgm(image.read_bytes()).count(0) > 100
+    assert interfaces.points_of_pgm(image.read_bytes()).count(0) > 100
     wait_until(lambda: not any(os.path.exists(f"/proc/{worker}") for worker in workers))
 
 
@@ -130,36 +138,16 @@ def test_all_workers_killed_is_an_error(image):
         run(SOCKETS, image, workers=1, fall_after=2)
 
 
-@pytest.fixture(scope="module")
-def hosts():
-    """Three, and 3 ms one way from the first to the last."""
-    latency_us = [[0, 1000, 3000], [1000, 0, 2500], [3000, 2500, 0]]
-    with Lab.up(HostNetwork(["a", "b", "c"], ["A", "B", "C"], latency_us, None, "made-up", "made up", None)) as lab:
-        yield lab
-
-
 @each_transport(lambda transport: transport.name != "lam")
 def test_across_the_lab(hosts, transport, image):
     """The same image, and no sooner than messages can be there and back."""
     skip_unless_here(transport)
-    task = Task(2, SIDE, POINTS, ITERATIONS)
     before = hosts.counters().total_packets
-    with transport.ready(hosts) as runner:
-        said = run_task(transport, runner, task, SECONDS, image)
-    assert points_of_pgm(image.read_bytes()) == expected_image(POINTS, ITERATIONS)
-    assert interfaces.bound_s(hosts.network, task) == pytest.approx(14 / (500 + 1e6 / 6000))
-    assert said["return_s"] >= interfaces.bound_s(hosts.network, task)
+    said = run(transport, image, workers=2, lab=hosts)
+    assert interfaces.points_of_pgm(image.read_bytes()) == expected_image(POINTS, ITERATIONS)
+    bound_s = interfaces.bound_s(hosts.network, Task(2, SIDE, POINTS, ITERATIONS))
+    assert said["return_s"] >= bound_s == pytest.approx(14 / (500 + 1e6 / 6000))
     assert hosts.counters().total_packets - before >= said["messages"]
-
-
-@each_transport(lambda transport: not transport.ends_with_a_worker)
-def test_a_worker_killed_across_the_lab(hosts, transport, image):
-    skip_unless_here(transport)
-    with transport.ready(hosts) as runner:
-        task = Task(3, SIDE, POINTS, ITERATIONS, fall_after=4)
-        said = run_task(transport, runner, task, SECONDS, image)
-    assert points_of_pgm(image.read_bytes()) == expected_image(POINTS, ITERATIONS)
-    assert said["gone"] == 1
 
 
 def test_lam_stays_on_one_host(hosts):

@@ -6,18 +6,17 @@ import json
 
 import pytest
 
-from made_up import NoLab, mpi_named
+from made_up import CountingLab, mpi_named
 from mutirao.base.errors import UsageError
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.intervals import ratio_of_pairs
 from mutirao.run.launch import CompletedRun
 from mutirao_studies.bars import loops as bars_of_loops
 from mutirao_studies.commands import study
-from mutirao_studies.document import page_of, text_of
 from mutirao_studies.loops import loops, loops_drawn
 from mutirao_studies.loops.loops import Plan
 from mutirao_studies.loops.loops_drawn import Loop
-from pages import assert_stands_alone
+from shown import shown
 
 SEEDS = ["01234567", "89abcdef"]
 
@@ -82,18 +81,6 @@ class Jobs:
         line = json.dumps({"steps": steps, "seconds": seconds, "quarter_seconds": [seconds / 4] * 4},
                           separators=(",", ":"))
         return CompletedRun(0, [line], "", 1.0, command=[], report=None if native else {"communicators": []})
-
-
-class CountingLab(NoLab):
-    def __init__(self, network):
-        self.network, self.sent = network, 0
-
-    def counters(self):
-        self.sent += 1
-        return self
-
-    def packets_among(self, _hosts):
-        return self.sent
 
 
 @pytest.fixture
@@ -167,11 +154,8 @@ def test_drawn_loops_take_as_long_natively_as_is_asked(measured):
 def test_tables_and_page(measured):
     result, _ = measured(lambda arm, *_: SECONDS[arm], Plan(2, 2, warm=True), ("sgd", "89abcdef"),
                          ("openmpi-5", "mpich-5"))
-    shown = text_of(loops.document(result))
-    assert [line for line in shown.splitlines() if len(line) > 80] == []
-    assert "0.600 × the native seconds of a loop, geometric mean of 28 loops" in shown and "known 0.500 x native" in shown
-    text = " ".join(assert_stands_alone(str(page_of(loops.document(result)))).text)
-    assert "0.600 ×" in text and "89abcdef/12" in text
+    shown(loops.document(result), "0.600 ×", "89abcdef/12", "known 0.500 x native",
+          in_text=["0.600 × the native seconds of a loop, geometric mean of 28 loops"])
 
 
 @pytest.mark.parametrize("text, pairs", [("3", (3, 3)), ("4-12", (4, 12))])

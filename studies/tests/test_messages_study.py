@@ -7,8 +7,7 @@ import pytest
 from made_up import NoLab, mpi_named
 from mutirao.run.processes import Finished
 from mutirao_studies import messages
-from mutirao_studies.document import page_of, text_of
-from pages import assert_stands_alone
+from shown import shown
 
 
 @pytest.fixture
@@ -29,7 +28,7 @@ def result(monkeypatch, tmp_path):
     monkeypatch.setattr(messages, "launch", launched)
     monkeypatch.setattr(messages, "predicted_ms", lambda _mpi, _network, form, _length: None if form == "first" else 3.0)
     monkeypatch.setattr(messages.Lab, "up", up)
-    monkeypatch.setattr(messages, "kernel_has", lambda _control: True)
+    monkeypatch.setattr("mutirao_studies.long_messages.kernel_has", lambda _control: True)
     monkeypatch.setattr(messages, "find_mpi", lambda name: mpi_named(name, tmp_path))
     return messages.run_study(["openmpi-5"])
 
@@ -38,11 +37,7 @@ def test_every_form_and_length_has_a_row_beside_its_prediction(result):
     assert len(result["rows"]) == 2 * 2 * 4 * len(messages.LENGTHS_BYTES)
     assert len(messages.tables(result)) == 4
     assert set(messages.deviations(result)) == {3.0 / 4.0 - 1}
-    assert "\nAfter 10 s, with cubic: 0 of 54 messages within 10%" in text_of(messages.document(result))
-
-
-def test_the_page_stands_alone(result):
-    assert_stands_alone(str(page_of(messages.document(result))))
+    shown(messages.document(result), "After 10 s, with cubic: 0 of 54 messages within 10%")
 
 
 # Over 5 ms one way: 14600 bytes leave at once, and the next double that after a round trip; Open MPI asks beyond 64 KiB.

@@ -6,19 +6,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mutirao_studies.chart import Bar, Group, bar_chart, dot_chart
+from mutirao_studies.chart import Bar, Group, bar_chart
 from mutirao_studies.document import page_of, write_files
 from mutirao_studies.paper_000 import six_sites
 from mutirao_studies.paper_000.six_sites_document import demo_document, document
 from pages import assert_stands_alone, checked
 
-PICTURE = ('<svg xmlns="http://www.w3.org/2000/svg"><defs><marker id="head0"/></defs>'
-           '<line marker-end="url(#head0)"/></svg>')
-PICTURES = {"mpich-like": PICTURE, "choice": PICTURE}
 
-
-def made(result, pictures=PICTURES):
-    return str(page_of(document(result, pictures)))
+def made(result):
+    return str(page_of(document(result)))
 
 
 @pytest.fixture
@@ -29,7 +25,7 @@ def result(study_with):
 def test_whole_and_by_itself(result):
     page = made(result)
     assert_stands_alone(page)
-    assert set(re.findall(r"https?://[^\"'< ]+", page)) == {"http://www.w3.org/2000/svg"}
+    assert "http" not in page
 
 
 def test_the_demos_page_is_whole(study_with):
@@ -61,7 +57,7 @@ def test_every_number_is_there(result):
 
 
 def test_raw_values_beside_the_page(result, tmp_path):
-    page, values = write_files(document(result, PICTURES), tmp_path)
+    page, values = write_files(document(result), tmp_path)
     assert page.read_text(encoding="utf-8") == made(result)
     assert json.loads(values.read_text()) == result
 
@@ -69,14 +65,14 @@ def test_raw_values_beside_the_page(result, tmp_path):
 def test_left_out_arms_and_odd_names(study_with):
     result = study_with(failing=("MST", "mutirao's choice", "MagPIe-like"))
     result["left_out"][0]["reason"] = "<b>1 & 2</b> $root"
-    page = made(result, {"mpich-like": PICTURE})
+    page = made(result)
     assert "<b>1 &" not in page
     assert "left out: <b>1 & 2</b> $root" in "".join(checked(page).text)
 
 
 def test_native_arms_alone(study_with):
     result = study_with(failing=("MPICH-like", "MST", "mutirao's choice", "MagPIe-like"))
-    checked(made(result, {}))
+    checked(made(result))
 
 
 def test_bars_are_as_long_as_their_values():
@@ -107,20 +103,10 @@ def test_a_line_tells_how_far_runs_lie_apart():
     assert float(label.get("x")) > high
 
 
-def test_dots_are_a_step_apart_for_each_decade():
-    """And nothing is drawn of what takes no time. Catches a logarithm of 0."""
-    chart = dot_chart([Group("g", [Bar(str(value), [("a", value, "x")], str(value))
-                                   for value in (0.5, 5.0, 500.0, 0.0)])])
-    svg = ElementTree.fromstring(chart)
-    one, ten, thousand = [float(circle.get("cx")) for circle in svg.iter("circle")]
-    assert thousand - ten == pytest.approx(2 * (ten - one), abs=0.2)
-    assert "0.0" in [text.text for text in svg.iter("text")]
-
-
 def test_no_chart_is_pushed_aside_on_a_narrow_page(result):
     """Only the drawings of the core are as wide as they are."""
-    page = made(result, {})
-    assert page.count("<svg") > 20
+    page = made(result)
+    assert page.count("<svg") > 15
     assert not re.search(r'class="scroll">\s*<(svg|div class="groups)', page)
     assert not re.search(r"svg[^{}]*{[^{}]*min-width: [^01]", page.replace(".cards .spark", ""))
 

@@ -17,7 +17,6 @@ from mutirao.base.paths import ROOT
 from mutirao.lab.lab import Lab
 from mutirao.run.launch import launch
 from mutirao_studies.commands.study import STUDIES
-from mutirao_studies.document import page_of, text_of
 from mutirao_studies.line_chart import Line, Point, line_chart
 from mutirao_studies.paper_003 import java, ping_pong, ping_pong_ways
 from mutirao_studies.paper_003.ping_pong import SITUATIONS, plan_for
@@ -25,8 +24,8 @@ from mutirao_studies.paper_003.ping_pong_causes import calls_in, quick_causes
 from mutirao_studies.paper_003.ping_pong_document import claim_lines, document, over, ratios_to_c
 from mutirao_studies.paper_003.ping_pong_times import Times, combined, median_ranks, ratio, ratios, read_times
 from mutirao_studies.paper_003.ping_pong_ways import BY_KEY, WAYS, Change, Work
-from pages import checked
 from shared import processes_with, wait_until
+from shown import shown
 
 SECONDS = 60
 
@@ -81,6 +80,10 @@ def test_each_round_has_a_ratio_of_its_own():
     assert combined(way[:1]) == way[0] and ratios(way[:1], base[:1])[1].value == 2.0
 
 
+def times_of(_way, work, *_others, **_options):
+    return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
+
+
 @pytest.fixture
 def on_one_host(monkeypatch):
     """The situations of a quick study are that one, and jobs are made up."""
@@ -100,7 +103,7 @@ def test_the_ways_take_turns(on_one_host):
         tried.append(way.key)
         if way.key == "direct-intel" and len(tried) > 4:
             raise Failure("it broke")
-        return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
+        return times_of(way, work)
 
     on_one_host(run)
     result = ping_pong.run_study(["intel"], quick=True, trips=100)
@@ -153,19 +156,10 @@ def test_each_way_is_set_beside_c_on_its_own_library():
     assert large.endswith("within 5% of the paper's: 0")
 
 
-def test_tables_fit_a_terminal():
-    lines = text_of(document(made_up_result())).splitlines()
-    assert max(map(len, lines)) <= 80
-    assert "C, Open MPI 4 left out: it is <not> there" in lines
+def test_what_is_shown():
+    lines, _ = shown(document(made_up_result()), "C, Open MPI 4 left out: it is <not> there", "MPJ Express",
+                     "Delayed acknowledgements", "44000")
     assert ["C,", "MPICH", "5", "10.0", "20.0", "900.0"] in map(str.split, lines)
-
-
-def test_the_page_is_whole_and_stands_alone():
-    page = checked(str(page_of(document(made_up_result()))))
-    assert page.loads == []
-    text = " ".join(page.text)
-    for part in ("MPJ Express", "it is <not> there", "Delayed acknowledgements", "44000"):
-        assert part in text
 
 
 def test_lines_on_logarithmic_axes():
@@ -218,7 +212,7 @@ def test_what_is_missing_is_skipped_once_and_the_rest_goes_on(on_one_host, capsy
     def run(way, work, _lab, _change, timeout_s):
         if way.language != "C":
             raise Failure("no Java run time (run scripts/setup.sh --studies)")
-        return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
+        return times_of(way, work)
 
     on_one_host(run)
     result = ping_pong.run_study(["intel"], quick=True)
@@ -242,13 +236,10 @@ def test_nothing_to_measure_is_a_failure(on_one_host):
 
 def test_a_host_that_allows_no_lab(monkeypatch):
     """What needs none is measured all the same."""
-    def run(_way, work, _lab, _change, timeout_s):
-        return [Times.of(length, [9000] * work.trips) for length in work.sizes_bytes]
-
     def up(*_words):
         raise Failure("cannot make network namespaces")
 
-    monkeypatch.setattr(ping_pong_ways.Way, "run", run)
+    monkeypatch.setattr(ping_pong_ways.Way, "run", times_of)
     monkeypatch.setattr(ping_pong.Lab, "up", up)
     result = ping_pong.run_study(["intel"], quick=True)
     assert [each["key"] for each in result["situations"]] == ["one-host"]

@@ -9,6 +9,7 @@ import pytest
 
 from mutirao_studies.replay.trace import made_trace_csv
 from pages import assert_stands_alone
+from shared import refused
 
 # Overheads of a small message over a tree of twelve hosts, beside the links' latencies.
 MOST_OVERHEAD_US = 500
@@ -198,12 +199,7 @@ def wrong_files(tmp_path):
 
 @pytest.mark.parametrize("words, named", WRONG, ids=[" ".join(words) for words, _ in WRONG])
 def test_wrong_input_is_one_line_and_exit_code_2(typed, wrong_files, words, named):
-    answer = typed("replay", *words)
-    assert answer.returncode == 2, answer.stdout
-    assert answer.stdout == ""
-    assert answer.stderr.count("\n") == 1
-    for text in named:
-        assert text in answer.stderr
+    refused(typed("replay", *words), *named)
 
 
 def test_page(typed, tmp_path):

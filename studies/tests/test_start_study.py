@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from made_up import NoLab, calls_of, counters, mpi_named, report, ruling, said_of_adapting
+from made_up import CountingLab, NoLab, calls_of, mpi_named, report, ruling, said_of_adapting
 from mutirao.base.errors import Failure
 from mutirao.lab.lab import Lab
 from mutirao.lab.named_networks import load_preset
@@ -14,10 +14,10 @@ from mutirao.measure import measure
 from mutirao.measure.measure import Contender
 from mutirao.run.launch import CompletedRun
 from mutirao.run.mpis import Mpi
-from mutirao_studies.document import page_of, text_of
-from mutirao_studies.paper_000 import start
+from mutirao_studies.document import text_of
+from mutirao_studies.paper_000 import start, steady
 from mutirao_studies.paper_000.start import median, settled, settled_call
-from pages import assert_stands_alone
+from shown import shown
 
 BOUND_MS = load_preset("six-sites").bound_from(start.ROOT) / 1000
 NATIVE_MS, GOOD_MS = BOUND_MS * 1.35, BOUND_MS * 1.01
@@ -56,24 +56,10 @@ class MadeUpPrograms:
                             None if native else made_up_report(9, self.state))
 
 
-class CountingLab(NoLab):
-    packets = 0
-
-    def counters(self):
-        self.packets += 1
-        return counters(24, self.packets)
-
-
-class NoAgents:
+class NoAgents(NoLab):
     looked = 0
 
     def __init__(self, _lab):
-        pass
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_exception):
         pass
 
     def wait_for_tree(self):
@@ -129,20 +115,14 @@ def test_what_is_made_of_it(start_with):
     assert (cold["first_ruled_call"], cold["waited_ms"]) == (9, 4.5)
 
 
-def test_page(start_with):
-    text = " ".join(assert_stands_alone(str(page_of(start.document(start_with(MadeUpPrograms(), quick=True))))).text)
-    for told in ("until all broadcasts are good: no agents before", "3.6 s", "The whole job"):
-        assert told in text
-
-
-def test_tables_fit_a_terminal(start_with):
-    lines = text_of(start.document(start_with(MadeUpPrograms()))).splitlines()
-    assert max(map(len, lines)) <= 80
+def test_what_is_shown(start_with):
+    lines, _ = shown(start.document(start_with(MadeUpPrograms())), "3.6 s", "The whole job",
+                     "until all broadcasts are good: no agents before",
+                     "standing agents: rank 0 waited 4.5 ms for others' decisions")
     [cold] = [line for line in lines if line.startswith("no agents before ")]
     assert cold.split()[3:5] == ["3.60", "9"] and cold.split()[-1] == "10"
     _, whole = [line.split() for line in lines if line.startswith("3 broadcasts ")]
     assert whole[5:7] == ["1.02", "1.50"] and whole[-1] == "3.400"
-    assert "standing agents: rank 0 waited 4.5 ms for others' decisions" in lines
 
 
 def test_what_never_settles_is_said(start_with, monkeypatch):
@@ -178,7 +158,7 @@ def test_a_job_that_fell_back_is_refused(start_with):
                                    ['{"bytes":24,"begin_ms":[1],"completion_ms":[1]}']])
 def test_times_that_are_not_told(lines):
     with pytest.raises(Failure, match="x did not tell"):
-        start.read_times(CompletedRun(0, lines, "", 1.0, [], None), "x", 2)
+        steady.read_times(CompletedRun(0, lines, "", 1.0, [], None), "x", 2)
 
 
 def test_another_network():

@@ -59,7 +59,7 @@ def test_an_arm_that_fails_is_left_out(study_with, capsys):
     assert [arm["key"] for arm in result["arms"]] == [key for key in KEYS if key != "mst"]
     assert result["left_out"] == [{"title": "MST", "reason": "MST did not want to"}]
     assert "MST left out: MST did not want to" in capsys.readouterr().err
-    assert "\nMST left out: MST did not want to" in text_of(document(result, {}))
+    assert "\nMST left out: MST did not want to" in text_of(document(result))
 
 
 def test_no_arm_at_all_is_a_failure(study_with):
@@ -82,7 +82,7 @@ def test_nothing_built(monkeypatch, study_with):
 
 
 def test_tables_fit_a_terminal(study_with):
-    lines = text_of(document(study_with(), {})).splitlines()
+    lines = text_of(document(study_with())).splitlines()
     assert max(map(len, lines)) <= 80
     text = "\n".join(lines)
     for figure in ("4.93", "15.88", "28.20", "8.64", "349.4", "2.09 s", "4.71 s",
@@ -93,7 +93,7 @@ def test_tables_fit_a_terminal(study_with):
 def test_fewer_sites_than_there_are_is_said(study_with):
     result = study_with()
     result["arms"][-1]["start"]["sites"] = [0] * 24
-    assert "saw 1 site instead of 6" in " ".join(text_of(document(result, {})).split())
+    assert "saw 1 site instead of 6" in " ".join(text_of(document(result)).split())
 
 
 def test_the_papers_percentages():

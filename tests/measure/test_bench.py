@@ -21,12 +21,6 @@ def test_sizes():
     assert parse_sizes("24,64KiB,1MiB,0,3b") == [24, 65536, 1048576, 0, 3]
 
 
-@pytest.mark.parametrize("text", ["", "x", "24,", "1.5KiB", "-1", "64KB", "2GiB"])
-def test_wrong_sizes(text):
-    with pytest.raises(UsageError, match="--bytes"):
-        parse_sizes(text)
-
-
 def test_roots():
     network = HostNetwork.from_sites(["A", "B", "C"], [[0, 1, 1], [1, 0, 1], [1, 1, 0]], 2)
     assert parse_roots("0,5", 6, network) == [0, 5]
@@ -36,11 +30,14 @@ def test_roots():
     assert parse_roots("sites", 3, network) == [0, 2]  # no rank in C
 
 
-@pytest.mark.parametrize("text, said", [("site", "did you mean sites"), ("6", "0..5"),
-                                        ("-1", "a root is"), ("sites", "--lab")])
-def test_wrong_roots(text, said):
+@pytest.mark.parametrize("parsed, said", [
+    *((lambda text=text: parse_sizes(text), "--bytes") for text in ("", "x", "24,", "1.5KiB", "-1", "64KB", "2GiB")),
+    *((lambda text=text: parse_roots(text, 6, None), said) for text, said in (
+        ("site", "did you mean sites"), ("6", "0..5"), ("-1", "a root is"), ("sites", "--lab"))),
+    *((lambda word=word: parse_only([word]), near) for word, near in (("flatt", "flat"), ("tree:kind=mts", "mst")))])
+def test_wrong_words(parsed, said):
     with pytest.raises(UsageError, match=said):
-        parse_roots(text, 6, None)
+        parsed()
 
 
 def test_only():
@@ -49,22 +46,13 @@ def test_only():
         "native", "tree:kind=mst,segment_bytes=4096", "flat"]
 
 
-def test_only_all_is_every_algorithm_once():
+def test_only_all_is_every_algorithm_of_a_collective_once():
+    """Catches algorithms of other collectives, which a job of this one cannot be told to run."""
     names = parse_only(["auto,all"])
     assert names[0] == "auto" and NATIVE in names and len(set(names)) == len(names)
     assert {"flat", "k_nomial:radix=8", "tree:kind=greedy", "two_level"} <= set(names)
-
-
-def test_only_all_is_of_one_collective():
-    """Catches algorithms of other collectives, which a job of this one cannot be told to run."""
-    names = parse_only(["all"], "barrier")
-    assert names[:2] == [NATIVE, "auto"] and "flat" not in names
-
-
-@pytest.mark.parametrize("word, near", [("flatt", "flat"), ("tree:kind=mts", "mst")])
-def test_only_unknown(word, near):
-    with pytest.raises(UsageError, match=near):
-        parse_only([word])
+    of_barrier = parse_only(["all"], "barrier")
+    assert of_barrier[:2] == [NATIVE, "auto"] and "flat" not in of_barrier
 
 
 CONSIDERED = [("flat", 90_000), ("chain", 300_000), ("native", 180_000), ("binomial", 210_000)]

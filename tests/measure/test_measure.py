@@ -1,10 +1,11 @@
 """What is made of a job's output, and what is refused."""
 
 import itertools
+from contextlib import nullcontext
 
 import pytest
 
-from made_up import calls_of, counters, report, ruling
+from made_up import CountingLab, calls_of, counters, report, ruling
 from mutirao.base.errors import Failure
 from mutirao.catalogue.collectives import COLLECTIVES
 from mutirao.lab.network import HostNetwork
@@ -33,18 +34,11 @@ def network():
     return HostNetwork(["h0", "h1", "h2", "h3"], ["A", "A", "B", "B"], matrix)
 
 
-def test_median_and_spread():
-    point = read_point(LINE, None, 4)
-    assert point.key == (24, 1, 4)
-    assert point.median_ms == 12.0
-    assert point.spread_ms == 8.0
-    assert point.to_bound is None
-
-
-def test_ratio_to_the_bound(network):
+def test_median_spread_and_ratio_to_the_bound(network):
     point = read_point(LINE, network, 4)
-    assert point.bound_ms == 8.0  # from host 1: over host 2 to host 3
-    assert point.to_bound == 1.5
+    assert (point.key, point.median_ms, point.spread_ms) == ((24, 1, 4), 12.0, 8.0)
+    assert (point.bound_ms, point.to_bound) == (8.0, 1.5)  # from host 1: over host 2 to host 3
+    assert read_point(LINE, None, 4).to_bound is None
 
 
 def brute_force_bound(network, hosts, root):
@@ -85,10 +79,9 @@ def test_nothing_is_to_be_done_for_empty_calls(network):
 
 def test_other_lines_are_not_measurements():
     assert read_point("Warning: something about the network", None, 4) is None
-    with pytest.raises(Failure, match="unreadable"):
-        read_point('{"bytes":24,"root":', None, 4)
-    with pytest.raises(Failure, match="unreadable"):
-        read_point('{"bytes":24,"root":1}', None, 4)
+    for line in ('{"bytes":24,"root":', '{"bytes":24,"root":1}'):
+        with pytest.raises(Failure, match="unreadable"):
+            read_point(line, None, 4)
 
 
 def point(completion_ms, bound_ms=10.0):
@@ -113,16 +106,6 @@ def test_what_cannot_be_is_refused(name, times_ms, after, said):
         check_points("x", [point([11.0]), point(times_ms)], 4, counters(4, 5, to_control=1), after, COLLECTIVES[name])
 
 
-class FakeLab:
-    def __init__(self, network):
-        self.network = network
-        self.asked = 0
-
-    def counters(self):
-        self.asked += 1
-        return counters(self.network.host_count, self.asked)
-
-
 def run_with(monkeypatch, contender, network, lines, returncode=0):
     """measure() with a launcher that only says these lines."""
     def fake_launch(_mpi, argv, _ranks, *, on_line, **options):
@@ -136,7 +119,7 @@ def run_with(monkeypatch, contender, network, lines, returncode=0):
     monkeypatch.setattr(measure, "launch", fake_launch)
     monkeypatch.setattr(type(contender.mpi), "program", lambda _self, name: name)
     workloads = (Workload((24,), (1,), (4,), 4), Workload((24, 100), (0,), repeat=1))
-    done = measure.measure(contender, workloads[:1 if len(lines) < 3 else 2], 4, FakeLab(network))
+    done = measure.measure(contender, workloads[:1 if len(lines) < 3 else 2], 4, CountingLab(network))
     return done, fake_launch
 
 
@@ -152,17 +135,13 @@ def test_measures_several_workloads_in_one_job(monkeypatch, contender, network):
                              "--roots", "0", "--consecutive", "1", "--repeat", "1"]
 
 
-@pytest.mark.parametrize("settings, start", [({}, "wait"), ({"start": "beside"}, "beside")])
-def test_what_is_measured_is_settled_unless_asked_otherwise(monkeypatch, contender, network,
-                                                           settings, start):
-    done, launched = run_with(monkeypatch, contender("flat", **settings), network, [LINE])
-    assert launched.settings == {"broadcast": "flat", "start": start, "profile": "off"}
-    assert done.to_dict()["settings"] == launched.settings
-
-
-def test_a_native_job_has_no_settings(monkeypatch, contender, network):
-    _, launched = run_with(monkeypatch, contender("native"), network, [LINE])
-    assert launched.settings is None
+@pytest.mark.parametrize("name, settings, launched_with", [
+    ("flat", {}, {"broadcast": "flat", "start": "wait", "profile": "off"}),
+    ("flat", {"start": "beside"}, {"broadcast": "flat", "start": "beside", "profile": "off"}), ("native", {}, None)])
+def test_what_is_measured_is_settled_unless_asked_otherwise(monkeypatch, contender, network, name, settings,
+                                                           launched_with):
+    done, launched = run_with(monkeypatch, contender(name, **settings), network, [LINE])
+    assert done.to_dict()["settings"] == launched.settings == launched_with
 
 
 @pytest.mark.parametrize("line, code, said", [
@@ -203,18 +182,19 @@ def test_nothing_is_known_of_a_native_run(contender):
     assert done.chosen(24, 0) is None
 
 
-def test_native_times_do_not_pass_for_ours(contender):
+def takes_part(measurement, refused):
+    """Or is refused, if anything is said."""
+    with pytest.raises(Failure, match=refused) if refused else nullcontext():
+        check_taken_part(measurement)
+
+
+@pytest.mark.parametrize("name, told, said", [
+    ("chain", {"communicators": [{"state": "native", "reason": "some hosts cannot be reached"}]}, "some hosts cannot"),
+    ("chain", {"start": {"native_reason": "spawned processes"}, "communicators": []}, "spawned processes"),
+    ("chain", None, "no report"), ("native", None, None), ("chain", report(4, []), None)])
+def test_native_times_do_not_pass_for_ours(contender, name, told, said):
     """Catches a communicator that fell back to the MPI library, which no time tells."""
-    fallen_back = {"communicators": [{"state": "native", "reason": "some hosts cannot be reached"}]}
-    with pytest.raises(Failure, match="some hosts cannot be reached"):
-        check_taken_part(Measurement(contender("chain"), (), fallen_back, 1.0))
-    no_job = {"start": {"native_reason": "spawned processes"}, "communicators": []}
-    with pytest.raises(Failure, match="spawned processes"):
-        check_taken_part(Measurement(contender("chain"), (), no_job, 1.0))
-    with pytest.raises(Failure, match="no report"):
-        check_taken_part(Measurement(contender("chain"), (), None, 1.0))
-    check_taken_part(Measurement(contender("native"), (), None, 1.0))
-    check_taken_part(Measurement(contender("chain"), (), report(4, []), 1.0))
+    takes_part(Measurement(contender(name), (), told, 1.0), said)
 
 
 NATIVE_AT_ONCE = calls_of(0, 16, ruling("native"))
@@ -247,11 +227,7 @@ def test_what_ran_natively_without_a_ruling_is_refused(contender, of_class, name
     """A call may be native by a ruling, and where nobody waits for one until there is one; a
     prescribed algorithm must have run in the end."""
     done = Measurement(contender(name, **settings), (point([11.0]),), report(4, [of_class]), 1.0)
-    if said is None:
-        check_taken_part(done)
-        return
-    with pytest.raises(Failure, match=f"24 bytes from rank 0: .*{said}"):
-        check_taken_part(done)
+    takes_part(done, said and f"24 bytes from rank 0: .*{said}")
 
 
 @pytest.mark.parametrize("name, length, said", [
@@ -262,8 +238,4 @@ def test_only_calls_of_the_same_collective_count(contender, name, length, said):
     way = Contender("ring", contender("ring").mpi, {name: "ring"}, name)
     done = Measurement(way, (Point(length, 0, 1, 99.0, (11.0,), 10.0),), report(4, [
         {**calls_of(0, 24, ruling("ring")), "collective": "allgather"}]), 1.0)
-    if said is None:
-        check_taken_part(done)
-        return
-    with pytest.raises(Failure, match=said):
-        check_taken_part(done)
+    takes_part(done, said)

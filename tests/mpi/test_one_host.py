@@ -5,15 +5,14 @@ import os
 
 import pytest
 
-from ends import calls_of, passed
+from ends import calls_of, ended_well, passed, world_of
 from mutirao.base.paths import PRELOAD
 from mutirao.measure.measure import read_point
 from shared import in_time
 from tools import slow_native
 
 
-def last_ruling(finished, collective):
-    world = finished.report["communicators"][0]
+def last_ruling(world, collective):
     rows = [row for row in world["classes"] if row["collective"] == collective]
     return max((row["rulings"][-1] for row in rows if row["rulings"]),
                key=lambda ruling: ruling["first_call"], default=None)
@@ -25,11 +24,10 @@ def test_leaves_the_mpi_library_where_that_is_slower(run, mpi, tmp_path):
     def trial():
         program = ["env", f"LD_PRELOAD={PRELOAD}:{slow}", str(mpi.program("collective")),
                    "allgather", "--bytes", "1024", "--consecutive", "6000"]
-        finished = run(program, "--repeat", 1, ranks=2)
-        assert finished.returncode == 0, finished.errors
-        ours, natively = calls_of(finished.report["communicators"][0])
+        world = world_of(run(program, "--repeat", 1, ranks=2))
+        ours, natively = calls_of(world)
         assert natively > 0
-        ruling = last_ruling(finished, "allgather")
+        ruling = last_ruling(world, "allgather")
         settled = ruling and "measured" in ruling["reason"] and "native" not in ruling["chosen"]
         return None if settled and ours > natively else (ours, natively, ruling)
 
@@ -40,8 +38,7 @@ def test_calls_beside_are_the_mpi_librarys_own(run, mpi, tmp_path):
     """Past what is preloaded, here a tool that makes them slow."""
     slow = slow_native(mpi, "MPI_Allgather", 100_000, tmp_path)
     program = ["env", f"LD_PRELOAD={slow}", str(mpi.program("collective")), "allgather"]
-    finished = run(program, "--repeat", 3, "--beside-native", 1, ranks=2, native=True)
-    assert finished.returncode == 0, finished.errors
+    finished = ended_well(run(program, "--repeat", 3, "--beside-native", 1, ranks=2, native=True))
     point = read_point(finished.lines[-1], None, 2)
     assert len(point.completion_ms) == len(point.native_ms) == 3
     assert min(point.completion_ms) > 100 > min(point.native_ms)
@@ -51,11 +48,10 @@ def test_calls_beside_are_the_mpi_librarys_own(run, mpi, tmp_path):
 def test_keeps_to_it_where_nothing_is_better_for_it(run, mpi):
     """Whoever wins, each of them ran, and what it took is told."""
     def trial():
-        finished = run("collective", "barrier", "--consecutive", 200_000, "--repeat", 1, ranks=2)
-        assert finished.returncode == 0, finished.errors
-        ours, natively = calls_of(finished.report["communicators"][0])
+        world = world_of(run("collective", "barrier", "--consecutive", 200_000, "--repeat", 1, ranks=2))
+        ours, natively = calls_of(world)
         assert natively > 0
-        ruling = last_ruling(finished, "barrier")
+        ruling = last_ruling(world, "barrier")
         return None if ours > 0 and ruling and "measured" in ruling["reason"] else ruling
 
     in_time(trial)
@@ -65,10 +61,9 @@ def test_keeps_to_it_where_nothing_is_better_for_it(run, mpi):
 def test_ranks_without_a_processor_are_left_to_the_mpi_library(run):
     """There ranks take turns with the processors: a reduction whose leaves return at once would seem fast."""
     ranks = os.cpu_count() + 1
-    finished = run("collective", "barrier", ranks=ranks, settings={"trials": "auto"})
-    world = finished.report["communicators"][0]
+    world = world_of(run("collective", "barrier", ranks=ranks, settings={"trials": "auto"}))
     assert (world["state"], world["reason"]) == ("native", "one host, with more ranks than processors")
-    asked_for = run("collective", "barrier", ranks=ranks).report["communicators"][0]
+    asked_for = world_of(run("collective", "barrier", ranks=ranks))
     assert asked_for["state"] == "mutirao", asked_for["reason"]
 
 

@@ -1,16 +1,14 @@
 """The library in other people's processes: other languages, other tools, wrong uses."""
 
-import shutil
-import subprocess
 import sys
 import time
 
 import pytest
 
-from ends import decided_calls
+from ends import decided_calls, ended_well, passed
 from mutirao.base.paths import PRELOAD
 from mutirao.run.launch import launch
-from tools import COUNTING, compiled_tool
+from tools import COUNTING, compiled_fortran, compiled_tool
 
 TWO_HOSTS = {"start": "wait", "ranks_per_host": "1", "broadcast": "binomial"}
 
@@ -44,31 +42,30 @@ if comm.rank == 0: print("ok")
 
 @pytest.mark.parametrize("module", ["mpi", "mpi_f08"])
 def test_fortran(run, mpi, tmp_path, module):
-    compiler = shutil.which(str(mpi.wrapper).replace("mpicc", "mpif90"))
-    if mpi.known.environment or compiler is None:
-        pytest.skip(f"{mpi.name} comes without Fortran modules")
-    (tmp_path / "broadcast.f90").write_text(FORTRAN.format(module=module))
-    subprocess.run([compiler, "broadcast.f90", "-o", "broadcast"], cwd=tmp_path, check=True)
-    finished = run([str(tmp_path / "broadcast")], ranks=3, settings=TWO_HOSTS)
-    assert finished.returncode == 0 and finished.lines[-1] == "ok", finished.errors
+    source = tmp_path / "broadcast.f90"
+    source.write_text(FORTRAN.format(module=module))
+    finished = passed(run([compiled_fortran(mpi, source, tmp_path)], ranks=3, settings=TWO_HOSTS))
     assert decided_calls(finished) == 1  # seen, and not twice
 
 
 def test_mpi4py(run):
-    finished = run([sys.executable, "-c", MPI4PY], ranks=3, settings=TWO_HOSTS)
-    assert finished.returncode == 0 and finished.lines[-1] == "ok", finished.errors
-    assert decided_calls(finished) >= 2
+    assert decided_calls(passed(run([sys.executable, "-c", MPI4PY], ranks=3, settings=TWO_HOSTS))) >= 2
 
 
-def test_a_profiling_tool_before_us_sees_every_call_once(run, mpi, tmp_path):
+@pytest.mark.parametrize("settings, before_us", [
+    (TWO_HOSTS, True), pytest.param({}, False, marks=pytest.mark.on_any_mpi),
+    pytest.param({"enabled": "off"}, False, marks=pytest.mark.on_any_mpi),
+    ({"ranks_per_host": "1", "broadcast": "native"}, False)],
+    ids=["before us", "behind us on one host", "switched off", "native chosen"])
+def test_a_profiling_tool_sees_every_call_once(run, mpi, tmp_path, settings, before_us):
+    """Behind us the native ones."""
     tool = compiled_tool(mpi, COUNTING, tmp_path)
     # The launcher puts our library first in LD_PRELOAD; the program's own `env` puts the tool there.
-    program = ["env", f"LD_PRELOAD={tool}:{PRELOAD}", str(mpi.program("collective")),
-               "broadcast"]
-    finished = run(program, "--repeat", 3, ranks=2, settings=TWO_HOSTS)
-    assert finished.returncode == 0, finished.errors
+    preloaded = [tool, PRELOAD] if before_us else [PRELOAD, tool]
+    program = ["env", f"LD_PRELOAD={':'.join(map(str, preloaded))}", str(mpi.program("collective")), "broadcast"]
+    finished = ended_well(run(program, "--repeat", 3, ranks=2, settings=settings))
     assert finished.lines[-1] == "tool saw 4"
-    assert decided_calls(finished) == 4
+    assert not before_us or decided_calls(finished) == 4
 
 
 @pytest.mark.on_any_mpi

@@ -15,14 +15,12 @@ from ends import (
     lines_of_ours,
     passed,
     settings_of,
-    skip_reason,
     start_and_broadcast,
 )
-from mutirao.base.paths import PRELOAD, ROOT
+from mutirao.base.paths import ROOT
 from mutirao.explain.saved import total_of
 from mutirao.run.launch import launch
 from shared import in_time
-from tools import COUNTING, compiled_tool
 
 start_modes = pytest.mark.parametrize("start", STARTS)
 any_mpi = pytest.mark.on_any_mpi
@@ -32,25 +30,32 @@ ON_RANK_1 = 'if [ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ]; then export {var
 
 
 @start_modes
-def test_sessions_without_a_world(run, start):
-    native, _ = ends_as_natively(run, "sessions_only", settings=settings_of(start))
-    if skip_reason(native):
-        pytest.skip(skip_reason(native))
+@pytest.mark.parametrize("program, words, ranks", [
+    ("sessions_only", [], 3),
+    ("wrong_arguments", [], 3),  # rank 0 errs and calls again, which others never see: ranks must not count it
+    *(pytest.param("right_after_init", [what], 3, marks=any_mpi) for what in ("nothing", "parts")),
+    *(("right_after_init", [what], 3) for what in ("duplicates", "nonblocking_duplicates", "all")),
+    ("right_after_init", ["all"], 1)])
+def test_ends_as_natively(run, start, program, words, ranks):
+    ends_as_natively(run, program, *words, ranks=ranks, settings=settings_of(start))
 
 
-@start_modes
-@pytest.mark.parametrize("parents", [pytest.param(1, marks=any_mpi), 2])
-def test_a_spawned_child_on_the_merged_communicator(run, mpi, start, parents):
+@start_and_broadcast
+@pytest.mark.parametrize("program, words", [
+    ("wrong_collectives", ["broadcast"]), ("large_count_types", []), ("threads_make_communicators", [])])
+def test_ends_as_natively_whatever_broadcasts(run, start, broadcast, program, words):
+    """Of wrong arguments, types made with large counts, and threads that make and free communicators."""
+    ends_as_natively(run, program, *words, settings=settings_of(start, broadcast=broadcast))
+
+
+@pytest.mark.parametrize("parents, settings", [
+    *(pytest.param(1, settings_of(start), marks=any_mpi) for start in STARTS),
+    *((2, settings_of(start)) for start in STARTS), (2, {})], ids=str)
+def test_a_spawned_child_on_the_merged_communicator(run, mpi, parents, settings):
+    """Also with the settings that a user has: the child's launcher did not preload mutirao."""
     if mpi.name == "mpich-4" and run("spawned", ranks=parents, once=True).returncode:
         pytest.skip("this MPI cannot spawn here")
-    ends_as_natively(run, "spawned", ranks=parents, settings=settings_of(start))
-
-
-def test_a_spawned_child_on_one_host(run, mpi):
-    """With the settings that a user has: the child's launcher did not preload mutirao."""
-    if mpi.name == "mpich-4" and run("spawned", ranks=1, once=True).returncode:
-        pytest.skip("this MPI cannot spawn here")
-    ends_as_natively(run, "spawned", ranks=2, settings={})
+    ends_as_natively(run, "spawned", ranks=parents, settings=settings)
 
 
 @pytest.mark.on_any_mpi
@@ -84,14 +89,6 @@ def test_empty_messages_that_ranks_spell_differently(run, mpi, start, spelt):
     if mpi.name != "mpich-4":
         pytest.skip("this MPI by itself hangs in it, or mixes up the messages that follow")
     ends_as_natively(run, "empty_messages", spelt, settings=settings_of(start))
-
-
-@start_and_broadcast
-def test_types_made_with_large_counts(run, start, broadcast):
-    native, _ = ends_as_natively(run, "large_count_types",
-                                 settings=settings_of(start, broadcast=broadcast))
-    if skip_reason(native):
-        pytest.skip(skip_reason(native))
 
 
 @pytest.mark.on_any_mpi
@@ -221,21 +218,6 @@ def test_a_rank_that_comes_late_holds_up_nobody(run, start):
     in_time(trial)
 
 
-@start_and_broadcast
-def test_threads_that_make_and_free_communicators(run, start, broadcast):
-    native, _ = ends_as_natively(run, "threads_make_communicators", settings=settings_of(start, broadcast=broadcast))
-    if skip_reason(native):
-        pytest.skip(skip_reason(native))
-
-
-@start_modes
-@pytest.mark.parametrize("what,ranks", [
-    pytest.param("nothing", 3, marks=any_mpi), pytest.param("parts", 3, marks=any_mpi),
-    ("duplicates", 3), ("nonblocking_duplicates", 3), ("all", 3), ("all", 1)])
-def test_what_a_program_does_at_its_first_moment(run, start, what, ranks):
-    ends_as_natively(run, "right_after_init", what, ranks=ranks, settings=settings_of(start))
-
-
 @start_modes
 def test_broadcasts_inside_file_functions_are_not_the_programs(run, tmp_path, start):
     settings = settings_of(start, broadcast="binomial")
@@ -244,19 +226,6 @@ def test_broadcasts_inside_file_functions_are_not_the_programs(run, tmp_path, st
     assert (start == "soon" or decided_calls(ours) > 0) and decided_calls(ours) <= 40
     used = [each for each in ours.report["communicators"] if each["classes"]]
     assert len(used) == 1
-
-
-@pytest.mark.parametrize("settings", [pytest.param({}, marks=any_mpi),
-                                      pytest.param({"enabled": "off"}, marks=any_mpi),
-                                      {"ranks_per_host": "1", "broadcast": "native"}],
-                         ids=["one host", "switched off", "native chosen"])
-def test_a_tool_behind_us_sees_native_calls(run, mpi, tmp_path, settings):
-    tool = compiled_tool(mpi, COUNTING, tmp_path)
-    program = ["env", f"LD_PRELOAD={PRELOAD}:{tool}", str(mpi.program("collective")),
-               "broadcast"]
-    finished = run(program, "--repeat", 3, ranks=2, settings=settings)
-    assert finished.returncode == 0, finished.errors
-    assert finished.lines[-1] == "tool saw 4"
 
 
 # What commutes may be combined in any order by the second.
@@ -280,8 +249,5 @@ def test_the_programs_own_operators_on_types_with_holes(run, request, algorithms
                                                  "nonblocking", "counts")),
     *(("unusual_types", what) for what in ("operators", "types"))])
 def test_unusual_uses_of_all_collectives(run, wheels_only, program, what):
-    native, ours = ends_as_natively(run, program, what, settings=settings_of("wait", **FORCED),
-                                    same_output=False)
-    if skip_reason(native):
-        pytest.skip(skip_reason(native))
+    _, ours = ends_as_natively(run, program, what, settings=settings_of("wait", **FORCED), same_output=False)
     assert decided_calls(ours) > 0

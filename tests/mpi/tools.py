@@ -1,6 +1,9 @@
 """Tools that stand before or behind mutirao: libraries that are preloaded, made of a few lines of C."""
 
+import shutil
 import subprocess
+
+import pytest
 
 # Says at the end how many broadcasts it saw.
 COUNTING = """
@@ -45,6 +48,20 @@ def compiled_tool(mpi, source, folder):
     path.write_text(source)
     subprocess.run([mpi.wrapper, "-shared", "-fPIC", "-w", path, "-o", path.with_suffix(".so")], check=True)
     return path.with_suffix(".so")
+
+
+def compiled_fortran(mpi, source, folder):
+    """The program's path; skips where there is no Fortran."""
+    compiler = shutil.which(str(mpi.wrapper).replace("mpicc", "mpifort"))
+    if mpi.known.environment or compiler is None:
+        pytest.skip(f"{mpi.name} comes without Fortran modules")
+    return compiled(compiler, source, folder)
+
+
+def compiled(compiler, source, folder, *more):
+    program = folder / source.stem
+    subprocess.run([compiler, "-O2", source, "-o", program, *more], cwd=folder, check=True)
+    return str(program)
 
 
 def slow_native(mpi, function, delay_us, folder, afterwards=""):

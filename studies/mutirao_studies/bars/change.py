@@ -5,15 +5,14 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mutirao.base.output import working
 from mutirao.base.units import counted
-from mutirao.lab.lab import Lab
+from mutirao.lab.lab import Lab, bring_up
 from mutirao.lab.named_networks import load_preset
-from mutirao.run.mpis import find_mpi
-from mutirao_studies.bars.bar import MPIS, Bar, Finding, at_most, set_up
+from mutirao.run.mpis import Mpi
+from mutirao_studies.bars.bar import Bar, Finding, at_most, on_each_mpi, set_up
 from mutirao_studies.paper_000 import overhead, reaction
-from mutirao_studies.paper_000.reaction import RECOVERS, WORSENS, Event, Switcher
-from mutirao_studies.paper_000.steady import Pace, SteadyRun, run_steady
+from mutirao_studies.paper_000.reaction import RECOVERS, WORSENS, Event
+from mutirao_studies.paper_000.steady import Pace, SteadyRun
 
 ROOT = 12
 SETTLE_S = 75.0  # it is set up after ten, and has tried what there is to be tried after fifty
@@ -33,35 +32,20 @@ class TrunkChange:
 
 
 def bars(_commit_hash: str) -> list[Bar]:
-    made = []
-    for mpi in MPIS:
-        made += [Bar(f"change-{mpi}", "ten changes of trunks under a synchronous program on six-sites", 7,
-                     lambda mpi=mpi: _change(mpi)),
-                 Bar(f"reaction-{mpi}", "a link gets worse and recovers under programs of three kinds", 9,
-                     lambda mpi=mpi: _reaction(mpi)),
-                 Bar(f"overhead-{mpi}", "following a network that does not change", 3,
-                     lambda mpi=mpi: _overhead(mpi))]
-    return made
+    return [*on_each_mpi("change", "ten changes of trunks under a synchronous program on six-sites", 7, _change),
+            *on_each_mpi("reaction", "a link gets worse and recovers under programs of three kinds", 9, _reaction),
+            *on_each_mpi("overhead", "following a network that does not change", 3, _overhead)]
 
 
-def _change(mpi_name: str) -> list[Finding]:
-    mpi = find_mpi(mpi_name)
+def _change(mpi: Mpi) -> list[Finding]:
     network = load_preset("six-sites")
     bound_ms = network.bound_from(ROOT) / 1000
     events = list(_events())
     whole_s = events[-1].at_s + WINDOW_S[RECOVERS]
     count = round(whole_s * 1000 / (2 * bound_ms)) + 1  # a call, and the ranks' answers
-    with working(f"bringing up {network.host_count} hosts"):
-        lab = Lab.up(network)
-    with lab:
-        switcher = Switcher(Lab.attach(lab.name), events, _make)
-        try:
-            run = run_steady(set_up(mpi), Pace(ROOT, count), lab, [bound_ms] * count, switcher.begin,
-                             timeout_s=120 + 3 * whole_s)
-        finally:
-            switcher.end()
-        switcher.check()
-    return findings(run, events, switcher.changed_ms, bound_ms)
+    with bring_up(network) as lab:
+        run, changed_ms = reaction.run_while(events, set_up(mpi), Pace(ROOT, count), lab, bound_ms, whole_s, _make)
+    return findings(run, events, changed_ms, bound_ms)
 
 
 def _events() -> list[Event]:
@@ -105,9 +89,8 @@ def _each(values: Sequence[float]) -> str:
     return ", ".join(f"{value:.3g}" for value in values)
 
 
-def _reaction(mpi_name: str) -> list[Finding]:
-    result = reaction.run_study(find_mpi(mpi_name), quick=True)
-    rows = reaction.summary(result)
+def _reaction(mpi: Mpi) -> list[Finding]:
+    rows = reaction.summary(reaction.run_study(mpi, quick=True))
     found = [at_most(row["bar_s"], f"{row['scenario']}, {row['kind']}, until good, worst", row["worst_s"], " s")
              for row in rows]
     return found + [at_most(reaction.LATE_BAR, f"{row['scenario']}, {row['kind']}, late calls, median",
@@ -115,6 +98,5 @@ def _reaction(mpi_name: str) -> list[Finding]:
                     for row in rows if row["scenario"] == "synchronous" and row["kind"] == WORSENS]
 
 
-def _overhead(mpi_name: str) -> list[Finding]:
-    result = overhead.run_study(find_mpi(mpi_name), quick=True)
-    return [at_most(overhead.BAR, "adaptation on, x off,", result["ratio"])]
+def _overhead(mpi: Mpi) -> list[Finding]:
+    return [at_most(overhead.BAR, "adaptation on, x off,", overhead.run_study(mpi, quick=True)["ratio"])]

@@ -22,7 +22,6 @@ from mutirao_studies.paper_000 import (
     dynamic_document,
     overhead,
     reaction,
-    reaction_document,
     six_sites,
     six_sites_document,
     six_sites_dynamic,
@@ -47,6 +46,12 @@ class Asked:
     loops: loops.Plan
     seeds: Sequence[str] | None  # of the loops that are drawn; None: by the commit's hash
 
+    @property
+    def mpi(self) -> Mpi:
+        """The first that is built."""
+        built = [mpi for mpi in found_mpis() if mpi.built and mpi.name in self.mpi_names]
+        return min(built, key=lambda mpi: self.mpi_names.index(mpi.name), default=None) or find_mpi(self.mpi_names[0])
+
 
 # What only some take, and why the others do not.
 _LOOPS = ("pairs", "steps_scale", "seeds", "warm")
@@ -64,42 +69,30 @@ class Study:
     paper: str | None = None  # of which it is part of the report
 
 
-def _first_built(names: Sequence[str]) -> Mpi:
-    built = [mpi for mpi in found_mpis() if mpi.built and mpi.name in names]
-    return min(built, key=lambda mpi: names.index(mpi.name), default=None) or find_mpi(names[0])
-
-
-def _with_one(run_study: Callable[[Mpi, bool], dict]):
-    return lambda asked: run_study(_first_built(asked.mpi_names), asked.quick)
-
-
-def _with_settings(run_study: Callable[[Mpi, bool, Mapping[str, str]], dict]):
-    return lambda asked: run_study(_first_built(asked.mpi_names), asked.quick, asked.settings)
-
-
 _KINDS = {".html": "page", ".json": "raw values", ".png": "image"}
 
 STUDIES = {
     six_sites.DEMO.study: Study(
         "one broadcast on six sites, without and with mutirao, in a minute",
-        _with_one(six_sites.run_demo), six_sites_document.demo_document),
+        lambda asked: six_sites.run_demo(asked.mpi, asked.quick), six_sites_document.demo_document),
     six_sites.NETWORK: Study(
         "paper 000 while nothing changes: Table 2 and Figure 4",
         lambda asked: six_sites.run_study(asked.mpi_names, asked.quick),
-        lambda result: six_sites_document.document(result, six_sites.pictures(result)), paper="000"),
+        six_sites_document.document, paper="000"),
     six_sites_dynamic.STUDY: Study(
         "paper 000 while links change: Figures 5, 6 and 7",
-        _with_one(six_sites_dynamic.run_study), dynamic_document.document, paper="000"),
+        lambda asked: six_sites_dynamic.run_study(asked.mpi, asked.quick), dynamic_document.document, paper="000"),
     reaction.STUDY: Study(
         "a link of the tree gets worse and recovers under a program that goes on: until"
-        " broadcasts are good again", _with_settings(reaction.run_study), reaction_document.document, ["set"], "000"),
+        " broadcasts are good again", lambda asked: reaction.run_study(asked.mpi, asked.quick, asked.settings),
+        reaction.document, ["set"], "000"),
     start.STUDY: Study(
         "what the start costs a program, and how soon its broadcasts are good",
-        lambda asked: start.run_study(_first_built(asked.mpi_names), asked.quick, asked.settings, asked.network),
+        lambda asked: start.run_study(asked.mpi, asked.quick, asked.settings, asked.network),
         start.document, ["set", "lab"], "000"),
     overhead.STUDY: Study(
         "what following the network costs while nothing changes",
-        _with_settings(overhead.run_study), overhead.document, ["set"], "000"),
+        lambda asked: overhead.run_study(asked.mpi, asked.quick, asked.settings), overhead.document, ["set"], "000"),
     loops.STUDY: Study(
         "loops that compute and communicate, natively, with mutirao as it comes, and with a network that is"
         " known", lambda asked: loops.run_study(
@@ -115,7 +108,7 @@ STUDIES = {
         lambda asked: messages.run_study(asked.mpi_names, asked.quick), messages.document),
     agents.STUDY: Study(
         "what standing agents cost, and what a job gains that finds them",
-        _with_one(agents.run_study), agents.document, paper="000"),
+        lambda asked: agents.run_study(asked.mpi, asked.quick), agents.document, paper="000"),
     allgather.STUDY: Study(
         "paper 001: which allgather Open MPI's rule picks and which is the best, simulated and real",
         lambda asked: allgather.run_study(asked.quick, asked.only), allgather_document.document, ["only"], "001"),

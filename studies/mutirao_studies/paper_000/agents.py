@@ -1,21 +1,26 @@
 """What standing agents cost on 24 hosts, and what a job gains that finds them."""
 
+import json
+import secrets
 import statistics
+import subprocess
+import tempfile
 import time
+from pathlib import Path
 
+from mutirao.agent.agent import PROGRAM
 from mutirao.base.errors import Failure
 from mutirao.base.progress import Steps, steps
 from mutirao.base.tables import Table
+from mutirao.base.tools import built
 from mutirao.lab.lab import Lab, bring_up
 from mutirao.measure.circumstances import Circumstances
 from mutirao.measure.measure import Contender
-from mutirao.pages.html import judged, legend
+from mutirao.pages.html import judged
 from mutirao.run.mpis import Mpi
 from mutirao.run.processes import failure_of
-from mutirao_studies.chart import Group, bar_chart, bar_of
 from mutirao_studies.document import Document, Lines, Section
 from mutirao_studies.paper_000.changing_network import six_gateways
-from mutirao_studies.paper_000.standing_agents import StandingAgents
 
 STUDY = "agents"
 SETTLE_S, WINDOW_S, QUICK_WINDOW_S = 15.0, 60.0, 10.0
@@ -27,8 +32,58 @@ COSTS = {"processor_percent": ("processor, % of a core", 0.5),
          "tcp_kbit_s": ("TCP sent and received, kbit/s", None),
          "kbit_s": ("UDP and TCP, kbit/s", 20.0),
          "sent_kbit_s": ("of these sent, kbit/s", None)}
-_START = {"twin_ms": ("making the communicator", "a0"), "waited_ms": ("waiting for ranks and network", "a1")}
+_START = {"twin_ms": "making the communicator", "waited_ms": "waiting for ranks and network",
+          "first_ruled_ms": "first ruling, after MPI_Init"}
 _MOST_SECONDS_OF_A_JOB = 120.0
+_SECONDS_TO_END = 10
+
+
+class StandingAgents:
+    """On all hosts of a lab, as a cluster's administrator would have them."""
+
+    def __init__(self, lab: Lab):
+        built(PROGRAM)
+        self._lab, self._hosts = lab, lab.network.hosts
+        self._folder = tempfile.TemporaryDirectory(prefix="mutirao-")
+        hosts, key = Path(self._folder.name) / "hosts", Path(self._folder.name) / "key"
+        hosts.write_text("".join(f"{host}\n" for host in self._hosts))
+        key.touch(mode=0o600)
+        key.write_text(secrets.token_hex(32) + "\n")
+        self._processes = [
+            lab.exec(host, [str(PROGRAM), "run", "--hosts", str(hosts), "--self", str(number),
+                            "--key", str(key)],
+                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            for number, host in enumerate(self._hosts)]
+
+    def __enter__(self) -> "StandingAgents":
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        for process in self._processes:
+            process.terminate()
+        for process in self._processes:
+            process.wait(_SECONDS_TO_END)
+        self._folder.cleanup()
+
+    def dumps(self) -> list[dict | None]:
+        """What each host's agent says of itself; None where it says nothing."""
+        asked = [self._lab.exec(host, [str(PROGRAM), "dump"], stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL) for host in self._hosts]
+        answers = [process.communicate()[0] for process in asked]
+        return [json.loads(answer) if process.returncode == 0 else None
+                for process, answer in zip(asked, answers, strict=True)]
+
+    def wait_for_tree(self, seconds: float = 60) -> list[dict]:
+        """Until all have the same tree of all hosts: everybody's last complete version."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            versions = [dump["complete"] for dump in self.dumps() if dump and dump.get("complete")]
+            if (len(versions) == len(self._hosts) and len({each["hash"] for each in versions}) == 1
+                    and len(versions[0]["tree"]) == len(self._hosts) - 1):
+                return versions
+            time.sleep(0.2)
+        raise Failure(f"the agents have no tree of all {len(self._hosts)} hosts after"
+                      f" {seconds:g} s")
 
 
 def run_study(mpi: Mpi, quick: bool = False) -> dict:
@@ -111,22 +166,17 @@ def document(result: dict) -> Document:
                   ("of one host's agent", "median", "most", "limit"),
                   [(what, f"{medians[key]:.2f}", f"{max(host[key] for host in hosts):.2f}",
                     "" if limit is None else f"{limit:g}") for key, (what, limit) in COSTS.items()])
-    starts = [bar_of(f"job {number}", [(style, job[key] / 1000, title)
-                                       for key, (title, style) in _START.items()], "s")
-              for number, job in enumerate(jobs, start=1)]
     raw = Table("", ("host", *(what for what, _ in COSTS.values())),
                 [(number, *(f"{host[key]:.3g}" for key in COSTS)) for number, host in enumerate(hosts)])
     return Document("What standing agents cost, and what a job gains", lead, result, [
         Section("What an agent costs its host", [costs]),
-        Section("What a job gains", [bar_chart([Group("Longer in MPI_Init", starts)]), legend(dict(_START.values())),
-                                     _jobs_table(result), Lines(sorted({job["reason"] for job in jobs}))])],
+        Section("What a job gains", [_jobs_table(result), Lines(sorted({job["reason"] for job in jobs}))])],
         [raw], tiles, [result["mpi_title"]])
 
 
 def _jobs_table(result: dict) -> Table:
     jobs = result["jobs"]
-    rows = [(what, *("" if job.get(key) is None else f"{job[key]:.2f}" for job in jobs)) for key, what in (
-        *((key, title) for key, (title, _) in _START.items()), ("first_ruled_ms", "first ruling, after MPI_Init"))]
+    rows = [(what, *("" if job.get(key) is None else f"{job[key]:.2f}" for job in jobs)) for key, what in _START.items()]
     rows.append(("number of its call", *(
         "none" if job["first_ruled_call"] is None else str(job["first_ruled_call"] + 1) for job in jobs)))
     return Table("What jobs that find them take to start, when they wait (start=wait); without waiting: mutirao study"

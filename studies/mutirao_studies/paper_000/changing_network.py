@@ -8,7 +8,7 @@ which the paper speaks are in it.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 
 from mutirao.lab.lab import Lab
 from mutirao.lab.named_networks import load_preset
@@ -21,43 +21,15 @@ INSIDE_MS = 1.0  # a gateway and a host of its site, as the paper's link 4-6 bef
 BEHIND_MS = 4.0  # is added for each end of a link between sites that is not a gateway
 
 
-@dataclass(frozen=True)
-class LabChange:
-    """A link's round trips in the lab, before and after."""
-
-    low: int
-    high: int
-    before_ms: float
-    after_ms: float
-
-    @property
-    def name(self) -> str:
-        return f"{self.low}-{self.high}"
-
-    @property
-    def percent(self) -> float:
-        return 100 * abs(self.after_ms - self.before_ms) / self.before_ms
-
-    def reversed(self) -> "LabChange":
-        return LabChange(self.low, self.high, self.after_ms, self.before_ms)
-
-    def to_dict(self) -> dict:
-        return {"low": self.low, "high": self.high, "before_ms": self.before_ms,
-                "after_ms": self.after_ms}
-
-
-def _as_in_paper(change: Change, before_by: float = 1, after_by: float = 1) -> LabChange:
-    return LabChange(change.low, change.high, change.before_ms / before_by,
-                     change.after_ms / after_by)
+def _scaled(change: Change, before_by: float = 1, after_by: float = 1) -> Change:
+    return replace(change, before_ms=change.before_ms / before_by, after_ms=change.after_ms / after_by)
 
 
 # Measuring a link takes some round trips, and programs start slowly over links of seconds. Link 0-2
 # is far worse than the ways round it before and after, and improves by 95%, with either pair of
 # numbers. Link 12-16 is the worst way between its sites before, and as in the paper after.
 CHANGES = {change.name: change for change in (
-    _as_in_paper(FAILURES[0]), _as_in_paper(FAILURES[1]),
-    _as_in_paper(RECOVERIES[0], before_by=60, after_by=60),
-    _as_in_paper(RECOVERIES[1], before_by=20))}
+    *FAILURES, _scaled(RECOVERIES[0], before_by=60, after_by=60), _scaled(RECOVERIES[1], before_by=20))}
 
 
 def six_gateways() -> HostNetwork:
@@ -82,8 +54,7 @@ def with_links(network: HostNetwork,
     latency_us = [list(row) for row in network.latency_us]
     for (a, b), value in round_trips_ms.items():
         latency_us[a][b] = latency_us[b][a] = value * 500
-    return HostNetwork(network.hosts, network.sites, latency_us, network.bandwidth_mbit,
-                       network.name, network.source, network.uplink_mbit)
+    return replace(network, latency_us=latency_us)
 
 
 def before(network: HostNetwork, changes: Iterable) -> HostNetwork:
@@ -94,7 +65,7 @@ def after(network: HostNetwork, changes: Iterable) -> HostNetwork:
     return with_links(network, {(each.low, each.high): each.after_ms for each in changes})
 
 
-def make(lab: Lab, change: LabChange) -> None:
+def make(lab: Lab, change: Change) -> None:
     """The link is as it shall be when this returns."""
     hosts = lab.network.hosts
     lab.set_pair(hosts[change.low], hosts[change.high], latency_ms=change.after_ms / 2)

@@ -2,14 +2,14 @@
 columns beside ours."""
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from mutirao.base.tables import Table
-from mutirao.pages.html import details, legend, listed, soft
-from mutirao_studies.chart import Bar, Group, dot_chart
+from mutirao.pages.html import legend, listed, soft
+from mutirao_studies.chart import Bar, Group, bar_chart
 from mutirao_studies.document import Beside, Document, Lines, Section, beside_paper
-from mutirao_studies.line_chart import NUMBERS, Line, Point, axis_text, line_chart
+from mutirao_studies.line_chart import NUMBERS, Line, Point, line_chart
 from mutirao_studies.paper_000.drawing import tree
 from mutirao_studies.paper_000.paper_000 import COLUMN_TITLES, COLUMNS
 
@@ -71,17 +71,14 @@ def _figure(result: dict, figure: dict) -> Section:
     changes = [f"before broadcast {change['call']}: link {change['link']} from"
                f" {change['before_ms']:g} to {change['after_ms']:g} ms" for change in figure["changes"]]
     return Section(title, [
-        "<h3>What changes when</h3>", time_line(figure),
-        legend({"known to the ranks, or measured anew": "taken", "with a new spanning tree": "taken new"}),
-        details("The same as a list", listed(changes)), Lines([*tree_lines(figure), *taken_up_lines(figure)]),
-        *_trees(result, figure), *_last_trees(result, figure), "<h3>Each broadcast</h3>",
+        "<h3>What changes when</h3>", listed(changes), Lines([*tree_lines(figure), *taken_up_lines(figure)]),
+        *_trees(result, figure), "<h3>Each broadcast</h3>",
         soft("Until the last host had it, adapting inside the call included; logarithmic. The dashed line is"
              " the physical bound at that moment; upright lines are changes. Where a link gets slow all at"
              " once TCP takes the silence for loss, so that a second message may have to wait for the"
              " acknowledgement of the first."),
         by_broadcast(figure), "<h3>The whole program</h3>",
-        soft("Seconds, on a logarithmic scale, as the paper splits them."),
-        dot_chart(_columns(result, figure)),
+        soft("Seconds, as the paper splits them."), bar_chart(_columns(result, figure)),
         Beside([Table(title, ("seconds", *COLUMNS), figure_rows(result, figure)),
                 *([Table(f"Figure {figure['number']}: what can be compared",
                          ("the broadcasts, and what adapting takes", "paper", "here"), compared)]
@@ -89,25 +86,21 @@ def _figure(result: dict, figure: dict) -> Section:
 
 
 def _trees(result: dict, figure: dict) -> Sequence[str]:
-    """Once for figures of the same changes."""
-    if "trees" not in figure:
-        return ()
+    """The spanning tree before the changes and after each that made another one best; once for figures of the same
+    changes."""
     first = next(each for each in result["figures"] if each["changes"] == figure["changes"])
     if first is not figure:
         return (soft(f"The spanning tree before and after is that of Figure {first['number']}."),)
+    drawn, last = [], None
+    for moment in figure["trees"]:
+        if last is None or _edges(last) != _edges(moment):
+            drawn.append(f"<figure><h3>{escape(_when(moment))}</h3><p class='soft'>{escape(_took(moment))}</p>"
+                         + tree(result["network"], result["root"], moment["messages"]) + "</figure>")
+        last = moment
     return ("<h3>The minimum spanning tree, before and after</h3>",
             soft("Circles are hosts, in the colours of their sites; a coloured line goes to another site."),
-            _sites(result["network"]), f'<div class="pair">{trees(result, figure)}</div>')
-
-
-def _last_trees(result: dict, figure: dict) -> Sequence[str]:
-    drawn = last_trees(result, figure)
-    return (details("Over which trees the last broadcasts of each went",
-                    f'<div class="pair">{drawn}</div>'),) if drawn else ()
-
-
-def _sites(network: dict) -> str:
-    return legend({site: f"s{number}" for number, site in enumerate(network["sites"])})
+            legend({site: f"s{number}" for number, site in enumerate(result["network"]["sites"])}),
+            f'<div class="pair">{"".join(drawn)}</div>')
 
 
 def _columns(result: dict, figure: dict) -> list[Group]:
@@ -128,47 +121,6 @@ def _commands(result: dict) -> str:
     return "\n".join([f"./mutirao study {result['study']} --mpi {result['mpis'][0]}{quick}",
                       f"./mutirao study reaction --mpi {result['mpis'][0]}",
                       f"./mutirao study overhead --mpi {result['mpis'][0]}"])
-
-
-_WIDTH, _LEFT, _ROW = 400, 142, 20
-
-
-def time_line(figure: dict) -> str:
-    """A lane for each link, with its round trips, and one for each arm that takes changes up."""
-    first, last = 1 - figure["ahead"], figure["broadcasts"]
-    column = (_WIDTH - _LEFT) / (last - first + 1)
-
-    def x(broadcast: float) -> float:
-        return _LEFT + column * (broadcast - first)
-
-    lanes = [(f"link {change['link']}, ms", list(_link(change, x, x(last + 1))))
-             for change in figure["changes"]]
-    lanes += [(arm["title"], list(_taken_up(found, lambda number: x(number + 0.5))))
-              for arm in figure["arms"] if (found := taken_up(figure, arm))]
-    bottom = _ROW * len(lanes)
-    parts = [f'<svg class="chart time-line" viewBox="0 0 {_WIDTH} {bottom + 20}" role="img">']
-    for number, (title, marks) in enumerate(lanes):
-        parts.append(f'<g transform="translate(0 {_ROW * number})"><text x="0" y="14.5">{escape(title)}</text>'
-                     + "".join(marks) + "</g>")
-    ticks = [number for number in range(1, last + 1) if number == 1 or number % 4 == 0]
-    parts += [axis_text(x(number + 0.5), bottom + 14, "middle", str(number)) for number in ticks]
-    return "\n".join([*parts, axis_text(0, bottom + 14, "start", "before broadcast"), "</svg>"])
-
-
-def _link(change: dict, x: Callable[[float], float], end: float) -> Iterator[str]:
-    """As it was, and as it is from the broadcast on before which it changes."""
-    for style, begin, until, value_ms in (
-            ("a1 dim", _LEFT, x(change["call"]), change["before_ms"]),
-            ("a1", x(change["call"]), end, change["after_ms"])):
-        yield (f'<rect class="{style}" x="{begin:.1f}" y="3" width="{until - begin - 1:.1f}" height="15"/>'
-               f'<text x="{begin + 4:.1f}" y="14.5">{value_ms:.4g}</text>')
-
-
-def _taken_up(found: dict[int, bool], x: Callable[[int], float]) -> Iterator[str]:
-    for broadcast, new_tree in found.items():
-        what = f"broadcast {broadcast}: {'a new spanning tree' if new_tree else 'known to the ranks'}"
-        yield (f'<circle class="{"taken new" if new_tree else "taken"}" cx="{x(broadcast):.1f}" cy="10.5"'
-               f' r="3.6"><title>{what}</title></circle>')
 
 
 def by_broadcast(figure: dict) -> str:
@@ -199,25 +151,6 @@ def _marks(figure: dict) -> Iterator[tuple[int, str]]:
         links.setdefault(change["call"], []).append(change["link"])
     for call, names in links.items():
         yield call, names[0] if len(names) == 1 else f"{len(names)} links"
-
-
-def trees(result: dict, figure: dict) -> str:
-    """The spanning tree before the changes and after each that made another one best."""
-    drawn = []
-    for number, moment in enumerate(figure["trees"]):
-        before = figure["trees"][number - 1] if number else None
-        if before and _edges(before) == _edges(moment):
-            continue
-        drawn.append(f"<figure><h3>{escape(_when(moment))}</h3><p class='soft'>{escape(_took(moment))}</p>"
-                     + tree(result["network"], result["root"], moment["messages"]) + "</figure>")
-    return "\n".join(drawn)
-
-
-def last_trees(result: dict, figure: dict) -> str:
-    """Over which each arm's own last broadcasts went, in its first run."""
-    return "\n".join(f"<figure><h3>{escape(arm['title'])}</h3>"
-                     f"{tree(result['network'], result['root'], arm['runs'][0]['last_tree'])}</figure>"
-                     for arm in figure["arms"] if arm["runs"][0].get("last_tree"))
 
 
 def _edges(moment: dict) -> Sequence[tuple[int, int]]:
@@ -294,21 +227,14 @@ def tree_lines(figure: dict) -> list[str]:
     return lines
 
 
-def taken_up(figure: dict, arm: dict) -> dict[int, bool]:
-    """By the broadcasts from which on the arm's first run used a changed network, those ahead of the
-    counted ones as 0 and below: whether with a new spanning tree."""
-    found: dict[int, bool] = {}
-    for each in (arm["runs"][0]["adaptation"] or {}).get("taken_up", ()):
-        # The library counts its calls from 0, those ahead of the counted ones included.
-        broadcast = each["call"] - figure["ahead"] + 1
-        found[broadcast] = found.get(broadcast, False) or each["new_tree"]
-    return found
-
-
 def taken_up_lines(figure: dict) -> list[str]:
+    """By the broadcasts from which on each arm's first run used a changed network."""
     lines = []
     for arm in figure["arms"]:
-        if counted := [str(number) for number in taken_up(figure, arm) if number >= 1]:
+        told = (arm["runs"][0]["adaptation"] or {}).get("taken_up", ())
+        # The library counts its calls from 0, those ahead of the counted ones included.
+        numbers = dict.fromkeys(each["call"] - figure["ahead"] + 1 for each in told)
+        if counted := [str(number) for number in numbers if number >= 1]:
             lines.append(f"{arm['title']} took up changes at broadcast{'s' * (len(counted) > 1)}"
                          f" {', '.join(counted)}")
     return lines

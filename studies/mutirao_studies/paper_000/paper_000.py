@@ -2,7 +2,7 @@
 Distribuídos Dinâmicos", section 5. Seconds, means of three runs.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 CITATION = ("V. Thomé and L. Drummond, Biblioteca de Comunicação Coletiva para Ambientes"
             " Distribuídos Dinâmicos, Universidade Federal Fluminense")
@@ -28,7 +28,7 @@ COLUMN_TITLES = {"building": "building the tree", "changing": "changing latencie
 
 @dataclass(frozen=True)
 class Change:
-    """Of the link between two processes: round trips in ms, as the paper gives them."""
+    """Of the link between two processes: round trips in ms."""
 
     low: int
     high: int
@@ -36,9 +36,16 @@ class Change:
     after_ms: float
 
     @property
+    def name(self) -> str:
+        return f"{self.low}-{self.high}"
+
+    @property
     def percent(self) -> float:
         """Of what it was before, in whichever direction."""
         return 100 * abs(self.after_ms - self.before_ms) / self.before_ms
+
+    def reversed(self) -> "Change":
+        return replace(self, before_ms=self.after_ms, after_ms=self.before_ms)
 
 
 FAILURES = (Change(4, 6, 1, 9999), Change(12, 20, 35, 45))

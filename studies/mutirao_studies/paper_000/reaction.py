@@ -20,21 +20,26 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from mutirao.base.errors import Failure
-from mutirao.base.output import working
 from mutirao.base.progress import steps
 from mutirao.base.tables import Table
 from mutirao.base.units import counted
-from mutirao.lab.lab import Lab
+from mutirao.lab.lab import Lab, bring_up
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.circumstances import Circumstances
 from mutirao.measure.measure import Contender
+from mutirao.pages.html import judged, legend, soft
 from mutirao.run.mpis import Mpi
 from mutirao_studies.account import with_settings
-from mutirao_studies.paper_000.changing_network import LabChange, after, before, make, six_gateways
+from mutirao_studies.chart import Bar, Group, bar_chart
+from mutirao_studies.document import Document, Lines, Section
+from mutirao_studies.line_chart import SECONDS, Line, Point, line_chart
+from mutirao_studies.paper_000.changing_network import after, before, make, six_gateways
+from mutirao_studies.paper_000.paper_000 import Change
 from mutirao_studies.paper_000.steady import Pace, SteadyRun, run_steady
 
 STUDY = "reaction"
@@ -51,6 +56,9 @@ WORSENS, RECOVERS = "gets worse", "recovers"
 BARS_S = {WORSENS: 6.0, RECOVERS: 8.0}
 SYNCHRONOUS_BARS_S = {WORSENS: 4.0, RECOVERS: 8.0}
 LATE_BAR, MOST_LATE_BAR = 2, 3  # calls of a synchronous program: the median and the worst trial
+_KNOWN, _GOOD = "a1", "a0"
+_MARGIN_MS = 5000  # what is drawn before the first change
+_CHANGES_DRAWN = 2
 
 
 @dataclass(frozen=True)
@@ -66,8 +74,8 @@ class Scenario:
         return SYNCHRONOUS_BARS_S if self.synchronous else BARS_S
 
     @property
-    def worsens(self) -> LabChange:
-        return LabChange(self.low, self.high, self.round_trip_ms, self.round_trip_ms * WORSE)
+    def worsens(self) -> Change:
+        return Change(self.low, self.high, self.round_trip_ms, self.round_trip_ms * WORSE)
 
 
 SCENARIOS = (Scenario("six sites", 12, 16, 331.0), Scenario("private line", 12, 16, 60.0),
@@ -80,48 +88,36 @@ class Event:
 
     at_s: float
     kind: str
-    change: Any  # what a Switcher's function makes, by default a LabChange
+    change: Any  # what run_while() has made, by default a Change
 
 
-class Switcher:
-    """Changes links of a lab while something else runs; remembers when, in ms of this machine's
-    monotonic clock."""
+def run_while(events: Sequence[Event], contender: Contender, pace: Pace, lab: Lab, bound_ms: float, seconds: float,
+              make_change: Callable[[Lab, Any], None] = make) -> tuple[SteadyRun, list[float]]:
+    """A steady program of about so many seconds under which links change, and when they did, in ms of this machine's
+    monotonic clock. Failure unless all have changed."""
+    changing = Lab.attach(lab.name)  # a connection is not for two threads
+    ended, changed_ms, works = threading.Event(), [], []
 
-    def __init__(self, lab: Lab, events: Sequence[Event], make_change: Callable[[Lab, Any], None] = make):
-        self._lab, self._events, self._make = lab, events, make_change
-        self._ended = threading.Event()
-        self._thread: threading.Thread | None = None
-        self.changed_ms: list[float] = []
-        self._failure: Failure | None = None
-
-    def begin(self, began_ms: float) -> None:
-        self._thread = threading.Thread(target=self._run, args=(began_ms,))
-        self._thread.start()
-
-    def end(self) -> None:
-        self._ended.set()
-        if self._thread:
-            self._thread.join()
-
-    def check(self) -> None:
-        """Failure unless everything has been changed."""
-        if self._failure or len(self.changed_ms) < len(self._events):
-            raise self._failure or Failure("the program ended before the last link had changed")
-
-    def _run(self, began_ms: float) -> None:
-        try:
-            self._change_all(began_ms)
-        except Failure as failure:
-            self._failure = failure
-
-    def _change_all(self, began_ms: float) -> None:
-        for event in self._events:
-            left_s = began_ms / 1000 + event.at_s - time.monotonic()
-            if self._ended.wait(max(0.0, left_s)):
+    def change_all(began_ms: float) -> None:
+        for event in events:
+            if ended.wait(max(0.0, began_ms / 1000 + event.at_s - time.monotonic())):
                 return
-            changed_ms = time.monotonic() * 1000
-            self._make(self._lab, event.change)
-            self.changed_ms.append(changed_ms)
+            at_ms = time.monotonic() * 1000
+            make_change(changing, event.change)
+            changed_ms.append(at_ms)
+
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            run = run_steady(contender, pace, lab, [bound_ms] * pace.count,
+                             lambda began_ms: works.append(pool.submit(change_all, began_ms)),
+                             timeout_s=120 + 3 * seconds)
+        finally:
+            ended.set()
+    for work in works:
+        work.result()
+    if len(changed_ms) < len(events):
+        raise Failure("the program ended before the last link had changed")
+    return run, changed_ms
 
 
 def events_of(scenario: Scenario, trials: int) -> list[Event]:
@@ -174,10 +170,8 @@ def run_study(mpi: Mpi, quick: bool = False, settings: Mapping[str, str] | None 
     circumstances = Circumstances(STUDY, quick, [mpi.name])
     network = six_gateways()
     contender = Contender("mutirao", mpi, {**AS_IT_COMES, **settings})
-    with working(f"bringing up {network.host_count} hosts"):
-        lab = Lab.up(network)
     described = []
-    with lab, steps(len(SCENARIOS)) as progress:
+    with bring_up(network) as lab, steps(len(SCENARIOS)) as progress:
         for scenario in SCENARIOS:
             times = 2 * trials if scenario.synchronous else trials
             progress.begin(f"{scenario.title}: link {scenario.worsens.name} gets {WORSE:g} times"
@@ -199,19 +193,12 @@ def _measure(lab: Lab, network: HostNetwork, contender: Contender, scenario: Sce
     least_ms = min(bounds_ms.values())
     count = (synchronous_calls_for(trials, least_ms) if scenario.synchronous
              else calls_for(trials))
-    every_ms = 0 if scenario.synchronous else EVERY_MS
-    switcher = Switcher(Lab.attach(lab.name), events)  # a connection is not for two threads
-    try:
-        run = run_steady(contender, Pace(ROOT, count, every_ms=every_ms), lab,
-                         [least_ms] * count, switcher.begin,
-                         timeout_s=120 + 3 * duration_s(trials))
-    finally:
-        switcher.end()
-    switcher.check()
+    pace = Pace(ROOT, count, every_ms=0 if scenario.synchronous else EVERY_MS)
+    run, changed_ms = run_while(events, contender, pace, lab, least_ms, duration_s(trials))
     return {"title": scenario.title, "link": scenario.worsens.name,
             "round_trip_ms": scenario.round_trip_ms, "synchronous": scenario.synchronous,
             "bounds_ms": bounds_ms, "bars_s": scenario.bars_s,
-            "trials": judge(run, events, switcher.changed_ms, bounds_ms),
+            "trials": judge(run, events, changed_ms, bounds_ms),
             "adaptation": run.adaptation, "overruns": run.measurement.overruns,
             "begin_ms": list(run.begin_ms), "completion_ms": list(run.completion_ms)}
 
@@ -235,7 +222,7 @@ def judge(run: SteadyRun, events: Sequence[Event], changed_ms: Sequence[float],
     return trials
 
 
-def known_s(run: SteadyRun, link: LabChange, changed_ms: float,
+def known_s(run: SteadyRun, link: Change, changed_ms: float,
             until_ms: float) -> float | None:
     """From the change until the first call for which the library knew of it. None: not told, or
     never."""
@@ -292,3 +279,93 @@ def about_synchronous(result: dict) -> str:
 
 def trials_of(scenario: dict, kind: str) -> list[dict]:
     return [each for each in scenario["trials"] if each["kind"] == kind]
+
+
+# --- what is shown ------------------------------------------------------------------------------------
+
+
+def document(result: dict) -> Document:
+    lead = (f"A program broadcasts on and on. A link of its tree gets {WORSE:g} times worse under it, and"
+            f" recovers later. How long until broadcasts are within {result['good']:g} times the physical bound"
+            " again, and until the ranks know?")
+    raw = Table("", ("", "link", "change", "good after, s", "known after, s", "late", "stray", "worst, ms"), [
+        (scenario["title"], scenario["link"], trial["kind"], in_seconds(trial["reaction_s"]),
+         in_seconds(trial["known_s"]), trial["late_calls"], trial["strays"], f"{trial['worst_ms']:.1f}")
+        for scenario in result["scenarios"] for trial in scenario["trials"]])
+    return Document("How long until broadcasts are good again", lead, result, [
+        Section("From a change until broadcasts are good",
+                [legend({"until the ranks knew": _KNOWN, "until broadcasts were good": _GOOD},
+                        "what is wanted of the median"), _reactions(result), summary_table(result),
+                 Lines([about_synchronous(result), *_trial_lines(result)])]),
+        Section("Broadcast by broadcast",
+                [soft("Around the first two changes, which are the upright lines; logarithmic. The dashed line is the"
+                      " physical bound."), _calls(result)])],
+        [raw], list(map(_tile, summary(result))), [with_settings(result)])
+
+
+def _tile(row: dict) -> tuple[str, str, str]:
+    never = row["median_s"] is None
+    return (judged(not never and row["median_s"] <= row["bar_s"]), "never" if never else f"{row['median_s']:.1f} s",
+            f"{row['scenario']}, the link {row['kind']}; at most {row['bar_s']:g} s wanted")
+
+
+def _trial_lines(result: dict) -> list[str]:
+    lines = []
+    for scenario in result["scenarios"]:
+        for kind in scenario["bars_s"]:
+            good, known = (", ".join(in_seconds(each[key]) for each in trials_of(scenario, kind))
+                           for key in ("reaction_s", "known_s"))
+            lines.append(f"{scenario['title']}, link {scenario['link']} of {scenario['round_trip_ms']:g} ms {kind}:"
+                         f" good after {good} s; known to the ranks after {known} s")
+    return lines
+
+
+def _reactions(result: dict) -> str:
+    return bar_chart([
+        Group(f"{scenario['title']}, {kind}",
+              [_bar(number, trial) for number, trial in enumerate(trials_of(scenario, kind), start=1)],
+              limit_s, f"link {scenario['link']}, {scenario['round_trip_ms']:g} ms")
+        for scenario in result["scenarios"] for kind, limit_s in scenario["bars_s"].items()])
+
+
+def _bar(number: int, trial: dict) -> Bar:
+    """Until the ranks knew, where that was before broadcasts were good."""
+    good_s, known_s = trial["reaction_s"], trial["known_s"]
+    whole_s = good_s or 0.0
+    first_s = min(known_s, whole_s) if known_s is not None else 0.0
+    what = f"known after {in_seconds(known_s)} s, good after {in_seconds(good_s)} s"
+    return Bar(f"trial {number}", [(_KNOWN, first_s, what), (_GOOD, whole_s - first_s, what)],
+               "never" if good_s is None else f"{good_s:.2f} s")
+
+
+def _calls(result: dict) -> str:
+    pictures = [f"<figure><figcaption><b>{scenario['title']}</b></figcaption>{_chart(scenario)}</figure>"
+                for scenario in result["scenarios"] if scenario["begin_ms"]]
+    return f'<div class="groups">{"".join(pictures)}</div>'
+
+
+def _chart(scenario: dict) -> str:
+    changed_ms = [trial["changed_ms"] for trial in scenario["trials"]]
+    began_ms = changed_ms[0] - _MARGIN_MS
+    ended_ms = changed_ms[_CHANGES_DRAWN] if len(changed_ms) > _CHANGES_DRAWN else scenario["begin_ms"][-1]
+    calls = [(begin, took) for begin, took in zip(scenario["begin_ms"], scenario["completion_ms"], strict=True)
+             if began_ms <= begin <= ended_ms]
+    points = [Point(round(begin - began_ms), 1000 * took, 1000 * took, 1000 * took) for begin, took in calls]
+    if not points:
+        return "no calls"
+    changes = [(round(at - began_ms), kind) for at, kind
+               in zip(changed_ms[:_CHANGES_DRAWN], (WORSENS, RECOVERS), strict=False)]
+    bound = _bound(scenario["bounds_ms"], changes, points)
+    every_us = [point.us for point in points] + [us for _, us in bound]
+    return line_chart([Line("broadcast", "l3", points)], max(every_us), min(every_us), SECONDS, 190,
+                      bound, changes)
+
+
+def _bound(bounds_ms: dict[str, float], changes: Sequence[tuple[int, str]],
+           points: Sequence[Point]) -> list[tuple[int, float]]:
+    """It is as after a recovery until something changes."""
+    steps, now_us = [(points[0].x, 1000 * bounds_ms[RECOVERS])], 1000 * bounds_ms[RECOVERS]
+    for at, kind in changes:
+        steps += [(at, now_us), (at, 1000 * bounds_ms[kind])]
+        now_us = 1000 * bounds_ms[kind]
+    return [*steps, (points[-1].x, now_us)]

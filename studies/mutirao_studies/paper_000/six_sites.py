@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from mutirao.base.progress import Steps, steps
 from mutirao.catalogue import core_tool
-from mutirao.catalogue.schedule_picture import picture
 from mutirao.lab.lab import Lab, bring_up
 from mutirao.lab.named_networks import load_preset
 from mutirao.lab.network import HostNetwork
@@ -115,8 +114,8 @@ def _measure_all(network: HostNetwork, arms: Planned, workloads: Sequence[Worklo
     with bring_up(network) as lab, steps(len(arms) * each_arm) as progress:
         for done, (arm, contender) in enumerate(arms, start=1):
             progress.begin(f"{arm.title} on {contender.mpi.title}")
-            measured += left_out.tried(arm.title, progress, lambda arm=arm, contender=contender: [
-                (arm, _measure_arm(contender, workloads, lab, progress))])
+            with left_out.tried(arm.title, progress):
+                measured.append((arm, _measure_arm(contender, workloads, lab, progress)))
             progress.advance(done * each_arm - progress.done)
     return measured
 
@@ -170,22 +169,12 @@ def shapes(network: HostNetwork, arms: Sequence[dict]) -> list[dict]:
     for arm in arms:
         ran = next((point["ran"] for point in arm["points"] if point["root"] == ROOT), None)
         if ran not in (None, "native"):
-            schedule = _shown(network, ran)
+            with core_tool.network_file(network) as path:
+                schedule = core_tool.ask_json("show", f"broadcast/{ran}", "--network", str(path), "--root", str(ROOT),
+                                              "--bytes", str(LENGTH_BYTES))
             drawn.append({"key": arm["key"], "title": arm["title"], "algorithm": ran,
                           "predicted_ms": schedule["predicted_us"] / 1000,
                           "messages": [[message["from"], message["to"],
                                         message["arrive_us"] / 1000]
                                        for message in schedule["messages"]]})
     return drawn
-
-
-def pictures(result: dict) -> dict[str, str]:
-    """A drawing (SVG) of each shape, by its key."""
-    network = load_preset(NETWORK)
-    return {shape["key"]: picture(_shown(network, shape["algorithm"])) for shape in result["shapes"]}
-
-
-def _shown(network: HostNetwork, algorithm: str) -> dict:
-    with core_tool.network_file(network) as path:
-        return core_tool.ask_json("show", f"broadcast/{algorithm}", "--network", str(path),
-                                  "--root", str(ROOT), "--bytes", str(LENGTH_BYTES))

@@ -1,13 +1,13 @@
 """What the six-site study shows, and the demo, which is the first part of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 
 from mutirao.base.tables import Table
 from mutirao.base.units import counted, duration
-from mutirao.pages.html import legend, listed, soft, wide_table
+from mutirao.pages.html import legend, soft, wide_table
 from mutirao_studies.chart import Bar, Group, bar_chart, bar_of
-from mutirao_studies.document import Beside, Document, Lines, Section
+from mutirao_studies.document import Beside, Document, Lines, Section, beside_paper
 from mutirao_studies.paper_000.drawing import tree, world_map
 
 # Classes of the style sheet. Hues are for sites, so bars are grey, but for mutirao's own choice; what is spent before
@@ -16,13 +16,8 @@ _CHOICE, _OTHER, _BEFORE = "a5", "a0", "a1"
 _START_STYLES = {"twin_ms": ("making the communicator", _OTHER), "waited_ms": ("learning the network", _BEFORE)}
 
 
-def document(result: dict, pictures: Mapping[str, str]) -> Document:
-    """`pictures` are the core's drawings of the shapes, by key."""
-    return _document(result, [
-        *_one_broadcast(result), _in_a_row(result), _beside_paper(result), _learning(result),
-        Section("Who sends what when", [
-            "<p>Every line is a rank, time runs to the right, and a slanted line is a message under way.</p>",
-            *_pictures(result, pictures)])])
+def document(result: dict) -> Document:
+    return _document(result, [*_one_broadcast(result), _in_a_row(result), _beside_paper(result), _learning(result)])
 
 
 def demo_document(result: dict) -> Document:
@@ -210,48 +205,16 @@ def _in_a_row(result: dict) -> Section:
 
 
 def _beside_paper(result: dict) -> Section:
-    table_2 = result["paper"]["table_2_s"]
-    counts = list(next(iter(table_2.values())))
-    arms = {arm["in_paper"]: arm for arm in result["arms"] if arm["in_paper"] in table_2}
-    here_s = {name: {count: median_ms(arm, result["root"], int(count)) / 1000 for count in counts}
-              for name, arm in arms.items()}
     rows = figure_4_rows(result)
-    charts = {"The paper’s Table 2: whole application": _table_2(table_2, counts),
-              "Here: broadcasts alone": _table_2(here_s, counts) if arms else [],
-              "The paper’s Figure 4: whole application": _figure_4(rows, "paper: "),
-              "Here: start and broadcasts": _figure_4(rows, "here: ")}
-    return Section("Beside the paper", [
-        f"<p>{escape(result['paper']['citation'])}: the same sites, on 24 machines of one network.</p>",
-        '<div class="pair">' + "".join(f"<div><h3>{title}</h3>{_chart(groups)}</div>"
-                                       for title, groups in charts.items()) + "</div>",
-        soft("Figure 4: pale is building the tree, or the start; full is the rest. AGM is the minimum spanning tree."),
+    return beside_paper(
+        f"{result['paper']['citation']}: the same sites, on 24 machines of one network.", result["paper"]["differences"],
         Beside([Table("The paper's Figure 4, in seconds. Both: there the whole application, here what the start takes"
                       " longer, and broadcasts. AGM: the minimum spanning tree",
                       ["", "broadcasts", "building", "both", "broadcasting"],
                       [[who, count, *(f"{seconds:.2f}" for seconds in times)] for who, count, *times in rows]),
                 Table("What can be compared: the time of the first beside that of the second; for Table 2 that is the"
                       " whole application, for Figure 4 the broadcasts in it",
-                      ["", "source", "broadcasts", "paper", "here"], comparisons(result))]),
-        "<p>What can be compared, and what cannot:</p>", listed(result["paper"]["differences"])])
-
-
-def _chart(groups: Sequence[Group]) -> str:
-    return bar_chart(groups) if groups else soft("not measured")
-
-
-def _table_2(seconds: Mapping[str, Mapping[str, float]], counts: Sequence[str]) -> list[Group]:
-    return [Group(counted(int(count), "broadcast"), [bar_of(name, [(_OTHER, by_count[count], "")], "s")
-                                                     for name, by_count in seconds.items()]) for count in counts]
-
-
-def _figure_4(rows: Sequence[tuple], prefix: str) -> list[Group]:
-    groups: dict[int, list[Bar]] = {}
-    for who, count, building, _, broadcasting in rows:
-        if who.startswith(prefix):
-            name = who.removeprefix(prefix)
-            groups.setdefault(count, []).append(bar_of(name, [
-                (_BEFORE, building, f"{name}, building"), (_OTHER, broadcasting, f"{name}, broadcasting")], "s"))
-    return [Group(counted(count, "broadcast"), bars) for count, bars in groups.items()]
+                      ["", "source", "broadcasts", "paper", "here"], comparisons(result))]))
 
 
 def figure_4_rows(result: dict) -> list[tuple]:
@@ -304,7 +267,7 @@ def _learning(result: dict) -> Section:
         " default the program goes on meanwhile with the MPI library’s own broadcasts; here MPI_Init waits, so that all"
         " that is measured is settled. Every run with mutirao does the same, so these are repetitions. The paper needed"
         " 23 to 25 s to build its tree.</p>",
-        legend(dict(_START_STYLES.values())), _chart([Group("In MPI_Init", bars)] if bars else []),
+        legend(dict(_START_STYLES.values())), bar_chart([Group("In MPI_Init", bars)]) if bars else soft("not measured"),
         *([Table("What MPI_Init took longer, once per run: to duplicate MPI_COMM_WORLD (twin), and to learn the"
                  " network, for which these runs wait; sites found",
                  ("start", "twin", "network", "in all", "ranks known", "first ruling", "sites"), rows)]
@@ -326,9 +289,3 @@ def _first_ruling(start: dict) -> str:
     call = start["first_ruled_call"]
     return "none" if call is None else f"call {call + 1}"
 
-
-def _pictures(result: dict, pictures: Mapping[str, str]) -> list[str]:
-    """The widely used shape, and the chosen one."""
-    titles = {shape["key"]: shape["title"] for shape in result["shapes"]}
-    return [f"<figure><h3>{escape(titles[key])}</h3><div>{pictures[key]}</div></figure>"
-            for key in ("mpich-like", "choice") if key in pictures]

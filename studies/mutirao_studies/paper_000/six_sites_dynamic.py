@@ -8,7 +8,7 @@ host has it. Where two figures ask for the same job it runs once.
 import statistics
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from mutirao.base.progress import Steps, steps
 from mutirao.catalogue import core_tool
@@ -24,7 +24,6 @@ from mutirao_studies.paper_000.changing_network import (
     BEHIND_MS,
     CHANGES,
     INSIDE_MS,
-    LabChange,
     after,
     before,
     make,
@@ -123,9 +122,8 @@ def _run_all(network: HostNetwork, mpi: Mpi, jobs: Sequence[Job], repeat: int,
         for done, job in enumerate(jobs, start=1):
             settings = ", ".join(f"{name}={value}" for name, value in job.settings)
             progress.begin(f"{job.arm.title}, {job.broadcasts} broadcasts ({settings})")
-            if its := left_out.tried(f"{job.arm.title} ({settings})", progress, lambda job=job: [
-                    _run(lab, network, mpi, job, progress) for _ in range(repeat)]):
-                runs[job] = its
+            with left_out.tried(f"{job.arm.title} ({settings})", progress):
+                runs[job] = [_run(lab, network, mpi, job, progress) for _ in range(repeat)]
             progress.advance(done * repeat - progress.done)
     return runs
 
@@ -166,7 +164,7 @@ def describe_figure(figure: paper_000.Figure, runs: Mapping[Job, Sequence[Steady
     jobs = [(arm, job_of(arm, figure)) for arm in ARMS]
     return {"number": figure.number, "threshold_percent": figure.threshold_percent,
             "broadcasts": figure.broadcasts, "ahead": AHEAD[figure.number],
-            "changes": [{"call": call, "link": name, **CHANGES[name].to_dict()}
+            "changes": [{"call": call, "link": name, **asdict(CHANGES[name])}
                         for call, names in SCHEDULES[figure.number].items() for name in names],
             "bound_ms": bounds_ms(network, jobs[0][1]),
             "trees": trees(network, SCHEDULES[figure.number]),
@@ -214,21 +212,7 @@ def describe_run(run: SteadyRun, ahead: int) -> dict:
                           for name, value in columns_ms.items()},
             "completion_ms": list(run.completion_ms), "adaptation": run.adaptation,
             "ghs": ghs_messages(run),
-            "ran": run.measurement.chosen(LENGTH_BYTES, ROOT), "last_tree": last_tree(run),
-            "overruns": run.measurement.overruns}
-
-
-def last_tree(run: SteadyRun) -> list[list] | None:
-    """Over which the last broadcasts went, with the times at which they arrive by the network as it is
-    then. Nothing where they went over none that the library remembers."""
-    rulings = run.measurement.rulings(LENGTH_BYTES, ROOT)
-    parents = (rulings[-1].get("tree") if rulings else None) or []
-    known, edges = {ROOT}, []
-    while below := [(parent, child) for child, parent in enumerate(parents)
-                    if parent in known and child not in known]:
-        edges += below
-        known.update(child for _, child in below)
-    return messages(after(initial_network(), CHANGES.values()), edges) or None
+            "ran": run.measurement.chosen(LENGTH_BYTES, ROOT), "overruns": run.measurement.overruns}
 
 
 def ghs_messages(run: SteadyRun) -> dict | None:
@@ -277,7 +261,7 @@ def describe_network(network: HostNetwork) -> dict:
             "changes": [describe_change(change) for change in CHANGES.values()]}
 
 
-def describe_change(change: LabChange) -> dict:
+def describe_change(change: paper_000.Change) -> dict:
     """Beside the paper's numbers."""
     paper = next(each for each in (*paper_000.FAILURES, *paper_000.RECOVERIES)
                  if (each.low, each.high) == (change.low, change.high))

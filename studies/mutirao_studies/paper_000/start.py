@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 
-from mutirao.base.errors import Failure
 from mutirao.base.progress import Steps, steps
 from mutirao.base.tables import Table
 from mutirao.base.units import counted
@@ -23,14 +22,14 @@ from mutirao.lab.lab import Lab, bring_up
 from mutirao.lab.named_networks import load_preset
 from mutirao.lab.network import HostNetwork
 from mutirao.measure.circumstances import Circumstances
-from mutirao.measure.measure import Contender, Measurement, Point, check_handled, check_points
+from mutirao.measure.measure import Contender, Measurement, check_handled
 from mutirao.pages.html import judged
 from mutirao.run.mpis import Mpi
-from mutirao.run.processes import Finished
-from mutirao_studies.account import command_of, told, with_settings
+from mutirao_studies.account import command_of, with_settings
 from mutirao_studies.chart import Group, bar_chart, bar_of
 from mutirao_studies.document import Document, Section
-from mutirao_studies.paper_000.standing_agents import StandingAgents
+from mutirao_studies.paper_000.agents import StandingAgents
+from mutirao_studies.paper_000.steady import timed
 
 STUDY = "start"
 PROGRAM = "start"
@@ -108,31 +107,15 @@ def _pair(lab: Lab, contenders: Mapping[str, Contender], situation: Situation, n
 def run_job(contender: Contender, situation: Situation, lab: Lab) -> dict:
     """One program's times. Failure if it fails, cannot be true, or was never mutirao's to handle."""
     root = root_of(lab.network)
-    argv = [str(contender.mpi.program(PROGRAM)), "--bytes", str(LENGTH_BYTES), "--root", str(root),
-            "--count", str(situation.count), "--every-ms", str(situation.every_ms)]
+    argv = [PROGRAM, "--bytes", str(LENGTH_BYTES), "--root", str(root), "--count", str(situation.count),
+            "--every-ms", str(situation.every_ms)]
     if not contender.native:
         contender = replace(contender, settings={"start": situation.start, **contender.settings})
-    before = lab.counters()
-    finished = contender.launch(argv, lab.network.host_count, lab=lab,
-                                timeout_s=_MOST_SECONDS_OF_A_JOB)
-    after = lab.counters()
-    times = read_times(finished, contender.title, situation.count)
-    bound_ms = lab.network.bound_from(root) / 1000
-    points = tuple(Point(LENGTH_BYTES, root, 1, times["completion_ms"][0], (value,), bound_ms)
-                   for value in times["completion_ms"])
-    packets, overruns = check_points(contender.title, points, lab.network.host_count, before, after)
-    measurement = Measurement(contender, points, finished.report, finished.seconds, packets,
-                              overruns)
+    bounds_ms = [lab.network.bound_from(root) / 1000] * situation.count
+    times, measurement = timed(contender, argv, lab, bounds_ms, timeout_s=_MOST_SECONDS_OF_A_JOB)
     check_handled(measurement)
-    return {**times, "seconds": round(finished.seconds, 3), "overruns": overruns,
+    return {**times, "seconds": round(measurement.seconds, 3), "overruns": measurement.overruns,
             "mutirao": None if contender.native else describe_start(measurement, root)}
-
-
-def read_times(finished: Finished, what: str, count: int) -> dict:
-    times = told(finished, what, '{"bytes":')
-    if len(times.get("completion_ms", ())) == len(times.get("begin_ms", ())) == count:
-        return times
-    raise Failure(f"{what} did not tell its times")
 
 
 def describe_start(measurement: Measurement, root: int) -> dict:

@@ -1,4 +1,5 @@
-"""Runs the program of bench/steady.c in a lab: it goes on broadcasting while links change.
+"""Runs programs that tell when each of their broadcasts began and how long it took; that of bench/steady.c goes on
+broadcasting while links change.
 
 Either the program stops before chosen calls until something has been done (`stops`), or it never
 stops and says when its first call is due, so that others can work against the same clock.
@@ -9,11 +10,13 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from mutirao.base.errors import Failure
 from mutirao.lab.lab import Lab
 from mutirao.measure.measure import Contender, Measurement, Point, check_points, check_taken_part
-from mutirao.run.processes import failure_of
+from mutirao.run.processes import Finished
+from mutirao_studies.account import told
 
 PROGRAM = "steady"
 _BEGAN, _STOPPED, _TIMES = '{"began_ms":', '{"stopped":', '{"bytes":'
@@ -86,8 +89,6 @@ def run_steady(contender: Contender, pace: Pace, lab: Lab, bounds_ms: Sequence[f
                on_begin: Callable[[float], None] | None = None,
                timeout_s: float | None = None) -> SteadyRun:
     """One job; Failure if it fails, or cannot be true by the bound of each of its calls."""
-    times: list[dict] = []
-    what = contender.title
     with tempfile.TemporaryDirectory(prefix="mutirao-") as folder:
         prefix = Path(folder) / "go"
 
@@ -98,31 +99,30 @@ def run_steady(contender: Contender, pace: Pace, lab: Lab, bounds_ms: Sequence[f
                 prefix.with_suffix(f".{call}").touch()
             elif line.startswith(_BEGAN) and on_begin:
                 on_begin(json.loads(line)["began_ms"])
-            elif line.startswith(_TIMES):
-                times.append(_read(line))
 
-        before = lab.counters()
-        argv = [str(contender.mpi.program(PROGRAM)), *pace.arguments(prefix)]
-        finished = contender.launch(argv, lab.network.host_count, lab=lab, on_line=take,
-                                    timeout_s=timeout_s)
-        after = lab.counters()
-    if finished.returncode != 0:
-        raise failure_of(finished, what)
-    if len(times) != 1 or len(times[0]["completion_ms"]) != pace.count:
-        raise Failure(f"{what} did not tell its times")
-    [measured] = times
-    points = tuple(Point(pace.length_bytes, pace.root, 1, measured["first_ms"], (completion,), bound)
-                   for completion, bound in zip(measured["completion_ms"], bounds_ms, strict=True))
-    packets, overruns = check_points(what, points, lab.network.host_count, before, after)
-    measurement = Measurement(contender, points, finished.report, finished.seconds, packets,
-                              overruns)
+        times, measurement = timed(contender, [PROGRAM, *pace.arguments(prefix)], lab, bounds_ms, on_line=take,
+                                   timeout_s=timeout_s)
     check_taken_part(measurement)
-    return SteadyRun(measurement, tuple(measured["begin_ms"]), tuple(measured["rank_0_begin_ms"]),
-                     measured["stopped_ms"], measured["whole_ms"])
+    return SteadyRun(measurement, tuple(times["begin_ms"]), tuple(times["rank_0_begin_ms"]),
+                     times["stopped_ms"], times["whole_ms"])
 
 
-def _read(line: str) -> dict:
-    try:
-        return json.loads(line)
-    except ValueError as error:
-        raise Failure(f"unreadable measurement: {line} ({error})") from None
+def timed(contender: Contender, argv: Sequence[str], lab: Lab, bounds_ms: Sequence[float],
+          **options: Any) -> tuple[dict, Measurement]:
+    """One job of a program on all hosts: what it told, and a point for each broadcast, which has a bound each."""
+    before = lab.counters()
+    finished = contender.launch([str(contender.mpi.program(argv[0])), *argv[1:]], lab.network.host_count, lab=lab,
+                                **options)
+    after = lab.counters()
+    times = read_times(finished, contender.title, len(bounds_ms))
+    points = tuple(Point(times["bytes"], times["root"], 1, times.get("first_ms", completion), (completion,), bound)
+                   for completion, bound in zip(times["completion_ms"], bounds_ms, strict=True))
+    packets, overruns = check_points(contender.title, points, lab.network.host_count, before, after)
+    return times, Measurement(contender, points, finished.report, finished.seconds, packets, overruns)
+
+
+def read_times(finished: Finished, what: str, count: int) -> dict:
+    times = told(finished, what, _TIMES)
+    if len(times.get("completion_ms", ())) == len(times.get("begin_ms", ())) == count:
+        return times
+    raise Failure(f"{what} did not tell its times")

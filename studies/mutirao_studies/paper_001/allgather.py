@@ -7,7 +7,7 @@ are timed, Open MPI's algorithms being forced by its own parameters.
 """
 
 from collections.abc import Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from mutirao.base.errors import Failure
@@ -100,10 +100,10 @@ def run_study(quick: bool = False, only: Sequence[str] = ()) -> dict:
             left_out.add("the simulation", missing, progress)
         simulated = simulations.run(progress, left_out) if simulations else []
         predicted = _predicted(plan) if PREDICTED in plan.parts else []
-        places = [each for part, ranks in plan.places()
-                  for each in left_out.tried(f"{ranks} ranks ({part})", progress,
-                                             lambda part=part, ranks=ranks: [
-                                                 _place(part, ranks, plan, progress, left_out)])]
+        places = []
+        for part, ranks in plan.places():
+            with left_out.tried(f"{ranks} ranks ({part})", progress):
+                places.append(_place(part, ranks, plan, progress, left_out))
     left_out.check(simulated or predicted or places)
     return {**circumstances.to_dict(), "only": list(only), "model": vars(MODEL),
             "simulator": None if missing else allgather_model.version(),
@@ -135,15 +135,6 @@ def _open_mpi() -> Mpi:
     return built[name]
 
 
-@contextmanager
-def _hosts(part: str):
-    if part == REAL:
-        yield None
-        return
-    with bring_up(load_preset(_PRESET)) as lab:
-        yield lab
-
-
 def contenders(mpi: Mpi, ranks: int) -> list[Contender]:
     forced = [Forced(each.name, mpi, None, COLLECTIVE, each.open_mpi) for each in ALGORITHMS
               if runs_with(each, ranks)]
@@ -156,17 +147,15 @@ def _place(part: str, ranks: int, plan: Plan, progress: Steps, left_out: LeftOut
     workload = Workload(plan.real_sizes_bytes, (0,), repeat=plan.repetitions)
     settling = replace(workload, settle_calls=_SETTLE_CALLS, settle_ms=_SETTLE_MS)
     rows: dict[str, dict] = {}
-    with _hosts(part) as lab:
+    with bring_up(load_preset(_PRESET)) if part == LAB else nullcontext() as lab:
         for contender in contenders(mpi, ranks):
             progress.begin(f"{ranks} ranks ({part}): {contender.name}")
-            for each in left_out.tried(
-                    contender.name, progress,
-                    lambda contender=contender: [measure(
-                        contender, [workload if contender.native else settling], ranks, lab,
-                        timeout_s=_TIMEOUT_S)]):
+            with left_out.tried(contender.name, progress):
+                done = measure(contender, [workload if contender.native else settling], ranks, lab,
+                               timeout_s=_TIMEOUT_S)
                 rows[contender.name] = {
                     str(point.length_bytes): median_interval(point.completion_ms).to_dict()
-                    | {"ran": each.chosen(point.length_bytes, 0)} for point in each.points}
+                    | {"ran": done.chosen(point.length_bytes, 0)} for point in done.points}
             progress.advance()
     return {"part": part, "ranks": ranks, "mpi_title": mpi.title, "hosts": 2 if part == LAB else 1,
             "preset": _PRESET if part == LAB else None, "repetitions": plan.repetitions,

@@ -52,12 +52,8 @@ class Cell:
         return self.choice_us / self.best_us
 
     @property
-    def ruled(self) -> str:
-        return rule_picks(self.ranks, self.length_bytes)
-
-    @property
     def rule_us(self) -> float:
-        return self.forced_us[self.ruled]
+        return self.forced_us[rule_picks(self.ranks, self.length_bytes)]
 
     @property
     def rule_to_best(self) -> float:

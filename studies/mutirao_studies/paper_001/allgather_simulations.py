@@ -76,19 +76,18 @@ class Simulations:
                 progress.begin(str(simulation_of[future]))
                 progress.advance()
             for future, simulation in simulation_of.items():
-                for row in left_out.tried(str(simulation), progress, future.result):
+                rows = []
+                with left_out.tried(str(simulation), progress):
+                    rows = future.result()
+                for row in rows:
                     key = simulation.ranks, row["bytes"]
                     _take(row, simulation, cells[key], times_us[key])
-        for (ranks, length), cell in cells.items():
-            for row in left_out.tried(f"{ranks} simulated ranks, the choice for {size(length)}", progress,
-                                      functools.partial(_choices, length, times_us[ranks, length])):
-                cell |= row
+        for key, cell in cells.items():
+            if times_us[key]:
+                ranks, length = key
+                with left_out.tried(f"{ranks} simulated ranks, the choice for {size(length)}", progress):
+                    cell |= allgather_model.choice(length, times_us[key])
         return [cell for cell in cells.values() if cell["chosen"] and cell["forced_us"]]
-
-
-def _choices(length_bytes: int, times_us: dict[str, list[float]]) -> list[dict]:
-    """None where nothing was simulated."""
-    return [allgather_model.choice(length_bytes, times_us)] if times_us else []
 
 
 def _take(row: dict, simulation: _Simulation, cell: dict, times_us: dict[str, list[float]]) -> None:

@@ -8,7 +8,9 @@ import hashlib
 import math
 import re
 import statistics
+import struct
 import tempfile
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -23,7 +25,6 @@ from mutirao.lab.network import HostNetwork, host_of_each
 from mutirao.measure.circumstances import Circumstances
 from mutirao_studies.account import LeftOut, check_known, told
 from mutirao_studies.paper_002 import paper_002
-from mutirao_studies.paper_002.png import png, points_of_pgm
 from mutirao_studies.paper_002.transports import Runner, Task, Transport, known_transports, run_program, run_task
 
 STUDY = "interfaces"
@@ -68,25 +69,6 @@ class Measured:
     failed: bool = False
 
 
-class Images:
-    """That all runs make the same image, byte by byte."""
-
-    def __init__(self, folder: Path):
-        folder.chmod(0o777)  # LAM's master may be another user
-        self._path = folder / "image.pgm"
-        self.content = b""
-
-    def fresh(self) -> Path:
-        self._path.unlink(missing_ok=True)
-        return self._path
-
-    def check(self, what: str) -> None:
-        content = self._path.read_bytes()
-        self.content = self.content or content
-        if content != self.content:
-            raise Failure(f"{what}: its image differs from that of the first run")
-
-
 def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str] = (),
               plan: Plan | None = None, network: HostNetwork | None = None) -> dict:
     """Across a lab of that network; without one on this machine."""
@@ -96,14 +78,14 @@ def run_study(mpi_names: Sequence[str], quick: bool = False, only: Sequence[str]
     wanted = chosen(known_transports(mpi_names), only)
     circumstances = Circumstances(STUDY, quick, mpi_names)
     with ExitStack() as stack:
-        images = Images(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mutirao-"))))
-        study = _Study(plan, images, stack.enter_context(bring_up(network)) if network else None)
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mutirao-")))
+        study = _Study(plan, folder, stack.enter_context(bring_up(network)) if network else None)
         study.make_ready(wanted, stack)
         study.measure()
         overhead = _socket_overhead(_QUICK_OVERHEAD_OF if quick else _OVERHEAD_OF)
     complete = [each for each in study.found if len(each.runs) == len(plan.cells)]
     study.left_out.check(complete)
-    points = points_of_pgm(images.content)
+    points = points_of_pgm(study.image)
     return {**circumstances.to_dict(), "only": list(only), "plan": vars(plan), "left_out": study.left_out.rows,
             "network": network and network.name, "hosts": network.host_count if network else 1,
             "transports": [_to_dict(each) for each in complete],
@@ -138,10 +120,12 @@ def chosen(known: Sequence[Transport], only: Sequence[str]) -> list[Transport]:
 
 class _Study:
     """A transport that fails is left out from there on, with the reason; the others go on. What it did
-    before counts, if that was every cell."""
+    before counts, if that was every cell. All runs make the same image, byte by byte."""
 
-    def __init__(self, plan: Plan, images: Images, lab: Lab | None = None):
-        self._plan, self._images, self._lab = plan, images, lab
+    def __init__(self, plan: Plan, folder: Path, lab: Lab | None = None):
+        folder.chmod(0o777)  # LAM's master may be another user
+        self._plan, self._path, self._lab = plan, folder / "image.pgm", lab
+        self.image = b""
         self.found: list[Measured] = []
         self.left_out = LeftOut()
         self._expected_s: list[list[float]] = []  # of each transport each cell
@@ -150,8 +134,8 @@ class _Study:
         with steps(len(wanted)) as progress:
             for transport in wanted:
                 progress.begin(f"trying {transport.title}")
-                self.found += self.left_out.tried(transport.title, progress,
-                                                  lambda transport=transport: [self._try(transport, stack)])
+                with self.left_out.tried(transport.title, progress):
+                    self.found.append(self._try(transport, stack))
                 progress.advance()
         self.left_out.check(self.found)
 
@@ -189,15 +173,20 @@ class _Study:
         for measured in self.found:
             if not measured.failed:
                 progress.begin(measured.transport.title + how)
-                measured.failed = not self.left_out.tried(measured.transport.title, progress,
-                                                          lambda measured=measured: [run(measured)])
+                measured.failed = True
+                with self.left_out.tried(measured.transport.title, progress):
+                    run(measured)
+                    measured.failed = False
             progress.advance()
 
     def _run(self, measured: Measured, task: Task) -> dict:
-        image = self._images.fresh()
+        self._path.unlink(missing_ok=True)
         packets = self._packets()
-        said = run_task(measured.transport, measured.runner, task, self._most_s(task), image)
-        self._images.check(measured.transport.title)
+        said = run_task(measured.transport, measured.runner, task, self._most_s(task), self._path)
+        image = self._path.read_bytes()
+        self.image = self.image or image
+        if image != self.image:
+            raise Failure(f"{measured.transport.title}: its image differs from that of the first run")
         if self._lab:
             verify_run(self._bound_s(task) * 1e6, said["return_s"] * 1e6, packets, self._packets())
         return said
@@ -252,7 +241,31 @@ def _socket_overhead(cells: Sequence[tuple[int, int]]) -> list[dict]:
     return rows
 
 
+# --- the image: one byte a point, and PNG with a palette, so that any browser shows it ---------------------
+
+
 def _coloured(side: int, points: bytes) -> bytes:
     """What does not escape is black; the rest goes round from blue by white to brown."""
     palette = [(0, 0, 0)] + [_COLOURS[number % len(_COLOURS)] for number in range(255)]
     return png(side, points, palette)
+
+
+def points_of_pgm(content: bytes) -> bytes:
+    """Row by row."""
+    magic, _size, most, points = content.split(b"\n", 3)
+    if (magic, most) != (b"P5", b"255"):
+        raise ValueError("no image of one byte a point")
+    return points
+
+
+def png(side: int, points: bytes, palette: Sequence[tuple[int, int, int]]) -> bytes:
+    rows = b"".join(b"\0" + points[row * side:(row + 1) * side] for row in range(side))
+    return b"".join([b"\x89PNG\r\n\x1a\n",
+                     _chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 3, 0, 0, 0)),
+                     _chunk(b"PLTE", b"".join(bytes(colour) for colour in palette)),
+                     _chunk(b"IDAT", zlib.compress(rows, 9)), _chunk(b"IEND", b"")])
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return b"".join([struct.pack(">I", len(content)), kind, content,
+                     struct.pack(">I", zlib.crc32(kind + content))])

@@ -5,9 +5,10 @@ the lab over a cable of 100 Mbit/s as in the paper, of 1 Gbit/s, and one without
 once more with one thing changed (ping_pong_causes), which says where the time goes.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import note
@@ -128,8 +129,10 @@ def run_study(mpi_names: Sequence[str] | None = None, quick: bool = False,
          f" {spoken(sum(expected_s))}")
     left_out = LeftOut()
     with steps(len(expected_s), expected_s) as progress:
-        measured = [each for situation in plan.situations for each in left_out.tried(
-            situation.title, progress, lambda situation=situation: [_measure(situation, plan, progress, left_out)])]
+        measured = []
+        for situation in plan.situations:
+            with left_out.tried(situation.title, progress):
+                measured.append(_measure(situation, plan, progress, left_out))
         left_out.check([way for each in measured for way in each["ways"]])
         running = {way["key"] for each in measured for way in each["ways"]}
         causes, counts = _explain(plan, running, progress, left_out)
@@ -139,13 +142,8 @@ def run_study(mpi_names: Sequence[str] | None = None, quick: bool = False,
             "causes": causes, "counts": counts, "left_out": left_out.rows}
 
 
-@contextmanager
-def _place(situation: Situation) -> Iterator[Lab | None]:
-    if situation.preset is None:
-        yield None
-        return
-    with bring_up(load_preset(situation.preset)) as lab:
-        yield lab
+def _place(situation: Situation) -> AbstractContextManager[Lab | None]:
+    return bring_up(load_preset(situation.preset)) if situation.preset else nullcontext()
 
 
 def _measure(situation: Situation, plan: Plan, progress: Steps, left_out: LeftOut) -> dict:
@@ -154,10 +152,9 @@ def _measure(situation: Situation, plan: Plan, progress: Steps, left_out: LeftOu
         for number in range(plan.rounds):
             for way in list(jobs):
                 progress.begin(f"{situation.title}, round {number + 1}: {way.title}")
-                job = left_out.tried(way.title, progress, lambda way=way: [
-                    _measure_way(way, situation, lab, plan.work)])
-                jobs[way] += job
-                if not job:
+                with left_out.tried(way.title, progress):
+                    jobs[way].append(_measure_way(way, situation, lab, plan.work))
+                if len(jobs[way]) <= number:
                     progress.advance(plan.rounds - number - 1)
                     del jobs[way]
                 progress.advance()
@@ -187,29 +184,23 @@ def _measure_way(way: Way, situation: Situation, lab: Lab | None, work: Work) ->
 
 def _explain(plan: Plan, running: set[str], progress: Steps, left_out: LeftOut) -> tuple[list[dict], list[dict]]:
     """Nothing of a way that did not run before: its reason is told already."""
-    causes = []
+    causes: list[dict] = []
+    counts: list[dict] = []
     for situation in SITUATIONS:
-        jobs = [(f"{cause.question}: {BY_KEY[cause.way].title}", (cause,)) for cause in plan.causes
-                if cause.situation == situation.key and cause.way in running]
-        causes += _explained(measure_cause, situation, jobs, progress, left_out)
-    counted = [(f"system calls: {BY_KEY[way].title}, {size(length)}", (way, length))
-               for way, length in plan.counted if way in running]
-    return causes, _explained(count_of_trip, _situation(UNLIMITED), counted, progress, left_out)
-
-
-def _explained(measure: Callable[..., dict], situation: Situation, jobs: Sequence[tuple[str, tuple]], progress: Steps,
-               left_out: LeftOut) -> list[dict]:
-    """A job is its title and what it is measured with, the lab apart."""
-    def measure_all() -> list[dict]:
-        results = []
-        with _place(situation) as lab:
-            for title, arguments in jobs:
+        jobs = [(f"{cause.question}: {BY_KEY[cause.way].title}", causes, partial(measure_cause, cause))
+                for cause in plan.causes if cause.situation == situation.key and cause.way in running]
+        if situation.key == UNLIMITED:
+            jobs += [(f"system calls: {BY_KEY[way].title}, {size(length)}", counts, partial(count_of_trip, way, length))
+                     for way, length in plan.counted if way in running]
+        if not jobs:
+            continue
+        with left_out.tried(situation.title, progress), _place(situation) as lab:
+            for title, results, measure in jobs:
                 progress.begin(title)
-                results += left_out.tried(title, progress, lambda arguments=arguments: [measure(*arguments, lab)])
+                with left_out.tried(title, progress):
+                    results.append(measure(lab))
                 progress.advance()
-        return results
-
-    return left_out.tried(situation.title, progress, measure_all) if jobs else []
+    return causes, counts
 
 
 def versions(ways: Sequence[Way]) -> list[str]:

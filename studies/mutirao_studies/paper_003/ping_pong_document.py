@@ -6,13 +6,14 @@ from statistics import median
 
 from mutirao.base.tables import Table
 from mutirao.base.units import rate, size
+from mutirao.measure.intervals import Ratio
 from mutirao.pages.html import legend, soft
 from mutirao_studies.account import command_of
 from mutirao_studies.document import Beside, Document, Lines, Section, beside_paper
 from mutirao_studies.line_chart import Line, Point, line_chart
 from mutirao_studies.paper_003.paper_003 import CITATION, CLAIMS, DIFFERENCES, FIRST, SET_UP, Claim
 from mutirao_studies.paper_003.ping_pong_causes import CABLE, ONE_HOST
-from mutirao_studies.paper_003.ping_pong_times import Ratio, ratios
+from mutirao_studies.paper_003.ping_pong_times import ratios
 from mutirao_studies.paper_003.ping_pong_ways import BY_KEY, JAVA, MANNERS, C
 
 # Classes of the style sheet.
@@ -115,7 +116,7 @@ def over(by_size: dict[int, Ratio], least_bytes: int, most_bytes: int) -> Ratio 
     """The medians of value, lower and upper end over some sizes."""
     some = [value for length, value in by_size.items() if least_bytes <= length <= most_bytes]
     return some and Ratio(*(median(getattr(value, name) for value in some)
-                            for name in ("value", "low", "high"))) or None
+                            for name in ("low", "value", "high"))) or None
 
 
 def _ratio_tables(situation: dict) -> list[Table]:

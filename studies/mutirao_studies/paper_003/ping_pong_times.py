@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 
 from mutirao.base.errors import Failure
+from mutirao.measure.intervals import Ratio
 
 _MARK = "ping-pong"
 _NORMAL_95 = 1.96
@@ -34,13 +35,12 @@ class Times:
         others.sort()
         low, high = median_ranks(len(others))
         return cls(length_bytes, len(others), first, median(others), others[low], others[high],
-                   others[round(0.05 * (len(others) - 1))],
-                   others[round(0.95 * (len(others) - 1))])
+                   others[round(0.05 * (len(others) - 1))], others[round(0.95 * (len(others) - 1))])
 
 
 def median_ranks(count: int) -> tuple[int, int]:
     """Between which of so many sorted values the median of all lies with 95%: the number of values
-    below it is binomial. Of few values, the least and the greatest."""
+    below it is binomial, and they are too many for exact sums. Of few values, the least and the greatest."""
     low = max(0, math.floor((count - _NORMAL_95 * math.sqrt(count)) / 2))
     return low, count - 1 - low
 
@@ -63,20 +63,9 @@ def read_times(lines: Iterable[str], sizes: Sequence[int], trips: int) -> list[T
     return [Times.of(length_bytes, told[length_bytes]) for length_bytes in sizes]
 
 
-@dataclass(frozen=True)
-class Ratio:
-    value: float
-    low: float
-    high: float
-
-    def to_dict(self) -> dict:
-        return {name: round(value, 4) for name, value in asdict(self).items()}
-
-
 def ratio(of: dict, to: dict) -> Ratio:
     """Of two medians; as far apart as their intervals allow."""
-    return Ratio(of["median_us"] / to["median_us"], of["low_us"] / to["high_us"],
-                 of["high_us"] / to["low_us"])
+    return Ratio(of["low_us"] / to["high_us"], of["median_us"] / to["median_us"], of["high_us"] / to["low_us"])
 
 
 Rounds = Sequence[Sequence[dict]]  # of each round the times by size
@@ -91,7 +80,7 @@ def ratios(of: Rounds, to: Rounds) -> dict[int, Ratio]:
         each = [ratio(*pair) for pair in pairs]
         values = [one.value for one in each]
         by_size[pairs[0][0]["length_bytes"]] = each[0] if len(each) == 1 else Ratio(
-            median(values), min(values), max(values))
+            min(values), median(values), max(values))
     return by_size
 
 
