@@ -17,9 +17,9 @@ import pytest
 
 from mutirao.agent.seen import read_view
 from mutirao.base.errors import Failure
-from mutirao.base.paths import BUILD, ROOT
+from mutirao.base.paths import ROOT
 from mutirao.cli.commands.top import Past, Shown, change_of, frame, ranked, sparkline
-from shared import free_ports, refused
+from shared import refused
 
 NEAR_US, FAR_US, WORSE_US = 500.0, 20_000.0, 180_000.0
 STARTED_S = 1_700_000_000.0
@@ -298,37 +298,3 @@ def test_a_signal_leaves_a_usable_terminal(window, signal_number, code):
     window.wait_for(re.escape("\x1b[?1049l"))
     assert window.process.wait(20) == code
     assert termios.tcgetattr(window.slave) == window.before
-
-
-@pytest.fixture
-def two_agents(typed, tmp_path):
-    """Real ones on loopback; gives the first one's name."""
-    program = BUILD / "bin" / "mutirao-agent"
-    if not program.is_file():
-        pytest.skip("the agent is not built")
-    assert typed("agent", "key", tmp_path / "key").returncode == 0
-    (tmp_path / "hosts").write_text("".join(f"127.0.0.1 {port}\n" for port in free_ports(2)))
-    names = [f"top-{os.getpid()}-{host}" for host in range(2)]
-    agents = [subprocess.Popen([program, "run", "--hosts", "hosts", "--self", str(host), "--key",
-                                "key", "--name", name],
-                               cwd=tmp_path, stdout=subprocess.DEVNULL)
-              for host, name in enumerate(names)]
-    yield names[0]
-    for agent in agents:
-        agent.terminate()
-        agent.wait()
-
-
-def test_of_a_real_agent(typed, two_agents):
-    """As soon as the two have found each other. Catches fields that go by other names."""
-    end = time.monotonic() + 60
-    text = ""
-    while not all(part in text for part in ("1 of 1 up", "recent changes", "└─ host 1", "▁")):
-        assert time.monotonic() < end, text
-        time.sleep(0.2)
-        answer = typed("top", "--once", two_agents, COLUMNS="120", LINES="40")
-        assert answer.returncode == 0 or "no agent" in answer.stderr
-        text = answer.stdout
-    assert re.search(r"^0-1 +tree +[\d.]+ us", text, re.MULTILINE)
-    dumped = json.loads(typed("top", "--json", two_agents).stdout)
-    assert read_view(dumped).host_count == 2
