@@ -101,9 +101,10 @@ def _parameters(row: dict) -> str:
 
 def _list_settings(arguments) -> int:
     given = settings_given(arguments.assignments)
-    rows = [{**row, "value": given[row["name"]].value, "from": given[row["name"]].place}
-            if row["name"] in given else {**row, "value": row["default"], "from": "default"}
-            for row in core_tool.settings()]
+    rows = []
+    for row in core_tool.settings():
+        value, place = given.get(row["name"], (row["default"], "default"))
+        rows.append({**row, "value": value, "from": place})
     if arguments.json:
         print_json(rows)
     else:
