@@ -16,11 +16,10 @@ from mutirao.base.errors import Failure, UsageError
 from mutirao.base.paths import BUILD, ROOT
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
-from mutirao.run.processes import with_own_shared_memory
 from mutirao_studies.paper_002 import interfaces, transports
 from mutirao_studies.paper_002.paper_002 import MESSAGE_BYTES
 from mutirao_studies.paper_002.png import points_of_pgm
-from mutirao_studies.paper_002.transports import Task, known_transports, run_task
+from mutirao_studies.paper_002.transports import Task, known_transports, run_task, with_own_shared_memory
 from shared import wait_until
 
 TRANSPORTS = known_transports(("openmpi-5", "mpich-5"))
