@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from mutirao.base.errors import UsageError
+from mutirao.cli.commands.lab import changes
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
-from mutirao.lab.view import changes
 from shared import in_time
 from probes import address_of, least_round_trip_ms
 
