@@ -100,8 +100,8 @@ def _build() -> Iterator[Finding]:
     yield _finding("mutirao-core", built, _catalogue_size() if built else "", "run make build", "not built",
                    needed=True)
     if not preloadable(LIBRARIES):
-        yield Finding("place", "fails", str(LIBRARIES), "move mutirao: LD_PRELOAD allows no spaces and no colons in a path",
-                      needed=True)
+        yield Finding("place", "fails", str(LIBRARIES), "move mutirao: LD_PRELOAD allows no spaces and no colons in a"
+                      " path", needed=True)
 
 
 def _catalogue_size() -> str:
