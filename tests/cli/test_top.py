@@ -153,31 +153,22 @@ def test_rates_are_of_the_last_interval():
     assert "0.0 received" in seen(now, past)
 
 
-def test_an_agent_that_has_ended_and_no_tree_yet():
-    ended = agent_dump() | {"alive": False}
-    ended["network"]["tree"] = []
-    text = seen(ended)
-    assert "the agent has ended" in text and "no tree yet" in text and "none yet" in text
-    assert "database is full" in seen(agent_dump(series_stopped="database is full"))
+def with_tree(tree, **changed):
+    dump = agent_dump() | changed
+    return {**dump, "network": {**dump["network"], "tree": tree}}
 
 
-def test_an_agent_of_less_than_a_second():
-    assert "tree version 7" in seen(agent_dump() | {"status": None})
-    with pytest.raises(Failure, match="ended while it wrote"):
-        read_view(agent_dump() | {"network": None})
-
-
-def test_a_tree_in_two_parts():
-    """Catches drawing only the part of the lowest host."""
-    parted = agent_dump()
-    parted["network"]["tree"] = [[3, 4], [0, 1], [1, 2]]
-    text = seen(parted)
-    assert all(f"host {host}" in text.split("spanning tree")[1] for host in range(6 - 1))
-
-
-def test_what_is_told_cannot_move_the_cursor():
-    wild = agent_dump(events=[{"time_s": STARTED_S, "text": "a\x1b[2Jb\nc"}])
-    assert "a?[2Jb?c" in seen(wild)
+@pytest.mark.parametrize("dump, parts", [
+    (with_tree([], alive=False), ["the agent has ended", "no tree yet", "none yet"]),
+    (agent_dump(series_stopped="database is full"), ["database is full"]),
+    (agent_dump() | {"status": None}, ["tree version 7"]),  # in its first second
+    # In two parts, of which not only that of the lowest host is drawn.
+    (with_tree([[3, 4], [0, 1], [1, 2]]), ["spanning tree", *(f"─ host {host}" for host in (1, 2, 4)), "\nhost 3"]),
+    # What would move the cursor.
+    (agent_dump(events=[{"time_s": STARTED_S, "text": "a\x1b[2Jb\nc"}]), ["a?[2Jb?c"])])
+def test_what_is_unusual_is_shown(dump, parts):
+    text = seen(dump)
+    assert [part for part in parts if part not in text] == []
 
 
 def test_sparklines():
@@ -187,9 +178,11 @@ def test_sparklines():
     assert sparkline([]) == "" and sparkline([0.0]) == "▁" and len(sparkline([1.0] * 99)) == 24
 
 
-@pytest.mark.parametrize("wrong", [{}, [], {"network": 1}, agent_dump() | {"status": {"links": []}}])
-def test_another_versions_dump(wrong):
-    with pytest.raises(Failure, match="not what an agent"):
+@pytest.mark.parametrize("wrong, said", [
+    *((each, "not what an agent") for each in ({}, [], {"network": 1}, agent_dump() | {"status": {"links": []}})),
+    (agent_dump() | {"network": None}, "ended while it wrote")])
+def test_another_versions_dump(wrong, said):
+    with pytest.raises(Failure, match=said):
         read_view(wrong)
 
 

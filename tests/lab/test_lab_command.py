@@ -9,7 +9,7 @@ import pytest
 
 from mutirao.base.paths import ROOT
 from mutirao.lab.lab import Lab
-from mutirao.lab.named_networks import load_preset
+from mutirao.lab.named_networks import load_preset, preset_names
 from shared import refused
 
 
@@ -67,8 +67,7 @@ def test_set(two_clusters, lab_command, answer):
 
 def test_presets(answer):
     rows = {row["name"]: row for row in answer("presets")}
-    assert list(rows) == ["four-sites", "nine-hosts", "six-sites", "slow-uplinks", "ten-regions", "thin-pipe",
-                          "two-clusters", "two-hosts", "two-hosts-100mbit", "two-hosts-1gbit", "two-sites"]
+    assert list(rows) == preset_names()
     assert rows["slow-uplinks"]["uplink_mbit"] == {"A": 10, "B": 20, "C": 50, "D": 100}
 
 
