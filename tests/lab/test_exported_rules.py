@@ -14,9 +14,9 @@ from mutirao.run.mpis import found_mpis
 ONE_WAY_MS = 100  # a scheduler may keep a rank waiting for some 10 ms
 HOSTS = Fabric(1, 4, 4, (ONE_WAY_MS * 1000.0,) * 6, "", "")
 # Each row: candidate, its collective, and how many times the way it takes.
-WAYS = {"flat": ("broadcast", 1), "chain": ("broadcast", 3), "ring": ("allgather", 3), "bruck:radix=2": ("allgather", 2),
-        "linear": ("alltoall", 1), "pairwise": ("alltoall", 3)}
-# MPICH's variables and file are tried with those of one collective; Intel MPI's rules know no broadcast of ours.
+WAYS = {"flat": ("broadcast", 1), "chain": ("broadcast", 3), "ring": ("allgather", 3),
+        "bruck:radix=2": ("allgather", 2), "linear": ("alltoall", 1), "pairwise": ("alltoall", 3)}
+# MPICH's variables and file are tried with those of one collective; Intel MPI has none of these broadcasts.
 ALLGATHERS = [name for name, (collective, _) in WAYS.items() if collective == "allgather"]
 NO_BROADCASTS = [name for name, (collective, _) in WAYS.items() if collective != "broadcast"]
 
@@ -25,9 +25,10 @@ def exported(form, version, candidate):
     """Of a profile in which that candidate is the fastest."""
     form, collective = FORMATS[form], WAYS[candidate][0]
 
+    root = 0 if COLLECTIVES[collective].rooted else -1
+
     def row(name, median_us):
-        return Row(4, 4, 1, collective, 0 if COLLECTIVES[collective].rooted else -1, 1, 16, "warm", "tuned", name, median_us,
-                   median_us, median_us, 10, 1.7e9)
+        return Row(4, 4, 1, collective, root, 1, 16, "warm", "tuned", name, median_us, median_us, median_us, 10, 1.7e9)
 
     rows = [(HOSTS, version, row(name, time_us))
             for name, time_us in (("native", 9e9), (candidate, 1.0))]

@@ -593,8 +593,8 @@ def summary_lines(cells: Sequence[Cell]) -> list[str]:
              f"worst cell: {title}, {worst['to_best']['median']:.2f} x the best"
              f" ({worst['to_best']['low']:.2f}-{worst['to_best']['high']:.2f})"]
     if any(sample.native_beside_ms for cell in cells for sample in cell.samples[OWN_CHOICE].values()):
-        lines.insert(1, f"against jobs without mutirao {of_all['to_native_job']:.3f} x; the other ratios to native are to"
-                     " the MPI library's own calls in the same job")
+        lines.insert(1, f"against jobs without mutirao {of_all['to_native_job']:.3f} x; the other ratios to native are"
+                     " to the MPI library's own calls in the same job")
     if of_all["ruled"]:
         lines.append(f"first ruled calls within 15% of the best: {of_all['near_best_at_first']} of"
                      f" {of_all['ruled']}; the slowest until all was settled:"

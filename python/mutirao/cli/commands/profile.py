@@ -76,7 +76,8 @@ def _show(arguments) -> int:
     print(f"{path}: {counted(len(profile.rows), 'measurement')}")
     for (fabric, mpi, ranks), members in groups.items():
         print()
-        members.sort(key=lambda call: (list(COLLECTIVES).index(call.collective), call.root, call.length_bytes, call.buffers))
+        members.sort(key=lambda call: (list(COLLECTIVES).index(call.collective), call.root, call.length_bytes,
+                                       call.buffers))
         rows = [row for call in members for row in _rows_of(profile, call, arguments.all)]
         print_table(("call", "candidate", "median", "low", "high", "x native", "windows", "from",
                      "measured"), rows,
