@@ -5,6 +5,7 @@ seed; so of those that differ by which of Open MPI's, or of MPICH's, versions th
 
 import os
 import random
+import secrets
 import shutil
 import signal
 import subprocess
@@ -117,6 +118,12 @@ def lab_possible(own_runtime_folder):
         if NOT_HERE in str(failure):
             pytest.skip(str(failure))
         raise
+
+
+@pytest.fixture
+def token():
+    """By which the processes of this test are known."""
+    return f"test-{secrets.token_hex(6)}"
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
-"""What tests of all kinds share: networks for labs, patience with a busy machine, what a refusal is, free ports,
-Kruskal to compare with."""
+"""What tests of all kinds share: networks for labs, patience with a busy machine, what a refusal is, free ports, how
+processes fare, Kruskal to compare with."""
 
 import os
 import random
@@ -73,6 +73,17 @@ def processes_with(token):
         except OSError:
             pass  # it has ended
     return found
+
+
+ENDED = ("Z", None)
+
+
+def state_of(pid):
+    """One letter, as the kernel says it; None: it is no more."""
+    try:
+        return Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return None
 
 
 def kruskal(weights):

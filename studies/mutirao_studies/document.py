@@ -16,6 +16,7 @@ from mutirao.measure.circumstances import busy_remarks
 from mutirao.pages.html import Page, listed, section, soft, wide_table, written
 from mutirao_studies.account import command_of, left_out_lines
 
+STYLE = Path(__file__).with_name("studies.css").read_text(encoding="utf-8")
 _WIDTH = 80
 # Rows that stand out, by their first cell.
 _ROW_STYLES = {"physical bound": BOUND, "mutirao's choice": BEST, "mutirao's default": BEST}
@@ -120,7 +121,7 @@ def page_of(document: Document) -> Page:
     return Page(document.heading, document.lead, how_made(document.result, *document.made),
                 "".join(section(each.heading, *map(_html, each.parts)) for each in document.sections),
                 document.commands or command_of(document.result), "\n".join(map(_html, document.raw)),
-                document.result, document.tiles, document.all_remarks)
+                document.result, document.tiles, document.all_remarks, STYLE)
 
 
 def how_made(result: dict, *more: str | None) -> Html:

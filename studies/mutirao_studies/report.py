@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mutirao import __version__
 from mutirao.pages.html import warnings, whole_page, written
+from mutirao_studies.document import STYLE
 
 FILE = "report.html"
 _HEADING = "Four papers, measured anew"
@@ -45,7 +46,7 @@ what differs from the paper's set-up, and all that was measured.</p>
 {contents}
 </ul></nav>
 {bodies}
-""")
+""", STYLE)
 
 
 def _links(parts: Iterable[Part]) -> str:

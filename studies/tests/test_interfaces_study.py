@@ -16,7 +16,6 @@ from mutirao.base.errors import Failure, UsageError
 from mutirao.base.paths import BUILD, ROOT
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
-from mutirao.run.processes import with_own_shared_memory
 from mutirao_studies.paper_002 import interfaces, transports
 from mutirao_studies.paper_002.paper_002 import MESSAGE_BYTES
 from mutirao_studies.paper_002.transports import Task, known_transports, run_task
@@ -197,8 +196,8 @@ exec sleep 600
 
 def test_shared_memory_of_their_own():
     """What a killed rank leaves there goes with its job."""
-    command = with_own_shared_memory(["sh", "-c", "ls /dev/shm; echo > /dev/shm/$0; ls /dev/shm",
-                                      f"mutirao-test-{os.getpid()}"])
+    command = transports.with_own_shared_memory(["sh", "-c", "ls /dev/shm; echo > /dev/shm/$0; ls /dev/shm",
+                                                 f"mutirao-test-{os.getpid()}"])
     if command[0] == "sh":
         pytest.skip("the system allows no mounts of one's own")
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -1,21 +1,10 @@
 """Agents as people run them: through the command line, under names and ports of their own."""
 
 import os
-import subprocess
 
 import pytest
 
-from mutirao.base.paths import ROOT
 from shared import free_ports
-
-
-@pytest.fixture
-def mutirao(surroundings, tmp_path):
-    def run(*words):
-        return subprocess.run([ROOT / "mutirao", *map(str, words)], capture_output=True, text=True,
-                              env=surroundings, cwd=tmp_path, timeout=120, check=False)
-
-    return run
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import sqlite3
 import stat
@@ -11,21 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from mutirao.agent.seen import read_view
 from mutirao.base.paths import ROOT
-from shared import wait_until
+from shared import ENDED, processes_with, refused, state_of, wait_until
 
 
 def status(typed, name):
     return json.loads(typed("agent", "status", "--json", "--name", name).stdout)
-
-
-def alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    with open(f"/proc/{pid}/stat") as file:
-        return file.read().rsplit(")")[-1].split()[0] != "Z"
 
 
 def test_three_agents_find_the_tree_and_end_one_by_one(mutirao, typed, agents):
@@ -40,17 +33,29 @@ def test_three_agents_find_the_tree_and_end_one_by_one(mutirao, typed, agents):
         typed("agent", "status", "--name", agents.name(2)).stdout
     answer = mutirao("agent", "stop", "--name", agents.name(2))
     assert answer.returncode == 0 and str(found["pid"]) in answer.stdout
-    assert not alive(found["pid"])
+    assert state_of(found["pid"]) in ENDED
     wait_until(lambda: status(typed, agents.name(0))["complete"]["tree"] == [[0, 1]])
     assert status(typed, agents.name(1))["alive"]
+
+
+def test_top_of_two_agents(typed, agents):
+    """As soon as the two have found each other. Catches fields that go by other names."""
+    assert agents(0).returncode == agents(1).returncode == 0
+
+    def shown():
+        answer = typed("top", "--once", agents.name(0), COLUMNS="120", LINES="40")
+        assert answer.returncode == 0, answer.stderr
+        found = all(part in answer.stdout for part in ("1 of 2 up", "recent changes", "└─ host 1", "▁"))
+        return answer.stdout if found else None
+
+    assert re.search(r"^0-1 +tree +[\d.]+ us", wait_until(shown), re.MULTILINE)
+    assert read_view(json.loads(typed("top", "--json", agents.name(0)).stdout)).host_count == 3
 
 
 def test_a_second_agent_steps_aside_and_the_first_goes_on(typed, agents):
     assert agents(0).returncode == 0
     first = status(typed, agents.name(0))
-    again = agents(0)
-    assert again.returncode == 1
-    assert again.stderr.count("\n") == 1 and str(first["pid"]) in again.stderr
+    refused(agents(0), first["pid"], code=1)
     assert status(typed, agents.name(0))["pid"] == first["pid"]
 
 
@@ -59,8 +64,7 @@ def test_an_agent_that_was_killed_is_seen_to_be_gone_and_can_be_replaced(mutirao
     pid = status(typed, agents.name(0))["pid"]
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not status(typed, agents.name(0))["alive"])
-    answer = mutirao("agent", "stop", "--name", agents.name(0))
-    assert answer.returncode == 1 and "no agent is running" in answer.stderr
+    refused(mutirao("agent", "stop", "--name", agents.name(0)), "no agent is running", code=1)
     assert agents(0).returncode == 0
     assert status(typed, agents.name(0))["pid"] != pid
 
@@ -72,9 +76,8 @@ def test_a_name_that_is_taken_is_explained_and_nothing_is_left_behind(mutirao, a
         answer = agents(0)
     finally:
         path.rmdir()
-    assert answer.returncode == 1
-    assert answer.stderr == f"mutirao: {path} is a directory: remove it, or choose another name\n"
-    assert daemons(agents.name(0)) == []
+    refused(answer, f"mutirao: {path} is a directory: remove it, or choose another name\n", code=1)
+    assert processes_with(agents.name(0)) == []
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
@@ -94,19 +97,7 @@ def test_an_interrupted_start_leaves_nothing_behind(hosts, key, agents, tmp_path
     child = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
     process.send_signal(ending)
     assert process.wait(30) != 0
-    assert not alive(child)
-
-
-def daemons(name):
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (folder / "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if b"run" in words and name.encode() in words:
-            found.append(int(folder.name))
-    return found
+    assert state_of(child) in ENDED
 
 
 def test_the_series_is_kept_and_its_end_does_not_end_the_agent(typed, agents, tmp_path):
@@ -134,14 +125,6 @@ def test_status_without_an_agent(typed):
     assert (answer.returncode, answer.stdout) == (1, "no agent is running\n")
 
 
-def refusal(answer, *named):
-    assert answer.returncode == 2
-    assert answer.stdout == ""
-    assert answer.stderr.count("\n") == 1 and answer.stderr.startswith("mutirao: ")
-    for text in named:
-        assert text in answer.stderr
-
-
 @pytest.mark.parametrize("words, named", [
     (["--self", "3"], ["--self", "3"]),
     (["--self", "0", "--port", "70000"], ["--port", "70000"]),
@@ -150,20 +133,13 @@ def refusal(answer, *named):
     ([], ["3 lines", "--self"]),
 ])
 def test_wrong_arguments(typed, hosts, key, words, named):
-    refusal(typed("agent", "start", "--hosts", hosts, "--key", key, *words), *named)
+    refused(typed("agent", "start", "--hosts", hosts, "--key", key, *words), *named)
 
 
-def test_a_key_that_others_could_read(typed, hosts, key):
+def test_wrong_files(typed, hosts, key):
+    start = ("agent", "start", "--key", key, "--self", "0", "--hosts")
+    refused(typed(*start, "none"), "none")
     key.chmod(0o640)
-    refusal(typed("agent", "start", "--hosts", hosts, "--key", key, "--self", "0"), "600")
-
-
-def test_a_wrong_host_file(typed, hosts, key):
+    refused(typed(*start, hosts), "600")
     hosts.write_text("a\nb c\n")
-    refusal(typed("agent", "start", "--hosts", hosts, "--key", key, "--self", "0"),
-            f"{hosts}:2", "'c'")
-    refusal(typed("agent", "start", "--hosts", "none", "--key", key, "--self", "0"), "none")
-
-
-def test_an_unknown_action(typed):
-    refusal(typed("agent", "strat"), "'strat'", "start")
+    refused(typed(*start, hosts), f"{hosts}:2", "'c'")

@@ -9,7 +9,7 @@ import statistics
 
 import pytest
 
-from made_up import mpi_named
+from made_up import JobsThatTake, mpi_named
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.progress import Steps
 from mutirao.catalogue import core_tool
@@ -125,26 +125,17 @@ def test_segments(length, expected):
     assert segments_for([], length) == []
 
 
-class MadeUpNetwork:
-    """In the place of measure(): every job is a little slower than the one before, and what an arm
-    takes, as a multiple of native, is known."""
+class MadeUpNetwork(JobsThatTake):
+    """Every job is a little slower than the one before, and what an arm takes, as a multiple of native, is known."""
 
     def __init__(self, to_native, drift=1.02, failing=()):
-        self.to_native = to_native
-        self.drift = drift
+        super().__init__(lambda contender, length: 2 * drift ** (len(self.jobs) - 1) * to_native(contender.name, length))
         self.failing = failing
-        self.jobs = []
 
-    def __call__(self, contender, workloads, ranks, lab=None, on_point=None, timeout_s=None):
+    def __call__(self, contender, *arguments, **options):
         if contender.name in self.failing:
             raise Failure(f"{contender.title}: it did not want to")
-        native_ms = 2.0 * self.drift ** len(self.jobs)
-        self.jobs.append(contender.name)
-        [work] = workloads
-        points = [Point(length, root, 4, 9.0,
-                        (4 * native_ms * self.to_native(contender.name, length),) * 3)
-                  for length in work.lengths_bytes for root in work.roots]
-        return Measurement(contender, tuple(points), None, 1.0)
+        return super().__call__(contender, *arguments, **options)
 
 
 @pytest.fixture
@@ -179,7 +170,7 @@ def test_drift_cancels_and_the_best_is_found(cells_of):
     and lengths or names mixed up."""
     made_up = MadeUpNetwork(made_up_ratio)
     [short, long], failures = cells_of(made_up, {"flat": (8, 64), "ring": (8, 64)})
-    assert failures == [] and made_up.jobs[:4] == [NATIVE, "flat", "ring", NATIVE]
+    assert failures == [] and [each.name for each in made_up.jobs[:4]] == [NATIVE, "flat", "ring", NATIVE]
     assert (short.best_arm(), long.best_arm()) == (NATIVE, "ring")
     assert long.to_best.median == pytest.approx(0.6 / 0.5, rel=0.045)
     assert long.to_native.median == pytest.approx(0.6, rel=0.025)

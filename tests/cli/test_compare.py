@@ -75,7 +75,7 @@ def test_of_10_comparisons_with_a_difference_of_5_percent_at_least_9_find_it():
 
 
 def test_the_interval_holds_the_truth_as_often_as_it_says():
-    held = share(even, 1.3, lambda each: each.ratio().low <= 1.3 <= each.ratio().high)
+    held = share(even, 1.3, lambda each: each.ratio.low <= 1.3 <= each.ratio.high)
     assert held == pytest.approx(CONFIDENCE, abs=0.01)
 
 

@@ -3,7 +3,6 @@
 import functools
 import mmap
 import os
-import secrets
 import signal
 import subprocess
 import sys
@@ -15,19 +14,10 @@ from mutirao.base.paths import ROOT
 from mutirao.run.mpis import found_mpis
 from mutirao.run.processes import new_mark, remove_orphaned_segments, run_marked
 from mutirao_studies.paper_001.side_by_side import NotBegun, Room, side_by_side
-from shared import processes_with, wait_until
+from shared import ENDED, processes_with, state_of, wait_until
 
 FOUND = found_mpis()
 SECONDS = 20
-
-
-def state_of(pid):
-    """One letter, as the kernel says it; None: it is no more."""
-    try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rpartition(")")[2].split()[0]
-    except OSError:
-        return None
 
 
 def start(surroundings, mpi, script, token, *options):
@@ -48,20 +38,24 @@ def is_rank(pid):
         return False
 
 
-@pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])
-@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_interrupted_run_leaves_nothing(surroundings, mpi, number, code):
-    token = f"test-{secrets.token_hex(6)}"
+each_mpi = pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)]
+
+
+@each_mpi
+@pytest.mark.parametrize("number, code", SIGNALS)
+def test_interrupted_run_leaves_nothing(surroundings, mpi, number, code, token):
     process = start(surroundings, mpi, "sleep 600; true", token)
     process.send_signal(number)
     assert process.wait(SECONDS) == code
+    if number == signal.SIGKILL:  # its ranks are told so by the kernel
+        wait_until(lambda: processes_with(token) == [])
     assert processes_with(token) == []
 
 
-@pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])
-def test_what_ranks_started_ends_too(surroundings, mpi):
+@each_mpi
+def test_what_ranks_started_ends_too(surroundings, mpi, token):
     """Catches an end that kills the launcher or its ranks only, not sessions started by them."""
-    token = f"test-{secrets.token_hex(6)}"
     script = """trap '' INT TERM HUP; setsid sh -c 'sleep 600; true' "$0" & sleep 600; true"""
     process = start(surroundings, mpi, script, token)
     process.send_signal(signal.SIGINT)
@@ -83,7 +77,7 @@ def test_who_gives_much_memory_back_is_waited_for():
                               env={**os.environ, **mark})
     with pytest.raises(KeyboardInterrupt):
         run_marked(start, mark, True, interrupt)
-    assert state_of(pids[0]) in ("Z", None)
+    assert state_of(pids[0]) in ENDED
 
 
 def shell(script, token, mark):
@@ -91,9 +85,8 @@ def shell(script, token, mark):
     return run_marked(start, mark, True)
 
 
-def test_works_side_by_side_end_with_whom_they_serve():
+def test_works_side_by_side_end_with_whom_they_serve(token):
     """Those that run, those that have not begun, and not those beside one that has ended."""
-    token = f"test-{secrets.token_hex(6)}"
     works = [functools.partial(shell, script, token) for script in ("exit 3", *["sleep 600; true"] * 4)]
     with pytest.raises(KeyboardInterrupt), side_by_side(works, Room(2)) as futures:
         assert futures[0].result(SECONDS).returncode == 3
@@ -144,20 +137,10 @@ def test_orphaned_segments_of_mpi_libraries_are_removed(tmp_path):
     assert not held.exists()
 
 
-@pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])
-def test_killed_command_takes_its_ranks_along(surroundings, mpi):
-    token = f"test-{secrets.token_hex(6)}"
-    process = start(surroundings, mpi, "sleep 600; true", token)
-    process.kill()
-    process.wait()
-    wait_until(lambda: processes_with(token) == [])
-
-
-@pytest.mark.parametrize("mpi", FOUND, ids=[mpi.name for mpi in FOUND])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_run_in_the_lab_leaves_nothing(surroundings, tmp_path, mpi, number):
+@each_mpi
+@pytest.mark.parametrize("number, code", SIGNALS)
+def test_run_in_the_lab_leaves_nothing(surroundings, tmp_path, mpi, number, code, token):
     """The router has its socket's path among its arguments, the agents have the token."""
-    token = f"test-{secrets.token_hex(6)}"
     (tmp_path / "pair.csv").write_text("0,20\n20,0\n")
     runtime = tmp_path / "runtime"
     runtime.mkdir()
@@ -165,7 +148,7 @@ def test_run_in_the_lab_leaves_nothing(surroundings, tmp_path, mpi, number):
                     token, "--lab", str(tmp_path / "pair.csv"))
     assert processes_with(str(runtime)), "no router"
     process.send_signal(number)
-    process.wait(SECONDS)
+    assert process.wait(SECONDS) == code
     wait_until(lambda: processes_with(token) == [] and processes_with(str(runtime)) == [])
     if number != signal.SIGKILL:
         assert list(runtime.rglob("*.sock")) == []

@@ -78,9 +78,9 @@ def test_a_launcher_of_another_family_is_refused(mutirao):
 
 @pytest.mark.skipif(not OPEN_MPI, reason="no Open MPI")
 @pytest.mark.parametrize("ranks", [1, os.cpu_count() + 1])
-def test_what_open_mpi_is_told_besides_is_needed_and_said(mutirao, ranks):
+def test_what_open_mpi_is_told_besides_is_needed_and_said(mutirao, monkeypatch, ranks):
     mpi = OPEN_MPI[0]
-    told = launching(mpi, None, ranks, environment={}).added()
+    told = launching(mpi, None, ranks).added()
     plainly = subprocess.run([mpi.launcher, "-n", str(ranks), *PROGRAM], capture_output=True, check=False)
     assert (told != []) == (plainly.returncode != 0)
     assert subprocess.run([mpi.launcher, *told, "-n", str(ranks), *PROGRAM], check=False,
@@ -89,7 +89,8 @@ def test_what_open_mpi_is_told_besides_is_needed_and_said(mutirao, ranks):
     of_more_than_root = [word for word in told if word != AS_ROOT]
     assert answer.stderr.count("\n") == (1 if of_more_than_root else 0)
     assert all(word in answer.stderr for word in of_more_than_root)
-    assert launching(mpi, "mpirun", 64, environment={"SLURM_JOB_ID": "1"}).added() == [
+    monkeypatch.setenv("SLURM_JOB_ID", "1")
+    assert launching(mpi, "mpirun", 64).added() == [
         word for word in told if word != "--oversubscribe"]
 
 
@@ -115,7 +116,7 @@ def test_env_prepares_a_shell(typed, tmp_path, mpi, surroundings):
                                LD_PRELOAD="/of/the/user.so"))
     assert any(line.startswith("export LD_PRELOAD=/of/the/user.so:") for line in printed)
     lines = lines_of(typed("env", "--mpi", mpi.name, "--set", "report=a report.json"))
-    launch = [str(mpi.launcher), *launching(mpi, None, 2, environment={}).words()[1:],
+    launch = [str(mpi.launcher), *launching(mpi, None, 2).words()[1:],
               str(mpi.program("collective")), "broadcast"]
     script = "\n".join([*lines, " ".join(launch)])
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True,
@@ -181,7 +182,7 @@ def test_env_reaches_other_hosts(typed, tmp_path, mpi, surroundings):
     agent.write_text(BARE_HOST)
     agent.chmod(0o755)
     option = (["--mca", "plm_rsh_agent"] if mpi.known.major == "4" else ["--prtemca", "plm_ssh_agent"])
-    words = [str(mpi.launcher), *launching(mpi, None, 1, environment={}).words()[1:], *option, str(agent),
+    words = [str(mpi.launcher), *launching(mpi, None, 1).words()[1:], *option, str(agent),
              "--host", "127.0.0.9:1", "sh", "-c", "'echo preload=$LD_PRELOAD set=$MUTIRAO_BROADCAST'"]
 
     def said(*lines):

@@ -17,9 +17,9 @@ import pytest
 
 from mutirao.agent.seen import read_view
 from mutirao.base.errors import Failure
-from mutirao.base.paths import BUILD, ROOT
+from mutirao.base.paths import ROOT
 from mutirao.cli.commands.top import Past, Shown, change_of, frame, ranked, sparkline
-from shared import free_ports, refused
+from shared import refused
 
 NEAR_US, FAR_US, WORSE_US = 500.0, 20_000.0, 180_000.0
 STARTED_S = 1_700_000_000.0
@@ -153,31 +153,22 @@ def test_rates_are_of_the_last_interval():
     assert "0.0 received" in seen(now, past)
 
 
-def test_an_agent_that_has_ended_and_no_tree_yet():
-    ended = agent_dump() | {"alive": False}
-    ended["network"]["tree"] = []
-    text = seen(ended)
-    assert "the agent has ended" in text and "no tree yet" in text and "none yet" in text
-    assert "database is full" in seen(agent_dump(series_stopped="database is full"))
+def with_tree(tree, **changed):
+    dump = agent_dump() | changed
+    return {**dump, "network": {**dump["network"], "tree": tree}}
 
 
-def test_an_agent_of_less_than_a_second():
-    assert "tree version 7" in seen(agent_dump() | {"status": None})
-    with pytest.raises(Failure, match="ended while it wrote"):
-        read_view(agent_dump() | {"network": None})
-
-
-def test_a_tree_in_two_parts():
-    """Catches drawing only the part of the lowest host."""
-    parted = agent_dump()
-    parted["network"]["tree"] = [[3, 4], [0, 1], [1, 2]]
-    text = seen(parted)
-    assert all(f"host {host}" in text.split("spanning tree")[1] for host in range(6 - 1))
-
-
-def test_what_is_told_cannot_move_the_cursor():
-    wild = agent_dump(events=[{"time_s": STARTED_S, "text": "a\x1b[2Jb\nc"}])
-    assert "a?[2Jb?c" in seen(wild)
+@pytest.mark.parametrize("dump, parts", [
+    (with_tree([], alive=False), ["the agent has ended", "no tree yet", "none yet"]),
+    (agent_dump(series_stopped="database is full"), ["database is full"]),
+    (agent_dump() | {"status": None}, ["tree version 7"]),  # in its first second
+    # In two parts, of which not only that of the lowest host is drawn.
+    (with_tree([[3, 4], [0, 1], [1, 2]]), ["spanning tree", *(f"─ host {host}" for host in (1, 2, 4)), "\nhost 3"]),
+    # What would move the cursor.
+    (agent_dump(events=[{"time_s": STARTED_S, "text": "a\x1b[2Jb\nc"}]), ["a?[2Jb?c"])])
+def test_what_is_unusual_is_shown(dump, parts):
+    text = seen(dump)
+    assert [part for part in parts if part not in text] == []
 
 
 def test_sparklines():
@@ -187,9 +178,11 @@ def test_sparklines():
     assert sparkline([]) == "" and sparkline([0.0]) == "▁" and len(sparkline([1.0] * 99)) == 24
 
 
-@pytest.mark.parametrize("wrong", [{}, [], {"network": 1}, agent_dump() | {"status": {"links": []}}])
-def test_another_versions_dump(wrong):
-    with pytest.raises(Failure, match="not what an agent"):
+@pytest.mark.parametrize("wrong, said", [
+    *((each, "not what an agent") for each in ({}, [], {"network": 1}, agent_dump() | {"status": {"links": []}})),
+    (agent_dump() | {"network": None}, "ended while it wrote")])
+def test_another_versions_dump(wrong, said):
+    with pytest.raises(Failure, match=said):
         read_view(wrong)
 
 
@@ -298,37 +291,3 @@ def test_a_signal_leaves_a_usable_terminal(window, signal_number, code):
     window.wait_for(re.escape("\x1b[?1049l"))
     assert window.process.wait(20) == code
     assert termios.tcgetattr(window.slave) == window.before
-
-
-@pytest.fixture
-def two_agents(typed, tmp_path):
-    """Real ones on loopback; gives the first one's name."""
-    program = BUILD / "bin" / "mutirao-agent"
-    if not program.is_file():
-        pytest.skip("the agent is not built")
-    assert typed("agent", "key", tmp_path / "key").returncode == 0
-    (tmp_path / "hosts").write_text("".join(f"127.0.0.1 {port}\n" for port in free_ports(2)))
-    names = [f"top-{os.getpid()}-{host}" for host in range(2)]
-    agents = [subprocess.Popen([program, "run", "--hosts", "hosts", "--self", str(host), "--key",
-                                "key", "--name", name],
-                               cwd=tmp_path, stdout=subprocess.DEVNULL)
-              for host, name in enumerate(names)]
-    yield names[0]
-    for agent in agents:
-        agent.terminate()
-        agent.wait()
-
-
-def test_of_a_real_agent(typed, two_agents):
-    """As soon as the two have found each other. Catches fields that go by other names."""
-    end = time.monotonic() + 60
-    text = ""
-    while not all(part in text for part in ("1 of 1 up", "recent changes", "└─ host 1", "▁")):
-        assert time.monotonic() < end, text
-        time.sleep(0.2)
-        answer = typed("top", "--once", two_agents, COLUMNS="120", LINES="40")
-        assert answer.returncode == 0 or "no agent" in answer.stderr
-        text = answer.stdout
-    assert re.search(r"^0-1 +tree +[\d.]+ us", text, re.MULTILINE)
-    dumped = json.loads(typed("top", "--json", two_agents).stdout)
-    assert read_view(dumped).host_count == 2

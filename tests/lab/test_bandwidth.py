@@ -5,11 +5,10 @@ import sys
 
 import pytest
 
-from mutirao.base.errors import Failure, UsageError
-from mutirao.lab.control import Connection
+from mutirao.base.errors import UsageError
+from mutirao.cli.commands.lab import changes
 from mutirao.lab.lab import Lab
 from mutirao.lab.network import HostNetwork
-from mutirao.lab.view import changes
 from shared import in_time
 from probes import address_of, least_round_trip_ms
 
@@ -119,19 +118,3 @@ def test_an_uplink_changes_while_programs_run(uneven):
     with pytest.raises(UsageError, match="from 0 to"):
         uneven.set_uplink("A", -5)
     uneven.set_uplink("B", 30)
-
-
-@pytest.mark.parametrize("request_line, reason", [
-    ("sites 0 0 1 1 2", "5 sites for 6 hosts"),
-    ("sites 0 0 1 1 2 -1", "no number of a site"),
-    ("sites 0 0 1 1 2 6", "no number of a site"),
-    ("uplink 3 10", "no such site"),
-    ("uplink A 10", "no such site"),
-    ("uplink 0 fast", "out of range"),
-    ("uplink 0", "out of range"),
-])
-def test_the_router_refuses_nonsense(lab, request_line, reason):
-    with Connection(lab.control_path) as connection:
-        with pytest.raises(Failure, match=reason):
-            connection.ask(request_line)
-        assert connection.ask("ready") == ""

@@ -1,10 +1,9 @@
 """Rules made of a profile are obeyed by the library that they are for: in a lab the time tells which
 algorithm ran."""
 
-import re
-
 import pytest
 
+from mutirao.catalogue.collectives import COLLECTIVES
 from shared import network_of
 from mutirao.lab.lab import Lab
 from mutirao.measure.rules import FORMATS, tables
@@ -14,17 +13,22 @@ from mutirao.run.mpis import found_mpis
 
 ONE_WAY_MS = 100  # a scheduler may keep a rank waiting for some 10 ms
 HOSTS = Fabric(1, 4, 4, (ONE_WAY_MS * 1000.0,) * 6, "", "")
-# Each row: collective, whether it has a root, candidate, and how many times the way it takes.
-ALGORITHMS = [("broadcast", True, "flat", 1), ("broadcast", True, "chain", 3),
-              ("allgather", False, "ring", 3), ("allgather", False, "bruck:radix=2", 2),
-              ("alltoall", False, "linear", 1), ("alltoall", False, "pairwise", 3)]
+# Each row: candidate, its collective, and how many times the way it takes.
+WAYS = {"flat": ("broadcast", 1), "chain": ("broadcast", 3), "ring": ("allgather", 3),
+        "bruck:radix=2": ("allgather", 2), "linear": ("alltoall", 1), "pairwise": ("alltoall", 3)}
+# MPICH's variables and file are tried with those of one collective; Intel MPI has none of these broadcasts.
+ALLGATHERS = [name for name, (collective, _) in WAYS.items() if collective == "allgather"]
+NO_BROADCASTS = [name for name, (collective, _) in WAYS.items() if collective != "broadcast"]
 
 
-def exported(form, version, collective, rooted, candidate):
+def exported(form, version, candidate):
     """Of a profile in which that candidate is the fastest."""
+    form, collective = FORMATS[form], WAYS[candidate][0]
+
+    root = 0 if COLLECTIVES[collective].rooted else -1
+
     def row(name, median_us):
-        return Row(4, 4, 1, collective, 0 if rooted else -1, 1, 16, "warm", "tuned", name, median_us,
-                   median_us, median_us, 10, 1.7e9)
+        return Row(4, 4, 1, collective, root, 1, 16, "warm", "tuned", name, median_us, median_us, median_us, 10, 1.7e9)
 
     rows = [(HOSTS, version, row(name, time_us))
             for name, time_us in (("native", 9e9), (candidate, 1.0))]
@@ -38,10 +42,11 @@ def built(name):
     return mpi
 
 
-def ways_taken(lab, mpi, collective):
+def assert_obeys(lab, mpi, candidate):
+    collective, ways = WAYS[candidate]
     contender = Contender("native", mpi, collective=collective)
     point, = measure(contender, [Workload([16], [0])], 4, lab).points
-    return round(min(point.completion_ms) / ONE_WAY_MS)
+    assert round(min(point.completion_ms) / ONE_WAY_MS) == ways
 
 
 @pytest.fixture(scope="module")
@@ -50,42 +55,30 @@ def lab(lab_possible):
         yield lab
 
 
-@pytest.mark.parametrize("collective, rooted, candidate, ways", ALGORITHMS,
-                         ids=[f"{each[0]}/{each[2]}" for each in ALGORITHMS])
-def test_open_mpi_obeys(lab, tmp_path, monkeypatch, collective, rooted, candidate, ways):
-    mpi = built("openmpi-5")
+@pytest.mark.parametrize("candidate", WAYS)
+def test_open_mpi_obeys(lab, tmp_path, monkeypatch, candidate):
     rules = tmp_path / "rules"
-    rules.write_text(exported(FORMATS["openmpi"], "Open MPI v5", collective, rooted, candidate))
+    rules.write_text(exported("openmpi", "Open MPI v5", candidate))
     monkeypatch.setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1")
     monkeypatch.setenv("OMPI_MCA_coll_tuned_dynamic_rules_filename", str(rules))
-    assert ways_taken(lab, mpi, collective) == ways
+    assert_obeys(lab, built("openmpi-5"), candidate)
 
 
-@pytest.mark.parametrize("candidate, ways", [("ring", 3), ("bruck:radix=2", 2)])
-def test_mpich_obeys(lab, monkeypatch, candidate, ways):
-    mpi = built("mpich-5")
-    lines = exported(FORMATS["mpich"], "MPICH Version: 5", "allgather", False, candidate).splitlines()
-    assignment = lines[-1].removeprefix("export ")
-    monkeypatch.setenv(*assignment.split("="))
-    assert ways_taken(lab, mpi, "allgather") == ways
+@pytest.mark.parametrize("mpi_name, form, version, candidate", [
+    *(("mpich-5", "mpich", "MPICH Version: 5", name) for name in ALLGATHERS),
+    *(("intel", "intel", "Intel(R) MPI Library 2021", name) for name in NO_BROADCASTS)])
+def test_a_librarys_variables_are_obeyed(lab, monkeypatch, mpi_name, form, version, candidate):
+    mpi = built(mpi_name)
+    lines = exported(form, version, candidate).splitlines()
+    name, value = lines[-1].removeprefix("export ").split("=", 1)
+    monkeypatch.setenv(name, value.strip('"'))
+    assert_obeys(lab, mpi, candidate)
 
 
-@pytest.mark.parametrize("collective, candidate, ways",
-                         [("allgather", "ring", 3), ("allgather", "bruck:radix=2", 2),
-                          ("alltoall", "linear", 1), ("alltoall", "pairwise", 3)])
-def test_intel_obeys(lab, monkeypatch, collective, candidate, ways):
-    mpi = built("intel")
-    text = exported(FORMATS["intel"], f"Intel(R) MPI Library {mpi.version}", collective, False, candidate)
-    name, value = re.search(r'^export (\w+)="(.*)"$', text, re.MULTILINE).groups()
-    monkeypatch.setenv(name, value)
-    assert ways_taken(lab, mpi, collective) == ways
-
-
-@pytest.mark.parametrize("candidate, ways", [("ring", 3), ("bruck:radix=2", 2)])
-def test_mpich_obeys_its_selection_file(lab, tmp_path, monkeypatch, candidate, ways):
+@pytest.mark.parametrize("candidate", ALLGATHERS)
+def test_mpich_obeys_its_selection_file(lab, tmp_path, monkeypatch, candidate):
     mpi = built("mpich-5")
     file = tmp_path / "selection.json"
-    file.write_text(exported(FORMATS["mpich-json"], f"MPICH Version: {mpi.version}", "allgather", False,
-                             candidate))
+    file.write_text(exported("mpich-json", f"MPICH Version: {mpi.version}", candidate))
     monkeypatch.setenv("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", str(file))
-    assert ways_taken(lab, mpi, "allgather") == ways
+    assert_obeys(lab, mpi, candidate)

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import re
 
 import pytest
 
@@ -18,21 +19,25 @@ GOOD = [
     pytest.param("x,0,10\ny,20,0\n", ["x", "y"], id="names of rows"),
 ]
 
-# The place must be exact: text, line, column, words of the message.
+# The place must be exact: text, what follows the file's name, words of the message.
 BAD = [
-    pytest.param("0,1\n1\n", 2, 2, "missing", id="short row"),
-    pytest.param("0,1,2\n1,0\n", 1, 3, "square", id="long row"),
-    pytest.param("0,1,2\n1,0,3\n", 1, 3, "square", id="more columns than rows"),
-    pytest.param("0,1\n1,0\n2,2\n", 1, 3, "square", id="more rows than columns"),
-    pytest.param("0,-1\n1,0\n", 1, 2, "negative", id="negative"),
-    pytest.param("0,1\n,0\n", 2, 1, "missing", id="empty first"),
-    pytest.param("# c\n0,\n1,0\n", 2, 2, "missing", id="empty last"),
-    pytest.param("0,1\n1ms,0\n", 2, 1, "not a number", id="unit in first"),
-    pytest.param("0,fast\n1,0\n", 1, 2, "not a number", id="word"),
-    pytest.param("0,nan\n1,0\n", 1, 2, "not a number", id="nan"),
-    pytest.param("0,inf\n1,0\n", 1, 2, "not a number", id="infinite"),
-    pytest.param("s,x,y\nx,0,1\ny,-2,0\n", 3, 2, "negative", id="with names"),
-    pytest.param("s,x,y\ny,0,1\nx,2,0\n", 2, 1, "named", id="names in another order"),
+    pytest.param("0,1\n1\n", ", line 2, column 2", "missing", id="short row"),
+    pytest.param("0,1,2\n1,0\n", ", line 1, column 3", "square", id="long row"),
+    pytest.param("0,1,2\n1,0,3\n", ", line 1, column 3", "square", id="more columns than rows"),
+    pytest.param("0,1\n1,0\n2,2\n", ", line 1, column 3", "square", id="more rows than columns"),
+    pytest.param("0,-1\n1,0\n", ", line 1, column 2", "negative", id="negative"),
+    pytest.param("0,1\n,0\n", ", line 2, column 1", "missing", id="empty first"),
+    pytest.param("# c\n0,\n1,0\n", ", line 2, column 2", "missing", id="empty last"),
+    pytest.param("0,1\n1ms,0\n", ", line 2, column 1", "not a number", id="unit in first"),
+    pytest.param("0,fast\n1,0\n", ", line 1, column 2", "not a number", id="word"),
+    pytest.param("0,nan\n1,0\n", ", line 1, column 2", "not a number", id="nan"),
+    pytest.param("0,inf\n1,0\n", ", line 1, column 2", "not a number", id="infinite"),
+    pytest.param("s,x,y\nx,0,1\ny,-2,0\n", ", line 3, column 2", "negative", id="with names"),
+    pytest.param("s,x,y\ny,0,1\nx,2,0\n", ", line 2, column 1", "named", id="names in another order"),
+    pytest.param("", "", "no matrix", id="nothing"), pytest.param("# nothing\n", "", "no matrix", id="a comment alone"),
+    pytest.param("s,x,y,z\n0,1\n1,0\n", "", "square", id="more names than rows"),
+    pytest.param("x,x\n0,1\n1,0\n", "", "named 'x'", id="a name twice"),
+    pytest.param("\xff\xfe\x00\x01", "", "text", id="no text"), pytest.param(None, "", "No such file", id="no file"),
 ]
 
 
@@ -45,31 +50,13 @@ def test_csv(tmp_path, text, names):
     assert network.latency_us == [[0, 5000], [10000, 0]]
 
 
-@pytest.mark.parametrize("text, line, column, words", BAD)
-def test_csv_error_names_the_place(tmp_path, text, line, column, words):
+@pytest.mark.parametrize("text, place, words", BAD)
+def test_csv_error_names_the_place(tmp_path, text, place, words):
     file = tmp_path / "matrix.csv"
-    file.write_text(text)
-    with pytest.raises(UsageError) as error:
+    if text is not None:
+        file.write_bytes(text.encode("latin-1"))
+    with pytest.raises(UsageError, match=f"{re.escape(f'{file}{place}')}.*{words}"):
         read_csv(file)
-    assert str(error.value).startswith(f"{file}, line {line}, column {column}")
-    assert words in str(error.value)
-
-
-@pytest.mark.parametrize("text", ["", "# nothing\n", "s,x,y,z\n0,1\n1,0\n", "x,x\n0,1\n1,0\n"])
-def test_csv_error_names_the_file(tmp_path, text):
-    file = tmp_path / "matrix.csv"
-    file.write_text(text)
-    with pytest.raises(UsageError, match=str(file)):
-        read_csv(file)
-
-
-def test_csv_that_is_no_text(tmp_path):
-    file = tmp_path / "matrix.csv"
-    file.write_bytes(b"\xff\xfe\x00\x01")
-    with pytest.raises(UsageError, match="text"):
-        read_csv(file)
-    with pytest.raises(UsageError, match="No such file"):
-        read_csv(tmp_path / "absent.csv")
 
 
 def test_sites_expand_to_hosts():
@@ -156,12 +143,9 @@ def test_the_narrowest_place_between_two_hosts():
     assert network.most_mbit(0, 2) == 15
 
 
-def test_unknown_preset_names_the_nearest():
-    with pytest.raises(UsageError, match="did you mean six-sites"):
-        load_preset("six-site")
-
-
-@pytest.mark.parametrize("hosts", [0, -1, 1000])
-def test_number_of_hosts(hosts):
-    with pytest.raises(UsageError):
-        load_preset("six-sites", hosts)
+@pytest.mark.parametrize("name, hosts, said", [
+    ("six-site", 1, "did you mean six-sites"), ("six-sites", 0, "at least 1"), ("six-sites", -1, "at least 1"),
+    ("six-sites", 1000, "6000 hosts")])
+def test_what_is_no_preset_is_said(name, hosts, said):
+    with pytest.raises(UsageError, match=said):
+        load_preset(name, hosts)

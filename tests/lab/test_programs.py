@@ -101,9 +101,8 @@ def start_with_a_daemon(lab, token):
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_stopping_an_agent_ends_all_it_started(lab, number, code):
+def test_stopping_an_agent_ends_all_it_started(lab, number, code, token):
     """Caught: an agent that is no subreaper leaves the daemon behind."""
-    token = f"test-{secrets.token_hex(6)}"
     process = start_with_a_daemon(lab, token)
     process.send_signal(number)
     assert process.wait(SECONDS) == code
@@ -116,9 +115,8 @@ def keeper_of(agent):
 
 
 @pytest.mark.parametrize("victim", ["guard", "keeper"])
-def test_killing_half_an_agent_ends_all_it_started(lab, victim):
+def test_killing_half_an_agent_ends_all_it_started(lab, victim, token):
     """Caught: one process alone, whose program dies with it but not what that had started."""
-    token = f"test-{secrets.token_hex(6)}"
     inside = {network_namespace(lab, "h00")}
     idle = users_of_namespaces(inside)
     process = start_with_a_daemon(lab, token)
@@ -128,17 +126,15 @@ def test_killing_half_an_agent_ends_all_it_started(lab, victim):
     assert processes_with(token) == []
 
 
-def test_down_ends_programs(lab_possible, three_sites):
-    token = f"test-{secrets.token_hex(6)}"
+def test_down_ends_programs(lab_possible, three_sites, token):
     with Lab.up(three_sites) as lab:
         process = start_with_a_daemon(lab, token)
     assert process.wait(SECONDS) == 255
     wait_until(lambda: processes_with(token) == [])
 
 
-def test_killed_router_leaves_nothing(lab_possible, three_sites):
+def test_killed_router_leaves_nothing(lab_possible, three_sites, token):
     """Caught: agents that do not watch the lab leave programs, and so namespaces."""
-    token = f"test-{secrets.token_hex(6)}"
     interfaces = os.listdir("/sys/class/net")
     lab = Lab.up(three_sites, name="to-be-killed")
     namespaces = {network_namespace(lab, host.name) for host in lab.hosts}

@@ -65,15 +65,11 @@ def _is_this_host(name: str) -> bool:
     return True
 
 
-def _interrupt(*_) -> None:
-    raise KeyboardInterrupt
-
-
 def start(words: Sequence[str], name: str | None) -> dict[str, Any]:
     """Starts a daemon that outlives this command, and returns its dump once it is at work."""
     before = status(name)
     for ending in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, _interrupt)
+        signal.signal(ending, signal.default_int_handler)
     if before["alive"]:
         raise Failure(f"an agent is running already, pid {before['pid']}")
     log = state_folder() / f"{before['name']}.log"

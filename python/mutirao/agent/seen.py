@@ -144,11 +144,10 @@ class SeenAgent:
 
     def view(self) -> AgentView:
         dump = self.dump()
-        return read_view(dump, _names_in_host_file(dump.get("pid", 0)) or self._names_in_lab(dump))
-
-    def _names_in_lab(self, dump: dict) -> Sequence[str]:
-        """The ranks of a job are placed on a lab's hosts in their order."""
-        return self.host.lab.network.hosts[:dump.get("host_count", 0)] if self.host.lab else ()
+        names = _names_in_host_file(dump.get("pid", 0))
+        if not names and self.host.lab:  # the ranks of a job are placed on its hosts in their order
+            names = self.host.lab.network.hosts[:dump.get("host_count", 0)]
+        return read_view(dump, names)
 
 
 def find_agent(name: str | None) -> SeenAgent:

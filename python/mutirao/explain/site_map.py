@@ -133,16 +133,12 @@ def circle(site: int, x: float, y: float, radius: int, text: object, what: str) 
             f'<text class="in-site" x="{x:.0f}" y="{y + 4:.0f}">{text}</text>')
 
 
-def _between(edges: Sequence[tuple[int, int]], groups: Sequence[Group]) -> list[tuple[int, int]]:
-    group_of = {host: group.title for group in groups for host in group.hosts}
-    return [(a, b) for a, b in edges if group_of[a] != group_of[b]]
-
-
 def _labels(communicator: dict, edges: Sequence[tuple[int, int]], groups: Sequence[Group],
             place: dict[int, Place]) -> Iterator[str]:
-    """Of the links that are long enough for one, unless they crowd."""
-    for a, b in _between(edges, groups) if len(groups) <= _MOST_LINKED else ():
-        if math.dist(place[a], place[b]) >= _LABELLED:
+    """Of the links between groups that are long enough for one, unless they crowd."""
+    group_of = {host: group.title for group in groups for host in group.hosts}
+    for a, b in edges if len(groups) <= _MOST_LINKED else ():
+        if group_of[a] != group_of[b] and math.dist(place[a], place[b]) >= _LABELLED:
             yield (f'<text class="on-map" x="{(place[a][0] + place[b][0]) / 2:.0f}"'
                    f' y="{(place[a][1] + place[b][1]) / 2 + 4:.0f}">'
                    f"{escape(duration(communicator['latency_us'][a][b]))}</text>")

@@ -77,7 +77,7 @@ class Lab:
         self._process = process
         self._connection = Connection(control_path)
         described = json.loads(self._connection.ask("describe"))
-        self.network = HostNetwork.from_dict(described["network"])  # as asked for at first
+        self.network = HostNetwork(**described["network"])  # as asked for at first
         self.tcp: str = described["tcp"]
         information = json.loads(self._connection.ask("info"))
         addresses = information["addresses"]

@@ -6,7 +6,7 @@ end before the shortest path to the farthest host has been travelled.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -87,13 +87,8 @@ class HostNetwork:
         return max(max(row) for row in self.shortest_us)
 
     def to_dict(self) -> dict:
-        return {"name": self.name, "source": self.source, "hosts": self.hosts,
-                "sites": self.sites, "latency_us": self.latency_us,
-                "bandwidth_mbit": self.bandwidth_mbit, "uplink_mbit": self.uplink_mbit}
-
-    @classmethod
-    def from_dict(cls, values: dict) -> "HostNetwork":
-        return cls(**values)
+        """As it is made of."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
     def from_sites(cls, site_names: list[str], round_trip_ms: Matrix, hosts_per_site: int = 1,
@@ -104,7 +99,12 @@ class HostNetwork:
         One way is half of the round trip of the row's site to the column's: where the two
         directions were measured differently, each keeps its own.
         """
-        check_host_count(len(site_names), hosts_per_site)
+        count = len(site_names) * hosts_per_site
+        if hosts_per_site < 1:
+            raise UsageError(f"hosts per site must be at least 1, not {hosts_per_site}")
+        if count > MOST_HOSTS:
+            raise UsageError(f"{len(site_names)} sites of {hosts_per_site} hosts are {count} hosts; the lab holds up to"
+                             f" {MOST_HOSTS}")
         site_of = [site for site in range(len(site_names)) for _ in range(hosts_per_site)]
         width = max(2, len(str(len(site_of) - 1)))
         hosts = [f"h{number:0{width}d}" for number in range(len(site_of))]
@@ -116,14 +116,6 @@ class HostNetwork:
         return cls(hosts, [site_names[site] for site in site_of], expand(round_trip_ms, 500.0),
                    None if bandwidth_mbit is None else expand(bandwidth_mbit, 1.0), name, source,
                    uplink_mbit)
-
-
-def check_host_count(sites: int, hosts_per_site: int) -> None:
-    if hosts_per_site < 1:
-        raise UsageError(f"hosts per site must be at least 1, not {hosts_per_site}")
-    if sites * hosts_per_site > MOST_HOSTS:
-        raise UsageError(f"{sites} sites of {hosts_per_site} hosts are {sites * hosts_per_site}"
-                         f" hosts; the lab holds up to {MOST_HOSTS}")
 
 
 def read_csv(path: str | Path, hosts_per_site: int = 1) -> HostNetwork:

@@ -572,23 +572,13 @@ def _by_reason(failures: Sequence[dict]) -> dict[tuple[str, str, str], list[str 
 
 def row_of(cell: Cell) -> tuple:
     best = cell.best_arm()
+    ran = ", ".join("the same" if name == best else name for name in cell.ran)
+    unsettled = f"; {cell.unsettled} of {len(cell.free_runs)} not settled" if cell.unsettled else ""
     return (COLLECTIVES[cell.collective].calls(cell.length_bytes, cell.root),
             *(duration(cell.median_ms(name) * 1000) for name in (NATIVE, best, OWN_CHOICE)),
             "" if cell.first_ruled_ms is None else duration(cell.first_ruled_ms * 1000),
             ratio(cell.to_best.median), str(cell.to_best), ratio(cell.to_native.median),
-            str(cell.to_native), best, _said_of(cell, best))
-
-
-def _said_of(cell: Cell, best: str) -> str:
-    said = ", ".join("the same" if name == best else name for name in cell.ran)
-    return said + (f"; {cell.unsettled} of {len(cell.free_runs)} not settled" if cell.unsettled else "")
-
-
-def _against_native_jobs(cells: Sequence[Cell], of_all: Mapping) -> list[str]:
-    """A line where native is what the job beside it measured itself."""
-    beside = any(sample.native_beside_ms for cell in cells for sample in cell.samples[OWN_CHOICE].values())
-    return [f"against jobs without mutirao {of_all['to_native_job']:.3f} x; the other ratios to native are to the"
-            " MPI library's own calls in the same job"] if beside else []
+            str(cell.to_native), best, ran + unsettled)
 
 
 def summary_lines(cells: Sequence[Cell]) -> list[str]:
@@ -598,11 +588,13 @@ def summary_lines(cells: Sequence[Cell]) -> list[str]:
     lines = [f"{counted(of_all['cells'], 'cell')}, geometric means: the choice takes"
              f" {of_all['to_best']:.3f} x the best arm and {of_all['to_native']:.3f} x native; the best"
              f" arm {of_all['best_to_native']:.3f} x native",
-             *_against_native_jobs(cells, of_all),
              f"within 5% of the best: {of_all['near_best']} of {of_all['cells']}; not worse than native"
              f" (3% or 60 ns): {of_all['near_native']} of {of_all['cells']}",
              f"worst cell: {title}, {worst['to_best']['median']:.2f} x the best"
              f" ({worst['to_best']['low']:.2f}-{worst['to_best']['high']:.2f})"]
+    if any(sample.native_beside_ms for cell in cells for sample in cell.samples[OWN_CHOICE].values()):
+        lines.insert(1, f"against jobs without mutirao {of_all['to_native_job']:.3f} x; the other ratios to native are"
+                     " to the MPI library's own calls in the same job")
     if of_all["ruled"]:
         lines.append(f"first ruled calls within 15% of the best: {of_all['near_best_at_first']} of"
                      f" {of_all['ruled']}; the slowest until all was settled:"

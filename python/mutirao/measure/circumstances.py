@@ -4,6 +4,7 @@ import os
 import platform
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cache
 
 from mutirao import __version__
@@ -15,22 +16,22 @@ def _load_before() -> float:
     return os.getloadavg()[0]
 
 
+@dataclass(frozen=True)
 class Circumstances:
     """Begins with the study."""
 
-    def __init__(self, study: str, quick: bool, mpi_names: Sequence[str]):
-        self._study, self._quick, self._mpi_names = study, quick, list(mpi_names)
-        self._load_before = _load_before()
-        self._begin = time.monotonic()
+    study: str
+    quick: bool
+    mpi_names: Sequence[str]
+    begin_s: float = field(default_factory=time.monotonic)
+    load_before: float = field(default_factory=_load_before)
 
     def to_dict(self) -> dict:
         """When all is measured."""
-        return {"study": self._study, "mutirao": __version__, "quick": self._quick,
-                "mpis": self._mpi_names, "made": time.strftime("%Y-%m-%d %H:%M %z"),
-                "seconds": round(time.monotonic() - self._begin),
-                "machine": {"processors": os.cpu_count(),
-                            "system": platform.platform(terse=True),
-                            "load_before": round(self._load_before, 2)}}
+        return {"study": self.study, "mutirao": __version__, "quick": self.quick, "mpis": list(self.mpi_names),
+                "made": time.strftime("%Y-%m-%d %H:%M %z"), "seconds": round(time.monotonic() - self.begin_s),
+                "machine": {"processors": os.cpu_count(), "system": platform.platform(terse=True),
+                            "load_before": round(self.load_before, 2)}}
 
 
 def busy_remarks(result: dict) -> list[str]:

@@ -183,14 +183,14 @@ def run_guidelines(arguments, collectives: Sequence[Collective]) -> int:
     circumstances = Circumstances("guidelines", False, [mpi.name for mpi in plan.place.mpis])
     with campaign_in(plan.place, plan.points * len(contenders), _MOST_SECONDS_OF_A_JOB) as campaign:
         results = _measure_all(plan, contenders, campaign)
-    if not any(each.times for each in results):
+    if not results:
         raise Failure("nothing could be measured")
     if arguments.json:
         print_json({**circumstances.to_dict(), "ranks": plan.place.ranks, "margin": MARGIN,
                     "rounds": plan.settling.rounds, "repeat": plan.repeat,
-                    "results": [each.to_dict(plan) for each in results if each.times]})
+                    "results": [each.to_dict() for each in results]})
     else:
-        said = [report(each.title, each.checks(plan)) for each in results if each.times]
+        said = [report(each.title, each.checks) for each in results]
         print("\n\n".join([*said, *busy_remarks(circumstances.to_dict())]))
     return 1 if campaign.failures else 0
 
@@ -234,10 +234,10 @@ def _plan(arguments, collectives: Sequence[str]) -> Plan:
 
 @dataclass(frozen=True)
 class Checked:
-    """One MPI library, by itself or with mutirao, and what was measured of it."""
+    """One MPI library, by itself or with mutirao."""
 
     contender: Contender
-    times: Times
+    checks: Sequence[Check]
     failed: dict[str, str]  # why, by collective
 
     @property
@@ -245,14 +245,10 @@ class Checked:
         who = NATIVE if self.contender.native else _MUTIRAO
         return f"{who} on {self.contender.mpi.title}"
 
-    def checks(self, plan: Plan) -> list[Check]:
-        return check(self.times, plan.collectives, plan.blocks_bytes, plan.place.ranks)
-
-    def to_dict(self, plan: Plan) -> dict:
-        checks = self.checks(plan)
+    def to_dict(self) -> dict:
         return {"mpi": self.contender.mpi.name, "with": self.contender.name,
-                "checked": len(checks), "violated": sum(each.violated for each in checks),
-                "checks": [each.to_dict() for each in checks], "failed": self.failed}
+                "checked": len(self.checks), "violated": sum(each.violated for each in self.checks),
+                "checks": [each.to_dict() for each in self.checks], "failed": self.failed}
 
 
 def _measure_all(plan: Plan, contenders: Sequence[Contender], campaign: Campaign) -> list[Checked]:
@@ -265,10 +261,14 @@ def _measure_all(plan: Plan, contenders: Sequence[Contender], campaign: Campaign
                                         f"{name}, round {number + 1}")
                 for point in done.points if done else ():
                     times.setdefault((name, point.length_bytes), []).append(point.call_ms)
-    return [Checked(contender, {call: taken for call, taken in times.items() if len(taken) == plan.settling.rounds},
-                    {each["collective"]: each["reason"] for each in campaign.failures
-                     if (each["mpi"], each["name"]) == (contender.mpi.name, contender.name)})
-            for contender, times in pairs]
+    results = []
+    for contender, times in pairs:
+        whole = {call: taken for call, taken in times.items() if len(taken) == plan.settling.rounds}
+        failed = {each["collective"]: each["reason"] for each in campaign.failures
+                  if (each["mpi"], each["name"]) == (contender.mpi.name, contender.name)}
+        checks = check(whole, plan.collectives, plan.blocks_bytes, plan.place.ranks)
+        results += [Checked(contender, checks, failed)] if whole else []
+    return results
 
 
 def report(title: str, checks: Sequence[Check]) -> str:

@@ -8,8 +8,9 @@ half of the shortest to twice the longest; between two lengths the border lies i
 import json
 import mmap
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, pairwise
 from math import sqrt
 from pathlib import Path
 from statistics import geometric_mean
@@ -41,7 +42,7 @@ _MPICH_NAMES = {"broadcast": "bcast"}
 class Choice:
     """What rules say of one length; without a counterpart the library's own choice."""
 
-    length_bytes: int
+    length_bytes: int = field(compare=False)
     candidate: str = NATIVE
     row: Counterpart | None = None
 
@@ -63,19 +64,21 @@ class Table:
     levels: bool = False  # several hosts of several ranks
     lost: list[str] = field(default_factory=list)  # what is not in the rules, for people
 
-    def ranges(self) -> Iterator[tuple[int, int | None, Choice]]:
-        """From the first number of bytes to before the second; None: without end."""
+    def ranges(self) -> list[tuple[int, int | None, Choice]]:
+        """From the first number of bytes to before the second, None: without end. Neighbours differ."""
         if self.collective == "barrier":
-            yield 0, None, self.choices[0]
-            return
+            return [(0, None, self.choices[0])]
         lengths = [each.length_bytes for each in self.choices]
-        between = [sqrt(a * b) for a, b in zip(lengths, lengths[1:], strict=False)]
         borders = [rule_bytes(self.collective, self.ranks, length)
-                   for length in (lengths[0] / 2, *between, lengths[-1] * 2)]
-        yield 0, borders[0], Choice(0)
-        for choice, low, high in zip(self.choices, borders, borders[1:], strict=False):
-            yield low, high, choice
-        yield borders[-1], None, Choice(0)
+                   for length in (lengths[0] / 2, *(sqrt(a * b) for a, b in pairwise(lengths)), lengths[-1] * 2)]
+        result: list[tuple[int, int | None, Choice]] = []
+        own = Choice(0)
+        for choice, low, high in zip([own, *self.choices, own], [0, *borders], [*borders, None], strict=True):
+            if result and result[-1][2] == choice:
+                result[-1] = (result[-1][0], high, choice)
+            elif high is None or high > low:
+                result.append((low, high, choice))
+        return result
 
 
 def tables(profile: Profile, has: str, any_order: bool) -> list[Table]:
@@ -123,24 +126,9 @@ def _choice(profile: Profile, calls: Sequence[Call], table: Table, has: str, any
     return choice
 
 
-def merged(table: Table) -> list[tuple[int, int | None, Choice]]:
-    """Neighbouring ranges with the same choice as one."""
-    result: list[tuple[int, int | None, Choice]] = []
-    for low, high, choice in table.ranges():
-        if high is not None and high <= low:
-            continue
-        if result and replace(result[-1][2], length_bytes=0) == replace(choice, length_bytes=0):
-            result[-1] = (result[-1][0], high, choice)
-        else:
-            result.append((low, high, choice))
-    return result
-
-
 def _by_collective(given: Iterable[Table]) -> dict[str, list[Table]]:
-    members: dict[str, list[Table]] = {}
-    for table in given:
-        members.setdefault(table.collective, []).append(table)
-    return members
+    """As they are ordered."""
+    return {name: list(members) for name, members in groupby(given, key=lambda table: table.collective)}
 
 
 def open_mpi(given: Sequence[Table]) -> str:
@@ -171,7 +159,7 @@ def _open_mpi_sizes(members: Sequence[Table]) -> list[tuple[int, list[str]]]:
     own = ["0 0 0 0"]
     blocks = {1: own} | {table.ranks + 1: own for table in members}
     for table in members:
-        blocks[table.ranks] = [_open_mpi_rule(low, choice) for low, _high, choice in merged(table)]
+        blocks[table.ranks] = [_open_mpi_rule(low, choice) for low, _high, choice in table.ranges()]
     return sorted(blocks.items())
 
 
@@ -188,7 +176,7 @@ def intel(given: Iterable[Table]) -> str:
              _WARNING, "# What is not named is Intel MPI's own choice."]
     of_collective: dict[str, list[str]] = {}
     for table in given:
-        for low, high, choice in merged(table):
+        for low, high, choice in table.ranges():
             if choice.row is not None:
                 most = (1 << 31) - 1 if high is None else high - 1
                 of_collective.setdefault(table.collective, []).append(
@@ -295,7 +283,7 @@ def _by_length(table: Table, own: Tree) -> Tree:
         what = "total_msg_size"
         blocks = table.ranks // rule_bytes(table.collective, table.ranks, 1)
     return {f"{what}=any" if high is None else f"{what}<{min(blocks * high, _MOST_BYTES)}":
-            _leaf(table, choice, own) for _low, high, choice in merged(table)}
+            _leaf(table, choice, own) for _low, high, choice in table.ranges()}
 
 
 def _leaf(table: Table, choice: Choice, own: Tree) -> Tree:

@@ -8,9 +8,6 @@ from pathlib import Path
 
 from mutirao.base.errors import Failure
 
-_HERE = Path(__file__).parent
-
-
 @dataclass(frozen=True)
 class Page:
     """A page whose head and end are those of all. All is text, where it is not said to be HTML."""
@@ -24,6 +21,7 @@ class Page:
     values: dict  # everything, for those who go on with it
     tiles: Sequence[tuple[str, str, str]] = ()  # what came out: (style, number, what it is) each
     remarks: Sequence[str] = ()
+    style: str = ""  # beyond that of all pages
 
     def __str__(self) -> str:
         return whole_page(self.heading, f"""<header>
@@ -37,7 +35,7 @@ class Page:
 
 {self.sections}{section("See for yourself", f"<pre>{escape(self.commands)}</pre>",
                         self.raw and details("All measurements", f'<div class="scroll">{self.raw}</div>'),
-                        details("Everything above as JSON", f'<pre class="values">{escape(json.dumps(self.values))}</pre>'))}""")
+                        details("Everything above as JSON", f'<pre class="values">{escape(json.dumps(self.values))}</pre>'))}""", self.style)
 
 
 def written(path: Path, text: str) -> Path:
@@ -48,9 +46,9 @@ def written(path: Path, text: str) -> Path:
     return path
 
 
-def whole_page(heading: str, body: str) -> str:
+def whole_page(heading: str, body: str, style: str = "") -> str:
     """`body` is HTML."""
-    style = (_HERE / "page.css").read_text(encoding="utf-8")
+    style = Path(__file__).with_name("page.css").read_text(encoding="utf-8") + style
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -19,7 +19,7 @@ from mutirao.lab.lab import CONTROL_HOST, Lab
 from mutirao.lab.network import spread
 from mutirao.run.launch_styles import LabPlace
 from mutirao.run.mpis import Mpi
-from mutirao.run.processes import Finished, argv_ending_with_us, new_mark, run_marked, with_own_shared_memory
+from mutirao.run.processes import Finished, argv_ending_with_us, new_mark, run_marked
 
 PREFIX = "MUTIRAO_"
 _SILENT = 213  # PRRTE, on a busy machine, before it has started anything: PRTE_ERR_SILENT, its message lost
@@ -33,43 +33,38 @@ class CompletedRun(Finished):
 
 def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
            settings: Mapping[str, str] | None = None, native: bool = False, capture: bool = False,
-           on_line: Callable[[str], None] | None = None,
-           timeout_s: float | None = None,
-           own_shared_memory: bool = False, calm: bool = True,
+           on_line: Callable[[str], None] | None = None, timeout_s: float | None = None, calm: bool = True,
            launcher: Sequence[str] | None = None, discard: bool = False) -> CompletedRun:
     """Runs `argv` on `ranks` ranks to its end; interrupted, it leaves nothing running.
 
     In a lab the first hosts get one rank each, or blocks of ranks where there are more ranks than
     hosts. `native` runs without mutirao. With `capture`, standard output comes line by line to
     `on_line` and into the result, and standard error into the result; else both go through. With `discard`
-    standard output goes nowhere, and standard error into the result. On
-    this host, with `own_shared_memory`, what ranks that are killed leave there ends with the job.
-    Without `calm` the lab's ranks spin while they wait. `launcher` are the words that start the ranks
-    instead of the library's own launcher on this host; they say how many.
+    standard output goes nowhere, and standard error into the result. Without `calm` the lab's ranks
+    spin while they wait. `launcher` are the words that start the ranks instead of the library's own
+    launcher on this host; they say how many.
     """
     if not native and not mpi.built:
         raise Failure(mpi.missing)
+    settings = settings or {}
     with job_folder() as folder:
-        report = Path((settings or {}).get("report") or f"{folder}/report.json")
+        report = Path(settings.get("report") or f"{folder}/report.json")
         report.unlink(missing_ok=True)
         mark = new_mark()
         surroundings = {**mpi.environment(), **mark}
         variables = dict(surroundings)
         if not native:
-            variables |= {PREFIX + name.upper(): value for name, value in (settings or {}).items()}
+            variables |= {PREFIX + name.upper(): value for name, value in settings.items()}
             variables[PREFIX + "REPORT"] = str(report)
-            if (settings or {}).get("enabled") == "off":
+            if settings.get("enabled") == "off":
                 variables[PREFIX + "LAUNCH"] = "off"  # on all ranks, so that none need ask another
         if lab is None:
             command = [*(launcher or [str(mpi.launcher), *mpi.known.style.local(ranks)]),
                        *_with_environment(variables, [] if native else [PRELOAD]), *argv]
-            if own_shared_memory:
-                command = with_own_shared_memory(command)
             start = functools.partial(subprocess.Popen, argv_ending_with_us(command),
                                       env={**os.environ, **surroundings})
         else:
-            command = _lab_command(mpi, argv, ranks, native, variables, lab, Path(folder),
-                                   calm)
+            command = _lab_command(mpi, argv, ranks, native, variables, lab, Path(folder), calm)
             start = functools.partial(lab.exec, CONTROL_HOST, command,
                                       env={**os.environ, **surroundings,
                                            **preloaded([lab.calm_library] if calm else [])})
@@ -80,21 +75,16 @@ def launch(mpi: Mpi, argv: Sequence[str], ranks: int, *, lab: Lab | None = None,
         return CompletedRun(**vars(finished), command=command, report=_read_report(report))
 
 
-def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool,
-                 variables: dict[str, str], lab: Lab, folder: Path,
-                 calm: bool = True) -> list[str]:
+def _lab_command(mpi: Mpi, argv: Sequence[str], ranks: int, native: bool, variables: Mapping[str, str], lab: Lab,
+                 folder: Path, calm: bool = True) -> list[str]:
     style = mpi.known.style
     hostfile = folder / "hosts"
-    hostfile.write_text("".join(
-        style.hostfile_line.format(host=host.name, slots=slots) + "\n"
-        for host, slots in zip(lab.hosts, spread(ranks, len(lab.hosts)))))
+    hostfile.write_text("".join(style.hostfile_line.format(host=host.name, slots=slots) + "\n"
+                                for host, slots in zip(lab.hosts, spread(ranks, len(lab.hosts)))))
     place = LabPlace(str(lab.agent), lab.interface, lab.control.name, hostfile)
-    preloads = [] if native else [PRELOAD]
-    if calm:
-        preloads.append(lab.calm_library)
+    preloads = [*([] if native else [PRELOAD]), *([lab.calm_library] if calm else [])]
     variables = {**variables, **style.lab_environment(place), **lab.environment()}
-    return [str(mpi.launcher), *style.lab(ranks, place),
-            *_with_environment(variables, preloads), *argv]
+    return [str(mpi.launcher), *style.lab(ranks, place), *_with_environment(variables, preloads), *argv]
 
 
 def _with_environment(variables: Mapping[str, str], preloads: Sequence[Path]) -> list[str]:

@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -32,7 +32,6 @@ class Launching:
     ranks: int | None  # none: as many as the launcher takes by itself
     hostfile: Path | None = None
     more: Sequence[str] = ()
-    environment: Mapping[str, str] | None = None  # of this process; given by tests
 
     @cached_property
     def is_slurm(self) -> bool:
@@ -50,31 +49,27 @@ class Launching:
         if self.is_slurm or not is_open_mpi(self.mpi.known.style):
             return []
         root = [AS_ROOT] if os.geteuid() == 0 else []
-        full = (self.ranks or 0) > _cores() and self.hostfile is None and not in_slurm(self._variables)
+        full = (self.ranks or 0) > _cores() and self.hostfile is None and not in_slurm()
         return [word for word in root + ["--oversubscribe"] * full if word not in self.more]
-
-    @property
-    def _variables(self) -> Mapping[str, str]:
-        return os.environ if self.environment is None else self.environment
 
     def _slurm_meets(self) -> list[str]:
         wanted = _SLURM_MEETS.get(self.mpi.known.title)
-        if any(word.startswith("--mpi") for word in self.more) or "SLURM_MPI_TYPE" in self._variables:
+        if any(word.startswith("--mpi") for word in self.more) or "SLURM_MPI_TYPE" in os.environ:
             return []
         answer = subprocess.run([self.program, "--mpi=list"], capture_output=True, text=True, check=False)
         offered = re.findall(r"\w+", answer.stdout + answer.stderr)
         return [f"--mpi={wanted}"] if wanted in offered else []
 
 
-def in_slurm(environment: Mapping[str, str]) -> bool:
+def in_slurm() -> bool:
     """Inside an allocation, whose hosts srun knows."""
-    return "SLURM_JOB_ID" in environment
+    return "SLURM_JOB_ID" in os.environ
 
 
 def launching(mpi: Mpi, asked: str | None, ranks: int | None, hostfile: Path | None = None,
-              more: Sequence[str] = (), environment: Mapping[str, str] = os.environ) -> Launching:
+              more: Sequence[str] = ()) -> Launching:
     """`asked`: the name or the path of a launcher."""
-    program = _find(mpi, asked, environment)
+    program = _find(mpi, asked)
     if hostfile is not None and not hostfile.is_file():
         raise UsageError(f"--hostfile {hostfile}: there is no such file")
     if ranks is None and hostfile is not None:
@@ -84,14 +79,13 @@ def launching(mpi: Mpi, asked: str | None, ranks: int | None, hostfile: Path | N
             raise UsageError("--hostfile: srun takes its hosts from the allocation; leave it out, or"
                              " add --launcher mpirun")
     elif ranks is None:
-        ranks = int(environment.get("SLURM_NTASKS") or os.cpu_count() or 1)
-    return Launching(mpi, program, ranks, hostfile, more, environment)
+        ranks = int(os.environ.get("SLURM_NTASKS") or os.cpu_count() or 1)
+    return Launching(mpi, program, ranks, hostfile, more)
 
 
-def _find(mpi: Mpi, asked: str | None, environment: Mapping[str, str]) -> Path:
+def _find(mpi: Mpi, asked: str | None) -> Path:
     if asked is None:
-        slurm = in_slurm(environment) and shutil.which("srun")
-        return Path(slurm or mpi.launcher)
+        return Path(in_slurm() and shutil.which("srun") or mpi.launcher)
     if "/" not in asked and asked not in KNOWN:
         raise unknown("launcher", asked, KNOWN, "; or the path of one")
     beside = mpi.launcher.parent / asked  # a path stays what it is

@@ -6,7 +6,6 @@ inherits, and what still carries the mark at the end is killed. So is the shared
 behind: MPI libraries remove theirs only when they end well.
 """
 
-import functools
 import os
 import secrets
 import signal
@@ -176,21 +175,6 @@ def uninterrupted():
 def argv_ending_with_us(argv: Sequence[str]) -> list[str]:
     """A command line whose process is asked to end should we be killed outright."""
     return ["setpriv", "--pdeathsig", "TERM", *argv]
-
-
-def with_own_shared_memory(argv: Sequence[str]) -> list[str]:
-    """A command line whose processes have a /dev/shm for themselves, where the system allows that."""
-    apart = ["unshare", "--mount", "--propagation", "private"]
-    if os.getuid() != 0:
-        apart.append("--map-root-user")
-    mounted = [*apart, "sh", "-c", 'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "sh"]
-    return [*(mounted if _succeeds(tuple(mounted)) else ()), *argv]
-
-
-@functools.cache
-def _succeeds(prefix: tuple[str, ...]) -> bool:
-    tried = subprocess.run([*prefix, "true"], capture_output=True, check=False)
-    return tried.returncode == 0
 
 
 _SHARED_MEMORY = Path("/dev/shm")

@@ -7,7 +7,6 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from mutirao.base.errors import UsageError
@@ -23,21 +22,13 @@ _FILES = ("report", "series", "profile")
 _NO_FILES = (("profile", "auto"), ("profile", "off"))
 
 
-@dataclass(frozen=True)
-class Given:
-    """A setting's value, and the place that it was given in."""
-
-    value: str
-    place: str  # "environment", the file, "command line"
-
-
 def gather_settings(assignments: Sequence[str]) -> dict[str, str]:
     """All settings given, checked, by name."""
-    return {name: given.value for name, given in settings_given(assignments).items()}
+    return {name: value for name, (value, _) in settings_given(assignments).items()}
 
 
-def settings_given(assignments: Sequence[str]) -> dict[str, Given]:
-    """The same with their places."""
+def settings_given(assignments: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The same with their places: "environment", the file, or "command line"."""
     given = {}
     for values, place, where in (
         (_from_environment(), "environment", lambda name: f"environment {PREFIX}{name.upper()}: "),
@@ -49,7 +40,7 @@ def settings_given(assignments: Sequence[str]) -> dict[str, Given]:
                 core_tool.check_settings({name: value})
             except UsageError as error:
                 raise UsageError(f"{where(name)}{error}") from None
-            given[name] = Given(value, place)
+            given[name] = value, place
     return given
 
 

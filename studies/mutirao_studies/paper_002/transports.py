@@ -136,11 +136,27 @@ def _mpi(name: str, preloaded: bool = False) -> Transport:
         program = str(found.program("mandelbrot"))
         yield lambda arguments, workers, timeout_s: launch(
             found, [program, *arguments], workers + 1, lab=lab, native=not preloaded, capture=True,
-            timeout_s=timeout_s, own_shared_memory=lab is None)
+            timeout_s=timeout_s, launcher=None if lab else with_own_shared_memory(
+                [str(found.launcher), *found.known.style.local(workers + 1)]))
 
     return Transport("mutirao" if preloaded else name, f"mutirao on {title}" if preloaded else title,
                      ready, functools.partial(_why_no_mpi, found, known.get, preloaded),
                      ends_with_a_worker=True)
+
+
+def with_own_shared_memory(argv: Sequence[str]) -> list[str]:
+    """A command line whose processes have a /dev/shm for themselves, where the system allows that."""
+    apart = ["unshare", "--mount", "--propagation", "private"]
+    if os.getuid() != 0:
+        apart.append("--map-root-user")
+    mounted = [*apart, "sh", "-c", 'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "sh"]
+    return [*(mounted if _succeeds(tuple(mounted)) else ()), *argv]
+
+
+@functools.cache
+def _succeeds(prefix: tuple[str, ...]) -> bool:
+    tried = subprocess.run([*prefix, "true"], capture_output=True, check=False)
+    return tried.returncode == 0
 
 
 def _why_no_mpi(mpi: Mpi | None, get: str, preloaded: bool) -> str:

@@ -9,17 +9,17 @@ from mutirao.base.tables import print_table
 from mutirao.base.units import duration
 
 # What is handed on to mutirao-agent run as it is.
-_HANDED_ON = (
-    ("--port", "P", "TCP and UDP; default: that of the host's line, or 7427"),
-    ("--series", "FILE", "keep what is measured in an SQLite file"),
-    ("--threshold-percent", "P", "announce every change by more than that; default: what the"
-     " forecast's error does not explain"),
-    ("--tree-period-ms", "T", "between probes of a link that the tree uses; default: 250"),
-    ("--other-period-ms", "T", "between probes of another link; default: 2500"),
-    ("--dead-after-ms", "T", "a link that is silent for so long carries nothing; default: 5000"),
-    ("--bandwidth-period-ms", "T", "between measurements of the bandwidth of a link, at least 300000;"
-     " 0: none; default: 600000"),
-)
+_HANDED_ON = {
+    "--port": ("P", "TCP and UDP; default: that of the host's line, or 7427"),
+    "--series": ("FILE", "keep what is measured in an SQLite file"),
+    "--threshold-percent": ("P", "announce every change by more than that; default: what the forecast's error does not"
+                            " explain"),
+    "--tree-period-ms": ("T", "between probes of a link that the tree uses; default: 250"),
+    "--other-period-ms": ("T", "between probes of another link; default: 2500"),
+    "--dead-after-ms": ("T", "a link that is silent for so long carries nothing; default: 5000"),
+    "--bandwidth-period-ms": ("T", "between measurements of the bandwidth of a link, at least 300000; 0: none;"
+                              " default: 600000"),
+}
 
 
 def register(subparsers, common) -> None:
@@ -33,8 +33,8 @@ def register(subparsers, common) -> None:
                               help="the same on all hosts (mutirao agent key), of mode 600")
     start_parser.add_argument("--self", type=int, metavar="N", dest="own",
                               help="the line of this host, from 0; default: the line that names it")
-    for option, value, help_text in _HANDED_ON:
-        start_parser.add_argument(option, metavar=value, help=help_text)
+    for option, (value, help_text) in _HANDED_ON.items():
+        start_parser.add_argument(option, metavar=value, type=Path if value == "FILE" else str, help=help_text)
     start_parser.set_defaults(run=start)
     for name, function, help_text in (("stop", stop, "end the agent of this host"),
                                       ("status", status, "say what the agent of this host sees")):
@@ -50,14 +50,11 @@ def register(subparsers, common) -> None:
 
 def start(arguments) -> int:
     own = agent.this_host(arguments.hosts) if arguments.own is None else arguments.own
-    words = ["--hosts", str(arguments.hosts.resolve()), "--key", str(arguments.key.resolve()),
-             "--self", str(own)]
-    if arguments.name:
-        words += ["--name", arguments.name]
-    for option, _, _ in _HANDED_ON:
+    words = ["--hosts", str(arguments.hosts.resolve()), "--key", str(arguments.key.resolve()), "--self", str(own)]
+    for option in ("--name", *_HANDED_ON):
         value = getattr(arguments, option[2:].replace("-", "_"))
         if value is not None:
-            words += [option, str(Path(value).resolve()) if option == "--series" else value]
+            words += [option, str(value.resolve()) if isinstance(value, Path) else value]
     found = agent.start(words, arguments.name)
     tell(arguments.json, {"name": found["name"], "pid": found["pid"], "self": found["self"]},
          f"agent of host {found['self']} of {found['host_count']} runs, pid {found['pid']}")
@@ -88,39 +85,28 @@ def key(arguments) -> int:
 
 
 def _print_status(found: dict) -> None:
-    network, own = found["network"], found["status"]
-    print(f"host {found['self']} of {found['host_count']}, pid {found['pid']}", end="")
+    host, network, own = found["self"], found["network"], found["status"]
+    parts = [f"host {host} of {found['host_count']}, pid {found['pid']}"]
     if network:
-        print(f", tree version {network['version']}, {len(network['tree'])} links", end="")
+        parts.append(f"tree version {network['version']}, {len(network['tree'])} links")
         if network["unknown_links"]:
-            print(f", {network['unknown_links']} links unknown", end="")
-    print()
+            parts.append(f"{network['unknown_links']} links unknown")
+    print(", ".join(parts))
     if not own:
         return
     running_s = max(time.time() - own["started_s"], 1e-9)
-    print(f"costs {own['processor_s'] / running_s:.2%} of a processor,"
-          f" {own['resident_bytes'] / 2**20:.1f} MiB")
+    print(f"costs {own['processor_s'] / running_s:.2%} of a processor, {own['resident_bytes'] / 2**20:.1f} MiB")
     if own["series_stopped"]:
         print(f"the series is not kept any more: {own['series_stopped']}")
-    in_tree = {tuple(edge) for edge in network["tree"]} if network else set()
-    bandwidth = network["bandwidth_bytes_per_us"][found["self"]] if network else []
+    beside = {end for edge in network["tree"] if host in edge for end in edge} if network else ()
+    bandwidth = network["bandwidth_bytes_per_us"][host] if network else {}
     print_table(("host", "channel", "tree", "latency", "forecast", "error", "bandwidth"), [
-        (link["host"], "works" if link["channel_up"] else "-",
-         "yes" if _edge(found["self"], link["host"]) in in_tree else "",
-         _time(link["announced_us"]),
-         _time(link["latency_us"] and link["latency_us"]["value"]),
-         _time(link["latency_us"] and link["latency_us"]["error"]),
-         _rate(bandwidth[link["host"]] if bandwidth else 0))
-        for link in own["links"]])
+        _row(link, link["host"] in beside, bandwidth and bandwidth[link["host"]]) for link in own["links"]])
 
 
-def _edge(a: int, b: int) -> tuple[int, int]:
-    return min(a, b), max(a, b)
-
-
-def _rate(bytes_per_us: float) -> str:
-    return f"{8 * bytes_per_us:.3g} Mbit/s" if bytes_per_us else "-"
-
-
-def _time(us: float | None) -> str:
-    return "-" if us is None else duration(us)
+def _row(link: dict, in_tree: bool, bytes_per_us: float) -> tuple:
+    forecast = link["latency_us"] or {"value": None, "error": None}
+    times_us = (link["announced_us"], forecast["value"], forecast["error"])
+    return (link["host"], "works" if link["channel_up"] else "-", "yes" if in_tree else "",
+            *("-" if us is None else duration(us) for us in times_us),
+            f"{8 * bytes_per_us:.3g} Mbit/s" if bytes_per_us else "-")

@@ -123,15 +123,8 @@ class Comparison:
         return {NATIVELY: self.native_s, WITH_MUTIRAO: self.mutirao_s}
 
     @property
-    def times_as_fast(self) -> float:
-        return self._ratio.value
-
-    def ratio(self) -> Ratio | None:
-        """None: one pair has no interval."""
-        return self._ratio if self.pairs > 1 else None
-
-    @property
-    def _ratio(self) -> Ratio:
+    def ratio(self) -> Ratio:
+        """How many times as fast; one pair has no interval."""
         return ratio_of_pairs(list(zip(self.native_s, self.mutirao_s, strict=True)), CONFIDENCE)
 
     @property
@@ -143,17 +136,17 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """One word of it."""
-        ratio = self.ratio()
-        if ratio is None:
+        ratio = self.ratio
+        if ratio.low is None:
             return "unknown"
         clear = not ratio.low <= 1 <= ratio.high and abs(ratio.value - 1) >= LEAST_DIFFERENCE
         return ("faster" if ratio.value > 1 else "slower") if clear else "as fast as"
 
 
 def verdict_line(comparison: Comparison) -> str:
-    ratio = comparison.ratio()
-    if ratio is None:
-        return (f"{WITH_MUTIRAO} {comparison.times_as_fast:.2f} times as fast as {NATIVELY} in a single pair of"
+    ratio = comparison.ratio
+    if ratio.low is None:
+        return (f"{WITH_MUTIRAO} {ratio.value:.2f} times as fast as {NATIVELY} in a single pair of"
                 " runs: how sure that is, is not known")
     if comparison.verdict == "as fast as":
         return f"{WITH_MUTIRAO} as fast as {NATIVELY} ({ratio} times)"
@@ -318,10 +311,9 @@ def _deviation(times_s: Sequence[float]) -> float | None:
 
 
 def _as_dict(comparison: Comparison) -> dict:
-    ratio = comparison.ratio()
-    return {"verdict": comparison.verdict, "times_as_fast": comparison.times_as_fast,
-            "low": ratio and ratio.low, "high": ratio and ratio.high, "confidence": CONFIDENCE,
-            "pairs": comparison.pairs,
+    ratio = comparison.ratio
+    return {"verdict": comparison.verdict, "times_as_fast": ratio.value, "low": ratio.low, "high": ratio.high,
+            "confidence": CONFIDENCE, "pairs": comparison.pairs,
             **{name: {"seconds": list(times_s), "mean_s": statistics.fmean(times_s),
                       "sd_s": _deviation(times_s), "min_s": min(times_s), "max_s": max(times_s)}
                for name, times_s in (("native", comparison.native_s), ("with_mutirao", comparison.mutirao_s))}}

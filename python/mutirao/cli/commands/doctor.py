@@ -28,7 +28,7 @@ class Finding:
     state: str  # "ok", "missing", "not built" or "fails"
     detail: str = ""
     remedy: str = ""
-    needed: bool = True  # without it mutirao cannot be used
+    needed: bool = False  # without it mutirao cannot be used
 
 
 def _finding(what: str, good: bool, detail: str, remedy: str, otherwise: str = "missing", needed: bool = False
@@ -100,8 +100,8 @@ def _build() -> Iterator[Finding]:
     yield _finding("mutirao-core", built, _catalogue_size() if built else "", "run make build", "not built",
                    needed=True)
     if not preloadable(LIBRARIES):
-        yield Finding("place", "fails", str(LIBRARIES), "move mutirao: LD_PRELOAD allows no spaces"
-                      " and no colons in a path")
+        yield Finding("place", "fails", str(LIBRARIES), "move mutirao: LD_PRELOAD allows no spaces and no colons in a"
+                      " path", needed=True)
 
 
 def _catalogue_size() -> str:
@@ -120,7 +120,7 @@ def _mpis() -> Iterator[Finding]:
         return
     for known in KNOWN:
         if not any(_stands_for(mpi.known, known) for mpi in found):
-            yield Finding(known.name, "missing", known.title, known.get, needed=False)
+            yield Finding(known.name, "missing", known.title, known.get)
 
 
 def _stands_for(found: KnownMpi, wanted: KnownMpi) -> bool:
@@ -132,16 +132,14 @@ def _stands_for(found: KnownMpi, wanted: KnownMpi) -> bool:
 def _profile() -> Finding:
     """Profiles need SQLite where mutirao is built; without them every job begins anew."""
     if not profile.PROGRAM.is_file():
-        return Finding("profiles", "not built", "", "run make build; they need libsqlite3-dev",
-                       needed=False)
+        return Finding("profiles", "not built", "", "run make build; they need libsqlite3-dev")
     path = profile.profile_file({})
     if path is None or not path.is_file():
-        return Finding("profiles", "ok", "none yet", needed=False)
+        return Finding("profiles", "ok", "none yet")
     try:
-        return Finding("profiles", "ok",
-                       f"{path}, {counted(len(profile.read(path).rows), 'measurement')}", needed=False)
+        return Finding("profiles", "ok", f"{path}, {counted(len(profile.read(path).rows), 'measurement')}")
     except Failure as failure:
-        return Finding("profiles", "fails", str(failure), "move it away", needed=False)
+        return Finding("profiles", "fails", str(failure), "move it away")
 
 
 def _lab() -> Finding:
@@ -150,7 +148,6 @@ def _lab() -> Finding:
     try:
         with Lab.up(network):
             how = "as root" if os.geteuid() == 0 else "without root, in a user namespace"
-            return Finding("WAN lab", "ok", f"runs {how}", needed=False)
+            return Finding("WAN lab", "ok", f"runs {how}")
     except (Failure, UsageError) as error:
-        return Finding("WAN lab", "fails", str(error),
-                       "mutirao run and the rest work without it", needed=False)
+        return Finding("WAN lab", "fails", str(error), "mutirao run and the rest work without it")

@@ -50,7 +50,7 @@ def _what_takes_along(names: Iterable[str], mpi: Mpi) -> dict[str, str]:
         variables["SLURM_EXPORT_ENV"] = ",".join(dict.fromkeys([*kept, *names]))
     # Open MPI's mpirun takes along what it is told to. In an allocation srun, by which it starts its daemons, does
     # that, and mpirun of Open MPI 4 ends at a -x beside this list.
-    if is_open_mpi(mpi.known.style) and not in_slurm(os.environ):
+    if is_open_mpi(mpi.known.style) and not in_slurm():
         users = filter(None, os.environ.get(_OPEN_MPI_LIST, "").split(";"))
         variables[_OPEN_MPI_LIST] = ";".join(dict.fromkeys([*users, *names]))
     return variables

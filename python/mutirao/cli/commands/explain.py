@@ -70,7 +70,8 @@ def explain(report: dict, everything: bool = False) -> Iterator[str]:
 def _in_short(report: dict) -> Iterator[str]:
     """The communicators that took longest, with a line for each kind of call; the others in a line for all that are
     alike."""
-    ranked = sorted(map(as_far_as_counted, report["communicators"]), key=_took_us, reverse=True)
+    ranked = sorted(map(as_far_as_counted, report["communicators"]), reverse=True,
+                    key=lambda communicator: sum(map(_class_took_us, communicator["classes"])))
     left = _MOST_CLASSES
     for number, communicator in enumerate(ranked):
         if number == _MOST_COMMUNICATORS or (number and left <= 0):
@@ -84,10 +85,6 @@ def _in_short(report: dict) -> Iterator[str]:
         if len(classes) > left:
             yield f"  {counted(len(classes) - left, 'more kind')} of calls"
         left -= len(classes)
-
-
-def _took_us(communicator: dict) -> float:
-    return sum(map(_class_took_us, communicator.get("classes", ())))
 
 
 def _class_took_us(of_class: dict) -> float:

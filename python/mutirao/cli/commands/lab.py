@@ -3,20 +3,27 @@
 import argparse
 import os
 import subprocess
+from collections import Counter
+from collections.abc import Callable
 
 from mutirao.base.errors import Failure, UsageError
 from mutirao.base.output import print_json, tell, working
 from mutirao.base.tables import print_table, text_table
 from mutirao.lab.check import Rate, RoundTrip, check_rates, check_round_trips, median_error_us, median_rate_error
 from mutirao.lab.control import lab_names
-from mutirao.lab.lab import CONTROL_HOST, TCP_PROFILES, Lab, bring_up
+from mutirao.lab.lab import CONTROL_HOST, TCP_PROFILES, Counters, Lab, bring_up
 from mutirao.lab.named_networks import load_network, load_preset, preset_names, preset_title
-from mutirao.lab.view import changes, counters_table, site_matrix_table, uplinks_line
+from mutirao.lab.network import HostNetwork, Matrix
 
 DEFAULT_NAME = "lab"
 # What `check` lets pass, in the median.
 MOST_ERROR_US = 300.0
 MOST_RATE_ERROR = 0.1
+# Of what a link has: its title with the shown unit, and how many of the router's that holds.
+_FIELDS = {"latency_us": ("latency in ms", 1000.0), "bandwidth_mbit": ("bandwidth in Mbit/s", 1.0),
+           "loss": ("loss", 1.0), "jitter_us": ("jitter in ms", 1000.0)}
+
+_Table = tuple[list[str], list[list[str]]]
 
 
 def register(subparsers, common) -> None:
@@ -78,8 +85,8 @@ def _one_line(lab: Lab) -> str:
     network, information = lab.network, lab.information
     parts = [f"{network.host_count} hosts in {len(network.site_names)} sites",
              f"{lab.tcp} TCP ({information['congestion_control'] or 'the system’s own control'})"]
-    if uplinks := uplinks_line(lab.current_network()):
-        parts.append(f"uplinks in Mbit/s: {uplinks}")
+    if uplinks := lab.current_network().uplinks:
+        parts.append("uplinks in Mbit/s: " + ", ".join(f"{site} {mbit:g}" for site, mbit in uplinks.items()))
     if information["rootless"]:
         parts.append("in a user namespace")
     if not information["realtime"]:
@@ -119,9 +126,9 @@ def show(arguments) -> int:
                   f"{lab.hosts[inside[0]].address} - {lab.hosts[inside[-1]].address}")
                  for site in now.site_names if (inside := now.hosts_of(site))])
     print()
-    print_table(*site_matrix_table(now), title="round trip now, ms")
+    print_table(*_site_matrix_table(now), title="round trip now, ms")
     print()
-    print_table(*counters_table(now, counters), title="traffic since it is up")
+    print_table(*_counters_table(now, counters), title="traffic since it is up")
     print(f"the router sent packets {counters.late_mean_us / 1000:.3f} ms late in the mean,"
           f" {counters.late_max_us / 1000:.3f} at most, and missed {counters.overruns}")
     print("\nchanges: " + ("none" if not changed else ""))
@@ -129,6 +136,63 @@ def show(arguments) -> int:
         print(f"  {row['from']} -> {row['to']}: {row['what']} {row['before']:g} -> {row['now']:g}"
               f" ({row['links']} links)")
     return 0
+
+
+def _site_matrix_table(network: HostNetwork) -> _Table:
+    """Round trips in ms; a range where the hosts of two sites differ."""
+    def cell(pairs: list[tuple[int, int]]) -> str:
+        values = sorted(network.round_trip_us(a, b) / 1000 for a, b in pairs)
+        if not values:
+            return "-"
+        low, high = f"{values[0]:.1f}", f"{values[-1]:.1f}"
+        return low if low == high else f"{low}-{high}"
+
+    return _by_site(network, cell)
+
+
+def _counters_table(network: HostNetwork, counters: Counters) -> _Table:
+    """Packets from row to column, and how many of them were dropped."""
+    def cell(pairs: list[tuple[int, int]]) -> str:
+        packets = sum(counters.packets[a][b] for a, b in pairs)
+        dropped = sum(counters.dropped[a][b] for a, b in pairs)
+        return str(packets) if dropped == 0 else f"{packets} ({dropped} lost)"
+
+    columns, rows = _by_site(network, cell)
+    columns.append("MB sent")
+    for row, site in zip(rows, network.site_names, strict=True):
+        row.append(f"{sum(sum(counters.bytes[host]) for host in network.hosts_of(site)) / 1e6:.3f}")
+    return columns, rows
+
+
+def _by_site(network: HostNetwork, cell: Callable[[list[tuple[int, int]]], str]) -> _Table:
+    sites = {site: network.hosts_of(site) for site in network.site_names}
+    rows = [[name, *(cell([(a, b) for a in from_hosts for b in to_hosts if a != b])
+                     for to_hosts in sites.values())]
+            for name, from_hosts in sites.items()]
+    return ["", *sites], rows
+
+
+def changes(lab: Lab) -> list[dict]:
+    """How the links differ from those asked for when the lab came up, gathered by sites."""
+    network, now = lab.network, lab.settings()
+    count = network.host_count
+    nothing: Matrix = [[0.0] * count] * count
+    before = {"latency_us": network.latency_us, "bandwidth_mbit": network.bandwidth_mbit or nothing}
+    found: Counter = Counter()
+    for field, (title, unit) in _FIELDS.items():
+        asked = before.get(field, nothing)
+        for a in range(count):
+            for b in range(count):
+                old, new = asked[a][b], now[field][a][b]
+                if a != b and abs(old - new) > 1e-6:
+                    found[network.sites[a], network.sites[b], title,
+                          round(old / unit, 6), round(new / unit, 6)] += 1
+    uplinks = [{"from": site, "to": "others", "what": "uplink in Mbit/s",
+                "before": network.uplinks.get(site, 0), "now": mbit, "links": 1}
+               for site, mbit in zip(network.site_names, now["uplink_mbit"], strict=True)
+               if mbit != network.uplinks.get(site, 0)]
+    return uplinks + [{"from": a, "to": b, "what": title, "before": old, "now": new, "links": links}
+            for (a, b, title, old, new), links in found.items()]
 
 
 def check(arguments) -> int:

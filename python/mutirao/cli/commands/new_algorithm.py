@@ -108,7 +108,13 @@ def _code(root: Path, collective: str, name: str, start: str) -> str:
                       code.replace("\nstatic ", "\n"))[0]
     start_row = _found(rf"^Algorithm {start}\(\) \{{.*?^\}}\n", code)[0]
     kept = "".join(f", {each}" for each in (".level = Level::hosts", ".keeps_order = true") if each in start_row)
-    return (f"{_beginning(collective, start)}{includes}namespace mutirao::{collective} {{\n\n"
+    return (f"// So far it does as {collective}/{start} does. Say here how yours works, and in the row below where"
+            " it is from:\n"
+            "// authors, year, and a DOI or arXiv number.\n"
+            "//\n"
+            "// Cost, p ranks, n bytes: depth, messages, and bytes through the busiest port. Restrictions that the\n"
+            "// row cannot say; a number of ranks that is a power of two it can (`fits`).\n"
+            f"{includes}namespace mutirao::{collective} {{\n\n"
             f"static {function.replace(f'Schedule {start}(', f'Schedule {name}(')}\n"
             f"Algorithm {name}() {{\n"
             f"    return {{.collective = Collective::{collective},\n"
@@ -117,12 +123,3 @@ def _code(root: Path, collective: str, name: str, start: str) -> str:
             f"            .source = \"a beginning, made from {collective}/{start}\",\n"
             f"            .build = {name}{kept}}};\n"
             f"}}\n\n}}  // namespace mutirao::{collective}\n")
-
-
-def _beginning(collective: str, start: str) -> str:
-    return (f"// So far it does as {collective}/{start} does. Say here how yours works, and in the row below where"
-            " it is from:\n"
-            "// authors, year, and a DOI or arXiv number.\n"
-            "//\n"
-            "// Cost, p ranks, n bytes: depth, messages, and bytes through the busiest port. Restrictions that the\n"
-            "// row cannot say; a number of ranks that is a power of two it can (`fits`).\n")

@@ -76,16 +76,13 @@ def _show(arguments) -> int:
     print(f"{path}: {counted(len(profile.rows), 'measurement')}")
     for (fabric, mpi, ranks), members in groups.items():
         print()
-        rows = [row for call in sorted(members, key=_order) for row in
-                _rows_of(profile, call, arguments.all)]
+        members.sort(key=lambda call: (list(COLLECTIVES).index(call.collective), call.root, call.length_bytes,
+                                       call.buffers))
+        rows = [row for call in members for row in _rows_of(profile, call, arguments.all)]
         print_table(("call", "candidate", "median", "low", "high", "x native", "windows", "from",
                      "measured"), rows,
                     f"fabric {fabric.id}: {fabric.title}; {mpi}, {counted(ranks, 'rank')}")
     return 0
-
-
-def _order(call: Call) -> tuple:
-    return list(COLLECTIVES).index(call.collective), call.root, call.length_bytes, call.buffers
 
 
 def _rows_of(profile: Profile, call: Call, every: bool) -> list[tuple]:

@@ -7,7 +7,6 @@ from mutirao.base.output import note, print_json
 from mutirao.base.paths import CORE_TOOL
 from mutirao.explain.report_file import keep_for_explain
 from mutirao.run.job import add_arguments, job_of
-from mutirao.run.mpis import Mpi
 
 
 def register(subparsers, common) -> None:
@@ -25,7 +24,11 @@ def run(arguments) -> int:
     job = job_of(arguments, summary=not arguments.json)
     if arguments.report and arguments.native:
         raise UsageError("--report: with --native there is nothing to report; leave one of them out")
-    native = _nothing_fits(job.mpi) or arguments.native
+    unfit = not job.mpi.built and CORE_TOOL.is_file()
+    if unfit:
+        note(f"no library for {job.mpi.title} ({job.mpi.library}), so it takes all calls;"
+             f" mutirao doctor --build {job.mpi.wrapper or 'PATH'} builds one")
+    native = unfit or arguments.native
     with job.placed() as placed:
         finished = placed.run(native, capture=arguments.json)
     sys.stderr.write(finished.errors)
@@ -35,11 +38,3 @@ def run(arguments) -> int:
                     "seconds": round(finished.seconds, 3), "command": finished.command,
                     "lines": finished.lines, "report": finished.report})
     return finished.returncode
-
-
-def _nothing_fits(mpi: Mpi) -> bool:
-    if mpi.built or not CORE_TOOL.is_file():
-        return False
-    note(f"no library for {mpi.title} ({mpi.library}), so it takes all calls;"
-         f" mutirao doctor --build {mpi.wrapper or 'PATH'} builds one")
-    return True

@@ -83,27 +83,18 @@ def _list_algorithms(collective: str | None, as_json: bool) -> int:
 
 def _parameters(row: dict) -> str:
     """With spaces, so that narrow terminals break lines between them."""
-    parts = []
-    if len(row["trees"]) > 1:
-        parts.append("kind=" + "|".join(row["trees"]))
-    if row["radices"]:
-        parts.append("radix=" + "|".join(map(str, row["radices"])))
-    if row["spreads"]:
-        parts.append("spread=" + "|".join(map(str, row["spreads"])))
-    if row["most_outer"]:
-        parts.append("outer=" + "|".join(map(str, range(row["most_outer"] + 1))))
-    if row["segmented"]:
-        parts.append("segment_bytes=N")
-    if row["insides"]:
-        parts.append("inside=" + "|".join(row["insides"]))
-    return ", ".join(parts)
+    values = {"kind": row["trees"] if len(row["trees"]) > 1 else (), "radix": row["radices"], "spread": row["spreads"],
+              "outer": range(row["most_outer"] + 1) if row["most_outer"] else (),
+              "segment_bytes": ["N"] * row["segmented"], "inside": row["insides"]}
+    return ", ".join(f"{name}={'|'.join(map(str, known))}" for name, known in values.items() if known)
 
 
 def _list_settings(arguments) -> int:
     given = settings_given(arguments.assignments)
-    rows = [{**row, "value": given[row["name"]].value, "from": given[row["name"]].place}
-            if row["name"] in given else {**row, "value": row["default"], "from": "default"}
-            for row in core_tool.settings()]
+    rows = []
+    for row in core_tool.settings():
+        value, place = given.get(row["name"], (row["default"], "default"))
+        rows.append({**row, "value": value, "from": place})
     if arguments.json:
         print_json(rows)
     else:

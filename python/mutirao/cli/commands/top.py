@@ -71,7 +71,8 @@ class Shown:
 def frame(view: AgentView, past: Past, shown: Shown) -> list[Line]:
     """As many lines as there are rows, none longer than the window is wide."""
     head = [*_head(view, past), []]
-    foot = [_keys(shown)] if shown.keys else []
+    keys = f"q quit   s sort: {shown.sort} first   space {'go on' if shown.paused else 'pause'}"
+    foot = [[Piece(keys, FAINT)]] if shown.keys else []
     left = max(0, shown.rows - len(head) - len(foot))
     tree = _tree(view)
     beside_tree = shown.columns >= _WIDE
@@ -296,10 +297,6 @@ def _events(view: AgentView, rows: int) -> list[Line]:
         ago = _span(max(0.0, view.time_s - when))
         lines.append([Piece(f"{ago + ' ago':>11}  ", FAINT), Piece(text)])
     return lines
-
-
-def _keys(shown: Shown) -> Line:
-    return [Piece(f"q quit   s sort: {shown.sort} first   space {'go on' if shown.paused else 'pause'}", FAINT)]
 
 
 # --- the command --------------------------------------------------------------------------------------
