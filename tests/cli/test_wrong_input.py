@@ -233,6 +233,21 @@ def test_help_has_all_commands_under_headings(mutirao):
         assert tuple(re.findall(r"^ {4}(\S+)", groups[heading], re.MULTILINE)) == names
 
 
+@pytest.mark.parametrize("old, now", [
+    (["settings"], ["show", "settings"]), (["algorithms", "broadcast", "--json"], ["show", "broadcast", "--json"]),
+    (["report", "no-such-file"], ["explain", "--page", "no-such-file"]), (["help", "guidelines"], ["help", "bench"]),
+    (["build", "--mpicc", "/no/such/mpicc"], ["doctor", "--build", "/no/such/mpicc"]),
+    (["build", "--mpicc=/no/such/mpicc"], ["doctor", "--build", "/no/such/mpicc"]),
+    (["guidelines", "--rounds", "5"], ["bench", "--guidelines", "--rounds", "5"])], ids=" ".join)
+def test_an_old_name_does_what_it_did_and_says_its_new_one(mutirao, old, now):
+    before, after = mutirao(*old), mutirao(*now)
+    said, _, rest = before.stderr.partition("\n")
+    name = old[1] if old[0] == "help" else old[0]
+    assert said == (f"mutirao: mutirao {name} is now mutirao {cli.OLD_NAMES[name]}; the old name goes with the next"
+                    " release")
+    assert (before.returncode, before.stdout, rest) == (after.returncode, after.stdout, after.stderr)
+
+
 @pytest.mark.parametrize("words", [["study", "six-sites", "--quick"], ["study", "--help"], ["replay"]], ids=" ".join)
 def test_where_there_are_no_studies_one_line_says_where_they_are(typed, monkeypatch, words):
     monkeypatch.setattr(studies, "_PACKAGE", "studies_of_nobody")

@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from mutirao import __version__
 from mutirao.base.errors import Failure, UsageError, did_you_mean, unknown
+from mutirao.base.output import note
 from mutirao.cli import studies
 
 # Modules of mutirao.cli.commands, or of studies, in the order and under the headings of the help.
@@ -24,6 +25,9 @@ GROUPS = {
     "for developers": ("new-algorithm", *studies.COMMANDS),
 }
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
+# What the last release's other commands are called now: their names work until the next release.
+OLD_NAMES = {"report": "explain --page", "algorithms": "show", "settings": "show settings", "build": "doctor --build",
+             "guidelines": "bench --guidelines"}
 
 
 class Parser(argparse.ArgumentParser):
@@ -147,8 +151,17 @@ def add_commands(parser: Parser, names: Iterable[str]) -> None:
 def _as_options(words: list[str]) -> list[str]:
     """Also `mutirao`, `mutirao version` and `mutirao help COMMAND`, as other tools have them."""
     if words[:1] in ([], ["help"]):
-        return [*words[1:], "--help"]
-    return ["--version"] if words == ["version"] else words
+        return [*_with_new_name(words[1:]), "--help"]
+    return ["--version"] if words == ["version"] else _with_new_name(words)
+
+
+def _with_new_name(words: list[str]) -> list[str]:
+    if not words or words[0] not in OLD_NAMES:
+        return words
+    now = OLD_NAMES[words[0]]
+    note(f"mutirao {words[0]} is now mutirao {now}; the old name goes with the next release")
+    rest = [re.sub("^--mpicc(?==|$)", "--build", word) for word in words[1:]] if words[0] == "build" else words[1:]
+    return [*now.split(), *rest]
 
 
 def _end_on(signal_number: int, _frame) -> NoReturn:
