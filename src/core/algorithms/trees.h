@@ -28,9 +28,6 @@ Schedule over_place(const Request& request, const TreePlace& place);
 /// A place over virtual ranks, with the request's root, length and segments.
 Schedule over_virtual_tree(const Request& request, const TreePlace& place);
 
-/// Request::tree, which must be there and hang from Request::root.
-Schedule over_given_tree(const Request& request);
-
 /// Request::tree, which must be there and over the same ranks.
 const Tree& given_tree(const Request& request);
 
