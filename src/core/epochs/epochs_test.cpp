@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "core/network/test_networks.h"
+
 namespace mutirao {
 namespace {
 
@@ -374,10 +376,7 @@ TEST(Announcement, IsNoneOrOneThatSurvivesItsBytes) {
 }
 
 TEST(Announcement, KeepsPackedTreesAndRefusesWhatIsNone) {
-    Network network(6);
-    for (int a = 0; a < 6; ++a) {
-        for (int b = 0; b < 6; ++b) network.set_link(a, b, {.latency_us = 10.0 * (1 + (a * b) % 5)});
-    }
+    Network network = test::network_of(6, [](int a, int b) { return Link{.latency_us = 10.0 * (1 + (a * b) % 5)}; });
     network.transport.initial_window_bytes = 1000;
     Announcement made;
     made.next_first_call = 1;

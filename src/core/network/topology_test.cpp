@@ -58,20 +58,12 @@ constexpr double without_limit = std::numeric_limits<double>::infinity();
 
 /// Two hosts in each of three sites; what lies between sites is as fast as the slower of their uplinks.
 Network three_sites(const std::vector<double>& uplink_bytes_per_us, const std::vector<int>& site_of) {
-    Network network(6);
-    for (int a = 0; a < 6; ++a) {
-        for (int b = 0; b < a; ++b) {
-            const int site_a = site_of[static_cast<std::size_t>(a)];
-            const int site_b = site_of[static_cast<std::size_t>(b)];
-            const double slower =
-                std::min(uplink_bytes_per_us[static_cast<std::size_t>(site_a)],
-                         uplink_bytes_per_us[static_cast<std::size_t>(site_b)]);
-            network.set_both(a, b, {.latency_us = site_a == site_b ? 50.0 : 10'000.0,
-                                    .bandwidth_bytes_per_us =
-                                        site_a == site_b ? without_limit : slower});
-        }
-    }
-    return network;
+    return test::network_of(6, [&](int a, int b) {
+        const auto site_a = static_cast<std::size_t>(site_of[static_cast<std::size_t>(a)]);
+        const auto site_b = static_cast<std::size_t>(site_of[static_cast<std::size_t>(b)]);
+        return site_a == site_b ? Link{50, without_limit}
+                                : Link{10'000, std::min(uplink_bytes_per_us[site_a], uplink_bytes_per_us[site_b])};
+    });
 }
 
 const std::vector<int> in_pairs = {0, 0, 1, 1, 2, 2};
