@@ -70,11 +70,11 @@ enum class State : std::uint8_t { sleeping, reiden, find, found, recover };
 
 struct Message {
     Kind kind = Kind::merge;
-    ghs::Message merging;       ///< merge
+    ghs::Message merging{};     ///< merge
     std::uint32_t tag = 0;      ///< not_fail, not_fail_ack, not_rec, not_rec_ack
     /// not_fail_ack: links of the subtree and the one above it; gosleep_fail, gosleep_rec: of the
     /// whole tree; not_rec_ack: those whose lower end is in the subtree. Sorted by ends
-    std::vector<Weight> links;
+    std::vector<Weight> links{};
 
     bool operator==(const Message&) const = default;
 };
