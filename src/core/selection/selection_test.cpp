@@ -310,22 +310,6 @@ TEST(Candidates, AreReadableDistinctAndWorthTrying) {
     }
 }
 
-// Proves what was timed: the schedules that the selection builds are right ones.
-TEST(Candidates, BuildSchedulesThatKeepTheirPromise) {
-    const Topology topology = topology_of(test::random_network(7, 9));
-    const CallShape shape{.root = 4, .length_bytes = 20'000};
-    const Placement placement = Placement::one_rank_per_host(9);
-    for (const Candidate& candidate : all_candidates(shape.collective, shape.length_bytes)) {
-        const auto ruling = ruling_for(candidate, shape, topology, placement);
-        ASSERT_TRUE(ruling) << to_string(candidate);
-        const auto schedules = build_all(*ruling, shape, placement);
-        ASSERT_EQ(schedules.has_value(), candidate.algorithm->has_schedule()) << to_string(candidate);
-        if (!schedules) continue;
-        const CheckResult result = check(*schedules, row_of(shape.collective).promise(shape, 9));
-        EXPECT_TRUE(result) << to_string(candidate) << ": " << result.reason;
-    }
-}
-
 // Predictions of a pipeline hardly differ by its segments where links are long and wide. Seen to fail with
 // the first of them.
 TEST(Decision, OfSegmentsThatAreAsFastThoseThatTcpTakesAtOnce) {
