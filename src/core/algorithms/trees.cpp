@@ -10,21 +10,6 @@
 
 namespace mutirao {
 
-std::vector<StepId> pass_down(Schedule& schedule, const TreePlace& place,
-                              std::span<const Region> segments) {
-    std::vector<StepId> arrivals;
-    if (place.parent >= 0) arrivals.reserve(segments.size());
-    for (const Region& segment : segments) {
-        Schedule::After arrival;
-        if (place.parent >= 0) {
-            arrivals.push_back(schedule.receive(place.parent, segment));
-            arrival = Schedule::After(arrivals).last(1);
-        }
-        for (const int child : place.children) schedule.send(child, segment, arrival);
-    }
-    return arrivals;
-}
-
 Schedule pass_down_shares(std::span<const TreePlace> places, const Request& request) {
     const Blocks shares(request.length_bytes, static_cast<int>(places.size()));
     std::vector<std::vector<Region>> segments;
@@ -37,7 +22,10 @@ Schedule pass_down_shares(std::span<const TreePlace> places, const Request& requ
     for (std::size_t turn = 0; turn < segments.front().size(); ++turn) {
         for (std::size_t share = 0; share < places.size(); ++share) {
             if (turn >= segments[share].size()) continue;
-            pass_down(schedule, places[share], std::span(segments[share]).subspan(turn, 1));
+            const TreePlace& place = places[share];
+            std::vector<StepId> arrival;
+            if (place.parent >= 0) arrival.push_back(schedule.receive(place.parent, segments[share][turn]));
+            for (const int child : place.children) schedule.send(child, segments[share][turn], arrival);
         }
     }
     return schedule;

@@ -13,13 +13,8 @@
 
 namespace mutirao {
 
-/// Receives each segment from the parent and sends it on to every child before the next one.
-/// Returns the receive of each segment; nothing at the root of the tree.
-std::vector<StepId> pass_down(Schedule& schedule, const TreePlace& place,
-                              std::span<const Region> segments);
-
 /// A share of the message down each of several trees, in places under real ranks; the shares'
-/// segments take turns. A root of the trees must have the message.
+/// segments take turns, and each goes on to every child before the next one. A root of the trees must have the message.
 Schedule pass_down_shares(std::span<const TreePlace> places, const Request& request);
 
 /// A place under real ranks, with the request's length and segments.
