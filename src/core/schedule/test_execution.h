@@ -191,8 +191,8 @@ class RandomCall {
         std::mt19937 random(seed);
         std::size_t bytes = 0;
         for (const auto* pieces : {&promise_.before, &promise_.after}) {
-            for (const Piece& piece : std::views::join(*pieces))
-                bytes = std::max({bytes, piece.region.end_bytes(), piece.source_offset_bytes + piece.region.length_bytes});
+            for (const auto& [region, ranks, source_offset_bytes] : std::views::join(*pieces))
+                bytes = std::max({bytes, region.end_bytes(), source_offset_bytes + region.length_bytes});
         }
         data_.assign(promise_.before.size(), Bytes(bytes + spare_bytes));
         for (unsigned char& byte : std::views::join(data_)) byte = modulo(static_cast<int>(random() >> 1));

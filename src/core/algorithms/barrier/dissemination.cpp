@@ -1,4 +1,5 @@
 // Barriers in rounds of signals to ranks ahead, at growing distances.
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <utility>
@@ -21,7 +22,8 @@ class SignalRounds {
         const long long participants = size;
         for (long long weight = 1; weight < participants; weight *= radix) {
             begin_round();
-            for (long long distance = weight; distance < participants && distance < radix * weight; distance += weight) {
+            const long long end = std::min(participants, radix * weight);
+            for (long long distance = weight; distance < end; distance += weight) {
                 exchange(rank_of(static_cast<int>((position + distance) % participants)),
                          rank_of(static_cast<int>((position + participants - distance) % participants)));
             }
