@@ -34,7 +34,7 @@ class NewsBatches {
     std::vector<rounds::Message> take(int to) {
         auto batch = std::exchange(batches_[static_cast<std::size_t>(to)], {});
         if (batch.empty()) return {};
-        rounds::Message news = rounds::message_of(rounds::Kind::news);
+        rounds::Message news{.kind = rounds::Kind::news};
         for (const auto& [ends, state] : batch)
             news.links.push_back({ends.first, ends.second, state});
         return rounds::split(news);

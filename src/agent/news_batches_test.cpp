@@ -6,7 +6,7 @@ namespace mutirao::agent {
 namespace {
 
 rounds::Message news(int low, int high, std::uint32_t sequence, double latency_us) {
-    rounds::Message message = rounds::message_of(rounds::Kind::news);
+    rounds::Message message{.kind = rounds::Kind::news};
     message.links = {{low, high, {0, sequence, latency_us}}};
     return message;
 }

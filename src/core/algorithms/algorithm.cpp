@@ -11,8 +11,7 @@ namespace mutirao {
 
 namespace {
 
-constexpr int least_radix = 2;
-constexpr int most_radix = 64;
+constexpr int least_radix = 2, most_radix = 64;
 constexpr int most_spread = 1024;
 constexpr std::size_t least_segment_bytes = 256;
 constexpr std::size_t most_segment_bytes = std::size_t{1} << 30;
@@ -59,30 +58,12 @@ std::string assign_tree(const Algorithm& algorithm, Parameters& parameters,
     return wrong_value(algorithm, "kind", text, one_of(names)) + did_you_mean(text, names);
 }
 
-std::string assign_radix(const Algorithm& algorithm, Parameters& parameters,
-                         std::string_view text) {
-    const auto radix = number_from<int>(text);
-    if (!radix || *radix < least_radix || *radix > most_radix) {
-        return wrong_value(algorithm, "radix", text,
-                           std::to_string(least_radix) + ".." + std::to_string(most_radix));
-    }
-    parameters.radix = *radix;
-    return {};
-}
-
-std::string assign_spread(const Algorithm& algorithm, Parameters& parameters, std::string_view text) {
-    const auto spread = number_from<int>(text);
-    if (!spread || *spread < 1 || *spread > most_spread)
-        return wrong_value(algorithm, "spread", text, "1.." + std::to_string(most_spread));
-    parameters.spread = *spread;
-    return {};
-}
-
-std::string assign_outer(const Algorithm& algorithm, Parameters& parameters, std::string_view text) {
-    const auto outer = number_from<int>(text);
-    if (!outer || *outer < 0 || *outer > algorithm.most_outer)
-        return wrong_value(algorithm, "outer", text, "0.." + std::to_string(algorithm.most_outer));
-    parameters.outer = *outer;
+std::string assign_number(const Algorithm& algorithm, int& parameter, std::string_view key, std::string_view text,
+                          int least, int most) {
+    const auto value = number_from<int>(text);
+    if (!value || *value < least || *value > most)
+        return wrong_value(algorithm, key, text, std::to_string(least) + ".." + std::to_string(most));
+    parameter = *value;
     return {};
 }
 
@@ -116,11 +97,20 @@ std::string assign_inside(const Algorithm& algorithm, Parameters& parameters,
 constexpr std::array<ParameterRow, 6> parameter_rows{{
     {"kind", [](const Algorithm& algorithm) { return algorithm.trees.size() > 1; }, assign_tree,
      [](const Parameters& parameters) { return std::string(to_string(parameters.tree)); }},
-    {"radix", [](const Algorithm& algorithm) { return !algorithm.radices.empty(); }, assign_radix,
+    {"radix", [](const Algorithm& algorithm) { return !algorithm.radices.empty(); },
+     [](const Algorithm& algorithm, Parameters& parameters, std::string_view text) {
+         return assign_number(algorithm, parameters.radix, "radix", text, least_radix, most_radix);
+     },
      [](const Parameters& parameters) { return std::to_string(parameters.radix); }},
-    {"spread", [](const Algorithm& algorithm) { return !algorithm.spreads.empty(); }, assign_spread,
+    {"spread", [](const Algorithm& algorithm) { return !algorithm.spreads.empty(); },
+     [](const Algorithm& algorithm, Parameters& parameters, std::string_view text) {
+         return assign_number(algorithm, parameters.spread, "spread", text, 1, most_spread);
+     },
      [](const Parameters& parameters) { return std::to_string(parameters.spread); }},
-    {"outer", [](const Algorithm& algorithm) { return algorithm.most_outer > 0; }, assign_outer,
+    {"outer", [](const Algorithm& algorithm) { return algorithm.most_outer > 0; },
+     [](const Algorithm& algorithm, Parameters& parameters, std::string_view text) {
+         return assign_number(algorithm, parameters.outer, "outer", text, 0, algorithm.most_outer);
+     },
      [](const Parameters& parameters) {
          return parameters.outer == 0 ? std::string() : std::to_string(parameters.outer);
      }},

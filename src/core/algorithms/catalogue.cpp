@@ -14,7 +14,7 @@ namespace barrier {
 Algorithm dissemination(), locality_dissemination();  // dissemination.cpp
 Algorithm direct();
 Algorithm recursive_exchange();
-Algorithm tree();
+Algorithm tree();  // trees.cpp
 
 static std::vector<Algorithm> rows() {
     return {dissemination(), locality_dissemination(), direct(), recursive_exchange(), tree()};
@@ -77,7 +77,7 @@ Algorithm sparbit();
 Algorithm circulant();
 Algorithm locality_bruck();  // locality.cpp
 Algorithm gather_broadcast();  // through_first_rank.cpp
-Algorithm tree();
+Algorithm tree();  // trees.cpp
 Algorithm groups();  // over_groups.cpp
 
 static std::vector<Algorithm> rows() {
@@ -124,7 +124,7 @@ Algorithm ring();
 Algorithm circulant();
 Algorithm direct(), direct_shares();  // direct.cpp
 Algorithm reduce_broadcast();  // through_first_rank.cpp
-Algorithm tree(), packed_trees();  // tree.cpp
+Algorithm tree(), packed_trees();  // trees.cpp
 Algorithm multi_lane(), multi_lane_multiplying();  // multi_lane.cpp
 Algorithm locality_exchange();  // locality.cpp
 Algorithm groups(), groups_twice();  // over_groups.cpp

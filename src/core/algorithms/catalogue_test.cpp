@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cctype>
-#include <map>
 #include <set>
 
 #include "core/algorithms/shape.h"
@@ -208,67 +207,6 @@ TEST(Catalogue, ListsNativeFirstAndEveryNameOnceForEachCollective) {
     }
 }
 
-/// Messages in a row before the last byte is everywhere.
-int messages_deep(const std::vector<Schedule>& schedules) {
-    // Repeated until nothing changes: slow, but it needs no order of the steps.
-    std::vector<std::vector<int>> depth(schedules.size());
-    for (std::size_t r = 0; r < schedules.size(); ++r) depth[r].assign(schedules[r].size(), 0);
-    int deepest = 0;
-    for (bool changed = true; changed;) {
-        changed = false;
-        std::map<std::pair<int, int>, std::vector<int>> sent;
-        for (std::size_t r = 0; r < schedules.size(); ++r) {
-            const auto& steps = schedules[r].steps();
-            for (std::size_t s = 0; s < steps.size(); ++s) {
-                if (steps[s].kind != StepKind::send) continue;
-                int before = 0;
-                for (const StepId id : schedules[r].dependencies(steps[s])) {
-                    before = std::max(before, depth[r][static_cast<std::size_t>(id)]);
-                }
-                depth[r][s] = before + 1;
-                sent[{static_cast<int>(r), steps[s].peer}].push_back(before + 1);
-            }
-        }
-        std::map<std::pair<int, int>, std::size_t> taken;
-        for (std::size_t r = 0; r < schedules.size(); ++r) {
-            const auto& steps = schedules[r].steps();
-            for (std::size_t s = 0; s < steps.size(); ++s) {
-                if (steps[s].kind != StepKind::receive) continue;
-                const std::pair<int, int> edge{steps[s].peer, static_cast<int>(r)};
-                const int arrived = sent[edge].at(taken[edge]++);
-                changed = changed || arrived != depth[r][s];
-                depth[r][s] = arrived;
-                deepest = std::max(deepest, arrived);
-            }
-        }
-    }
-    return deepest;
-}
-
-int messages_deep(std::string_view text, int size) {
-    const Candidate candidate = parse_candidate(Collective::broadcast, text).candidate.value();
-    return messages_deep(
-        test::build_all(candidate, {.root = size / 2, .length_bytes = 1000}, size, {}));
-}
-
-// What the algorithms' files claim. Catches a chain hidden in a tree, and a false dependency.
-TEST(Catalogue, DepthsAreAsTheAlgorithmsClaim) {
-    for (int size = 2; size <= 40; ++size) {
-        const int log2 = test::ceiling_log(size, 2);
-        EXPECT_EQ(messages_deep("flat", size), 1);
-        EXPECT_LE(messages_deep("binomial", size), log2);
-        EXPECT_LE(messages_deep("k_nomial:radix=4", size), test::ceiling_log(size, 4));
-        EXPECT_LE(messages_deep("circulant", size), log2);
-        EXPECT_LE(messages_deep("circulant:segment_bytes=256", size), log2 + 4 - 1);
-        EXPECT_EQ(messages_deep("chain", size), size - 1);
-        EXPECT_LE(messages_deep("split_binary", size), test::ceiling_log(size + 1, 2));
-        EXPECT_LE(messages_deep("scatter_ring_allgather", size), log2 + size - 1);
-        const bool power_of_two = (size & (size - 1)) == 0;
-        const int doubling = messages_deep("scatter_recursive_doubling_allgather", size);
-        EXPECT_LE(doubling, power_of_two ? 2 * log2 : 3 * log2) << size;
-    }
-}
-
 std::string steps_of(Collective collective, std::string_view text, int size) {
     const Candidate candidate = parse_candidate(collective, text).candidate.value();
     std::string steps;
@@ -309,22 +247,6 @@ TEST(Catalogue, CirculantBroadcastsAndReducesAmongManyRanks) {
             EXPECT_TRUE(result) << size << " ranks: " << result.reason;
             if (each == Collective::reduce) continue;
             EXPECT_EQ(received_amounts(schedules, shape), "") << size << " ranks";
-        }
-    }
-}
-
-TEST(Catalogue, AllgathersLoadNoPortWithMoreThanTwiceTheMessage) {
-    for (const std::string_view name :
-         {"scatter_ring_allgather", "scatter_recursive_doubling_allgather"}) {
-        const Candidate candidate{find_algorithm(Collective::broadcast, name), {}};
-        for (const int size : {2, 4, 8, 16, 64}) {
-            for (const Schedule& schedule : test::build_all(candidate, {.length_bytes = 6400}, size, {})) {
-                std::size_t sent = 0;
-                for (const Step& step : schedule.steps()) {
-                    if (step.kind == StepKind::send) sent += step.source.length_bytes;
-                }
-                EXPECT_LE(sent, 2u * 6400u) << name << ", ranks " << size;
-            }
         }
     }
 }

@@ -75,10 +75,22 @@ class Halving {
     std::function<Region(int first, int end)> range_;
 };
 
-/// As an allreduce or a reduction halves: blocks of equal length, operands in order.
-Halving near_halving(const Request& request, const Groups& groups) {
+/// Blocks of equal length, operands in order; the blocks come together at the root or everywhere.
+Schedule halved(const Request& request, bool everywhere) {
+    const Groups groups(request.size, largest_power(2, request.size), everywhere ? -1 : request.root);
     const Blocks blocks(request.length_bytes, groups.count(), request.unit_bytes);
-    return {groups, request.rank, true, [blocks](int first, int end) { return blocks.range(first, end); }};
+    const Halving halving(groups, request.rank, true, [&](int first, int end) { return blocks.range(first, end); });
+    Dataflow flow;
+    Partial partial = whole_message(flow, request, everywhere || request.rank == request.root);
+    const Region home = partial.home();
+    groups.fold(partial, request.rank);
+    if (groups.leads(request.rank)) {
+        halving.reduce_scatter(partial);
+        partial.settle();
+        everywhere ? halving.allgather(flow, home) : halving.gather(flow, home, groups.of(request.root));
+    }
+    if (everywhere) groups.unfold(flow, home, request.rank);
+    return std::move(flow).take();
 }
 
 }  // namespace
@@ -90,27 +102,12 @@ namespace reduce {
 //
 // Cost, n bytes: for a power of two of p ranks, 2 log2 p steps; at most 2 n bytes through a port and n bytes
 // combined. Otherwise one step and n bytes more. Empty blocks are not sent, and a block should be worth a message.
-static Schedule rabenseifner(const Request& request) {
-    const Groups groups(request.size, largest_power(2, request.size), request.root);
-    const Halving halving = near_halving(request, groups);
-    Dataflow flow;
-    Partial partial = whole_message(flow, request, request.rank == request.root);
-    const Region home = partial.home();
-    groups.fold(partial, request.rank);
-    if (groups.leads(request.rank)) {
-        halving.reduce_scatter(partial);
-        partial.settle();
-        halving.gather(flow, home, groups.of(request.root));
-    }
-    return std::move(flow).take();
-}
-
 Algorithm rabenseifner() {
     return {.collective = Collective::reduce,
             .name = "rabenseifner",
             .summary = "recursive halving, then the blocks are gathered at the root",
             .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",
-            .build = rabenseifner, .keeps_order = true};
+            .build = [](const Request& request) { return halved(request, false); }, .keeps_order = true};
 }
 
 }  // namespace reduce
@@ -122,28 +119,12 @@ namespace allreduce {
 // Cost, n bytes: for a power of two of p ranks, 2 log2 p steps, less than 2 n bytes through a port and n bytes
 // combined. Otherwise two steps and up to 2 n bytes more. Empty blocks are not sent, and a block should be worth a
 // message.
-static Schedule rabenseifner(const Request& request) {
-    const Groups groups(request.size, largest_power(2, request.size));
-    const Halving halving = near_halving(request, groups);
-    Dataflow flow;
-    Partial partial = whole_message(flow, request, true);
-    const Region home = partial.home();
-    groups.fold(partial, request.rank);
-    if (groups.leads(request.rank)) {
-        halving.reduce_scatter(partial);
-        partial.settle();
-        halving.allgather(flow, home);
-    }
-    groups.unfold(flow, home, request.rank);
-    return std::move(flow).take();
-}
-
 Algorithm rabenseifner() {
     return {.collective = Collective::allreduce,
             .name = "rabenseifner",
             .summary = "recursive halving, then the blocks are spread by doubling",
             .source = "Rabenseifner 2004, doi:10.1007/978-3-540-24685-5_1",
-            .build = rabenseifner, .keeps_order = true};
+            .build = [](const Request& request) { return halved(request, true); }, .keeps_order = true};
 }
 
 }  // namespace allreduce

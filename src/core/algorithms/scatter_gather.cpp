@@ -205,8 +205,7 @@ Schedule binomial(const Request& request) {
 // Cost, p ranks, blocks of n bytes: as many messages as the ranks' depths add up to; an edge passes the blocks of
 // the ranks below it, each once. Scratch for the blocks of the ranks below. The tree must hang from the root.
 static Schedule tree(const Request& request) {
-    Schedule schedule;
-    if (request.length_bytes == 0) return schedule;
+    Dataflow flow;
     const int parent = place_below_root(request).parent;
     const bool at_root = parent < 0;
     const Region mine = nth_block(Buffer::output, 0, request.length_bytes);
@@ -214,19 +213,19 @@ static Schedule tree(const Request& request) {
     for (const TreeVisit& visit : farthest_first(request, parent)) {
         if (visit.rank == request.rank) continue;
         if (at_root) {
-            schedule.send(visit.branch, nth_block(Buffer::input, visit.rank, request.length_bytes));
+            flow.send(visit.branch, nth_block(Buffer::input, visit.rank, request.length_bytes));
             continue;
         }
         const Region block = nth_block(Buffer::scratch, staged++, request.length_bytes);
-        const StepId arrival[] = {schedule.receive(parent, block)};
-        schedule.send(visit.branch, block, arrival);
+        flow.receive(parent, block);
+        flow.send(visit.branch, block);
     }
     if (at_root) {
-        schedule.copy(nth_block(Buffer::input, request.root, request.length_bytes), mine);
+        flow.copy(nth_block(Buffer::input, request.root, request.length_bytes), mine);
     } else {
-        schedule.receive(parent, mine);
+        flow.receive(parent, mine);
     }
-    return schedule;
+    return std::move(flow).take();
 }
 
 // In the paper the root sends to all hosts itself; sharing as in alltoall/two_level.

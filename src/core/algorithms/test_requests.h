@@ -3,34 +3,22 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "core/algorithms/algorithm.h"
 #include "core/collectives/collective.h"
 #include "core/network/test_networks.h"
+#include "core/selection/selection.h"
 
 namespace mutirao::test {
 
 /// Every row that builds schedules, with each radix and each kind of tree.
 inline std::vector<Candidate> candidates_in_one_piece() {
     std::vector<Candidate> candidates;
-    for (const Algorithm& row : catalogue()) {
-        if (!row.has_schedule()) continue;
-        std::vector<int> radices = row.radices;
-        if (radices.empty()) radices.push_back(Parameters{}.radix);
-        std::vector<TreeKind> trees = row.trees;
-        if (trees.empty()) trees.push_back(TreeKind::none);
-        std::vector<int> spreads = row.spreads;
-        if (spreads.empty()) spreads.push_back(Parameters{}.spread);
-        for (const int radix : radices) {
-            for (const int spread : spreads) {
-                for (int outer = 0; outer <= row.most_outer; ++outer) {
-                    for (const TreeKind tree : trees)
-                        candidates.push_back({&row, {.radix = radix, .spread = spread, .outer = outer, .tree = tree}});
-                }
-            }
-        }
-    }
+    for (const CollectiveRow& row : collectives)
+        std::ranges::copy(mutirao::candidates_in_one_piece(row.collective), std::back_inserter(candidates));
+    std::erase_if(candidates, [](const Candidate& each) { return !each.algorithm->has_schedule(); });
     return candidates;
 }
 

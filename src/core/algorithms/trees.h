@@ -13,13 +13,8 @@
 
 namespace mutirao {
 
-/// Receives each segment from the parent and sends it on to every child before the next one.
-/// Returns the receive of each segment; nothing at the root of the tree.
-std::vector<StepId> pass_down(Schedule& schedule, const TreePlace& place,
-                              std::span<const Region> segments);
-
 /// A share of the message down each of several trees, in places under real ranks; the shares'
-/// segments take turns. A root of the trees must have the message.
+/// segments take turns, and each goes on to every child before the next one. A root of the trees must have the message.
 Schedule pass_down_shares(std::span<const TreePlace> places, const Request& request);
 
 /// A place under real ranks, with the request's length and segments.
@@ -27,9 +22,6 @@ Schedule over_place(const Request& request, const TreePlace& place);
 
 /// A place over virtual ranks, with the request's root, length and segments.
 Schedule over_virtual_tree(const Request& request, const TreePlace& place);
-
-/// Request::tree, which must be there and hang from Request::root.
-Schedule over_given_tree(const Request& request);
 
 /// Request::tree, which must be there and over the same ranks.
 const Tree& given_tree(const Request& request);

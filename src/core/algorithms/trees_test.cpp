@@ -33,25 +33,12 @@ void expect_steps(const Schedule& schedule, const std::vector<Expected>& expecte
 // waits for more than its own segment: both leave the data right and the pipeline slow.
 TEST(OverTree, ASegmentGoesToAllChildrenBeforeTheNextAndWaitsOnlyForItself) {
     constexpr StepKind send = StepKind::send, receive = StepKind::receive;
-    Schedule inner;
-    const auto segments = segments_of({Buffer::output, 0, 10}, 4);
-    const auto arrivals = pass_down(inner, {7, {3, 1}}, segments);
-    EXPECT_EQ(arrivals, (std::vector<StepId>{0, 3, 6}));
-    expect_steps(inner, {{receive, 7, 0, 4, {}}, {send, 3, 0, 4, {0}}, {send, 1, 0, 4, {0}},
-                         {receive, 7, 4, 4, {}}, {send, 3, 4, 4, {3}}, {send, 1, 4, 4, {3}},
-                         {receive, 7, 8, 2, {}}, {send, 3, 8, 2, {6}}, {send, 1, 8, 2, {6}}});
-
-    Schedule root;
-    EXPECT_TRUE(pass_down(root, {-1, {2}}, segments).empty());
-    expect_steps(root, {{send, 2, 0, 4, {}}, {send, 2, 4, 4, {}}, {send, 2, 8, 2, {}}});
-}
-
-TEST(OverTree, BinomialFromRootTwelveServesTheHighestChildFirst) {
-    const Request request{.rank = 12, .size = 24, .root = 12, .length_bytes = 24};
-    const Schedule schedule = find_algorithm(Collective::broadcast, "binomial")->build(request);
-    std::vector<int> peers;
-    for (const Step& step : schedule.steps()) peers.push_back(step.peer);
-    EXPECT_EQ(peers, (std::vector<int>{4, 20, 16, 14, 13}));
+    const Request request{.rank = 2, .size = 8, .length_bytes = 10, .parameters = {.segment_bytes = 4}};
+    expect_steps(over_place(request, {7, {3, 1}}),
+                 {{receive, 7, 0, 4, {}}, {send, 3, 0, 4, {0}}, {send, 1, 0, 4, {0}},
+                  {receive, 7, 4, 4, {}}, {send, 3, 4, 4, {3}}, {send, 1, 4, 4, {3}},
+                  {receive, 7, 8, 2, {}}, {send, 3, 8, 2, {6}}, {send, 1, 8, 2, {6}}});
+    expect_steps(over_place(request, {-1, {2}}), {{send, 2, 0, 4, {}}, {send, 2, 4, 4, {}}, {send, 2, 8, 2, {}}});
 }
 
 TEST(OverTreeDeathTest, ATreeThatDoesNotFitIsABrokenInvariant) {

@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <random>
 #include <string>
 #include <utility>
+
+#include "core/network/test_networks.h"
 
 namespace mutirao {
 namespace {
@@ -166,6 +169,23 @@ TEST(Epochs, AllRanksRunEveryCallByTheSameRuling) {
     EXPECT_GT(rulings, 2000U);
 }
 
+/// A decider that enters calls, each so long, and tells of each announcement.
+struct Entering {
+    EpochDecider decider{0, free_calls};
+    std::uint64_t call = 0;
+
+    void go_on(std::uint64_t calls, double call_us, const std::function<void(const Announcement&)>& hear) {
+        for (const std::uint64_t end = call + calls; call < end; ++call)
+            while (decider.due(call)) hear(decider.enter(call, call_us * static_cast<double>(call)));
+    }
+    /// Whose ranks are so far ahead.
+    void go_on(std::uint64_t calls, double call_us, std::uint64_t lead) {
+        go_on(calls, call_us, [&](const Announcement& made) {
+            if (EpochFollower::worth_reporting(made, lead)) decider.hear({made.number, lead, false});
+        });
+    }
+};
+
 TEST(Epochs, FirstCallsNeedNoAnnouncement) {
     EpochFollower follower(10, free_calls);
     EXPECT_TRUE(follower.within(10 + free_calls - 1));
@@ -209,15 +229,10 @@ TEST(Epochs, FewFreeCallsMakeAShortFirstHorizon) {
 // Of the time between two epochs, in calls of a millisecond.
 TEST(Epochs, AreFewerOnOneHostOnceNothingIsOnTrial) {
     const auto epochs_of_1000_calls = [](Pace pace) {
-        EpochDecider decider(0, 4);
-        decider.keep(pace);
+        Entering entering;
+        entering.decider.keep(pace);
         int epochs = 0;
-        for (std::uint64_t call = 0; call < 2000; ++call) {
-            while (decider.due(call)) {
-                decider.enter(call, 1e3 * static_cast<double>(call));
-                epochs += call >= 1000;
-            }
-        }
+        entering.go_on(2000, 1e3, [&](const Announcement&) { epochs += entering.call >= 1000; });
         return epochs;
     };
     EXPECT_NEAR(epochs_of_1000_calls(pace_on_one_host), 100, 2);
@@ -254,50 +269,26 @@ TEST(Epochs, HorizonCoversHowFarRanksRunAhead) {
 }
 
 TEST(Epochs, HorizonFallsAgainWhenNobodyIsAhead) {
-    EpochDecider decider(0, free_calls);
-    std::uint64_t call = 0;
-    const auto go_on = [&](std::uint64_t calls, std::uint64_t lead) {
-        for (const std::uint64_t end = call + calls; call < end; ++call) {
-            while (decider.due(call)) {
-                const Announcement made = decider.enter(call, 1e6 * static_cast<double>(call));
-                if (EpochFollower::worth_reporting(made, lead)) {
-                    decider.hear({made.number, lead, false});
-                }
-            }
-        }
-    };
-    go_on(50, 40);
-    EXPECT_GE(decider.horizon_calls(), 40U);
-    go_on(200, 1);
-    EXPECT_EQ(decider.horizon_calls(), 1U);
+    Entering entering;
+    entering.go_on(50, 1e6, 40);
+    EXPECT_GE(entering.decider.horizon_calls(), 40U);
+    entering.go_on(200, 1e6, 1);
+    EXPECT_EQ(entering.decider.horizon_calls(), 1U);
 }
 
 // Where every call waits for the decider anyway, news hold in the call that it enters. Seen to fail with
 // a horizon of at least one call, and with epochs of several calls announced at once.
 TEST(Epochs, WhereNobodyIsAheadAnnouncementsHoldAtOnce) {
-    EpochDecider decider(0, free_calls);
-    std::uint64_t call = 0;
+    Entering entering, quick;
+    entering.go_on(40, 1e6, 0);
+    EXPECT_EQ(entering.decider.horizon_calls(), 0U);
     Announcement last;
-    const auto go_on = [&](std::uint64_t calls, std::uint64_t lead, double call_us) {
-        for (const std::uint64_t end = call + calls; call < end; ++call) {
-            while (decider.due(call)) {
-                last = decider.enter(call, call_us * static_cast<double>(call));
-                if (EpochFollower::worth_reporting(last, lead)) {
-                    decider.hear({last.number, lead, false});
-                }
-            }
-        }
-    };
-    go_on(40, 0, 1e6);
-    EXPECT_EQ(decider.horizon_calls(), 0U);
-    EXPECT_EQ(last.first_call, call - 1);  // of the call in which it was made
-    go_on(2, 1, 1e6);
-    EXPECT_EQ(decider.horizon_calls(), 1U);
-    EpochDecider quick(0, free_calls);
-    std::swap(decider, quick);
-    call = 0;
-    go_on(4000, 0, 1e3);
-    EXPECT_GE(decider.horizon_calls(), 1U);
+    entering.go_on(1, 1e6, [&](const Announcement& made) { last = made; });
+    EXPECT_EQ(last.first_call, entering.call - 1);  // of the call in which it was made
+    entering.go_on(2, 1e6, 1);
+    EXPECT_EQ(entering.decider.horizon_calls(), 1U);
+    quick.go_on(4000, 1e3, 0);
+    EXPECT_GE(quick.decider.horizon_calls(), 1U);
 }
 
 TEST(Route, GoesThroughAnotherHostOnlyWhereThatIsMuchQuicker) {
@@ -311,20 +302,13 @@ TEST(Route, GoesThroughAnotherHostOnlyWhereThatIsMuchQuicker) {
 }
 
 TEST(Epochs, WhoWaitedIsAnnouncedToEarlierForAWhile) {
-    EpochDecider decider(0, free_calls);
-    std::uint64_t call = 0;
-    const auto go_on = [&](std::uint64_t calls, bool waited) {
-        for (const std::uint64_t end = call + calls; call < end; ++call) {
-            while (decider.due(call)) {
-                const Announcement made = decider.enter(call, 1e6 * static_cast<double>(call));
-                decider.hear({made.number, 1, waited && made.horizon_calls == 1});
-            }
-        }
-    };
-    go_on(40, true);
-    EXPECT_EQ(decider.horizon_calls(), 2U);
-    go_on(100, false);
-    EXPECT_EQ(decider.horizon_calls(), 1U);
+    Entering entering;
+    entering.go_on(40, 1e6, [&](const Announcement& made) {
+        entering.decider.hear({made.number, 1, made.horizon_calls == 1});
+    });
+    EXPECT_EQ(entering.decider.horizon_calls(), 2U);
+    entering.go_on(100, 1e6, [&](const Announcement& made) { entering.decider.hear({made.number, 1, false}); });
+    EXPECT_EQ(entering.decider.horizon_calls(), 1U);
 }
 
 /// Of five ranks on three hosts.
@@ -374,10 +358,7 @@ TEST(Announcement, IsNoneOrOneThatSurvivesItsBytes) {
 }
 
 TEST(Announcement, KeepsPackedTreesAndRefusesWhatIsNone) {
-    Network network(6);
-    for (int a = 0; a < 6; ++a) {
-        for (int b = 0; b < 6; ++b) network.set_link(a, b, {.latency_us = 10.0 * (1 + (a * b) % 5)});
-    }
+    Network network = test::network_of(6, [](int a, int b) { return Link{.latency_us = 10.0 * (1 + (a * b) % 5)}; });
     network.transport.initial_window_bytes = 1000;
     Announcement made;
     made.next_first_call = 1;

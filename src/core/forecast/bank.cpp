@@ -177,15 +177,4 @@ std::optional<Forecast> Bank::forecast() const {
                     std::sqrt(speaker->mean_squared_error)};
 }
 
-std::vector<Standing> Bank::standings() const {
-    std::vector<Standing> result;
-    if (series_.count() == 0) return result;
-    for (std::size_t i = 0; i < forecaster_count; ++i) {
-        const Runner& runner = runners_[i];
-        result.push_back({forecasters()[i].name, runner.forecast, runner.mean_absolute_error,
-                          runner.mean_squared_error});
-    }
-    return result;
-}
-
 }  // namespace mutirao

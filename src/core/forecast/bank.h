@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
 
 namespace mutirao {
 
@@ -79,14 +78,6 @@ struct Forecast {
     bool operator==(const Forecast&) const = default;
 };
 
-/// How one forecaster has done.
-struct Standing {
-    std::string_view forecaster;
-    double forecast = 0;
-    double mean_absolute_error = 0;
-    double mean_squared_error = 0;
-};
-
 /// Foretells the next measurement of one quantity: every forecaster runs, and the one that was
 /// nearest so far speaks (Wolski 1998, doi:10.1023/A:1019025230054).
 ///
@@ -101,8 +92,6 @@ class Bank {
 
     /// Nothing before the first measurement.
     std::optional<Forecast> forecast() const;
-    /// In the order of the table; empty before the first measurement.
-    std::vector<Standing> standings() const;
     const Series& series() const { return series_; }
 
     bool operator==(const Bank&) const = default;

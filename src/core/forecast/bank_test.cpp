@@ -87,61 +87,46 @@ double noisy(std::mt19937& random) {
 
 // Caught when planted: a window one too long, an even median of one value, a trim of both ends at
 // one end, a ring that overwrites its newest value.
-TEST(Bank, EveryForecasterSaysWhatItsDefinitionSays) {
+TEST(Forecasters, SayWhatTheirDefinitionsSay) {
     std::mt19937 random(7);
-    Bank bank;
+    Series series;
+    std::array<ForecasterMemory, forecaster_count> memories{};
     Values values;
     for (int step = 0; step < 150; ++step) {
-        values.push_back(noisy(random));
-        bank.measured(values.back());
+        series.add(values.emplace_back(noisy(random)));
         const auto wanted = expected(values);
-        const auto standings = bank.standings();
-        ASSERT_EQ(standings.size(), wanted.size());
-        for (const Standing& each : standings) {
-            const std::string name(each.forecaster);
-            ASSERT_TRUE(wanted.contains(name)) << name;
-            ASSERT_NEAR(each.forecast, wanted.at(name), 1e-9) << name << " at " << step;
+        ASSERT_EQ(wanted.size(), forecaster_count);
+        for (std::size_t i = 0; i < forecaster_count; ++i) {
+            const auto& [name, foretell, parameter] = forecasters()[i];
+            ASSERT_NEAR(foretell(series, parameter, memories[i]), wanted.at(std::string(name)), 1e-9) << name << step;
         }
     }
 }
 
 // Caught when planted: an error taken of the forecast made after the measurement.
-TEST(Bank, ErrorsAreMeansThatForgetWithAMemoryOf32) {
+TEST(Bank, TheOneWithTheLowestErrorSpeaksAndErrorsForgetWithAMemoryOf32) {
+    EXPECT_FALSE(Bank().forecast());
     std::mt19937 random(8);
     Bank bank;
-    std::map<std::string, std::pair<double, double>> wanted;  // absolute, squared
+    Values values;
+    std::map<std::string, double> foretold, absolute, squared;
     for (int step = 0; step < 100; ++step) {
-        const double value = noisy(random);
+        values.push_back(noisy(random));
         const double gain = step <= 32 ? 1.0 / step : 1.0 / 32;
-        for (const Standing& each : bank.standings()) {
-            auto& [absolute, squared] = wanted[std::string(each.forecaster)];
-            const double error = std::abs(value - each.forecast);
-            absolute = (1 - gain) * absolute + gain * error;
-            squared = (1 - gain) * squared + gain * error * error;
+        for (const auto& [name, forecast] : foretold) {
+            const double error = std::abs(values.back() - forecast);
+            absolute[name] = (1 - gain) * absolute[name] + gain * error;
+            squared[name] = (1 - gain) * squared[name] + gain * error * error;
         }
-        bank.measured(value);
-    }
-    for (const Standing& each : bank.standings()) {
-        const auto& [absolute, squared] = wanted.at(std::string(each.forecaster));
-        EXPECT_NEAR(each.mean_absolute_error, absolute, 1e-9) << each.forecaster;
-        EXPECT_NEAR(each.mean_squared_error, squared, 1e-6) << each.forecaster;
-    }
-}
-
-TEST(Bank, TheOneWithTheLowestErrorSpeaks) {
-    EXPECT_FALSE(Bank().forecast());
-    std::mt19937 random(9);
-    Bank bank;
-    for (int step = 0; step < 100; ++step) {
-        bank.measured(noisy(random));
-        const auto forecast = bank.forecast();
-        for (const Standing& each : bank.standings()) {
-            EXPECT_GE(each.mean_absolute_error, forecast->error) << each.forecaster;
-            if (each.forecaster == forecast->forecaster) {
-                EXPECT_EQ(each.forecast, forecast->value);
-                EXPECT_EQ(each.mean_absolute_error, forecast->error);
-            }
-        }
+        foretold = expected(values);
+        bank.measured(values.back());
+        if (step == 0) continue;
+        const Forecast said = bank.forecast().value();
+        const std::string name(said.forecaster);
+        EXPECT_NEAR(said.value, foretold.at(name), 1e-9);
+        EXPECT_NEAR(said.error, absolute.at(name), 1e-9) << name;
+        EXPECT_NEAR(said.root_mean_square_error, std::sqrt(squared.at(name)), 1e-6) << name;
+        for (const auto& [other, error] : absolute) EXPECT_GE(error, said.error - 1e-9) << other;
     }
 }
 

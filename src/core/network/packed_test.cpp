@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "core/algorithms/algorithm.h"
+#include "core/algorithms/test_requests.h"
 #include "core/network/test_networks.h"
 #include "core/network/topology.h"
 #include "core/schedule/predictor.h"
@@ -29,16 +29,9 @@ Network six_sites_over_tcp() {
 /// By the walk of all messages, which knows nothing of how trees are packed.
 double broadcast_us(const Network& network, const Tree& tree, std::string_view name,
                     std::size_t length_bytes) {
-    const Algorithm* algorithm = find_algorithm(Collective::broadcast, name);
-    std::vector<Schedule> schedules;
-    for (int rank = 0; rank < network.host_count(); ++rank) {
-        schedules.push_back(algorithm->build({.rank = rank,
-                                              .size = network.host_count(),
-                                              .root = tree.root,
-                                              .length_bytes = length_bytes,
-                                              .tree = &tree}));
-    }
-    return predict(schedules, network).completion_us;
+    const Candidate candidate{find_algorithm(Collective::broadcast, name), {}};
+    const CallShape shape{.root = tree.root, .length_bytes = length_bytes};
+    return predict(test::build_all(candidate, shape, network.host_count(), tree), network).completion_us;
 }
 
 TEST(PackedTrees, EachIsASpanningTreeFromTheRoot) {

@@ -12,6 +12,11 @@
 namespace mutirao {
 namespace {
 
+/// Two pairs of hosts, so far apart and so far inside.
+Network two_pairs(double inside_us, double between_us) {
+    return test::network_of_sites(4, 2, {.latency_us = inside_us}, {.latency_us = between_us});
+}
+
 TEST(DiscoverSites, FindsTheSixOfThePaper) {
     EXPECT_EQ(discover_sites(test::six_sites()), test::labels_of_six_sites());
 }
@@ -44,18 +49,9 @@ TEST(DiscoverSites, FindsThemWhateverTheHostsNumbersAndTheNoise) {
 }
 
 TEST(DiscoverSites, IsOneSiteWithoutAWideGap) {
-    Network even(6);
-    for (int a = 0; a < 6; ++a) {
-        for (int b = 0; b < 6; ++b) even.set_link(a, b, {.latency_us = 50.0 + a + b});
-    }
+    const Network even = test::network_of(6, [](int a, int b) { return Link{.latency_us = 50.0 + a + b}; });
     EXPECT_EQ(discover_sites(even), std::vector<int>(6, 0));
-    Network quick(4);
-    for (int a = 0; a < 4; ++a) {
-        for (int b = 0; b < 4; ++b) {
-            quick.set_link(a, b, {.latency_us = a / 2 == b / 2 ? 0.01 : 0.9});
-        }
-    }
-    EXPECT_EQ(discover_sites(quick), std::vector<int>(4, 0)) << "all below what clocks can tell";
+    EXPECT_EQ(discover_sites(two_pairs(0.01, 0.9)), std::vector<int>(4, 0)) << "all below what clocks can tell";
     EXPECT_EQ(discover_sites(Network(0)), std::vector<int>{});
     EXPECT_EQ(discover_sites(Network(1)), std::vector<int>{0});
     EXPECT_EQ(discover_sites(Network(5)), std::vector<int>(5, 0)) << "links that cost nothing";
@@ -72,15 +68,6 @@ TEST(DiscoverSites, KeepsHostsApartThatNothingConnects) {
     std::vector<int> expected = test::labels_of_six_sites();
     expected[23] = 6;
     EXPECT_EQ(discover_sites(network), expected);
-}
-
-/// Two pairs of hosts, so far apart and so far inside.
-Network two_pairs(double inside_us, double between_us) {
-    Network network(4);
-    for (int a = 0; a < 4; ++a) {
-        for (int b = 0; b < a; ++b) network.set_both(a, b, {.latency_us = a / 2 == b / 2 ? inside_us : between_us});
-    }
-    return network;
 }
 
 TEST(DiscoverSites, KeepsWhatIsKnownUntilLatenciesSpeakAgainstItByAQuarter) {
@@ -118,14 +105,10 @@ TEST(DiscoverRegions, OfTheSixSitesAreThoseOfOneSideOfAnOcean) {
 
 /// Four hosts, each a site, whose distances from the first are these: a row of towns.
 Network in_a_row(const std::vector<double>& at_ms) {
-    const int count = static_cast<int>(at_ms.size());
-    Network network(count);
-    for (int a = 0; a < count; ++a) {
-        for (int b = 0; b < a; ++b)
-            network.set_both(a, b, {.latency_us = 1000 * std::abs(at_ms[static_cast<std::size_t>(a)] -
-                                                                  at_ms[static_cast<std::size_t>(b)])});
-    }
-    return network;
+    return test::network_of(static_cast<int>(at_ms.size()), [&](int a, int b) {
+        const double away_ms = at_ms[static_cast<std::size_t>(a)] - at_ms[static_cast<std::size_t>(b)];
+        return Link{.latency_us = 1000 * std::abs(away_ms)};
+    });
 }
 
 TEST(DiscoverRegions, AreTheSitesWhereNoneAreNear) {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <random>
 
 #include "core/network/network.h"
+#include "core/network/placement.h"
 #include "core/network/tree.h"
 
 namespace mutirao::test {
@@ -24,6 +26,59 @@ inline Network random_network(unsigned seed, int host_count) {
         }
     }
     return network;
+}
+
+/// Hosts that cost alike, with links as that says of each two, in both directions.
+inline Network network_of(int host_count, const std::function<Link(int a, int b)>& link_between, HostCosts costs = {}) {
+    Network network(host_count);
+    for (int a = 0; a < host_count; ++a) {
+        network.set_host(a, costs);
+        for (int b = 0; b < a; ++b) network.set_both(a, b, link_between(a, b));
+    }
+    return network;
+}
+
+inline Network uniform_network(int host_count, Link link, HostCosts costs = {}) {
+    return network_of(host_count, [link](int, int) { return link; }, costs);
+}
+
+/// Sites of so many hosts in a row.
+inline Network network_of_sites(int host_count, int hosts_in_site, Link inside, Link between, HostCosts costs = {}) {
+    const auto link = [&](int a, int b) { return a / hosts_in_site == b / hosts_in_site ? inside : between; };
+    return network_of(host_count, link, costs);
+}
+
+/// How soon each host can have a message from `root` over links that take so long, as Bellman and Ford find it.
+inline std::vector<double> shortest_us(int host_count, int root,
+                                       const std::function<double(int from, int to)>& link_us) {
+    std::vector<double> distance_us(static_cast<std::size_t>(host_count), std::numeric_limits<double>::infinity());
+    distance_us[static_cast<std::size_t>(root)] = 0;
+    for (int round = 0; round < host_count; ++round) {
+        for (int from = 0; from < host_count; ++from) {
+            for (int to = 0; to < host_count; ++to) {
+                const double from_us = distance_us[static_cast<std::size_t>(from)];
+                double& to_us = distance_us[static_cast<std::size_t>(to)];
+                if (from != to) to_us = std::min(to_us, from_us + link_us(from, to));
+            }
+        }
+    }
+    return distance_us;
+}
+
+/// By latency alone, to the farthest host: nothing can be faster.
+inline double farthest_us(const Network& network, int root) {
+    const auto latency_us = [&](int from, int to) { return network.link(from, to).latency_us; };
+    return std::ranges::max(shortest_us(network.host_count(), root, latency_us));
+}
+
+/// Every host has a rank, and any may have several.
+inline Placement random_placement(unsigned seed, int hosts, int ranks) {
+    std::mt19937 random(seed);
+    std::vector<int> host_of_rank;
+    for (int rank = 0; rank < ranks; ++rank)
+        host_of_rank.push_back(rank < hosts ? rank : static_cast<int>(random() % static_cast<unsigned>(hosts)));
+    std::shuffle(host_of_rank.begin(), host_of_rank.end(), random);
+    return Placement(std::move(host_of_rank));
 }
 
 /// Thome and Drummond's Table 1: 24 hosts in six sites. Round trips, so one way is half; 0.05 ms

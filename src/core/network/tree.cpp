@@ -408,18 +408,25 @@ Weight link_weight(const Network& network, int a, int b) {
     return {latency_us, std::min(a, b), std::max(a, b)};
 }
 
-EdgeList kruskal(int host_count, std::vector<WeightedEdge> edges) {
-    std::erase_if(edges,
-                  [](const WeightedEdge& edge) { return !std::isfinite(edge.weight.value); });
-    std::ranges::sort(edges, {}, &WeightedEdge::weight);
+std::vector<Weight> lightest_forest(int host_count, std::vector<Weight> links) {
+    std::ranges::sort(links);
     Components components(host_count);
-    EdgeList forest;
-    for (const WeightedEdge& edge : edges) {
-        const auto [low, high] = std::minmax(edge.low, edge.high);
+    std::erase_if(links, [&](const Weight& link) {
+        const auto [low, high] = std::minmax(link.low, link.high);
         if (low < 0) broken_invariant("edge's low end among hosts", low, host_count);
         if (high >= host_count) broken_invariant("edge's high end among hosts", high, host_count);
-        if (components.unite(low, high)) forest.emplace_back(low, high);
+        return !components.unite(low, high);
+    });
+    return links;
+}
+
+EdgeList kruskal(int host_count, std::vector<WeightedEdge> edges) {
+    std::vector<Weight> links;
+    for (const WeightedEdge& edge : edges) {
+        if (std::isfinite(edge.weight.value)) links.push_back(edge.weight);
     }
+    EdgeList forest;
+    for (const Weight& link : lightest_forest(host_count, std::move(links))) forest.emplace_back(link.low, link.high);
     std::ranges::sort(forest);
     return forest;
 }

@@ -165,7 +165,10 @@ struct WeightedEdge {
     Weight weight;
 };
 
-/// Edges (low, high) of the minimum spanning forest, sorted.
+/// The minimum spanning forest of these links, in the order of its weights.
+std::vector<Weight> lightest_forest(int host_count, std::vector<Weight> links);
+
+/// The same as edges (low, high), sorted, without links that carry nothing.
 EdgeList kruskal(int host_count, std::vector<WeightedEdge> edges);
 EdgeList minimum_spanning_tree(const Network& network);
 

@@ -103,43 +103,20 @@ TEST(HangFrom, RefusesEdgesThatDoNotSpan) {
     EXPECT_TRUE(hang_from({{0, 1}, {1, 2}, {2, 3}}, 3, network)) << "only 2 to 1 is needed";
 }
 
-std::vector<std::vector<double>> floyd_warshall(const Network& network,
-                                                std::size_t length_bytes) {
-    const auto hosts = static_cast<std::size_t>(network.host_count());
-    std::vector<std::vector<double>> distance_us(hosts, std::vector<double>(hosts, 0));
-    for (std::size_t a = 0; a < hosts; ++a) {
-        for (std::size_t b = 0; b < hosts; ++b) {
-            if (a == b) continue;
-            distance_us[a][b] =
-                transfer_us(network, static_cast<int>(a), static_cast<int>(b), length_bytes);
-        }
-    }
-    for (std::size_t via = 0; via < hosts; ++via) {
-        for (std::size_t a = 0; a < hosts; ++a) {
-            for (std::size_t b = 0; b < hosts; ++b) {
-                distance_us[a][b] =
-                    std::min(distance_us[a][b], distance_us[a][via] + distance_us[via][b]);
-            }
-        }
-    }
-    return distance_us;
-}
-
 // Catches the two directions of a link mixed up, and a weight without its latency.
-TEST(ShortestPathTree, IsAsShortAsFloydAndWarshallSay) {
+TEST(ShortestPathTree, IsAsShortAsBellmanAndFordSay) {
     for (int size = 1; size <= 16; ++size) {
         const Network network = random_network(100 + static_cast<unsigned>(size), size);
         for (const std::size_t length : {0u, 1u, 5000u}) {
-            const auto distance_us = floyd_warshall(network, length);
+            const auto link_us = [&](int from, int to) { return transfer_us(network, from, to, length); };
             for (int root = 0; root < size; ++root) {
+                const std::vector<double> distance_us = test::shortest_us(size, root, link_us);
                 const auto tree = shortest_path_tree(network, root, length);
                 ASSERT_TRUE(tree);
                 ASSERT_TRUE(is_tree(*tree, root, size));
                 expect_longest_first(*tree, network, length);
                 for (int host = 0; host < size; ++host) {
-                    EXPECT_NEAR(depth_us(*tree, network, host, length),
-                                distance_us[static_cast<std::size_t>(root)]
-                                           [static_cast<std::size_t>(host)],
+                    EXPECT_NEAR(depth_us(*tree, network, host, length), distance_us[static_cast<std::size_t>(host)],
                                 1e-6);
                 }
             }
@@ -269,20 +246,8 @@ double optimum_us(const Network& network, std::vector<double>& ready_us, double 
 }
 
 double farthest_us(const Network& network, int root) {
-    const auto hosts = static_cast<std::size_t>(network.host_count());
-    std::vector<double> distance_us(hosts, std::numeric_limits<double>::infinity());
-    distance_us[static_cast<std::size_t>(root)] = 0;
-    for (std::size_t round = 0; round < hosts; ++round) {
-        for (std::size_t a = 0; a < hosts; ++a) {
-            for (std::size_t b = 0; b < hosts; ++b) {
-                if (a == b) continue;
-                distance_us[b] = std::min(
-                    distance_us[b], distance_us[a] + delivery_us(network, static_cast<int>(a),
-                                                                 static_cast<int>(b)));
-            }
-        }
-    }
-    return *std::max_element(distance_us.begin(), distance_us.end());
+    const auto link_us = [&](int from, int to) { return delivery_us(network, from, to); };
+    return std::ranges::max(test::shortest_us(network.host_count(), root, link_us));
 }
 
 // Seen to fail with a choice by the sender's or the receiver's cost alone, and with children served

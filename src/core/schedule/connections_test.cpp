@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/algorithms/algorithm.h"
 #include "core/schedule/predictor.h"
+#include "core/schedule/test_schedules.h"
 
 namespace mutirao {
 namespace {
@@ -35,18 +35,10 @@ TEST(Connections, OpenOnlyAsFarAsTheyAreUsed) {
     EXPECT_GE(left_us - now_us, round_trip_us);
 }
 
-std::vector<Schedule> broadcast_to_two() {
-    std::vector<Schedule> schedules;
-    for (int rank = 0; rank < 2; ++rank)
-        schedules.push_back(find_algorithm(Collective::broadcast, "binomial")
-                                ->build({.rank = rank, .size = 2, .root = 0, .length_bytes = 100}));
-    return schedules;
-}
-
 TEST(Connections, RanksEnterAtTheirOwnTimes) {
     Network network(2);
     network.set_both(0, 1, {.latency_us = 100});
-    const std::vector<Schedule> schedules = broadcast_to_two();
+    const std::vector<Schedule> schedules = testing::binomial_broadcast(2, 100);
     const auto done_us = [&](double root_us, double other_us) {
         return predict(schedules, network, {.start_us = {root_us, other_us}}).rank_complete_us;
     };

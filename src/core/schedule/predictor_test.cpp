@@ -24,18 +24,8 @@ using testing::scratch;
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-Network uniform(int hosts, Link link, HostCosts costs = {}) {
-    Network network(hosts);
-    for (int a = 0; a < hosts; ++a) {
-        network.set_host(a, costs);
-        for (int b = 0; b < hosts; ++b)
-            if (a != b) network.set_link(a, b, link);
-    }
-    return network;
-}
-
 TEST(Predictor, FlatSerialisesAtTheRootsPort) {
-    const Network network = uniform(6, {100, unlimited}, {1, 2, 10});
+    const Network network = test::uniform_network(6, {100, unlimited}, {1, 2, 10});
     const Prediction prediction = predict(testing::flat_broadcast(6, 50), network);
     // The port begins when the first send's overhead is over and is then never idle.
     for (int k = 1; k < 6; ++k)
@@ -46,7 +36,7 @@ TEST(Predictor, FlatSerialisesAtTheRootsPort) {
 }
 
 TEST(Predictor, FlatSerialisesAtTheRootsProcessor) {
-    const Network network = uniform(6, {100, unlimited}, {7, 2, unlimited});
+    const Network network = test::uniform_network(6, {100, unlimited}, {7, 2, unlimited});
     const Prediction prediction = predict(testing::flat_broadcast(6, 50), network);
     for (int k = 1; k < 6; ++k)
         EXPECT_EQ(prediction.rank_complete_us[static_cast<std::size_t>(k)], 7 * k + 100 + 2);
@@ -54,7 +44,7 @@ TEST(Predictor, FlatSerialisesAtTheRootsProcessor) {
 
 // TCP sends 1000 bytes at once, 2000 more when these are acknowledged, and 4000 after another trip.
 TEST(Predictor, AConnectionThatWasIdleWaitsForAcknowledgements) {
-    Network network = uniform(2, {100, unlimited});
+    Network network = test::uniform_network(2, {100, unlimited});
     network.transport.initial_window_bytes = 1000;
     const std::array<std::pair<std::size_t, int>, 6> trips_of{
         {{1000, 0}, {1001, 1}, {3000, 1}, {3001, 2}, {7000, 2}, {7001, 3}}};
@@ -70,7 +60,7 @@ TEST(Predictor, AConnectionThatWasIdleWaitsForAcknowledgements) {
 TEST(Predictor, WhatAcknowledgesAMessageTakesAPacketOfTheReplysWindow) {
     constexpr std::size_t window = 3000, packet = 1448;
     const auto answered_us = [&](std::size_t reply_bytes, std::size_t buffered_limit_bytes) {
-        Network network = uniform(2, {100, unlimited});
+        Network network = test::uniform_network(2, {100, unlimited});
         network.transport.initial_window_bytes = window;
         network.transport.buffered_limit_bytes = buffered_limit_bytes;
         const Region asked{Buffer::output, 0, 1000}, reply{Buffer::output, 1000, reply_bytes};
@@ -90,7 +80,7 @@ TEST(Predictor, WhatAcknowledgesAMessageTakesAPacketOfTheReplysWindow) {
 // what was sent at first.
 TEST(Predictor, AWindowClosesInALongPause) {
     for (const auto& [away_us, trips] : {std::pair{1000, 0}, {150'000, 1}, {400'000, 2}}) {
-        Network network = uniform(3, {100, unlimited});
+        Network network = test::uniform_network(3, {100, unlimited});
         network.transport.initial_window_bytes = 1000;
         network.set_link(0, 2, {static_cast<double>(away_us), unlimited});
         network.set_link(2, 0, {static_cast<double>(away_us), unlimited});
@@ -115,7 +105,7 @@ TEST(Predictor, ChainFillsThenStreams) {
     const int hops = 4;
     const int segments = 8;
     for (const double port : {10.0, 20.0, unlimited}) {
-        const Network network = uniform(hops + 1, {100, 10}, {0, 0, port});
+        const Network network = test::uniform_network(hops + 1, {100, 10}, {0, 0, port});
         const Prediction prediction =
             predict(testing::chain_broadcast(hops + 1, segments, 50), network);
         EXPECT_EQ(prediction.completion_us, hops * (100 + 5) + (segments - 1) * 5) << port;
@@ -126,7 +116,7 @@ TEST(Predictor, BinomialTakesOneRoundPerDoubling) {
     int rounds = 0;
     for (int size = 1; size <= 70; ++size) {
         while ((1 << rounds) < size) ++rounds;
-        const Network network = uniform(size, {100, unlimited}, {3, 4, unlimited});
+        const Network network = test::uniform_network(size, {100, unlimited}, {3, 4, unlimited});
         const double found =
             predict(testing::binomial_broadcast(size, 8), network).completion_us;
         if (size == 1 << rounds)
@@ -137,13 +127,13 @@ TEST(Predictor, BinomialTakesOneRoundPerDoubling) {
 }
 
 TEST(Predictor, AllreduceTakesOneExchangePerDoubling) {
-    const Network network = uniform(16, {100, unlimited}, {3, 4, unlimited});
+    const Network network = test::uniform_network(16, {100, unlimited}, {3, 4, unlimited});
     EXPECT_EQ(predict(testing::doubling_allreduce(16, 8), network).completion_us,
               4 * (3 + 100 + 4));
 }
 
 TEST(Predictor, RendezvousAddsOneRoundTripToAnEarlyReceive) {
-    Network network = uniform(2, {100, 10}, {3, 4, unlimited});
+    Network network = test::uniform_network(2, {100, 10}, {3, 4, unlimited});
     network.set_link(1, 0, {150, 10});
     const auto schedules = testing::flat_broadcast(2, 50);
     EXPECT_EQ(predict(schedules, network).completion_us, 3 + 100 + 5 + 4);
@@ -163,7 +153,7 @@ std::vector<Schedule> late_receive() {
 }
 
 TEST(Predictor, ALateReceiveMakesAnEagerMessageWait) {
-    Network network = uniform(3, {100, 10}, {0, 4, unlimited});
+    Network network = test::uniform_network(3, {100, 10}, {0, 4, unlimited});
     network.set_link(2, 1, {996, unlimited});
     const Prediction prediction = predict(late_receive(), network);
     EXPECT_EQ(prediction.rank_complete_us[0], 5) << "an eager send does not wait for the receive";
@@ -171,7 +161,7 @@ TEST(Predictor, ALateReceiveMakesAnEagerMessageWait) {
 }
 
 TEST(Predictor, ALateReceiveMakesARendezvousWait) {
-    Network network = uniform(3, {100, 10}, {0, 4, unlimited});
+    Network network = test::uniform_network(3, {100, 10}, {0, 4, unlimited});
     network.set_link(2, 1, {996, unlimited});
     network.transport.eager_limit_bytes = 10;
     const Prediction prediction = predict(late_receive(), network);
@@ -189,7 +179,7 @@ TEST(Predictor, RendezvousEndsOnLinksThatCostNothing) {
 }
 
 TEST(Predictor, ASlowLinkDoesNotHoldThePort) {
-    Network network = uniform(4, {100, unlimited}, {0, 0, 10});
+    Network network = test::uniform_network(4, {100, unlimited}, {0, 0, 10});
     network.set_link(0, 1, {100, 0.5});
     std::vector<Schedule> ranks(4);
     for (const int peer : {1, 1, 2}) {
@@ -202,20 +192,20 @@ TEST(Predictor, ASlowLinkDoesNotHoldThePort) {
 }
 
 TEST(Predictor, TheIncomingPortAndProcessorSerialise) {
-    const Network ports = uniform(3, {100, unlimited}, {0, 0, 10});
+    const Network ports = test::uniform_network(3, {100, unlimited}, {0, 0, 10});
     std::vector<Schedule> ranks(3);
     for (int peer = 1; peer < 3; ++peer) {
         ranks[0].receive(peer, output(static_cast<std::size_t>(peer) * 50, 50));
         ranks[static_cast<std::size_t>(peer)].send(0, output(0, 50));
     }
     EXPECT_EQ(predict(ranks, ports).rank_complete_us[0], 100 + 2 * 5);
-    const Network processors = uniform(3, {100, unlimited}, {0, 9, unlimited});
+    const Network processors = test::uniform_network(3, {100, unlimited}, {0, 9, unlimited});
     EXPECT_EQ(predict(ranks, processors).rank_complete_us[0], 100 + 2 * 9);
 }
 
 TEST(Predictor, OneProcessorDoesBothSendsAndReceives) {
     // Rank 1's reply to rank 0 arrives while rank 0's processor is still busy sending to 2 and 3.
-    const Network network = uniform(4, {10, unlimited}, {30, 5, unlimited});
+    const Network network = test::uniform_network(4, {10, unlimited}, {30, 5, unlimited});
     std::vector<Schedule> ranks(4);
     ranks[1].send(0, output(0, 1));
     ranks[0].receive(1, output(1, 1));
@@ -228,7 +218,7 @@ TEST(Predictor, OneProcessorDoesBothSendsAndReceives) {
 
 TEST(Predictor, StepsStartInOrderPerPeer) {
     // Rank 0's second send to 1 is free to go, but may not overtake the first, which waits for 2.
-    const Network network = uniform(3, {100, unlimited});
+    const Network network = test::uniform_network(3, {100, unlimited});
     std::vector<Schedule> ranks(3);
     ranks[0].send(1, output(0, 1), std::array{ranks[0].receive(2, output(0, 1))});
     ranks[0].send(1, output(1, 1));
@@ -245,7 +235,7 @@ TEST(Predictor, StepsStartInOrderPerPeer) {
 // Catches steps that start in the order in which they became free: the second send to 2 becomes
 // free only through the start of the first, after the send to 3 did.
 TEST(Predictor, WhatOneMessageSetsFreeStartsInStepOrder) {
-    const Network network = uniform(4, {100, unlimited}, {7, 0, unlimited});
+    const Network network = test::uniform_network(4, {100, unlimited}, {7, 0, unlimited});
     std::vector<Schedule> ranks(4);
     ranks[0].send(1, output(0, 1));
     const StepId received = ranks[1].receive(0, output(0, 1));
@@ -259,7 +249,7 @@ TEST(Predictor, WhatOneMessageSetsFreeStartsInStepOrder) {
 }
 
 TEST(Predictor, WhatComesAfterASendWaitsUntilItsBytesLeft) {
-    const Network network = uniform(3, {100, 10}, {1, 0, unlimited});
+    const Network network = test::uniform_network(3, {100, 10}, {1, 0, unlimited});
     std::vector<Schedule> ranks(3);
     const StepId first = ranks[0].send(1, output(0, 50));
     const StepId copied = ranks[0].copy(scratch(0, 50), output(0, 50), std::array{first});
@@ -272,7 +262,7 @@ TEST(Predictor, WhatComesAfterASendWaitsUntilItsBytesLeft) {
 }
 
 TEST(Predictor, SaysThatAnUnusableLinkStops) {
-    Network network = uniform(4, {100, unlimited});
+    Network network = test::uniform_network(4, {100, unlimited});
     network.set_link(0, 2, {unlimited, unlimited});
     const Prediction prediction = predict(testing::flat_broadcast(4, 8), network);
     EXPECT_TRUE(prediction.stuck);
@@ -313,18 +303,6 @@ Network random_network(int hosts, std::mt19937& random) {
     return network;
 }
 
-std::vector<double> shortest_from(const Network& network, int root) {
-    std::vector<double> distance(static_cast<std::size_t>(network.host_count()), unlimited);
-    distance[static_cast<std::size_t>(root)] = 0;
-    for (int round = 0; round < network.host_count(); ++round)
-        for (int a = 0; a < network.host_count(); ++a)
-            for (int b = 0; b < network.host_count(); ++b)
-                distance[static_cast<std::size_t>(b)] =
-                    std::min(distance[static_cast<std::size_t>(b)],
-                             distance[static_cast<std::size_t>(a)] + network.link(a, b).latency_us);
-    return distance;
-}
-
 TEST(Predictor, NeverBeatsTheShortestPath) {
     for (unsigned seed = 0; seed < 40; ++seed) {
         std::mt19937 random(seed);
@@ -332,7 +310,8 @@ TEST(Predictor, NeverBeatsTheShortestPath) {
         Network network = random_network(size, random);
         network.transport.eager_limit_bytes = random() % 3;
         for (int host = 0; host < size; host += 3) network.set_host(host, {0, 0, 0.5});
-        const std::vector<double> bound = shortest_from(network, 0);
+        const auto latency_us = [&](int from, int to) { return network.link(from, to).latency_us; };
+        const std::vector<double> bound = test::shortest_us(size, 0, latency_us);
         for (const auto& schedules :
              {testing::flat_broadcast(size, 2), testing::binomial_broadcast(size, 2),
               testing::chain_broadcast(size, 3, 2)}) {
@@ -407,13 +386,13 @@ std::vector<Schedule> pairs(int size, const std::vector<int>& senders,
 }
 
 TEST(PredictorRanks, PairsOnTheSameHostsShareTheLinkPerDirection) {
-    const Network network = uniform(2, {100, 10});
+    const Network network = test::uniform_network(2, {100, 10});
     const std::vector<int> place = {0, 0, 1, 1};
     EXPECT_EQ(predict(pairs(4, {0}, {2}, 1000), on_hosts(network, place)).completion_us, 200);
     EXPECT_EQ(predict(pairs(4, {0, 1}, {2, 3}, 1000), on_hosts(network, place)).completion_us, 300);
     EXPECT_EQ(predict(pairs(4, {0, 3}, {2, 1}, 1000), on_hosts(network, place)).completion_us, 200)
         << "there and back";
-    EXPECT_EQ(predict(pairs(4, {0, 1}, {2, 3}, 1000), on_hosts(uniform(3, {100, 10}),
+    EXPECT_EQ(predict(pairs(4, {0, 1}, {2, 3}, 1000), on_hosts(test::uniform_network(3, {100, 10}),
                                                                {0, 0, 1, 2}))
                   .completion_us,
               200)
@@ -421,14 +400,14 @@ TEST(PredictorRanks, PairsOnTheSameHostsShareTheLinkPerDirection) {
 }
 
 TEST(PredictorRanks, RanksShareTheirHostsPorts) {
-    const Network network = uniform(3, {100, unlimited}, {0, 0, 10});
+    const Network network = test::uniform_network(3, {100, unlimited}, {0, 0, 10});
     const auto time_us = [&](std::vector<int> place) {
         return predict(pairs(4, {0, 1}, {2, 3}, 1000), on_hosts(network, std::move(place)))
             .completion_us;
     };
     EXPECT_EQ(time_us({0, 0, 1, 2}), 300) << "the outgoing port of host 0";
     EXPECT_EQ(time_us({0, 1, 2, 2}), 300) << "the incoming port of host 2";
-    const Network four = uniform(4, {100, unlimited}, {0, 0, 10});
+    const Network four = test::uniform_network(4, {100, unlimited}, {0, 0, 10});
     EXPECT_EQ(predict(pairs(4, {0, 1}, {2, 3}, 1000), on_hosts(four, {0, 1, 2, 3})).completion_us,
               200);
 }
@@ -438,7 +417,7 @@ TEST(PredictorRanks, RanksShareWhatTheirHostsMemoryCarries) {
     shared.shared_bytes_per_us = 50;
     const auto time_us = [&](std::vector<int> senders, std::vector<int> receivers, int hosts,
                              std::vector<int> place) {
-        const RankNetwork network{{uniform(hosts, {100, 10}), {}, {}}, Placement(std::move(place)),
+        const RankNetwork network{{test::uniform_network(hosts, {100, 10}), {}, {}}, Placement(std::move(place)),
                                   shared};
         return predict(pairs(4, senders, receivers, 1000), network).completion_us;
     };
@@ -449,7 +428,7 @@ TEST(PredictorRanks, RanksShareWhatTheirHostsMemoryCarries) {
 }
 
 TEST(PredictorRanks, EachRankHasItsOwnProcessor) {
-    const Network network = uniform(2, {100}, {10, 20});
+    const Network network = test::uniform_network(2, {100}, {10, 20});
     EXPECT_EQ(predict(pairs(4, {0, 1}, {2, 3}, 8), on_hosts(network, {0, 0, 1, 1})).completion_us,
               130);
     EXPECT_EQ(predict(pairs(4, {0, 0}, {2, 3}, 8), on_hosts(network, {0, 0, 1, 1})).completion_us,

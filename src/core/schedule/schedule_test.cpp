@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "core/network/placement.h"
+#include "core/network/test_networks.h"
 #include "core/schedule/byte_users.h"
 #include "core/schedule/checker.h"
 #include "core/schedule/test_schedules.h"
@@ -201,15 +201,6 @@ std::vector<Schedule> two_levels(const Placement& placement, Shape between, Shap
     return ranks;
 }
 
-Placement random_placement(std::mt19937& random, int hosts, int ranks) {
-    std::vector<int> host_of_rank(static_cast<std::size_t>(ranks));
-    for (int rank = 0; rank < ranks; ++rank)
-        host_of_rank[static_cast<std::size_t>(rank)] =
-            rank < hosts ? rank : static_cast<int>(random() % static_cast<unsigned>(hosts));
-    std::shuffle(host_of_rank.begin(), host_of_rank.end(), random);
-    return Placement(std::move(host_of_rank));
-}
-
 // Seen to fail with: no dependency on the whole's writers; peers left unmapped.
 TEST(Append, TwoLevelsOfBroadcastsAreABroadcast) {
     std::mt19937 random(5);
@@ -218,7 +209,7 @@ TEST(Append, TwoLevelsOfBroadcastsAreABroadcast) {
             for (const Shape between : shapes)
                 for (const Shape inside : shapes) {
                     const Placement placement =
-                        random_placement(random, hosts, hosts * ranks_per_host);
+                        test::random_placement(random(), hosts, hosts * ranks_per_host);
                     const auto ranks = two_levels(placement, between, inside);
                     const CheckResult result =
                         check(ranks, testing::broadcast_promise(placement.rank_count(), 0,

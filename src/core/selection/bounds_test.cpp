@@ -18,17 +18,6 @@ using test::topology_of;
 
 constexpr double unusable = std::numeric_limits<double>::infinity();
 
-/// Every host has a rank, and any may have several.
-Placement scattered(std::mt19937& random, int hosts, int ranks) {
-    std::vector<int> host_of_rank;
-    for (int rank = 0; rank < ranks; ++rank) {
-        host_of_rank.push_back(
-            rank < hosts ? rank : static_cast<int>(random() % static_cast<unsigned>(hosts)));
-    }
-    std::shuffle(host_of_rank.begin(), host_of_rank.end(), random);
-    return Placement(std::move(host_of_rank));
-}
-
 /// Each limit of the model is there in some networks and missing in others.
 RankNetwork limited_network(unsigned seed) {
     std::mt19937 random(seed);
@@ -57,7 +46,7 @@ RankNetwork limited_network(unsigned seed) {
                                                        0.5 + static_cast<double>(random() % 20)}};
     }
     const int ranks = seed % 3 == 1 ? hosts : hosts + static_cast<int>(random() % 7);
-    return {std::move(topology), scattered(random, hosts, ranks),
+    return {std::move(topology), test::random_placement(random(), hosts, ranks),
             seed % 7 == 0 ? free_memory : MemoryCosts{}};
 }
 
@@ -96,12 +85,7 @@ TEST(Bounds, NoCandidateIsPredictedFaster) {
 
 /// One way round: 0 -> 1 in 10 us, 1 -> 2 in 20, 2 -> 0 in 40.
 Network one_way_round() {
-    Network network(3);
-    for (int from = 0; from < 3; ++from) {
-        for (int to = 0; to < 3; ++to) {
-            if (from != to) network.set_link(from, to, {.latency_us = unusable});
-        }
-    }
+    Network network = test::uniform_network(3, {.latency_us = unusable});
     network.set_link(0, 1, {.latency_us = 10});
     network.set_link(1, 2, {.latency_us = 20});
     network.set_link(2, 0, {.latency_us = 40});
@@ -248,16 +232,9 @@ TEST(Bounds, AreNothingWhereSomeRankCannotBeReached) {
 // Among 16 hosts a rank sends a message each 10 us, which is there after 70.
 TEST(Bounds, NewsSpreadOnlySoFast) {
     constexpr int hosts = 16;
-    Network network(hosts);
-    for (int host = 0; host < hosts; ++host) {
-        network.set_host(host, {.send_overhead_us = 10, .receive_overhead_us = 10});
-        for (int other = 0; other < host; ++other) network.set_both(host, other, {50});
-    }
+    const Network network = test::uniform_network(hosts, {50}, {.send_overhead_us = 10, .receive_overhead_us = 10});
     const auto spread_us = [&](Collective collective, int ranks_on_host) {
-        std::vector<int> host_of_rank;
-        for (int rank = 0; rank < hosts * ranks_on_host; ++rank)
-            host_of_rank.push_back(rank / ranks_on_host);
-        const RankNetwork ranks{{network, {}, {}}, Placement(host_of_rank), {}};
+        const RankNetwork ranks{{network, {}, {}}, Placement::in_blocks(hosts, ranks_on_host), {}};
         return lower_bounds({.collective = collective, .length_bytes = 1}, ranks)->latency_us;
     };
     // 1, 2, ... 7 others after 70, 80, ... 130 us; 9, 12 and 16 after 140, 150 and 160.
@@ -270,10 +247,7 @@ TEST(Bounds, NewsSpreadOnlySoFast) {
 // Seen to fail where a call that took 9 us was held against 10 us that each side of a message was said to cost: it
 // counted as the best that there is, and nothing else was tried.
 TEST(Bounds, OfWhatIsMeasuredCountNothingAssumed) {
-    Network network(2);
-    network.set_both(0, 1, {.latency_us = 3});
-    for (const int host : {0, 1})
-        network.set_host(host, {.send_overhead_us = 10, .receive_overhead_us = 10, .port_bytes_per_us = 100});
+    const Network network = test::uniform_network(2, {3}, {10, 10, 100});
     const CallShape shape{.collective = Collective::allreduce, .length_bytes = 1000};
     const auto us = [&](MemoryCosts memory) {
         return measured_lower_bounds(shape, one_rank_per_host({network, {}, {}}, memory))->us();

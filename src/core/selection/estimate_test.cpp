@@ -24,14 +24,8 @@ using test::topology_of;
 // Seen to fail where the samples of a ring had one segment and two for each rank, which hides its
 // pace behind its latency: it was chosen in less than half the time that it takes.
 TEST(Estimate, OfAnAllreducesRingAgreesWithTheFullPrediction) {
-    Network network(16);
-    for (int a = 0; a < 16; ++a) {
-        network.set_host(a, {10, 10, 1000});
-        for (int b = 0; b < 16; ++b) {
-            if (a != b) network.set_link(a, b, {a / 8 == b / 8 ? 50.0 : 15'000, 125});
-        }
-    }
-    const RankNetwork ranks = one_rank_per_host(topology_of(network));
+    const RankNetwork ranks =
+        one_rank_per_host(topology_of(test::network_of_sites(16, 8, {50, 125}, {15'000, 125}, {10, 10, 1000})));
     const CallShape shape{.collective = Collective::allreduce, .length_bytes = 1u << 24,
                           .unit_bytes = 8};
     for (const Candidate& candidate : all_candidates(shape.collective, shape.length_bytes)) {
@@ -46,12 +40,8 @@ TEST(Estimate, OfAnAllreducesRingAgreesWithTheFullPrediction) {
 // Measured on 8 hosts that are 5 to 40 ms apart: an alltoall of 64 KiB takes MPICH 2.9 times as long as it would take
 // Open MPI. With one prediction for both, it was native for good in every second job.
 TEST(Estimate, NativeMayExchangeInTurns) {
-    Network network(8);
-    for (int a = 0; a < 8; ++a) {
-        network.set_host(a, {10, 10, 1000});
-        for (int b = 0; b < a; ++b) network.set_both(a, b, {.latency_us = a / 2 == b / 2 ? 20.0 : 15'000});
-    }
-    const RankNetwork ranks = one_rank_per_host(topology_of(network));
+    const RankNetwork ranks =
+        one_rank_per_host(topology_of(test::network_of_sites(8, 2, {20}, {15'000}, {10, 10, 1000})));
     EXPECT_GT(slowest_native_ratio({.collective = Collective::alltoall, .length_bytes = 1u << 16}, ranks), 2.9);
     EXPECT_EQ(slowest_native_ratio({.collective = Collective::allgather, .length_bytes = 1u << 16}, ranks), 1);
 }
@@ -59,12 +49,7 @@ TEST(Estimate, NativeMayExchangeInTurns) {
 // Seen to fail where what only begins with a segment was taken for a pipeline (gather/synchronised).
 // A circulant pipeline's pace changes with its place in a round: it is up to 0.19 off.
 TEST(Estimate, OfWhatIsInSegmentsAgreesWithTheFullPrediction) {
-    Network network(8);
-    for (int a = 0; a < 8; ++a) {
-        network.set_host(a, {10, 10, 1000});
-        for (int b = 0; b < a; ++b) network.set_both(a, b, {.latency_us = 50});
-    }
-    const RankNetwork ranks = one_rank_per_host(topology_of(network));
+    const RankNetwork ranks = one_rank_per_host(topology_of(test::uniform_network(8, {50}, {10, 10, 1000})));
     for (const CollectiveRow& row : collectives) {
         const CallShape shape{.collective = row.collective, .length_bytes = 1u << 20, .unit_bytes = 8};
         for (const Candidate& candidate : all_candidates(shape.collective, shape.length_bytes)) {
@@ -111,14 +96,8 @@ TEST(Estimate, SegmentsAsLongAsTheLongestMessageAreNone) {
 constexpr int rank_count = 8;
 
 std::shared_ptr<const RankNetwork> ranks_on(int hosts) {
-    Network network(hosts);
-    for (int a = 0; a < hosts; ++a) {
-        for (int b = 0; b < a; ++b) network.set_both(a, b, {.latency_us = 10'000});
-    }
-    std::vector<int> host_of;
-    for (int rank = 0; rank < rank_count; ++rank) host_of.push_back(rank * hosts / rank_count);
-    return std::make_shared<const RankNetwork>(
-        RankNetwork{test::topology_of(network), Placement(std::move(host_of))});
+    return std::make_shared<const RankNetwork>(topology_of(test::uniform_network(hosts, {10'000})),
+                                               Placement::in_blocks(hosts, rank_count / hosts));
 }
 
 double native_us(Collective collective, std::size_t length_bytes, const RankNetwork& network) {
@@ -233,49 +212,21 @@ Network random_latencies(unsigned seed, int host_count) {
 /// A tree each of whose hosts hangs below an earlier one.
 Tree random_tree(unsigned seed, int host_count) {
     std::mt19937 random(seed);
-    Tree tree{0, {-1}, {}};
-    for (int host = 1; host < host_count; ++host) {
-        const int parent = static_cast<int>(random() % static_cast<unsigned>(host));
-        tree.parent.push_back(parent);
-    }
-    tree.children = ChildLists::from_parents(tree.parent);
-    return tree;
-}
-
-double arrival_us(const Tree& tree, const Network& network, int host) {
-    double sum_us = 0;
-    for (int at = host; at != tree.root; at = tree.parent[static_cast<std::size_t>(at)]) {
-        sum_us += network.link(tree.parent[static_cast<std::size_t>(at)], at).latency_us;
-    }
-    return sum_us;
+    std::vector<int> parent{-1};
+    for (int host = 1; host < host_count; ++host)
+        parent.push_back(static_cast<int>(random() % static_cast<unsigned>(host)));
+    return tree_from_parents(std::move(parent), 0);
 }
 
 double last_arrival_us(const Tree& tree, const Network& network) {
     double last_us = 0;
     for (int host = 0; host < tree.size(); ++host) {
-        last_us = std::max(last_us, arrival_us(tree, network, host));
+        double sum_us = 0;
+        for (int at = host; at != tree.root; at = tree.parent[static_cast<std::size_t>(at)])
+            sum_us += network.link(tree.parent[static_cast<std::size_t>(at)], at).latency_us;
+        last_us = std::max(last_us, sum_us);
     }
     return last_us;
-}
-
-/// Floyd and Warshall's, from one host.
-double bound_us(const Network& network, int root) {
-    const int hosts = network.host_count();
-    std::vector<std::vector<double>> us(static_cast<std::size_t>(hosts));
-    for (int a = 0; a < hosts; ++a) {
-        for (int b = 0; b < hosts; ++b) {
-            us[static_cast<std::size_t>(a)].push_back(a == b ? 0 : network.link(a, b).latency_us);
-        }
-    }
-    for (std::size_t via = 0; via < us.size(); ++via) {
-        for (auto& row : us) {
-            for (std::size_t to = 0; to < us.size(); ++to) {
-                row[to] = std::min(row[to], row[via] + us[via][to]);
-            }
-        }
-    }
-    const auto& row = us[static_cast<std::size_t>(root)];
-    return *std::max_element(row.begin(), row.end());
 }
 
 TEST(Renewal, PredictsTheLongestPathWhereOnlyLatencyCounts) {
@@ -284,7 +235,7 @@ TEST(Renewal, PredictsTheLongestPathWhereOnlyLatencyCounts) {
         const Tree tree = random_tree(seed, 9);
         EXPECT_NEAR(*predict_tree(tree, network, 24), last_arrival_us(tree, network), 1e-6);
         EXPECT_NEAR(*predict_tree(*fastest_tree(topology_of(network), 3, 24), network, 24),
-                    bound_us(network, 3), 1e-6);
+                    test::farthest_us(network, 3), 1e-6);
     }
 }
 
@@ -303,7 +254,7 @@ TEST(Renewal, KeepsATreeThatIsNearlyAsFastAsTheBest) {
         }
         const auto renewal = renew(present, topology_of(now), 24, 10);
         ASSERT_TRUE(renewal);
-        const double bound = bound_us(now, 0);
+        const double bound = test::farthest_us(now, 0);
         const bool near = last_arrival_us(present, now) <= 1.1 * bound;
         EXPECT_NEAR(renewal->best_us, bound, 1e-6);
         EXPECT_NEAR(renewal->predicted_us, last_arrival_us(renewal->tree, now), 1e-6);

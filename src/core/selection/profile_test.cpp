@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/network/test_networks.h"
+
 namespace mutirao {
 namespace {
 
@@ -35,12 +37,7 @@ std::vector<Remembered> at(const std::vector<ProfileRow>& rows, std::size_t leng
 }
 
 Network sites_of_two(double near_us, double far_us) {
-    Network network(4);
-    for (int a = 0; a < 4; ++a) {
-        for (int b = a + 1; b < 4; ++b)
-            network.set_both(a, b, {.latency_us = a / 2 == b / 2 ? near_us : far_us});
-    }
-    return network;
+    return test::network_of_sites(4, 2, {.latency_us = near_us}, {.latency_us = far_us});
 }
 
 Fabric fabric_of(const Network& network) { return describe_fabric(network, "some model", ""); }
@@ -237,10 +234,7 @@ TEST(Profile, ADifferenceIsNamed) {
 
 // A program's own messages delay probes.
 TEST(Profile, OneLinkInEightMayHaveBeenMeasuredInABadMoment) {
-    Network network(8);
-    for (int a = 0; a < 8; ++a) {
-        for (int b = a + 1; b < 8; ++b) network.set_both(a, b, {.latency_us = a / 2 == b / 2 ? 100.0 : 20000.0});
-    }
+    Network network = test::network_of_sites(8, 2, {100}, {20'000});
     const Fabric calm = fabric_of(network);
     for (const int first : {0, 2, 4}) network.set_both(first, first + 1, {.latency_us = 5000});
     EXPECT_FALSE(difference(fabric_of(network), calm));
@@ -258,12 +252,8 @@ TEST(Profile, OneHostIsTheProcessorAndTheTransport) {
 }
 
 TEST(Profile, OfManyLinksSomeAreKept) {
-    Network many(40);
     double next_us = 1000;
-    for (int a = 0; a < 40; ++a) {
-        for (int b = a + 1; b < 40; ++b) many.set_both(a, b, {.latency_us = next_us++});
-    }
-    const Fabric fabric = fabric_of(many);
+    const Fabric fabric = fabric_of(test::network_of(40, [&](int, int) { return Link{.latency_us = next_us++}; }));
     ASSERT_EQ(fabric.latencies_us.size(), 64u);
     EXPECT_EQ(fabric.latencies_us.front(), 1000);
     EXPECT_EQ(fabric.latencies_us.back(), 1000 + 779);

@@ -25,48 +25,16 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// The paper's six sites with processors and links as an ordinary machine has them.
 Topology six_sites() {
-    Network network = test::six_sites();
+    const Network sites = test::six_sites();
+    const auto link = [&](int a, int b) { return Link{sites.link(a, b).latency_us, 1000}; };
+    Network network = test::network_of(sites.host_count(), link, {.send_overhead_us = 20, .receive_overhead_us = 20});
     network.transport.eager_limit_bytes = 65536;
-    for (int from = 0; from < network.host_count(); ++from) {
-        network.set_host(from, {.send_overhead_us = 20, .receive_overhead_us = 20});
-        for (int to = 0; to < network.host_count(); ++to) {
-            Link link = network.link(from, to);
-            link.bandwidth_bytes_per_us = 1000;
-            network.set_link(from, to, link);
-        }
-    }
     return topology_of(network);
 }
 
 /// All links alike and nothing else costs anything.
 Topology uniform(int host_count) {
-    Network network(host_count);
-    for (int a = 0; a < host_count; ++a) {
-        for (int b = a + 1; b < host_count; ++b) network.set_both(a, b, {.latency_us = 100});
-    }
-    return topology_of(network);
-}
-
-/// Nothing can be faster: the shortest way to the farthest host (Floyd and Warshall).
-double physical_bound_us(const Network& network, int root) {
-    const int count = network.host_count();
-    std::vector<std::vector<double>> shortest(static_cast<std::size_t>(count));
-    for (int from = 0; from < count; ++from) {
-        for (int to = 0; to < count; ++to) {
-            const double latency_us = from == to ? 0 : network.link(from, to).latency_us;
-            shortest[static_cast<std::size_t>(from)].push_back(latency_us);
-        }
-    }
-    const auto size = static_cast<std::size_t>(count);
-    for (std::size_t via = 0; via < size; ++via) {
-        for (auto& row : shortest) {
-            for (std::size_t to = 0; to < size; ++to) {
-                row[to] = std::min(row[to], row[via] + shortest[via][to]);
-            }
-        }
-    }
-    const auto& from_root = shortest[static_cast<std::size_t>(root)];
-    return *std::max_element(from_root.begin(), from_root.end());
+    return topology_of(test::uniform_network(host_count, {.latency_us = 100}));
 }
 
 Settings forcing(std::string_view text) {
@@ -105,7 +73,7 @@ TEST(Selection, SmallMessageComesCloseToThePhysicalBoundFromEveryRoot) {
     const Topology topology = six_sites();
     for (int root = 0; root < 24; ++root) {
         const Decision decision = decide_broadcast(topology, {}, root, 24);
-        const double bound_us = physical_bound_us(topology.network, root);
+        const double bound_us = test::farthest_us(topology.network, root);
         EXPECT_GE(chosen_us(decision), bound_us) << root;
         EXPECT_LE(chosen_us(decision), 1.03 * bound_us) << root << " " << decision.reason;
         EXPECT_GE(decision.bound_us.value(), bound_us);
@@ -342,32 +310,12 @@ TEST(Candidates, AreReadableDistinctAndWorthTrying) {
     }
 }
 
-// Proves what was timed: the schedules that the selection builds are right ones.
-TEST(Candidates, BuildSchedulesThatKeepTheirPromise) {
-    const Topology topology = topology_of(test::random_network(7, 9));
-    const CallShape shape{.root = 4, .length_bytes = 20'000};
-    const Placement placement = Placement::one_rank_per_host(9);
-    for (const Candidate& candidate : all_candidates(shape.collective, shape.length_bytes)) {
-        const auto ruling = ruling_for(candidate, shape, topology, placement);
-        ASSERT_TRUE(ruling) << to_string(candidate);
-        const auto schedules = build_all(*ruling, shape, placement);
-        ASSERT_EQ(schedules.has_value(), candidate.algorithm->has_schedule()) << to_string(candidate);
-        if (!schedules) continue;
-        const CheckResult result = check(*schedules, row_of(shape.collective).promise(shape, 9));
-        EXPECT_TRUE(result) << to_string(candidate) << ": " << result.reason;
-    }
-}
-
 // Predictions of a pipeline hardly differ by its segments where links are long and wide. Seen to fail with
 // the first of them.
 TEST(Decision, OfSegmentsThatAreAsFastThoseThatTcpTakesAtOnce) {
-    Network network(6);
+    const auto link = [](int a, int b) { return Link{.latency_us = 50'000.0 * (a - b)}; };
+    Network network = test::network_of(6, link, {0.1, 0.1, 1000});
     network.transport.eager_limit_bytes = 65536;
-    for (int a = 0; a < 6; ++a) {
-        network.set_host(a, {.send_overhead_us = 0.1, .receive_overhead_us = 0.1,
-                             .port_bytes_per_us = 1000});
-        for (int b = 0; b < a; ++b) network.set_both(a, b, {.latency_us = 50'000.0 * (a - b)});
-    }
     const Topology topology = topology_of(network);
     const Decision decision = decide_broadcast(topology, {}, 0, 1 << 20);
     ASSERT_TRUE(decision.chosen.algorithm->segmented) << to_string(decision.chosen);
@@ -380,32 +328,16 @@ TEST(Decision, OfSegmentsThatAreAsFastThoseThatTcpTakesAtOnce) {
 
 // Decisions and schedules for hosts with several ranks.
 
-Placement scattered(unsigned seed, int hosts, int ranks) {
-    std::mt19937 random(seed);
-    std::vector<int> host_of_rank(static_cast<std::size_t>(ranks));
-    for (int rank = 0; rank < ranks; ++rank) {
-        host_of_rank[static_cast<std::size_t>(rank)] =
-            rank < hosts ? rank : static_cast<int>(random() % static_cast<unsigned>(hosts));
-    }
-    std::shuffle(host_of_rank.begin(), host_of_rank.end(), random);
-    return Placement(std::move(host_of_rank));
-}
-
 /// Sites of eight hosts, a few milliseconds and a little noise apart.
 std::shared_ptr<const RankNetwork> many_ranks(int hosts, int ranks_per_host) {
     std::mt19937 random(3);
-    Network network(hosts);
+    const auto link = [&](int a, int b) {
+        const double latency_us = a / 8 == b / 8 ? 25 : 2000.0 * (1 + (a / 8 ^ b / 8));
+        return Link{latency_us + static_cast<double>(random() % 5), 1000};
+    };
+    Network network = test::network_of(hosts, link, {5, 5, 1250});
     network.transport.eager_limit_bytes = 65536;
-    for (int a = 0; a < hosts; ++a) {
-        network.set_host(a, {.send_overhead_us = 5, .receive_overhead_us = 5,
-                             .port_bytes_per_us = 1250});
-        for (int b = a + 1; b < hosts; ++b) {
-            const double latency_us = a / 8 == b / 8 ? 25 : 2000.0 * (1 + (a / 8 ^ b / 8));
-            network.set_both(a, b, {latency_us + static_cast<double>(random() % 5), 1000});
-        }
-    }
-    return std::make_shared<const RankNetwork>(RankNetwork{
-        topology_of(network), Placement::in_blocks(hosts, ranks_per_host)});
+    return std::make_shared<const RankNetwork>(topology_of(network), Placement::in_blocks(hosts, ranks_per_host));
 }
 
 TEST(Ruling, ClassesOfLengthsGoFromOnePowerOfTwoToTheNext) {
@@ -440,7 +372,7 @@ TEST(Ruling, EveryCandidateIsABroadcastOverRanksOnHosts) {
     for (const int hosts : {1, 2, 5}) {
         const Topology topology =
             topology_of(test::random_network(static_cast<unsigned>(hosts), hosts));
-        const Placement placement = scattered(static_cast<unsigned>(hosts), hosts, 3 * hosts + 1);
+        const Placement placement = test::random_placement(static_cast<unsigned>(hosts), hosts, 3 * hosts + 1);
         for (const int root : {0, 2, 3 * hosts}) {
             const CallShape shape{.root = root, .length_bytes = 20'000};
             for (Candidate candidate : all_candidates(shape.collective, shape.length_bytes)) {
@@ -459,7 +391,7 @@ TEST(Ruling, EveryCandidateKeepsItsPromiseWhereverRanksAre) {
     constexpr std::size_t lengths[] = {1, 600};
     const std::vector<Placement> placements = {
         Placement({4, 3, 2, 1, 0}), Placement({1, 0, 2, 2, 1, 0, 0, 4, 3}),
-        Placement::in_blocks(4, 2), scattered(3, 5, 16)};
+        Placement::in_blocks(4, 2), test::random_placement(3, 5, 16)};
     for (const Placement& placement : placements) {
         const int hosts = placement.host_count();
         const Topology topology = topology_of(test::random_network(7, hosts));
@@ -556,7 +488,7 @@ TEST(RanksDecision, PruningLosesLittle) {
     for (const std::size_t length_bytes : {24u, 70'000u}) {
         for (const unsigned seed : {1u, 2u, 3u}) {
             const RankNetwork network{topology_of(test::random_network(seed, 6)),
-                                      scattered(seed, 6, 25)};
+                                      test::random_placement(seed, 6, 25)};
             const CallShape shape{.root = 2, .length_bytes = length_bytes};
             double best_us = std::numeric_limits<double>::infinity();
             for (Candidate candidate : all_candidates(shape.collective, length_bytes)) {
@@ -593,12 +525,8 @@ TEST(RanksDecision, RanksMayBeNumberedInAnyOrder) {
 
 /// Ten milliseconds between any two hosts.
 Decision decide_exchange(int hosts, std::size_t length_bytes) {
-    Network network(hosts);
-    for (int a = 0; a < hosts; ++a) {
-        for (int b = a + 1; b < hosts; ++b) network.set_both(a, b, {.latency_us = 10'000});
-    }
     return decide({.collective = Collective::alltoall, .length_bytes = length_bytes},
-                  std::make_shared<const RankNetwork>(one_rank_per_host(topology_of(network))), {});
+                  ranks_on(topology_of(test::uniform_network(hosts, {.latency_us = 10'000}))), {});
 }
 
 // By hand: native takes 10 ms if it sends all at once, as nothing can be faster than; if it goes by rounds, as Bruck
@@ -611,16 +539,8 @@ TEST(RanksDecision, TakesNothingBecauseItMightWin) {
 
 // Decisions on calls whose blocks are not equal.
 
-std::shared_ptr<const RankNetwork> network_of(Network network) {
-    Topology topology;
-    topology.spanning_tree = minimum_spanning_tree(network);
-    topology.site_of.assign(static_cast<std::size_t>(network.host_count()), 0);
-    topology.network = std::move(network);
-    return std::make_shared<const RankNetwork>(one_rank_per_host(std::move(topology)));
-}
-
 std::shared_ptr<const RankNetwork> some_network(int hosts) {
-    return network_of(test::random_network(3, hosts));
+    return ranks_on(topology_of(test::random_network(3, hosts)));
 }
 
 CallShape exchange(Collective collective, std::vector<std::size_t> lengths) {
@@ -664,7 +584,7 @@ TEST(UnevenBlocks, WhatIsBestForTheNominalLengthIsNearlyBestForAll) {
     constexpr double nearly = 1.05;
     for (const Network& made :
          {test::six_sites(), test::random_network(1, 7), test::random_network(2, 12)}) {
-        const auto network = network_of(made);
+        const auto network = ranks_on(topology_of(made));
         const Candidate chosen =
             first_of_ours(decide(exchange(Collective::alltoallv, {}), network, Settings{}));
         ASSERT_NE(chosen.algorithm, nullptr);

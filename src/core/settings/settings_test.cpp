@@ -72,74 +72,39 @@ TEST(Settings, IntegersKeepToTheirRange) {
     }
 }
 
-TEST(Settings, Adaptation) {
+/// Each of these texts makes that of the member, and none of the others is accepted or changes it.
+template <class Value>
+void expect_values(std::string_view name, Value Settings::* member,
+                   const std::vector<std::pair<std::string, Value>>& valid, const std::vector<std::string>& wrong) {
     Settings settings;
-    EXPECT_EQ(assign_setting(settings, "adaptation", "every:4"), "");
-    EXPECT_EQ(settings.adaptation, (Adaptation{Adaptation::Mode::synchronous, 4}));
-    EXPECT_EQ(assign_setting(settings, "adaptation", "off"), "");
-    EXPECT_EQ(settings.adaptation, (Adaptation{Adaptation::Mode::off, 0}));
-    EXPECT_EQ(assign_setting(settings, "adaptation", "auto"), "");
-    EXPECT_EQ(settings.adaptation, Adaptation{});
-    for (const char* word : {"", "on", "every", "every:", "every:0", "every:x", "every:4 "}) {
-        EXPECT_NE(assign_setting(settings, "adaptation", word), "") << word;
-        EXPECT_EQ(settings.adaptation, Adaptation{}) << word;
+    for (const auto& [text, value] : valid) {
+        EXPECT_EQ(assign_setting(settings, name, text), "") << text;
+        EXPECT_EQ(settings.*member, value) << text;
+    }
+    for (const std::string& text : wrong) {
+        EXPECT_TRUE(one_line(assign_setting(settings, name, text))) << text;
+        EXPECT_EQ(settings.*member, valid.back().second) << text;
     }
 }
 
-TEST(Settings, ChangeThreshold) {
-    Settings settings;
-    EXPECT_EQ(assign_setting(settings, "change_threshold_percent", "12.5"), "");
-    EXPECT_EQ(settings.change_threshold_percent, 12.5);
-    EXPECT_EQ(assign_setting(settings, "change_threshold_percent", "0"), "");
-    EXPECT_EQ(settings.change_threshold_percent, 0.0);
-    for (const char* word : {"", "-1", "1e3", "nan", "inf", "10%", "1000001"}) {
-        EXPECT_NE(assign_setting(settings, "change_threshold_percent", word), "") << word;
-        EXPECT_EQ(settings.change_threshold_percent, 0.0) << word;
-    }
-    EXPECT_EQ(assign_setting(settings, "change_threshold_percent", "auto"), "");
-    EXPECT_FALSE(settings.change_threshold_percent);
-}
-
-TEST(Settings, SitesHaveAHostEach) {
-    Settings settings;
-    for (const char* text : {"paris", "paris*,lyon;tokyo-[0-9]", ""}) {
-        EXPECT_EQ(assign_setting(settings, "sites", text), "") << text;
-        EXPECT_EQ(settings.sites, text);
-    }
-    for (const char* text : {";", ",", "a,", "a;", ";a", "a,,b", "a;;b"}) {
-        EXPECT_NE(assign_setting(settings, "sites", text), "") << text;
-    }
-    EXPECT_EQ(settings.sites, "");
-}
-
-TEST(Settings, Agent) {
-    Settings settings;
-    for (const auto& [word, place] : {std::pair("thread", AgentPlace::thread),
-                                      std::pair("daemon", AgentPlace::daemon),
-                                      std::pair("in-band", AgentPlace::in_band),
-                                      std::pair("off", AgentPlace::none),
-                                      std::pair("auto", AgentPlace::automatic)}) {
-        EXPECT_EQ(assign_setting(settings, "agent", word), "");
-        EXPECT_EQ(settings.agent, place) << word;
-    }
-    EXPECT_NE(assign_setting(settings, "agent", "none"), "");
-}
-
-TEST(Settings, Switches) {
-    for (const char* word : {"on", "1", "true", "yes"}) {
-        Settings settings = all_changed();
-        EXPECT_EQ(assign_setting(settings, "enabled", word), "");
-        EXPECT_TRUE(settings.enabled) << word;
-    }
-    for (const char* word : {"off", "0", "false", "no"}) {
-        Settings settings;
-        EXPECT_EQ(assign_setting(settings, "enabled", word), "");
-        EXPECT_FALSE(settings.enabled) << word;
-    }
-    Settings settings;
-    for (const char* word : {"", "maybe", "On ", "2"}) {
-        EXPECT_TRUE(one_line(assign_setting(settings, "enabled", word))) << word;
-    }
+TEST(Settings, TakeTheirWordsAndNoOthers) {
+    expect_values("adaptation", &Settings::adaptation,
+                  {{"every:4", {Adaptation::Mode::synchronous, 4}}, {"off", {Adaptation::Mode::off, 0}}, {"auto", {}}},
+                  {"", "on", "every", "every:", "every:0", "every:x", "every:4 "});
+    expect_values("change_threshold_percent", &Settings::change_threshold_percent,
+                  {{"12.5", 12.5}, {"auto", std::nullopt}, {"0", 0.0}},
+                  {"", "-1", "1e3", "nan", "inf", "10%", "1000001"});
+    expect_values<std::string>("sites", &Settings::sites,
+                               {{"paris", "paris"}, {"paris*,lyon;tokyo-[0-9]", "paris*,lyon;tokyo-[0-9]"}, {"", ""}},
+                               {";", ",", "a,", "a;", ";a", "a,,b", "a;;b"});
+    expect_values("agent", &Settings::agent,
+                  {{"thread", AgentPlace::thread}, {"daemon", AgentPlace::daemon}, {"in-band", AgentPlace::in_band},
+                   {"off", AgentPlace::none}, {"auto", AgentPlace::automatic}},
+                  {"none"});
+    expect_values("enabled", &Settings::enabled,
+                  {{"off", false}, {"on", true}, {"0", false}, {"1", true}, {"false", false}, {"true", true},
+                   {"no", false}, {"yes", true}},
+                  {"", "maybe", "On ", "2"});
 }
 
 TEST(Settings, Broadcast) {

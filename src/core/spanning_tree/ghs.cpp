@@ -21,34 +21,6 @@ constexpr int nobody = -1;
     broken_invariant("spanning tree, host " + std::to_string(self) + ", " + what, have, expected);
 }
 
-Message connect_message(int level, const HostSet& members) {
-    return {Kind::connect, level, {}, State::sleeping, 0, members};
-}
-
-Message initiate_message(int level, const Weight& fragment, State state, const HostSet& members) {
-    return {Kind::initiate, level, fragment, state, 0, members};
-}
-
-Message test_message(int level, const Weight& fragment) {
-    return {Kind::test, level, fragment, State::sleeping, 0, {}};
-}
-
-Message accept_message() { return {Kind::accept, 0, {}, State::sleeping, 0, {}}; }
-
-Message reject_message(const HostSet& members) {
-    return {Kind::reject, 0, {}, State::sleeping, 0, members};
-}
-
-Message report_message(const Weight& best, const HostSet& members) {
-    return {Kind::report, 0, best, State::sleeping, 0, members};
-}
-
-Message change_root_message(const HostSet& members) {
-    return {Kind::change_root, 0, {}, State::sleeping, 0, members};
-}
-
-Message finish_message(int hosts) { return {Kind::finish, 0, {}, State::sleeping, hosts, {}}; }
-
 }  // namespace
 
 Node::Node(int self, const std::vector<Neighbour>& neighbours, const HeadStart& known)
@@ -121,7 +93,7 @@ void Node::report_to_last_branch(Output& out) {
     inbound_ = last->host;
     unreported_ = 0;
     state_ = State::found;
-    out.push_back({inbound_, report_message(best_weight_, members_)});
+    out.push_back({inbound_, {.kind = Kind::report, .fragment = best_weight_, .members = members_}});
 }
 
 bool Node::must_wait(const Edge& edge, const Message& message) const {
@@ -165,14 +137,17 @@ void Node::handle(Edge& edge, const Message& message, Output& out) {
     finish(members_.count(), nobody, out);
 }
 
+Message Node::initiate(int level, const Weight& fragment, State state) const {
+    return {Kind::initiate, level, fragment, state, 0, members_};
+}
+
 void Node::on_connect(Edge& edge, const Message& message, Output& out) {
     if (message.level < level_) {  // absorb the smaller fragment
         edge.state = LinkState::branch;
-        out.push_back({edge.host, initiate_message(level_, fragment_, state_, members_)});
+        out.push_back({edge.host, initiate(level_, fragment_, state_)});
         if (state_ == State::find) ++unreported_;
     } else {  // both chose this link: it is the core of a fragment one level higher
-        out.push_back(
-            {edge.host, initiate_message(level_ + 1, edge.weight, State::find, members_)});
+        out.push_back({edge.host, initiate(level_ + 1, edge.weight, State::find)});
     }
 }
 
@@ -185,7 +160,7 @@ void Node::on_initiate(Edge& edge, const Message& message, Output& out) {
     best_weight_ = Weight::infinite();
     for (const Edge& other : edges_) {
         if (other.host == edge.host || other.state != LinkState::branch) continue;
-        out.push_back({other.host, initiate_message(level_, fragment_, state_, members_)});
+        out.push_back({other.host, initiate(level_, fragment_, state_)});
         if (state_ == State::find) ++unreported_;
     }
     if (state_ == State::find) test_next(out);
@@ -200,7 +175,7 @@ void Node::test_next(Output& out) {
         if (edge.state != LinkState::basic) continue;
         if (!members_.contains(edge.host)) {
             testing_ = edge.host;
-            out.push_back({testing_, test_message(level_, fragment_)});
+            out.push_back({testing_, {.kind = Kind::test, .level = level_, .fragment = fragment_}});
             return;
         }
         edge.state = LinkState::rejected;
@@ -211,14 +186,14 @@ void Node::test_next(Output& out) {
 
 void Node::on_test(Edge& edge, const Message& message, Output& out) {
     if (message.fragment != fragment_) {
-        out.push_back({edge.host, accept_message()});
+        out.push_back({edge.host, {.kind = Kind::accept}});
         return;
     }
     if (edge.state == LinkState::basic) edge.state = LinkState::rejected;
     if (testing_ == edge.host) {
         test_next(out);  // our own test tells the other end: no answer needed
     } else {
-        out.push_back({edge.host, reject_message(members_)});
+        out.push_back({edge.host, {.kind = Kind::reject, .members = members_}});
     }
 }
 
@@ -245,7 +220,7 @@ void Node::take_if_better(int host, const Weight& weight) {
 void Node::report_if_complete(Output& out) {
     if (unreported_ > 0 || testing_ != nobody) return;
     state_ = State::found;
-    out.push_back({inbound_, report_message(best_weight_, members_)});
+    out.push_back({inbound_, {.kind = Kind::report, .fragment = best_weight_, .members = members_}});
 }
 
 void Node::on_report(Edge& edge, const Message& message, Output& out) {
@@ -273,11 +248,11 @@ void Node::change_root(Output& out) {
     if (best_ == nobody) broken(self_, "no link to move the root to, level", level_, best_);
     Edge& best = edge_to(best_);
     if (best.state == LinkState::branch) {
-        out.push_back({best.host, change_root_message(members_)});
+        out.push_back({best.host, {.kind = Kind::change_root, .members = members_}});
         return;
     }
     best.state = LinkState::branch;
-    out.push_back({best.host, connect_message(level_, members_)});
+    out.push_back({best.host, {.kind = Kind::connect, .level = level_, .members = members_}});
 }
 
 void Node::on_finish(Edge& edge, const Message& message, Output& out) {
@@ -291,7 +266,7 @@ void Node::finish(int hosts, int informed, Output& out) {
     if (!everyone_.empty()) waiting_.clear();
     for (const Edge& edge : edges_)
         if (edge.state == LinkState::branch && edge.host != informed)
-            out.push_back({edge.host, finish_message(hosts)});
+            out.push_back({edge.host, {.kind = Kind::finish, .hosts = hosts}});
 }
 
 bool Node::finished() const { return hosts_in_tree_ > 0; }

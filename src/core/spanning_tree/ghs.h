@@ -48,11 +48,11 @@ enum class LinkState : std::uint8_t { basic, branch, rejected };
 struct Message {
     Kind kind = Kind::connect;
     int level = 0;       ///< connect, initiate, test
-    Weight fragment;     ///< initiate, test: the fragment's name; report: the best weight found
+    Weight fragment{};   ///< initiate, test: the fragment's name; report: the best weight found
     State state = State::sleeping;  ///< initiate
     int hosts = 0;       ///< finish: hosts in the tree
     /// connect, initiate, reject, report, change_root: hosts of the sender's fragment
-    HostSet members;
+    HostSet members{};
 
     bool operator==(const Message&) const = default;
 };
@@ -142,6 +142,7 @@ class Node {
     void on_change_root(Edge& edge, const Message& message, Output& out);
     void on_finish(Edge& edge, const Message& message, Output& out);
 
+    Message initiate(int level, const Weight& fragment, State state) const;
     void report_to_last_branch(Output& out);
     void test_next(Output& out);
     void report_if_complete(Output& out);

@@ -15,10 +15,10 @@
 // tags above 1 do not occur. The acknowledgements bring the tree's links and weights to the root.
 //
 // Recoveries. If none improves the tree, the root ends the round (gosleep_rec). Otherwise
-// gosleep_fail tells all hosts the links, and each treats the recovered ones in the same order: a
-// link that is lighter than the worst one of the cycle which it closes takes its place, which keeps
-// the tree minimal for the links treated so far. not_rec(tag) follows from the root at once;
-// not_rec_ack brings up what tree the hosts hold, and gosleep_rec tells it to all.
+// gosleep_fail tells all hosts the links, and each treats the recovered ones by itself, all alike: a
+// link that is lighter than the worst one of the cycle which it closes takes its place. not_rec(tag)
+// follows from the root at once; not_rec_ack brings up what tree the hosts hold, and gosleep_rec tells
+// it to all.
 //
 // A driver keeps the order of messages between two hosts. If the usable links do not join all hosts
 // of the round, the root's part ends with the tree of that part, and the other parts do not end.
@@ -70,11 +70,11 @@ enum class State : std::uint8_t { sleeping, reiden, find, found, recover };
 
 struct Message {
     Kind kind = Kind::merge;
-    ghs::Message merging;       ///< merge
+    ghs::Message merging{};     ///< merge
     std::uint32_t tag = 0;      ///< not_fail, not_fail_ack, not_rec, not_rec_ack
     /// not_fail_ack: links of the subtree and the one above it; gosleep_fail, gosleep_rec: of the
     /// whole tree; not_rec_ack: those whose lower end is in the subtree. Sorted by ends
-    std::vector<Weight> links;
+    std::vector<Weight> links{};
 
     bool operator==(const Message&) const = default;
 };
@@ -169,8 +169,8 @@ class Node {
 
 // What recovered links do to a tree that was minimal without them.
 
-/// Each recovered link in turn closes a cycle with the tree, and the worst link of the cycle goes.
-/// The result is a minimum spanning tree of all these links. Both trees are sorted by ends.
+/// Each recovered link closes a cycle with the tree, and the worst link of the cycle goes: what is left is the minimum
+/// spanning tree of all these links. One with an end outside the tree counts for nothing. Both are sorted by ends.
 std::vector<Weight> with_recoveries(std::vector<Weight> tree, const std::vector<Weight>& recovered);
 
 /// Sorted by ends.

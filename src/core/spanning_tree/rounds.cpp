@@ -234,17 +234,13 @@ void Rounds::count_unknown() {
 
 void Rounds::tell(int other, const std::vector<LinkNews>& news, Output& out) const {
     if (news.empty() || !channel(other).works) return;
-    Message message = rounds::message_of(Kind::news);
-    message.links = news;
-    for (Message& piece : rounds::split(message)) out.push_back({other, std::move(piece)});
+    for (Message& piece : rounds::split({.kind = Kind::news, .links = news})) out.push_back({other, std::move(piece)});
 }
 
 /// So that whoever leads starts no round under a number that was used before.
 void Rounds::tell_newest(int other, Output& out) const {
     if (!channel(other).works || newest_ == RoundId{}) return;
-    Message message = rounds::message_of(Kind::newest);
-    message.id = newest_;
-    out.push_back({other, std::move(message)});
+    out.push_back({other, {.kind = Kind::newest, .id = newest_}});
 }
 
 void Rounds::send(int other, Message message, Output& out) {
@@ -360,11 +356,11 @@ bool Rounds::broken_since_start() const {
 
 void Rounds::start_round(Output& out) {
     const HostSet hosts = links_.component(self_);
-    Message call = rounds::message_of(Kind::round);
-    call.id = {newest_.number + 1, self_, incarnation_};
-    call.base = complete_.id;
-    call.base_hash = complete_.hash;
-    call.tree = complete_.tree;
+    Message call{.kind = Kind::round,
+                 .id = {newest_.number + 1, self_, incarnation_},
+                 .base = complete_.id,
+                 .base_hash = complete_.hash,
+                 .tree = complete_.tree};
     links_.for_each([&](int low, int high, const LinkState& state) {
         if (!hosts.contains(low) && !hosts.contains(high)) return;
         if (!complete_.links.at(low, high).same_for_a_tree(state))
@@ -398,11 +394,8 @@ void Rounds::accept(Message call, int from, Output& out) {
     } else if (round_->call.base_hash == hash_of(round_->call.base, nothing, {})) {
         enter(nothing, out);
     } else {
-        Message question = rounds::message_of(Kind::ask_version);
-        question.id = round_->call.base;
-        question.base_hash = round_->call.base_hash;
         pass_on(from, out);
-        send(from, std::move(question), out);
+        send(from, {.kind = Kind::ask_version, .id = round_->call.base, .base_hash = round_->call.base_hash}, out);
     }
 }
 
@@ -466,8 +459,7 @@ void Rounds::on_ask_version(int from, const Message& message, Output& out) {
     } else {
         return;
     }
-    Message answer = rounds::message_of(Kind::version);
-    answer.id = message.id;
+    Message answer{.kind = Kind::version, .id = message.id};
     links->for_each([&](int low, int high, const LinkState& state) {
         if (state.usable()) answer.links.push_back({low, high, state});
     });
@@ -504,12 +496,8 @@ void Rounds::take_step(int from, const maintenance::Message& step, Output& out) 
 }
 
 void Rounds::forward(const maintenance::Output& steps, Output& out) {
-    for (const maintenance::Outgoing& each : steps) {
-        Message message = rounds::message_of(Kind::step);
-        message.id = round_->call.id;
-        message.step = each.message;
-        send(each.to, std::move(message), out);
-    }
+    for (const maintenance::Outgoing& each : steps)
+        send(each.to, {.kind = Kind::step, .id = round_->call.id, .step = each.message}, out);
 }
 
 void Rounds::complete_if_finished() {

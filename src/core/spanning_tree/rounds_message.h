@@ -113,24 +113,18 @@ enum class Kind : std::uint8_t {
 
 struct Message {
     Kind kind = Kind::news;
-    RoundId id;     ///< all but news; ask_version, version: who made the version
-    RoundId base;                 ///< round: the version from which it starts
+    RoundId id{};   ///< all but news; ask_version, version: who made the version
+    RoundId base{};               ///< round: the version from which it starts
     std::uint64_t base_hash = 0;  ///< round
     int part = 0;                 ///< round, version: which of `parts` pieces
     int parts = 1;
     /// news; round: what differs from the version; version: the usable links. Ascending.
-    std::vector<LinkNews> links;
-    EdgeList tree;                ///< round, part 0: of that version
-    maintenance::Message step;
+    std::vector<LinkNews> links{};
+    EdgeList tree{};              ///< round, part 0: of that version
+    maintenance::Message step{};
 
     bool operator==(const Message&) const = default;
 };
-
-inline Message message_of(Kind kind) {
-    Message message;
-    message.kind = kind;
-    return message;
-}
 
 struct Outgoing {
     int to = -1;

@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-
 namespace mutirao::rounds {
 namespace {
-
 
 TEST(LinkTable, HoldsOneStateForEachPair) {
     LinkTable table(5);
@@ -64,9 +62,7 @@ TEST(LinkState, SaysWhetherATreeHasToBeRevised) {
 }
 
 Message call_of(std::uint32_t number, int hosts) {
-    Message call = message_of(Kind::round);
-    call.id = {number, 0, 1};
-    call.base_hash = 7;
+    Message call{.kind = Kind::round, .id = {number, 0, 1}, .base_hash = 7};
     for (int low = 0; low < hosts; ++low)
         for (int high = low + 1; high < hosts; ++high) call.links.push_back({low, high, {0, 1, 5}});
     for (int host = 1; host < hosts; ++host) call.tree.emplace_back(0, host);
@@ -121,7 +117,7 @@ TEST(RoundsParts, ShortMessagesAreOnePiece) {
     const Message call = call_of(3, 24);
     ASSERT_EQ(split(call).size(), 1U);
     EXPECT_EQ(split(call)[0], call);
-    EXPECT_EQ(split(message_of(Kind::version)).size(), 1U);
+    EXPECT_EQ(split({.kind = Kind::version}).size(), 1U);
 }
 
 }  // namespace

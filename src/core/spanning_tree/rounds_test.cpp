@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-
 namespace mutirao {
 namespace {
 
@@ -26,9 +25,7 @@ Rounds of_triangle(int self) {
 }
 
 Message news(int low, int high, std::uint32_t breaks, std::uint32_t sequence, double latency_us) {
-    Message message = rounds::message_of(Kind::news);
-    message.links = {{low, high, {breaks, sequence, latency_us}}};
-    return message;
+    return {.kind = Kind::news, .links = {{low, high, {breaks, sequence, latency_us}}}};
 }
 
 std::vector<Message> to(int host, const rounds::Output& output) {
@@ -259,22 +256,16 @@ TEST(Rounds, AChannelThatBrokeCarriesNoMoreOfTheRound) {
         }
         ASSERT_TRUE(host.running());
         EXPECT_EQ(steps, breaks ? 0 : 1);
-        Message step = rounds::message_of(Kind::step);
-        step.id = host.newest();
-        step.step.kind = maintenance::Kind::not_fail_ack;
-        step.step.tag = 1;
-        step.step.links = {{2, 1, 2}};
-        EXPECT_EQ(host.on(2, step).size(), breaks ? 0U : 1U);
+        const maintenance::Message step{maintenance::Kind::not_fail_ack, {}, 1, {{2, 1, 2}}};
+        EXPECT_EQ(host.on(2, {.kind = Kind::step, .id = host.newest(), .step = step}).size(), breaks ? 0U : 1U);
     }
 }
 
 // The number was used before: host 0, which is new, cannot know, and is told.
 TEST(Rounds, AnOlderRoundIsAnsweredByTheNewest) {
     Hosts hosts = joined_triangle();
-    Message call = rounds::message_of(Kind::round);
-    call.id = {5, 0, 1};
-    call.base_hash = hosts.at(1).version().hash;
-    call.tree = hosts.at(1).version().tree;
+    const Version& version = hosts.at(1).version();
+    Message call{.kind = Kind::round, .id = {5, 0, 1}, .base_hash = version.hash, .tree = version.tree};
     hosts.at(1).on(0, call);
     call.id.number = 4;
     const auto answer = to(2, hosts.at(1).on(2, call));
@@ -320,7 +311,7 @@ TEST(Rounds, MessagesOfARoundWaitForTheirChannel) {
 TEST(Rounds, LargeNetworksSpeakInPieces) {
     constexpr int hosts = 120;
     Hosts pair{{knowing_nothing(0, hosts), knowing_nothing(1, hosts, 2)}, {}};
-    Message many = rounds::message_of(Kind::news);
+    Message many{.kind = Kind::news};
     for (int low = 1; low < hosts; ++low)
         for (int high = low + 1; high < hosts; ++high)
             many.links.push_back({low, high, {0, 1, static_cast<double>(low + high)}});

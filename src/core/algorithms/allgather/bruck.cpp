@@ -9,84 +9,39 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::allgather {
 
-namespace {
-
-class Bruck {
-  public:
-    explicit Bruck(const Request& request)
-        : request_(request), blocks_(blocks_of(request)),
-          ahead_(blocks_from_rank(request, request.rank)) {}
-
-    Schedule run() && {
-        steps_.copy(own_input(request_), blocks_.block(request_.rank));
-        const long long size = request_.size;
-        const long long radix = request_.parameters.radix;
-        for (long long held = 1; held < size; held *= radix) {
-            const bool last = held * radix >= size;
-            if (held == 1 && !last) {
-                held_.push_back(steps_.copy(own_input(request_), staged(0, 1)));
-            }
-            const std::size_t before = held_.size();
-            for (long long i = 1; i < radix && i * held < size; ++i) {
-                const long long distance = i * held;
-                const int count = static_cast<int>(std::min(held, size - distance));
-                exchange(static_cast<int>(distance), count, before, last);
-            }
-        }
-        return std::move(steps_).take();
-    }
-
-  private:
-    /// Blocks by their distance ahead of the own.
-    Region staged(int first, int count) const {
-        return ahead_.range(first, first + count, Buffer::scratch);
-    }
-    Region placed(const BlockRun& run) const {
-        return blocks_.range(run.first, run.first + run.count);
-    }
-
-    /// Sends what was held after `before` arrivals, and gets as much from `distance` ahead.
-    void exchange(int distance, int count, std::size_t before, bool last) {
-        const int size = request_.size;
-        const int behind = (request_.rank + size - distance) % size;
-        const int ahead = (request_.rank + distance) % size;
-        const auto after = Schedule::After(held_).first(before);
-        if (count == 1) {
-            steps_.send(behind, own_input(request_));
-        } else if (last) {
-            for (const BlockRun& run : runs_of(request_.rank, count, size)) {
-                steps_.send(behind, staged(run.offset, run.count), after);
-            }
-        } else {
-            steps_.send(behind, staged(0, count), after);
-        }
-        const std::vector<BlockRun> runs = runs_of(ahead, count, size);
-        if (last) {
-            for (const BlockRun& run : runs) steps_.receive(ahead, placed(run));
-            return;
-        }
-        const StepId arrival[] = {steps_.receive(ahead, staged(distance, count))};
-        for (const BlockRun& run : runs) {
-            steps_.copy(staged(distance + run.offset, run.count), placed(run), arrival);
-        }
-        held_.push_back(arrival[0]);
-    }
-
-    const Request& request_;
-    Blocks blocks_;
-    Blocks ahead_;  ///< by their distance ahead of the own
-    BlockSteps steps_;
-    std::vector<StepId> held_;  ///< the steps that brought what is in the scratch memory
-};
-
-}  // namespace
-
 static Schedule bruck(const Request& request) {
-    return Bruck(request).run();
+    const Blocks blocks = blocks_of(request);
+    const Blocks ahead = blocks_from_rank(request, request.rank);
+    const auto staged = [&](int first, int count) { return ahead.range(first, first + count, Buffer::scratch); };
+    const auto placed = [&](const BlockRun& run) { return blocks.range(run.first, run.first + run.count); };
+    const int size = request.size;
+    const long long radix = request.parameters.radix;
+
+    Dataflow flow;
+    flow.copy(own_input(request), blocks.block(request.rank));
+    if (size > radix) flow.copy(own_input(request), staged(0, 1));
+    for (long long held = 1; held < size; held *= radix) {
+        const bool last = held * radix >= size;
+        for (long long next = held; next < held * radix && next < size; next += held) {
+            const int distance = static_cast<int>(next);
+            const int count = static_cast<int>(std::min(held, size - next));
+            const int to = rank_behind(request, distance), from = (request.rank + distance) % size;
+            const auto in_one_piece = std::vector<BlockRun>{{0, count, 0}};
+            for (const BlockRun& run : last ? runs_of(request.rank, count, size) : in_one_piece)
+                flow.send(to, count == 1 ? own_input(request) : staged(run.offset, run.count));
+            if (!last) flow.receive(from, staged(distance, count));
+            for (const BlockRun& run : runs_of(from, count, size)) {
+                if (last) flow.receive(from, placed(run));
+                else flow.copy(staged(distance + run.offset, run.count), placed(run));
+            }
+        }
+    }
+    return std::move(flow).take();
 }
 
 Algorithm bruck() {

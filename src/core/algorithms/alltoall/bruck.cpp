@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/algorithms/dataflow.h"
 #include "core/algorithms/equal_blocks.h"
 
 namespace mutirao::alltoall {
@@ -24,7 +25,6 @@ struct Hop {
     int size;
     int packed = 0;   ///< where its message is made up in the scratch memory, in blocks
     int arrived = 0;  ///< where its message is received there; the last weight's is not
-    std::vector<StepId> packing{};
 
     int distance() const { return weight * digit; }
     int stride() const { return weight * radix; }
@@ -44,17 +44,17 @@ class Bruck {
 
     Schedule run() && {
         plan();
-        schedule_.copy(nth_block(Buffer::input, rank_, request_.length_bytes),
-                       nth_block(Buffer::output, rank_, request_.length_bytes));
+        flow_.copy(nth_block(Buffer::input, rank_, request_.length_bytes),
+                   nth_block(Buffer::output, rank_, request_.length_bytes));
         for (int way = 1; way < size_; ++way) {
-            Hop& hop = next_hop(way, 1);
+            const Hop& hop = next_hop(way, 1);
             if (hop.count() > 1) pack(own(way), hop, way);
         }
-        for (Hop& hop : hops_) {
+        for (const Hop& hop : hops_) {
             send(hop);
             receive(hop);
         }
-        return std::move(schedule_);
+        return std::move(flow_).take();
     }
 
   private:
@@ -68,13 +68,13 @@ class Bruck {
                 if (count > 1) blocks += count;
                 hop.arrived = blocks;
                 if (!hop.last()) blocks += count;
-                hops_.push_back(std::move(hop));
+                hops_.push_back(hop);
             }
         }
     }
 
     /// The hop for a way's lowest digit from weight `least` on that is not 0.
-    Hop& next_hop(int way, int least) {
+    const Hop& next_hop(int way, int least) const {
         std::size_t before = 0;
         int weight = 1;
         for (; weight < least || way / weight % radix_ == 0; weight *= radix_) {
@@ -83,9 +83,7 @@ class Bruck {
         return hops_[before + static_cast<std::size_t>(way / weight % radix_ - 1)];
     }
 
-    Region own(int way) const {
-        return nth_block(Buffer::input, (rank_ + size_ - way) % size_, request_.length_bytes);
-    }
+    Region own(int way) const { return nth_block(Buffer::input, rank_behind(request_, way), request_.length_bytes); }
     Region scratch(int first, int count) const {
         return blocks_from(Buffer::scratch, first, count, request_.length_bytes);
     }
@@ -93,23 +91,22 @@ class Bruck {
         return blocks_from(Buffer::output, run.first, run.count, request_.length_bytes);
     }
 
-    void pack(Region from, Hop& hop, int way, Schedule::After after = {}) {
+    void pack(Region from, const Hop& hop, int way) {
         Region into = scratch(hop.packed + hop.index_of(way), 1);
         into.length_bytes = from.length_bytes;
-        hop.packing.push_back(schedule_.copy(from, into, after));
+        flow_.copy(from, into);
     }
 
     void send(const Hop& hop) {
-        const int behind = (rank_ + size_ - hop.distance()) % size_;
+        const int behind = rank_behind(request_, hop.distance());
         const int count = hop.count();
         if (count == 1) {
-            schedule_.send(behind, own(hop.distance()));
+            flow_.send(behind, own(hop.distance()));
         } else if (hop.last()) {
-            for (const BlockRun& run : runs_of(rank_, count, size_)) {
-                schedule_.send(behind, scratch(hop.packed + run.offset, run.count), hop.packing);
-            }
+            for (const BlockRun& run : runs_of(rank_, count, size_))
+                flow_.send(behind, scratch(hop.packed + run.offset, run.count));
         } else {
-            schedule_.send(behind, scratch(hop.packed, count), hop.packing);
+            flow_.send(behind, scratch(hop.packed, count));
         }
     }
 
@@ -117,21 +114,17 @@ class Bruck {
         const int ahead = (rank_ + hop.distance()) % size_;
         const int count = hop.count();
         if (hop.last()) {
-            for (const BlockRun& run : runs_of(ahead, count, size_)) {
-                schedule_.receive(ahead, placed(run));
-            }
+            for (const BlockRun& run : runs_of(ahead, count, size_)) flow_.receive(ahead, placed(run));
             return;
         }
-        const StepId arrival[] = {schedule_.receive(ahead, scratch(hop.arrived, count))};
+        flow_.receive(ahead, scratch(hop.arrived, count));
         // The first run's ways end here; all ways of another go on by the same hop.
         const int ending = std::min(hop.weight, size_ - hop.distance());
-        for (const BlockRun& run : runs_of(ahead, ending, size_)) {
-            schedule_.copy(scratch(hop.arrived + run.offset, run.count), placed(run), arrival);
-        }
+        for (const BlockRun& run : runs_of(ahead, ending, size_))
+            flow_.copy(scratch(hop.arrived + run.offset, run.count), placed(run));
         for (int way = hop.distance() + hop.stride(); way < size_; way += hop.stride()) {
             const int blocks = std::min(hop.weight, size_ - way);
-            pack(scratch(hop.arrived + hop.index_of(way), blocks), next_hop(way, hop.stride()),
-                 way, arrival);
+            pack(scratch(hop.arrived + hop.index_of(way), blocks), next_hop(way, hop.stride()), way);
         }
     }
 
@@ -139,16 +132,13 @@ class Bruck {
     int rank_;
     int size_;
     int radix_;
-    Schedule schedule_;
+    Dataflow flow_;
     std::vector<Hop> hops_;  ///< by weight, then by digit
 };
 
 }  // namespace
 
-static Schedule bruck(const Request& request) {
-    if (request.length_bytes == 0) return {};
-    return Bruck(request).run();
-}
+static Schedule bruck(const Request& request) { return Bruck(request).run(); }
 
 Algorithm bruck() {
     return {.collective = Collective::alltoall,

@@ -1,4 +1,5 @@
 // Barriers in rounds of signals to ranks ahead, at growing distances.
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <utility>
@@ -17,10 +18,23 @@ class SignalRounds {
     /// Among participants 0 .. size - 1, of which this rank is `position` and `rank_of` tells the others' ranks:
     /// to those ahead, counted round, at distances that grow by the factor `radix` a round. In the end each
     /// has heard of all.
-    void disseminate(int size, int position, int radix, const std::function<int(int)>& rank_of);
+    void disseminate(int size, int position, int radix, const std::function<int(int)>& rank_of) {
+        const long long participants = size;
+        for (long long weight = 1; weight < participants; weight *= radix) {
+            begin_round();
+            const long long end = std::min(participants, radix * weight);
+            for (long long distance = weight; distance < end; distance += weight) {
+                exchange(rank_of(static_cast<int>((position + distance) % participants)),
+                         rank_of(static_cast<int>((position + participants - distance) % participants)));
+            }
+        }
+    }
     void begin_round() { heard_before_ = heard_.size(); }
     /// A signal each way in the present round.
-    void exchange(int to, int from);
+    void exchange(int to, int from) {
+        schedule_.send(to, signal, Schedule::After(heard_).first(heard_before_));
+        heard_.push_back(schedule_.receive(from, signal));
+    }
 
     Schedule take() && { return std::move(schedule_); }
 
@@ -29,24 +43,6 @@ class SignalRounds {
     std::vector<StepId> heard_;
     std::size_t heard_before_ = 0;  ///< in the rounds before the present one
 };
-
-void SignalRounds::exchange(int to, int from) {
-    schedule_.send(to, signal, Schedule::After(heard_).first(heard_before_));
-    heard_.push_back(schedule_.receive(from, signal));
-}
-
-void SignalRounds::disseminate(int size, int position, int radix,
-                               const std::function<int(int)>& rank_of) {
-    const long long participants = size;
-    for (long long weight = 1; weight < participants; weight *= radix) {
-        begin_round();
-        for (long long distance = weight; distance < participants && distance < radix * weight;
-             distance += weight) {
-            exchange(rank_of(static_cast<int>((position + distance) % participants)),
-                     rank_of(static_cast<int>((position + participants - distance) % participants)));
-        }
-    }
-}
 
 }  // namespace
 

@@ -4,81 +4,46 @@
 // Cost, p ranks, n bytes: depth ceil(log2(p + 1)), then one exchange; about 2 (p - 1) messages per segment of a
 // half; a rank sends at most 1.5 n bytes instead of the 2 n of one binary tree. With an even number of ranks one
 // rank has no partner, and the root sends it the other half.
-#include "core/algorithms/trees.h"
+#include "core/algorithms/algorithm.h"
+#include "core/algorithms/dataflow.h"
+#include "core/algorithms/shape.h"
 
 namespace mutirao::broadcast {
 
-namespace {
-
-/// Virtual ranks 1 .. left_count are the left tree, the others the right one.
-class Split {
-  public:
-    explicit Split(const Request& request)
-        : request_(request),
-          left_count_(request.size / 2),
-          right_count_(request.size - 1 - left_count_) {
-        const Blocks halves(request.length_bytes, 2);
-        left_ = segments_of(halves.block(0), request.parameters.segment_bytes);
-        right_ = segments_of(halves.block(1), request.parameters.segment_bytes);
-    }
-
-    Schedule at_root() const {
-        Schedule schedule;
-        for (std::size_t i = 0; i < left_.size(); ++i) {
-            if (left_count_ > 0) schedule.send(peer(1), left_[i]);
-            if (right_count_ > 0 && i < right_.size()) {
-                schedule.send(peer(left_count_ + 1), right_[i]);
-            }
-        }
-        if (left_count_ > right_count_) {
-            for (const Region& segment : right_) schedule.send(peer(left_count_), segment);
-        }
-        return schedule;
-    }
-
-    Schedule below_root(int rank) const {
-        const bool in_left = rank <= left_count_;
-        const int head = in_left ? 1 : left_count_ + 1;
-        const int index = rank - head;
-        TreePlace place = binary_place(index, in_left ? left_count_ : right_count_);
-        place.parent = place.parent < 0 ? request_.root : peer(head + place.parent);
-        for (int& child : place.children) child = peer(head + child);
-
-        Schedule schedule;
-        const std::vector<StepId> arrivals = pass_down(schedule, place, in_left ? left_ : right_);
-        if (in_left && index >= right_count_) {
-            for (const Region& segment : right_) schedule.receive(request_.root, segment);
-        } else {
-            exchange(schedule, peer(in_left ? rank + left_count_ : rank - left_count_),
-                     in_left ? left_ : right_, arrivals, in_left ? right_ : left_);
-        }
-        return schedule;
-    }
-
-  private:
-    int peer(int rank) const { return real_rank(rank, request_.root, request_.size); }
-
-    static void exchange(Schedule& schedule, int partner, const std::vector<Region>& mine,
-                         const std::vector<StepId>& arrivals, const std::vector<Region>& theirs) {
-        for (std::size_t i = 0; i < mine.size(); ++i) {
-            schedule.send(partner, mine[i], Schedule::After(arrivals).subspan(i, 1));
-        }
-        for (const Region& segment : theirs) schedule.receive(partner, segment);
-    }
-
-    const Request& request_;
-    int left_count_;
-    int right_count_;
-    std::vector<Region> left_;
-    std::vector<Region> right_;
-};
-
-}  // namespace
-
+// Virtual ranks 1 .. left_count are the left tree, the others the right one.
 static Schedule split_binary(const Request& request) {
-    const Split split(request);
     const int rank = virtual_rank(request.rank, request.root, request.size);
-    return rank == 0 ? split.at_root() : split.below_root(rank);
+    const int left_count = request.size / 2, right_count = request.size - 1 - left_count;
+    const auto peer = [&](int other) { return real_rank(other, request.root, request.size); };
+    const Blocks halves(request.length_bytes, 2);
+    const std::vector<Region> left = segments_of(halves.block(0), request.parameters.segment_bytes);
+    const std::vector<Region> right = segments_of(halves.block(1), request.parameters.segment_bytes);
+
+    Dataflow flow;
+    if (rank == 0) {
+        for (std::size_t i = 0; i < left.size() && left_count > 0; ++i) {
+            flow.send(peer(1), left[i]);
+            if (right_count > 0 && i < right.size()) flow.send(peer(left_count + 1), right[i]);
+        }
+        for (const Region& segment : right) {
+            if (left_count > right_count) flow.send(peer(left_count), segment);
+        }
+        return std::move(flow).take();
+    }
+    const bool in_left = rank <= left_count;
+    const int head = in_left ? 1 : left_count + 1;
+    const TreePlace place = binary_place(rank - head, in_left ? left_count : right_count);
+    for (const Region& segment : in_left ? left : right) {
+        flow.receive(place.parent < 0 ? request.root : peer(head + place.parent), segment);
+        for (const int child : place.children) flow.send(peer(head + child), segment);
+    }
+    const bool has_partner = rank != left_count || left_count == right_count;
+    const int partner = !has_partner ? request.root : peer(in_left ? rank + left_count : rank - left_count);
+    for (const Region& segment : in_left ? left : right) {
+        if (has_partner) flow.send(partner, segment);
+    }
+    for (const Region& segment : in_left ? right : left) flow.receive(partner, segment);
+    return std::move(flow).take();
 }
 
 Algorithm split_binary() {

@@ -53,32 +53,37 @@ Algorithm chain() {
             .build = chain, .segmented = true, .level = Level::hosts, .inside_a_host = true};
 }
 
+// Down the tree that is given, or a share down each of packed ones. It must hang from the root.
+static Schedule over_trees(const Request& request) {
+    const std::vector<Tree>& shares = given_tree(request).shares;
+    std::vector<TreePlace> places;
+    for (const Tree& tree : shares) places.push_back(place_in(tree, request.rank));
+    if (places.empty()) places.push_back(place_below_root(request));
+    return pass_down_shares(places, request);
+}
+
 // The given tree says which hosts are a site.
 //
 // Cost, q sites of up to m hosts: q - 1 messages between sites, one after the other over no site twice; depth
-// 1 + ceil(log2 m). The tree must hang from the root.
-static Schedule two_level(const Request& request) { return over_given_tree(request); }
-
+// 1 + ceil(log2 m).
 Algorithm two_level() {
     return {.collective = Collective::broadcast,
             .name = "two_level",
             .summary = "once to each site, then binomial trees inside, as MagPIe",
             .source = "Kielmann et al. 1999, doi:10.1145/301104.301116",
-            .build = two_level, .segmented = true, .trees = {TreeKind::two_level}, .level = Level::hosts};
+            .build = over_trees, .segmented = true, .trees = {TreeKind::two_level}, .level = Level::hosts};
 }
 
 // The minimum spanning tree that the hosts maintain, the shortest paths from the root, or the greedy earliest
 // completion.
 //
-// Cost, p ranks: p - 1 messages per segment, depth and load as the tree has them. It must hang from the root.
-static Schedule tree(const Request& request) { return over_given_tree(request); }
-
+// Cost, p ranks: p - 1 messages per segment, depth and load as the tree has them.
 Algorithm tree() {
     return {.collective = Collective::broadcast,
             .name = "tree",
             .summary = "a tree made from the measured network",
             .source = tree_sources,
-            .build = tree, .segmented = true, .trees = measured_trees(), .level = Level::hosts};
+            .build = over_trees, .segmented = true, .trees = measured_trees(), .level = Level::hosts};
 }
 
 // The trees are packed over the measured network (packed.cpp): splitting over several is SplitStream
@@ -86,21 +91,13 @@ Algorithm tree() {
 // packing adds.
 //
 // Cost, p hosts, k trees, n bytes: k (p - 1) messages of n / k bytes; depth and load as the trees have them. For
-// long messages over long links. The trees must hang from the root.
-static Schedule packed_trees(const Request& request) {
-    const std::vector<Tree>& shares = given_tree(request).shares;
-    if (shares.empty()) return over_given_tree(request);
-    std::vector<TreePlace> places;
-    for (const Tree& tree : shares) places.push_back(place_in(tree, request.rank));
-    return pass_down_shares(places, request);
-}
-
+// long messages over long links.
 Algorithm packed_trees() {
     return {.collective = Collective::broadcast,
             .name = "packed_trees",
             .summary = "a share down each of many trees that leave each other room on the links",
             .source = packed_tree_sources,
-            .build = packed_trees, .segmented = true, .segments_of_blocks = true, .trees = {TreeKind::packed},
+            .build = over_trees, .segmented = true, .segments_of_blocks = true, .trees = {TreeKind::packed},
             .level = Level::hosts, .least_bytes = least_bytes_of_packed_trees};
 }
 

@@ -1,0 +1,259 @@
+// A second, independent proof by brute force: real bytes move between real buffers in a random
+// order of events, with first-in-first-out matching, and every send synchronous. A byte that is
+// sent before it is there, or overwritten while it is sent, shows as wrong data; a deadlock as
+// steps that never run. It shares no code with the checker. Only tests include this.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <random>
+#include <ranges>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/schedule/checker.h"
+
+namespace mutirao::test {
+
+using Bytes = std::vector<unsigned char>;
+
+/// One rank's memory, by Buffer.
+using Memory = std::array<Bytes, 3>;
+
+/// An operator on elements of three bytes that is associative and does not commute: two of them are a
+/// map x -> ax + b modulo a prime, the third is added up.
+inline constexpr std::size_t unit_bytes = 3;
+inline constexpr int prime = 251;
+
+inline unsigned char modulo(int value) { return static_cast<unsigned char>(value % prime); }
+
+/// right = left op right.
+inline void combine(const unsigned char* left, unsigned char* right) {
+    right[1] = modulo(left[0] * right[1] + left[1]);
+    right[0] = modulo(left[0] * right[0]);
+    right[2] = modulo(left[2] + right[2]);
+}
+/// The same where the order must not matter.
+inline void add(const unsigned char* left, unsigned char* right) {
+    for (std::size_t i = 0; i < unit_bytes; ++i) right[i] = modulo(left[i] + right[i]);
+}
+
+class RandomExecution {
+  public:
+    RandomExecution(const std::vector<Schedule>& schedules, std::vector<Memory>& memory,
+                    bool commutes, unsigned seed)
+        : schedules_(schedules), memory_(memory), commutes_(commutes), random_(seed) {
+        for (std::size_t rank = 0; rank < schedules.size(); ++rank) add_steps(rank);
+    }
+
+    /// What went wrong, or nothing.
+    std::string run() {
+        for (Node& node : nodes_) {
+            if (node.waits_for == 0) enabled_.push_back({&node, false});
+        }
+        while (!enabled_.empty()) {
+            std::swap(enabled_[random_() % enabled_.size()], enabled_.back());
+            const Event event = enabled_.back();
+            enabled_.pop_back();
+            event.transfers ? transfer(*event.node) : start(*event.node);
+        }
+        for (const Node& node : nodes_) {
+            if (!node.complete) return "rank " + std::to_string(node.rank) + " has a stuck step";
+        }
+        return {};
+    }
+
+  private:
+    struct Node {
+        std::size_t rank;
+        const Step* step;
+        std::size_t waits_for = 0;           // dependencies, and the earlier step with the peer
+        std::vector<std::size_t> dependents{};
+        std::size_t next_with_peer = 0;      // 0: none, since node 0 is nobody's successor
+        std::size_t partner = 0;
+        bool matched = false, started = false, complete = false;
+    };
+    struct Event {
+        Node* node;
+        bool transfers;
+    };
+    using Channel = std::tuple<StepKind, std::size_t, std::size_t>;  // kind, from, to
+
+    void add_steps(std::size_t rank) {
+        const std::size_t first = nodes_.size();
+        for (const Step& step : schedules_[rank].steps()) {
+            const std::size_t self = nodes_.size();
+            Node node{rank, &step};
+            for (const StepId id : schedules_[rank].dependencies(step)) {
+                nodes_[first + static_cast<std::size_t>(id)].dependents.push_back(self);
+                ++node.waits_for;
+            }
+            if (step.kind == StepKind::copy || step.kind == StepKind::reduce) {
+                nodes_.push_back(std::move(node));
+                continue;
+            }
+            const auto peer = static_cast<std::size_t>(step.peer);
+            const bool sends = step.kind == StepKind::send;
+            auto& mine = channels_[{step.kind, sends ? rank : peer, sends ? peer : rank}];
+            if (!mine.empty()) {
+                nodes_[mine.back()].next_with_peer = self;
+                ++node.waits_for;
+            }
+            const auto& theirs = channels_[{sends ? StepKind::receive : StepKind::send,
+                                            sends ? rank : peer, sends ? peer : rank}];
+            if (theirs.size() > mine.size()) {
+                node.partner = theirs[mine.size()];
+                node.matched = nodes_[node.partner].matched = true;
+                nodes_[node.partner].partner = self;
+            }
+            mine.push_back(self);
+            nodes_.push_back(std::move(node));
+        }
+    }
+
+    void release(std::size_t index) {
+        if (--nodes_[index].waits_for == 0) enabled_.push_back({&nodes_[index], false});
+    }
+
+    void start(Node& node) {
+        node.started = true;
+        if (node.step->kind == StepKind::copy || node.step->kind == StepKind::reduce) {
+            do_locally(node);
+            return;
+        }
+        if (node.next_with_peer != 0) release(node.next_with_peer);
+        if (node.matched && nodes_[node.partner].started) enabled_.push_back({&node, true});
+    }
+
+    void transfer(Node& node) {
+        Node& other = nodes_[node.partner];
+        Node& sender = node.step->kind == StepKind::send ? node : other;
+        Node& receiver = &sender == &node ? other : node;
+        const Region from = sender.step->source;
+        const Region to = receiver.step->target;
+        for (std::size_t i = 0; i < std::min(from.length_bytes, to.length_bytes); ++i) {
+            at(receiver.rank, to, i) = at(sender.rank, from, i);
+        }
+        complete(sender);
+        complete(receiver);
+    }
+
+    void complete(Node& node) {
+        node.complete = true;
+        for (const std::size_t dependent : node.dependents) release(dependent);
+    }
+
+    unsigned char& at(std::size_t rank, const Region& region, std::size_t byte) {
+        return memory_[rank][static_cast<std::size_t>(region.buffer)].at(region.offset_bytes + byte);
+    }
+
+    void do_locally(Node& node) {
+        const Step& step = *node.step;
+        const bool copies = step.kind == StepKind::copy;
+        const std::size_t stride = copies ? 1 : unit_bytes;
+        for (std::size_t i = 0; i < step.target.length_bytes; i += stride) {
+            unsigned char* const source = &at(node.rank, step.source, i);
+            unsigned char* const target = &at(node.rank, step.target, i);
+            if (copies) {
+                *target = *source;
+            } else {
+                reduce(source, target, step.source_first);
+            }
+        }
+        complete(node);
+    }
+
+    void reduce(const unsigned char* source, unsigned char* target, bool source_first) const {
+        const auto op = commutes_ ? add : combine;
+        if (source_first) return op(source, target);
+        std::array<unsigned char, unit_bytes> result;
+        std::copy_n(source, unit_bytes, result.begin());
+        op(target, result.data());
+        std::copy(result.begin(), result.end(), target);
+    }
+
+    const std::vector<Schedule>& schedules_;
+    std::vector<Memory>& memory_;
+    bool commutes_;
+    std::mt19937 random_;
+    std::vector<Node> nodes_;
+    std::map<Channel, std::vector<std::size_t>> channels_;
+    std::vector<Event> enabled_;
+};
+
+/// A call with made-up data: what is promised, executed in a random order of events.
+class RandomCall {
+  public:
+    RandomCall(Promise promise, unsigned seed) : promise_(std::move(promise)), seed_(seed) {
+        std::mt19937 random(seed);
+        std::size_t bytes = 0;
+        for (const auto* pieces : {&promise_.before, &promise_.after}) {
+            for (const auto& [region, ranks, source_offset_bytes] : std::views::join(*pieces))
+                bytes = std::max({bytes, region.end_bytes(), source_offset_bytes + region.length_bytes});
+        }
+        data_.assign(promise_.before.size(), Bytes(bytes + spare_bytes));
+        for (unsigned char& byte : std::views::join(data_)) byte = modulo(static_cast<int>(random() >> 1));
+    }
+
+    /// What went wrong, or nothing.
+    std::string run(const std::vector<Schedule>& schedules) {
+        std::vector<Memory> memory(schedules.size());
+        for (std::size_t rank = 0; rank < memory.size(); ++rank) {
+            memory[rank][0].assign(data_[rank].size(), 0);
+            memory[rank][1].assign(data_[rank].size(), 0xEE);
+            memory[rank][2].assign(schedules[rank].scratch_bytes() + spare_bytes, 0);
+            for (const Piece& piece : promise_.before[rank]) put(expected(piece), piece, memory[rank]);
+        }
+        std::string fault = RandomExecution(schedules, memory, promise_.commutes, seed_).run();
+        for (std::size_t rank = 0; rank < memory.size() && fault.empty(); ++rank) {
+            for (const Piece& piece : promise_.after[rank]) {
+                if (found(piece, memory[rank]) != expected(piece)) {
+                    fault = "rank " + std::to_string(rank) + " has wrong bytes";
+                }
+            }
+        }
+        return fault;
+    }
+
+  private:
+    Bytes expected(const Piece& piece) const {
+        Bytes result;
+        for (auto rank = piece.ranks.rbegin(); rank != piece.ranks.rend(); ++rank) {
+            const auto begin = data_[static_cast<std::size_t>(*rank)].begin() +
+                               static_cast<std::ptrdiff_t>(piece.source_offset_bytes);
+            const Bytes left(begin, begin + static_cast<std::ptrdiff_t>(piece.region.length_bytes));
+            if (result.empty()) {
+                result = left;
+                continue;
+            }
+            for (std::size_t i = 0; i + unit_bytes <= result.size(); i += unit_bytes) {
+                (promise_.commutes ? add : combine)(&left[i], &result[i]);
+            }
+        }
+        return result;
+    }
+
+    static void put(const Bytes& bytes, const Piece& piece, Memory& memory) {
+        std::copy(bytes.begin(), bytes.end(),
+                  memory[static_cast<std::size_t>(piece.region.buffer)].begin() +
+                      static_cast<std::ptrdiff_t>(piece.region.offset_bytes));
+    }
+
+    static Bytes found(const Piece& piece, const Memory& memory) {
+        const auto begin = memory[static_cast<std::size_t>(piece.region.buffer)].begin() +
+                           static_cast<std::ptrdiff_t>(piece.region.offset_bytes);
+        return {begin, begin + static_cast<std::ptrdiff_t>(piece.region.length_bytes)};
+    }
+
+    /// For schedules with a fault.
+    static constexpr std::size_t spare_bytes = 8;
+
+    Promise promise_;
+    unsigned seed_;
+    std::vector<Bytes> data_;
+};
+
+}  // namespace mutirao::test
