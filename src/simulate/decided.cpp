@@ -14,8 +14,7 @@ constexpr std::size_t most_arms = 5;
 DecidedChooser::DecidedChooser(const ProgramScenario& scenario, double opening_us)
     : scenario_(scenario),
       decider_(std::make_shared<Ledger>(opening_us)),
-      ranks_(static_cast<std::size_t>(scenario.program.ranks)),
-      reports_(scenario.program.ranks) {}
+      ranks_(static_cast<std::size_t>(scenario.program.ranks)) {}
 
 void DecidedChooser::foresee(const CallShape& shape, bool another_network) {
     Outlook outlook;
@@ -28,9 +27,9 @@ void DecidedChooser::foresee(const CallShape& shape, bool another_network) {
     decider_.on_outlook(class_of(shape), std::move(outlook));
 }
 
-void DecidedChooser::hear_network(std::shared_ptr<const RankNetwork> network, double) {
+void DecidedChooser::hear_network(const std::shared_ptr<const RankNetwork>& network) {
     const bool another = network_ != nullptr;
-    network_ = std::move(network);
+    network_ = network;
     for (const auto& [shapes, shape] : known_) foresee(shape, another);
 }
 
@@ -40,7 +39,10 @@ void DecidedChooser::decide(const Call& call, double now_us) {
         decider_.take_on(shapes, scenario_.program.ranks, !row_of(call.shape.collective).reduces);
         if (network_) foresee(call.shape, false);
     }
-    for (const TimeReport& report : reports_.receive(0, now_us)) decider_.on_report(report);
+    const auto arrived = [&](const Reported& each) { return each.arrives_us <= now_us; };
+    for (const Reported& each : reports_)
+        if (arrived(each)) decider_.on_report(each.report);
+    std::erase_if(reports_, arrived);
     std::vector<Decider::CallsMade> made;
     for (const auto& [each, calls] : made_) made.push_back({each, calls});
     for (const Decided& each : decider_.on_time(now_us, made)) {
@@ -53,7 +55,7 @@ void DecidedChooser::decide(const Call& call, double now_us) {
     ++made_[shapes];
 }
 
-Chooser::Way DecidedChooser::enter(int rank, const Call& call, double now_us) {
+Arm DecidedChooser::enter(int rank, const Call& call, double now_us) {
     if (rank == 0) decide(call, now_us);
     Rank& me = ranks_[static_cast<std::size_t>(rank)];
     for (; me.obeyed < announced_.size() && announced_[me.obeyed].first_call <= call.number; ++me.obeyed) {
@@ -65,14 +67,14 @@ Chooser::Way DecidedChooser::enter(int rank, const Call& call, double now_us) {
     Obeyed& it = me.classes.try_emplace(shapes, Obeyed{native, Course(shapes)}).first->second;
     it.clocked = it.course.clocks();
     const bool probed = it.clocked && it.course.probes();
-    return {probed ? *it.ruling.probe : Arm{it.ruling.candidate, it.ruling.tree}, now_us};
+    return probed ? *it.ruling.probe : Arm{it.ruling.candidate, it.ruling.tree};
 }
 
 void DecidedChooser::leave(int rank, const Call& call, double now_us, double took_us) {
     Obeyed& it = ranks_[static_cast<std::size_t>(rank)].classes.at(class_of(call.shape));
     if (!it.clocked || !it.course.add(now_us - took_us, now_us)) return;
     const double way_us = rank == 0 ? 0 : scenario_.network().between_hosts().link(rank, 0).latency_us;
-    reports_.send(0, now_us + way_us, it.course.take_report());
+    reports_.push_back({now_us + way_us, it.course.take_report()});
 }
 
 }  // namespace mutirao::simulate

@@ -18,9 +18,9 @@ class DecidedChooser : public Chooser {
   public:
     DecidedChooser(const ProgramScenario& scenario, double opening_us);
 
-    Way enter(int rank, const Call& call, double now_us) override;
+    Arm enter(int rank, const Call& call, double now_us) override;
     void leave(int rank, const Call& call, double now_us, double took_us) override;
-    void hear_network(std::shared_ptr<const RankNetwork> network, double now_us) override;
+    void hear_network(const std::shared_ptr<const RankNetwork>& network) override;
 
     Account account() const { return decider_.account(); }
     /// Each ruling, with its reason, in the order in which they were made.
@@ -35,6 +35,10 @@ class DecidedChooser : public Chooser {
     struct Announced {
         std::uint64_t first_call;
         Ruling ruling;
+    };
+    struct Reported {
+        double arrives_us;
+        TimeReport report;
     };
     struct Rank {
         std::map<ShapeClass, Obeyed> classes;
@@ -51,7 +55,7 @@ class DecidedChooser : public Chooser {
     std::map<ShapeClass, std::uint64_t> made_;
     std::vector<Announced> announced_;
     std::vector<Rank> ranks_;
-    Post<TimeReport> reports_;
+    std::vector<Reported> reports_;  ///< on their way to rank 0
     std::vector<std::string> told_;
 };
 
