@@ -98,7 +98,8 @@ void walk(const World& start, const Rules& rules, std::uint64_t seed, double mos
         return "seed " + std::to_string(seed) + ", " + about + "\n" + last_lines(transcript(start, walk.path()));
     };
     const AbortNote note(story);
-    if (const auto failure = walk.run(static_cast<std::size_t>(most_steps))) FAIL() << failure->reason << "\n" << story();
+    const auto failure = walk.run(static_cast<std::size_t>(most_steps));
+    if (failure) FAIL() << failure->reason << "\n" << story();
     ASSERT_EQ(objection(walk), "") << story();
 }
 

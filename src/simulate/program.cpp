@@ -17,7 +17,8 @@ double latest(const std::vector<double>& times_us) { return *std::ranges::max_el
 
 Random random_of(std::uint64_t seed, Purpose purpose, std::uint64_t call, int rank) {
     constexpr std::uint64_t odd = 0x9E3779B97F4A7C15u;
-    Random mixed(((seed * odd + static_cast<std::uint64_t>(purpose)) * odd + call) * odd + static_cast<std::uint64_t>(rank));
+    const auto number = static_cast<std::uint64_t>(purpose);
+    Random mixed(((seed * odd + number) * odd + call) * odd + static_cast<std::uint64_t>(rank));
     mixed.next();
     return mixed;
 }

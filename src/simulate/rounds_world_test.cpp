@@ -158,7 +158,8 @@ void walk_all(int most_hosts, std::uint64_t default_seeds) {
         const RoundsScript script = random_rounds_script(most_hosts, seed);
         const auto events = static_cast<double>(script.events.size());
         const double most_steps = most_messages(script, script.hosts * (script.hosts + 10 + events));
-        const std::string about = std::to_string(script.hosts) + " hosts, " + (script.known ? "known" : "nothing known");
+        const std::string about =
+            std::to_string(script.hosts) + " hosts, " + (script.known ? "known" : "nothing known");
         walk(RoundsWorld(script), RoundsRules(), seed, most_steps, about, [&](const auto& walk) -> std::string {
             const auto messages = static_cast<double>(
                 std::accumulate(walk.counts().begin(), walk.counts().end(), std::int64_t{0}));
@@ -353,7 +354,8 @@ TEST(RoundsTimedRun, HostsThatKnowNothingBuildTheirFirstTreeInOneRound) {
 TEST(RoundsTimedRun, EveryTreeLinkTenTimesWorseAndBack) {
     for (const auto& [low, high] : minimum_spanning_tree(six_sites)) {
         const double latency_us = six_sites.link(low, high).latency_us;
-        Watch watch(six_sites_with({{Kind::latency, low, high, 10 * latency_us}, {Kind::latency, low, high, latency_us}}));
+        Watch watch(six_sites_with(
+            {{Kind::latency, low, high, 10 * latency_us}, {Kind::latency, low, high, latency_us}}));
         watch.change(low, high);
         const Times worse = watch.after_change(low, high);
         EXPECT_EQ(RoundsRules().objection_at_rest(watch.world()), "");
