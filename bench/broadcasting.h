@@ -74,13 +74,23 @@ static inline void gather_ends(struct broadcasts* all) {
     }
 }
 
-/* Each less its own `minus`, or where there are none less `start`. */
-static inline void print_list(const char* key, const double* values, const double* minus, double start, int count) {
-    printf(",\"%s\":[", key);
-    for (int i = 0; i < count; ++i) {
-        printf("%s%.3f", i == 0 ? "" : ",", values[i] - (minus == NULL ? start : minus[i]));
+/* For a root that keeps its own pace. */
+static inline void pause_root_until(const struct broadcasts* all, double time_ms) {
+    if (rank == all->root && time_ms > now_ms()) {
+        pause_ms(time_ms - now_ms());
     }
-    printf("]");
+}
+
+/* Begins counted from `start`, and completions. */
+static inline void print_calls(const struct broadcasts* all, double start) {
+    for (int call = 0; call < all->count; ++call) {
+        all->end_ms[call] -= all->begin_ms[call];
+        all->begin_ms[call] -= start;
+    }
+    printf(",\"begin_ms\":");
+    print_numbers(all->begin_ms, all->count, 1);
+    printf(",\"completion_ms\":");
+    print_numbers(all->end_ms, all->count, 1);
 }
 
 #endif

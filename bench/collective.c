@@ -40,8 +40,6 @@
 const char program_name[] = "collective";
 
 enum { start_tag = result_tag + 1 };
-/* Those who have just said that they are ready have yet to enter. */
-static const double pause_before_start_ms = 2;
 /* Of calls that are timed together while all settles. What is measured is a part of that. */
 static const double settling_batch_ms = 5;
 enum { measured_part = 10 };
@@ -78,20 +76,6 @@ static double notice_ms(const struct call* call) {
     return round_trip_ms(call->root);
 }
 
-/* The root's time, at every rank. */
-static double told_by_root(int root, double time_ms) {
-    if (rank != root) {
-        MPI_Recv(&time_ms, 1, MPI_DOUBLE, root, start_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        return time_ms;
-    }
-    for (int peer = 0; peer < size; ++peer) {
-        if (peer != root) {
-            MPI_Send(&time_ms, 1, MPI_DOUBLE, peer, start_tag, MPI_COMM_WORLD);
-        }
-    }
-    return time_ms;
-}
-
 /* Of a last level that is larger than this, as virtual machines share one, something may stay. */
 static void empty_cache(void) {
     enum { length = 64 << 20 };
@@ -115,7 +99,7 @@ static void poll_until(double time_ms, double every_ms) {
 static void wait_for_start(const struct call* call, double notice, double pause, double poll) {
     const double begin = now_ms() + pause + pause_before_start_ms;
     if (!call->collective->from_root) {
-        const double told = told_by_root(call->root, begin + notice);
+        const double told = told_by(call->root, begin + notice, start_tag);
         if (poll > 0) {
             poll_until(told, poll);
         }
@@ -271,24 +255,17 @@ static void settle(const struct options* options, struct call* call, double noti
             settling->least_call_ms = step_ms / next;
         }
         calls += next;
-        next = (int)told_by_root(call->root, calls_of_next_step(options, settling,
-                                                                now_ms() - begin, calls));
+        const int wanted = calls_of_next_step(options, settling, now_ms() - begin, calls);
+        next = (int)told_by(call->root, wanted, start_tag);
     }
 }
 
 static void print_settling(const struct settling* settling) {
-    printf("],\"first_call\":%ld,\"settling\":[", settling->first_call);
+    printf(",\"first_call\":%ld,\"settling\":[", settling->first_call);
     for (int i = 0; i < settling->step_count; ++i) {
         printf("%s[%.0f,%.6f]", i == 0 ? "" : ",", settling->steps[2 * i], settling->steps[2 * i + 1]);
     }
     printf("]}\n");
-}
-
-/* Every so many of `count`. */
-static void print_times(const double* times_ms, int count, int every) {
-    for (int i = 0; i < count; i += every) {
-        printf("%s%.6f", i == 0 ? "" : ",", times_ms[i]);
-    }
 }
 
 static void print_line(const struct call* call, double first_ms, const struct rounds* rounds,
@@ -297,14 +274,14 @@ static void print_line(const struct call* call, double first_ms, const struct ro
         return;
     }
     printf("{\"bytes\":%d,\"collective\":\"%s\",\"root\":%d,\"consecutive\":%d,\"first_ms\":%.6f,"
-           "\"entry_spread_ms\":%.6f,\"completion_ms\":[",
+           "\"entry_spread_ms\":%.6f,\"completion_ms\":",
            call->length, call->collective->name, call->root, rounds->consecutive, first_ms,
            *rounds->entry_spread_ms);
     const int ways = 1 + rounds->beside_native;
-    print_times(rounds->completion_ms, rounds->repeat, ways);
+    print_numbers(rounds->completion_ms, rounds->repeat, ways);
     if (rounds->beside_native) {
-        printf("],\"native_ms\":[");
-        print_times(rounds->completion_ms + 1, rounds->repeat - 1, ways);
+        printf(",\"native_ms\":");
+        print_numbers(rounds->completion_ms + 1, rounds->repeat - 1, ways);
     }
     print_settling(settling);
     fflush(stdout);
@@ -363,9 +340,7 @@ static void measure_all(const struct collective* collective, const struct option
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    start_mpi(&argc, &argv);
     const struct collective* const collective = argc > 1 ? find_collective(argv[1]) : NULL;
     if (collective == NULL) {
         fail("unknown collective", argc > 1 ? argv[1] : "");

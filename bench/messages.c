@@ -92,11 +92,9 @@ static double longest(double mine) {
 }
 
 static void show(const char* form, int bytes, int pause, const double* times, int count, int last) {
-    printf("{\"form\": \"%s\", \"bytes\": %d, \"pause_ms\": %d, \"times_ms\": [", form, bytes, pause);
-    for (int i = 0; i < count; ++i) {
-        printf("%s%.3f", i == 0 ? "" : ", ", times[i]);
-    }
-    printf("]}%s", last ? "" : ", ");
+    printf("{\"form\": \"%s\", \"bytes\": %d, \"pause_ms\": %d, \"times_ms\": ", form, bytes, pause);
+    print_numbers(times, count, 1);
+    printf("}%s", last ? "" : ", ");
 }
 
 static void tell(const struct options* options, const double* times, int count) {
@@ -125,9 +123,7 @@ static void tell(const struct options* options, const double* times, int count) 
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    start_mpi(&argc, &argv);
     const struct options options = parse(argc, argv);
     const int pair = rank % options.lengths;
     sends = rank < options.lengths;
