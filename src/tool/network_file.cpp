@@ -62,22 +62,27 @@ std::optional<Number> parsed(const std::string& word) {
     return value;
 }
 
-struct Bounds {
+/// A number of a line: what it may be, and where it goes.
+struct Column {
     const char* name;
     bool zero_allowed;
     bool infinite_allowed;
+    double& target;
 };
 
-std::string read_number(const std::string& word, Bounds bounds, double& target) {
-    const auto value = parsed<double>(word);
-    const bool valid = value && (bounds.zero_allowed ? *value >= 0 : *value > 0) &&
-                       (bounds.infinite_allowed || std::isfinite(*value));
-    if (!valid) {
-        return std::string(bounds.name) + " is \"" + word + "\"; it must be a number " +
-               (bounds.zero_allowed ? "of at least 0" : "above 0") +
-               (bounds.infinite_allowed ? " or inf" : "");
+/// What is wrong with the words from `first` on, of which each is for one column.
+std::string read_numbers(const Words& words, std::size_t first, std::initializer_list<Column> columns) {
+    for (const Column& column : columns) {
+        const std::string& word = words[first++];
+        const auto value = parsed<double>(word);
+        const bool valid = value && (column.zero_allowed ? *value >= 0 : *value > 0) &&
+                           (column.infinite_allowed || std::isfinite(*value));
+        if (!valid) {
+            return std::string(column.name) + " is \"" + word + "\"; it must be a number " +
+                   (column.zero_allowed ? "of at least 0" : "above 0") + (column.infinite_allowed ? " or inf" : "");
+        }
+        column.target = *value;
     }
-    target = *value;
     return {};
 }
 
@@ -169,15 +174,12 @@ std::string Reader::host(const Words& words) {
     const std::string name = "host " + std::to_string(number);
     if (std::string twice = first_time(name); !twice.empty()) return twice;
     HostCosts costs;
-    const std::string errors[] = {
-        read_number(words[2], {"send overhead", true, false}, costs.send_overhead_us),
-        read_number(words[3], {"receive overhead", true, false}, costs.receive_overhead_us),
-        read_number(words[4], {"port", false, true}, costs.port_bytes_per_us)};
-    for (const std::string& error : errors) {
-        if (!error.empty()) return error;
-    }
-    result.network.set_host(number, costs);
-    return {};
+    const std::string wrong = read_numbers(words, 2,
+                                           {{"send overhead", true, false, costs.send_overhead_us},
+                                            {"receive overhead", true, false, costs.receive_overhead_us},
+                                            {"port", false, true, costs.port_bytes_per_us}});
+    if (wrong.empty()) result.network.set_host(number, costs);
+    return wrong;
 }
 
 std::string Reader::link(const Words& words) {
@@ -189,14 +191,11 @@ std::string Reader::link(const Words& words) {
     const std::string name = "link " + std::to_string(from) + " " + std::to_string(to);
     if (std::string twice = first_time(name); !twice.empty()) return twice;
     Link measured;
-    const std::string errors[] = {
-        read_number(words[3], {"latency", true, true}, measured.latency_us),
-        read_number(words[4], {"bandwidth", false, true}, measured.bandwidth_bytes_per_us)};
-    for (const std::string& error : errors) {
-        if (!error.empty()) return error;
-    }
-    result.network.set_link(from, to, measured);
-    return {};
+    const std::string wrong = read_numbers(words, 3,
+                                           {{"latency", true, true, measured.latency_us},
+                                            {"bandwidth", false, true, measured.bandwidth_bytes_per_us}});
+    if (wrong.empty()) result.network.set_link(from, to, measured);
+    return wrong;
 }
 
 std::string Reader::site(const Words& words) {
@@ -215,16 +214,12 @@ std::string Reader::site(const Words& words) {
 std::string Reader::memory(const Words& words) {
     if (std::string twice = first_time("memory"); !twice.empty()) return twice;
     MemoryCosts& costs = result.memory;
-    const std::string errors[] = {
-        read_number(words[1], {"latency", true, false}, costs.message_latency_us),
-        read_number(words[2], {"overhead", true, false}, costs.message_overhead_us),
-        read_number(words[3], {"copy", false, true}, costs.copy_bytes_per_us),
-        read_number(words[4], {"reduction", false, true}, costs.reduce_bytes_per_us),
-        read_number(words[5], {"shared memory", false, true}, costs.shared_bytes_per_us)};
-    for (const std::string& error : errors) {
-        if (!error.empty()) return error;
-    }
-    return {};
+    return read_numbers(words, 1,
+                        {{"latency", true, false, costs.message_latency_us},
+                         {"overhead", true, false, costs.message_overhead_us},
+                         {"copy", false, true, costs.copy_bytes_per_us},
+                         {"reduction", false, true, costs.reduce_bytes_per_us},
+                         {"shared memory", false, true, costs.shared_bytes_per_us}});
 }
 
 std::string Reader::finish() const {
