@@ -28,7 +28,6 @@ inline Options fast_options() {
     options.tree_period_ms = 50;
     options.other_period_ms = 100;
     options.dead_after_ms = 1500;
-    options.sensor_period_ms = 200;
     return options;
 }
 
