@@ -14,19 +14,13 @@ struct broadcasts {
     double* other_ms; /* of another rank, to gather */
 };
 
-/* Whether it is one that all these programs know. */
-static inline int take_option(struct broadcasts* all, const char* name, const char* value) {
-    int* const wanted = strcmp(name, "--bytes") == 0      ? &all->length
-                        : strcmp(name, "--root") == 0     ? &all->root
-                        : strcmp(name, "--count") == 0    ? &all->count
-                        : strcmp(name, "--every-ms") == 0 ? &all->every_ms
-                                                          : NULL;
-    if (wanted == NULL) {
-        return 0;
-    }
-    const int most = wanted == &all->length ? INT32_MAX : wanted == &all->root ? size - 1 : 3600000;
-    *wanted = parse_one(value, 0, most);
-    return 1;
+/* Those that all these programs know. */
+enum { common_options = 4 };
+static inline void common_options_of(struct broadcasts* all, struct option options[common_options]) {
+    options[0] = (struct option){"--bytes", 0, INT32_MAX, &all->length, NULL, NULL};
+    options[1] = (struct option){"--root", 0, size - 1, &all->root, NULL, NULL};
+    options[2] = (struct option){"--count", 0, 3600000, &all->count, NULL, NULL};
+    options[3] = (struct option){"--every-ms", 0, 3600000, &all->every_ms, NULL, NULL};
 }
 
 static inline void make_room(struct broadcasts* all) {

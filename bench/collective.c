@@ -34,10 +34,72 @@
  * One JSON line per root, length and number of consecutive calls from rank 0. After --then follow
  * further measurements of the same job, whose options begin as they were before it.
  */
-#include "collective_options.h"
 #include "collectives.h"
 
 const char program_name[] = "collective";
+const char program_usage[] = "NAME [--bytes N,...] [--roots R,...] [--repeat N]"
+                             " [--consecutive N,...] [--settle-calls N] [--settle-ms N]"
+                             " [--pause-ms N] [--cold 0|1] [--beside-native 0|1] [--late-us N] [--late-changes 0|1]"
+                             " [--poll-us N] [--then ...]";
+
+enum { most_consecutive = 1000000 };
+
+struct options {
+    int lengths[most_values];
+    int length_count;
+    int roots[most_values];
+    int root_count;
+    int consecutives[most_values];
+    int consecutive_count;
+    int settle_calls;
+    int settle_ms;
+    int repeat;
+    int pause_ms;
+    int cold;
+    int beside_native;
+    int late_us; /* of one rank at each call: each in turn, or the last one */
+    int late_changes;
+    int poll_us;
+};
+
+static struct options defaults_of(const struct collective* collective) {
+    const struct options options = {.lengths = {collective->gives == nothing ? 0 : 24},
+                                    .length_count = 1,
+                                    .root_count = 1,
+                                    .consecutives = {1},
+                                    .consecutive_count = 1,
+                                    .repeat = 5};
+    return options;
+}
+
+static int most_bytes_of(const struct collective* collective) {
+    return collective->gives == nothing ? 0 : in_blocks(collective) ? INT32_MAX / size : INT32_MAX;
+}
+
+/* Reads options from argv[from] up to --then or the end, and returns where the next ones begin. */
+static int parse(int from, int argc, char** argv, const struct collective* collective,
+                 struct options* options) {
+    const struct option known[] = {
+        {"--bytes", 0, most_bytes_of(collective), options->lengths, &options->length_count, NULL},
+        {"--roots", 0, collective->rooted ? size - 1 : 0, options->roots, &options->root_count, NULL},
+        {"--consecutive", 0, most_consecutive, options->consecutives, &options->consecutive_count, NULL},
+        {"--repeat", 1, 1000000, &options->repeat, NULL, NULL},
+        {"--pause-ms", 0, 1000000, &options->pause_ms, NULL, NULL},
+        {"--settle-calls", 0, 1000000000, &options->settle_calls, NULL, NULL},
+        {"--settle-ms", 0, 1000000000, &options->settle_ms, NULL, NULL},
+        {"--cold", 0, 1, &options->cold, NULL, NULL},
+        {"--beside-native", 0, 1, &options->beside_native, NULL, NULL},
+        {"--late-us", 0, 1000000000, &options->late_us, NULL, NULL},
+        {"--late-changes", 0, 1, &options->late_changes, NULL, NULL},
+        {"--poll-us", 0, 1000000, &options->poll_us, NULL, NULL},
+    };
+    int end = from;
+    while (end < argc && strcmp(argv[end], "--then") != 0) {
+        ++end;
+    }
+    take_options(from, end, argv, known, sizeof known / sizeof *known);
+    return end + 1;
+}
 
 enum { start_tag = result_tag + 1 };
 /* Of calls that are timed together while all settles. What is measured is a part of that. */
@@ -96,7 +158,8 @@ static void poll_until(double time_ms, double every_ms) {
 }
 
 /* Returns when it is this rank's time to enter, once all are ready. */
-static void wait_for_start(const struct call* call, double notice, double pause, double poll) {
+static void wait_for_start(const struct call* call, double notice, double pause, int poll_us) {
+    const double poll = poll_us / 1e3;
     const double begin = now_ms() + pause + pause_before_start_ms;
     if (!call->collective->from_root) {
         const double told = told_by(call->root, begin + notice, start_tag);
@@ -133,8 +196,7 @@ struct rounds {
     double* completion_ms;
     int cold;
     int beside_native; /* every other round, from the second on, is the MPI library's */
-    struct lateness late;
-    double poll_ms;
+    const struct options* options; /* for the rest */
 };
 
 static void note_round(const struct call* call, const struct rounds* rounds, int round,
@@ -148,9 +210,9 @@ static void note_round(const struct call* call, const struct rounds* rounds, int
     }
 }
 
-static void come_late(const struct lateness* late, int call_number) {
-    if (rank == (late->changes ? call_number % size : size - 1)) {
-        wait_until(now_ms() + late->ms);
+static void come_late(const struct options* options, int call_number) {
+    if (rank == (options->late_changes ? call_number % size : size - 1)) {
+        wait_until(now_ms() + options->late_us / 1e3);
     }
 }
 
@@ -171,13 +233,13 @@ static void run_rounds(struct call* call, const struct rounds* rounds) {
         if (i == rounds->repeat) {
             return;
         }
-        wait_for_start(call, rounds->notice_ms, rounds->pause_ms, rounds->poll_ms);
+        wait_for_start(call, rounds->notice_ms, rounds->pause_ms, rounds->options->poll_us);
         const int natively = rounds->beside_native && i % 2 == 1;
         functions = natively ? natives() : &as_linked;
         begin = now_ms();
         for (int each = 0; each < rounds->consecutive; ++each) {
-            if (rounds->late.ms > 0) {
-                come_late(&rounds->late, each);
+            if (rounds->options->late_us > 0) {
+                come_late(rounds->options, each);
             }
             call->collective->run(call);
         }
@@ -248,8 +310,7 @@ static void settle(const struct options* options, struct call* call, double noti
                                           .pause_ms = options->pause_ms,
                                           .entry_spread_ms = &spread,
                                           .completion_ms = &step_ms,
-                                          .late = options->late,
-                                          .poll_ms = options->poll_ms});
+                                          .options = options});
         add_step(settling, call->length, step_ms);
         if (step_ms / next < settling->least_call_ms) {
             settling->least_call_ms = step_ms / next;
@@ -301,8 +362,7 @@ static void measure(const struct options* options, struct call* call) {
                                       .notice_ms = notice,
                                       .entry_spread_ms = first,
                                       .completion_ms = first + 1,
-                                      .late = options->late,
-                                      .poll_ms = options->poll_ms});
+                                      .options = options});
     to_rank_0(call->root, first, 2);
     if (options->settle_calls > 0 || options->settle_ms > 0 || options->consecutives[0] == 0) {
         settle(options, call, notice, &settling);
@@ -319,8 +379,7 @@ static void measure(const struct options* options, struct call* call) {
                                       .completion_ms = values + 1,
                                       .cold = options->cold,
                                       .beside_native = options->beside_native,
-                                      .late = options->late,
-                                      .poll_ms = options->poll_ms};
+                                      .options = options};
         run_rounds(call, &rounds);
         to_rank_0(call->root, values, repeat + 1);
         print_line(call, first[1], &rounds, &settling);

@@ -65,14 +65,6 @@ static inline void fail(const char* what, const char* value) {
     exit(2);
 }
 
-/* `option` is an element of argv, which ends with a null pointer. */
-static inline const char* value_behind(char** option) {
-    if (option[1] == NULL) {
-        fail("no value for", option[0]);
-    }
-    return option[1];
-}
-
 static inline void out_of_memory(int length) {
     fprintf(stderr, "%s: no memory for %d bytes\n", program_name, length);
     MPI_Abort(MPI_COMM_WORLD, 1);
@@ -101,6 +93,43 @@ static inline int parse_one(const char* text, int least, int most) {
         fail("one value is wanted, not", text);
     }
     return values[0];
+}
+
+/* What a word of the command line gives to the value behind it: a text, a list of numbers of which `count` says how
+ * many there are, or one number. */
+struct option {
+    const char* name;
+    int least, most;
+    int* values;
+    int* count;
+    const char** text;
+};
+
+static inline void take_option(const struct option* option, const char* value) {
+    if (option->text != NULL) {
+        *option->text = value;
+    } else if (option->count != NULL) {
+        *option->count = parse_list(value, option->least, option->most, option->values);
+    } else {
+        *option->values = parse_one(value, option->least, option->most);
+    }
+}
+
+/* Of argv[from] up to argv[end]. */
+static inline void take_options(int from, int end, char** argv, const struct option* options, int option_count) {
+    for (int i = from; i < end; i += 2) {
+        int found = 0;
+        while (found < option_count && strcmp(options[found].name, argv[i]) != 0) {
+            ++found;
+        }
+        if (found == option_count) {
+            fail("unknown option", argv[i]);
+        }
+        if (argv[i + 1] == NULL) {
+            fail("no value for", argv[i]);
+        }
+        take_option(&options[found], argv[i + 1]);
+    }
 }
 
 /* The same on every rank that shares a kernel, and with it the clock. */

@@ -25,19 +25,12 @@ static unsigned char *sent, *arrived;
 
 static struct options parse(int argc, char** argv) {
     struct options options = {.pauses = 1, .repeat = 3};
-    for (int i = 1; i < argc; i += 2) {
-        const char* const name = argv[i];
-        const char* const value = value_behind(argv + i);
-        if (strcmp(name, "--bytes") == 0) {
-            options.lengths = parse_list(value, 8, INT32_MAX, options.bytes);
-        } else if (strcmp(name, "--pause-ms") == 0) {
-            options.pauses = parse_list(value, 0, 3600000, options.pauses_ms);
-        } else if (strcmp(name, "--repeat") == 0) {
-            options.repeat = parse_one(value, 1, most_repeat);
-        } else {
-            fail("unknown option", name);
-        }
-    }
+    const struct option known[] = {
+        {"--bytes", 8, INT32_MAX, options.bytes, &options.lengths, NULL},
+        {"--pause-ms", 0, 3600000, options.pauses_ms, &options.pauses, NULL},
+        {"--repeat", 1, most_repeat, &options.repeat, NULL, NULL},
+    };
+    take_options(1, argc, argv, known, sizeof known / sizeof *known);
     if (size != 2 * options.lengths) {
         fail("so many lengths do not fit the ranks:", argc > 2 ? argv[2] : "none");
     }

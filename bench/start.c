@@ -15,11 +15,9 @@ const char program_usage[] = "[--bytes N] [--root R] [--count N] [--every-ms N]"
 
 static struct broadcasts parse(int argc, char** argv) {
     struct broadcasts all = {.length = 24, .count = 3};
-    for (int i = 1; i < argc; i += 2) {
-        if (!take_option(&all, argv[i], value_behind(argv + i))) {
-            fail("unknown option", argv[i]);
-        }
-    }
+    struct option options[common_options];
+    common_options_of(&all, options);
+    take_options(1, argc, argv, options, common_options);
     return all;
 }
 

@@ -30,18 +30,13 @@ struct options {
 
 static struct options parse(int argc, char** argv) {
     struct options options = {.all = {.length = 24, .count = 20}, .ahead = 1};
-    for (int i = 1; i < argc; i += 2) {
-        const char* const value = value_behind(argv + i);
-        if (strcmp(argv[i], "--ahead") == 0) {
-            options.ahead = parse_one(value, 1, 1000000);
-        } else if (strcmp(argv[i], "--stop-before") == 0) {
-            options.stop_count = parse_list(value, 1, 1000000, options.stops);
-        } else if (strcmp(argv[i], "--go") == 0) {
-            options.go = value;
-        } else if (!take_option(&options.all, argv[i], value)) {
-            fail("unknown option", argv[i]);
-        }
-    }
+    struct option known[common_options + 3] = {
+        {"--ahead", 1, 1000000, &options.ahead, NULL, NULL},
+        {"--stop-before", 1, 1000000, options.stops, &options.stop_count, NULL},
+        {"--go", 0, 0, NULL, NULL, &options.go},
+    };
+    common_options_of(&options.all, known + 3);
+    take_options(1, argc, argv, known, common_options + 3);
     if (options.all.count == 0) {
         fail("no calls:", "--count 0");
     }
