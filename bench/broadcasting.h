@@ -24,12 +24,9 @@ static inline void common_options_of(struct broadcasts* all, struct option optio
 }
 
 static inline void make_room(struct broadcasts* all) {
-    all->data = malloc((size_t)all->length + 1);
-    all->expected = malloc((size_t)all->length + 1);
-    all->begin_ms = calloc(3 * (size_t)all->count + 1, sizeof(double));
-    if (all->data == NULL || all->expected == NULL || all->begin_ms == NULL) {
-        out_of_memory(all->length);
-    }
+    all->data = room_for((size_t)all->length);
+    all->expected = room_for((size_t)all->length);
+    all->begin_ms = room_for(3 * (size_t)all->count * sizeof(double));
     all->end_ms = all->begin_ms + all->count;
     all->other_ms = all->end_ms + all->count;
 }

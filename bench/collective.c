@@ -143,8 +143,8 @@ static void empty_cache(void) {
     enum { length = 64 << 20 };
     static unsigned char* other = NULL;
     static unsigned char round = 0;
-    if (other == NULL && (other = malloc(length)) == NULL) {
-        out_of_memory(length);
+    if (other == NULL) {
+        other = room_for(length);
     }
     memset(other, ++round, length);
 }
@@ -269,15 +269,16 @@ struct settling {
     double* steps; /* of each its calls and the root's ms, in turn */
 };
 
-static void add_step(struct settling* settling, int length, double ms) {
+static void add_step(struct settling* settling, double ms) {
     const int used = 2 * settling->step_count++;
     const int is_full = (used & (used - 1)) == 0; /* room doubles */
     if (is_full) {
-        const size_t room = used == 0 ? 2 : 2 * (size_t)used;
-        settling->steps = realloc(settling->steps, room * sizeof *settling->steps);
-        if (settling->steps == NULL) {
-            out_of_memory(length);
+        double* const larger = room_for((used == 0 ? 2 : 2 * (size_t)used) * sizeof *larger);
+        if (used > 0) {
+            memcpy(larger, settling->steps, (size_t)used * sizeof *larger);
         }
+        free(settling->steps);
+        settling->steps = larger;
     }
     settling->steps[used] = settling->calls;
     settling->steps[used + 1] = ms;
@@ -311,7 +312,7 @@ static void settle(const struct options* options, struct call* call, double noti
                                           .entry_spread_ms = &spread,
                                           .completion_ms = &step_ms,
                                           .options = options});
-        add_step(settling, call->length, step_ms);
+        add_step(settling, step_ms);
         if (step_ms / next < settling->least_call_ms) {
             settling->least_call_ms = step_ms / next;
         }
@@ -351,10 +352,7 @@ static void print_line(const struct call* call, double first_ms, const struct ro
 static void measure(const struct options* options, struct call* call) {
     const double notice = notice_ms(call);
     const int repeat = options->repeat * (1 + options->beside_native);
-    double* const values = malloc(((size_t)repeat + 1) * sizeof *values);
-    if (values == NULL) {
-        out_of_memory(call->length);
-    }
+    double* const values = room_for(((size_t)repeat + 1) * sizeof *values);
     struct settling settling = {.first_call = calls_made, .least_call_ms = 1e300};
     double first[2]; /* the spread, and the first call's completion */
     run_rounds(call, &(struct rounds){.consecutive = 1,

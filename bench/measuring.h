@@ -65,9 +65,14 @@ static inline void fail(const char* what, const char* value) {
     exit(2);
 }
 
-static inline void out_of_memory(int length) {
-    fprintf(stderr, "%s: no memory for %d bytes\n", program_name, length);
-    MPI_Abort(MPI_COMM_WORLD, 1);
+/* Zeroed; free() gives it back. */
+static inline void* room_for(size_t bytes) {
+    void* const room = calloc(1, bytes + 1);
+    if (room == NULL) {
+        fprintf(stderr, "%s: no memory for %zu bytes\n", program_name, bytes);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return room;
 }
 
 static inline int parse_list(const char* text, int least, int most, int* values) {

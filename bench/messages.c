@@ -122,11 +122,8 @@ int main(int argc, char** argv) {
     sends = rank < options.lengths;
     partner = sends ? rank + options.lengths : pair;
     length = options.bytes[pair];
-    sent = malloc((size_t)length);
-    arrived = malloc((size_t)length);
-    if (sent == NULL || arrived == NULL) {
-        out_of_memory(length);
-    }
+    sent = room_for((size_t)length);
+    arrived = room_for((size_t)length);
     fill(sent, length, 1);
     static double times[1 + most_values * forms * most_repeat];
     int count = 0;

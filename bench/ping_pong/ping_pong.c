@@ -99,11 +99,8 @@ int main(int argc, char** argv) {
         fail("wrong words", "");
     }
     const int count = parse_list(argv[2], 1, most_bytes, sizes), trips = parse_one(argv[4], 1, most_trips);
-    unsigned char* const data = calloc(most_bytes, 1);
-    double* const times_ns = calloc((size_t)trips, sizeof *times_ns);
-    if (data == NULL || times_ns == NULL) {
-        out_of_memory(most_bytes);
-    }
+    unsigned char* const data = room_for(most_bytes);
+    double* const times_ns = room_for((size_t)trips * sizeof *times_ns);
     for (int i = 0; i < count; ++i) {
         run_size(data, sizes[i], times_ns, trips);
     }
