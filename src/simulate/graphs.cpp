@@ -168,6 +168,12 @@ std::string in_short(const Graph& graph) {
     return std::to_string(graph.hosts) + " hosts, " + std::to_string(graph.edges.size()) + " links";
 }
 
+std::string text_of(const EdgeList& links) {
+    std::string list;
+    for (const auto& [low, high] : links) list += " " + std::to_string(low) + "-" + std::to_string(high);
+    return list.empty() ? " no links" : list;
+}
+
 std::string text_of(double value) {
     std::array<char, 64> text{};
     std::snprintf(text.data(), text.size(), "%g", value);

@@ -45,6 +45,8 @@ std::vector<double> flood_times_us(const Graph& graph, int from);
 std::string describe(const Graph& graph);
 /// "40 hosts, 200 links".
 std::string in_short(const Graph& graph);
+/// " 0-1 1-2", or " no links".
+std::string text_of(const EdgeList& links);
 /// As short as can be.
 std::string text_of(double value);
 

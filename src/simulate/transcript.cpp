@@ -90,13 +90,6 @@ std::string text(const std::vector<Weight>& links) {
     return list.empty() ? " no links" : list;
 }
 
-std::string text(const EdgeList& links) {
-    std::string list;
-    for (const auto& [low, high] : links)
-        list += " " + std::to_string(low) + "-" + std::to_string(high);
-    return list.empty() ? " no links" : list;
-}
-
 const char* name(maintenance::State state) {
     constexpr std::array names = {"sleeping", "reiden", "find", "found", "recover"};
     return names[static_cast<std::size_t>(state)];
@@ -104,7 +97,7 @@ const char* name(maintenance::State state) {
 
 std::string describe(const maintenance::Round& round) {
     std::string line = "round " + std::to_string(round.number) + " opens, root " +
-                       std::to_string(round.root) + ", tree" + text(round.tree) + "\n";
+                       std::to_string(round.root) + ", tree" + text_of(round.tree) + "\n";
     for (const maintenance::Change& change : round.changes)
         line += "  " + std::to_string(change.low) + "-" + std::to_string(change.high) + " from " +
                 text_of(change.before) + " to " + text_of(change.after) + "\n";
@@ -128,7 +121,7 @@ std::string changes(int host, const RoundHost& before, const RoundHost& after) {
         lines += "\n";
     }
     if (now.finished() && (entered || !before.node()->finished()))
-        lines += self + "finished, tree" + text(now.tree()) + "\n";
+        lines += self + "finished, tree" + text_of(now.tree()) + "\n";
     return lines;
 }
 
