@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <new>
 #include <system_error>
 
 #include "core/text/bytes.h"
+#include "core/text/numbers.h"
 
 namespace mutirao::agent {
 namespace {
@@ -110,9 +110,7 @@ std::string full_segment_name(const std::string& given) {
 }
 
 std::string segment_name(std::uint64_t job, int host) {
-    char tail[40];
-    std::snprintf(tail, sizeof tail, "%016llx-%d", static_cast<unsigned long long>(job), host);
-    return segment_prefix() + tail;
+    return segment_prefix() + hexadecimal(job) + "-" + std::to_string(host);
 }
 
 bool is_locked(int file) {

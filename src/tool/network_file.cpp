@@ -1,10 +1,8 @@
 #include "tool/network_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <sstream>
 
@@ -12,13 +10,13 @@
 #include "core/network/topology.h"
 #include "core/network/tree.h"
 #include "core/settings/settings.h"
+#include "core/text/numbers.h"
+#include "tool/arguments.h"
 
 namespace mutirao::tool {
 namespace {
 
 constexpr int most_hosts = 10'000;
-
-using Words = std::vector<std::string>;
 
 /// What is read so far. Each method takes the words of one line and returns what is wrong with
 /// them, or nothing.
@@ -53,15 +51,6 @@ class Reader {
     std::set<std::string> seen_;
 };
 
-template <typename Number>
-std::optional<Number> parsed(const std::string& word) {
-    Number value = 0;
-    const char* end = word.data() + word.size();
-    const auto [stop, error] = std::from_chars(word.data(), end, value);
-    if (error != std::errc{} || stop != end) return std::nullopt;
-    return value;
-}
-
 /// A number of a line: what it may be, and where it goes.
 struct Column {
     const char* name;
@@ -74,7 +63,7 @@ struct Column {
 std::string read_numbers(const Words& words, std::size_t first, std::initializer_list<Column> columns) {
     for (const Column& column : columns) {
         const std::string& word = words[first++];
-        const auto value = parsed<double>(word);
+        const auto value = number_in<double>(word);
         const bool valid = value && (column.zero_allowed ? *value >= 0 : *value > 0) &&
                            (column.infinite_allowed || std::isfinite(*value));
         if (!valid) {
@@ -125,7 +114,7 @@ std::string Reader::first_time(const std::string& what) {
 }
 
 std::string Reader::host_number(const std::string& word, int& host) const {
-    const auto value = parsed<int>(word);
+    const auto value = number_in<int>(word);
     if (!value || *value < 0 || *value >= host_count()) {
         return "host \"" + word + "\" is not in 0.." + std::to_string(host_count() - 1);
     }
@@ -135,7 +124,7 @@ std::string Reader::host_number(const std::string& word, int& host) const {
 
 std::string Reader::hosts(const Words& words) {
     if (std::string twice = first_time("hosts"); !twice.empty()) return twice;
-    const auto count = parsed<int>(words[1]);
+    const auto count = number_in<int>(words[1]);
     if (!count || *count < 1 || *count > most_hosts) {
         return "hosts \"" + words[1] + "\" is not in 1.." + std::to_string(most_hosts);
     }
@@ -152,7 +141,7 @@ std::string Reader::hosts(const Words& words) {
 
 std::string Reader::bytes_at_least(std::size_t least, const Words& words, std::size_t& target) {
     if (std::string twice = first_time(words[0]); !twice.empty()) return twice;
-    const auto bytes = parsed<std::size_t>(words[1]);
+    const auto bytes = number_in<std::size_t>(words[1]);
     if (!bytes || *bytes < least) {
         return words[0] + " \"" + words[1] + "\" is not a whole number" + (least > 0 ? " above 0" : "");
     }
