@@ -32,8 +32,8 @@ struct DigestHash {
     std::size_t operator()(const Digest& digest) const { return digest.low; }
 };
 
-/// A bijection of 64-bit numbers in which every input bit reaches every output bit: the finaliser of SplitMix64 (Steele,
-/// Lea and Flood 2014, doi:10.1145/2660193.2660195).
+/// A bijection of 64-bit numbers in which every input bit reaches every output bit: the finaliser of SplitMix64
+/// (Steele, Lea and Flood 2014, doi:10.1145/2660193.2660195).
 inline std::uint64_t scramble(std::uint64_t number) {
     number += 0x9e3779b97f4a7c15U;
     number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9U;
