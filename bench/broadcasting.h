@@ -14,28 +14,19 @@ struct broadcasts {
     double* other_ms; /* of another rank, to gather */
 };
 
-/* Whether it is one that all these programs know. */
-static inline int take_option(struct broadcasts* all, const char* name, const char* value) {
-    int* const wanted = strcmp(name, "--bytes") == 0      ? &all->length
-                        : strcmp(name, "--root") == 0     ? &all->root
-                        : strcmp(name, "--count") == 0    ? &all->count
-                        : strcmp(name, "--every-ms") == 0 ? &all->every_ms
-                                                          : NULL;
-    if (wanted == NULL) {
-        return 0;
-    }
-    const int most = wanted == &all->length ? INT32_MAX : wanted == &all->root ? size - 1 : 3600000;
-    *wanted = parse_one(value, 0, most);
-    return 1;
+/* Those that all these programs know. */
+enum { common_options = 4 };
+static inline void common_options_of(struct broadcasts* all, struct option options[common_options]) {
+    options[0] = (struct option){"--bytes", 0, INT32_MAX, &all->length, NULL, NULL};
+    options[1] = (struct option){"--root", 0, size - 1, &all->root, NULL, NULL};
+    options[2] = (struct option){"--count", 0, 3600000, &all->count, NULL, NULL};
+    options[3] = (struct option){"--every-ms", 0, 3600000, &all->every_ms, NULL, NULL};
 }
 
 static inline void make_room(struct broadcasts* all) {
-    all->data = malloc((size_t)all->length + 1);
-    all->expected = malloc((size_t)all->length + 1);
-    all->begin_ms = calloc(3 * (size_t)all->count + 1, sizeof(double));
-    if (all->data == NULL || all->expected == NULL || all->begin_ms == NULL) {
-        out_of_memory(all->length);
-    }
+    all->data = room_for((size_t)all->length);
+    all->expected = room_for((size_t)all->length);
+    all->begin_ms = room_for(3 * (size_t)all->count * sizeof(double));
     all->end_ms = all->begin_ms + all->count;
     all->other_ms = all->end_ms + all->count;
 }
@@ -74,13 +65,23 @@ static inline void gather_ends(struct broadcasts* all) {
     }
 }
 
-/* Each less its own `minus`, or where there are none less `start`. */
-static inline void print_list(const char* key, const double* values, const double* minus, double start, int count) {
-    printf(",\"%s\":[", key);
-    for (int i = 0; i < count; ++i) {
-        printf("%s%.3f", i == 0 ? "" : ",", values[i] - (minus == NULL ? start : minus[i]));
+/* For a root that keeps its own pace. */
+static inline void pause_root_until(const struct broadcasts* all, double time_ms) {
+    if (rank == all->root && time_ms > now_ms()) {
+        pause_ms(time_ms - now_ms());
     }
-    printf("]");
+}
+
+/* Begins counted from `start`, and completions. */
+static inline void print_calls(const struct broadcasts* all, double start) {
+    for (int call = 0; call < all->count; ++call) {
+        all->end_ms[call] -= all->begin_ms[call];
+        all->begin_ms[call] -= start;
+    }
+    printf(",\"begin_ms\":");
+    print_numbers(all->begin_ms, all->count, 1);
+    printf(",\"completion_ms\":");
+    print_numbers(all->end_ms, all->count, 1);
 }
 
 #endif

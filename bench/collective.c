@@ -34,14 +34,74 @@
  * One JSON line per root, length and number of consecutive calls from rank 0. After --then follow
  * further measurements of the same job, whose options begin as they were before it.
  */
-#include "collective_options.h"
 #include "collectives.h"
 
 const char program_name[] = "collective";
+const char program_usage[] = "NAME [--bytes N,...] [--roots R,...] [--repeat N]"
+                             " [--consecutive N,...] [--settle-calls N] [--settle-ms N]"
+                             " [--pause-ms N] [--cold 0|1] [--beside-native 0|1] [--late-us N] [--late-changes 0|1]"
+                             " [--poll-us N] [--then ...]";
+
+enum { most_consecutive = 1000000 };
+
+struct options {
+    int lengths[most_values];
+    int length_count;
+    int roots[most_values];
+    int root_count;
+    int consecutives[most_values];
+    int consecutive_count;
+    int settle_calls;
+    int settle_ms;
+    int repeat;
+    int pause_ms;
+    int cold;
+    int beside_native;
+    int late_us; /* of one rank at each call: each in turn, or the last one */
+    int late_changes;
+    int poll_us;
+};
+
+static struct options defaults_of(const struct collective* collective) {
+    const struct options options = {.lengths = {collective->gives == nothing ? 0 : 24},
+                                    .length_count = 1,
+                                    .root_count = 1,
+                                    .consecutives = {1},
+                                    .consecutive_count = 1,
+                                    .repeat = 5};
+    return options;
+}
+
+static int most_bytes_of(const struct collective* collective) {
+    return collective->gives == nothing ? 0 : in_blocks(collective) ? INT32_MAX / size : INT32_MAX;
+}
+
+/* Reads options from argv[from] up to --then or the end, and returns where the next ones begin. */
+static int parse(int from, int argc, char** argv, const struct collective* collective,
+                 struct options* options) {
+    const struct option known[] = {
+        {"--bytes", 0, most_bytes_of(collective), options->lengths, &options->length_count, NULL},
+        {"--roots", 0, collective->rooted ? size - 1 : 0, options->roots, &options->root_count, NULL},
+        {"--consecutive", 0, most_consecutive, options->consecutives, &options->consecutive_count, NULL},
+        {"--repeat", 1, 1000000, &options->repeat, NULL, NULL},
+        {"--pause-ms", 0, 1000000, &options->pause_ms, NULL, NULL},
+        {"--settle-calls", 0, 1000000000, &options->settle_calls, NULL, NULL},
+        {"--settle-ms", 0, 1000000000, &options->settle_ms, NULL, NULL},
+        {"--cold", 0, 1, &options->cold, NULL, NULL},
+        {"--beside-native", 0, 1, &options->beside_native, NULL, NULL},
+        {"--late-us", 0, 1000000000, &options->late_us, NULL, NULL},
+        {"--late-changes", 0, 1, &options->late_changes, NULL, NULL},
+        {"--poll-us", 0, 1000000, &options->poll_us, NULL, NULL},
+    };
+    int end = from;
+    while (end < argc && strcmp(argv[end], "--then") != 0) {
+        ++end;
+    }
+    take_options(from, end, argv, known, sizeof known / sizeof *known);
+    return end + 1;
+}
 
 enum { start_tag = result_tag + 1 };
-/* Those who have just said that they are ready have yet to enter. */
-static const double pause_before_start_ms = 2;
 /* Of calls that are timed together while all settles. What is measured is a part of that. */
 static const double settling_batch_ms = 5;
 enum { measured_part = 10 };
@@ -78,27 +138,13 @@ static double notice_ms(const struct call* call) {
     return round_trip_ms(call->root);
 }
 
-/* The root's time, at every rank. */
-static double told_by_root(int root, double time_ms) {
-    if (rank != root) {
-        MPI_Recv(&time_ms, 1, MPI_DOUBLE, root, start_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        return time_ms;
-    }
-    for (int peer = 0; peer < size; ++peer) {
-        if (peer != root) {
-            MPI_Send(&time_ms, 1, MPI_DOUBLE, peer, start_tag, MPI_COMM_WORLD);
-        }
-    }
-    return time_ms;
-}
-
 /* Of a last level that is larger than this, as virtual machines share one, something may stay. */
 static void empty_cache(void) {
     enum { length = 64 << 20 };
     static unsigned char* other = NULL;
     static unsigned char round = 0;
-    if (other == NULL && (other = malloc(length)) == NULL) {
-        out_of_memory(length);
+    if (other == NULL) {
+        other = room_for(length);
     }
     memset(other, ++round, length);
 }
@@ -112,10 +158,11 @@ static void poll_until(double time_ms, double every_ms) {
 }
 
 /* Returns when it is this rank's time to enter, once all are ready. */
-static void wait_for_start(const struct call* call, double notice, double pause, double poll) {
+static void wait_for_start(const struct call* call, double notice, double pause, int poll_us) {
+    const double poll = poll_us / 1e3;
     const double begin = now_ms() + pause + pause_before_start_ms;
     if (!call->collective->from_root) {
-        const double told = told_by_root(call->root, begin + notice);
+        const double told = told_by(call->root, begin + notice, start_tag);
         if (poll > 0) {
             poll_until(told, poll);
         }
@@ -149,8 +196,7 @@ struct rounds {
     double* completion_ms;
     int cold;
     int beside_native; /* every other round, from the second on, is the MPI library's */
-    struct lateness late;
-    double poll_ms;
+    const struct options* options; /* for the rest */
 };
 
 static void note_round(const struct call* call, const struct rounds* rounds, int round,
@@ -164,9 +210,9 @@ static void note_round(const struct call* call, const struct rounds* rounds, int
     }
 }
 
-static void come_late(const struct lateness* late, int call_number) {
-    if (rank == (late->changes ? call_number % size : size - 1)) {
-        wait_until(now_ms() + late->ms);
+static void come_late(const struct options* options, int call_number) {
+    if (rank == (options->late_changes ? call_number % size : size - 1)) {
+        wait_until(now_ms() + options->late_us / 1e3);
     }
 }
 
@@ -187,13 +233,13 @@ static void run_rounds(struct call* call, const struct rounds* rounds) {
         if (i == rounds->repeat) {
             return;
         }
-        wait_for_start(call, rounds->notice_ms, rounds->pause_ms, rounds->poll_ms);
+        wait_for_start(call, rounds->notice_ms, rounds->pause_ms, rounds->options->poll_us);
         const int natively = rounds->beside_native && i % 2 == 1;
         functions = natively ? natives() : &as_linked;
         begin = now_ms();
         for (int each = 0; each < rounds->consecutive; ++each) {
-            if (rounds->late.ms > 0) {
-                come_late(&rounds->late, each);
+            if (rounds->options->late_us > 0) {
+                come_late(rounds->options, each);
             }
             call->collective->run(call);
         }
@@ -223,15 +269,16 @@ struct settling {
     double* steps; /* of each its calls and the root's ms, in turn */
 };
 
-static void add_step(struct settling* settling, int length, double ms) {
+static void add_step(struct settling* settling, double ms) {
     const int used = 2 * settling->step_count++;
     const int is_full = (used & (used - 1)) == 0; /* room doubles */
     if (is_full) {
-        const size_t room = used == 0 ? 2 : 2 * (size_t)used;
-        settling->steps = realloc(settling->steps, room * sizeof *settling->steps);
-        if (settling->steps == NULL) {
-            out_of_memory(length);
+        double* const larger = room_for((used == 0 ? 2 : 2 * (size_t)used) * sizeof *larger);
+        if (used > 0) {
+            memcpy(larger, settling->steps, (size_t)used * sizeof *larger);
         }
+        free(settling->steps);
+        settling->steps = larger;
     }
     settling->steps[used] = settling->calls;
     settling->steps[used + 1] = ms;
@@ -264,31 +311,23 @@ static void settle(const struct options* options, struct call* call, double noti
                                           .pause_ms = options->pause_ms,
                                           .entry_spread_ms = &spread,
                                           .completion_ms = &step_ms,
-                                          .late = options->late,
-                                          .poll_ms = options->poll_ms});
-        add_step(settling, call->length, step_ms);
+                                          .options = options});
+        add_step(settling, step_ms);
         if (step_ms / next < settling->least_call_ms) {
             settling->least_call_ms = step_ms / next;
         }
         calls += next;
-        next = (int)told_by_root(call->root, calls_of_next_step(options, settling,
-                                                                now_ms() - begin, calls));
+        const int wanted = calls_of_next_step(options, settling, now_ms() - begin, calls);
+        next = (int)told_by(call->root, wanted, start_tag);
     }
 }
 
 static void print_settling(const struct settling* settling) {
-    printf("],\"first_call\":%ld,\"settling\":[", settling->first_call);
+    printf(",\"first_call\":%ld,\"settling\":[", settling->first_call);
     for (int i = 0; i < settling->step_count; ++i) {
         printf("%s[%.0f,%.6f]", i == 0 ? "" : ",", settling->steps[2 * i], settling->steps[2 * i + 1]);
     }
     printf("]}\n");
-}
-
-/* Every so many of `count`. */
-static void print_times(const double* times_ms, int count, int every) {
-    for (int i = 0; i < count; i += every) {
-        printf("%s%.6f", i == 0 ? "" : ",", times_ms[i]);
-    }
 }
 
 static void print_line(const struct call* call, double first_ms, const struct rounds* rounds,
@@ -297,14 +336,14 @@ static void print_line(const struct call* call, double first_ms, const struct ro
         return;
     }
     printf("{\"bytes\":%d,\"collective\":\"%s\",\"root\":%d,\"consecutive\":%d,\"first_ms\":%.6f,"
-           "\"entry_spread_ms\":%.6f,\"completion_ms\":[",
+           "\"entry_spread_ms\":%.6f,\"completion_ms\":",
            call->length, call->collective->name, call->root, rounds->consecutive, first_ms,
            *rounds->entry_spread_ms);
     const int ways = 1 + rounds->beside_native;
-    print_times(rounds->completion_ms, rounds->repeat, ways);
+    print_numbers(rounds->completion_ms, rounds->repeat, ways);
     if (rounds->beside_native) {
-        printf("],\"native_ms\":[");
-        print_times(rounds->completion_ms + 1, rounds->repeat - 1, ways);
+        printf(",\"native_ms\":");
+        print_numbers(rounds->completion_ms + 1, rounds->repeat - 1, ways);
     }
     print_settling(settling);
     fflush(stdout);
@@ -313,10 +352,7 @@ static void print_line(const struct call* call, double first_ms, const struct ro
 static void measure(const struct options* options, struct call* call) {
     const double notice = notice_ms(call);
     const int repeat = options->repeat * (1 + options->beside_native);
-    double* const values = malloc(((size_t)repeat + 1) * sizeof *values);
-    if (values == NULL) {
-        out_of_memory(call->length);
-    }
+    double* const values = room_for(((size_t)repeat + 1) * sizeof *values);
     struct settling settling = {.first_call = calls_made, .least_call_ms = 1e300};
     double first[2]; /* the spread, and the first call's completion */
     run_rounds(call, &(struct rounds){.consecutive = 1,
@@ -324,8 +360,7 @@ static void measure(const struct options* options, struct call* call) {
                                       .notice_ms = notice,
                                       .entry_spread_ms = first,
                                       .completion_ms = first + 1,
-                                      .late = options->late,
-                                      .poll_ms = options->poll_ms});
+                                      .options = options});
     to_rank_0(call->root, first, 2);
     if (options->settle_calls > 0 || options->settle_ms > 0 || options->consecutives[0] == 0) {
         settle(options, call, notice, &settling);
@@ -342,8 +377,7 @@ static void measure(const struct options* options, struct call* call) {
                                       .completion_ms = values + 1,
                                       .cold = options->cold,
                                       .beside_native = options->beside_native,
-                                      .late = options->late,
-                                      .poll_ms = options->poll_ms};
+                                      .options = options};
         run_rounds(call, &rounds);
         to_rank_0(call->root, values, repeat + 1);
         print_line(call, first[1], &rounds, &settling);
@@ -363,9 +397,7 @@ static void measure_all(const struct collective* collective, const struct option
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    start_mpi(&argc, &argv);
     const struct collective* const collective = argc > 1 ? find_collective(argv[1]) : NULL;
     if (collective == NULL) {
         fail("unknown collective", argc > 1 ? argv[1] : "");

@@ -263,20 +263,12 @@ static const struct collective* find_collective(const char* name) {
 }
 
 static unsigned char* blocks_of(enum part part, int length) {
-    const size_t blocks = part == block_per_rank ? (size_t)size : 1;
-    unsigned char* const data = malloc(blocks * (size_t)length + 1);
-    if (data == NULL) {
-        out_of_memory(length);
-    }
-    return data;
+    return room_for((part == block_per_rank ? (size_t)size : 1) * (size_t)length);
 }
 
 /* `first`, and so much more from rank to rank. */
 static int* for_each_rank(int first, int step) {
-    int* const made = malloc((size_t)size * sizeof(int));
-    if (made == NULL) {
-        out_of_memory(size * (int)sizeof(int));
-    }
+    int* const made = room_for((size_t)size * sizeof *made);
     for (int i = 0; i < size; ++i) {
         made[i] = first + i * step;
     }
@@ -284,10 +276,7 @@ static int* for_each_rank(int first, int step) {
 }
 
 static MPI_Datatype* types_for_each_rank(MPI_Datatype type) {
-    MPI_Datatype* const made = malloc((size_t)size * sizeof(MPI_Datatype));
-    if (made == NULL) {
-        out_of_memory(size * (int)sizeof(MPI_Datatype));
-    }
+    MPI_Datatype* const made = room_for((size_t)size * sizeof *made);
     for (int i = 0; i < size; ++i) {
         made[i] = type;
     }

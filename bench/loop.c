@@ -91,19 +91,18 @@ static void run_steps(struct item* items, int count, int steps, double* ends_ms)
 }
 
 static void print_times(int steps, double begin_ms, const double* ends_ms) {
-    printf("{\"steps\":%d,\"seconds\":%.6f,\"quarter_seconds\":[", steps,
-           (ends_ms[quarters - 1] - begin_ms) / 1e3);
+    double quarter_s[quarters];
     for (int i = 0; i < quarters; ++i) {
-        printf("%s%.6f", i == 0 ? "" : ",", (ends_ms[i] - (i == 0 ? begin_ms : ends_ms[i - 1])) / 1e3);
+        quarter_s[i] = (ends_ms[i] - (i == 0 ? begin_ms : ends_ms[i - 1])) / 1e3;
     }
-    printf("]}\n");
+    printf("{\"steps\":%d,\"seconds\":%.6f,\"quarter_seconds\":", steps, (ends_ms[quarters - 1] - begin_ms) / 1e3);
+    print_numbers(quarter_s, quarters, 1);
+    printf("}\n");
     fflush(stdout);
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    start_mpi(&argc, &argv);
     const int count = argc - 2;
     if (count < 1 || count > most_items) {
         fail("the number of steps and up to 16 items of each are wanted", "");

@@ -36,6 +36,9 @@ static inline void pause_ms(double duration_ms) {
     nanosleep(&time, NULL);
 }
 
+/* Those who have just said that they are ready have yet to enter. */
+static const double pause_before_start_ms = 2;
+
 /* The rest of a wait is spent looking at the clock: sleepers are woken late. */
 static inline void wait_until(double time_ms) {
     const double watched_ms = 0.1, sleep_ms = time_ms - now_ms() - watched_ms;
@@ -44,6 +47,12 @@ static inline void wait_until(double time_ms) {
     }
     while (now_ms() < time_ms) {
     }
+}
+
+static inline void start_mpi(int* argc, char*** argv) {
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
 }
 
 /* Ends every rank alike: all see the same arguments. */
@@ -56,17 +65,14 @@ static inline void fail(const char* what, const char* value) {
     exit(2);
 }
 
-/* `option` is an element of argv, which ends with a null pointer. */
-static inline const char* value_behind(char** option) {
-    if (option[1] == NULL) {
-        fail("no value for", option[0]);
+/* Zeroed; free() gives it back. */
+static inline void* room_for(size_t bytes) {
+    void* const room = calloc(1, bytes + 1);
+    if (room == NULL) {
+        fprintf(stderr, "%s: no memory for %zu bytes\n", program_name, bytes);
+        MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    return option[1];
-}
-
-static inline void out_of_memory(int length) {
-    fprintf(stderr, "%s: no memory for %d bytes\n", program_name, length);
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    return room;
 }
 
 static inline int parse_list(const char* text, int least, int most, int* values) {
@@ -92,6 +98,43 @@ static inline int parse_one(const char* text, int least, int most) {
         fail("one value is wanted, not", text);
     }
     return values[0];
+}
+
+/* What a word of the command line gives to the value behind it: a text, a list of numbers of which `count` says how
+ * many there are, or one number. */
+struct option {
+    const char* name;
+    int least, most;
+    int* values;
+    int* count;
+    const char** text;
+};
+
+static inline void take_option(const struct option* option, const char* value) {
+    if (option->text != NULL) {
+        *option->text = value;
+    } else if (option->count != NULL) {
+        *option->count = parse_list(value, option->least, option->most, option->values);
+    } else {
+        *option->values = parse_one(value, option->least, option->most);
+    }
+}
+
+/* Of argv[from] up to argv[end]. */
+static inline void take_options(int from, int end, char** argv, const struct option* options, int option_count) {
+    for (int i = from; i < end; i += 2) {
+        int found = 0;
+        while (found < option_count && strcmp(options[found].name, argv[i]) != 0) {
+            ++found;
+        }
+        if (found == option_count) {
+            fail("unknown option", argv[i]);
+        }
+        if (argv[i + 1] == NULL) {
+            fail("no value for", argv[i]);
+        }
+        take_option(&options[found], argv[i + 1]);
+    }
 }
 
 /* The same on every rank that shares a kernel, and with it the clock. */
@@ -135,23 +178,32 @@ static inline double ask_clock(int peer, int times) {
     return best_offset;
 }
 
-/* Without collective calls, which a library numbers as the program's: whether all ranks have this identity. */
+/* The root's value, at every rank: without a collective call, which a library numbers as the program's. */
+static inline double told_by(int root, double value, int tag) {
+    if (rank != root) {
+        MPI_Recv(&value, 1, MPI_DOUBLE, root, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return value;
+    }
+    for (int peer = 0; peer < size; ++peer) {
+        if (peer != root) {
+            MPI_Send(&value, 1, MPI_DOUBLE, peer, tag, MPI_COMM_WORLD);
+        }
+    }
+    return value;
+}
+
+/* Whether all ranks have this identity. */
 static inline int all_have(uint64_t identity) {
     int alike = 1;
     if (rank != 0) {
         MPI_Send(&identity, 1, MPI_UINT64_T, 0, clock_tag, MPI_COMM_WORLD);
-        MPI_Recv(&alike, 1, MPI_INT, 0, clock_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        return alike;
     }
-    for (int peer = 1; peer < size; ++peer) {
+    for (int peer = 1; rank == 0 && peer < size; ++peer) {
         uint64_t theirs;
         MPI_Recv(&theirs, 1, MPI_UINT64_T, peer, clock_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         alike = alike && theirs == identity;
     }
-    for (int peer = 1; peer < size; ++peer) {
-        MPI_Send(&alike, 1, MPI_INT, peer, clock_tag, MPI_COMM_WORLD);
-    }
-    return alike;
+    return told_by(0, alike, clock_tag) != 0;
 }
 
 static inline void agree_on_clock(void) {
@@ -204,6 +256,14 @@ static inline void all_latest_at(int root, double* values, int count) {
 static inline double latest_at(int root, double mine) {
     all_latest_at(root, &mine, 1);
     return mine;
+}
+
+/* Every so many of `count`, as a JSON list. */
+static inline void print_numbers(const double* values, int count, int every) {
+    for (int i = 0; i < count; i += every) {
+        printf("%s%.6f", i == 0 ? "[" : ",", values[i]);
+    }
+    printf("%s]", count > 0 ? "" : "[");
 }
 
 /* Stops the job where what arrived is not what was sent. */

@@ -25,19 +25,12 @@ static unsigned char *sent, *arrived;
 
 static struct options parse(int argc, char** argv) {
     struct options options = {.pauses = 1, .repeat = 3};
-    for (int i = 1; i < argc; i += 2) {
-        const char* const name = argv[i];
-        const char* const value = value_behind(argv + i);
-        if (strcmp(name, "--bytes") == 0) {
-            options.lengths = parse_list(value, 8, INT32_MAX, options.bytes);
-        } else if (strcmp(name, "--pause-ms") == 0) {
-            options.pauses = parse_list(value, 0, 3600000, options.pauses_ms);
-        } else if (strcmp(name, "--repeat") == 0) {
-            options.repeat = parse_one(value, 1, most_repeat);
-        } else {
-            fail("unknown option", name);
-        }
-    }
+    const struct option known[] = {
+        {"--bytes", 8, INT32_MAX, options.bytes, &options.lengths, NULL},
+        {"--pause-ms", 0, 3600000, options.pauses_ms, &options.pauses, NULL},
+        {"--repeat", 1, most_repeat, &options.repeat, NULL, NULL},
+    };
+    take_options(1, argc, argv, known, sizeof known / sizeof *known);
     if (size != 2 * options.lengths) {
         fail("so many lengths do not fit the ranks:", argc > 2 ? argv[2] : "none");
     }
@@ -92,11 +85,9 @@ static double longest(double mine) {
 }
 
 static void show(const char* form, int bytes, int pause, const double* times, int count, int last) {
-    printf("{\"form\": \"%s\", \"bytes\": %d, \"pause_ms\": %d, \"times_ms\": [", form, bytes, pause);
-    for (int i = 0; i < count; ++i) {
-        printf("%s%.3f", i == 0 ? "" : ", ", times[i]);
-    }
-    printf("]}%s", last ? "" : ", ");
+    printf("{\"form\": \"%s\", \"bytes\": %d, \"pause_ms\": %d, \"times_ms\": ", form, bytes, pause);
+    print_numbers(times, count, 1);
+    printf("}%s", last ? "" : ", ");
 }
 
 static void tell(const struct options* options, const double* times, int count) {
@@ -125,19 +116,14 @@ static void tell(const struct options* options, const double* times, int count) 
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    start_mpi(&argc, &argv);
     const struct options options = parse(argc, argv);
     const int pair = rank % options.lengths;
     sends = rank < options.lengths;
     partner = sends ? rank + options.lengths : pair;
     length = options.bytes[pair];
-    sent = malloc((size_t)length);
-    arrived = malloc((size_t)length);
-    if (sent == NULL || arrived == NULL) {
-        out_of_memory(length);
-    }
+    sent = room_for((size_t)length);
+    arrived = room_for((size_t)length);
     fill(sent, length, 1);
     static double times[1 + most_values * forms * most_repeat];
     int count = 0;

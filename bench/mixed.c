@@ -18,9 +18,7 @@ static void run_one(struct call* call, unsigned number) {
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    start_mpi(&argc, &argv);
     const int kinds = argc - 2;
     if (kinds < 1 || kinds > most_kinds) {
         fail("the number of calls and up to 16 kinds of them are wanted", "");

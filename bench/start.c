@@ -15,25 +15,18 @@ const char program_usage[] = "[--bytes N] [--root R] [--count N] [--every-ms N]"
 
 static struct broadcasts parse(int argc, char** argv) {
     struct broadcasts all = {.length = 24, .count = 3};
-    for (int i = 1; i < argc; i += 2) {
-        if (!take_option(&all, argv[i], value_behind(argv + i))) {
-            fail("unknown option", argv[i]);
-        }
-    }
+    struct option options[common_options];
+    common_options_of(&all, options);
+    take_options(1, argc, argv, options, common_options);
     return all;
 }
 
 static void wait_for_turn(const struct broadcasts* all, double initialised_ms, int call) {
     if (all->every_ms == 0) {
         latest_at(all->root, 0);
-        if (rank == all->root) {
-            pause_ms(2); /* those who have just said that they are ready have yet to enter */
-        }
-    } else if (rank == all->root) {
-        const double early_ms = initialised_ms + (double)call * all->every_ms - now_ms();
-        if (early_ms > 0) {
-            pause_ms(early_ms);
-        }
+        pause_root_until(all, now_ms() + pause_before_start_ms);
+    } else {
+        pause_root_until(all, initialised_ms + (double)call * all->every_ms);
     }
 }
 
@@ -52,19 +45,16 @@ static void print_times(const struct broadcasts* all, double init_ms, double ini
     printf("{\"bytes\":%d,\"root\":%d,\"every_ms\":%d,\"init_ms\":%.3f,\"finalize_ms\":%.3f,"
            "\"whole_ms\":%.3f", all->length, all->root, all->every_ms, init_ms, finalize_ms,
            init_ms + broadcasts_ms + finalize_ms);
-    print_list("begin_ms", all->begin_ms, NULL, initialised_ms, all->count);
-    print_list("completion_ms", all->end_ms, all->begin_ms, 0, all->count);
+    print_calls(all, initialised_ms);
     printf("}\n");
     fflush(stdout);
 }
 
 int main(int argc, char** argv) {
     const double start_ms = now_ms();
-    MPI_Init(&argc, &argv);
+    start_mpi(&argc, &argv);
     double initialised_ms = now_ms();
     const double init_ms = initialised_ms - start_ms;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
     struct broadcasts all = parse(argc, argv);
     make_room(&all);
     for (int call = 0; call < all.count; ++call) {

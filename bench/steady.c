@@ -30,18 +30,13 @@ struct options {
 
 static struct options parse(int argc, char** argv) {
     struct options options = {.all = {.length = 24, .count = 20}, .ahead = 1};
-    for (int i = 1; i < argc; i += 2) {
-        const char* const value = value_behind(argv + i);
-        if (strcmp(argv[i], "--ahead") == 0) {
-            options.ahead = parse_one(value, 1, 1000000);
-        } else if (strcmp(argv[i], "--stop-before") == 0) {
-            options.stop_count = parse_list(value, 1, 1000000, options.stops);
-        } else if (strcmp(argv[i], "--go") == 0) {
-            options.go = value;
-        } else if (!take_option(&options.all, argv[i], value)) {
-            fail("unknown option", argv[i]);
-        }
-    }
+    struct option known[common_options + 3] = {
+        {"--ahead", 1, 1000000, &options.ahead, NULL, NULL},
+        {"--stop-before", 1, 1000000, options.stops, &options.stop_count, NULL},
+        {"--go", 0, 0, NULL, NULL, &options.go},
+    };
+    common_options_of(&options.all, known + 3);
+    take_options(1, argc, argv, known, common_options + 3);
     if (options.all.count == 0) {
         fail("no calls:", "--count 0");
     }
@@ -75,18 +70,12 @@ static void wait_for_file(const char* prefix, int number) {
 static double stop(const struct options* options, int call) {
     const double begin = now_ms();
     const int root = options->all.root;
-    if (rank != root) {
-        MPI_Recv(NULL, 0, MPI_BYTE, root, go_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    } else {
+    if (rank == root) {
         printf("{\"stopped\":%d}\n", call);
         fflush(stdout);
         wait_for_file(options->go, call);
-        for (int peer = 0; peer < size; ++peer) {
-            if (peer != rank) {
-                MPI_Send(NULL, 0, MPI_BYTE, peer, go_tag, MPI_COMM_WORLD);
-            }
-        }
     }
+    told_by(root, 0, go_tag);
     latest_at(root, 0);
     return now_ms() - begin;
 }
@@ -124,9 +113,7 @@ static double one_after_the_other(const struct options* options, struct broadcas
         if (stops_before(options, call)) {
             stopped_ms += stop(options, call);
         }
-        if (rank == all->root) {
-            pause_ms(2); /* those who have just said that they are ready have yet to enter */
-        }
+        pause_root_until(all, now_ms() + pause_before_start_ms);
         broadcast(all, call, &all->begin_ms[call - 1], &end);
     }
     all->end_ms[all->count - 1] = latest_at(all->root, end);
@@ -137,10 +124,7 @@ static void at_a_pace(struct broadcasts* all) {
     const double began = now_ms() + all->every_ms;
     say_when_it_began(all, began);
     for (int call = 1; call <= all->count; ++call) {
-        const double early_ms = began + (double)(call - 1) * all->every_ms - now_ms();
-        if (rank == all->root && early_ms > 0) {
-            pause_ms(early_ms);
-        }
+        pause_root_until(all, began + (double)(call - 1) * all->every_ms);
         broadcast(all, call, &all->begin_ms[call - 1], &all->end_ms[call - 1]);
     }
 }
@@ -160,9 +144,7 @@ static const double* begins_of_rank_0(struct broadcasts* all) {
 
 int main(int argc, char** argv) {
     const double start = now_ms();
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    start_mpi(&argc, &argv);
     const struct options options = parse(argc, argv);
     struct broadcasts all = options.all;
     agree_on_clock();
@@ -182,9 +164,9 @@ int main(int argc, char** argv) {
     if (rank == all.root) {
         printf("{\"bytes\":%d,\"root\":%d,\"every_ms\":%d,\"whole_ms\":%.3f,\"stopped_ms\":%.3f,"
                "\"first_ms\":%.3f", all.length, all.root, all.every_ms, whole_ms, stopped_ms, first_ms);
-        print_list("begin_ms", all.begin_ms, NULL, 0, all.count);
-        print_list("rank_0_begin_ms", of_rank_0_ms, NULL, 0, all.count);
-        print_list("completion_ms", all.end_ms, all.begin_ms, 0, all.count);
+        printf(",\"rank_0_begin_ms\":");
+        print_numbers(of_rank_0_ms, all.count, 1);
+        print_calls(&all, 0);
         printf("}\n");
         fflush(stdout);
     }

@@ -118,9 +118,9 @@ class GrpcMaster final : public MasterSide {
 
 class GrpcWorker final : public WorkerSide {
   public:
-    explicit GrpcWorker(const std::string& master)
+    explicit GrpcWorker(const Crew& crew)
         : stub_(wire::Tasks::NewStub(
-              grpc::CreateChannel(master, grpc::InsecureChannelCredentials()))),
+              grpc::CreateChannel(crew.master, grpc::InsecureChannelCredentials()))),
           stream_(stub_->Work(&context_)) {}
 
     ~GrpcWorker() override {
@@ -144,15 +144,8 @@ class GrpcWorker final : public WorkerSide {
 
 }  // namespace
 
-void play(const Crew& crew, const std::function<void(MasterSide&)>& master,
-          const std::function<void(WorkerSide&)>& worker) {
-    if (crew.master.empty()) {
-        GrpcMaster side(crew);
-        master(side);
-    } else {
-        GrpcWorker side(crew.master);
-        worker(side);
-    }
+void play(const Crew& crew, const MasterWork& master, const WorkerWork& worker) {
+    play_launched<GrpcMaster, GrpcWorker>(crew, master, worker);
 }
 
 }  // namespace mandelbrot

@@ -62,8 +62,7 @@ class MpiWorker final : public WorkerSide {
 
 }  // namespace
 
-void play(const Crew& crew, const std::function<void(MasterSide&)>& master,
-          const std::function<void(WorkerSide&)>& worker) {
+void play(const Crew& crew, const MasterWork& master, const WorkerWork& worker) {
     MPI_Init(nullptr, nullptr);
     int rank = 0, size = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -104,7 +104,7 @@ class PvmMaster final : public MasterSide {
 
 class PvmWorker final : public WorkerSide {
   public:
-    PvmWorker() : master_(checked(pvm_parent(), "finding the master")) {
+    explicit PvmWorker(const Crew&) : master_(checked(pvm_parent(), "finding the master")) {
         checked(pvm_notify(PvmTaskExit, gone_tag, 1, &master_), "watching the master");
     }
 
@@ -121,16 +121,9 @@ class PvmWorker final : public WorkerSide {
 
 }  // namespace
 
-void play(const Crew& crew, const std::function<void(MasterSide&)>& master,
-          const std::function<void(WorkerSide&)>& worker) {
+void play(const Crew& crew, const MasterWork& master, const WorkerWork& worker) {
     const Membership membership;
-    if (crew.master.empty()) {
-        PvmMaster side(crew);
-        master(side);
-    } else {
-        PvmWorker side;
-        worker(side);
-    }
+    play_launched<PvmMaster, PvmWorker>(crew, master, worker);
 }
 
 }  // namespace mandelbrot

@@ -96,7 +96,7 @@ class SocketsMaster final : public MasterSide {
 
 class SocketsWorker final : public WorkerSide {
   public:
-    explicit SocketsWorker(const std::string& master) : socket_(connect_to(master)) {}
+    explicit SocketsWorker(const Crew& crew) : socket_(connect_to(crew.master)) {}
 
     bool receive(Message& message) override {
         return read_whole(socket_.number(), message.bytes());
@@ -109,15 +109,8 @@ class SocketsWorker final : public WorkerSide {
 
 }  // namespace
 
-void play(const Crew& crew, const std::function<void(MasterSide&)>& master,
-          const std::function<void(WorkerSide&)>& worker) {
-    if (crew.master.empty()) {
-        SocketsMaster side(crew);
-        master(side);
-    } else {
-        SocketsWorker side(crew.master);
-        worker(side);
-    }
+void play(const Crew& crew, const MasterWork& master, const WorkerWork& worker) {
+    play_launched<SocketsMaster, SocketsWorker>(crew, master, worker);
 }
 
 }  // namespace mandelbrot

@@ -48,9 +48,23 @@ struct Crew {
     std::string master;                ///< where it is, for a worker that a master has launched; else empty
 };
 
+using MasterWork = std::function<void(MasterSide&)>;
+using WorkerWork = std::function<void(WorkerSide&)>;
+
 /// Begins the transport, launches the workers if that is not done yet, and plays this process's role
 /// to its end.
-void play(const Crew& crew, const std::function<void(MasterSide&)>& master,
-          const std::function<void(WorkerSide&)>& worker);
+void play(const Crew& crew, const MasterWork& master, const WorkerWork& worker);
+
+/// The same where a master launches its workers, whose sides are made from the crew.
+template <class Master, class Worker>
+void play_launched(const Crew& crew, const MasterWork& master, const WorkerWork& worker) {
+    if (crew.master.empty()) {
+        Master side(crew);
+        master(side);
+    } else {
+        Worker side(crew);
+        worker(side);
+    }
+}
 
 }  // namespace mandelbrot

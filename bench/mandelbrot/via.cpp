@@ -129,15 +129,8 @@ class ViaWorker final : public WorkerSide {
 
 }  // namespace
 
-void play(const Crew& crew, const std::function<void(MasterSide&)>& master,
-          const std::function<void(WorkerSide&)>& worker) {
-    if (crew.master.empty()) {
-        ViaMaster side(crew);
-        master(side);
-    } else {
-        ViaWorker side(crew);
-        worker(side);
-    }
+void play(const Crew& crew, const MasterWork& master, const WorkerWork& worker) {
+    play_launched<ViaMaster, ViaWorker>(crew, master, worker);
 }
 
 }  // namespace mandelbrot

@@ -146,9 +146,9 @@ class ZeromqMaster final : public MasterSide {
 /// That the master is gone it need not notice: a launched worker ends with it.
 class ZeromqWorker final : public WorkerSide {
   public:
-    explicit ZeromqWorker(const std::string& master)
+    explicit ZeromqWorker(const Crew& crew)
         : context_(zmq_ctx_new()), dealer_(open(context_, ZMQ_DEALER)) {
-        checked(zmq_connect(dealer_.get(), master.c_str()), "connecting");
+        checked(zmq_connect(dealer_.get(), crew.master.c_str()), "connecting");
     }
 
     bool receive(Message& message) override {
@@ -166,15 +166,8 @@ class ZeromqWorker final : public WorkerSide {
 
 }  // namespace
 
-void play(const Crew& crew, const std::function<void(MasterSide&)>& master,
-          const std::function<void(WorkerSide&)>& worker) {
-    if (crew.master.empty()) {
-        ZeromqMaster side(crew);
-        master(side);
-    } else {
-        ZeromqWorker side(crew.master);
-        worker(side);
-    }
+void play(const Crew& crew, const MasterWork& master, const WorkerWork& worker) {
+    play_launched<ZeromqMaster, ZeromqWorker>(crew, master, worker);
 }
 
 }  // namespace mandelbrot

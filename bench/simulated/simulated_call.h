@@ -24,8 +24,6 @@ class Blocks {
     std::byte* input() { return input_.data(); }
     std::byte* output() { return output_; }
     std::size_t block_bytes() const { return input_.size(); }
-    /// Whether each rank has an output of its own.
-    bool apart() const { return !shared_; }
     /// Forgets what the last call wrote.
     void clear();
     /// Every byte of every rank's block.

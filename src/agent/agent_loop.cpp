@@ -27,6 +27,7 @@ namespace mutirao::agent {
 namespace {
 
 constexpr std::int64_t status_period_ns = ns_per_s;
+constexpr std::int64_t sensor_period_ns = 10 * ns_per_s;
 constexpr int longest_wait_ms = 1000;
 /// When the thread got no processor for so long, silence was its own.
 constexpr std::int64_t excused_ns = 200 * ns_per_ms;
@@ -34,22 +35,13 @@ constexpr std::int64_t excused_ns = 200 * ns_per_ms;
 constexpr std::int64_t noticed_ns = 5 * ns_per_ms;
 /// Frames taken in before everything else gets its turn again.
 constexpr int most_datagrams_at_once = 256;
-/// Channels outlast a dead link for this many times dead_after: it may come back, and what was sent
-/// with it.
-constexpr int channel_patience = 4;
-constexpr int greeting_patience = 2;
-constexpr int longest_round_factor = 8;
+/// A round of the tree that takes longer is started anew, each time with more patience.
+constexpr std::int64_t round_limit_ns = 10 * ns_per_s;
+constexpr std::int64_t longest_round_limit_ns = 8 * round_limit_ns;
 /// Whoever has heard of no further link for so long builds a tree of those that are known: other hosts
 /// may come much later, or never. Longer than the time between the answers of a near and a far host,
 /// with a greeting that was lost once.
 constexpr std::int64_t longest_silence_ns = 3 * ns_per_s;
-
-MeshOptions mesh_options(const Job& job) {
-    const Options& options = job.options;
-    return {job.self, job.contacts, job.key, job.id,
-            greeting_patience * options.dead_after_ms * ns_per_ms,
-            channel_patience * options.dead_after_ms};
-}
 
 std::string text_of(double latency_us) {
     if (!std::isfinite(latency_us)) return "nothing gets through";
@@ -83,7 +75,7 @@ AgentLoop::AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t
       journal_(job_.options.series_file, job_.self, static_cast<int>(job_.contacts.size())),
       rounds_(job_.self, static_cast<int>(job_.contacts.size()), incarnation),
       hears_datagrams_(poller_.add(endpoint_.udp()) != 0),
-      mesh_(mesh_options(job_), endpoint_.tcp(), poller_, counters_, *this),
+      mesh_(job_, endpoint_.tcp(), poller_, counters_, *this),
       datagrams_(endpoint_.udp(), job_.self, mesh_, counters_),
       links_(job_.self, job_.options, mesh_, datagrams_, counters_, journal_),
       bandwidth_(host_count()),
@@ -94,8 +86,8 @@ AgentLoop::AgentLoop(Endpoint endpoint, Job job, Segment& segment, std::uint64_t
       began_ns_(now_ns()),
       began_s_(static_cast<double>(wall_ns()) / ns_per_s),
       status_timer_{status_period_ns, began_ns_},
-      sensor_timer_{job_.options.sensor_period_ms * ns_per_ms, began_ns_},
-      round_limit_ns_(job_.options.round_limit_ms * ns_per_ms),
+      sensor_timer_{sensor_period_ns, began_ns_},
+      round_limit_ns_(round_limit_ns),
       learned_ns_(began_ns_),
       news_(host_count()) {
     missing_since_ns_.assign(job_.contacts.size(), began_ns_);
@@ -247,11 +239,9 @@ void AgentLoop::connected(int peer, double connect_us) {
 /// Hosts whose channel has been missing for too long: the others shall not wait for them. Also later,
 /// when an agent that came back hears from others what held before: nobody else can take that back.
 void AgentLoop::give_up_silent_hosts(std::int64_t now) {
-    const std::int64_t patience_ns =
-        greeting_patience * job_.options.dead_after_ms * ns_per_ms;
     for (int peer = 0; peer < host_count(); ++peer) {
         const std::int64_t since_ns = missing_since_ns_[static_cast<std::size_t>(peer)];
-        if (peer == job_.self || since_ns == never_ns || now - since_ns < patience_ns) continue;
+        if (peer == job_.self || since_ns == never_ns || now - since_ns < patience_to_greet_ns(job_.options)) continue;
         if (!std::isfinite(view_us(peer)) && !rounds_.unknown(peer)) continue;
         journal_.event("host " + std::to_string(peer) + " has not come");
         if (!mesh_.was_up(peer)) carry(rounds_.lost(peer));
@@ -263,7 +253,7 @@ void AgentLoop::give_up_silent_hosts(std::int64_t now) {
 void AgentLoop::watch_round(std::int64_t now) {
     if (!rounds_.running() || !rounds_.leads()) {
         round_began_ns_ = never_ns;
-        if (!rounds_.running()) round_limit_ns_ = job_.options.round_limit_ms * ns_per_ms;
+        if (!rounds_.running()) round_limit_ns_ = round_limit_ns;
         return;
     }
     if (round_began_ns_ == never_ns || watched_round_ != rounds_.newest()) {
@@ -273,8 +263,7 @@ void AgentLoop::watch_round(std::int64_t now) {
     if (now - round_began_ns_ < round_limit_ns_) return;
     ++counters_[Count::rounds_restarted];
     journal_.event("round " + std::to_string(watched_round_.number) + " started anew");
-    round_limit_ns_ = std::min(2 * round_limit_ns_, longest_round_factor *
-                                                        job_.options.round_limit_ms * ns_per_ms);
+    round_limit_ns_ = std::min(2 * round_limit_ns_, longest_round_limit_ns);
     round_began_ns_ = never_ns;
     carry(rounds_.restart());
 }

@@ -65,9 +65,6 @@ class AgentLoop final : private MeshListener {
         std::int64_t period_ns;
         std::int64_t next_ns;
 
-        /// Period 0: never due.
-        Timer(std::int64_t period, std::int64_t first_ns)
-            : period_ns(period), next_ns(period == 0 ? never_ns : first_ns) {}
         bool take(std::int64_t now_ns);
     };
 

@@ -105,6 +105,12 @@ class BadFrames : public testing::Test {
     Bytes confirm(const Session& session) const {
         return frame({Kind::confirm, 0, 1, session.number, 1}, {}, session.key);
     }
+    bool channel_comes_up() const {
+        return within_a_minute([&] {
+            const auto status = agent->view()->status();
+            return status && status->links[0].channel_up;
+        });
+    }
     /// A stranger sends this and is turned away.
     void turned_away(const Bytes& bytes, Count why) {
         const Wire wire(SOCK_STREAM, port);
@@ -146,26 +152,19 @@ TEST_F(BadFrames, OfStrangersOverTcp) {
     turned_away(bytes, Count::rejected_junk);
     turned_away(Bytes(100), Count::rejected_junk);
     turned_away(frame({Kind::hello, 0, 1, 0, 1}, Bytes(17), key), Count::rejected_oversized);
-    turned_away(frame({Kind::hello, 0, 1, 0, 1}, numbers({job_id, 1}), Key{}),
-                Count::rejected_forged);
-    turned_away(frame({Kind::hello, 1, 1, 0, 1}, numbers({job_id, 1}), key),
-                Count::rejected_from_self);
-    turned_away(frame({Kind::hello, 0, 2, 0, 1}, numbers({job_id, 1}), key),
-                Count::rejected_wrong_receiver);
-    turned_away(frame({Kind::hello, 3, 1, 0, 1}, numbers({job_id, 1}), key),
-                Count::rejected_unknown_sender);
-    turned_away(frame({Kind::hello, 0, 1, 9, 1}, numbers({job_id, 1}), key),
-                Count::rejected_wrong_session);
-    turned_away(frame({Kind::hello, 0, 1, 0, 1}, numbers({job_id}), key),
-                Count::rejected_malformed);
-    turned_away(frame({Kind::hello, 0, 1, 0, 1}, numbers({job_id + 1, 1}), key),
-                Count::rejected_unexpected);
-    turned_away(frame({Kind::hello, 2, 1, 0, 1}, numbers({job_id, 1}), key),
-                Count::rejected_unexpected);
-    turned_away(frame({Kind::rounds, 0, 1, 0, 1}, numbers({job_id, 1}), key),
-                Count::rejected_unexpected);
-    turned_away(frame({Kind::hello, 0, 1, 0, 0}, numbers({job_id, 1}), key),
-                Count::rejected_replayed);
+    turned_away(frame({Kind::hello, 0, 1, 0, 1}, numbers({job_id, 1}), Key{}), Count::rejected_forged);
+    turned_away(frame({Kind::hello, 0, 1, 0, 1}, numbers({job_id}), key), Count::rejected_malformed);
+    turned_away(frame({Kind::hello, 0, 1, 0, 1}, numbers({job_id + 1, 1}), key), Count::rejected_unexpected);
+    const std::pair<Head, Count> heads[] = {
+        {{Kind::hello, 1, 1, 0, 1}, Count::rejected_from_self},
+        {{Kind::hello, 0, 2, 0, 1}, Count::rejected_wrong_receiver},
+        {{Kind::hello, 3, 1, 0, 1}, Count::rejected_unknown_sender},
+        {{Kind::hello, 0, 1, 9, 1}, Count::rejected_wrong_session},
+        {{Kind::hello, 2, 1, 0, 1}, Count::rejected_unexpected},
+        {{Kind::rounds, 0, 1, 0, 1}, Count::rejected_unexpected},
+        {{Kind::hello, 0, 1, 0, 0}, Count::rejected_replayed},
+    };
+    for (const auto& [head, why] : heads) turned_away(frame(head, numbers({job_id, 1}), key), why);
     {
         const Wire wire(SOCK_STREAM, port);
         const Bytes whole = hello();
@@ -183,10 +182,7 @@ TEST_F(BadFrames, SilentStrangersKeepNobodyOut) {
     const Wire wire(SOCK_STREAM, port);
     wire.send(confirm(greet(wire).channel));
     EXPECT_TRUE(silent.front().receive().empty());
-    EXPECT_TRUE(within_a_minute([&] {
-        const auto status = agent->view()->status();
-        return status && status->links[0].channel_up;
-    }));
+    EXPECT_TRUE(channel_comes_up());
 }
 
 // However many come from elsewhere before it says its first word.
@@ -196,20 +192,14 @@ TEST_F(BadFrames, StrangersTakeNoPlaceOfAContact) {
     for (int i = 0; i < 200; ++i) silent.push_back(Wire::from_elsewhere(port));
     EXPECT_TRUE(silent.front().receive().empty());
     wire.send(confirm(greet(wire).channel));
-    EXPECT_TRUE(within_a_minute([&] {
-        const auto status = agent->view()->status();
-        return status && status->links[0].channel_up;
-    }));
+    EXPECT_TRUE(channel_comes_up());
 }
 
 TEST_F(BadFrames, ARecordedGreetingDoesNotReplaceAChannel) {
     const Wire first(SOCK_STREAM, port);
     const Session session = greet(first).channel;
     first.send(confirm(session));
-    ASSERT_TRUE(within_a_minute([&] {
-        const auto status = agent->view()->status();
-        return status && status->links[0].channel_up;
-    }));
+    ASSERT_TRUE(channel_comes_up());
     {
         const Wire second(SOCK_STREAM, port);
         second.send(hello());
@@ -266,7 +256,7 @@ TEST_F(BadFrames, OverUdpAndAGoodOneIsAnsweredAllTheSame) {
     const Sessions sessions = greet(channel);
     const Session& session = sessions.datagrams;
     channel.send(confirm(sessions.channel));
-    ASSERT_TRUE(within_a_minute([&] { return agent->view()->status()->links[0].channel_up; }));
+    ASSERT_TRUE(channel_comes_up());
     const Wire wire(SOCK_DGRAM, port);
     const auto bad = [&](const Bytes& bytes, Count why) {
         wire.send(bytes);

@@ -16,11 +16,9 @@
 namespace mutirao::agent {
 namespace {
 
-Contact contact_with(const std::vector<std::uint32_t>& addresses, std::uint16_t tcp_port,
-                     std::uint16_t udp_port) {
+Contact contact_with(const std::vector<std::uint32_t>& addresses, std::uint16_t port) {
     Contact contact;
-    contact.tcp_port = tcp_port;
-    contact.udp_port = udp_port;
+    contact.tcp_port = contact.udp_port = port;
     contact.address_count = static_cast<std::uint16_t>(
         std::min(addresses.size(), static_cast<std::size_t>(Contact::most_addresses)));
     std::copy_n(addresses.begin(), contact.address_count, contact.addresses.begin());
@@ -49,7 +47,7 @@ std::optional<std::uint16_t> bind_to(int socket, std::uint16_t port) {
 
 }  // namespace
 
-Contact contact_of_this_host(std::uint16_t tcp_port, std::uint16_t udp_port) {
+Contact contact_of_this_host(std::uint16_t port) {
     std::vector<std::uint32_t> addresses;
     ifaddrs* list = nullptr;
     if (getifaddrs(&list) == 0) {
@@ -62,7 +60,7 @@ Contact contact_of_this_host(std::uint16_t tcp_port, std::uint16_t udp_port) {
         }
     }
     if (addresses.empty()) addresses.push_back(INADDR_LOOPBACK);
-    return contact_with(addresses, tcp_port, udp_port);
+    return contact_with(addresses, port);
 }
 
 std::optional<Contact> contact_of(const std::string& host, std::uint16_t port) {
@@ -75,7 +73,7 @@ std::optional<Contact> contact_of(const std::string& host, std::uint16_t port) {
     std::vector<std::uint32_t> addresses;
     for (const addrinfo* each = list; each != nullptr; each = each->ai_next)
         addresses.push_back(number_of(each->ai_addr));
-    return contact_with(addresses, port, port);
+    return contact_with(addresses, port);
 }
 
 std::optional<Endpoint> Endpoint::open(std::uint16_t port, std::string* why_not) {
@@ -96,8 +94,7 @@ std::optional<Endpoint> Endpoint::open(std::uint16_t port, std::string* why_not)
         if (!tcp_port || listen(tcp.number(), waiting_connections) != 0)
             return refused("TCP port " + std::to_string(port));
         if (bind_to(udp.number(), *tcp_port))
-            return Endpoint(std::move(tcp), std::move(udp),
-                            contact_of_this_host(*tcp_port, *tcp_port));
+            return Endpoint(std::move(tcp), std::move(udp), contact_of_this_host(*tcp_port));
         if (port != 0) break;
     }
     return refused("UDP port " + std::to_string(port));

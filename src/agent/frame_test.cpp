@@ -144,12 +144,6 @@ TEST(Frame, OfAnotherPeerOnThisChannel) {
     EXPECT_EQ(std::get<Reject>(stream.next()), Count::rejected_unknown_sender);
 }
 
-TEST(Frame, LongerThanAGreetingBeforeOneIsGreeted) {
-    FrameDecoder stream = decoder(16);
-    stream.feed(Bytes(frame_of(head(1), 17)));
-    EXPECT_EQ(std::get<Reject>(stream.next()), Count::rejected_oversized);
-}
-
 TEST(Frame, CutShort) {
     const Bytes good = frame_of(head(1));
     for (std::size_t size = 0; size < good.size(); ++size) {
@@ -165,14 +159,6 @@ TEST(Frame, CutShort) {
     longer.push_back(std::byte{0});
     auto peers = datagram_peers();
     EXPECT_EQ(std::get<Reject>(open_datagram(longer, self, peers)), Count::rejected_oversized);
-}
-
-TEST(Frame, RepeatedInAStream) {
-    FrameDecoder stream = decoder();
-    stream.feed(frame_of(head(5)));
-    ASSERT_TRUE(std::holds_alternative<Frame>(stream.next()));
-    stream.feed(frame_of(head(5)));
-    EXPECT_EQ(std::get<Reject>(stream.next()), Count::rejected_replayed);
 }
 
 TEST(Frame, RepeatedDatagramsWhereOrderIsNotKept) {

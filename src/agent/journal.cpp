@@ -1,7 +1,6 @@
 #include "agent/journal.h"
 
 #include "agent/system.h"
-#include "profile/sqlite.h"
 
 namespace mutirao::agent {
 namespace {
@@ -23,8 +22,6 @@ constexpr const char* set_up =
     "CREATE TABLE IF NOT EXISTS event(time_s REAL, host INTEGER, text TEXT);";
 
 }  // namespace
-
-void SeriesFile::CloseDatabase::operator()(sqlite3* database) const { sqlite3_close(database); }
 
 SeriesFile::SeriesFile(std::string path, int host) : host_(host) {
     if (path.empty()) return;

@@ -2,14 +2,12 @@
 #pragma once
 
 #include <deque>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "agent/status.h"
-
-struct sqlite3;
+#include "profile/sqlite.h"
 
 namespace mutirao::agent {
 
@@ -43,15 +41,12 @@ class SeriesFile {
         double value;
         std::string text;
     };
-    struct CloseDatabase {
-        void operator()(sqlite3* database) const;
-    };
 
     void stop(std::string_view reason);
     bool write_rows();
 
     int host_;
-    std::unique_ptr<sqlite3, CloseDatabase> database_;
+    profile::Database database_;
     bool set_up_ = false;
     int busy_flushes_ = 0;  ///< in a row, at which another held the file
     std::vector<Row> rows_;

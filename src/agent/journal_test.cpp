@@ -3,42 +3,17 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
+
+#include "profile/test_files.h"
 
 namespace mutirao::agent {
 namespace {
 
-class Series : public testing::Test {
-  protected:
-    void SetUp() override {
-        folder = testing::TempDir() + "series-" + std::to_string(getpid()) + "-" +
-                 testing::UnitTest::GetInstance()->current_test_info()->name();
-        std::filesystem::create_directories(folder);
-        path = folder + "/series.db";
-    }
-    void TearDown() override { std::filesystem::remove_all(folder); }
-
-    std::string ask(const char* question) const {
-        sqlite3* database = nullptr;
-        std::string answer;
-        sqlite3_open(path.c_str(), &database);
-        const auto keep = [](void* into, int columns, char** values, char**) {
-            for (int i = 0; i < columns; ++i)
-                *static_cast<std::string*>(into) += std::string(values[i]) + ";";
-            return 0;
-        };
-        sqlite3_exec(database, question, keep, &answer, nullptr);
-        sqlite3_close(database);
-        return answer;
-    }
-
-    std::string folder, path;
-};
+using Series = profile::test::FileTest;
 
 TEST_F(Series, WhatWasMeasuredIsThere) {
     {

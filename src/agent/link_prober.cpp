@@ -38,11 +38,8 @@ void LinkProber::start(std::int64_t first_probe_ns, std::int64_t now_ns) {
     active_ = true;
     heard_ns_ = now_ns;
     next_probe_ns_ = first_probe_ns;
-    waiting_.clear();
-    hurried_ = false;
     in_phase_ = false;
-    overdue_at_ns_ = never_ns;
-    suspected_us_.reset();
+    forget_waiting();
 }
 
 void LinkProber::stop() {
@@ -68,6 +65,10 @@ std::int64_t LinkProber::pause_ns() {
 
 void LinkProber::excuse(std::int64_t now_ns) {
     heard_ns_ = now_ns;
+    forget_waiting();
+}
+
+void LinkProber::forget_waiting() {
     waiting_.clear();
     hurried_ = false;
     overdue_at_ns_ = never_ns;

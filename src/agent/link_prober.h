@@ -131,6 +131,7 @@ class LinkProber {
 
     std::int64_t late_after_ns() const;
     std::int64_t pause_ns();
+    void forget_waiting();
     void note_late(std::int64_t now_ns);
     void note_dead(std::int64_t now_ns);
     bool suspicious(double latency_us) const;

@@ -107,9 +107,10 @@ void fields(Codec& codec, Coded<Codec, Welcome>& welcome) {
     codec.number(welcome.answered, 8);
 }
 
-void set_up_channel(int socket, int unacknowledged_ms) {
+/// Channels outlast a dead link: it may come back, and what was sent with it.
+void set_up_channel(int socket, const Options& options) {
     const int yes = 1;
-    const auto limit_ms = static_cast<unsigned>(unacknowledged_ms);
+    const auto limit_ms = static_cast<unsigned>(4 * options.dead_after_ms);
     setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof limit_ms);
 }
@@ -138,30 +139,31 @@ double greeting_round_trip_us(const Connection& connection) {
 
 }  // namespace
 
-Mesh::Mesh(MeshOptions options, int listening_socket, Poller& poller, Counters& counters,
+Mesh::Mesh(const Job& job, int listening_socket, Poller& poller, Counters& counters,
            MeshListener& listener)
-    : options_(std::move(options)),
+    : job_(job),
+      patience_ns_(patience_to_greet_ns(job.options)),
       listening_socket_(listening_socket),
       poller_(poller),
       counters_(counters),
       listener_(listener),
       listening_name_(poller.add(listening_socket)),
-      peers_(options_.contacts.size()),
-      datagram_peers_(options_.contacts.size()) {
-    for (const Contact& contact : options_.contacts)
+      peers_(job_.contacts.size()),
+      datagram_peers_(job_.contacts.size()) {
+    for (const Contact& contact : job_.contacts)
         contact_addresses_.insert(contact.addresses.begin(),
                                   contact.addresses.begin() + contact.address_count);
 }
 
 Expectation Mesh::expectation_of(std::optional<int> sender, const Session& session,
                                  std::size_t most_payload) const {
-    return {options_.self, host_count(), sender, session, most_payload};
+    return {job_.self, host_count(), sender, session, most_payload};
 }
 
 std::optional<std::uint32_t> Mesh::send(int peer, Kind kind, std::span<const std::byte> payload) {
     Connection* channel = peers_[index(peer)].channel;
     if (channel == nullptr) return std::nullopt;
-    const auto counter = channel->send(options_.self, kind, payload, counters_);
+    const auto counter = channel->send(job_.self, kind, payload, counters_);
     poll_for_writing(*channel);
     return counter;
 }
@@ -172,7 +174,7 @@ std::optional<std::uint32_t> Mesh::make_datagram(int peer, Kind kind,
     const Session& session = datagram_peers_[index(peer)].session;
     std::uint32_t& counter = peers_[index(peer)].datagram_counter;
     if (session.number == 0 || counter == UINT32_MAX) return std::nullopt;
-    append_frame(out, {kind, options_.self, peer, session.number, ++counter}, payload,
+    append_frame(out, {kind, job_.self, peer, session.number, ++counter}, payload,
                  session.key);
     return counter;
 }
@@ -202,7 +204,7 @@ void Mesh::tick(std::int64_t now_ns) {
         accept_again_ns_ = 0;
         listening_name_ = poller_.add(listening_socket_);
     }
-    for (int peer = options_.self + 1; peer < host_count(); ++peer) {
+    for (int peer = job_.self + 1; peer < host_count(); ++peer) {
         const Peer& each = peers_[index(peer)];
         if (each.channel == nullptr && each.attempt == nullptr && now_ns >= each.next_attempt_ns)
             connect_to(peer, now_ns);
@@ -211,7 +213,7 @@ void Mesh::tick(std::int64_t now_ns) {
 
 std::int64_t Mesh::next_ns() const {
     std::int64_t next = accept_again_ns_ != 0 ? accept_again_ns_ : never_ns;
-    for (int peer = options_.self + 1; peer < host_count(); ++peer) {
+    for (int peer = job_.self + 1; peer < host_count(); ++peer) {
         const Peer& each = peers_[index(peer)];
         if (each.channel == nullptr && each.attempt == nullptr)
             next = std::min(next, each.next_attempt_ns);
@@ -219,7 +221,7 @@ std::int64_t Mesh::next_ns() const {
     for (const auto& [name, connection] : connections_) {
         if (connection->broken) return 0;
         if (connection->stage != Stage::up)
-            next = std::min(next, connection->started_ns + options_.patience_ns);
+            next = std::min(next, connection->started_ns + patience_ns_);
     }
     return next;
 }
@@ -233,9 +235,9 @@ void Mesh::accept_all(std::int64_t now_ns) {
         if (!socket) break;
         const bool familiar = contact_addresses_.contains(ntohl(from.sin_addr.s_addr));
         make_room(familiar);
-        set_up_channel(socket.number(), options_.unacknowledged_ms);
+        set_up_channel(socket.number(), job_.options);
         const Expectation hello =
-            expectation_of(std::nullopt, {options_.key, 0}, hello_bytes);
+            expectation_of(std::nullopt, {job_.key, 0}, hello_bytes);
         Connection* kept =
             keep({std::move(socket), Stage::awaiting_hello, FrameDecoder(hello), now_ns});
         if (kept != nullptr) kept->familiar = familiar;
@@ -260,7 +262,7 @@ void Mesh::make_room(bool familiar) {
 
 void Mesh::connect_to(int peer, std::int64_t now_ns) {
     Peer& host = peers_[index(peer)];
-    const Contact& contact = options_.contacts[index(peer)];
+    const Contact& contact = job_.contacts[index(peer)];
     const int attempt = host.attempts++;
     host.next_attempt_ns = now_ns + backoff_ns(attempt);
     if (contact.address_count == 0) return;
@@ -269,11 +271,11 @@ void Mesh::connect_to(int peer, std::int64_t now_ns) {
     const sockaddr_in to = socket_address(address, contact.tcp_port);
     File socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!socket) return;
-    set_up_channel(socket.number(), options_.unacknowledged_ms);
+    set_up_channel(socket.number(), job_.options);
     if (connect(socket.number(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0 &&
         errno != EINPROGRESS)
         return;
-    const Expectation welcome = expectation_of(peer, {options_.key, 0}, welcome_bytes);
+    const Expectation welcome = expectation_of(peer, {job_.key, 0}, welcome_bytes);
     host.attempt = keep({std::move(socket), Stage::connecting, FrameDecoder(welcome), now_ns});
     if (host.attempt != nullptr) host.attempt->peer = peer;
 }
@@ -300,8 +302,8 @@ void Mesh::on_connected(Connection& connection, std::int64_t now_ns) {
     listener_.connected(connection.peer, connection.connect_us);
     connection.stage = Stage::awaiting_welcome;
     connection.own_number = *number;
-    connection.use({options_.key, 0});
-    connection.send(options_.self, Kind::hello, to_bytes(Hello{options_.job, *number}), counters_);
+    connection.use({job_.key, 0});
+    connection.send(job_.self, Kind::hello, to_bytes(Hello{job_.id, *number}), counters_);
     poll_for_writing(connection);
 }
 
@@ -350,15 +352,15 @@ void Mesh::on_hello(Connection& connection, const Frame& frame) {
     const auto hello = from_bytes<Hello>(frame.payload);
     if (!hello) return reject(connection, Reject::rejected_malformed);
     connection.peer_number = hello->number;
-    const bool expected = frame.head.kind == Kind::hello && hello->job == options_.job &&
-                          frame.head.sender < options_.self;
+    const bool expected = frame.head.kind == Kind::hello && hello->job == job_.id &&
+                          frame.head.sender < job_.self;
     const auto number = random_number();
     if (!expected || !number) return reject(connection, Reject::rejected_unexpected);
     connection.peer = frame.head.sender;
     connection.own_number = *number;
-    connection.use({options_.key, 0});
-    connection.send(options_.self, Kind::welcome,
-                    to_bytes(Welcome{{options_.job, *number}, connection.peer_number}), counters_);
+    connection.use({job_.key, 0});
+    connection.send(job_.self, Kind::welcome,
+                    to_bytes(Welcome{{job_.id, *number}, connection.peer_number}), counters_);
     connection.stage = Stage::awaiting_confirm;
     agree(connection);
 }
@@ -367,20 +369,20 @@ void Mesh::on_welcome(Connection& connection, const Frame& frame) {
     const auto welcome = from_bytes<Welcome>(frame.payload);
     if (!welcome) return reject(connection, Reject::rejected_malformed);
     connection.peer_number = welcome->hello.number;
-    if (frame.head.kind != Kind::welcome || welcome->hello.job != options_.job)
+    if (frame.head.kind != Kind::welcome || welcome->hello.job != job_.id)
         return reject(connection, Reject::rejected_unexpected);
     if (welcome->answered != connection.own_number) return reject(connection, Reject::rejected_replayed);
     agree(connection);
-    connection.send(options_.self, Kind::confirm, {}, counters_);
+    connection.send(job_.self, Kind::confirm, {}, counters_);
     bring_up(connection, greeting_round_trip_us(connection));
 }
 
 /// Derives what both sides use from here on; the old key stays until the other proves that it lives.
 void Mesh::agree(Connection& connection) {
-    const bool lower = options_.self < connection.peer;
+    const bool lower = job_.self < connection.peer;
     const Sessions sessions = agree_sessions(
-        options_.key, options_.job, std::min(options_.self, connection.peer),
-        std::max(options_.self, connection.peer),
+        job_.key, job_.id, std::min(job_.self, connection.peer),
+        std::max(job_.self, connection.peer),
         lower ? connection.own_number : connection.peer_number,
         lower ? connection.peer_number : connection.own_number);
     connection.use(sessions.channel);
@@ -402,7 +404,7 @@ void Mesh::bring_up(Connection& connection, std::optional<double> round_trip_us)
     socklen_t length = sizeof host.datagram_address;
     getpeername(connection.socket(), reinterpret_cast<sockaddr*>(&host.datagram_address),
                 &length);
-    host.datagram_address.sin_port = htons(options_.contacts[index(peer)].udp_port);
+    host.datagram_address.sin_port = htons(job_.contacts[index(peer)].udp_port);
     ++counters_[Count::channels_opened];
     listener_.joined(peer, round_trip_us);
 }
@@ -421,7 +423,7 @@ void Mesh::clear_broken(std::int64_t now_ns) {
         names.clear();
         for (const auto& [name, connection] : connections_) {
             const bool late = connection->stage != Stage::up &&
-                              now_ns - connection->started_ns >= options_.patience_ns;
+                              now_ns - connection->started_ns >= patience_ns_;
             if (connection->broken || late) names.push_back(name);
         }
         for (const std::uint64_t name : names) {

@@ -16,9 +16,10 @@
 #include <variant>
 #include <vector>
 
-#include "agent/status.h"
+#include "agent/agent.h"
 #include "agent/endpoint.h"
 #include "agent/frame.h"
+#include "agent/status.h"
 #include "agent/system.h"
 
 namespace mutirao::agent {
@@ -93,18 +94,13 @@ class MeshListener {
     ~MeshListener() = default;
 };
 
-struct MeshOptions {
-    int self = 0;
-    std::vector<Contact> contacts;
-    Key key;
-    std::uint64_t job = 0;
-    std::int64_t patience_ns = 0;  ///< for a greeting
-    int unacknowledged_ms = 0;     ///< a channel on which nothing was acknowledged for so long breaks
-};
+/// For a greeting to be answered.
+inline std::int64_t patience_to_greet_ns(const Options& options) { return 2 * options.dead_after_ms * ns_per_ms; }
 
 class Mesh {
   public:
-    Mesh(MeshOptions options, int listening_socket, Poller& poller, Counters& counters,
+    /// The job must outlive this.
+    Mesh(const Job& job, int listening_socket, Poller& poller, Counters& counters,
          MeshListener& listener);
 
     bool listens() const { return listening_name_ != 0; }
@@ -162,7 +158,8 @@ class Mesh {
     Expectation expectation_of(std::optional<int> sender, const Session& session,
                                std::size_t most_payload) const;
 
-    MeshOptions options_;
+    const Job& job_;
+    std::int64_t patience_ns_;  ///< for a greeting
     int listening_socket_;
     Poller& poller_;
     Counters& counters_;
@@ -173,7 +170,6 @@ class Mesh {
     std::vector<Peer> peers_;
     std::vector<DatagramPeer> datagram_peers_;
     std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
-
 };
 
 // The UDP socket of an agent: frames with the moment at which the kernel got them, so that a probe does

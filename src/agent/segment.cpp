@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <new>
 #include <system_error>
 
 #include "core/text/bytes.h"
+#include "core/text/numbers.h"
 
 namespace mutirao::agent {
 namespace {
@@ -110,9 +110,7 @@ std::string full_segment_name(const std::string& given) {
 }
 
 std::string segment_name(std::uint64_t job, int host) {
-    char tail[40];
-    std::snprintf(tail, sizeof tail, "%016llx-%d", static_cast<unsigned long long>(job), host);
-    return segment_prefix() + tail;
+    return segment_prefix() + hexadecimal(job) + "-" + std::to_string(host);
 }
 
 bool is_locked(int file) {
@@ -143,25 +141,23 @@ std::optional<ViewReader> ViewReader::attach(const std::string& name) {
     return ViewReader(std::move(mapping));
 }
 
-ViewReader::ViewReader(std::shared_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
-ViewReader::ViewReader(ViewReader&&) noexcept = default;
-ViewReader& ViewReader::operator=(ViewReader&&) noexcept = default;
-ViewReader::~ViewReader() = default;
-
 std::uint64_t ViewReader::changes() const {
     return mapping_->head().changes.load(std::memory_order_acquire);
 }
 
-std::optional<NetworkView> ViewReader::read() const {
+std::optional<Published> ViewReader::published() const {
     const auto bytes = mapping_->network().read();
-    auto published = bytes ? decode_published(*bytes, host_count()) : std::nullopt;
-    return published ? std::optional(std::move(published->view)) : std::nullopt;
+    return bytes ? decode_published(*bytes, host_count()) : std::nullopt;
+}
+
+std::optional<NetworkView> ViewReader::read() const {
+    auto both = published();
+    return both ? std::optional(std::move(both->view)) : std::nullopt;
 }
 
 std::optional<Version> ViewReader::complete() const {
-    const auto bytes = mapping_->network().read();
-    auto published = bytes ? decode_published(*bytes, host_count()) : std::nullopt;
-    return published ? std::optional(std::move(published->version)) : std::nullopt;
+    auto both = published();
+    return both ? std::optional(std::move(both->version)) : std::nullopt;
 }
 
 std::optional<Status> ViewReader::status() const {

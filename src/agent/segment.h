@@ -35,10 +35,6 @@ class ViewReader {
     /// that its agent left behind can be attached to: see gone().
     static std::optional<ViewReader> attach(const std::string& name);
 
-    ViewReader(ViewReader&&) noexcept;
-    ViewReader& operator=(ViewReader&&) noexcept;
-    ~ViewReader();
-
     /// Grows whenever read() or complete() would give something else. Nanoseconds.
     std::uint64_t changes() const;
     /// Newest weights and newest tree, of one moment. Nothing only if the agent died while writing.
@@ -59,7 +55,9 @@ class ViewReader {
   private:
     friend class Segment;
     struct Mapping;
-    explicit ViewReader(std::shared_ptr<Mapping> mapping);
+    explicit ViewReader(std::shared_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
+
+    std::optional<struct Published> published() const;
 
     std::shared_ptr<Mapping> mapping_;
 };

@@ -42,35 +42,46 @@ Version version_of(int host_count, double latency_us) {
     return {view.version, 99, host_count, view.latency_us, view.tree};
 }
 
-/// A child that makes the segment, tells so, and waits to be killed.
-pid_t agent_in_a_child(const SegmentIdentity& what) {
+std::unique_ptr<Segment> made(const SegmentIdentity& what) {
+    std::unique_ptr<Segment> segment;
+    EXPECT_EQ(Segment::make(what, segment), Segment::Outcome::made);
+    return segment;
+}
+
+/// An agent, and perhaps a process that it has forked. Both wait to be killed.
+struct Family {
+    pid_t agent = -1, child = -1;
+};
+
+Family agent_in_a_child(const SegmentIdentity& what, bool forks = false) {
     int ready[2];
-    if (pipe(ready) != 0) return -1;
-    const pid_t child = fork();
-    if (child == 0) {
+    if (pipe(ready) != 0) return {};
+    Family family{fork()};
+    if (family.agent == 0) {
         std::unique_ptr<Segment> segment;
-        const bool made = Segment::make(what, segment) == Segment::Outcome::made;
-        if (made) segment->publish(view_of(3, 7), version_of(3, 7));
-        const char told = made ? 'y' : 'n';
-        if (write(ready[1], &told, 1) != 1) _exit(1);
+        if (Segment::make(what, segment) != Segment::Outcome::made) _exit(1);
+        segment->publish(view_of(3, 7), version_of(3, 7));
+        const pid_t child = forks ? fork() : -1;
+        if (child != 0 && write(ready[1], &child, sizeof child) < 0) _exit(1);
         while (true) pause();
     }
-    char told = 'n';
-    if (read(ready[0], &told, 1) != 1 || told != 'y') ADD_FAILURE() << "the child made no segment";
-    close(ready[0]);
     close(ready[1]);
-    return child;
+    const ssize_t told = read(ready[0], &family.child, sizeof family.child);
+    if (told != static_cast<ssize_t>(sizeof family.child)) ADD_FAILURE() << "the child made no segment";
+    close(ready[0]);
+    return family;
 }
 
 void kill_and_wait(pid_t child) {
+    ASSERT_GT(child, 0);
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
 }
 
 TEST(Segment, WhatIsPublishedIsRead) {
-    std::unique_ptr<Segment> segment;
     const SegmentIdentity what = identity("read");
-    ASSERT_EQ(Segment::make(what, segment), Segment::Outcome::made);
+    auto segment = made(what);
+    ASSERT_TRUE(segment);
     const auto reader = ViewReader::attach(what.name);
     ASSERT_TRUE(reader);
     EXPECT_FALSE(reader->read());
@@ -120,7 +131,7 @@ TEST(Segment, ASecondAgentStepsAside) {
 // Fails if a reader's test for life takes the lock itself, or a name is given before the lock.
 TEST(Segment, OfAnAgentThatWasKilledIsSeenToBeStaleAndReplaced) {
     const SegmentIdentity what = identity("killed");
-    const pid_t child = agent_in_a_child(what);
+    const pid_t child = agent_in_a_child(what).agent;
     const auto reader = ViewReader::attach(what.name);
     ASSERT_TRUE(reader);
     EXPECT_FALSE(reader->gone());
@@ -138,31 +149,15 @@ TEST(Segment, OfAnAgentThatWasKilledIsSeenToBeStaleAndReplaced) {
 // open file from which the memory was made, or a child keeps it.
 TEST(Segment, OfAnAgentThatWasKilledIsStaleWhileItsChildLives) {
     const SegmentIdentity what = identity("orphan");
-    int ready[2];
-    ASSERT_EQ(pipe(ready), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        std::unique_ptr<Segment> segment;
-        if (Segment::make(what, segment) != Segment::Outcome::made) _exit(1);
-        if (fork() == 0) {
-            const pid_t self = getpid();
-            if (write(ready[1], &self, sizeof self) < 0) _exit(1);
-        }
-        while (true) pause();
-    }
-    pid_t grandchild = 0;
-    ASSERT_EQ(read(ready[0], &grandchild, sizeof grandchild),
-              static_cast<ssize_t>(sizeof grandchild));
+    const Family family = agent_in_a_child(what, true);
+    ASSERT_GT(family.child, 0);
     const auto reader = ViewReader::attach(what.name);
     ASSERT_TRUE(reader);
     EXPECT_FALSE(reader->gone());
-    kill_and_wait(child);
+    kill_and_wait(family.agent);
     EXPECT_TRUE(reader->gone());
-    std::unique_ptr<Segment> next;
-    EXPECT_EQ(Segment::make(what, next), Segment::Outcome::made);
-    kill(grandchild, SIGKILL);
-    close(ready[0]);
-    close(ready[1]);
+    EXPECT_TRUE(made(what));
+    kill(family.child, SIGKILL);
 }
 
 TEST(Segment, ANameThatIsTakenByJunkIsFreedAndOthersAreExplained) {
@@ -185,9 +180,8 @@ TEST(Segment, ANameThatIsTakenByJunkIsFreedAndOthersAreExplained) {
 
 TEST(Segment, RemnantsAreClearedAwayAndTheLivingAreNot) {
     const SegmentIdentity dead = identity("dead"), alive = identity("alive");
-    kill_and_wait(agent_in_a_child(dead));
-    std::unique_ptr<Segment> segment;
-    ASSERT_EQ(Segment::make(alive, segment), Segment::Outcome::made);
+    kill_and_wait(agent_in_a_child(dead).agent);
+    const auto segment = made(alive);
     ASSERT_TRUE(ViewReader::attach(dead.name));
     remove_stale_segments();
     EXPECT_FALSE(ViewReader::attach(dead.name));
@@ -195,9 +189,8 @@ TEST(Segment, RemnantsAreClearedAwayAndTheLivingAreNot) {
 }
 
 TEST(Segment, AForkedChildLeavesItAlone) {
-    std::unique_ptr<Segment> segment;
     const SegmentIdentity what = identity("forked");
-    ASSERT_EQ(Segment::make(what, segment), Segment::Outcome::made);
+    auto segment = made(what);
     const pid_t child = fork();
     if (child == 0) {
         segment.reset();
@@ -225,9 +218,9 @@ TEST(Segment, WhatIsNoSegmentIsNotAttachedTo) {
 // sequence.
 TEST(Segment, ReadersNeverSeeAMixture) {
     constexpr int host_count = 40;
-    std::unique_ptr<Segment> segment;
     const SegmentIdentity what = identity("torn", host_count);
-    ASSERT_EQ(Segment::make(what, segment), Segment::Outcome::made);
+    const auto segment = made(what);
+    ASSERT_TRUE(segment);
     segment->publish(view_of(host_count, 1), version_of(host_count, 1));
     std::atomic<bool> ended{false};
     std::thread writer([&] {

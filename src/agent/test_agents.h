@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <cmath>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,7 +28,6 @@ inline Options fast_options() {
     options.tree_period_ms = 50;
     options.other_period_ms = 100;
     options.dead_after_ms = 1500;
-    options.sensor_period_ms = 200;
     return options;
 }
 
@@ -90,16 +88,7 @@ class Agents {
 };
 
 inline EdgeList kruskal_of(const Version& version) {
-    std::vector<WeightedEdge> edges;
-    const auto hosts = static_cast<std::size_t>(version.host_count);
-    for (std::size_t low = 0; low < hosts; ++low) {
-        for (std::size_t high = low + 1; high < hosts; ++high) {
-            const double weight = version.latency_us[low * hosts + high];
-            const int a = static_cast<int>(low), b = static_cast<int>(high);
-            if (std::isfinite(weight)) edges.push_back({a, b, {weight, a, b}});
-        }
-    }
-    return kruskal(version.host_count, edges);
+    return minimum_spanning_tree(Network(version.host_count, version.latency_us));
 }
 
 }  // namespace mutirao::agent::test

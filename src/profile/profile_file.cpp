@@ -12,6 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "core/text/numbers.h"
+
 namespace mutirao::profile {
 namespace {
 
@@ -127,9 +129,9 @@ class TextColumns {
     TextColumns& operator>>(Number& number) {
         std::string text;
         *this >> text;
-        const char* const end = text.data() + text.size();
-        const auto [stop, error] = std::from_chars(text.data(), end, number);
-        whole_ = whole_ && error == std::errc{} && stop == end;
+        const auto value = number_in<Number>(text);
+        whole_ = whole_ && value;
+        number = value.value_or(0);
         return *this;
     }
     /// As many as were asked for, and numbers where they were.

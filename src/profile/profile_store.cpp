@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "core/text/bytes.h"
+#include "core/text/numbers.h"
 #include "profile/profile_file.h"
 
 namespace mutirao::profile {
@@ -152,11 +152,7 @@ std::string value_of(const char* name) {
 std::string hash_of_command_line() {
     std::ifstream file("/proc/self/cmdline", std::ios::binary);
     const std::string words((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    if (words.empty()) return {};
-    char digits[17];
-    std::snprintf(digits, sizeof digits, "%016llx",
-                  static_cast<unsigned long long>(fnv1a(std::as_bytes(std::span(words)))));
-    return digits;
+    return words.empty() ? "" : hexadecimal(fnv1a(std::as_bytes(std::span(words))));
 }
 
 }  // namespace

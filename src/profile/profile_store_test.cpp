@@ -2,7 +2,6 @@
 #include "profile/profile_store.h"
 
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include <thread>
 
 #include "profile/profile_file.h"
+#include "profile/test_files.h"
 
 namespace mutirao::profile {
 namespace {
@@ -32,34 +32,8 @@ ProfileRow row(std::string_view name, std::size_t length_bytes, std::size_t wind
             .measured_s = 1.75e9};
 }
 
-class Profiles : public testing::Test {
+class Profiles : public test::FileTest {
   protected:
-    void SetUp() override {
-        folder = testing::TempDir() + "profile-" + std::to_string(getpid()) + "-" +
-                 testing::UnitTest::GetInstance()->current_test_info()->name();
-        std::filesystem::create_directories(folder);
-        path = folder + "/profile.db";
-        store = ProfileStore::open(path);
-    }
-    void TearDown() override { std::filesystem::remove_all(folder); }
-
-    /// "a;b;" of the answer's rows and columns, or the error.
-    std::string ask(const std::string& question) const {
-        sqlite3* database = nullptr;
-        std::string answer;
-        char* error = nullptr;
-        sqlite3_open(path.c_str(), &database);
-        sqlite3_busy_timeout(database, 5000);
-        const auto keep = [](void* into, int columns, char** values, char**) {
-            for (int i = 0; i < columns; ++i)
-                *static_cast<std::string*>(into) += std::string(values[i]) + ";";
-            return 0;
-        };
-        if (sqlite3_exec(database, question.c_str(), keep, &answer, &error) != SQLITE_OK) answer = error;
-        sqlite3_free(error);
-        sqlite3_close(database);
-        return answer;
-    }
     bool write(std::vector<ProfileRow> rows) {
         store->remember(one_host, mpi, std::move(rows));
         return store->flush(patience) && store->trouble().empty();
@@ -68,8 +42,7 @@ class Profiles : public testing::Test {
     std::vector<ProfileRow> read() { return ProfileStore(path).rows_for(one_host, mpi).rows; }
     bool exists(const std::string& suffix) const { return std::filesystem::exists(path + suffix); }
 
-    std::string folder, path;
-    std::shared_ptr<ProfileStore> store;
+    std::shared_ptr<ProfileStore> store = ProfileStore::open(path);
 };
 
 /// In a process of its own; true if `work` returned true there.

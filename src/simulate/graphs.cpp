@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -39,10 +42,14 @@ EdgeList cycle_links(int hosts) {
     return links;
 }
 
-Graph complete_graph(const Network& network) {
+EdgeList chorded_cycle_links() { return {{0, 1}, {1, 2}, {2, 3}, {0, 3}, {0, 2}}; }
+
+Graph graph_of(const Network& network) {
     Graph graph{network.host_count(), {}};
-    for (const auto& [low, high] : complete_links(graph.hosts))
-        graph.edges.push_back({low, high, link_weight(network, low, high)});
+    for (const auto& [low, high] : complete_links(graph.hosts)) {
+        const Weight weight = link_weight(network, low, high);
+        if (std::isfinite(weight.value)) graph.edges.push_back({low, high, weight});
+    }
     return graph;
 }
 
@@ -134,6 +141,43 @@ std::vector<int> components(const Graph& graph) {
         }
     }
     return lowest;
+}
+
+std::vector<double> flood_times_us(const Graph& graph, int from) {
+    std::vector<double> times(static_cast<std::size_t>(graph.hosts), std::numeric_limits<double>::infinity());
+    times[static_cast<std::size_t>(from)] = 0;
+    for (int hops = 1; hops < graph.hosts; ++hops) {
+        for (const WeightedEdge& edge : graph.edges) {
+            double& low = times[static_cast<std::size_t>(edge.low)];
+            double& high = times[static_cast<std::size_t>(edge.high)];
+            low = std::min(low, high + edge.weight.value);
+            high = std::min(high, low + edge.weight.value);
+        }
+    }
+    return times;
+}
+
+std::string describe(const Graph& graph) {
+    std::string text = std::to_string(graph.hosts) + " hosts:";
+    for (const WeightedEdge& edge : graph.edges)
+        text += " " + std::to_string(edge.low) + "-" + std::to_string(edge.high) + "=" + text_of(edge.weight.value);
+    return text;
+}
+
+std::string in_short(const Graph& graph) {
+    return std::to_string(graph.hosts) + " hosts, " + std::to_string(graph.edges.size()) + " links";
+}
+
+std::string text_of(const EdgeList& links) {
+    std::string list;
+    for (const auto& [low, high] : links) list += " " + std::to_string(low) + "-" + std::to_string(high);
+    return list.empty() ? " no links" : list;
+}
+
+std::string text_of(double value) {
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%g", value);
+    return text.data();
 }
 
 }  // namespace mutirao::simulate

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/network/tree.h"
@@ -19,9 +20,10 @@ struct Graph {
 
 EdgeList complete_links(int hosts);
 EdgeList cycle_links(int hosts);
+EdgeList chorded_cycle_links();  ///< of four hosts
 
-/// All links of the network, usable or not.
-Graph complete_graph(const Network& network);
+/// All links of the network that are usable both ways.
+Graph graph_of(const Network& network);
 /// links[i] gets values[i].
 Graph weighted(int hosts, const EdgeList& links, const std::vector<double>& values);
 /// The values 1 .. number of links in an order drawn from the seed.
@@ -36,5 +38,16 @@ Graph random_graph(int most_hosts, std::uint64_t seed);
 
 /// The lowest host of each host's component.
 std::vector<int> components(const Graph& graph);
+/// When what `from` floods at time 0 reaches each host; weights are latencies.
+std::vector<double> flood_times_us(const Graph& graph, int from);
+
+/// "3 hosts: 0-1=2 1-2=0.5".
+std::string describe(const Graph& graph);
+/// "40 hosts, 200 links".
+std::string in_short(const Graph& graph);
+/// " 0-1 1-2", or " no links".
+std::string text_of(const EdgeList& links);
+/// As short as can be.
+std::string text_of(double value);
 
 }  // namespace mutirao::simulate

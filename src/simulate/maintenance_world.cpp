@@ -209,13 +209,6 @@ namespace {
 
 using maintenance::Kind;
 
-std::string in_braces(const EdgeList& links) {
-    std::string line = "{";
-    for (const auto& [low, high] : links)
-        line += (line.size() > 1 ? ", " : "") + std::to_string(low) + "-" + std::to_string(high);
-    return line + "}";
-}
-
 std::vector<int> neighbours(const EdgeList& tree, int host) {
     std::vector<int> list;
     for (const auto& [low, high] : tree) {
@@ -273,7 +266,7 @@ std::string MaintenanceRules::host_objection(const MaintenanceWorld& world, int 
     if (!node.finished()) return who + "nothing is in flight but the round has not ended";
     if (node.waiting() > 0) return who + std::to_string(node.waiting()) + " messages still wait";
     if (node.tree() != expected)
-        return who + "tree " + in_braces(node.tree()) + ", Kruskal's " + in_braces(expected);
+        return who + "tree" + text_of(node.tree()) + ", Kruskal's" + text_of(expected);
     if (node.branches() != neighbours(expected, host)) return who + "branches are not the tree's";
     if (node.state() != maintenance::State::found) return who + "has not settled";
     return {};

@@ -28,72 +28,39 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdio>
 #include <iterator>
 #include <limits>
 #include <numeric>
 #include <vector>
 
 #include "core/network/test_networks.h"
-#include "simulate/explorer.h"
-#include "simulate/failures.h"
+#include "simulate/executions.h"
 #include "simulate/random.h"
-#include "simulate/random_walk.h"
 #include "simulate/timed_run.h"
-#include "simulate/transcript.h"
 
 namespace mutirao::simulate {
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-const EdgeList chorded_cycle = {{0, 1}, {1, 2}, {2, 3}, {0, 3}, {0, 2}};
-
-struct Totals {
-    std::size_t scenarios = 0, states = 0, steps = 0;
-    double most_used = 0;  ///< messages of merging as a share of the bound
-};
-
-std::string describe(const Graph& graph) {
-    std::string text;
-    for (const WeightedEdge& edge : graph.edges)
-        text += " " + std::to_string(edge.low) + "-" + std::to_string(edge.high) + "=" +
-                std::to_string(edge.weight.value);
-    return text;
-}
+const EdgeList chorded_cycle = chorded_cycle_links();
 
 std::string describe(const Scenario& scenario) {
-    return "before:" + describe(scenario.before) + "\nnow:   " + describe(scenario.now) + "\n";
-}
-
-void explore(const Scenario& scenario, Totals& totals) {
-    const MaintenanceWorld world(scenario);
-    Explorer explorer(world, MaintenanceRules());
-    const AbortNote note(
-        [&] { return describe(scenario) + transcript(world, explorer.path(), true); });
-    if (const auto failure = explorer.run())
-        FAIL() << failure->reason << "\n"
-               << describe(scenario) << transcript(world, failure->path, true);
-    // A round for each change, and one for what has changed before.
-    const int rounds = 1 + scenario.changes;
-    EXPECT_EQ(MaintenanceRules::objection(explorer.worst(), scenario.now, rounds), "")
-        << describe(scenario);
-    ++totals.scenarios;
-    totals.states += explorer.states();
-    totals.steps += explorer.steps();
-    totals.most_used = std::max(
-        totals.most_used,
-        explorer.worst()[0] / (rounds * MaintenanceRules::most_merges(scenario.now)));
+    return "before: " + describe(scenario.before) + "\nnow:    " + describe(scenario.now) + "\n";
 }
 
 void explore_all(const std::vector<Scenario>& scenarios) {
-    Totals totals;
+    Explored total;
     for (const Scenario& scenario : scenarios) {
-        explore(scenario, totals);
-        if (testing::Test::HasFailure()) return;
+        const auto worst = explore(MaintenanceWorld(scenario), MaintenanceRules(), describe(scenario), total);
+        if (!worst) return;
+        // A round for each change, and one for what has changed before.
+        const int rounds = 1 + scenario.changes;
+        ASSERT_EQ(MaintenanceRules::objection(*worst, scenario.now, rounds), "") << describe(scenario);
+        const double most_merges = rounds * MaintenanceRules::most_merges(scenario.now);
+        total.most_used = std::max(total.most_used, (*worst)[0] / most_merges);
     }
-    std::printf("%zu scenarios, %zu states, %zu steps, at most %.0f%% of the bound on merging\n",
-                totals.scenarios, totals.states, totals.steps, 100 * totals.most_used);
+    total.print();
 }
 
 bool joins_all(const Graph& graph) {
@@ -237,29 +204,14 @@ Scenario random_scenario(std::uint64_t seed) {
     return scenario;
 }
 
-std::string story(const Scenario& scenario, const std::vector<MaintenanceWorld::Choice>& path,
-                  std::uint64_t seed) {
-    return "seed " + std::to_string(seed) + ", " + std::to_string(scenario.now.hosts) +
-           " hosts, " + std::to_string(scenario.now.edges.size()) + " links\n" +
-           last_lines(transcript(MaintenanceWorld(scenario), path, true));
-}
-
-void walk(std::uint64_t seed) {
-    const Scenario scenario = random_scenario(seed);
-    RandomWalk walk(MaintenanceWorld(scenario), MaintenanceRules(), seed);
-    const AbortNote note([&] { return story(scenario, walk.path(), seed); });
-    const int rounds = 1 + scenario.changes;
-    const auto most_steps = static_cast<std::size_t>(
-        rounds * (MaintenanceRules::most_merges(scenario.now) + 10 * scenario.now.hosts + 2));
-    if (const auto failure = walk.run(most_steps))
-        FAIL() << failure->reason << "\n" << story(scenario, failure->path, seed);
-    ASSERT_EQ(MaintenanceRules::objection(walk.counts(), scenario.now, rounds), "")
-        << story(scenario, walk.path(), seed);
-}
-
 TEST(MaintenanceWalk, FollowsChangesOnLargeGraphs) {
     for (const std::uint64_t seed : seeds(default_seeds)) {
-        walk(seed);
+        const Scenario scenario = random_scenario(seed);
+        const int rounds = 1 + scenario.changes;
+        const double most_steps =
+            rounds * (MaintenanceRules::most_merges(scenario.now) + 10 * scenario.now.hosts + 2);
+        walk(MaintenanceWorld(scenario), MaintenanceRules(), seed, most_steps, in_short(scenario.now),
+             [&](const auto& walk) { return MaintenanceRules::objection(walk.counts(), scenario.now, rounds); });
         if (HasFatalFailure()) return;
     }
 }
@@ -295,29 +247,13 @@ Graph with_value(Graph graph, int low, int high, double value) {
     return graph;
 }
 
-/// When what the root floods at time 0 reaches each host.
-std::vector<double> flood_times_us(const Graph& graph) {
-    std::vector<double> times(static_cast<std::size_t>(graph.hosts),
-                              std::numeric_limits<double>::infinity());
-    times[root] = 0;
-    for (int hops = 1; hops < graph.hosts; ++hops) {
-        for (const WeightedEdge& edge : graph.edges) {
-            double& low = times[static_cast<std::size_t>(edge.low)];
-            double& high = times[static_cast<std::size_t>(edge.high)];
-            low = std::min(low, high + edge.weight.value);
-            high = std::min(high, low + edge.weight.value);
-        }
-    }
-    return times;
-}
-
 Measured measure(const Graph& before, const Graph& now) {
     using Choice = MaintenanceWorld::Choice;
     TimedRun run(MaintenanceWorld({before, now, {root}, 0, {}}),
                  [&](int from, int to) { return value(now, from, to); });
     run.schedule(0, {Choice::Kind::open, -1, -1});
     run.step();
-    const std::vector<double> times_us = flood_times_us(now);
+    const std::vector<double> times_us = flood_times_us(now, root);
     for (int host = 0; host < now.hosts; ++host)
         run.schedule(times_us[static_cast<std::size_t>(host)], {Choice::Kind::enter, -1, host});
     const auto finished = [&](int host) {
@@ -342,7 +278,7 @@ Measured measure(const Graph& before, const Graph& now) {
     return measured;
 }
 
-const Graph six_sites = complete_graph(test::six_sites());
+const Graph six_sites = graph_of(test::six_sites());
 
 TEST(MaintenanceTimed, TheTreeFromNothing) {
     const Measured measured = measure(Graph{}, six_sites);

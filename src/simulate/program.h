@@ -7,15 +7,12 @@
 // the seed and of the call, so that the same program run natively meets the same.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <deque>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/network/topology.h"
@@ -31,9 +28,7 @@ namespace mutirao::simulate {
 // ended. Ranks compute, enter a call, and leave it when their part of it is done. Calls are gone through one after
 // another: all ranks enter call n, the first of them rank 0, the decider; then all leave it, and only then call n + 1
 // begins, so `now_us` grows for each rank but not from one question to the next. So what a rank says in call n
-// reaches others in later calls, but for rank 0, which is heard in the same call. What ranks tell each other
-// goes by Post: it is there when its way is over, and seen when the receiver enters a call after that, or at once
-// if it waits for it.
+// reaches others in later calls, but for rank 0, which is heard in the same call.
 
 /// One call of the program, as all ranks see it.
 struct Call {
@@ -43,70 +38,28 @@ struct Call {
 
 class Chooser {
   public:
-    /// How one rank runs a call, and when it begins: later than it entered if it had to wait to know how. All ranks
-    /// must answer the same arm.
-    struct Way {
-        Arm arm;
-        double begin_us = 0;
-    };
-
     virtual ~Chooser() = default;
-    virtual Way enter(int rank, const Call& call, double now_us) = 0;
-    /// It took so long since the rank had entered.
-    virtual void leave(int rank, const Call& call, double now_us, double took_us) = 0;
-    /// The decider's host knows the network, or that it has changed, since `now_us`.
-    virtual void hear_network(std::shared_ptr<const RankNetwork> network, double now_us) = 0;
+    /// How one rank runs a call: all must answer the same.
+    virtual Arm enter(int rank, const Call& call, double now_us) = 0;
+    /// The call took so long since the rank had entered.
+    virtual void leave(int /*rank*/, const Call&, double /*now_us*/, double /*took_us*/) {}
+    /// The decider's host knows the network, or that it has changed.
+    virtual void hear_network(const std::shared_ptr<const RankNetwork>&) {}
 };
 
 /// All calls natively.
 class NativeChooser : public Chooser {
   public:
-    Way enter(int, const Call& call, double now_us) override {
-        return {{native_candidate(call.shape.collective), std::nullopt}, now_us};
+    Arm enter(int, const Call& call, double) override {
+        return {native_candidate(call.shape.collective), std::nullopt};
     }
-    void leave(int, const Call&, double, double) override {}
-    void hear_network(std::shared_ptr<const RankNetwork>, double) override {}
 };
 
-/// Messages between ranks that travel inside calls.
-template <class Message>
-class Post {
-  public:
-    explicit Post(int ranks) : boxes_(static_cast<std::size_t>(ranks)) {}
+/// What a random number is for. Other values would make of every seed another program.
+enum class Purpose : std::uint64_t { lateness = 2, skew = 3, noise = 100 };
 
-    void send(int to, double arrives_us, Message message) {
-        box(to).push_back({arrives_us, std::move(message)});
-    }
-    /// All that have arrived, in the order in which they were sent.
-    std::vector<Message> receive(int rank, double now_us) {
-        std::vector<Message> arrived;
-        auto& waiting = box(rank);
-        for (Letter& letter : waiting)
-            if (letter.arrives_us <= now_us) arrived.push_back(std::move(letter.message));
-        std::erase_if(waiting, [&](const Letter& letter) { return letter.arrives_us <= now_us; });
-        return arrived;
-    }
-    /// When the next one arrives; infinite if none is under way.
-    double next_us(int rank) const {
-        double next_us = std::numeric_limits<double>::infinity();
-        for (const Letter& letter : boxes_[static_cast<std::size_t>(rank)])
-            next_us = std::min(next_us, letter.arrives_us);
-        return next_us;
-    }
-
-  private:
-    struct Letter {
-        double arrives_us;
-        Message message;
-    };
-    std::vector<Letter>& box(int rank) { return boxes_[static_cast<std::size_t>(rank)]; }
-
-    std::vector<std::vector<Letter>> boxes_;
-};
-
-/// A value for each (seed, purpose, call, rank), in 0 <= x < 1, or normal.
-double uniform_of(std::uint64_t seed, std::uint64_t purpose, std::uint64_t call, int rank);
-double normal_of(std::uint64_t seed, std::uint64_t purpose, std::uint64_t call, int rank);
+/// A normal value for each (seed, purpose, call, rank).
+double normal_of(std::uint64_t seed, Purpose purpose, std::uint64_t call, int rank);
 
 /// How long calls really take.
 class Truth {
@@ -114,14 +67,6 @@ class Truth {
     virtual ~Truth() = default;
     /// begin_us: by rank, when it begins its part. When each is done.
     virtual std::vector<double> run(const Call& call, const Arm& arm, const std::vector<double>& begin_us) = 0;
-    /// What messages outside calls travel over.
-    virtual const RankNetwork& network_at(double now_us) const = 0;
-};
-
-/// The network from a time on.
-struct NetworkSince {
-    double since_us = 0;
-    std::shared_ptr<const RankNetwork> network;
 };
 
 /// By walks.
@@ -137,31 +82,25 @@ class WalkedTruth : public Truth {
         };
         std::vector<Native> native{};
         double connect_round_trips = 0;  ///< see Connections
-        double noise = 0;      ///< standard deviation of the logarithm of what a call takes
-        double arm_error = 0;  ///< the same for an arm, in all its calls: what no prediction knows
-        std::uint64_t seed = 0;
     };
 
-    /// The first network holds from the beginning.
-    WalkedTruth(std::vector<NetworkSince> networks, Options options);
+    WalkedTruth(std::shared_ptr<const RankNetwork> network, Options options);
 
     std::vector<double> run(const Call& call, const Arm& arm, const std::vector<double>& begin_us) override;
-    const RankNetwork& network_at(double now_us) const override;
 
   private:
     struct Planned {
         CallShape shape;
         Arm arm;
         std::vector<Schedule> schedules;
-        double error = 1;
     };
 
-    const Planned& plan(const CallShape& shape, const Arm& arm);
+    const std::vector<Schedule>& plan(const CallShape& shape, const Arm& arm);
 
-    std::vector<NetworkSince> networks_;
+    std::shared_ptr<const RankNetwork> network_;
     Options options_;
     Connections connections_;
-    std::vector<std::unique_ptr<Planned>> plans_;
+    std::deque<Planned> plans_;
 };
 
 struct Program {
@@ -174,12 +113,8 @@ struct Program {
     int ranks = 0;
     std::vector<Step> steps;  ///< of one round
     int rounds = 0;
-    double until_us = std::numeric_limits<double>::infinity();  ///< no round begins later
-    double first_call_us = 0;
     double lateness = 0;  ///< of a rank in a step: standard deviation, as a share of what it computes
     double skew = 0;      ///< of the ranks' speeds: the slowest computes longer by this share
-    /// A round's first call is entered by its root when all ranks have told it, each over its link, that they are done.
-    bool synchronous = false;
     /// What the decider's host sees of the network, in order; at first it knows nothing.
     struct News {
         double after_us = 0;  ///< it becomes known so long after
@@ -190,15 +125,8 @@ struct Program {
 };
 
 struct Outcome {
-    struct Called {
-        std::size_t step = 0;
-        std::string by;      ///< the candidate
-        double begin_us = 0;  ///< the root, where there is one, or the last rank entered
-        double end_us = 0;   ///< the last rank left
-
-        double took_us() const { return end_us - begin_us; }
-    };
-    std::vector<Called> calls;
+    /// Of each call, from when the root, where there is one, or the last rank entered until the last rank left.
+    std::vector<double> calls_us;
     double elapsed_us = 0;   ///< when the last rank was done
     double in_calls_us = 0;  ///< mean of the ranks
 

@@ -22,18 +22,12 @@ std::size_t square(int hosts) {
     return static_cast<std::size_t>(hosts) * static_cast<std::size_t>(hosts);
 }
 
-}  // namespace
-
-EdgeList spanning_forest(int hosts, const std::vector<double>& latency_us) {
-    std::vector<WeightedEdge> edges;
-    for (int low = 0; low < hosts; ++low) {
-        for (int high = low + 1; high < hosts; ++high) {
-            const auto at = static_cast<std::size_t>(low * hosts + high);
-            edges.push_back({low, high, {latency_us[at], low, high}});
-        }
-    }
-    return kruskal(hosts, std::move(edges));
+/// Kruskal's, over the usable links.
+EdgeList tree_of(int hosts, const std::vector<double>& latency_us) {
+    return minimum_spanning_tree(Network(hosts, latency_us));
 }
+
+}  // namespace
 
 RoundsWorld::RoundsWorld(const RoundsScript& script)
     : script_(script), links_(square(script.hosts)), ends_(square(script.hosts)) {
@@ -84,7 +78,7 @@ RoundsWorld::Output RoundsWorld::apply(const Choice& choice) {
 Rounds RoundsWorld::newborn(int host) {
     ++births_;
     if (!script_.known) return Rounds(host, script_.hosts, births_);
-    return Rounds(host, script_.hosts, script_.latency_us, spanning_forest(script_.hosts, script_.latency_us), births_);
+    return Rounds(host, script_.hosts, script_.latency_us, tree_of(script_.hosts, script_.latency_us), births_);
 }
 
 RoundsWorld::Output RoundsWorld::happen(const RoundsEvent& event) {
@@ -174,7 +168,7 @@ void RoundsWorld::check_version(int host) {
     if (known->second != version.hash)
         violation_ = "host " + std::to_string(host) + " has another version " +
                      std::to_string(version.number) + " than others of its round";
-    if (is_new && version.tree != spanning_forest(host_count(), version.latency_us))
+    if (is_new && version.tree != tree_of(host_count(), version.latency_us))
         violation_ = "version " + std::to_string(version.number) + " of host " +
                      std::to_string(host) + " is not minimal for its own latencies";
 }
@@ -396,7 +390,7 @@ std::string host_objection(const RoundsWorld& world, int host, const Reached& re
     if (latency_us != reached.latency_us)
         return of_host(host, "has a version for other latencies than it knows");
     const EdgeList& tree = machine.version().tree;
-    if (tree != spanning_forest(world.host_count(), machine.version().latency_us))
+    if (tree != tree_of(world.host_count(), machine.version().latency_us))
         return of_host(host, "has another tree than Kruskal");
     if (machine.view().tree != machine.version().tree)
         return of_host(host, "shows another tree than it has");

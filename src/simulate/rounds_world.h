@@ -152,9 +152,6 @@ class RoundsWorld {
 /// "news 0-3=25", "round 4 of 0 ...": for stories of what happened.
 std::string describe(const rounds::Message& message);
 
-/// Kruskal's tree over the usable links of a matrix, row by row.
-EdgeList spanning_forest(int hosts, const std::vector<double>& latency_us);
-
 /// What must hold in a world of rounds, whatever happens to links and hosts; Kruskal's algorithm
 /// says which tree it must be.
 class RoundsRules {

@@ -42,7 +42,6 @@ class SyntheticTruth : public Truth {
     SyntheticTruth(std::shared_ptr<const std::vector<SyntheticState>> states, double noise, std::uint64_t seed);
 
     std::vector<double> run(const Call& call, const Arm& arm, const std::vector<double>& begin_us) override;
-    const RankNetwork& network_at(double) const override { return *states_->front().network; }
 
   private:
     /// Of what an arm sends over, in one class.
@@ -78,10 +77,6 @@ struct ProgramScenario {
 
 ProgramScenario scenario_of(std::uint64_t seed);
 
-/// The same with its first change in that call, so that one can be tried at every moment of a probe; as it is where
-/// nothing changes.
-ProgramScenario changed_in(const ProgramScenario& scenario, std::uint64_t call);
-
 /// What a chooser made of a scenario. Times are means of the ranks.
 struct Judgement {
     Outcome natively, chosen, known;  ///< known: each class by the arm that serves it best in each state
@@ -95,22 +90,9 @@ Judgement judge(const ProgramScenario& scenario, Chooser& chooser);
 
 // The loops and networks whose times have been measured, as simulated programs: what the simulator is held against.
 
-/// As agents see hosts with these round trips, one rank on each, and nothing else that limits: the costs of hosts
-/// that the library assumes, and TCP and Open MPI 5 over it as it knows them.
-std::shared_ptr<const RankNetwork> network_of(const std::vector<std::vector<double>>& round_trips_ms);
-
-/// What the decider's host learns of it in a job that communicates meanwhile: latencies at `known_us`, then the
-/// bandwidths of one pair of sites after another, which agents measure beside the program and so as the program and
-/// the machine leave them.
-std::vector<Program::News> news_of(const std::shared_ptr<const RankNetwork>& network, double known_us,
-                                  std::uint64_t seed);
-
-/// Four sites of two hosts, 5 to 40 ms.
-std::vector<std::vector<double>> round_trips_of_a();
-/// Two sites of four hosts, 30 ms.
-std::vector<std::vector<double>> round_trips_of_b();
-/// Thome and Drummond's Table 1: 24 hosts in six sites; `trunk_ms` between S3 and S4.
-std::vector<std::vector<double>> round_trips_of_six_sites(double trunk_ms = 331.0);
+/// Four sites of two hosts, 5 to 40 ms; two of four, 30 ms.
+std::shared_ptr<const RankNetwork> network_a();
+std::shared_ptr<const RankNetwork> network_b();
 
 /// What Open MPI 5 runs among 8 ranks, of what these loops call.
 WalkedTruth::Options open_mpi_5();

@@ -35,62 +35,28 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 
-#include "simulate/explorer.h"
-#include "simulate/failures.h"
+#include "simulate/executions.h"
 #include "simulate/random.h"
-#include "simulate/transcript.h"
 
 namespace mutirao::simulate {
 namespace {
 
-struct Totals {
-    std::size_t graphs = 0, states = 0, steps = 0;
-    double most_used = 0;  ///< messages as a share of the bound
-};
-
-std::string describe(const Graph& graph) {
-    std::string text = std::to_string(graph.hosts) + " hosts:";
-    for (const WeightedEdge& edge : graph.edges)
-        text += " " + std::to_string(edge.low) + "-" + std::to_string(edge.high) + "=" +
-                std::to_string(edge.weight.value);
-    return text + "\n";
-}
-
-void explore(const Graph& graph, Totals& totals) {
-    const SpanningTreeRules rules(graph);
-    Explorer explorer(ghs_world(graph), rules);
-    const AbortNote note([&] {
-        return describe(graph) + transcript(ghs_world(graph), explorer.path(), true);
-    });
-    if (const auto failure = explorer.run()) {
-        FAIL() << failure->reason << "\n" << describe(graph)
-               << transcript(ghs_world(graph), failure->path, true);
-    }
-    EXPECT_EQ(rules.objection(explorer.worst()), "") << describe(graph);
-    ++totals.graphs;
-    totals.states += explorer.states();
-    totals.steps += explorer.steps();
-    if (rules.most_messages() > 0)
-        totals.most_used = std::max(
-            totals.most_used,
-            explorer.worst()[SpanningTreeRules::messages] / rules.most_messages());
-}
-
 void explore_all(const std::vector<Graph>& graphs) {
-    Totals totals;
+    Explored total;
     for (const Graph& graph : graphs) {
-        explore(graph, totals);
-        if (testing::Test::HasFailure()) return;
+        const SpanningTreeRules rules(graph);
+        const auto worst = explore(ghs_world(graph), rules, describe(graph) + "\n", total);
+        if (!worst) return;
+        ASSERT_EQ(rules.objection(*worst), "") << describe(graph);
+        if (rules.most_messages() > 0)
+            total.most_used =
+                std::max(total.most_used, (*worst)[SpanningTreeRules::messages] / rules.most_messages());
     }
-    testing::Test::RecordProperty("graphs", std::to_string(totals.graphs));
-    testing::Test::RecordProperty("states", std::to_string(totals.states));
-    std::printf("%zu graphs, %zu states, %zu steps, at most %.0f%% of the message bound\n",
-                totals.graphs, totals.states, totals.steps, 100 * totals.most_used);
+    total.print();
 }
 
-const EdgeList chorded_cycle = {{0, 1}, {1, 2}, {2, 3}, {0, 3}, {0, 2}};
+const EdgeList chorded_cycle = chorded_cycle_links();
 
 std::vector<Graph> shuffled(int hosts, const EdgeList& links, int count) {
     std::vector<Graph> graphs;

@@ -105,7 +105,7 @@ TEST(TimedRun, WhatComesAtOneTimeKeepsTheOrderOfSending) {
 // and 816 messages; if rejections do not name them: 3.39 s and 426.
 TEST(TimedRun, TheSpanningTreeOfSixSitesIsBuiltInSeconds) {
     const Network network = test::six_sites();
-    const Graph graph = complete_graph(network);
+    const Graph graph = graph_of(network);
     const SpanningTreeRules rules(graph);
     TimedRun run(ghs_world(graph),
                  [&](int from, int to) { return network.link(from, to).latency_us; });

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
-#include <iterator>
 
 namespace mutirao::simulate {
 namespace {
@@ -25,9 +23,7 @@ std::string fragment_name(const Weight& core) {
 
 std::string best_link(const Weight& best) {
     if (std::isinf(best.value)) return "no link";
-    std::array<char, 64> value{};
-    std::snprintf(value.data(), value.size(), "%g", best.value);
-    return "best " + fragment_name(best) + " of weight " + value.data();
+    return "best " + fragment_name(best) + " of weight " + text_of(best.value);
 }
 
 std::string known(const HostSet& members) {
@@ -58,8 +54,6 @@ std::string changes(int host, const ghs::Node& before, const ghs::Node& after,
     return lines;
 }
 
-}  // namespace
-
 std::string describe(const ghs::Message& message) {
     const std::string level = "level " + std::to_string(message.level);
     const std::string level_and_fragment = level + ", fragment " + fragment_name(message.fragment);
@@ -86,42 +80,13 @@ std::string describe(const GhsWorld& world, const GhsWorld::Choice& choice) {
            describe(world.next(choice.from, choice.to));
 }
 
-std::string transcript(GhsWorld world, const std::vector<GhsWorld::Choice>& choices,
-                       bool last_only_announced) {
-    std::string lines;
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-        const GhsWorld::Choice& choice = choices[i];
-        lines += describe(world, choice) + "\n";
-        if (last_only_announced && i + 1 == choices.size()) break;
-        const ghs::Node before = world.machine(choice.to);
-        world.apply(choice);
-        lines += changes(choice.to, before, world.machine(choice.to), world.neighbours(choice.to));
-    }
-    return lines;
-}
-
-namespace {
-
 using maintenance::Kind;
-
-std::string number(double value) {
-    std::array<char, 64> text{};
-    std::snprintf(text.data(), text.size(), "%g", value);
-    return text.data();
-}
 
 std::string text(const std::vector<Weight>& links) {
     std::string list;
     for (const Weight& link : links)
         list += " " + std::to_string(link.low) + "-" + std::to_string(link.high) + "=" +
-                number(link.value);
-    return list.empty() ? " no links" : list;
-}
-
-std::string text(const EdgeList& links) {
-    std::string list;
-    for (const auto& [low, high] : links)
-        list += " " + std::to_string(low) + "-" + std::to_string(high);
+                text_of(link.value);
     return list.empty() ? " no links" : list;
 }
 
@@ -132,10 +97,10 @@ const char* name(maintenance::State state) {
 
 std::string describe(const maintenance::Round& round) {
     std::string line = "round " + std::to_string(round.number) + " opens, root " +
-                       std::to_string(round.root) + ", tree" + text(round.tree) + "\n";
+                       std::to_string(round.root) + ", tree" + text_of(round.tree) + "\n";
     for (const maintenance::Change& change : round.changes)
         line += "  " + std::to_string(change.low) + "-" + std::to_string(change.high) + " from " +
-                number(change.before) + " to " + number(change.after) + "\n";
+                text_of(change.before) + " to " + text_of(change.after) + "\n";
     return line;
 }
 
@@ -156,11 +121,9 @@ std::string changes(int host, const RoundHost& before, const RoundHost& after) {
         lines += "\n";
     }
     if (now.finished() && (entered || !before.node()->finished()))
-        lines += self + "finished, tree" + text(now.tree()) + "\n";
+        lines += self + "finished, tree" + text_of(now.tree()) + "\n";
     return lines;
 }
-
-}  // namespace
 
 std::string describe(const maintenance::Message& message) {
     const std::string tag = "tag " + std::to_string(message.tag);
@@ -184,7 +147,7 @@ std::string describe(const MaintenanceWorld& world, const MaintenanceWorld::Choi
         case Choice::Kind::open: return "the next round opens";
         case Choice::Kind::enter: return to + " enters the round";
         case Choice::Kind::change:
-            return "link " + from + "-" + to + " changes to " + number(choice.value);
+            return "link " + from + "-" + to + " changes to " + text_of(choice.value);
         case Choice::Kind::deliver: break;
     }
     const RoundMessage& next = world.next(choice.from, choice.to);
@@ -194,24 +157,46 @@ std::string describe(const MaintenanceWorld& world, const MaintenanceWorld::Choi
            describe(next.message);
 }
 
-std::string transcript(MaintenanceWorld world, const std::vector<MaintenanceWorld::Choice>& choices,
-                       bool last_only_announced) {
-    using Choice = MaintenanceWorld::Choice;
+std::string describe(const RoundsWorld& world, const RoundsWorld::Choice& choice) { return world.describe(choice); }
+
+/// `play` makes a choice happen and tells what that changed.
+template <class World, class Play>
+std::string tell(const World& world, const std::vector<typename World::Choice>& choices, Play play) {
     std::string lines;
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-        const Choice& choice = choices[i];
-        if (choice.kind != Choice::Kind::open) lines += describe(world, choice) + "\n";
-        if (last_only_announced && i + 1 == choices.size()) break;
-        if (choice.kind == Choice::Kind::open || choice.kind == Choice::Kind::change) {
-            world.apply(choice);
-            if (choice.kind == Choice::Kind::open)
-                lines += describe(world.opened(world.newest_round()).round);
-            continue;
-        }
-        const RoundHost before = world.host(choice.to);
-        world.apply(choice);
-        lines += changes(choice.to, before, world.host(choice.to));
+    for (const typename World::Choice& choice : choices) {
+        lines += describe(world, choice) + "\n";
+        if (&choice != &choices.back()) lines += play(choice);
     }
+    return lines;
+}
+
+}  // namespace
+
+std::string transcript(GhsWorld world, const std::vector<GhsWorld::Choice>& choices) {
+    return tell(world, choices, [&](const GhsWorld::Choice& choice) {
+        const ghs::Node before = world.machine(choice.to);
+        world.apply(choice);
+        return changes(choice.to, before, world.machine(choice.to), world.neighbours(choice.to));
+    });
+}
+
+std::string transcript(MaintenanceWorld world, const std::vector<MaintenanceWorld::Choice>& choices) {
+    using Choice = MaintenanceWorld::Choice;
+    return tell(world, choices, [&](const Choice& choice) {
+        const bool of_a_host = choice.kind == Choice::Kind::deliver || choice.kind == Choice::Kind::enter;
+        const RoundHost before = of_a_host ? world.host(choice.to) : RoundHost();
+        world.apply(choice);
+        if (choice.kind == Choice::Kind::open) return describe(world.opened(world.newest_round()).round);
+        return of_a_host ? changes(choice.to, before, world.host(choice.to)) : std::string();
+    });
+}
+
+std::string transcript(RoundsWorld world, const std::vector<RoundsWorld::Choice>& choices) {
+    std::string lines = tell(world, choices, [&](const RoundsWorld::Choice& choice) {
+        world.apply(choice);
+        return std::string();
+    });
+    for (int host = 0; host < world.host_count(); ++host) lines += world.describe(host) + "\n";
     return lines;
 }
 

@@ -1,9 +1,9 @@
 #include "tool/arguments.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/settings/settings.h"
+#include "core/text/numbers.h"
 
 namespace mutirao::tool {
 namespace {
@@ -62,14 +62,12 @@ long long Arguments::number(const std::string& name, long long otherwise, long l
                             long long most) const {
     const auto text = option(name);
     if (!text) return otherwise;
-    long long value = 0;
-    const char* end = text->data() + text->size();
-    const auto [stop, error] = std::from_chars(text->data(), end, value);
-    if (error != std::errc{} || stop != end || value < least || value > most) {
+    const auto value = number_in<long long>(*text);
+    if (!value || *value < least || *value > most) {
         throw UsageError("--" + name + " " + *text + " is not an integer in " +
                          std::to_string(least) + ".." + std::to_string(most));
     }
-    return value;
+    return *value;
 }
 
 void require_one_of(std::string_view what, std::string_view wanted,

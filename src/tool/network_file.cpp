@@ -1,10 +1,8 @@
 #include "tool/network_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <sstream>
 
@@ -12,13 +10,13 @@
 #include "core/network/topology.h"
 #include "core/network/tree.h"
 #include "core/settings/settings.h"
+#include "core/text/numbers.h"
+#include "tool/arguments.h"
 
 namespace mutirao::tool {
 namespace {
 
 constexpr int most_hosts = 10'000;
-
-using Words = std::vector<std::string>;
 
 /// What is read so far. Each method takes the words of one line and returns what is wrong with
 /// them, or nothing.
@@ -53,31 +51,27 @@ class Reader {
     std::set<std::string> seen_;
 };
 
-template <typename Number>
-std::optional<Number> parsed(const std::string& word) {
-    Number value = 0;
-    const char* end = word.data() + word.size();
-    const auto [stop, error] = std::from_chars(word.data(), end, value);
-    if (error != std::errc{} || stop != end) return std::nullopt;
-    return value;
-}
-
-struct Bounds {
+/// A number of a line: what it may be, and where it goes.
+struct Column {
     const char* name;
     bool zero_allowed;
     bool infinite_allowed;
+    double& target;
 };
 
-std::string read_number(const std::string& word, Bounds bounds, double& target) {
-    const auto value = parsed<double>(word);
-    const bool valid = value && (bounds.zero_allowed ? *value >= 0 : *value > 0) &&
-                       (bounds.infinite_allowed || std::isfinite(*value));
-    if (!valid) {
-        return std::string(bounds.name) + " is \"" + word + "\"; it must be a number " +
-               (bounds.zero_allowed ? "of at least 0" : "above 0") +
-               (bounds.infinite_allowed ? " or inf" : "");
+/// What is wrong with the words from `first` on, of which each is for one column.
+std::string read_numbers(const Words& words, std::size_t first, std::initializer_list<Column> columns) {
+    for (const Column& column : columns) {
+        const std::string& word = words[first++];
+        const auto value = number_in<double>(word);
+        const bool valid = value && (column.zero_allowed ? *value >= 0 : *value > 0) &&
+                           (column.infinite_allowed || std::isfinite(*value));
+        if (!valid) {
+            return std::string(column.name) + " is \"" + word + "\"; it must be a number " +
+                   (column.zero_allowed ? "of at least 0" : "above 0") + (column.infinite_allowed ? " or inf" : "");
+        }
+        column.target = *value;
     }
-    target = *value;
     return {};
 }
 
@@ -120,7 +114,7 @@ std::string Reader::first_time(const std::string& what) {
 }
 
 std::string Reader::host_number(const std::string& word, int& host) const {
-    const auto value = parsed<int>(word);
+    const auto value = number_in<int>(word);
     if (!value || *value < 0 || *value >= host_count()) {
         return "host \"" + word + "\" is not in 0.." + std::to_string(host_count() - 1);
     }
@@ -130,7 +124,7 @@ std::string Reader::host_number(const std::string& word, int& host) const {
 
 std::string Reader::hosts(const Words& words) {
     if (std::string twice = first_time("hosts"); !twice.empty()) return twice;
-    const auto count = parsed<int>(words[1]);
+    const auto count = number_in<int>(words[1]);
     if (!count || *count < 1 || *count > most_hosts) {
         return "hosts \"" + words[1] + "\" is not in 1.." + std::to_string(most_hosts);
     }
@@ -147,7 +141,7 @@ std::string Reader::hosts(const Words& words) {
 
 std::string Reader::bytes_at_least(std::size_t least, const Words& words, std::size_t& target) {
     if (std::string twice = first_time(words[0]); !twice.empty()) return twice;
-    const auto bytes = parsed<std::size_t>(words[1]);
+    const auto bytes = number_in<std::size_t>(words[1]);
     if (!bytes || *bytes < least) {
         return words[0] + " \"" + words[1] + "\" is not a whole number" + (least > 0 ? " above 0" : "");
     }
@@ -169,15 +163,12 @@ std::string Reader::host(const Words& words) {
     const std::string name = "host " + std::to_string(number);
     if (std::string twice = first_time(name); !twice.empty()) return twice;
     HostCosts costs;
-    const std::string errors[] = {
-        read_number(words[2], {"send overhead", true, false}, costs.send_overhead_us),
-        read_number(words[3], {"receive overhead", true, false}, costs.receive_overhead_us),
-        read_number(words[4], {"port", false, true}, costs.port_bytes_per_us)};
-    for (const std::string& error : errors) {
-        if (!error.empty()) return error;
-    }
-    result.network.set_host(number, costs);
-    return {};
+    const std::string wrong = read_numbers(words, 2,
+                                           {{"send overhead", true, false, costs.send_overhead_us},
+                                            {"receive overhead", true, false, costs.receive_overhead_us},
+                                            {"port", false, true, costs.port_bytes_per_us}});
+    if (wrong.empty()) result.network.set_host(number, costs);
+    return wrong;
 }
 
 std::string Reader::link(const Words& words) {
@@ -189,14 +180,11 @@ std::string Reader::link(const Words& words) {
     const std::string name = "link " + std::to_string(from) + " " + std::to_string(to);
     if (std::string twice = first_time(name); !twice.empty()) return twice;
     Link measured;
-    const std::string errors[] = {
-        read_number(words[3], {"latency", true, true}, measured.latency_us),
-        read_number(words[4], {"bandwidth", false, true}, measured.bandwidth_bytes_per_us)};
-    for (const std::string& error : errors) {
-        if (!error.empty()) return error;
-    }
-    result.network.set_link(from, to, measured);
-    return {};
+    const std::string wrong = read_numbers(words, 3,
+                                           {{"latency", true, true, measured.latency_us},
+                                            {"bandwidth", false, true, measured.bandwidth_bytes_per_us}});
+    if (wrong.empty()) result.network.set_link(from, to, measured);
+    return wrong;
 }
 
 std::string Reader::site(const Words& words) {
@@ -215,16 +203,12 @@ std::string Reader::site(const Words& words) {
 std::string Reader::memory(const Words& words) {
     if (std::string twice = first_time("memory"); !twice.empty()) return twice;
     MemoryCosts& costs = result.memory;
-    const std::string errors[] = {
-        read_number(words[1], {"latency", true, false}, costs.message_latency_us),
-        read_number(words[2], {"overhead", true, false}, costs.message_overhead_us),
-        read_number(words[3], {"copy", false, true}, costs.copy_bytes_per_us),
-        read_number(words[4], {"reduction", false, true}, costs.reduce_bytes_per_us),
-        read_number(words[5], {"shared memory", false, true}, costs.shared_bytes_per_us)};
-    for (const std::string& error : errors) {
-        if (!error.empty()) return error;
-    }
-    return {};
+    return read_numbers(words, 1,
+                        {{"latency", true, false, costs.message_latency_us},
+                         {"overhead", true, false, costs.message_overhead_us},
+                         {"copy", false, true, costs.copy_bytes_per_us},
+                         {"reduction", false, true, costs.reduce_bytes_per_us},
+                         {"shared memory", false, true, costs.shared_bytes_per_us}});
 }
 
 std::string Reader::finish() const {

@@ -4,9 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
-#include <functional>
 #include <limits>
-#include <map>
 
 #include "core/algorithms/algorithm.h"
 #include "core/schedule/predictor.h"
@@ -85,14 +83,14 @@ void write_algorithm(JsonWriter& json, const Algorithm& algorithm) {
     json.member("restrictions", restrictions_of(algorithm)).end_object();
 }
 
-void take_no_words(const Words& words) {
-    const Arguments arguments(words, {});
-    if (arguments.positional().empty()) return;
-    throw UsageError("unexpected \"" + arguments.positional().front() + "\"");
+/// At least so many words, and no more than that; `what` says what the first ones are.
+void require_words(const Arguments& arguments, std::size_t least, std::size_t most, const std::string& what) {
+    if (arguments.positional().size() < least) throw UsageError("what is missing: " + what);
+    if (arguments.positional().size() > most) throw UsageError("unexpected \"" + arguments.positional()[most] + "\"");
 }
 
 void list_algorithms(const Words& words, std::ostream& out) {
-    take_no_words(words);
+    require_words(Arguments(words, {}), 0, 0, "");
     JsonWriter json(indent_spaces);
     json.begin_array();
     for (const Algorithm& algorithm : catalogue()) write_algorithm(json, algorithm);
@@ -101,7 +99,7 @@ void list_algorithms(const Words& words, std::ostream& out) {
 }
 
 void list_settings(const Words& words, std::ostream& out) {
-    take_no_words(words);
+    require_words(Arguments(words, {}), 0, 0, "");
     JsonWriter json(indent_spaces);
     json.begin_array();
     for (const SettingRow& row : setting_rows()) {
@@ -354,15 +352,6 @@ void picture_json(const Picture& picture, std::ostream& out) {
     out << text << ",\"schedules\":" << to_json(picture.schedules) << "}\n";
 }
 
-void require_words(const Arguments& arguments, std::size_t least, const std::string& what) {
-    if (arguments.positional().size() < least) throw UsageError("what is missing: " + what);
-}
-
-void require_no_more(const Arguments& arguments, std::size_t most) {
-    if (arguments.positional().size() <= most) return;
-    throw UsageError("unexpected \"" + arguments.positional()[most] + "\"");
-}
-
 Collective read_collective(const std::string& name) {
     Words names;
     for (const CollectiveRow& row : collectives) names.emplace_back(row.name);
@@ -391,13 +380,10 @@ void write_tree(JsonWriter& json, const Tree& tree, const Scene& scene) {
 }
 
 void show_schedule(const Words& words, std::ostream& out) {
-    static const std::map<std::string, std::function<void(const Picture&, std::ostream&)>>
-        formats = {{"text", picture_text}, {"json", picture_json}};
     std::vector<std::string> options = network_options;
     options.push_back("format");
     const Arguments arguments(words, options);
-    require_words(arguments, 1, "COLLECTIVE/NAME");
-    require_no_more(arguments, 1);
+    require_words(arguments, 1, 1, "COLLECTIVE/NAME");
     const std::string& name = arguments.positional().front();
     const std::size_t slash = std::min(name.find('/'), name.size());
     const Collective collective = read_collective(name.substr(0, slash));
@@ -405,20 +391,18 @@ void show_schedule(const Words& words, std::ostream& out) {
         throw UsageError("which algorithm of " + name + "? Say it as " + name + "/NAME");
     }
     const std::string format = arguments.option("format", "json");
-    Words format_names;
-    for (const auto& [each, unused] : formats) format_names.push_back(each);
-    require_one_of("format", format, format_names);
+    require_one_of("format", format, {"json", "text"});
 
     const Scene scene = read_scene(arguments, collective);
     const Candidate candidate = read_candidate(std::string_view(name).substr(slash + 1), scene);
     const std::string title =
         std::string(to_string(collective)) + "/" + to_string(candidate) + ", " + describe(scene);
-    formats.at(format)({scene, title, schedules_of(candidate, scene)}, out);
+    (format == "json" ? picture_json : picture_text)({scene, title, schedules_of(candidate, scene)}, out);
 }
 
 void predict_candidates(const Words& words, std::ostream& out) {
     const Arguments arguments(words, network_options);
-    require_words(arguments, 1, "the collective");
+    require_words(arguments, 1, words.size(), "the collective");
     const Words& names = arguments.positional();
     const Scene scene = read_scene(arguments, read_collective(names.front()));
     std::vector<Candidate> asked;
@@ -448,8 +432,7 @@ void predict_candidates(const Words& words, std::ostream& out) {
 
 void show_tree(const Words& words, std::ostream& out) {
     const Arguments arguments(words, network_options);
-    require_words(arguments, 1, "the kind of tree");
-    require_no_more(arguments, 1);
+    require_words(arguments, 1, 1, "the kind of tree");
     const std::string& name = arguments.positional().front();
     Words kinds;
     for (TreeKind kind : {TreeKind::minimum_spanning, TreeKind::shortest_path, TreeKind::greedy,

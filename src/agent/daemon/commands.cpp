@@ -3,10 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <ctime>
 #include <fstream>
 #include <limits>
@@ -19,6 +17,7 @@
 #include "core/spanning_tree/values.h"
 #include "core/text/bytes.h"
 #include "core/text/json.h"
+#include "core/text/numbers.h"
 #include "tool/arguments.h"
 
 namespace mutirao::agent {
@@ -27,20 +26,16 @@ namespace mutirao::agent {
 
 namespace {
 
-/// False: no port.
-bool read_port(const std::string& text, std::uint16_t& port) {
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, port);
-    return error == std::errc{} && stop == end && port > 0;
-}
-
 /// What is wrong with the line; empty: all well.
 std::string read_line(const std::string& line, std::vector<HostLine>& hosts) {
     std::istringstream words(line.substr(0, line.find('#')));
     HostLine host;
     std::string port, more;
     if (!(words >> host.host)) return "";
-    if (words >> port && !read_port(port, host.port)) return "port '" + port + "' is not in 1..65535";
+    if (words >> port) {
+        host.port = number_in<std::uint16_t>(port).value_or(0);
+        if (host.port == 0) return "port '" + port + "' is not in 1..65535";
+    }
     if (words >> more) return "'" + more + "' after the port";
     if (std::find(hosts.begin(), hosts.end(), host) != hosts.end())
         return host.host + " " + std::to_string(host.port) + " stands here twice";
@@ -203,12 +198,6 @@ int run_agent(const Words& words, std::ostream& out) {
 // `mutirao-agent status | list | dump`: what the agents of this host know.
 
 namespace {
-
-std::string hexadecimal(std::uint64_t number) {
-    char text[20];
-    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
-    return text;
-}
 
 void put_matrix(JsonWriter& json, const char* name, const std::vector<double>& matrix,
                 int host_count) {
