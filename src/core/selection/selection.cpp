@@ -368,16 +368,18 @@ void Deciding::predict_refinements() {
     }
 }
 
-/// In ranks. A spread of more is one of as many.
+/// In ranks, of groups as over_groups.cpp has them. A spread of more is one of as many.
 int Deciding::largest_group(TreeKind kind) {
     const auto& tree = trees_.of(kind);
     if (!tree) return 0;
     const Placement& placement = network_->placement();
     const bool one = std::ranges::all_of(tree->site_of, [&](int site) { return site == tree->site_of.front(); });
-    std::map<int, int> ranks_of;
-    for (int host = 0; host < placement.host_count(); ++host)
-        ranks_of[one ? host : tree->site_of[static_cast<std::size_t>(host)]] += static_cast<int>(placement.ranks_of(host).size());
-    return std::ranges::max(ranks_of | std::views::values);
+    std::map<int, int> size_of;
+    for (int rank = 0; rank < placement.rank_count(); ++rank) {
+        const int host = placement.host_of(rank);
+        ++size_of[one ? host : tree->site_of[static_cast<std::size_t>(host)]];
+    }
+    return std::ranges::max(size_of | std::views::values);
 }
 
 void Deciding::predict_segments(Candidate shape) {
