@@ -10,16 +10,16 @@ StepId Dataflow::send(int peer, Region data, StepId later_than) {
     if (data.length_bytes == 0) return no_id;
     after_.clear();
     if (later_than != no_id) after_.push_back(later_than);
-    const Cells::iterator read = wait_to_read(data);
+    const std::span<Cell> read = wait_to_read(data);
     const StepId id = schedule_.send(peer, data, waited_for());
-    add_reader(id, data, read);
+    add_reader(id, read);
     return id;
 }
 
 StepId Dataflow::receive(int peer, Region into) {
     if (into.length_bytes == 0) return no_id;
     after_.clear();
-    const Cells::iterator written = wait_to_write(into);
+    const std::span<Cell> written = wait_to_write(into);
     const StepId id = schedule_.receive(peer, into, waited_for());
     set_writer(id, into, written);
     return id;
@@ -36,54 +36,49 @@ StepId Dataflow::reduce_before(Region from, Region into) {
 StepId Dataflow::work(LocalStep step, Region from, Region into) {
     if (into.length_bytes == 0) return no_id;
     after_.clear();
-    const Cells::iterator read = wait_to_read(from);
-    const Cells::iterator written = wait_to_write(into);
+    wait_to_read(from);
+    wait_to_write(into);
     const StepId id = (schedule_.*step)(from, into, waited_for());
-    add_reader(id, from, read);
-    set_writer(id, into, written);
+    add_reader(id, cells_of(from));
+    set_writer(id, into, cells_of(into));
     return id;
 }
 
 Dataflow::Cells::iterator Dataflow::split(Cells& cells, Cells::iterator cell, std::size_t at_bytes) {
-    const auto second = cells.emplace_hint(std::next(cell), at_bytes, cell->second);
-    cell->second.end_bytes = at_bytes;
+    const auto second = cells.insert(std::next(cell), *cell);
+    std::prev(second)->end_bytes = second->begin_bytes = at_bytes;
     return second;
 }
 
-Dataflow::Cells::iterator Dataflow::cut(const Region& region) {
+std::span<Dataflow::Cell> Dataflow::cells_of(const Region& region) {
     Cells& all = cells(region);
     std::size_t at = region.offset_bytes;
-    auto next = all.upper_bound(at);
-    if (next != all.begin()) {
-        const auto before = std::prev(next);
-        if (before->first == at) next = before;
-        else if (before->second.end_bytes > at) next = split(all, before, at);
+    auto next = std::ranges::lower_bound(all, at, {}, &Cell::begin_bytes);
+    if (next != all.begin() && std::prev(next)->end_bytes > at) next = split(all, std::prev(next), at);
+    const auto first = next - all.begin();
+    for (; at < region.end_bytes(); at = next->end_bytes, ++next) {
+        const std::size_t known = next == all.end() ? region.end_bytes() : std::min(next->begin_bytes, region.end_bytes());
+        if (at < known) next = all.insert(next, {at, known});
+        else if (next->end_bytes > region.end_bytes()) next = std::prev(split(all, next, region.end_bytes()));
     }
-    auto first = all.end();
-    for (; at < region.end_bytes(); at = next->second.end_bytes, ++next) {
-        const std::size_t known = next == all.end() ? region.end_bytes() : std::min(next->first, region.end_bytes());
-        if (at < known) next = all.emplace_hint(next, at, Cell{.end_bytes = known});
-        else if (next->second.end_bytes > region.end_bytes()) split(all, next, region.end_bytes());
-        if (first == all.end()) first = next;
-    }
-    return first;
+    return {all.begin() + first, next};
 }
 
-Dataflow::Cells::iterator Dataflow::wait_to_read(const Region& region) {
-    const auto first = cut(region);
-    for (auto cell = first; is_in(cell, region); ++cell) {
-        if (cell->second.writer != no_id) after_.push_back(cell->second.writer);
+std::span<Dataflow::Cell> Dataflow::wait_to_read(const Region& region) {
+    const std::span<Cell> read = cells_of(region);
+    for (const Cell& cell : read) {
+        if (cell.writer != no_id) after_.push_back(cell.writer);
     }
-    return first;
+    return read;
 }
 
-Dataflow::Cells::iterator Dataflow::wait_to_write(const Region& region) {
-    const auto first = wait_to_read(region);
-    for (auto cell = first; is_in(cell, region); ++cell) {
-        for (int at = cell->second.last_reader; at >= 0; at = readers_[static_cast<std::size_t>(at)].before)
+std::span<Dataflow::Cell> Dataflow::wait_to_write(const Region& region) {
+    const std::span<Cell> written = wait_to_read(region);
+    for (const Cell& cell : written) {
+        for (int at = cell.last_reader; at >= 0; at = readers_[static_cast<std::size_t>(at)].before)
             after_.push_back(readers_[static_cast<std::size_t>(at)].step);
     }
-    return first;
+    return written;
 }
 
 Schedule::After Dataflow::waited_for() {
@@ -92,19 +87,19 @@ Schedule::After Dataflow::waited_for() {
     return after_;
 }
 
-void Dataflow::add_reader(StepId step, const Region& region, Cells::iterator first) {
-    for (auto cell = first; is_in(cell, region); ++cell) {
-        readers_.push_back({step, cell->second.last_reader});
-        cell->second.last_reader = static_cast<int>(readers_.size()) - 1;
+void Dataflow::add_reader(StepId step, std::span<Cell> read) {
+    for (Cell& cell : read) {
+        readers_.push_back({step, cell.last_reader});
+        cell.last_reader = static_cast<int>(readers_.size()) - 1;
     }
 }
 
 // Whoever comes after this step comes after all earlier users: one cell will do.
-void Dataflow::set_writer(StepId step, const Region& region, Cells::iterator first) {
-    first->second = {.end_bytes = region.end_bytes(), .writer = step};
-    auto last = std::next(first);
-    while (is_in(last, region)) ++last;
-    cells(region).erase(std::next(first), last);
+void Dataflow::set_writer(StepId step, const Region& region, std::span<Cell> written) {
+    written.front() = {region.offset_bytes, region.end_bytes(), step};
+    Cells& all = cells(region);
+    const auto second = all.begin() + (&written.front() - all.data()) + 1;
+    all.erase(second, second + static_cast<std::ptrdiff_t>(written.size()) - 1);
 }
 
 namespace {

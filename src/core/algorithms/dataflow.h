@@ -5,8 +5,6 @@
 
 #include <array>
 #include <cstddef>
-#include <map>
-#include <memory_resource>
 #include <span>
 #include <utility>
 #include <vector>
@@ -19,8 +17,8 @@ namespace mutirao {
 /// Steps over no bytes are left out, and so are an empty message and the empty blocks of a short
 /// one; they return no_id.
 ///
-/// Cost: a step takes the logarithm of the number of cuts in its buffers, and the time to visit
-/// those cuts that lie inside its regions.
+/// Cost: a step takes the logarithm of the number of cuts in its buffers, and the time to visit those cuts that lie
+/// inside its regions; a new cut moves those behind it, of which there are few.
 class Dataflow {
   public:
     static constexpr StepId no_id = -1;
@@ -39,13 +37,13 @@ class Dataflow {
   private:
     using LocalStep = StepId (Schedule::*)(Region from, Region into, Schedule::After);
     StepId work(LocalStep step, Region from, Region into);
-    /// Bytes from its key in the map up to end_bytes.
+    /// Bytes that have had the same users.
     struct Cell {
-        std::size_t end_bytes = 0;
+        std::size_t begin_bytes, end_bytes;
         StepId writer = no_id;
         int last_reader = -1;  ///< in readers_; -1: none
     };
-    using Cells = std::pmr::map<std::size_t, Cell>;
+    using Cells = std::vector<Cell>;  ///< by their bytes
     /// In a list that cells may share from some reader on: what is cut in two has had the same ones.
     struct Reader {
         StepId step;
@@ -53,24 +51,19 @@ class Dataflow {
     };
 
     Cells& cells(const Region& region) { return cells_[static_cast<std::size_t>(region.buffer)]; }
-    /// From a region's first cell on.
-    bool is_in(Cells::iterator cell, const Region& region) {
-        return cell != cells(region).end() && cell->first < region.end_bytes();
-    }
-    /// Makes cells begin and end where the region does, and leaves no byte of it without one. These and those that wait
-    /// return the region's first cell.
-    Cells::iterator cut(const Region& region);
+    /// Those of a region, which it is made to begin and end with, and to leave no byte without one.
+    std::span<Cell> cells_of(const Region& region);
     static Cells::iterator split(Cells& cells, Cells::iterator cell, std::size_t at_bytes);
-    Cells::iterator wait_to_read(const Region& region);
-    Cells::iterator wait_to_write(const Region& region);
+    /// These return the region's cells, which hold until the next region's are asked for.
+    std::span<Cell> wait_to_read(const Region& region);
+    std::span<Cell> wait_to_write(const Region& region);
     /// What was collected, each step once; the next step starts with nothing.
     Schedule::After waited_for();
-    void add_reader(StepId step, const Region& region, Cells::iterator first);
-    void set_writer(StepId step, const Region& region, Cells::iterator first);
+    void add_reader(StepId step, std::span<Cell> read);
+    void set_writer(StepId step, const Region& region, std::span<Cell> written);
 
     Schedule schedule_;
-    std::pmr::monotonic_buffer_resource memory_;
-    std::array<Cells, 3> cells_{Cells(&memory_), Cells(&memory_), Cells(&memory_)};
+    std::array<Cells, 3> cells_;
     std::vector<Reader> readers_;
     std::vector<StepId> after_;
 };

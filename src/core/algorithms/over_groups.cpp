@@ -23,9 +23,9 @@
 // After Traeff and Hunold 2019, arXiv:1910.13373 (all ranks of a host are lanes), and Bienz, Gautam and Kharel 2022,
 // arXiv:2206.03564 (they share what crosses); there each rank has one counterpart.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -249,22 +249,21 @@ class OverGroups {
 
     /// What goes between two ranks in one wave goes as one message, if that is not too long.
     void carry(std::vector<Transfer>& transfers) {
-        std::map<std::array<int, 3>, std::vector<Transfer*>> waves;
+        const auto way = [](const Transfer* it) { return std::tuple(it->wave, it->from, it->to); };
+        std::vector<Transfer*> all;
         for (Transfer& each : transfers) {
-            if (each.length_bytes > 0) waves[{each.wave, each.from, each.to}].push_back(&each);
+            if (each.length_bytes > 0) all.push_back(&each);
         }
-        for (auto& [wave, all] : waves) {
+        std::ranges::stable_sort(all, {}, way);
+        for (auto begin = all.begin(); begin != all.end();) {
             std::size_t length_bytes = 0;
-            auto begin = all.begin();
-            for (auto end = begin; end != all.end(); ++end) {
-                if (length_bytes > 0 && length_bytes + (*end)->length_bytes > longest_bundle_bytes) {
-                    carry_together(std::span(begin, end));
-                    begin = end;
-                    length_bytes = 0;
-                }
-                length_bytes += (*end)->length_bytes;
+            auto end = begin;
+            while (end != all.end() && way(*end) == way(*begin) &&
+                   (end == begin || length_bytes + (*end)->length_bytes <= longest_bundle_bytes)) {
+                length_bytes += (*end++)->length_bytes;
             }
-            carry_together(std::span(begin, all.end()));
+            carry_together(std::span(begin, end));
+            begin = end;
         }
     }
     void carry_together(std::span<Transfer* const> transfers) {
