@@ -73,11 +73,12 @@ class Parser(argparse.ArgumentParser):
 
     def _said_of_unknown(self, argument: str) -> str:
         """What is near among the command's own; else which command knows it."""
-        whole = own = Command((), self)
+        own = Command((), self)
         for word in self._given:
             own = next((child for child in own.children if child.words[-1] == word), own)
         option = argument.partition("=")[0]
-        elsewhere = [" ".join(each.words) for each in whole.all_below() if option in each.parser._option_string_actions]
+        elsewhere = [" ".join(each.words) for each in Command((), make_parser()).all_below()
+                     if option in each.parser._option_string_actions]
         has = "has" if len(elsewhere) == 1 else "have"
         owners = (f": {' '.join(own.words)} has none, {' and '.join(elsewhere[:2])} {has}"
                   if elsewhere and own.words else "")
@@ -129,11 +130,11 @@ class _InGroups(argparse.HelpFormatter):
         return text
 
 
-def make_parser() -> Parser:
+def make_parser(names: Iterable[str] = COMMANDS) -> Parser:
     parser = Parser(prog="mutirao", formatter_class=_InGroups, description="Makes the collectives of any MPI program"
                     " fit the network it really runs on.")
     parser.add_argument("--version", action="version", version=f"mutirao {__version__}")
-    add_commands(parser, COMMANDS)
+    add_commands(parser, names)
     return parser
 
 
@@ -170,8 +171,9 @@ def _end_on(signal_number: int, _frame) -> NoReturn:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     def command() -> int:
-        words = list(sys.argv[1:] if arguments is None else arguments)
-        parsed = make_parser().parse_args(_as_options(words))
+        words = _as_options(list(sys.argv[1:] if arguments is None else arguments))
+        only = words[:1] if words[0] in COMMANDS else COMMANDS  # the others would only take time to load
+        parsed = make_parser(only).parse_args(words)
         return parsed.run(parsed)
 
     return exit_code_of(command)
