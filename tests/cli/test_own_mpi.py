@@ -94,6 +94,7 @@ def started_alone(program, **environment):
 
 
 def test_it_is_the_programs_own(mutirao, private, program, tmp_path):
+    """By the command, natively by the command, and by a bare preload."""
     argv, variables = program
     natively = mapped(started_alone(argv, **variables))
     assert str(private) in natively
@@ -106,13 +107,8 @@ def test_it_is_the_programs_own(mutirao, private, program, tmp_path):
     assert any("libmutirao" in path for path in mapped(ours.stdout))
     native = mutirao("run", "-n", 2, "--native", "--", *argv, **variables)
     assert mapped(native.stdout) == natively
-
-
-def test_a_bare_preload_brings_none_along(program):
-    argv, variables = program
-    natively = mapped(started_alone(argv, **variables))
-    ours = mapped(started_alone(argv, LD_PRELOAD=str(PRELOAD), **variables))
-    assert with_mpi_alone(ours) == natively != ours
+    preloaded = mapped(started_alone(argv, LD_PRELOAD=str(PRELOAD), **variables))
+    assert with_mpi_alone(preloaded) == natively != preloaded
 
 
 def test_what_is_no_mpi_program_loads_no_mpi():
