@@ -29,6 +29,10 @@ TCP_PROFILES = ("plain", "tuned", "bbr")
 CONTROL_HOST = "control"
 INTERFACE = "wan0"
 _MOST_MBIT = 1e6
+# Of what a link has: its title with the unit that people use, how many of the router's that holds, and the most.
+LINK_FIELDS = {"latency_us": ("latency in ms", 1000.0, 60_000.0),
+               "bandwidth_mbit": ("bandwidth in Mbit/s", 1.0, _MOST_MBIT),
+               "loss": ("loss", 1.0, 1.0), "jitter_us": ("jitter in ms", 1000.0, 60_000.0)}
 
 # A measurement may beat the physical bound by its own uncertainty, not by more.
 BOUND_TOLERANCE = 0.005
@@ -61,8 +65,8 @@ class Counters:
 
 
 def lab_file(relative: str) -> Path:
-    """A built part of the lab; MUTILAB_BUILD names another build folder."""
-    path = Path(os.environ.get("MUTILAB_BUILD", BUILD)) / relative
+    """A built part of the lab."""
+    path = BUILD / relative
     if not path.exists():
         raise Failure(f"the lab is not built ({path} is missing): run make build")
     return path
@@ -186,7 +190,8 @@ class Lab:
         One-way latency; bandwidth 0 is unlimited; loss is a probability; jitter adds up to that
         much. What is None stays. All changes become visible at once; returns their number.
         """
-        settings = _pair_settings(latency_ms, bandwidth_mbit, loss, jitter_ms)
+        asked = dict(zip(LINK_FIELDS, (latency_ms, bandwidth_mbit, loss, jitter_ms), strict=True))
+        settings = _pair_settings({field: value for field, value in asked.items() if value is not None})
         pairs = {(x, y) for x in self.hosts_named(a) for y in self.hosts_named(b) if x != y}
         if not one_way_only:
             pairs |= {(y, x) for x, y in pairs}
@@ -285,18 +290,10 @@ def _flat(matrix: Matrix) -> str:
     return " ".join(f"{value:.10g}" for row in matrix for value in row)
 
 
-def _pair_settings(latency_ms: float | None, bandwidth_mbit: float | None, loss: float | None,
-                   jitter_ms: float | None) -> str:
-    asked = [("latency_us", latency_ms, 1000.0, 60_000.0, "latency in ms"),
-             ("bandwidth_mbit", bandwidth_mbit, 1.0, _MOST_MBIT, "bandwidth in Mbit/s"),
-             ("loss", loss, 1.0, 1.0, "loss, a probability,"),
-             ("jitter_us", jitter_ms, 1000.0, 60_000.0, "jitter in ms")]
-    words = []
-    for name, value, factor, most, title in asked:
-        if value is None:
-            continue
-        check_range(title, value, 0, most)
-        words.append(f"{name}={value * factor:.10g}")
-    if not words:
+def _pair_settings(asked: dict[str, float]) -> str:
+    if not asked:
         raise UsageError("nothing to set: give a latency, bandwidth, loss or jitter")
-    return ",".join(words)
+    for field, value in asked.items():
+        title, _, most = LINK_FIELDS[field]
+        check_range(title, value, 0, most)
+    return ",".join(f"{field}={value * LINK_FIELDS[field][1]:.10g}" for field, value in asked.items())
