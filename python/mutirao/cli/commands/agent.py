@@ -6,7 +6,7 @@ from pathlib import Path
 from mutirao.agent import agent
 from mutirao.base.output import print_json, tell
 from mutirao.base.tables import print_table
-from mutirao.base.units import duration
+from mutirao.base.units import duration, memory
 
 # What is handed on to mutirao-agent run as it is.
 _HANDED_ON = {
@@ -95,7 +95,7 @@ def _print_status(found: dict) -> None:
     if not own:
         return
     running_s = max(time.time() - own["started_s"], 1e-9)
-    print(f"costs {own['processor_s'] / running_s:.2%} of a processor, {own['resident_bytes'] / 2**20:.1f} MiB")
+    print(f"costs {own['processor_s'] / running_s:.2%} of a processor, {memory(own['resident_bytes'])}")
     if own["series_stopped"]:
         print(f"the series is not kept any more: {own['series_stopped']}")
     beside = {end for edge in network["tree"] if host in edge for end in edge} if network else ()
